@@ -1,0 +1,113 @@
+// Reads an answer's body into memory, never more than a bound: JSON, or the few words of an error.
+
+import { ApiError, NetworkError } from './errors.ts'
+import type { CallDescription } from './errors.ts'
+import { PiecewiseJson } from './piecewise-json.ts'
+import { retryAfterMsOf } from './retry.ts'
+import type { Answer } from './transport.ts'
+
+const errorBodyBytes = 64 * 1024
+const longestErrorMessage = 500
+
+/** The whole body as parsed JSON, undefined for an empty one. Throws NetworkError: "protocol" for anything else. */
+export async function readJson(call: CallDescription, answer: Answer, maxBytes: number): Promise<unknown> {
+  const json = new PiecewiseJson()
+  let length = 0
+  try {
+    for await (const chunk of answer.chunks) {
+      length += chunk.length
+      if (length > maxBytes) {
+        throw new NetworkError(call, 'protocol', `the answer is longer than ${maxBytes / 1024 / 1024} MiB`)
+      }
+      json.push(chunk)
+    }
+    return json.end()
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    // Not kept as the cause: V8 quotes the text, which may hold presigned URLs.
+    const type = answer.header('content-type') ?? 'no content type'
+    throw new NetworkError(
+      call,
+      'protocol',
+      `the answer is not JSON (${answer.status}, ${type}); is the base URL right?`,
+    )
+  }
+}
+
+/** The error an unsuccessful answer stands for. `secrets` are blotted out wherever the service repeats them. */
+export async function readError(
+  call: CallDescription,
+  answer: Answer,
+  secrets: readonly string[],
+): Promise<ApiError | NetworkError> {
+  const { status } = answer
+  if (status >= 300 && status < 400) {
+    answer.discard()
+    return new NetworkError(call, 'protocol', redirectMessage(status, answer.header('location')))
+  }
+  const retryAfterMs = retryAfterMsOf(answer.header('retry-after'), Date.now())
+  const words = await errorMessageOf(answer)
+  const message = secrets.reduce((text, secret) => text.replaceAll(secret, '…'), words ?? statusText(status))
+  return new ApiError(call, status, message, retryAfterMs)
+}
+
+/** Reads a body of no interest to its end, so that the connection can be used again. Never throws. */
+export async function drain(answer: Answer): Promise<void> {
+  // The status has been seen: what becomes of the body changes nothing.
+  await readBytes(answer, errorBodyBytes).catch(() => undefined)
+}
+
+/** Says where to, without path and query: those may hold a signature. */
+function redirectMessage(status: number, location: string | undefined): string {
+  const origin = location !== undefined && URL.canParse(location) ? new URL(location).origin : 'elsewhere'
+  return `${status} redirect to ${origin}, which is not followed; is the base URL right?`
+}
+
+async function errorMessageOf(answer: Answer): Promise<string | undefined> {
+  try {
+    const body = await readBytes(answer, errorBodyBytes)
+    const parsed: unknown = JSON.parse(body?.toString('utf8') ?? '')
+    if (typeof parsed !== 'object' || parsed === null || !('errorMessage' in parsed)) return undefined
+    const { errorMessage } = parsed
+    if (typeof errorMessage !== 'string') return undefined
+    // One line, and nothing a terminal would obey.
+    const line = errorMessage.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim()
+    return line === '' ? undefined : line.slice(0, longestErrorMessage)
+  } catch {
+    // The status is the answer; its words are only help.
+    return undefined
+  }
+}
+
+async function readBytes(answer: Answer, maxBytes: number): Promise<Buffer | undefined> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of answer.chunks) {
+    length += chunk.length
+    if (length > maxBytes) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, length)
+}
+
+const statusTexts: Record<number, string> = {
+  400: 'bad request',
+  401: 'the API key was refused',
+  403: 'forbidden',
+  404: 'not found',
+  408: 'request timeout',
+  409: 'conflict',
+  410: 'gone',
+  413: 'too large',
+  429: 'too many requests',
+  500: 'internal error',
+  501: 'not implemented',
+  502: 'bad gateway',
+  503: 'service unavailable',
+  504: 'gateway timeout',
+  507: 'out of storage',
+}
+
+function statusText(status: number): string {
+  return statusTexts[status] ?? 'no reason given'
+}

@@ -1,0 +1,170 @@
+// One call to the service, from key to parsed answer: attempts, deadline, the renewal of a refused key, the record of
+// every attempt. Knows endpoints by method and target only; what they mean is in files.ts and tables.ts.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { drain, readError, readJson } from './answer-body.ts'
+import { Deadline } from './deadline.ts'
+import { ApiError } from './errors.ts'
+import type { CallDescription } from './errors.ts'
+import type { KeyHolder } from './key-holder.ts'
+import { withRetry } from './retry.ts'
+import type { Repeatable } from './retry.ts'
+import type { Answer, Transport, TransportRequest } from './transport.ts'
+import type { CallOptions, RequestRecord } from './types.ts'
+import type { Log } from '../log.ts'
+
+/** A request body, made anew for every attempt. */
+export interface RequestBody {
+  /** Bytes, for Content-Length. */
+  readonly length: number
+  /** `onProgress` is told whenever the connection took a piece; `signal` aborts when the attempt has ended. */
+  open(signal: AbortSignal, onProgress: () => void): string | AsyncIterable<Uint8Array>
+}
+
+export interface CallSpec {
+  readonly method: TransportRequest['method']
+  /** What messages and records call it: a document's path, or the target. */
+  readonly path: string
+  /** Path and query after the base URL, encoded. */
+  readonly target: string
+  readonly body?: RequestBody
+  readonly repeatable: Repeatable
+  readonly options: CallOptions | undefined
+  /** Milliseconds, where the options say nothing. */
+  readonly deadlineMs?: number
+  /** The deadline is time without progress of the body, not time for the whole call. */
+  readonly isDeadlineForProgress?: boolean
+  readonly maxAnswerBytes?: number
+  /** Success is all that counts: whatever the body says is thrown away. */
+  readonly isAnswerIgnored?: boolean
+  /** Statuses besides 2xx that mean success. */
+  isDone?(status: number, attempt: number): boolean
+}
+
+export interface CallerOptions {
+  readonly transport: Transport
+  readonly origin: string
+  /** Path of the base URL without a slash at its end. */
+  readonly basePath: string
+  readonly keys: KeyHolder
+  readonly userAgent: string
+  readonly deadlineMs: number
+  readonly onRequest: ((record: RequestRecord) => void) | undefined
+  readonly log: Log
+  readonly random: () => number
+}
+
+/** Makes a call and gives its parsed answer, undefined for an empty one. Throws ApiError, NetworkError. */
+export type Caller = (spec: CallSpec) => Promise<unknown>
+
+const defaultAttempts = 4
+const defaultMaxAnswerBytes = 64 * 1024 * 1024
+
+export function createCaller(caller: CallerOptions): Caller {
+  return async (spec) => {
+    const call: CallDescription = { method: spec.method, path: spec.path }
+    const { signal, attempts = defaultAttempts } = spec.options ?? {}
+    const deadline = new Deadline(signal, spec.options?.deadlineMs ?? spec.deadlineMs ?? caller.deadlineMs)
+    try {
+      return await withRetry(
+        {
+          repeatable: spec.repeatable,
+          attempts,
+          random: caller.random,
+          remainingMs: () => deadline.remainingMs,
+          sleep: (ms) => sleep(ms, undefined, { signal: deadline.signal }),
+          onRetry: (error, attempt, delayMs) => {
+            caller.log.debug({ ...call, attempt, delayMs, error: String(error) }, 'call is repeated')
+          },
+        },
+        (attempt) => attemptWithKey(caller, spec, call, attempt, deadline),
+      )
+    } catch (error) {
+      throw deadline.explain(call, error)
+    } finally {
+      deadline.dispose()
+    }
+  }
+}
+
+/** A 401 may only mean that the key was rotated: one more try with the new one. */
+async function attemptWithKey(
+  caller: CallerOptions,
+  spec: CallSpec,
+  call: CallDescription,
+  attempt: number,
+  deadline: Deadline,
+): Promise<unknown> {
+  const key = await caller.keys.current()
+  try {
+    return await attemptOnce(caller, spec, call, attempt, deadline, key)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 401) throw error
+    const fresh = await caller.keys.renewed(key)
+    if (fresh === undefined) throw error
+    return await attemptOnce(caller, spec, call, attempt, deadline, fresh)
+  }
+}
+
+async function attemptOnce(
+  caller: CallerOptions,
+  spec: CallSpec,
+  call: CallDescription,
+  attempt: number,
+  deadline: Deadline,
+  key: string,
+): Promise<unknown> {
+  const startedAt = performance.now()
+  const ended = new AbortController()
+  const onProgress = (): void => {
+    if (spec.isDeadlineForProgress === true) deadline.renew()
+  }
+  let status: number | undefined
+  try {
+    onProgress()
+    const answer = await caller.transport.api({
+      call,
+      method: spec.method,
+      origin: caller.origin,
+      target: caller.basePath + spec.target,
+      headers: headersOf(caller, spec, key),
+      signal: deadline.signal,
+      ...(spec.body === undefined ? {} : { body: spec.body.open(ended.signal, onProgress) }),
+    })
+    status = answer.status
+    return await outcomeOf(spec, call, attempt, answer, key)
+  } finally {
+    // The service may answer before it has read the body (an early 409): whoever feeds the body must stop.
+    ended.abort()
+    caller.onRequest?.({ ...call, status, attempt, elapsedMs: performance.now() - startedAt })
+  }
+}
+
+function headersOf(caller: CallerOptions, spec: CallSpec, key: string): Record<string, string> {
+  const headers: Record<string, string> = {
+    'x-api-key': key,
+    'user-agent': caller.userAgent,
+    accept: 'application/json',
+  }
+  if (spec.body !== undefined) {
+    headers['content-type'] = 'application/json'
+    headers['content-length'] = String(spec.body.length)
+  }
+  return headers
+}
+
+async function outcomeOf(
+  spec: CallSpec,
+  call: CallDescription,
+  attempt: number,
+  answer: Answer,
+  key: string,
+): Promise<unknown> {
+  const isSuccess = answer.status >= 200 && answer.status < 300
+  if (!isSuccess && spec.isDone?.(answer.status, attempt) !== true) throw await readError(call, answer, [key])
+  if (isSuccess && spec.isAnswerIgnored !== true) {
+    return await readJson(call, answer, spec.maxAnswerBytes ?? defaultMaxAnswerBytes)
+  }
+  await drain(answer)
+  return undefined
+}

@@ -1,0 +1,84 @@
+// The typed client of the Project Document Service: HTTP in, objects out. Knows no filesystem, keeps no cache.
+
+import { InputError } from './errors.ts'
+import { createCaller } from './caller.ts'
+import { createDownloader } from './download.ts'
+import { createFiles } from './files.ts'
+import { createKeyHolder } from './key-holder.ts'
+import type { Tables } from './table-types.ts'
+import { createTables } from './tables.ts'
+import { createTransport } from './transport.ts'
+import type { CallOptions, Files, KeySource, Project, RequestRecord } from './types.ts'
+import { projectsFromWire } from './wire.ts'
+import { silentLog } from '../log.ts'
+import type { Log } from '../log.ts'
+
+export interface ClientOptions {
+  /** The service root, `/api` included: `https://host/api`. */
+  readonly baseUrl: string
+  readonly apiKey: KeySource
+  /** Connections per host, for calls and for downloads each. Default 32. */
+  readonly connections?: number
+  /** Milliseconds for a JSON call, retries included. Default 30,000. Uploads and reconciliation have their own. */
+  readonly deadlineMs?: number
+  readonly onRequest?: (record: RequestRecord) => void
+  readonly userAgent?: string
+  readonly log?: Log
+}
+
+export interface Client {
+  /** The projects the key may see. Throws ApiError, NetworkError. */
+  projects(options?: CallOptions): Promise<readonly Project[]>
+  /** Throws InputError for a name no URL can carry. Asks the service nothing. */
+  files(project: string): Files
+  /** Throws InputError for a name no URL can carry. Asks the service nothing. */
+  tables(project: string): Tables
+  /** Closes every connection; calls under way fail. */
+  close(): Promise<void>
+}
+
+/** Connects at the first call. Throws InputError for a base URL that is none. */
+export function createClient(options: ClientOptions): Client {
+  const { deadlineMs = 30_000, userAgent = 'docmount', log = silentLog, onRequest } = options
+  const transport = createTransport(options.connections ?? 32)
+  const call = createCaller({
+    ...parseBaseUrl(options.baseUrl),
+    transport,
+    keys: createKeyHolder(options.apiKey),
+    userAgent,
+    deadlineMs,
+    onRequest,
+    log,
+    random: Math.random,
+  })
+  const download = createDownloader({ transport, userAgent, stallMs: deadlineMs, onRequest })
+
+  return {
+    async projects(callOptions) {
+      const target = '/projects'
+      const answer = await call({
+        method: 'GET',
+        path: target,
+        target,
+        repeatable: 'freely',
+        options: callOptions,
+      })
+      return projectsFromWire({ method: 'GET', path: target }, answer)
+    },
+    files: (project) => createFiles(project, call, download),
+    tables: (project) => createTables(project, call),
+    close: () => transport.close(),
+  }
+}
+
+function parseBaseUrl(text: string): { origin: string; basePath: string } {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw new InputError('the base URL must look like https://host/api')
+  }
+  // A user name, a query or a fragment would silently not be sent.
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw new InputError('the base URL must be scheme, host and path only: https://host/api')
+  }
+  return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') }
+}

@@ -1,0 +1,74 @@
+// One clock and one signal for a call: the caller's AbortSignal joined with our own time limit.
+// Not AbortSignal.any: its listeners on a long-lived parent are only collected with the parent.
+
+import { setMaxListeners } from 'node:events'
+import { NetworkError } from './errors.ts'
+import type { CallDescription } from './errors.ts'
+
+/** A longer timer would fire at once. 24 days are for ever enough. */
+const longestTimerMs = 2 ** 31 - 1
+
+/** Joins a signal with a time limit. Dispose it when the call has ended, or the timer keeps the process alive. */
+export class Deadline {
+  readonly #controller = new AbortController()
+  readonly #parent: AbortSignal | undefined
+  readonly #limitMs: number
+  #timer: NodeJS.Timeout
+  #endsAt: number
+  #hasPassed = false
+
+  constructor(parent: AbortSignal | undefined, limitMs: number) {
+    this.#parent = parent
+    this.#limitMs = Math.min(limitMs, longestTimerMs)
+    this.#endsAt = performance.now() + this.#limitMs
+    this.#timer = setTimeout(this.#pass, this.#limitMs)
+    if (parent === undefined) return
+    // One signal may bound hundreds of calls: as many listeners are no leak, each goes with its call.
+    setMaxListeners(0, parent)
+    if (parent.aborted) this.#follow()
+    else parent.addEventListener('abort', this.#follow, { once: true })
+  }
+
+  /** Aborted when the caller aborts or the time is over. */
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  /** Milliseconds left. */
+  get remainingMs(): number {
+    return Math.max(0, this.#endsAt - performance.now())
+  }
+
+  /** Progress was made: the time starts anew. */
+  renew(): void {
+    this.#endsAt = performance.now() + this.#limitMs
+    clearTimeout(this.#timer)
+    if (!this.#hasPassed) this.#timer = setTimeout(this.#pass, this.#limitMs)
+  }
+
+  /** Stops the clock until `renew`. */
+  pause(): void {
+    clearTimeout(this.#timer)
+  }
+
+  /** What a call that failed with `error` rejects with: the caller's own reason, "deadline", or the error itself. */
+  explain(call: CallDescription, error: unknown): unknown {
+    if (this.#parent?.aborted === true) return this.#parent.reason
+    if (!this.#hasPassed) return error
+    return new NetworkError(call, 'deadline', `no answer within ${this.#limitMs / 1000} s`)
+  }
+
+  dispose(): void {
+    clearTimeout(this.#timer)
+    this.#parent?.removeEventListener('abort', this.#follow)
+  }
+
+  readonly #pass = (): void => {
+    this.#hasPassed = true
+    this.#controller.abort()
+  }
+
+  readonly #follow = (): void => {
+    this.#controller.abort(this.#parent?.reason)
+  }
+}

@@ -1,0 +1,83 @@
+// Where in an answer's body the bytes asked for are: servers may give the range, the whole file, or refuse it.
+
+import { drain, readError } from './answer-body.ts'
+import { parseContentRange } from './content-range.ts'
+import { NetworkError } from './errors.ts'
+import type { CallDescription } from './errors.ts'
+import type { Answer } from './transport.ts'
+import type { Range } from './types.ts'
+
+/** Which bytes of an answer's body are wanted. */
+export interface Part {
+  /** Bytes to pass over: the answer began before the range. */
+  readonly skip: number
+  /** Bytes to give out. */
+  readonly length: number
+  /** Fewer bytes than `length` mean a broken connection, not the end of the file. */
+  readonly isLengthPromised: boolean
+  readonly totalSize: number | undefined
+}
+
+/**
+ * Finds the range in a 206, a 200 or a 416. Throws ApiError for other statuses, NetworkError "protocol" for an answer with
+ * other bytes than those asked for.
+ */
+export async function partOf(
+  call: CallDescription,
+  answer: Answer,
+  range: Range,
+  secrets: readonly string[],
+): Promise<Part> {
+  const encoding = answer.header('content-encoding') ?? 'identity'
+  if (encoding === 'identity') {
+    if (answer.status === 206) return partOf206(call, answer, range)
+    if (answer.status === 200) return partOf200(answer, range)
+    if (answer.status === 416) return await partOf416(call, answer, range)
+  } else if (answer.status < 300) {
+    answer.discard()
+    throw new NetworkError(
+      call,
+      'protocol',
+      `the download is encoded as ${encoding}, which was not asked for`,
+    )
+  }
+  throw await readError(call, answer, secrets)
+}
+
+function partOf206(call: CallDescription, answer: Answer, range: Range): Part {
+  const header = answer.header('content-range')
+  const got = parseContentRange(header)
+  const end = range.offset + range.length
+  const wantedEnd = got?.totalSize === undefined ? end : Math.min(end, got.totalSize)
+  const isWhole =
+    got?.start === range.offset && (got.end === wantedEnd || (got.totalSize === undefined && got.end < end))
+  if (got === undefined || !isWhole) {
+    answer.discard()
+    const detail = `asked for bytes ${range.offset}-${end - 1}, got Content-Range ${header ?? '(none)'}`
+    throw new NetworkError(call, 'protocol', detail)
+  }
+  return { skip: 0, length: got.end - got.start, isLengthPromised: true, totalSize: got.totalSize }
+}
+
+/** The server knows no ranges and sends the whole file. */
+function partOf200(answer: Answer, range: Range): Part {
+  const header = answer.header('content-length')
+  const totalSize = header === undefined ? undefined : Number(header)
+  const length =
+    totalSize === undefined ? range.length : Math.max(0, Math.min(range.length, totalSize - range.offset))
+  return { skip: range.offset, length, isLengthPromised: totalSize !== undefined, totalSize }
+}
+
+/** The range begins at or beyond the end of the file. */
+async function partOf416(call: CallDescription, answer: Answer, range: Range): Promise<Part> {
+  const totalSize = parseContentRange(answer.header('content-range'))?.totalSize
+  await drain(answer)
+  if (totalSize !== undefined && range.offset < totalSize) {
+    throw new NetworkError(
+      call,
+      'protocol',
+      `the range at ${range.offset} of ${totalSize} bytes was refused (416)`,
+    )
+  }
+  return { skip: 0, length: 0, isLengthPromised: false, totalSize }
+}

@@ -1,0 +1,138 @@
+// Ranged downloads from presigned URLs. Never carries the key; never retried: whoever reads renews the URL first.
+
+import { Deadline } from './deadline.ts'
+import { NetworkError } from './errors.ts'
+import type { CallDescription } from './errors.ts'
+import { type Part, partOf } from './download-part.ts'
+import type { Answer, Transport } from './transport.ts'
+import type { CallOptions, Download, Range, RequestRecord } from './types.ts'
+
+export interface DownloaderOptions {
+  readonly transport: Transport
+  readonly userAgent: string
+  /** Milliseconds without progress, where a call has no deadline of its own. */
+  readonly stallMs: number
+  readonly onRequest: ((record: RequestRecord) => void) | undefined
+}
+
+/** See Files.download. */
+export type Downloader = (url: string, path: string, range: Range, options?: CallOptions) => Promise<Download>
+
+export function createDownloader(downloader: DownloaderOptions): Downloader {
+  return async (url, path, range, options) => {
+    const call: CallDescription = { method: 'GET', path }
+    const place = placeOf(call, url)
+    checkRange(range)
+    if (range.length === 0) return { totalSize: undefined, etag: undefined, chunks: noChunks() }
+
+    const deadline = new Deadline(options?.signal, options?.deadlineMs ?? downloader.stallMs)
+    const startedAt = performance.now()
+    let status: number | undefined
+    try {
+      const answer = await downloader.transport.download({
+        call,
+        method: 'GET',
+        ...place,
+        headers: {
+          range: `bytes=${range.offset}-${range.offset + range.length - 1}`,
+          // A compressed body would have other offsets.
+          'accept-encoding': 'identity',
+          'user-agent': downloader.userAgent,
+        },
+        signal: deadline.signal,
+      })
+      status = answer.status
+      const part = await partOf(call, answer, range, [url, place.target])
+      return {
+        totalSize: part.totalSize,
+        etag: answer.header('etag'),
+        chunks: chunksOf(call, answer, part, deadline, options?.deadlineMs === undefined),
+      }
+    } catch (error) {
+      deadline.dispose()
+      throw deadline.explain(call, error)
+    } finally {
+      downloader.onRequest?.({ ...call, status, attempt: 1, elapsedMs: performance.now() - startedAt })
+    }
+  }
+}
+
+/** The wanted bytes of the body. Gives the connection back also when it is closed before the first byte was read. */
+function chunksOf(
+  call: CallDescription,
+  answer: Answer,
+  part: Part,
+  deadline: Deadline,
+  isStallOnly: boolean,
+): AsyncIterableIterator<Uint8Array> {
+  const chunks = cut(call, answer, part, deadline, isStallOnly)
+  const release = (): void => {
+    deadline.dispose()
+    answer.discard()
+  }
+  return {
+    [Symbol.asyncIterator]() {
+      return this
+    },
+    async next() {
+      try {
+        const result = await chunks.next()
+        if (result.done === true) release()
+        return result
+      } catch (error) {
+        release()
+        throw deadline.explain(call, error)
+      }
+    },
+    async return() {
+      release()
+      await chunks.return(undefined)
+      return { done: true, value: undefined }
+    },
+  }
+}
+
+async function* cut(
+  call: CallDescription,
+  answer: Answer,
+  part: Part,
+  deadline: Deadline,
+  isStallOnly: boolean,
+): AsyncGenerator<Uint8Array, undefined, undefined> {
+  let { skip } = part
+  let left = part.length
+  if (left === 0) return
+  for await (const chunk of answer.chunks) {
+    const from = Math.min(skip, chunk.length)
+    skip -= from
+    const wanted = chunk.subarray(from, from + left)
+    left -= wanted.length
+    if (isStallOnly) deadline.pause()
+    if (wanted.length > 0) yield wanted
+    if (isStallOnly) deadline.renew()
+    // Read on to the end of a body that has nothing more, so that its connection can be used again.
+    if (left === 0 && from + wanted.length < chunk.length) return
+  }
+  if (left > 0 && part.isLengthPromised) {
+    throw new NetworkError(call, 'cut', `the connection broke ${left} bytes before the end of the range`)
+  }
+}
+
+/** Throws RangeError: a range is a mistake of the caller, never of the service. */
+function checkRange({ offset, length }: Range): void {
+  const isWhole = Number.isSafeInteger(offset) && Number.isSafeInteger(length)
+  if (!isWhole || offset < 0 || length < 0 || !Number.isSafeInteger(offset + length)) {
+    throw new RangeError(`${length} bytes from ${offset} are not a range`)
+  }
+}
+
+/** Taken apart without ever quoting the URL, which is a secret for 15 minutes. */
+function placeOf(call: CallDescription, url: string): { origin: string; target: string } {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (parsed?.protocol !== 'http:' && parsed?.protocol !== 'https:') {
+    throw new NetworkError(call, 'protocol', 'the download URL is not an absolute http(s) URL')
+  }
+  return { origin: parsed.origin, target: parsed.pathname + parsed.search }
+}
+
+async function* noChunks(): AsyncGenerator<Uint8Array> {}

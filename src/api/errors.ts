@@ -1,0 +1,83 @@
+// What the client throws. It never speaks errno: `fs/errno-of.ts` translates.
+// One message format: `PUT /reports/a.pdf: 409 file exists`. Never a key, never a URL with a signature.
+
+export interface CallDescription {
+  readonly method: string
+  /** The document's path inside the project, or the endpoint's path for other calls. */
+  readonly path: string
+}
+
+/** The service answered with a status that is not success. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly method: string
+  readonly path: string
+  readonly status: number
+  /** The service's own words (interface, "Error"), or the status text where it sent none. */
+  readonly errorMessage: string
+  /** From Retry-After, in milliseconds. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(call: CallDescription, status: number, errorMessage: string, retryAfterMs?: number) {
+    super(`${call.method} ${call.path}: ${status} ${errorMessage}`)
+    this.method = call.method
+    this.path = call.path
+    this.status = status
+    this.errorMessage = errorMessage
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/**
+ * - `unreachable`: no connection (refused, DNS, TLS): the request cannot have been stored.
+ * - `cut`: the connection ended before the whole answer came: the outcome is unknown.
+ * - `deadline`: our own deadline passed: the outcome is unknown.
+ * - `protocol`: the answer is not what the interface says (bad JSON, wrong shape, a redirect).
+ */
+export type NetworkErrorKind = 'unreachable' | 'cut' | 'deadline' | 'protocol'
+
+/** No usable answer came. Not thrown for an aborted call: that rejects with the signal's reason. */
+export class NetworkError extends Error {
+  override readonly name = 'NetworkError'
+  readonly method: string
+  readonly path: string
+  readonly kind: NetworkErrorKind
+
+  constructor(call: CallDescription, kind: NetworkErrorKind, detail: string, options?: { cause?: unknown }) {
+    super(`${call.method} ${call.path}: ${detail}`, options)
+    this.method = call.method
+    this.path = call.path
+    this.kind = kind
+  }
+}
+
+/** The caller asked for what no request may hold: a path with "..", a name that is no name, a key of two lines. */
+export class InputError extends TypeError {
+  override readonly name = 'InputError'
+}
+
+/** What an upload was to send is not what its source gave: too few or too many bytes. Nothing was stored. */
+export class ContentError extends Error {
+  override readonly name = 'ContentError'
+  readonly method: string
+  readonly path: string
+
+  constructor(call: CallDescription, detail: string) {
+    super(`${call.method} ${call.path}: ${detail}`)
+    this.method = call.method
+    this.path = call.path
+  }
+}
+
+/** True when the service may have carried the call out although we saw no success. */
+export function isOutcomeUnknown(error: unknown): boolean {
+  if (error instanceof ApiError) return error.status >= 500
+  if (error instanceof NetworkError) return error.kind !== 'unreachable'
+  return !(error instanceof ContentError || error instanceof InputError)
+}
+
+/** True when the same call may succeed later with nothing changed: no connection, deadline, 408, 429, 5xx. */
+export function isTemporary(error: unknown): boolean {
+  if (error instanceof NetworkError) return true
+  return error instanceof ApiError && (error.status === 408 || error.status === 429 || error.status >= 500)
+}

@@ -1,0 +1,68 @@
+// The files of one project over HTTP (interface, "/projects/{project_name}/files"). Holds no state and no cache.
+
+import type { Caller } from './caller.ts'
+import type { Downloader } from './download.ts'
+import { encodePath, normalisePath, projectTarget } from './remote-path.ts'
+import type { Files } from './types.ts'
+import { uploadBody } from './upload-body.ts'
+import { fileFromWire, nodeFromWire } from './wire.ts'
+
+/** A listing of 100,000 entries with presigned URLs is some 50 MB. */
+const maxListingBytes = 256 * 1024 * 1024
+const uploadDeadlineMs = 120_000
+
+/** The project's name is checked at once: throws TypeError for one no URL can carry. */
+export function createFiles(project: string, call: Caller, download: Downloader): Files {
+  const files = projectTarget(project, '/files')
+  const place = (path: string): { path: string; target: string } => {
+    const normalised = normalisePath(path)
+    return { path: normalised, target: `${files}?path=${encodePath(normalised)}` }
+  }
+
+  return {
+    project,
+
+    async get(path, options) {
+      const at = place(path)
+      const answer = await call({
+        ...at,
+        method: 'GET',
+        repeatable: 'freely',
+        options,
+        maxAnswerBytes: maxListingBytes,
+      })
+      return await nodeFromWire({ method: 'GET', path: at.path }, answer)
+    },
+
+    async upload(path, upload, options) {
+      const at = place(path)
+      const description = { method: 'PUT', path: at.path }
+      const answer = await call({
+        ...at,
+        method: 'PUT',
+        body: uploadBody(description, upload),
+        repeatable: 'if-not-stored',
+        options,
+        deadlineMs: uploadDeadlineMs,
+        isDeadlineForProgress: true,
+      })
+      return fileFromWire(description, answer)
+    },
+
+    async delete(path, options) {
+      await call({
+        ...place(path),
+        method: 'DELETE',
+        repeatable: 'freely',
+        options,
+        isAnswerIgnored: true,
+        // The first attempt did it and its answer was lost.
+        isDone: (status, attempt) => status === 404 && attempt > 1,
+      })
+    },
+
+    async download(url, path, range, options) {
+      return await download(url, normalisePath(path), range, options)
+    },
+  }
+}

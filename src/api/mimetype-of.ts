@@ -1,0 +1,83 @@
+// Which of the service's mimetypes a document goes under: by its name's extension, else by its first bytes.
+// Names of editor droppings are no business of this file: `fs/` keeps those away before it asks.
+
+import { isMimetype } from './mimetypes.ts'
+import type { Mimetype } from './mimetypes.ts'
+import { textExtensions } from './text-extensions.ts'
+
+const byExtension = new Map<string, Mimetype>()
+
+function extensions(mimetype: Mimetype, names: string): void {
+  for (const name of names.split(' ')) byExtension.set(name, mimetype)
+}
+
+extensions('application/pdf', 'pdf')
+extensions('application/json', 'json geojson jsonld topojson webmanifest ipynb har map')
+extensions('application/xml', 'xml xsd xsl xslt xhtml svg rss atom gpx kml wsdl xlf xliff resx plist')
+extensions('image/jpeg', 'jpg jpeg jpe jfif')
+extensions('image/png', 'png')
+extensions('text/csv', 'csv')
+extensions('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'xlsx')
+extensions('application/vnd.ms-excel', 'xls xlt xla')
+extensions('video/mp4', 'mp4 m4v mp4v mpg4')
+extensions('audio/mp3', 'mp3')
+extensions('audio/wav', 'wav wave')
+extensions('audio/ogg', 'ogg oga opus spx')
+extensions('message/rfc822', 'eml mht mhtml mime')
+for (const extension of textExtensions) byExtension.set(extension, 'text/plain')
+
+/** The mimetype a name's extension stands for; undefined where it has none or the service takes no such type. */
+export function mimetypeOfName(name: string): Mimetype | undefined {
+  return byExtension.get(extensionOf(name))
+}
+
+/** True when a name says nothing of its type, so that `sniffMimetype` decides once there is content. */
+export function isTypeDecidedByContent(name: string): boolean {
+  return extensionOf(name) === ''
+}
+
+/**
+ * The extension in lower case, without its dot; empty for none. What follows the last dot of `Invoice No. 12`, `log.1`
+ * or `.profile` is not one.
+ */
+export function extensionOf(name: string): string {
+  const extension = /[^/]\.([^./]+)$/.exec(name)?.[1] ?? ''
+  return /\s|^\d+$/.test(extension) ? '' : extension.toLowerCase()
+}
+
+/**
+ * The mimetype of a document whose name has no extension, from its first bytes (4 KiB tell; a workbook may need all of
+ * them): what they are by their magic where the service takes it, else text/plain for UTF-8, else undefined. A name with
+ * an extension is decided by that alone.
+ */
+export async function sniffMimetype(head: Uint8Array, name: string): Promise<Mimetype | undefined> {
+  if (!isTypeDecidedByContent(name)) return mimetypeOfName(name)
+  const { fileTypeFromBuffer } = await import('file-type')
+  // A head that is cut short may end inside what the parser reads: then its magic told nothing.
+  const found = await fileTypeFromBuffer(head).catch(() => undefined)
+  const mimetype = found && (otherSpellings[found.mime] ?? found.mime)
+  if (mimetype !== undefined && isMimetype(mimetype)) return mimetype
+  // Whatever the magic said: a text that happens to begin with "BM" is no bitmap.
+  return isText(head) ? 'text/plain' : undefined
+}
+
+/** What others call the types the service takes. */
+const otherSpellings: Record<string, Mimetype> = {
+  'audio/mpeg': 'audio/mp3',
+  'audio/vnd.wave': 'audio/wav',
+  'audio/wave': 'audio/wav',
+  'audio/x-wav': 'audio/wav',
+  'audio/ogg; codecs=opus': 'audio/ogg',
+  'video/x-m4v': 'video/mp4',
+}
+
+/** Valid UTF-8, its last character perhaps cut, without control characters that no text holds. */
+function isText(head: Uint8Array): boolean {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true })
+    // eslint-disable-next-line no-control-regex
+    return !/[\0-\x06\x0e-\x1a\x1c-\x1f\x7f]/.test(text)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,111 @@
+// Parses one JSON document piece by piece, so that a listing of 100,000 entries never holds the event loop for long: the
+// elements of an array that is a value of the outermost object are parsed as they come. Everything else is `JSON.parse`,
+// which also finds every mistake; here only quotes, brackets and commas are looked at.
+//
+//   {"name": "many", "entries": [ {…}, {…}, {…} ], "more": 1}
+//   └──── skeleton ───────────┘0└── list 0 ──┘└── skeleton ──┘      the skeleton keeps `[0]` in the list's place
+
+const quote = 0x22
+const backslash = 0x5c
+const comma = 0x2c
+const openBracket = 0x5b
+const closeBracket = 0x5d
+const openBrace = 0x7b
+const closeBrace = 0x7d
+
+/** Push every chunk, then ask for the value. Both throw SyntaxError for what is not JSON. */
+export class PiecewiseJson {
+  readonly #skeleton: Uint8Array[] = []
+  readonly #lists: unknown[][] = []
+  /** The list we are in, and the bytes behind its last parsed element. */
+  #list: unknown[] | undefined
+  #rest: Uint8Array[] = []
+  #depth = 0
+  #isInString = false
+  /** Backslashes at the end of the last chunk, while in a string. */
+  #backslashes = 0
+
+  push(chunk: Uint8Array): void {
+    let start = 0
+    let lastComma = -1
+    for (let at = 0; at < chunk.length;) {
+      if (this.#isInString) {
+        at = this.#skipString(chunk, at)
+        continue
+      }
+      const byte = chunk[at++]
+      if (byte === quote) {
+        this.#isInString = true
+        this.#backslashes = 0
+      } else if (byte === openBracket || byte === openBrace) {
+        this.#depth++
+        if (this.#depth === 2 && byte === openBracket) {
+          this.#skeleton.push(chunk.subarray(start, at), Buffer.from(String(this.#lists.length)))
+          this.#list = []
+          this.#lists.push(this.#list)
+          start = at
+        }
+      } else if (byte === closeBracket || byte === closeBrace) {
+        this.#depth--
+        if (this.#depth === 1 && this.#list !== undefined) {
+          this.#endList(this.#list, chunk.subarray(start, at - 1))
+          start = at - 1
+          lastComma = -1
+        }
+      } else if (byte === comma && this.#depth === 2 && this.#list !== undefined) {
+        lastComma = at - 1
+      }
+    }
+    if (this.#list !== undefined && lastComma !== -1) {
+      this.#list.push(...this.#parseElements(chunk.subarray(start, lastComma)))
+      start = lastComma + 1
+    }
+    const kept = this.#list === undefined ? this.#skeleton : this.#rest
+    kept.push(chunk.subarray(start))
+  }
+
+  /** The value; undefined when there was nothing at all. */
+  end(): unknown {
+    const text = Buffer.concat([...this.#skeleton, ...this.#rest]).toString()
+    if (text === '') return undefined
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null) return value
+    const entries = Object.entries(value).map(([key, field]): [string, unknown] => [
+      key,
+      Array.isArray(field) ? this.#lists[Number(field[0])] : field,
+    ])
+    return Array.isArray(value) ? entries.map(([, field]) => field) : Object.fromEntries(entries)
+  }
+
+  /** The place behind the string, or the chunk's end. */
+  #skipString(chunk: Uint8Array, from: number): number {
+    const found = chunk.indexOf(quote, from)
+    const end = found === -1 ? chunk.length : found
+    let first = end
+    while (first > from && chunk[first - 1] === backslash) first--
+    const backslashes = end - first + (first === from ? this.#backslashes : 0)
+    this.#backslashes = found === -1 ? backslashes : 0
+    if (found === -1) return end
+    if (backslashes % 2 === 0) this.#isInString = false
+    return found + 1
+  }
+
+  #endList(list: unknown[], last: Uint8Array): void {
+    const isEmpty = list.length === 0 && isBlank([...this.#rest, last])
+    if (!isEmpty) list.push(...this.#parseElements(last))
+    this.#rest = []
+    this.#list = undefined
+  }
+
+  /** Elements between two commas, or between a bracket and a comma: at least one. */
+  #parseElements(bytes: Uint8Array): unknown[] {
+    const elements = JSON.parse(`[${Buffer.concat([...this.#rest, bytes]).toString()}]`) as unknown[]
+    if (elements.length === 0) throw new SyntaxError('an element is missing')
+    this.#rest = []
+    return elements
+  }
+}
+
+function isBlank(pieces: readonly Uint8Array[]): boolean {
+  return Buffer.concat(pieces).toString().trim() === ''
+}

@@ -1,0 +1,65 @@
+// When a call is made again, and how long to wait first. The only place that repeats a request.
+
+import { ApiError, NetworkError } from './errors.ts'
+
+/**
+ * - `freely`: the call may be carried out twice (GET, DELETE).
+ * - `if-not-stored`: only when the service cannot have carried it out (PUT, POST): no connection, or 429. Never 409,
+ *   which is an answer.
+ */
+export type Repeatable = 'freely' | 'if-not-stored'
+
+/** True when the same call is worth making again after this error. */
+export function mayRepeat(error: unknown, repeatable: Repeatable): boolean {
+  if (error instanceof NetworkError) {
+    return error.kind === 'unreachable' || (error.kind === 'cut' && repeatable === 'freely')
+  }
+  if (!(error instanceof ApiError)) return false
+  if (error.status === 429) return true
+  return repeatable === 'freely' && (error.status === 408 || (error.status >= 500 && error.status !== 501))
+}
+
+const firstDelayMs = 200
+const longestDelayMs = 5_000
+
+/** Milliseconds before the attempt after `attempt`: what the service asked for, else doubling with jitter. */
+export function delayMsAfter(attempt: number, error: unknown, random: () => number): number {
+  const asked = error instanceof ApiError ? error.retryAfterMs : undefined
+  if (asked !== undefined) return asked
+  const full = Math.min(longestDelayMs, firstDelayMs * 2 ** (attempt - 1))
+  return full / 2 + (full / 2) * random()
+}
+
+/** Milliseconds in a Retry-After header (RFC 9110, 10.2.3): seconds or a date. Undefined where it says nothing. */
+export function retryAfterMsOf(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined
+  if (/^\s*\d+\s*$/.test(header)) return Number(header) * 1000
+  const date = Date.parse(header)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs)
+}
+
+export interface RetryPolicy {
+  readonly repeatable: Repeatable
+  readonly attempts: number
+  /** Milliseconds left for the whole call: a wait that does not fit is not begun. */
+  remainingMs(): number
+  sleep(ms: number): Promise<void>
+  readonly random: () => number
+  /** Told before each wait. */
+  onRetry(error: unknown, attempt: number, delayMs: number): void
+}
+
+/** Runs `attempt` (counted from 1) until it succeeds, may not be repeated, or neither attempts nor time are left. */
+export async function withRetry<T>(policy: RetryPolicy, attempt: (count: number) => Promise<T>): Promise<T> {
+  for (let count = 1; ; count++) {
+    try {
+      return await attempt(count)
+    } catch (error) {
+      if (count >= policy.attempts || !mayRepeat(error, policy.repeatable)) throw error
+      const delayMs = delayMsAfter(count, error, policy.random)
+      if (delayMs >= policy.remainingMs()) throw error
+      policy.onRetry(error, count, delayMs)
+      await policy.sleep(delayMs)
+    }
+  }
+}

@@ -1,0 +1,127 @@
+// The service's spelling of its resources, translated into ours, once. Fields the interface calls optional may be absent
+// or null, unknown fields are passed over; anything else of the wrong shape is a NetworkError "protocol".
+
+import { setImmediate } from 'node:timers/promises'
+import { NetworkError } from './errors.ts'
+import type { CallDescription } from './errors.ts'
+import type { FolderListing, Project, RemoteFile, RemoteFolder } from './types.ts'
+
+type Fields = Record<string, unknown>
+
+/** interface, "GET /projects". */
+export function projectsFromWire(call: CallDescription, value: unknown): Project[] {
+  return arrayOf(call, value, 'projects').map((item) => {
+    const fields = objectOf(call, item, 'a project')
+    return {
+      id: required(call, fields, 'id', 'string'),
+      name: required(call, fields, 'name', 'string'),
+      createdAt: optional(call, fields, 'created_at', 'string'),
+    }
+  })
+}
+
+/** interface, "GET /projects/{project_name}/files": told apart by `ftype`. */
+export async function nodeFromWire(
+  call: CallDescription,
+  value: unknown,
+): Promise<RemoteFile | FolderListing> {
+  const fields = objectOf(call, value, 'a file or folder')
+  const node = entryFromWire(call, fields)
+  if (node.kind === 'file') return node
+  const wireEntries = arrayOf(call, fields['entries'], "the folder's entries")
+  const entries: (RemoteFile | RemoteFolder)[] = []
+  for (const entry of wireEntries) {
+    entries.push(entryFromWire(call, objectOf(call, entry, 'an entry')))
+    // A folder of 100,000 must not hold up everybody else.
+    if (entries.length % entriesAtOnce === 0) await setImmediate()
+  }
+  return { ...node, entries }
+}
+
+const entriesAtOnce = 5_000
+
+/** interface, "File". Throws NetworkError also when it is a folder. */
+export function fileFromWire(call: CallDescription, value: unknown): RemoteFile {
+  const node = entryFromWire(call, objectOf(call, value, 'a file'))
+  if (node.kind === 'file') return node
+  throw wrongShape(call, 'it is a folder, not a file')
+}
+
+function entryFromWire(call: CallDescription, fields: Fields): RemoteFile | RemoteFolder {
+  const name = required(call, fields, 'name', 'string')
+  if (fields['ftype'] === 'folder') return { kind: 'folder', name }
+  if (fields['ftype'] !== 'file') throw wrongShape(call, 'ftype is neither "file" nor "folder"')
+  const size = optional(call, fields, 'size', 'number')
+  if (size !== undefined && !(Number.isSafeInteger(size) && size >= 0)) {
+    throw wrongShape(call, 'size is not a number of bytes')
+  }
+  return {
+    kind: 'file',
+    name,
+    size,
+    mimetype: optional(call, fields, 'mimetype', 'string'),
+    modifiedAt: optional(call, fields, 'modified_at', 'string'),
+    url: optional(call, fields, 'url', 'string'),
+  }
+}
+
+interface TypeOf {
+  string: string
+  number: number
+  boolean: boolean
+}
+
+/** A field that may be absent or null. */
+export function optional<T extends keyof TypeOf>(
+  call: CallDescription,
+  fields: Fields,
+  name: string,
+  type: T,
+): TypeOf[T] | undefined {
+  const value = fields[name]
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== type) throw wrongShape(call, `${name} is not a ${type}`)
+  return value as TypeOf[T]
+}
+
+/** A field that must be there. */
+export function required<T extends keyof TypeOf>(
+  call: CallDescription,
+  fields: Fields,
+  name: string,
+  type: T,
+): TypeOf[T] {
+  const value = optional(call, fields, name, type)
+  if (value === undefined) throw wrongShape(call, `${name} is missing`)
+  return value
+}
+
+/** An object that may be absent or null; what is in it is the service's. */
+export function optionalObject(call: CallDescription, fields: Fields, name: string): Fields | undefined {
+  const value = fields[name]
+  return value === undefined || value === null ? undefined : objectOf(call, value, name)
+}
+
+export function objectOf(call: CallDescription, value: unknown, what: string): Fields {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw wrongShape(call, `${what} is not an object`)
+  }
+  return value as Fields
+}
+
+export function arrayOf(call: CallDescription, value: unknown, what: string): readonly unknown[] {
+  if (!Array.isArray(value)) throw wrongShape(call, `${what}: not an array`)
+  return value
+}
+
+export function stringsOf(call: CallDescription, value: unknown, what: string): readonly string[] {
+  return arrayOf(call, value, what).map((item) => {
+    if (typeof item !== 'string') throw wrongShape(call, `${what}: not an array of strings`)
+    return item
+  })
+}
+
+/** The answer is JSON, but not what the interface says. */
+export function wrongShape(call: CallDescription, detail: string): NetworkError {
+  return new NetworkError(call, 'protocol', `the answer is not what the interface says: ${detail}`)
+}

@@ -1,0 +1,13 @@
+// The one shape of a logger, taken by every layer, so that none below `daemon/` depends on a logging package.
+// pino's logger fits it as it is. Keys and presigned URLs are never put into `fields`.
+
+/** A structured logger: `fields` for machines, `message` for people. */
+export interface Log {
+  debug(fields: object, message: string): void
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+/** Says nothing: the default of every library entry point. */
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} }
