@@ -1,0 +1,57 @@
+// One row of a file, the error of a file that has none, and how a header line becomes keys.
+
+/** Column name → value. Empty cells are null; CSV gives text, XLSX text, numbers and booleans, JSON whatever it holds. */
+export type Row = Readonly<Record<string, unknown>>
+
+/** The file is not rows. The message is one line, without the file's name. */
+export class RowsError extends Error {
+  override readonly name = 'RowsError'
+}
+
+/** Cells of one file, empty ones included: a header over thousands of columns multiplies every row. */
+const maxCells = 5_000_000
+/** As many as a sheet can have. */
+const maxColumns = 16_384
+
+/**
+ * Rows from cells whose first non-empty line is the header. Empty lines are left out, cells past the header too; a column
+ * without a name is called `column 3`, a name met again gets a number: `amount (2)`. Throws RowsError without a header,
+ * above 16,384 columns and above 5,000,000 cells.
+ */
+export function rowsOfCells(lines: Iterable<readonly unknown[]>): Row[] {
+  let columns: readonly string[] | undefined
+  const rows: Row[] = []
+  for (const line of lines) {
+    if (columns === undefined) {
+      if (!line.every(isBlank)) columns = columnNames(line)
+      continue
+    }
+    // Not `line.every`: a line may have thousands of holes past the header.
+    if (columns.every((_, at) => isBlank(line[at]))) continue
+    if (columns.length * (rows.length + 1) > maxCells) {
+      throw new RowsError(`more than ${maxCells} cells: split the file`)
+    }
+    rows.push(Object.fromEntries(columns.map((column, at) => [column, isBlank(line[at]) ? null : line[at]])))
+  }
+  if (columns === undefined) throw new RowsError('the file has no header line')
+  return rows
+}
+
+function columnNames(header: readonly unknown[]): string[] {
+  if (header.length > maxColumns) throw new RowsError(`more than ${maxColumns} columns`)
+  const names = new Set<string>()
+  const copies = new Map<string, number>()
+  for (let at = 0; at < header.length; at++) {
+    const wanted = isBlank(header[at]) ? `column ${at + 1}` : String(header[at]).trim()
+    let copy = copies.get(wanted) ?? 1
+    const name = (): string => (copy === 1 ? wanted : `${wanted} (${copy})`)
+    while (names.has(name())) copy++
+    copies.set(wanted, copy + 1)
+    names.add(name())
+  }
+  return [...names]
+}
+
+function isBlank(cell: unknown): boolean {
+  return cell === undefined || cell === null || (typeof cell === 'string' && cell.trim() === '')
+}

@@ -1,0 +1,12 @@
+// Bytes of a text file as text. Knows the encodings office programs write, nothing of rows.
+
+/** Text of UTF-8 or UTF-16 (by its mark) bytes; what is neither is read as Windows-1252, as older spreadsheets write it. */
+export function decodeText(bytes: Uint8Array): string {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be').decode(bytes)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes)
+  }
+}

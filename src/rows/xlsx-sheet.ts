@@ -1,0 +1,113 @@
+// The cells of one sheet and the strings they share. Knows XML parts of an XLSX file, nothing of zip or headers.
+
+import { isoOfSerial } from './xlsx-dates.ts'
+import { readXml } from './xml.ts'
+
+export type Cell = string | number | boolean | null
+
+export interface SheetContext {
+  readonly sharedStrings: readonly string[]
+  /** Numbers of the cell styles that show a date. */
+  readonly dateStyles: ReadonlySet<number>
+  readonly date1904: boolean
+}
+
+/** The last column a sheet can have, XFD. */
+const maxColumns = 16_384
+
+/** Lines that hold anything, in the sheet's order; each as long as its last cell, with holes for empty ones. */
+export function readSheetLines(xml: string, context: SheetContext): Cell[][] {
+  const lines: Cell[][] = []
+  let line: Cell[] = []
+  let column = 0
+  let type = ''
+  let style = -1
+  let text = ''
+  let isInValue = false
+  let phoneticDepth = 0
+  readXml(xml, {
+    open(name, attributes) {
+      if (name === 'row') {
+        line = []
+        column = 0
+      } else if (name === 'c') {
+        const reference = attributes.get('r')
+        column = reference === undefined ? column + 1 : columnOf(reference)
+        type = attributes.get('t') ?? 'n'
+        style = Number(attributes.get('s') ?? -1)
+        text = ''
+      } else if (name === 'rPh') {
+        phoneticDepth++
+      } else if (name === 'v' || name === 't') {
+        isInValue = phoneticDepth === 0
+      }
+    },
+    text(content) {
+      if (isInValue) text += content
+    },
+    close(name) {
+      if (name === 'v' || name === 't') isInValue = false
+      if (name === 'rPh') phoneticDepth--
+      if (name === 'c' && column >= 1 && column <= maxColumns) {
+        const value = cellValue(text, type, context.dateStyles.has(style), context)
+        // Leaves holes: a line with one far cell costs one cell.
+        if (value !== null) line[column - 1] = value
+      }
+      if (name === 'row' && line.length > 0) lines.push(line)
+    },
+  })
+  return lines
+}
+
+/** The strings cells refer to by number; rich text without its runs, reading aids left out. */
+export function readSharedStrings(xml: string | undefined): string[] {
+  const strings: string[] = []
+  if (xml === undefined) return strings
+  let text = ''
+  let isInText = false
+  let phoneticDepth = 0
+  readXml(xml, {
+    open(name) {
+      if (name === 'si') text = ''
+      if (name === 'rPh') phoneticDepth++
+      if (name === 't') isInText = phoneticDepth === 0
+    },
+    text(content) {
+      if (isInText) text += content
+    },
+    close(name) {
+      if (name === 't') isInText = false
+      if (name === 'rPh') phoneticDepth--
+      if (name === 'si') strings.push(text)
+    },
+  })
+  return strings
+}
+
+function cellValue(text: string, type: string, isDate: boolean, context: SheetContext): Cell {
+  if (text === '') return null
+  switch (type) {
+    case 's':
+      return context.sharedStrings[Number(text)] ?? null
+    case 'str':
+    case 'inlineStr':
+    case 'd':
+      return text
+    case 'b':
+      return text === '1'
+    case 'e':
+      return null
+    default: {
+      const number = Number(text)
+      if (Number.isNaN(number)) return text
+      return isDate ? isoOfSerial(number, context.date1904) : number
+    }
+  }
+}
+
+function columnOf(reference: string): number {
+  let column = 0
+  for (const letter of /^[A-Z]{1,3}/.exec(reference)?.[0] ?? '')
+    column = column * 26 + letter.charCodeAt(0) - 64
+  return column
+}
