@@ -1,0 +1,108 @@
+// The HTTP side of the service: what is registered where, in which order, and how errors look.
+
+import fastifySwagger from '@fastify/swagger'
+import Fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
+import { authenticate } from './authentication.ts'
+import type { ServiceContext } from './context.ts'
+import { parseQuery } from './document-path.ts'
+import { type CallLog, registerCallLog } from './faults/call-log.ts'
+import { registerFaultHooks } from './faults/fault-hooks.ts'
+import { openApiOptions } from './openapi.ts'
+import { registerDownloads } from './routes/downloads.ts'
+import { registerFiles } from './routes/files.ts'
+import { registerNamedOnly } from './routes/named-only.ts'
+import { registerProjects } from './routes/projects.ts'
+import type { ErrorBody } from './schemas.ts'
+import { ServiceError } from './service-error.ts'
+import { registerTables } from './tables/routes.ts'
+
+const jsonBodyBytes = 32 * 1024 * 1024
+/** A connection on which nothing moves for so long is given up; reconciliation answers late, but not that late. */
+const silenceMs = 10 * 60_000
+
+/** Everything under `/api`, ready to listen. `closing` cuts injected delays short. */
+export async function createApp(
+  context: ServiceContext,
+  calls: CallLog,
+  closing: AbortSignal,
+): Promise<FastifyInstance> {
+  const app = Fastify({
+    bodyLimit: jsonBodyBytes,
+    connectionTimeout: silenceMs,
+    // A proxy on this machine may say which address it was reached at: presigned links begin with it.
+    trustProxy: 'loopback',
+    routerOptions: { maxParamLength: 1024, querystringParser: parseQuery },
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, strict: false } },
+    frameworkErrors: (error, request, reply) => answerError(context, error, request, reply),
+    clientErrorHandler: (error, socket) => {
+      if (!socket.writable) return
+      const body = JSON.stringify({ errorMessage: `not an HTTP request: ${error.message}` })
+      socket.end(
+        `HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      )
+    },
+  })
+  // Schemas of answers are for the OpenAPI document; the answers are made of typed objects.
+  app.setSerializerCompiler(() => JSON.stringify)
+  app.setErrorHandler((error: FastifyError, request, reply) => answerError(context, error, request, reply))
+  app.setNotFoundHandler(() => {
+    throw new ServiceError(404, 'there is no such endpoint')
+  })
+  acceptEmptyBodies(app)
+  registerCallLog(app, context, calls)
+  registerFaultHooks(app, context, closing)
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method, call } = request
+    context.log.debug(
+      { method, path: call?.path, status: reply.statusCode, elapsedMs: reply.elapsedTime },
+      'answered',
+    )
+    done()
+  })
+  await app.register(fastifySwagger, openApiOptions)
+
+  await app.register(
+    async (api) => {
+      api.get('/openapi.json', { schema: { hide: true } }, () => app.swagger())
+      registerDownloads(api, context)
+      await api.register(async (scope) => {
+        scope.addHook('onRequest', authenticate(context))
+        registerProjects(scope)
+        await registerFiles(scope, context)
+        await registerTables(scope, context)
+        registerNamedOnly(scope)
+      })
+    },
+    { prefix: '/api' },
+  )
+  return app
+}
+
+/** Some clients put a content type on a DELETE: no body is then no error. Routes that need one say so in their schema. */
+function acceptEmptyBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.removeContentTypeParser('application/json')
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, undefined)
+    else void parse(request, body as string, done)
+  })
+}
+
+function answerError(
+  context: ServiceContext,
+  error: FastifyError | ServiceError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const status = error.statusCode !== undefined && error.statusCode >= 400 ? error.statusCode : 500
+  const isBug = status === 500 && !(error instanceof ServiceError)
+  if (isBug)
+    context.log.error({ error, method: request.method, path: request.call?.path }, 'a request failed')
+  const body: ErrorBody = { errorMessage: isBug ? 'unexpected failure' : error.message }
+  void reply.code(status).type('application/json; charset=utf-8').send(body)
+}

@@ -1,0 +1,168 @@
+// Bytes by content hash, with the rule that keeps them: content lives as long as some table refers to it. Whoever records a
+// reference shares the lock of its hash, whoever removes content holds it alone; otherwise a deletion could take the bytes
+// that a simultaneous upload of the same content has just been promised.
+
+import { Readable } from 'node:stream'
+import type { Log } from '../../log.ts'
+import type { Store } from '../store/database.ts'
+import type { Change, GroupCommit } from '../store/group-commit.ts'
+import type { BlobBackend, BlobWriter, StagedBlob } from './backend.ts'
+import { KeyedLock } from './keyed-lock.ts'
+import {
+  SmallBlob,
+  SpillingWriter,
+  addSmall,
+  listSmall,
+  readSmall,
+  removeSmall,
+  smallBytes,
+} from './small-contents.ts'
+
+/** Says which of these hashes its tables refer to. */
+export type BlobOwner = (sha256s: readonly string[]) => Promise<readonly string[]>
+
+/** Read in one go, which is much cheaper than a stream. */
+const wholeBytes = 1024 * 1024
+/** Asked about, locked and removed together: about 10 ms, for which nothing else runs. */
+const batchBlobs = 200
+
+export class ContentStore {
+  readonly #backend: BlobBackend
+  readonly #store: Store
+  readonly #commits: GroupCommit
+  readonly #log: Log
+  readonly #lock = new KeyedLock()
+  readonly #owners: BlobOwner[] = []
+  #collected: Promise<void> = Promise.resolve()
+
+  constructor(backend: BlobBackend, store: Store, commits: GroupCommit, log: Log) {
+    this.#backend = backend
+    this.#store = store
+    this.#commits = commits
+    this.#log = log
+  }
+
+  /** Asked before anything is removed. Every table with hashes in it needs one, added before `sweep`. */
+  addOwner(owner: BlobOwner): void {
+    this.#owners.push(owner)
+  }
+
+  stage(): BlobWriter {
+    return new SpillingWriter(this.#backend)
+  }
+
+  /** Bytes `start` up to and including `end`. Undefined when there is no such content. */
+  async open(sha256: string, start: number, end: number): Promise<Readable | undefined> {
+    const small = await this.#readSmall(sha256, start, end)
+    return small === undefined ? this.#backend.stream(sha256, start, end) : Readable.from([small])
+  }
+
+  /** The same to be sent on at once: in one piece where that is not too much. */
+  async load(sha256: string, start: number, end: number): Promise<Buffer | Readable | undefined> {
+    const small = await this.#readSmall(sha256, start, end)
+    if (small !== undefined) return small
+    return end - start < wholeBytes
+      ? this.#backend.read(sha256, start, end)
+      : this.#backend.stream(sha256, start, end)
+  }
+
+  /** Makes the content durable together with `change`, which adds the row that refers to it. */
+  commit<Result>(staged: StagedBlob, change: Change<Result>): Promise<Result> {
+    return this.#recording(staged.sha256, async () => {
+      if (!(staged instanceof SmallBlob)) {
+        await this.#backend.publish(staged)
+        return this.#commits.run(change)
+      }
+      return this.#commits.run(async (transaction) => {
+        await addSmall(transaction, staged)
+        return change(transaction)
+      })
+    })
+  }
+
+  /** Makes the content durable, then runs `record`, which adds the row that refers to it in a transaction of its own. */
+  keep<Result>(staged: StagedBlob, record: () => Promise<Result>): Promise<Result> {
+    return this.#recording(staged.sha256, async () => {
+      if (staged instanceof SmallBlob) await this.#commits.run((transaction) => addSmall(transaction, staged))
+      else await this.#backend.publish(staged)
+      return record()
+    })
+  }
+
+  /** Runs `record`, which adds another row that refers to content that is here. Undefined, `record` not run, when it is gone. */
+  share<Result>(sha256: string, record: () => Promise<Result>): Promise<Result | undefined> {
+    return this.#lock.share(sha256, async () => ((await this.#has(sha256)) ? record() : undefined))
+  }
+
+  /** Removes what of this nothing refers to any more, soon; `settled` tells when. */
+  collect(sha256s: Iterable<string>): void {
+    const unique = [...new Set(sha256s)]
+    for (let at = 0; at < unique.length; at += batchBlobs) {
+      const batch = unique.slice(at, at + batchBlobs)
+      this.#collected = this.#collected
+        .then(() => this.#removeUnused(batch))
+        .catch((error: unknown) => {
+          this.#log.error({ error }, 'could not remove content nothing refers to; the next start tries again')
+        })
+    }
+  }
+
+  /** Resolves when everything given to `collect` so far is done with. */
+  async settled(): Promise<void> {
+    await this.#collected
+  }
+
+  /** Removes everything nothing refers to: what a crash between publishing and recording left. */
+  async sweep(signal: AbortSignal): Promise<void> {
+    for await (const sha256s of this.#list()) {
+      for (let at = 0; at < sha256s.length && !signal.aborted; at += batchBlobs) {
+        await this.#removeUnused(sha256s.slice(at, at + batchBlobs))
+      }
+      if (signal.aborted) return
+    }
+  }
+
+  async #recording<Result>(sha256: string, record: () => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#lock.share(sha256, record)
+    } catch (error) {
+      this.collect([sha256])
+      throw error
+    }
+  }
+
+  async #removeUnused(sha256s: readonly string[]): Promise<void> {
+    // Database and disk answer at once: without this turn of the event loop other requests would wait for all batches.
+    await new Promise((resolve) => setImmediate(resolve))
+    await this.#lock.alone(sha256s, async () => {
+      const answers = await Promise.all(this.#owners.map((owner) => owner(sha256s)))
+      const used = new Set(answers.flat())
+      const unused = sha256s.filter((sha256) => !used.has(sha256))
+      if (unused.length === 0) return
+      const small = new Set(await removeSmall(this.#store, unused))
+      for (const sha256 of unused) if (!small.has(sha256)) await this.#backend.remove(sha256)
+    })
+  }
+
+  /** Small content is not told by its hash, but its ranges end early. */
+  async #readSmall(sha256: string, start: number, end: number): Promise<Buffer | undefined> {
+    if (end >= smallBytes) return undefined
+    const bytes = await readSmall(this.#store, sha256)
+    return bytes?.subarray(start, end + 1)
+  }
+
+  async #has(sha256: string): Promise<boolean> {
+    return (await this.#backend.has(sha256)) || (await readSmall(this.#store, sha256)) !== undefined
+  }
+
+  async *#list(): AsyncGenerator<string[]> {
+    yield* this.#backend.list()
+    let last = ''
+    for (;;) {
+      const sha256s = await listSmall(this.#store, last, batchBlobs)
+      if (sha256s.length === 0) return
+      yield sha256s
+      last = sha256s.at(-1)!
+    }
+  }
+}

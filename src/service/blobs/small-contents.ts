@@ -1,0 +1,106 @@
+// Small contents live in the database: they become durable in the same commit as the row that refers to them, where a file
+// would cost an fsync of its own and another of its folder.
+
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { Kysely } from 'kysely'
+import type { Database } from '../store/database.ts'
+import type { BlobBackend, BlobWriter, StagedBlob } from './backend.ts'
+
+/** Contents up to this size are kept in the database. */
+export const smallBytes: number = 32 * 1024
+
+/** Staged in memory alone. */
+export class SmallBlob implements StagedBlob {
+  readonly bytes: Buffer
+  readonly sha256: string
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes
+    this.sha256 = createHash('sha256').update(bytes).digest('hex')
+  }
+
+  get size(): number {
+    return this.bytes.byteLength
+  }
+
+  stream(): Readable {
+    return Readable.from([this.bytes])
+  }
+
+  discard(): void {}
+}
+
+/** Stages in memory while the content is small, then in `backend`. */
+export class SpillingWriter implements BlobWriter {
+  readonly #backend: BlobBackend
+  #small: Buffer[] = []
+  #smallBytes = 0
+  #large: BlobWriter | undefined
+
+  constructor(backend: BlobBackend) {
+    this.#backend = backend
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    if (this.#large === undefined && this.#smallBytes + chunk.byteLength <= smallBytes) {
+      this.#small.push(Buffer.from(chunk))
+      this.#smallBytes += chunk.byteLength
+      return
+    }
+    if (this.#large === undefined) {
+      this.#large = await this.#backend.stage()
+      for (const earlier of this.#small) await this.#large.write(earlier)
+      this.#small = []
+    }
+    await this.#large.write(chunk)
+  }
+
+  async finish(): Promise<StagedBlob> {
+    return this.#large === undefined ? new SmallBlob(Buffer.concat(this.#small)) : this.#large.finish()
+  }
+
+  async discard(): Promise<void> {
+    this.#small = []
+    await this.#large?.discard()
+  }
+}
+
+export async function addSmall(store: Kysely<Database>, { sha256, bytes }: SmallBlob): Promise<void> {
+  await store
+    .insertInto('small_contents')
+    .values({ sha256, bytes })
+    .onConflict((conflict) => conflict.column('sha256').doNothing())
+    .execute()
+}
+
+export async function readSmall(store: Kysely<Database>, sha256: string): Promise<Buffer | undefined> {
+  const row = await store
+    .selectFrom('small_contents')
+    .select('bytes')
+    .where('sha256', '=', sha256)
+    .executeTakeFirst()
+  return row === undefined ? undefined : Buffer.from(row.bytes)
+}
+
+/** Answers those that were here. */
+export async function removeSmall(store: Kysely<Database>, sha256s: readonly string[]): Promise<string[]> {
+  const rows = await store
+    .deleteFrom('small_contents')
+    .where('sha256', 'in', sha256s)
+    .returning('sha256')
+    .execute()
+  return rows.map((row) => row.sha256)
+}
+
+/** Hashes in their order, those after `after`. */
+export async function listSmall(store: Kysely<Database>, after: string, limit: number): Promise<string[]> {
+  const rows = await store
+    .selectFrom('small_contents')
+    .select('sha256')
+    .where('sha256', '>', after)
+    .orderBy('sha256')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.sha256)
+}

@@ -1,0 +1,30 @@
+// What every route of the service is given: one object, made once at start. Knows no HTTP.
+
+import type { Log } from '../log.ts'
+import type { ContentStore } from './blobs/content-store.ts'
+import type { Signer } from './downloads/signer.ts'
+import type { FaultSwitch } from './faults/fault-switch.ts'
+import type { NodeHistory } from './faults/node-history.ts'
+import type { Store } from './store/database.ts'
+import type { GroupCommit } from './store/group-commit.ts'
+import type { UriPolicy } from './uploads/fetch-uri.ts'
+
+export interface ServiceContext {
+  /** The database: projects, keys, nodes; other tables through `store.withTables<…>()`. */
+  readonly store: Store
+  /** Changes of nodes go through here, many to a commit. */
+  readonly commits: GroupCommit
+  /** The bytes, by content hash. Whoever keeps hashes in tables of their own registers with `blobs.addOwner`. */
+  readonly blobs: ContentStore
+  /** Makes and checks presigned downloads. */
+  readonly signer: Signer
+  /** Misbehaviour on demand; takes nothing unless a test injected it. */
+  readonly faults: FaultSwitch
+  /** What changed lately, for stale listings. */
+  readonly history: NodeHistory
+  /** Which addresses `uri` uploads may reach, how much and how long. */
+  readonly uriPolicy: UriPolicy
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  readonly log: Log
+}

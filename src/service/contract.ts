@@ -1,0 +1,100 @@
+// How the service is started and made to misbehave: the shape tests, demo and benchmarks rely on.
+
+import type { Log } from '../log.ts'
+
+export interface ServiceOptions {
+  /** Everything durable lives here: database, blobs, signing secret. Locked: one service per folder. */
+  readonly dataDir: string
+  readonly host?: string
+  /** 0 = any free port. */
+  readonly port?: number
+  /** Made at start where missing, each with a fresh key. */
+  readonly projects?: readonly string[]
+  readonly log?: Log
+  /** Lifetime of presigned URLs in milliseconds; 15 minutes (interface, "Limits") unless a test says otherwise. */
+  readonly urlLifetimeMs?: number
+  /** Lets `uri` uploads fetch private addresses; the service's own address is always allowed. */
+  readonly allowPrivateUris?: boolean
+}
+
+/** A project as announced at start; `apiKey` only where one was just made. */
+export interface AnnouncedProject {
+  readonly name: string
+  readonly apiKey: string | undefined
+}
+
+export interface Service {
+  /** Ends with `/api`. */
+  readonly baseUrl: string
+  readonly port: number
+  readonly projects: readonly AnnouncedProject[]
+  /** A fresh key for a project; only its hash is stored. */
+  createKey(project: string): Promise<string>
+  readonly faults: Faults
+  /** Every request since the last `clearCalls`, in order of arrival. */
+  readonly calls: readonly Call[]
+  clearCalls(): void
+  close(): Promise<void>
+}
+
+export interface Call {
+  readonly endpoint: 'projects' | 'files' | 'download' | 'tables'
+  readonly method: string
+  /** The document's path (`/a/b.pdf`), or the request's path for endpoints without one. */
+  readonly path: string
+  /** The Range header of a download. */
+  readonly range: string | undefined
+  /** Set once answered. */
+  status: number | undefined
+}
+
+/** One way to misbehave. */
+export type Fault =
+  /** Waits before anything is done. */
+  | { readonly kind: 'latency'; readonly ms: number }
+  /** Answers this status instead of doing anything; 429 and 503 may carry Retry-After (seconds). */
+  | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: number }
+  /** Does everything, then answers 500. */
+  | { readonly kind: 'error-after-commit' }
+  /** Does everything, then cuts the connection without an answer. */
+  | { readonly kind: 'lost-answer' }
+  /** Cuts the connection after this many bytes of the request's body; nothing is stored. */
+  | { readonly kind: 'cut-request'; readonly afterBytes: number }
+  /** Cuts the connection after this many bytes of the answer's body. */
+  | { readonly kind: 'cut-response'; readonly afterBytes: number }
+  /** Sends the answer's body at this pace. */
+  | { readonly kind: 'slow-drip'; readonly bytesPerSecond: number }
+  /** Treats the presigned URL as expired (403). */
+  | { readonly kind: 'expired-url' }
+  /** Answers a ranged download with 200 and everything. */
+  | { readonly kind: 'ignore-range' }
+  /** Leaves optional fields out of File objects. */
+  | {
+      readonly kind: 'omit-fields'
+      readonly fields: readonly ('size' | 'mimetype' | 'modified_at' | 'url')[]
+    }
+  /** Answers a folder's GET with its listing as it was this many milliseconds ago. */
+  | { readonly kind: 'stale-listing'; readonly ageMs: number }
+  /** Accepts nothing by `uri`: answers 400. */
+  | { readonly kind: 'refuse-uri' }
+
+/** Which requests a fault hits; absent = any. */
+export interface FaultTarget {
+  readonly endpoint?: Call['endpoint']
+  readonly method?: string
+  readonly path?: string | RegExp
+  /** How many requests it hits before it is spent; absent = until cleared. */
+  readonly times?: number
+  /** 0 … 1, drawn from `random` per request; absent = always. */
+  readonly probability?: number
+}
+
+export interface Faults {
+  /** Switches a fault on; the answer switches it off. Off otherwise: a service without faults injected never misbehaves. */
+  inject(fault: Fault, target?: FaultTarget): () => void
+  clear(): void
+  /** How many requests were hit so far. */
+  readonly hits: number
+  /** Source of chance for `probability`, so that runs replay. */
+  random: () => number
+}

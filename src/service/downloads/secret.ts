@@ -1,0 +1,29 @@
+// The secret that presigned links are signed with: made once, kept beside the database, readable by the owner only.
+
+import { randomBytes } from 'node:crypto'
+import { open, readFile, rename } from 'node:fs/promises'
+import { StartError } from '../start-error.ts'
+
+const secretBytes = 32
+
+/** Reads the secret in `file`, made where missing. */
+export async function loadSecret(file: string): Promise<Buffer> {
+  try {
+    const secret = await readFile(file)
+    if (secret.byteLength !== secretBytes)
+      throw new StartError(`${file} is damaged: remove it, and old download links end`)
+    return secret
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+  }
+  const secret = randomBytes(secretBytes)
+  const handle = await open(`${file}.new`, 'w', 0o600)
+  try {
+    await handle.writeFile(secret)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(`${file}.new`, file)
+  return secret
+}

@@ -1,0 +1,157 @@
+// The faults that need no route's help: delays, refusals, cut and slowed connections. What a route must know to misbehave
+// (stale listings, expired links, ignored ranges, refused uris) it asks for itself with `takeFault`.
+
+import { Readable, Transform } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ServiceContext } from '../context.ts'
+import { ServiceError } from '../service-error.ts'
+import { takeFault } from './call-log.ts'
+
+/** Registered right after the call log, so that a fault comes before authentication. `closing` ends delays early. */
+export function registerFaultHooks(
+  app: FastifyInstance,
+  context: ServiceContext,
+  closing: AbortSignal,
+): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const latency = takeFault(context, request, 'latency')
+    if (latency !== undefined) await sleep(latency.ms, undefined, { signal: closing }).catch(() => undefined)
+    const status = takeFault(context, request, 'status')
+    if (status === undefined) return
+    if (status.retryAfter !== undefined) void reply.header('retry-after', status.retryAfter)
+    throw new ServiceError(status.status, `injected fault: status ${status.status}`)
+  })
+
+  // In the hooks below a request whose connection was cut ends by `done` never being called.
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    const cut = takeFault(context, request, 'cut-request')
+    if (cut === undefined) done(null, payload)
+    else if (hasBody(request)) done(null, cutBody(request, payload, cut.afterBytes))
+    else request.raw.socket.destroy()
+  })
+
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (takeFault(context, request, 'lost-answer') !== undefined) {
+      dropPayload(payload)
+      request.raw.socket.destroy()
+      return
+    }
+    if (takeFault(context, request, 'error-after-commit') !== undefined) {
+      dropPayload(payload)
+      const body = JSON.stringify({ errorMessage: 'injected fault: error after commit' })
+      void reply
+        .code(500)
+        .type('application/json; charset=utf-8')
+        .header('content-length', Buffer.byteLength(body))
+      done(null, body)
+      return
+    }
+    const cut = isSuccess(reply) ? takeFault(context, request, 'cut-response') : undefined
+    if (cut !== undefined) {
+      sendCut(request, reply, payload, cut.afterBytes).catch(() => request.raw.socket.destroy())
+      return
+    }
+    const drip = isSuccess(reply) ? takeFault(context, request, 'slow-drip') : undefined
+    if (drip === undefined) {
+      done(null, payload)
+      return
+    }
+    if (typeof payload === 'string') void reply.header('content-length', Buffer.byteLength(payload))
+    done(null, Readable.from(dripped(chunksOf(payload), drip.bytesPerSecond, closing)))
+  })
+
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (request.call?.endpoint !== 'files' || !isSuccess(reply) || reply.statusCode === 204) return payload
+    const omit = takeFault(context, request, 'omit-fields')
+    if (omit === undefined) return payload
+    const fields = new Set<string>(omit.fields)
+    const body: unknown = JSON.parse((await collect(payload)).toString())
+    reply.removeHeader('content-length')
+    return JSON.stringify(body, (key, value: unknown) => (fields.has(key) ? undefined : value))
+  })
+}
+
+function hasBody({ headers }: FastifyRequest): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
+
+function cutBody(request: FastifyRequest, payload: Readable, afterBytes: number): Readable {
+  let bytes = 0
+  const cut = (): void => void request.raw.socket.destroy()
+  return payload.pipe(
+    new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        bytes += chunk.byteLength
+        if (bytes >= afterBytes) cut()
+        else done(null, chunk)
+      },
+      // A body shorter than that is cut at its end: the fault promises that nothing is stored.
+      flush: cut,
+    }),
+  )
+}
+
+async function sendCut(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  afterBytes: number,
+): Promise<void> {
+  const { raw } = reply
+  if (typeof payload === 'string') void reply.header('content-length', Buffer.byteLength(payload))
+  raw.writeHead(reply.statusCode, reply.getHeaders() as Record<string, string>)
+  let left = afterBytes
+  for await (const chunk of chunksOf(payload)) {
+    const part = chunk.subarray(0, left)
+    left -= part.byteLength
+    await new Promise<void>((resolve, reject) => {
+      raw.write(part, (error) => (error ? reject(error) : resolve()))
+    })
+    if (left === 0) {
+      request.raw.socket.destroy()
+      return
+    }
+  }
+  raw.end()
+}
+
+async function* dripped(
+  chunks: AsyncIterable<Buffer>,
+  bytesPerSecond: number,
+  closing: AbortSignal,
+): AsyncGenerator<Buffer> {
+  const dropsPerSecond = Math.min(20, bytesPerSecond)
+  const dropBytes = Math.max(1, Math.floor(bytesPerSecond / dropsPerSecond))
+  for await (const chunk of chunks) {
+    for (let at = 0; at < chunk.byteLength; at += dropBytes) {
+      await sleep(1000 / dropsPerSecond, undefined, { signal: closing })
+      yield chunk.subarray(at, at + dropBytes)
+    }
+  }
+}
+
+async function* chunksOf(payload: unknown): AsyncGenerator<Buffer> {
+  if (payload instanceof Readable) {
+    for await (const chunk of payload as AsyncIterable<Buffer | string>)
+      yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+  } else if (typeof payload === 'string') {
+    yield Buffer.from(payload)
+  } else if (Buffer.isBuffer(payload)) {
+    yield payload
+  }
+}
+
+async function collect(payload: unknown): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of chunksOf(payload)) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+function dropPayload(payload: unknown): void {
+  if (payload instanceof Readable) payload.destroy()
+}
+
+function isSuccess(reply: FastifyReply): boolean {
+  return reply.statusCode < 300
+}

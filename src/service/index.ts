@@ -1,0 +1,13 @@
+// The reference service as a library: start it, misbehave on demand, close it.
+
+export { startService } from './start-service.ts'
+export { StartError } from './start-error.ts'
+export type {
+  AnnouncedProject,
+  Call,
+  Fault,
+  Faults,
+  FaultTarget,
+  Service,
+  ServiceOptions,
+} from './contract.ts'

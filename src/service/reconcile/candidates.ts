@@ -1,0 +1,70 @@
+// Which assets are worth comparing with an item, found through the index so that 10,000 assets cost no more than a few.
+
+import { exactKeysOf, searchKeysOf } from './comparable.ts'
+import type { Query, Term } from './query.ts'
+
+/** Assets compared with one item at most, the most promising first. */
+export const maxCandidates = 32
+/** Entries of the index looked at for one item beyond its rarest word: what most assets have tells little. */
+const maxVisited = 6_000
+
+/** The assets that have exactly the item's value of a key field, ascending; several when its keys point to different ones. */
+export function keyMatchesOf(query: Query): number[] {
+  const found = new Set<number>()
+  for (const { field, value } of query.terms) {
+    if (!field.isKey) continue
+    for (const key of exactKeysOf(value)) for (const asset of field.postings.get(key) ?? []) found.add(asset)
+  }
+  return [...found].sort((a, b) => a - b)
+}
+
+/** The most promising assets not in `except`, by shared values and words, rare ones counting more; of equals the first ones. */
+export function candidatesOf(
+  query: Query,
+  assetCount: number,
+  except?: ReadonlyMap<number, unknown>,
+): number[] {
+  const lists = query.terms.flatMap(postingsOf).sort((a, b) => a.length - b.length)
+  const promise = new Float64Array(assetCount)
+  const found: number[] = []
+  let visited = 0
+  for (const list of lists) {
+    if (visited > 0 && visited + list.length > maxVisited) break
+    visited += list.length
+    const rarity = Math.log1p(assetCount / list.length)
+    for (const asset of list) {
+      if (promise[asset] === 0) found.push(asset)
+      promise[asset] = (promise[asset] ?? 0) + rarity
+    }
+  }
+  return mostPromising(except === undefined ? found : found.filter((asset) => !except.has(asset)), promise)
+}
+
+function postingsOf({ field, value }: Term): (readonly number[])[] {
+  const lists: (readonly number[])[] = []
+  const words = new Set([value.compact, ...value.words.slice(0, 64)])
+  for (const key of searchKeysOf(value)) if (!key.startsWith('t:')) words.add(key)
+  for (const word of words) {
+    const exact = field.postings.get(word.startsWith('n:') || word.startsWith('d:') ? word : `t:${word}`)
+    if (exact !== undefined) lists.push(exact)
+    else for (const near of field.nearWords(word)) lists.push(field.postings.get(`t:${near}`) ?? [])
+  }
+  return lists.filter((list) => list.length > 0)
+}
+
+// The best few by one pass: almost all of thousands are refused by the first comparison.
+function mostPromising(found: readonly number[], promise: Float64Array): number[] {
+  const best: number[] = []
+  // Rounded, so that the order in which fields were added up cannot decide between equals.
+  const promiseOf = (asset: number): number => Math.round((promise[asset] ?? 0) * 1e6)
+  const isBetter = (a: number, b: number): boolean =>
+    promiseOf(a) > promiseOf(b) || (promiseOf(a) === promiseOf(b) && a < b)
+  for (const asset of found) {
+    const last = best.at(-1)
+    if (best.length === maxCandidates && last !== undefined && !isBetter(asset, last)) continue
+    const at = best.findIndex((other) => isBetter(asset, other))
+    best.splice(at === -1 ? best.length : at, 0, asset)
+    if (best.length > maxCandidates) best.pop()
+  }
+  return best
+}

@@ -1,0 +1,30 @@
+// Text as it is compared: the same words however they were typed. Knows nothing of numbers, dates or fields.
+
+/**
+ * Compatibility forms unified (NFKC), lower case, accents off Latin letters, punctuation as single spaces. A point or comma
+ * between digits stays, as a point, so that `1.5 kg` never equals `15 kg`. Signs alone (`—`, `👍`) stay as they are.
+ */
+export function normaliseText(text: string): string {
+  const plain = unified(text).toLowerCase().trim()
+  const words = plain
+    .replaceAll(/(?<=\p{N})([.,])(?=\p{N})|[^\p{L}\p{N}\p{M}]+/gu, (_, point?: string) =>
+      point === undefined ? ' ' : '.',
+    )
+    .trim()
+  return words === '' ? plain : words
+}
+
+function unified(text: string): string {
+  // Most values are plain ASCII and need none of this; tables have many thousands of them.
+  if (/^[\x20-\x7E]*$/.test(text)) return text
+  return text
+    .normalize('NFKD')
+    .replaceAll(/[\u0300-\u036F]/g, '')
+    .normalize('NFKC')
+    .replaceAll('ß', 'ss')
+}
+
+/** The name of a field as it is compared: `Invoice Number`, `invoice_number` and `invoiceNumber` are one field. */
+export function fieldKeyOf(name: string): string {
+  return normaliseText(name).replaceAll(' ', '')
+}

@@ -1,0 +1,171 @@
+// The outcome in plain sentences, of bounded length: which asset, what agrees, what differs, and why nothing fits.
+
+import type { Asset, AssetIndex } from './asset-index.ts'
+import { maxCandidates } from './candidates.ts'
+import type { Outcome } from './match-group.ts'
+import type { Query, Term } from './query.ts'
+import { agreement, fullScore, leastScore, termSimilarity } from './score.ts'
+
+/** Items told one by one; of the rest only the number. */
+const maxToldItems = 25
+const maxToldFields = 12
+const maxShownCharacters = 60
+
+/** An item with what became of it. */
+export interface Told {
+  readonly query: Query
+  readonly outcome: Outcome
+}
+
+type Match = Extract<Outcome, { kind: 'key' | 'likeness' }>
+type Miss = Exclude<Outcome, Match>
+
+/** The sentences of one reconciliation; `groups` as they were matched. */
+export function reasoningOf(groups: readonly (readonly Told[])[], index: AssetIndex): string {
+  const count = index.assets.length
+  const items = groups.flat()
+  if (items.length === 0) return 'Nothing to match: the input holds no value.'
+  const matched = items.filter(({ outcome }) => isMatch(outcome)).length
+  const sentences = groups.flatMap((group) => group.map((told) => sentenceOf(told, group, index)))
+  if (items.length === 1) return sentences.join('')
+  const rest = items.length - maxToldItems
+  return [
+    `${matched} of ${items.length} items matched, among ${counted(count, 'asset')}.`,
+    ...sentences.slice(0, maxToldItems),
+    ...(rest > 0 ? [`${counted(rest, 'further item')} not told one by one.`] : []),
+  ].join('\n')
+}
+
+/** True where the item got an asset. */
+export function isMatch(outcome: Outcome): outcome is Match {
+  return outcome.kind === 'key' || outcome.kind === 'likeness'
+}
+
+function sentenceOf({ query, outcome }: Told, group: readonly Told[], index: AssetIndex): string {
+  const { label } = query.item
+  const sentence = isMatch(outcome)
+    ? matchedSentence(query, outcome, index)
+    : `No asset matched: ${whyNot(query, outcome, group, index)}`
+  return label === '' ? sentence : `${label}: ${sentence.slice(0, 1).toLowerCase()}${sentence.slice(1)}`
+}
+
+function matchedSentence(query: Query, outcome: Match, index: AssetIndex): string {
+  return [
+    `Matched ${named(index.assets[outcome.asset])} ${how(query, outcome)}.`,
+    comparison(query, outcome.asset, index),
+    ties(outcome.equals, index),
+    unknown(query),
+  ].join('')
+}
+
+function whyNot(query: Query, outcome: Miss, group: readonly Told[], index: AssetIndex): string {
+  if (outcome.kind === 'no value') return 'no value is given.'
+  if (outcome.kind === 'nothing alike') {
+    if (index.assets.length === 0) return 'the table has no assets.'
+    const count = counted(index.assets.length, 'asset')
+    return `none of ${count} has ${alternatives(query.terms)}, or anything near.${unknown(query)}`
+  }
+  const asset = named(index.assets[outcome.asset])
+  if (outcome.kind === 'taken') {
+    return `the one that fits, ${asset}, went to ${group[outcome.by]?.query.item.label ?? 'another item'}.`
+  }
+  return `the nearest, ${asset}, ${nearness(outcome.score)}.${comparison(query, outcome.asset, index)}${unknown(query)}`
+}
+
+function how(query: Query, outcome: Match): string {
+  if (outcome.kind === 'likeness') return `by likeness (${share(outcome.score)})`
+  const keys = query.terms.filter((term) => term.field.isKey && termSimilarity(term, outcome.asset) === 1)
+  return `by its ${listed(keys.map(nameOf))}, which no other asset has`
+}
+
+function nearness(score: number): string {
+  return score === 0 ? 'agrees in no field' : `reaches ${share(score)} of the ${share(leastScore)} needed`
+}
+
+function comparison(query: Query, asset: number, index: AssetIndex): string {
+  const agree: string[] = []
+  const alike: string[] = []
+  const differ: string[] = []
+  const empty: string[] = []
+  for (const term of query.terms) {
+    const similarity = termSimilarity(term, asset)
+    const found = index.valueOf(asset, term.cell.key) ?? index.assets[asset]?.name
+    const pair = `${nameOf(term)} (given ${shown(term.cell.value)}, asset has ${shown(found)})`
+    if (similarity === undefined) empty.push(nameOf(term))
+    else if (similarity >= 1) agree.push(nameOf(term))
+    else if (similarity >= agreement) agree.push(pair)
+    else if (similarity > 0) alike.push(pair)
+    else differ.push(pair)
+  }
+  return [
+    ['Agree', agree],
+    ['Alike', alike],
+    ['Differ', differ],
+    ['Empty in the asset', empty],
+  ]
+    .filter(([, fields]) => (fields ?? []).length > 0)
+    .map(([title, fields]) => ` ${String(title)}: ${listed(fields as string[])}.`)
+    .join('')
+}
+
+function ties(equals: readonly number[], index: AssetIndex): string {
+  const [first, ...others] = equals
+  if (first === undefined) return ''
+  const name = named(index.assets[first])
+  // Further ones may lie beyond the candidates compared.
+  const number = equals.length >= maxCandidates - 1 ? `${equals.length} or more` : String(equals.length)
+  const also = others.length === 0 ? `${name} fits` : `${number} other assets, such as ${name}, fit`
+  return ` A tie: ${also} as well; the first in the table was taken.`
+}
+
+function unknown(query: Query): string {
+  if (query.unknownKeys.length === 0) return ''
+  const isByName =
+    query.terms.length > 0 && query.terms.every((term) => query.unknownKeys.includes(term.cell.key))
+  const instead = isByName ? ", so it was compared with the assets' names" : ''
+  return ` The table has no field ${listed(query.unknownKeys.map(quoted))}${instead}.`
+}
+
+function alternatives(terms: readonly Term[]): string {
+  return listed(
+    terms.map((term) => `${nameOf(term)} ${shown(term.cell.value)}`),
+    'or',
+  )
+}
+
+function listed(names: readonly string[], joint = 'and'): string {
+  const told = names.slice(0, maxToldFields)
+  if (names.length > told.length) return `${told.join(', ')} ${joint} ${names.length - told.length} more`
+  return told.length <= 1 ? told.join('') : `${told.slice(0, -1).join(', ')} ${joint} ${told.at(-1) ?? ''}`
+}
+
+function nameOf(term: Term): string {
+  return bounded(term.cell.key)
+}
+
+function named(asset: Asset | undefined): string {
+  return asset === undefined ? 'an asset' : `asset ${quoted(asset.name)} (${asset.id})`
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? quoted(value) : bounded(JSON.stringify(value) ?? 'nothing')
+}
+
+function quoted(text: string): string {
+  return `"${bounded(text)}"`
+}
+
+function bounded(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ')
+  if (line.length <= maxShownCharacters) return line
+  // No half of a surrogate pair stays at the cut.
+  return `${line.slice(0, maxShownCharacters - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
+}
+
+function share(score: number): string {
+  return (score / fullScore).toFixed(2)
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

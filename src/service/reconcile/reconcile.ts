@@ -1,0 +1,107 @@
+// The reconciliation engine: input and assets in, matched values and sentences out. Pure and deterministic; knows no store,
+// no HTTP and no clock. docs/reconciliation.md describes the method.
+
+import type { AssetIndex } from './asset-index.ts'
+import { type Cell, type Group, blankOf, groupOfRows, shapeOf, writeAt } from './input-shape.ts'
+import { matchGroup } from './match-group.ts'
+import { type Query, queryOf } from './query.ts'
+import { type Told, isMatch, reasoningOf } from './reasoning.ts'
+
+export interface ReconcileInput {
+  readonly data: Readonly<Record<string, unknown>>
+  readonly files: readonly RowsFile[]
+}
+
+/** A document read into rows. */
+export interface RowsFile {
+  readonly name: string
+  readonly rows: readonly Readonly<Record<string, unknown>>[]
+}
+
+export interface Reconciliation {
+  /**
+   * The shape of the input's `data`: under each key the matched asset's value, null where nothing matched or the asset has
+   * none; lists keep length and order. Each file adds its rows as a list of objects under its name.
+   */
+  readonly data: Record<string, unknown>
+  readonly reasoning: string
+  /** Asset id per item, in the order of the input; undefined where nothing matched. */
+  readonly matches: readonly (string | undefined)[]
+}
+
+/** Items one run takes at most: what is more belongs into several runs. */
+export const maxItems = 5_000
+
+/** Throws RangeError for more than `maxItems` items. */
+export function reconcile(input: ReconcileInput, index: AssetIndex): Reconciliation {
+  const { groups, shared, data } = itemsOf(input)
+  if (groups.reduce((sum, { items }) => sum + items.length, 0) > maxItems) {
+    throw new RangeError(`one run matches at most ${maxItems} items: send several smaller ones`)
+  }
+  const told = groups.map((group) => tell(group, index))
+  const all = told.flat()
+  for (const { query, outcome } of all) {
+    if (!isMatch(outcome)) continue
+    for (const cell of query.item.cells) writeAt(data, cell.path, answerOf(query, cell, outcome.asset, index))
+  }
+  for (const cell of shared) writeAt(data, cell.path, commonAnswer(all, cell, index))
+  return {
+    data,
+    reasoning: reasoningOf(told, index),
+    matches: all.map(({ outcome }) => (isMatch(outcome) ? index.assets[outcome.asset]?.id : undefined)),
+  }
+}
+
+/** The shape of `data` with every value null, as a run answers that failed before it matched anything. */
+export function blankData(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return shapeOf(data).blank
+}
+
+function itemsOf(input: ReconcileInput): {
+  groups: Group[]
+  shared: readonly Cell[]
+  data: Record<string, unknown>
+} {
+  const shape = shapeOf(input.data)
+  const data = shape.blank
+  const groups = [...shape.groups]
+  for (const file of input.files) {
+    const key = freeKey(data, file.name)
+    data[key] = file.rows.map((row) => blankOf(row, 0))
+    groups.push(groupOfRows(key, file.rows))
+  }
+  return { groups, shared: shape.shared, data }
+}
+
+function freeKey(data: Readonly<Record<string, unknown>>, name: string): string {
+  let key = name
+  for (let copy = 2; Object.hasOwn(data, key); copy++) key = `${name} (${copy})`
+  return key
+}
+
+function tell(group: Group, index: AssetIndex): Told[] {
+  const queries = group.items.map((item) => queryOf(item, group.shared, index))
+  const outcomes = matchGroup(queries, index)
+  return queries.flatMap((query, at) => {
+    const outcome = outcomes[at]
+    return outcome === undefined ? [] : [{ query, outcome }]
+  })
+}
+
+function answerOf(query: Query, cell: Cell, asset: number, index: AssetIndex): unknown {
+  const value = index.valueOf(asset, cell.key)
+  if (value !== undefined) return value
+  const isComparedByName = query.terms.some((term) => term.cell === cell && term.field === index.nameField)
+  return isComparedByName ? index.assets[asset]?.name : null
+}
+
+// A single value beside lists: what all matched assets have, null where they disagree.
+function commonAnswer(all: readonly Told[], shared: Cell, index: AssetIndex): unknown {
+  const answers = new Map<string, unknown>()
+  for (const { query, outcome } of all) {
+    if (!query.shared.includes(shared) || !isMatch(outcome)) continue
+    const answer = answerOf(query, shared, outcome.asset, index)
+    answers.set(JSON.stringify(answer), answer)
+  }
+  return answers.size === 1 ? answers.values().next().value : null
+}

@@ -1,0 +1,148 @@
+// PUT, GET and DELETE /projects/{project_name}/files?path=…
+
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { ServiceContext } from '../context.ts'
+import { parseDocumentPath } from '../document-path.ts'
+import { takeFault } from '../faults/call-log.ts'
+import {
+  type DocumentBody,
+  type FileBody,
+  documentSchema,
+  errorSchema,
+  fileSchema,
+  folderSchema,
+  projectParamsSchema,
+} from '../schemas.ts'
+import { ServiceError } from '../service-error.ts'
+import { type NewFile, createFile, findByPath, removeTree, taken } from '../store/nodes.ts'
+import { isUniqueViolation } from '../store/transact.ts'
+import { commitContent, receiveContent } from '../uploads/receive-content.ts'
+import { acceptSpooledBodies } from '../uploads/spooled-body.ts'
+import { fileBody, folderBody } from './node-bodies.ts'
+
+const url = '/projects/:project_name/files'
+const errors = { 400: errorSchema, 401: errorSchema, 404: errorSchema, '5xx': errorSchema }
+
+interface FilesRoute {
+  Params: { project_name: string }
+  Querystring: { path?: string }
+}
+
+/** Registers the routes in a scope that authenticates. */
+export async function registerFiles(scope: FastifyInstance, context: ServiceContext): Promise<void> {
+  const pathOf = (request: FastifyRequest<FilesRoute>): string => parseDocumentPath(request.query.path)
+  const schema = { params: projectParamsSchema }
+
+  scope.get<FilesRoute>(
+    url,
+    {
+      schema: {
+        ...schema,
+        summary: 'Resolves a path: a file with a presigned url, or a folder with its children',
+        querystring: pathQuerySchema('The root where absent.', false),
+        response: { 200: Type.Union([fileSchema, folderSchema]), ...errors },
+      },
+    },
+    async (request, reply) => {
+      const path = pathOf(request)
+      const found = await findByPath(context.store, request.project.id, path)
+      const stale = found?.kind === 'file' ? undefined : takeFault(context, request, 'stale-listing')
+      const at = stale === undefined ? undefined : context.now() - stale.ageMs
+      const node = at === undefined ? found : context.history.nodeAt(request.project.id, path, found, at)
+      if (node === undefined) throw new ServiceError(404, `nothing at ${path}`)
+      if (node.kind === 'file') return fileBody(context, originOf(request), node)
+      return reply
+        .type('application/json; charset=utf-8')
+        .send(await folderBody(context, originOf(request), node, at))
+    },
+  )
+
+  scope.delete<FilesRoute>(
+    url,
+    {
+      schema: {
+        ...schema,
+        summary: 'Deletes a file, or a folder with everything in it',
+        querystring: pathQuerySchema('Not the root.', true),
+        response: { 204: Type.Null({ description: 'Deleted.' }), ...errors },
+      },
+    },
+    async (request, reply) => {
+      const path = pathOf(request)
+      if (path === '/') throw new ServiceError(400, 'the project root cannot be deleted')
+      const removed = await context.commits.run((transaction) =>
+        removeTree(transaction, request.project.id, path),
+      )
+      if (removed.length === 0) throw new ServiceError(404, `nothing at ${path}`)
+      context.history.noteRemoved(removed, context.now())
+      context.blobs.collect(removed.flatMap((node) => node.blob ?? []))
+      return reply.code(204).send()
+    },
+  )
+
+  await scope.register(async (uploads) => {
+    acceptSpooledBodies(uploads, context)
+
+    uploads.put<FilesRoute & { Body: DocumentBody }>(
+      url,
+      {
+        schema: {
+          ...schema,
+          summary: 'Uploads a file to a path that is free; parents are made',
+          querystring: pathQuerySchema('Leading slash optional, no `..` segments.', true),
+          body: documentSchema,
+          response: { 201: fileSchema, ...errors, 409: errorSchema, 413: errorSchema },
+        },
+        // Before the body is read: a 409 costs the sender nothing, however large the file.
+        onRequest: async (request) => {
+          const path = pathOf(request)
+          if (path === '/') throw new ServiceError(400, 'path is missing: name the file')
+          const existing = await findByPath(context.store, request.project.id, path)
+          if (existing !== undefined) throw taken(existing.kind, path)
+        },
+        preHandler: async (request) => {
+          if (request.body.file_type === 'uri' && takeFault(context, request, 'refuse-uri') !== undefined) {
+            throw new ServiceError(400, 'file_type uri is not accepted')
+          }
+        },
+      },
+      async (request, reply): Promise<FileBody> => {
+        const content = await receiveContent(context, request.body, request.staging)
+        const file = {
+          projectId: request.project.id,
+          path: pathOf(request),
+          size: content.size,
+          mimetype: request.body.mimetype,
+          blob: content.sha256,
+        }
+        const made = await commitContent(context, content, (transaction) =>
+          createFile(transaction, file, context.now()),
+        ).catch((error: unknown) => refuseTaken(context, file, error))
+        context.history.noteCreated(made, context.now())
+        void reply.code(201)
+        return fileBody(context, originOf(request), made.at(-1)!)
+      },
+    )
+  })
+}
+
+/** Who came second to a path gets the same answer as who came later. */
+async function refuseTaken(context: ServiceContext, file: NewFile, error: unknown): Promise<never> {
+  if (!isUniqueViolation(error)) throw error
+  const existing = await findByPath(context.store, file.projectId, file.path)
+  throw taken(existing?.kind ?? 'file', file.path)
+}
+
+/** Where the sender reached us, so that links work through whatever proxy that was. */
+function originOf(request: FastifyRequest): string {
+  const { socket } = request.raw
+  // HTTP/1.0 names no host.
+  const host = request.host === '' ? `${socket.localAddress}:${socket.localPort}` : request.host
+  return `${request.protocol}://${host}`
+}
+
+function pathQuerySchema(hint: string, isRequired: boolean): object {
+  const path = Type.String({ description: `Absolute path inside the project. ${hint}` })
+  return Type.Object({ path: isRequired ? path : Type.Optional(path) })
+}

@@ -1,0 +1,26 @@
+// GET /projects.
+
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { type ProjectBody, errorSchema, projectSchema } from '../schemas.ts'
+
+/** Registers the route in a scope that authenticates. */
+export function registerProjects(scope: FastifyInstance): void {
+  scope.get(
+    '/projects',
+    {
+      schema: {
+        summary: 'The projects the key opens',
+        response: { 200: Type.Array(projectSchema), 401: errorSchema, '5xx': errorSchema },
+      },
+    },
+    // A key is scoped to one project, so there is one.
+    (request): ProjectBody[] => [
+      {
+        id: request.project.id,
+        name: request.project.name,
+        created_at: new Date(request.project.created_at).toISOString(),
+      },
+    ],
+  )
+}

@@ -1,0 +1,134 @@
+// From options to a listening service, and back: what is opened here in order is closed in reverse.
+
+import { mkdir } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { silentLog } from '../log.ts'
+import { createApp } from './app.ts'
+import { ContentStore } from './blobs/content-store.ts'
+import { openDiskBackend } from './blobs/disk.ts'
+import type { ServiceContext } from './context.ts'
+import type { AnnouncedProject, Service, ServiceOptions } from './contract.ts'
+import { loadSecret } from './downloads/secret.ts'
+import { createSigner } from './downloads/signer.ts'
+import { CallLog } from './faults/call-log.ts'
+import { FaultSwitch } from './faults/fault-switch.ts'
+import { NodeHistory } from './faults/node-history.ts'
+import type { Store } from './store/database.ts'
+import { findUsedBlobs } from './store/nodes.ts'
+import { StartError } from './start-error.ts'
+import { GroupCommit } from './store/group-commit.ts'
+import { openStore } from './store/open-store.ts'
+import { createKey, ensureProject, findProject, listProjects } from './store/projects.ts'
+import { lockDataDir } from './store/service-lock.ts'
+import { defaultUriPolicy } from './uploads/fetch-uri.ts'
+
+const urlLifetimeMs = 15 * 60_000
+/** How long requests under way may take to end when the service closes. */
+const graceMs = 1_000
+
+/** Starts the service over `options.dataDir`. Throws a StartError when another one uses that folder, the system's error when the address is taken. */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { dataDir, host = '127.0.0.1' } = options
+  const closing = new AbortController()
+  /** Run last to first. */
+  const closers: (() => unknown)[] = []
+  const closeAll = async (): Promise<void> => {
+    closing.abort()
+    for (const close of closers.splice(0).reverse()) await close()
+  }
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    closers.push(lockDataDir(dataDir))
+    const context = await openContext(options)
+    closers.push(() => context.store.destroy())
+    closers.push(() => context.blobs.settled())
+    const projects = await announceProjects(context.store, options.projects ?? [], context.now())
+    const calls = new CallLog()
+    const app = await createApp(context, calls, closing.signal)
+    closers.push(() => closeApp(app))
+    await app.listen({ host, port: options.port ?? 0 })
+    const sweep = context.blobs
+      .sweep(closing.signal)
+      .catch((error: unknown) => context.log.error({ error }, 'could not look for content nothing refers to'))
+    closers.push(() => sweep)
+
+    const { address, port } = app.server.address() as AddressInfo
+    const baseUrl = `http://${reachable(address)}:${port}/api`
+    context.log.info(
+      { baseUrl, dataDir, projects: projects.map((project) => project.name) },
+      'the service is listening',
+    )
+    return {
+      baseUrl,
+      port,
+      projects,
+      createKey: async (name) => {
+        const project = await findProject(context.store, name)
+        if (project === undefined) throw new StartError(`there is no project ${name}`)
+        return createKey(context.store, project.id, context.now())
+      },
+      faults: context.faults,
+      calls: calls.calls,
+      clearCalls: () => calls.clear(),
+      close: closeAll,
+    }
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+}
+
+async function openContext(options: ServiceOptions): Promise<ServiceContext> {
+  const { dataDir, log = silentLog } = options
+  const secret = await loadSecret(join(dataDir, 'download-secret'))
+  const backend = await openDiskBackend(join(dataDir, 'blobs'))
+  const store = await openStore(dataDir)
+  const commits = new GroupCommit(store)
+  const blobs = new ContentStore(backend, store, commits, log)
+  blobs.addOwner((sha256s) => findUsedBlobs(store, sha256s))
+  return {
+    store,
+    commits,
+    blobs,
+    signer: createSigner(secret, options.urlLifetimeMs ?? urlLifetimeMs),
+    faults: new FaultSwitch(),
+    history: new NodeHistory(),
+    uriPolicy: { ...defaultUriPolicy, allowPrivate: options.allowPrivateUris ?? false },
+    now: Date.now,
+    log,
+  }
+}
+
+/** Those asked for first, then the others there are. */
+async function announceProjects(
+  store: Store,
+  names: readonly string[],
+  now: number,
+): Promise<AnnouncedProject[]> {
+  const announced: AnnouncedProject[] = []
+  for (const name of names) {
+    const { project, isNew } = await ensureProject(store, name, now)
+    announced.push({ name, apiKey: isNew ? await createKey(store, project.id, now) : undefined })
+  }
+  for (const { name } of await listProjects(store)) {
+    if (!names.includes(name)) announced.push({ name, apiKey: undefined })
+  }
+  return announced
+}
+
+async function closeApp(app: FastifyInstance): Promise<void> {
+  const cut = setTimeout(() => app.server.closeAllConnections(), graceMs)
+  try {
+    await app.close()
+  } finally {
+    clearTimeout(cut)
+  }
+}
+
+/** An address to connect to for an address listened on. */
+function reachable(address: string): string {
+  if (address === '0.0.0.0' || address === '::') return '127.0.0.1'
+  return address.includes(':') ? `[${address}]` : address
+}

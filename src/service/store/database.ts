@@ -1,0 +1,54 @@
+// The tables of the store, in a subset of SQL that SQLite and PostgreSQL share: ids are uuids made here and kept as text,
+// times are epoch milliseconds, paths are compared byte by byte.
+
+import type { Kysely, Selectable } from 'kysely'
+
+export interface Database {
+  projects: ProjectsTable
+  api_keys: ApiKeysTable
+  nodes: NodesTable
+  small_contents: SmallContentsTable
+}
+
+export interface ProjectsTable {
+  id: string
+  name: string
+  created_at: number
+  /** The last `modified_at` given out in this project: each upload gets a later one. */
+  clock_ms: number
+}
+
+export interface ApiKeysTable {
+  /** First digits of the hash: names a key without giving it away. */
+  id: string
+  /** SHA-256 of the key, hexadecimal. The key itself is nowhere. */
+  hash: string
+  project_id: string
+  created_at: number
+}
+
+export interface NodesTable {
+  id: string
+  project_id: string
+  /** Null for the project's root only. */
+  parent_id: string | null
+  name: string
+  /** Absolute (`/a/b.pdf`). Never changes: the interface has no rename. */
+  path: string
+  kind: 'file' | 'folder'
+  modified_at: number
+  /** Bytes; null for folders, as are `mimetype` and `blob`. */
+  size: number | null
+  mimetype: string | null
+  /** SHA-256 of the content, hexadecimal. */
+  blob: string | null
+}
+
+export interface SmallContentsTable {
+  sha256: string
+  bytes: Buffer
+}
+
+export type Store = Kysely<Database>
+export type ProjectRow = Selectable<ProjectsTable>
+export type NodeRow = Selectable<NodesTable>

@@ -1,0 +1,47 @@
+// The history of the tables in `database.ts`. An entry is never changed once released; the next one follows.
+
+import type { Kysely, Migration } from 'kysely'
+
+export const migrations: Readonly<Record<string, Migration>> = {
+  '0001_files': { up: createTables },
+}
+
+async function createTables(store: Kysely<unknown>): Promise<void> {
+  await store.schema
+    .createTable('projects')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('name', 'text', (column) => column.notNull().unique())
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('clock_ms', 'bigint', (column) => column.notNull())
+    .execute()
+  await store.schema
+    .createTable('api_keys')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('hash', 'text', (column) => column.notNull().unique())
+    .addColumn('project_id', 'text', (column) => column.notNull().references('projects.id'))
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .execute()
+  await store.schema
+    .createTable('nodes')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('project_id', 'text', (column) => column.notNull().references('projects.id'))
+    .addColumn('parent_id', 'text', (column) => column.references('nodes.id'))
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('path', 'text', (column) => column.notNull())
+    .addColumn('kind', 'text', (column) => column.notNull())
+    .addColumn('modified_at', 'bigint', (column) => column.notNull())
+    .addColumn('size', 'bigint')
+    .addColumn('mimetype', 'text')
+    .addColumn('blob', 'text')
+    // Decides who of two writers was first, and lists a folder in the order of its names.
+    .addUniqueConstraint('nodes_name', ['parent_id', 'name'])
+    .addUniqueConstraint('nodes_path', ['project_id', 'path'])
+    .execute()
+  await store.schema
+    .createTable('small_contents')
+    .addColumn('sha256', 'text', (column) => column.primaryKey())
+    // PostgreSQL's name for it is bytea.
+    .addColumn('bytes', 'blob', (column) => column.notNull())
+    .execute()
+  await store.schema.createIndex('nodes_blob').on('nodes').column('blob').execute()
+}

@@ -1,0 +1,56 @@
+// Documents kept by storage tables. The bytes are in the blob store; here is what is known of them.
+
+import { randomUUID } from 'node:crypto'
+import { transact } from '../store/transact.ts'
+import type { DocumentRow, TableRow, TablesStore } from './database.ts'
+import { type NewTable, createTable } from './tables-store.ts'
+
+export type NewDocument = Pick<DocumentRow, 'filename' | 'mimetype' | 'size' | 'blob'>
+
+/** Makes the table with its document, both or neither. Throws ServiceError 409 as `createTable`. */
+export async function createStorageTable(
+  store: TablesStore,
+  table: NewTable,
+  document: NewDocument,
+): Promise<{ table: TableRow; documentId: string }> {
+  return transact(store, async (transaction) => {
+    const made = await createTable(transaction, table)
+    const id = randomUUID()
+    await transaction
+      .insertInto('documents')
+      .values({
+        ...document,
+        id,
+        project_id: made.project_id,
+        table_id: made.id,
+        created_at: made.created_at,
+      })
+      .execute()
+    return { table: made, documentId: id }
+  })
+}
+
+/** Undefined unless a storage table of the project holds it. */
+export function findDocument(
+  store: TablesStore,
+  projectId: string,
+  id: string,
+): Promise<DocumentRow | undefined> {
+  return store
+    .selectFrom('documents')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('id', '=', id.toLowerCase())
+    .executeTakeFirst()
+}
+
+/** Those of `blobs` that some document refers to. */
+export async function findDocumentBlobs(store: TablesStore, blobs: readonly string[]): Promise<string[]> {
+  const rows = await store
+    .selectFrom('documents')
+    .select('blob')
+    .distinct()
+    .where('blob', 'in', blobs)
+    .execute()
+  return rows.flatMap((row) => row.blob ?? [])
+}

@@ -1,0 +1,54 @@
+// The history of the tables in `database.ts`. An entry is never changed once released; the next one follows.
+
+import type { Kysely, Migration } from 'kysely'
+
+export const tableMigrations: Readonly<Record<string, Migration>> = {
+  '0001_tables': { up: createTables },
+}
+
+async function createTables(store: Kysely<unknown>): Promise<void> {
+  await store.schema
+    .createTable('tables')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('project_id', 'text', (column) => column.notNull().references('projects.id'))
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('kind', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('settings', 'text', (column) => column.notNull())
+    .addColumn('inferred', 'text', (column) => column.notNull())
+    .addColumn('asset_count', 'bigint', (column) => column.notNull())
+    // Decides who of two creators was first.
+    .addUniqueConstraint('tables_name', ['project_id', 'name'])
+    .execute()
+  await store.schema
+    .createTable('assets')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('table_id', 'text', (column) => column.notNull().references('tables.id'))
+    .addColumn('number', 'bigint', (column) => column.notNull())
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('row_data', 'text', (column) => column.notNull())
+    .addUniqueConstraint('assets_number', ['table_id', 'number'])
+    .execute()
+  await store.schema
+    .createTable('documents')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('project_id', 'text', (column) => column.notNull().references('projects.id'))
+    .addColumn('table_id', 'text', (column) => column.notNull().references('tables.id'))
+    .addColumn('filename', 'text', (column) => column.notNull())
+    .addColumn('mimetype', 'text', (column) => column.notNull())
+    .addColumn('size', 'bigint', (column) => column.notNull())
+    .addColumn('blob', 'text')
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .execute()
+  await store.schema.createIndex('documents_blob').on('documents').column('blob').execute()
+  await store.schema
+    .createTable('runs')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('table_id', 'text', (column) => column.notNull().references('tables.id'))
+    .addColumn('status', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('input', 'text', (column) => column.notNull())
+    .addColumn('data', 'text')
+    .addColumn('reasoning', 'text')
+    .execute()
+}

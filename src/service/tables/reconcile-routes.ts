@@ -1,0 +1,95 @@
+// POST /projects/{project_name}/tables/{table_id}/reconcile, …/tasks and …/forward: what reconcile tables do.
+
+import type { FastifyInstance } from 'fastify'
+import type { ServiceContext } from '../context.ts'
+import { errorSchema } from '../schemas.ts'
+import { AssetIndexes } from './asset-indexes.ts'
+import { addAssets } from './assets-store.ts'
+import { tablesStore } from './database.ts'
+import { checkedDocuments, runReconciliation } from './run-reconciliation.ts'
+import { addRun } from './runs-store.ts'
+import {
+  type ForwardBody,
+  type ForwardedBody,
+  type ReconcileBody,
+  type ReconcileResultBody,
+  commonErrors,
+  forwardSchema,
+  forwardedSchema,
+  reconcileResultSchema,
+  reconcileSchema,
+  tableParamsSchema,
+  taskSchema,
+} from './schemas.ts'
+import { getReconcileTable } from './tables-store.ts'
+
+const url = '/projects/:project_name/tables/:table_id'
+const errors = { ...commonErrors, 413: errorSchema }
+
+interface TableRoute {
+  Params: { table_id: string }
+}
+
+export function registerReconcileRoutes(scope: FastifyInstance, context: ServiceContext): void {
+  const store = tablesStore(context.store)
+  const indexes = new AssetIndexes(store)
+
+  scope.post<TableRoute & { Body: ReconcileBody }>(
+    `${url}/reconcile`,
+    {
+      schema: {
+        summary: 'Reconciles data and files against the assets of the table, and answers when done',
+        params: tableParamsSchema,
+        body: reconcileSchema,
+        response: { 200: reconcileResultSchema, ...errors },
+      },
+    },
+    async (request): Promise<ReconcileResultBody> => {
+      const table = await getReconcileTable(store, request.project.id, request.params.table_id)
+      return runReconciliation(context, indexes, table, request.body)
+    },
+  )
+
+  scope.post<TableRoute & { Body: ReconcileBody }>(
+    `${url}/tasks`,
+    {
+      schema: {
+        summary: 'Creates a reconciliation task; it stays pending and is not executed',
+        params: tableParamsSchema,
+        body: reconcileSchema,
+        response: { 201: taskSchema, ...errors },
+      },
+    },
+    async (request, reply): Promise<{ task_id: string }> => {
+      const table = await getReconcileTable(store, request.project.id, request.params.table_id)
+      await checkedDocuments(context, table.project_id, request.body)
+      const task = {
+        tableId: table.id,
+        status: 'pending',
+        createdAt: context.now(),
+        input: request.body,
+      } as const
+      void reply.code(201)
+      return { task_id: await addRun(store, task) }
+    },
+  )
+
+  scope.post<TableRoute & { Body: ForwardBody }>(
+    `${url}/forward`,
+    {
+      schema: {
+        summary: 'Creates one asset per item, all or none',
+        params: tableParamsSchema,
+        body: forwardSchema,
+        response: { 201: forwardedSchema, ...errors },
+      },
+    },
+    async (request, reply): Promise<ForwardedBody> => {
+      const table = await getReconcileTable(store, request.project.id, request.params.table_id)
+      const ids = await addAssets(store, table.id, request.body.data)
+      void reply.code(201)
+      const message = `${ids.length} asset${ids.length === 1 ? '' : 's'} created in ${table.name}`
+      return { assets_created: ids.length, asset_ids: ids, message }
+    },
+  )
+}

@@ -1,0 +1,63 @@
+// POST /projects/{project_name}/tables/storage.
+
+import type { FastifyInstance } from 'fastify'
+import type { ServiceContext } from '../context.ts'
+import { errorSchema, projectParamsSchema } from '../schemas.ts'
+import { keepContent, receiveContent } from '../uploads/receive-content.ts'
+import { acceptSpooledBodies } from '../uploads/spooled-body.ts'
+import { tablesStore } from './database.ts'
+import { createStorageTable } from './documents-store.ts'
+import { type StorageBody, type StoredBody, commonErrors, storageSchema, storedSchema } from './schemas.ts'
+import { tableBody } from './tables-store.ts'
+
+/** For a scope of its own: its bodies may be of any size. */
+export function registerStorageRoute(scope: FastifyInstance, context: ServiceContext): void {
+  acceptSpooledBodies(scope, context)
+
+  scope.post<{ Body: StorageBody }>(
+    '/projects/:project_name/tables/storage',
+    {
+      schema: {
+        summary: 'Creates a storage table and uploads a document into it',
+        description:
+          'With `zero_retention_mode` the content is received, measured and dropped; `settings` says so.',
+        params: projectParamsSchema,
+        body: storageSchema,
+        response: { 201: storedSchema, ...commonErrors, 409: errorSchema, 413: errorSchema },
+      },
+    },
+    async (request, reply): Promise<StoredBody> => {
+      const { name, document } = request.body
+      const isZeroRetention = document.zero_retention_mode === true
+      const content = await receiveContent(context, document, request.staging)
+      const record = (): ReturnType<typeof createStorageTable> =>
+        createStorageTable(
+          tablesStore(context.store),
+          {
+            projectId: request.project.id,
+            name,
+            kind: 'storage',
+            settings: { type: 'storage', zero_retention_mode: isZeroRetention },
+            createdAt: context.now(),
+          },
+          {
+            filename: document.filename,
+            mimetype: document.mimetype,
+            size: content.size,
+            blob: isZeroRetention ? null : content.sha256,
+          },
+        )
+      // Staged content that no row refers to is dropped with the request.
+      const { table, documentId } = await (isZeroRetention ? record() : keepContent(context, content, record))
+      void reply.code(201)
+      return {
+        ...tableBody(table),
+        assets_created: 1,
+        asset_ids: [documentId],
+        message: isZeroRetention
+          ? `${document.filename} received; its content is not kept`
+          : `${document.filename} stored`,
+      }
+    },
+  )
+}

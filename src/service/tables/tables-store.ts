@@ -1,0 +1,100 @@
+// Tables of a project, by id and name. Knows nothing of what is in them.
+
+import { randomUUID } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import { ServiceError } from '../service-error.ts'
+import { isUniqueViolation } from '../store/transact.ts'
+import type { TableKind, TableRow, TablesDatabase, TablesStore } from './database.ts'
+import { type TableBody } from './schemas.ts'
+import { wireTypes } from './table-kind.ts'
+
+export interface NewTable {
+  readonly projectId: string
+  readonly name: string
+  readonly kind: TableKind
+  readonly settings: Readonly<Record<string, unknown>>
+  /** A fresh one where absent. */
+  readonly id?: string
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number
+}
+
+/** Every table of the project, oldest first. */
+export function listTables(store: TablesStore, projectId: string): Promise<TableRow[]> {
+  return store
+    .selectFrom('tables')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .orderBy('created_at')
+    .orderBy('name')
+    .execute()
+}
+
+/** Throws ServiceError 409 when the project has a table of this name, or the id is taken. */
+export async function createTable(store: Kysely<TablesDatabase>, table: NewTable): Promise<TableRow> {
+  const row: TableRow = {
+    id: table.id?.toLowerCase() ?? randomUUID(),
+    project_id: table.projectId,
+    name: table.name,
+    kind: table.kind,
+    created_at: table.createdAt,
+    settings: JSON.stringify(table.settings),
+    inferred: '[]',
+    asset_count: 0,
+  }
+  try {
+    await store.insertInto('tables').values(row).execute()
+  } catch (error) {
+    if (isTaken(error))
+      throw new ServiceError(409, `a table named ${table.name} or with this id already exists`)
+    throw error
+  }
+  return row
+}
+
+/** Throws ServiceError 404 unless the project has this table. */
+export async function getTable(store: TablesStore, projectId: string, id: string): Promise<TableRow> {
+  const table = await store
+    .selectFrom('tables')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('id', '=', id.toLowerCase())
+    .executeTakeFirst()
+  if (table === undefined) throw new ServiceError(404, `there is no table ${id}`)
+  return table
+}
+
+/** Throws ServiceError 404 as `getTable`, 400 for a table of another kind. */
+export async function getReconcileTable(
+  store: TablesStore,
+  projectId: string,
+  id: string,
+): Promise<TableRow> {
+  const table = await getTable(store, projectId, id)
+  if (table.kind !== 'reconcile') {
+    throw new ServiceError(
+      400,
+      `${table.name} is a table of type ${wireTypes[table.kind]}: this needs type Reconcile`,
+    )
+  }
+  return table
+}
+
+/** The table as the interface shows it. */
+export function tableBody(table: TableRow): TableBody {
+  return {
+    name: table.name,
+    type: wireTypes[table.kind],
+    id: table.id,
+    created_at: new Date(table.created_at).toISOString(),
+    settings: JSON.parse(table.settings) as Record<string, unknown>,
+  }
+}
+
+// The primary key has an error code of its own on SQLite.
+function isTaken(error: unknown): boolean {
+  return (
+    isUniqueViolation(error) ||
+    (error instanceof Error && 'code' in error && error.code === 'SQLITE_CONSTRAINT_PRIMARYKEY')
+  )
+}

@@ -1,0 +1,144 @@
+// Reads a JSON body of any size in constant memory. Long base64 strings (the values of `file` and `content`, wherever they
+// are) are decoded to staged blobs while they arrive, and a placeholder takes their place; what is left is small enough
+// for JSON.parse and the schemas. Works on bytes: a file above 384 MiB would not fit into a JavaScript string.
+//
+//   outside ──"──→ string ──"──→ outside
+//                    │ long, and base64 by its key
+//                    └──→ spooling ──"──→ outside
+
+import type { StagedBlob } from '../blobs/backend.ts'
+import { ServiceError } from '../service-error.ts'
+import { Base64Decoder, splitEscapeBytes } from './base64-decoder.ts'
+import type { Staging } from './staging.ts'
+
+const restLimitBytes = 1024 * 1024
+const longBytes = 64 * 1024
+/** What counts as long once half of the rest is full, so that many small parts fit as well as a few. */
+const longWhenCrowdedBytes = 1024
+const quote = 0x22
+const backslash = 0x5c
+const nothing = Buffer.alloc(0)
+
+export class JsonSpooler {
+  readonly #staging: Staging
+  #mode: 'outside' | 'string' | 'spooling' = 'outside'
+  /** The body with placeholders for what was spooled. */
+  #rest = Buffer.allocUnsafe(4096)
+  #restBytes = 0
+  /** Where the current or last string begins in `rest`, at its opening quote, and where the last one ended. */
+  #stringStart = 0
+  #stringEnd = 0
+  #isBase64Key = false
+  #decoder: Base64Decoder | undefined
+  /** The beginning of an escape that the next chunk completes. */
+  #held: Buffer = nothing
+
+  constructor(staging: Staging) {
+    this.#staging = staging
+  }
+
+  /** Throws ServiceError 400 for what is not base64, 413 when too much is left beside the content. */
+  async write(arrived: Buffer): Promise<void> {
+    const chunk = this.#held.byteLength === 0 ? arrived : Buffer.concat([this.#held, arrived])
+    this.#held = nothing
+    for (let at = 0; at < chunk.byteLength;) {
+      at = this.#mode === 'outside' ? this.#readOutside(chunk, at) : await this.#readString(chunk, at)
+    }
+  }
+
+  /** The body's value. Throws ServiceError 400 when it is not JSON. */
+  finish(): unknown {
+    if (this.#mode !== 'outside')
+      throw new ServiceError(400, 'the body ends inside a string: it was cut short')
+    try {
+      const text = new TextDecoder('utf-8', { fatal: true }).decode(this.#rest.subarray(0, this.#restBytes))
+      return JSON.parse(text) as unknown
+    } catch (error) {
+      throw new ServiceError(400, 'the body is not JSON', { cause: error })
+    }
+  }
+
+  #readOutside(chunk: Buffer, at: number): number {
+    const opening = chunk.indexOf(quote, at)
+    const end = opening === -1 ? chunk.byteLength : opening + 1
+    this.#append(chunk, at, end)
+    if (opening === -1) return end
+    this.#isBase64Key = this.#followsBase64Key()
+    this.#stringStart = this.#restBytes - 1
+    this.#mode = 'string'
+    return end
+  }
+
+  async #readString(chunk: Buffer, at: number): Promise<number> {
+    const closing = findClosingQuote(chunk, at)
+    let end = closing === -1 ? chunk.byteLength : closing
+    if (closing === -1) {
+      const split = splitEscapeBytes(chunk, at, end)
+      end -= split
+      if (split > 0) this.#held = Buffer.from(chunk.subarray(end))
+    }
+    if (this.#mode === 'string' && this.#isBase64Key && this.#isLong(end - at)) await this.#startSpooling()
+    if (this.#decoder === undefined) this.#append(chunk, at, end)
+    else await this.#decoder.write(chunk.subarray(at, end))
+    if (closing === -1) return chunk.byteLength
+    await this.#endString(chunk, closing)
+    return closing + 1
+  }
+
+  async #startSpooling(): Promise<void> {
+    const begun = Buffer.from(this.#rest.subarray(this.#stringStart + 1, this.#restBytes))
+    this.#decoder = new Base64Decoder(this.#staging.stage())
+    this.#restBytes = this.#stringStart + 1
+    this.#mode = 'spooling'
+    await this.#decoder.write(begun)
+  }
+
+  async #endString(chunk: Buffer, closing: number): Promise<void> {
+    if (this.#decoder !== undefined) {
+      const blob: StagedBlob = await this.#decoder.finish()
+      const placeholder = Buffer.from(this.#staging.add(blob))
+      this.#append(placeholder, 0, placeholder.byteLength)
+      this.#decoder = undefined
+    }
+    this.#append(chunk, closing, closing + 1)
+    this.#stringEnd = this.#restBytes
+    this.#mode = 'outside'
+  }
+
+  #isLong(arrivedBytes: number): boolean {
+    const limit = this.#restBytes > restLimitBytes / 2 ? longWhenCrowdedBytes : longBytes
+    return this.#restBytes - this.#stringStart + arrivedBytes > limit
+  }
+
+  /** True when the string that begins now is the value of `file` or `content`. */
+  #followsBase64Key(): boolean {
+    const between = this.#rest.toString('latin1', this.#stringEnd, this.#restBytes - 1)
+    if (between.trim() !== ':') return false
+    const key = this.#rest.toString('latin1', this.#stringStart, this.#stringEnd)
+    return key === '"file"' || key === '"content"'
+  }
+
+  #append(source: Buffer, start: number, end: number): void {
+    const needed = this.#restBytes + end - start
+    if (needed > restLimitBytes) {
+      throw new ServiceError(413, 'more than 1 MiB beside the base64 content: send long text as a file')
+    }
+    if (needed > this.#rest.byteLength) {
+      const larger = Buffer.allocUnsafe(Math.min(restLimitBytes, Math.max(needed, this.#rest.byteLength * 2)))
+      this.#rest.copy(larger, 0, 0, this.#restBytes)
+      this.#rest = larger
+    }
+    source.copy(this.#rest, this.#restBytes, start, end)
+    this.#restBytes = needed
+  }
+}
+
+/** The first quote from `at` that no backslash escapes, or −1. At `at` no escape is open. */
+function findClosingQuote(chunk: Buffer, at: number): number {
+  for (let found = chunk.indexOf(quote, at); found !== -1; found = chunk.indexOf(quote, found + 1)) {
+    let escapes = found
+    while (escapes > at && chunk[escapes - 1] === backslash) escapes--
+    if ((found - escapes) % 2 === 0) return found
+  }
+  return -1
+}
