@@ -1,0 +1,154 @@
+// What the disk cache holds, in order of use, and how many bytes it takes: the hard cap is kept here. Knows names and
+// sizes of files, nothing of what is in them. Rebuilt from the folder at every start; other processes may share it.
+
+import { readdir, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
+import { pathKeyInName, shardOf } from './stored-version.ts'
+
+/** Scans look at this many files at once: the thread pool has four threads, and reads need one. */
+const scanConcurrency = 3
+/** A scan at every start must stay cheap, and a folder of small documents small. */
+const maxFiles = 200_000
+
+export class BlockIndex {
+  readonly #dir: string
+  /** Bytes on disk by name; least recently used first out. */
+  readonly #bytes: LRUCache<string, number>
+  readonly #names = new Map<string, Set<string>>()
+  #evicted: string[] = []
+  #isComplete = false
+  /** Called with each name whose file is about to go. */
+  readonly #onEvict: (name: string) => void
+
+  constructor(dir: string, capBytes: number, onEvict: (name: string) => void) {
+    this.#dir = dir
+    this.#onEvict = onEvict
+    this.#bytes = new LRUCache<string, number>({
+      maxSize: capBytes,
+      sizeCalculation: (bytes) => bytes,
+      dispose: (_bytes, name, reason) => {
+        if (reason === 'set') return
+        this.#unlist(name)
+        if (reason === 'evict') this.#evicted.push(name)
+      },
+    })
+  }
+
+  /** Bytes taken by all files. */
+  get totalBytes(): number {
+    return this.#bytes.calculatedSize
+  }
+
+  /** True once the folder has been read. */
+  get isComplete(): boolean {
+    return this.#isComplete
+  }
+
+  /** Undefined while the folder has not been read: then only opening the file tells. */
+  has(name: string): boolean | undefined {
+    return this.#bytes.has(name) ? true : this.#isComplete ? false : undefined
+  }
+
+  /** The document was used now. */
+  touch(name: string): void {
+    this.#bytes.get(name)
+  }
+
+  /** The files of all versions of a path. */
+  namesOf(pathKey: string): readonly string[] {
+    return [...(this.#names.get(pathKey) ?? [])]
+  }
+
+  pathOf(name: string): string {
+    return join(this.#dir, shardOf(name), name)
+  }
+
+  /** Makes room for `moreBytes` in a file, removing others first. False when the cap does not allow it. */
+  async reserve(name: string, moreBytes: number): Promise<boolean> {
+    const bytes = (this.#bytes.peek(name) ?? 0) + moreBytes
+    if (bytes > this.#bytes.maxSize) return false
+    this.#list(name, bytes)
+    await this.#removeEvicted()
+    return this.#bytes.has(name)
+  }
+
+  /** The file is gone, or about to be. */
+  forget(name: string): void {
+    this.#bytes.delete(name)
+  }
+
+  /** Removes a file and forgets it. */
+  async remove(name: string): Promise<void> {
+    this.forget(name)
+    await unlinkIfThere(this.pathOf(name))
+  }
+
+  /** A file has another name now. */
+  rename(from: string, to: string): void {
+    const bytes = this.#bytes.peek(from)
+    this.forget(from)
+    if (bytes !== undefined) this.#list(to, bytes)
+  }
+
+  /** Reads the folder: what other runs and processes put there counts, what they removed does not. */
+  async scan(): Promise<void> {
+    const found = await this.#listFolder()
+    found.sort((a, b) => a.usedAtMs - b.usedAtMs)
+    const present = new Set(found.map(({ name }) => name))
+    for (const name of this.#bytes.keys()) if (!present.has(name)) this.forget(name)
+    for (const { name, bytes } of found) if (!this.#bytes.has(name)) this.#list(name, bytes)
+    this.#isComplete = true
+    await this.#removeEvicted()
+  }
+
+  async #listFolder(): Promise<{ name: string; bytes: number; usedAtMs: number }[]> {
+    const found: { name: string; bytes: number; usedAtMs: number }[] = []
+    const shards = (await readdir(this.#dir)).filter((shard) => /^[0-9a-f]{2}$/.test(shard))
+    const work = async (): Promise<void> => {
+      for (let shard = shards.pop(); shard !== undefined; shard = shards.pop()) {
+        for (const name of await readdir(join(this.#dir, shard)).catch(() => [])) {
+          if (pathKeyInName(name) === undefined) continue
+          // Another process may remove it at any time.
+          const stats = await stat(join(this.#dir, shard, name)).catch(() => undefined)
+          if (stats !== undefined) found.push({ name, bytes: stats.blocks * 512, usedAtMs: stats.mtimeMs })
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: scanConcurrency }, work))
+    return found
+  }
+
+  #list(name: string, bytes: number): void {
+    const pathKey = pathKeyInName(name)
+    if (pathKey === undefined) return
+    this.#bytes.set(name, Math.max(1, bytes))
+    if (!this.#bytes.has(name)) return
+    const names = this.#names.get(pathKey)
+    if (names === undefined) this.#names.set(pathKey, new Set([name]))
+    else names.add(name)
+  }
+
+  #unlist(name: string): void {
+    const pathKey = pathKeyInName(name) ?? ''
+    const names = this.#names.get(pathKey)
+    names?.delete(name)
+    if (names?.size === 0) this.#names.delete(pathKey)
+  }
+
+  async #removeEvicted(): Promise<void> {
+    while (this.#bytes.size > maxFiles) this.#bytes.pop()
+    const evicted = this.#evicted
+    this.#evicted = []
+    for (const name of evicted) {
+      this.#onEvict(name)
+      await unlinkIfThere(this.pathOf(name))
+    }
+  }
+}
+
+async function unlinkIfThere(path: string): Promise<void> {
+  await unlink(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+}

@@ -1,0 +1,17 @@
+// Tells one version of a remote document from another.
+
+import type { RemoteFile } from '../api/types.ts'
+
+/** One immutable content in the service: what blocks, page cache and conflict checks are keyed by. */
+export interface Version {
+  /** Absolute path in the project. */
+  readonly path: string
+  readonly fingerprint: string
+  /** Bytes; undefined while the service has not told it (interface: `size` is optional). */
+  readonly size: number | undefined
+}
+
+/** Size and modified_at as the service sent them: equal fingerprints mean the same content, as far as the interface tells. */
+export function fingerprintOf(file: Pick<RemoteFile, 'size' | 'modifiedAt'>): string {
+  return `${file.size ?? '?'}@${file.modifiedAt ?? '?'}`
+}

@@ -1,0 +1,104 @@
+// An intention: one change the service has not got yet, journaled before anybody is told it is safe. It states what is
+// wanted, not which calls are left, so that running it again after a crash at any step ends in the same place.
+
+import type { Digest } from './digest.ts'
+
+/**
+ * - `put`: `path` holds the spooled content, or the content the service has at `source`.
+ * - `delete`: nothing is at `path`.
+ * - `prune`: the folder at `path` is gone, if nothing but empty folders is left in it.
+ */
+export type IntentionKind = 'put' | 'delete' | 'prune'
+
+/** What a caller asks for. */
+export interface IntentionDraft {
+  readonly kind: IntentionKind
+  readonly path: string
+  /** Id of the spool file with the content; absent where the content is at `source` in the service. */
+  readonly spool?: string | undefined
+  /** Bytes of the content, as far as known. */
+  readonly size?: number | undefined
+  /** Where the service has this document now: its content for a move, and what is deleted once `path` is proven. */
+  readonly source?: string | undefined
+  readonly sourceFingerprint?: string | undefined
+  /** A copy: `source` stays. */
+  readonly keepSource?: boolean
+  /** Fingerprint of the version at `path` that this mount has seen, and may therefore replace. */
+  readonly base?: string | undefined
+  /** An earlier attempt may have been stored: what is found at `path` may be our own. */
+  readonly isInDoubt?: boolean
+  /** What earlier attempts sent in full without an answer: found at `path`, it is our own. */
+  readonly doubts?: readonly Digest[]
+  /** Not before this time (epoch ms): quiet time, or the grace in which a delete may become a replace. */
+  readonly notBefore?: number
+}
+
+export interface Intention extends IntentionDraft {
+  /** Grows with time: the order per path. */
+  readonly id: number
+  sourceFingerprint: string | undefined
+  base: string | undefined
+  isInDoubt: boolean
+  doubts: readonly Digest[]
+  /** The target holds the content; only `source` is left to be deleted. */
+  isProven: boolean
+  notBefore: number
+  attempts: number
+  lastError: string | undefined
+  /** The service refused for good (4xx): waits for the user. */
+  isRefused: boolean
+  readonly since: number
+}
+
+/** A journaled intention from a draft. */
+export function intend(id: number, draft: IntentionDraft, now: number): Intention {
+  return {
+    ...draft,
+    id,
+    sourceFingerprint: draft.sourceFingerprint,
+    base: draft.base,
+    isInDoubt: draft.isInDoubt ?? false,
+    doubts: draft.doubts ?? [],
+    isProven: false,
+    notBefore: draft.notBefore ?? 0,
+    attempts: 0,
+    lastError: undefined,
+    isRefused: false,
+    since: now,
+  }
+}
+
+/** The paths whose order matters to this intention. */
+export function pathsOf(intention: IntentionDraft): readonly string[] {
+  return intention.source === undefined || intention.source === intention.path
+    ? [intention.path]
+    : [intention.path, intention.source]
+}
+
+/** True where `path` is `folder` or lies under it. */
+export function isUnder(path: string, folder: string): boolean {
+  return folder === '/' || path === folder || path.startsWith(`${folder}/`)
+}
+
+/** True where both may be merged: a move must be seen through, or what is put at its source later would be moved instead. */
+export function isMergeable(intention: IntentionDraft): boolean {
+  return intention.kind !== 'prune' && (intention.source === undefined || intention.source === intention.path)
+}
+
+/** What takes the place of an idle intention when a newer one for the same path arrives; undefined where nothing is left to do. */
+export function merge(older: Intention, newer: IntentionDraft): IntentionDraft | undefined {
+  const mayExist = older.kind !== 'put' || older.base !== undefined || isDoubtful(older)
+  if (newer.kind === 'delete' && !mayExist) return undefined
+  return {
+    ...newer,
+    // The older one's base is the fresher: the queue moves it on with every step taken.
+    base: older.base ?? newer.base,
+    isInDoubt: older.isInDoubt || newer.isInDoubt === true,
+    doubts: [...older.doubts, ...(newer.doubts ?? [])],
+  }
+}
+
+/** True when an earlier attempt may have stored something. */
+export function isDoubtful(intention: Intention): boolean {
+  return intention.isInDoubt || intention.doubts.length > 0
+}

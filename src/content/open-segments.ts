@@ -1,0 +1,96 @@
+// The segments that are open now: at most so many files, the longest unused closed first. Knows where a segment's file
+// is; what is in it is segment.ts's business, and which files there are the index's.
+
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { LRUCache } from 'lru-cache'
+import type { BlockIndex } from './block-index.ts'
+import { Segment } from './segment.ts'
+import { segmentName, segmentShape } from './stored-version.ts'
+import type { SegmentId, StoredVersion } from './stored-version.ts'
+
+const maxOpen = 128
+
+export class OpenSegments {
+  readonly #index: BlockIndex
+  readonly #open: LRUCache<string, Segment>
+  readonly #opening = new Map<string, Promise<Segment | undefined>>()
+
+  constructor(index: BlockIndex) {
+    this.#index = index
+    this.#open = new LRUCache<string, Segment>({
+      max: maxOpen,
+      dispose: (segment) => void segment.close().catch(() => {}),
+    })
+  }
+
+  /** What is known without looking at the disk. */
+  peek(name: string): Segment | 'absent' | 'unknown' {
+    const segment = this.#open.get(name)
+    if (segment !== undefined) return segment
+    return this.#index.has(name) === false ? 'absent' : 'unknown'
+  }
+
+  /** The segment, undefined where there is none. */
+  async find(version: StoredVersion, id: SegmentId): Promise<Segment | undefined> {
+    const name = segmentName(version, id)
+    const known = this.peek(name)
+    if (known instanceof Segment) return known
+    if (known === 'absent') return undefined
+    return this.#once(name, async () => {
+      try {
+        const segment = await Segment.open(this.#index.pathOf(name), segmentShape(version, id), false)
+        segment.touch(new Date()).catch(() => {})
+        return segment
+      } catch {
+        // Gone, or not readable: absent either way.
+        this.#index.forget(name)
+        return undefined
+      }
+    })
+  }
+
+  /** The segment, made where missing. Throws the system's errors. */
+  async make(version: StoredVersion, id: SegmentId): Promise<Segment> {
+    const name = segmentName(version, id)
+    const made = await this.#once(name, () =>
+      this.inShard(name, (path) => Segment.open(path, segmentShape(version, id), true)),
+    )
+    return made ?? this.make(version, id)
+  }
+
+  /** Does something that makes a file, making its folder first where missing. */
+  async inShard<T>(name: string, make: (path: string) => Promise<T>): Promise<T> {
+    const path = this.#index.pathOf(name)
+    try {
+      return await make(path)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+      return await make(path)
+    }
+  }
+
+  /** Closes a segment, after the reads and writes under way. */
+  close(name: string): void {
+    this.#open.delete(name)
+  }
+
+  closeAll(): void {
+    this.#open.clear()
+  }
+
+  /** Several who want the same file get the same segment. */
+  #once(name: string, open: () => Promise<Segment | undefined>): Promise<Segment | undefined> {
+    const known = this.#opening.get(name)
+    if (known !== undefined) return known
+    const opening = open()
+      .then((segment) => {
+        if (segment !== undefined) this.#open.set(name, segment)
+        return segment
+      })
+      .finally(() => this.#opening.delete(name))
+    this.#opening.set(name, opening)
+    return opening
+  }
+}

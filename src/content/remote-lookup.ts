@@ -1,0 +1,38 @@
+// What stands at a path in the service, decided without guessing from an error code: the interface does not say how a
+// missing path is answered, so a refusal is checked against the parent's listing.
+
+import { ApiError } from '../api/errors.ts'
+import type { CallOptions, Files, FolderListing, RemoteFile } from '../api/types.ts'
+import { ErrnoError } from './errno-error.ts'
+
+/** The record at a path, or undefined where nothing is. Throws ApiError (401, 403, 429, 5xx), NetworkError, EIO for a contradiction. */
+export async function lookUp(
+  files: Files,
+  path: string,
+  options?: CallOptions,
+): Promise<RemoteFile | FolderListing | undefined> {
+  try {
+    return await files.get(path, options)
+  } catch (error) {
+    if (!mayMeanMissing(error) || path === '/') throw error
+    const slash = path.lastIndexOf('/')
+    const parent = await lookUp(files, slash === 0 ? '/' : path.slice(0, slash), options)
+    if (parent?.kind !== 'folder') return undefined
+    const name = path.slice(slash + 1)
+    if (parent.entries.some((entry) => entry.name === name)) {
+      // A listing that lags behind, or a document that has just come: no answer, to be asked again.
+      throw new ErrnoError('EIO', `${path}: the service lists it and does not have it`, { cause: error })
+    }
+    return undefined
+  }
+}
+
+/** A 4xx that is about the path and not about the caller. */
+export function mayMeanMissing(error: unknown): boolean {
+  return (
+    error instanceof ApiError &&
+    error.status >= 400 &&
+    error.status < 500 &&
+    ![401, 403, 408, 429].includes(error.status)
+  )
+}

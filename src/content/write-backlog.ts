@@ -1,0 +1,58 @@
+// Blocks that wait to be written to disk, by the file they go to, bounded in bytes. No I/O here.
+
+import type { StoredBlock } from './segment.ts'
+import { segmentName, segmentNumber } from './stored-version.ts'
+import type { StoredVersion } from './stored-version.ts'
+
+/** The blocks for one file. */
+export interface WaitingBlocks {
+  readonly version: StoredVersion
+  readonly blocks: readonly StoredBlock[]
+  readonly bytes: number
+}
+
+export class WriteBacklog {
+  readonly #maxBytes: number
+  readonly #waiting = new Map<string, { version: StoredVersion; blocks: StoredBlock[]; bytes: number }>()
+  #bytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  /** Answers the file's name when the block is the first that waits for it. A block that does not fit is let go. */
+  add(version: StoredVersion, block: StoredBlock): string | undefined {
+    const bytes = block.bytes.reduce((sum, piece) => sum + piece.length, 0)
+    if (this.#bytes + bytes > this.#maxBytes) return undefined
+    this.#bytes += bytes
+    const name = segmentName(version, segmentNumber(block.block))
+    const waiting = this.#waiting.get(name)
+    if (waiting === undefined) {
+      this.#waiting.set(name, { version, blocks: [block], bytes })
+      return name
+    }
+    waiting.blocks.push(block)
+    waiting.bytes += bytes
+    return undefined
+  }
+
+  /** The blocks for a file; they count until `written`. */
+  take(name: string): WaitingBlocks | undefined {
+    const waiting = this.#waiting.get(name)
+    this.#waiting.delete(name)
+    return waiting
+  }
+
+  written(blocks: WaitingBlocks): void {
+    this.#bytes -= blocks.bytes
+  }
+
+  /** Lets go of everything that waits for any version of a path. */
+  drop(pathKey: string): void {
+    for (const [name, waiting] of this.#waiting) {
+      if (waiting.version.pathKey !== pathKey) continue
+      this.#waiting.delete(name)
+      this.#bytes -= waiting.bytes
+    }
+  }
+}
