@@ -1,0 +1,55 @@
+// How a filesystem is made and steered: what the daemon relies on beyond `Operations`.
+
+import type { Files } from '../api/types.ts'
+import type { Log } from '../log.ts'
+import type { Notifier, Operations } from './operations.ts'
+import type { DrainProgress, FileSystemStatus, Unsent } from './status.ts'
+
+export interface FileSystemOptions {
+  readonly files: Files
+  /** Journal and spool: loss is data loss. Locked: EBUSY when another daemon has it. */
+  readonly stateDir: string
+  /** Blocks: may be deleted at any time. */
+  readonly cacheDir: string
+  /** What you see is at most this old. Default 30 s; EINVAL at 15 minutes and above. */
+  readonly cacheTtlMs?: number
+  /** How long close, fsync and rename wait for the service. Default 10 s; 0 = write-back; Infinity = strict. */
+  readonly closeWaitMs?: number
+  /** Bytes of blocks on disk. Default 5 GiB; 0 = none. */
+  readonly cacheSizeBytes?: number
+  readonly readOnly?: boolean
+  /** Mimetype for names the service has no type for; absent = EOPNOTSUPP. */
+  readonly unsupportedAs?: string
+  readonly onConflict?: 'keep' | 'overwrite'
+  /** Folder renames of more files answer EXDEV. Default 1,000. */
+  readonly renameLimit?: number
+  readonly uid?: number
+  readonly gid?: number
+  /** Names conflict copies. Default os.hostname(). */
+  readonly hostName?: string
+  readonly log?: Log
+}
+
+/** A project as a POSIX-shaped object. */
+export interface FileSystem extends Operations {
+  /** From now on changes found in the service are told to this door. */
+  attachNotifier(notifier: Notifier): void
+  status(): FileSystemStatus
+  /** Changes not sent yet at or under a path. */
+  unsent(path: string): readonly Unsent[]
+  /** Resolves when nothing at or under the path is unsent; rejects with ETIMEDOUT, or with the refusal. */
+  wait(path: string, options: { timeoutMs: number; signal?: AbortSignal }): Promise<void>
+  /** Forgets what is cached at and under a path, so that the next look asks the service. */
+  refresh(path: string): Promise<void>
+  /** Tries refused and waiting changes at or under the path again, now. Answers how many. */
+  retry(path: string): number
+  /** Copies the content at a path as this machine has it (spool first) to a local file outside the mount. */
+  recover(path: string, destination: string): Promise<void>
+  /** Sends everything, whatever its quiet time or backoff, until done, refused or out of time. Answers what is left. */
+  drain(options: {
+    timeoutMs: number
+    onProgress?: (progress: DrainProgress) => void
+  }): Promise<readonly Unsent[]>
+  /** Stops all work and closes the journal; what is unsent stays journaled. */
+  close(): Promise<void>
+}

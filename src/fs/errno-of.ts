@@ -1,0 +1,42 @@
+// The one table from errors to errnos, total: whatever is thrown has a name for the kernel. Called in the drivers only.
+
+import { ApiError, InputError, NetworkError } from '../api/errors.ts'
+import { ErrnoError } from '../content/errno-error.ts'
+
+/** The errno name (`ENOENT`) that tells a program what happened; EIO for anything unknown. */
+export function errnoOf(error: unknown): string {
+  if (error instanceof ErrnoError) return error.code
+  if (error instanceof ApiError) return errnoOfStatus(error.status)
+  if (error instanceof InputError) return 'EINVAL'
+  if (error instanceof NetworkError) return error.kind === 'deadline' ? 'ETIMEDOUT' : 'EIO'
+  if (error instanceof Error) {
+    if (error.name === 'AbortError') return 'EINTR'
+    // Node's own system errors (ENOSPC from the spool) carry their name already.
+    const code = (error as NodeJS.ErrnoException).code
+    if (code === 'SQLITE_FULL') return 'ENOSPC'
+    if (typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) && !code.startsWith('ERR')) return code
+  }
+  return 'EIO'
+}
+
+function errnoOfStatus(status: number): string {
+  switch (status) {
+    case 400:
+      return 'EINVAL'
+    case 401:
+    case 403:
+      return 'EACCES'
+    case 404:
+      return 'ENOENT'
+    case 409:
+      return 'EEXIST'
+    case 413:
+      return 'EFBIG'
+    case 415:
+      return 'EOPNOTSUPP'
+    case 507:
+      return 'ENOSPC'
+    default:
+      return 'EIO'
+  }
+}

@@ -1,0 +1,81 @@
+// A document project as a POSIX-shaped object: the operation table. Each operation lives in the file of its topic.
+
+import type { FileSystem, FileSystemOptions } from './contract.ts'
+import { copyFileRange } from './copy.ts'
+import { mkdir, opendir, readdir, releasedir, rmdir } from './folders.ts'
+import { getattr, lookup } from './lookup.ts'
+import { nameMaxBytes } from './names.ts'
+import { create, open, read, release, write } from './open.ts'
+import type { FilesystemStatistics } from './operations.ts'
+import { readOnly } from './read-only.ts'
+import { rename } from './rename.ts'
+import { flush, fsync } from './save.ts'
+import { fallocate, setattr } from './setattr.ts'
+import { start, stop } from './start.ts'
+import { drain, recoverTo, refresh, retry, status, unsentUnder, wait } from './steering.ts'
+import type { Superblock } from './superblock.ts'
+import { unlink } from './unlink.ts'
+
+/** The interface tells no quota: a terabyte, of which half is free, keeps every program content. */
+const statistics: FilesystemStatistics = {
+  blockSizeBytes: 4096,
+  blocks: 2 ** 28,
+  blocksFree: 2 ** 27,
+  files: 2 ** 31,
+  filesFree: 2 ** 30,
+  nameMax: nameMaxBytes,
+}
+
+/**
+ * Opens a project as a filesystem: takes up what an earlier run left unsent, and lists the root, so that a wrong key or an
+ * unknown project is told here. Throws ErrnoError (EINVAL for an option, EBUSY for a state folder in use), ApiError, NetworkError.
+ */
+export async function createFileSystem(options: FileSystemOptions): Promise<FileSystem> {
+  const sb = await start(options)
+  const operations = operationsOf(sb)
+  return options.readOnly === true ? readOnly(operations) : operations
+}
+
+function operationsOf(sb: Superblock): FileSystem {
+  return {
+    lookup: (parent, name, caller) => lookup(sb, parent, name, caller),
+    forget: (ino, count) => sb.tree.nodes.forget(ino, count),
+    remember: (ino) => sb.tree.nodes.remember(ino),
+    getattr: (ino, fh, caller) => getattr(sb, ino, fh, caller),
+    setattr: (ino, change, fh, caller) => setattr(sb, ino, change, fh, caller),
+    opendir: (ino, caller) => opendir(sb, ino, caller),
+    readdir: (fh, cookie, filler, caller) => readdir(sb, fh, cookie, filler, caller),
+    releasedir: (fh) => releasedir(sb, fh),
+    open: (ino, flags, caller) => open(sb, ino, flags, caller),
+    create: (parent, name, how, caller) => create(sb, parent, name, how, caller),
+    read: (fh, offset, length, caller) => read(sb, fh, offset, length, caller),
+    write: (fh, offset, data, caller) => write(sb, fh, offset, data, caller),
+    flush: (fh, caller) => {
+      const { node, flags } = sb.handles.file(fh)
+      return flags.write ? flush(sb, node, caller.signal) : undefined
+    },
+    fsync: (fh, caller) => fsync(sb, sb.handles.file(fh).node, caller.signal),
+    release: (fh) => release(sb, fh),
+    fallocate: (fh, offset, length, keepSize, caller) => fallocate(sb, fh, offset + length, keepSize, caller),
+    copyFileRange: (fhIn, offsetIn, fhOut, offsetOut, length) =>
+      copyFileRange(sb, fhIn, fhOut, { offsetIn, offsetOut, length }),
+    mkdir: (parent, name, mode, caller) => mkdir(sb, parent, name, mode, caller),
+    unlink: (parent, name, caller) => unlink(sb, parent, name, caller),
+    rmdir: (parent, name, caller) => rmdir(sb, parent, name, caller),
+    rename: (parent, name, newParent, newName, flags, caller) =>
+      rename(sb, parent, name, newParent, newName, { flags, caller }),
+    statfs: () => statistics,
+
+    attachNotifier: (notifier) => {
+      sb.tree.notifier = notifier
+    },
+    status: () => status(sb),
+    unsent: (path) => unsentUnder(sb, path),
+    wait: (path, how) => wait(sb, path, how),
+    refresh: (path) => refresh(sb, path),
+    retry: (path) => retry(sb, path),
+    recover: (path, destination) => recoverTo(sb, path, destination),
+    drain: (how) => drain(sb, how),
+    close: () => stop(sb),
+  }
+}

@@ -1,0 +1,24 @@
+// A read-only drive is a wrapper that throws, not an `if` in every operation.
+
+import { ErrnoError } from '../content/errno-error.ts'
+import type { FileSystem } from './contract.ts'
+
+/** The same filesystem, where everything that would change a document answers EROFS. */
+export function readOnly(inner: FileSystem): FileSystem {
+  const refuse = (): never => {
+    throw new ErrnoError('EROFS', 'mounted read-only')
+  }
+  return {
+    ...inner,
+    setattr: refuse,
+    create: refuse,
+    write: refuse,
+    fallocate: refuse,
+    copyFileRange: refuse,
+    mkdir: refuse,
+    unlink: refuse,
+    rmdir: refuse,
+    rename: refuse,
+    open: (ino, flags, caller) => (flags.write || flags.truncate ? refuse() : inner.open(ino, flags, caller)),
+  }
+}

@@ -1,0 +1,165 @@
+// After a restart: the view shows what the journal says is wanted, before the service has heard of it.
+
+import type { RemoteFile } from '../api/types.ts'
+import type { Job } from '../content/job.ts'
+import { digestOf } from '../content/digest.ts'
+import type { Intention } from '../content/intention.ts'
+import { refer, takeContent } from './content.ts'
+import type { Node } from './node.ts'
+import { isScratchName } from './scratch.ts'
+import type { Superblock } from './superblock.ts'
+import { displace } from './unlink.ts'
+
+/** Puts everything that is true only here back into the tree, then lets the queue go on. */
+export async function recover(sb: Superblock): Promise<void> {
+  for (const path of sb.journal.folders()) {
+    const folder = ensureFolder(sb, path)
+    if (folder.folder !== undefined) folder.folder.isMadeHere = true
+    sb.tree.keep(folder)
+  }
+  for (const row of sb.journal.scratchFiles()) {
+    if (isLeftByLibfuse(row.path)) {
+      sb.journal.removeScratch(row.path)
+      continue
+    }
+    const node = place(sb, row.path)
+    node.isScratch = true
+    if (row.spool !== undefined) restoreContent(sb, node, row.spool)
+    else if (row.reference !== undefined) showStored(sb, node, row.reference)
+    node.savedEpoch = node.content?.epoch ?? -1
+  }
+  const intentions = sb.journal.intentions()
+  for (const intention of intentions) await rememberWhatWasSent(sb, intention)
+  sb.queue.resume(intentions)
+  for (const job of sb.queue.jobs()) restore(sb, job)
+  if (intentions.length > 0)
+    sb.log.info({ intentions: intentions.length }, 'going on with what an earlier run left unsent')
+}
+
+/** What was on its way when the last run ended may have arrived: its digest tells it from another client's version. */
+async function rememberWhatWasSent(sb: Superblock, intention: Intention): Promise<void> {
+  if (intention.kind !== 'put' || intention.spool === undefined) return
+  try {
+    const content = sb.spool.get(intention.spool)
+    intention.doubts = [...intention.doubts, await digestOf(content.stream())]
+    content.idle()
+  } catch (error) {
+    sb.log.error(
+      { path: intention.path, error: String(error) },
+      'the spooled content of this document cannot be read',
+    )
+  }
+}
+
+/** libfuse 2 renames what is unlinked while open; the last close, which removes it, did not come. */
+function isLeftByLibfuse(path: string): boolean {
+  return path.slice(path.lastIndexOf('/') + 1).startsWith('.fuse_hidden')
+}
+
+/** Removes spool files that neither an intention nor a scratch row names: leftovers of documents that were never closed. */
+export async function sweepSpool(sb: Superblock): Promise<void> {
+  const needed = new Set(sb.contents.keys())
+  for (const job of sb.queue.jobs()) if (job.intention.spool !== undefined) needed.add(job.intention.spool)
+  for (const id of await sb.spool.ids()) if (!needed.has(id)) await sb.spool.remove(id)
+}
+
+function restore(sb: Superblock, job: Job): void {
+  const { intention } = job
+  const { folder, name } = parentOf(sb, intention.path)
+  if (intention.kind !== 'put') {
+    const standing = folder.folder?.children.get(name)
+    if (standing !== undefined && standing.folder === undefined) displace(sb, folder, standing)
+    sb.tree.bury(folder, name, intention.base)
+    return
+  }
+  const node = place(sb, intention.path)
+  node.base = intention.base
+  node.job = job
+  node.isCopy = intention.keepSource === true
+  sb.owners.set(intention.id, node)
+  if (intention.spool !== undefined) restoreContent(sb, node, intention.spool)
+  restoreSource(sb, node, intention)
+  node.submittedEpoch = node.content?.epoch ?? -1
+}
+
+function restoreSource(sb: Superblock, node: Node, intention: Intention): void {
+  const { source } = intention
+  if (source === undefined || source === intention.path) return
+  if (intention.spool === undefined) {
+    // Proven: the bytes are at the new place, and may be gone from the old one.
+    const { path, fingerprint } = intention.isProven
+      ? { path: intention.path, fingerprint: intention.base }
+      : { path: source, fingerprint: intention.sourceFingerprint }
+    showStored(sb, node, { path, fingerprint: fingerprint ?? '', size: intention.size })
+  } else {
+    refer(sb, node, source)
+  }
+  if (intention.keepSource === true) return
+  const { folder, name } = parentOf(sb, source)
+  // It was on its way to its old name when it was renamed: that arrives first, and is moved on.
+  const standing = folder.folder?.children.get(name)
+  if (standing !== undefined && standing.folder === undefined) {
+    if (standing.job !== undefined) sb.owners.set(standing.job.intention.id, node)
+    displace(sb, folder, standing)
+  }
+  sb.tree.bury(folder, name, intention.sourceFingerprint)
+}
+
+function restoreContent(sb: Superblock, node: Node, spool: string): void {
+  try {
+    const file = sb.spool.get(spool)
+    takeContent(sb, node, file)
+    file.idle()
+  } catch (error) {
+    sb.log.error(
+      { path: node.path, spool, error: String(error) },
+      'the spooled content of this document is missing',
+    )
+  }
+}
+
+/** The node shows a version whose record is not here: its fingerprint tells size and time. */
+function showStored(
+  sb: Superblock,
+  node: Node,
+  version: { path: string; fingerprint: string; size: number | undefined },
+): void {
+  const modifiedAt = version.fingerprint.slice(version.fingerprint.indexOf('@') + 1)
+  const record: RemoteFile = {
+    kind: 'file',
+    name: node.name,
+    size: version.size,
+    mimetype: undefined,
+    modifiedAt: modifiedAt === '?' || modifiedAt === '' ? undefined : modifiedAt,
+    url: undefined,
+  }
+  node.remote = record
+  if (version.path !== node.path) refer(sb, node, version.path)
+}
+
+/** A kept document node at a path, with the folders above it. */
+function place(sb: Superblock, path: string): Node {
+  const { folder, name } = parentOf(sb, path)
+  const existing = folder.folder?.children.get(name)
+  if (existing !== undefined && existing.folder === undefined) return existing
+  const node = sb.tree.nodes.add('file', folder, name)
+  sb.tree.attach(node, folder, name)
+  return node
+}
+
+function parentOf(sb: Superblock, path: string): { folder: Node; name: string } {
+  const slash = path.lastIndexOf('/')
+  return { folder: ensureFolder(sb, path.slice(0, slash)), name: path.slice(slash + 1) }
+}
+
+function ensureFolder(sb: Superblock, path: string): Node {
+  let folder = sb.tree.nodes.root
+  for (const name of path.split('/')) {
+    if (name === '') continue
+    const child = folder.folder?.children.get(name)
+    const next = child?.folder === undefined ? sb.tree.nodes.add('folder', folder, name) : child
+    next.isScratch = folder.isScratch || isScratchName(name)
+    folder = next
+  }
+  return folder
+}

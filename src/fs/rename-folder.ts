@@ -1,0 +1,111 @@
+// rename(2) of a folder: the service has no such call, so every document under it is moved, journaled in one step. The
+// view switches at once; the old folder goes when nothing is left in it.
+
+import { ErrnoError } from '../content/errno-error.ts'
+import type { Job } from '../content/job.ts'
+import { saveScratchRow } from './content.ts'
+import { rmdir } from './folders.ts'
+import type { Node } from './node.ts'
+import type { Caller } from './operations.ts'
+import type { Move } from './move.ts'
+import { commitAtClose, isBeingWritten, submit, waitForService } from './save.ts'
+import { isScratchName } from './scratch.ts'
+import type { Superblock } from './superblock.ts'
+import { uproot } from './uproot.ts'
+
+interface Plan {
+  readonly documents: Node[]
+  readonly folders: Node[]
+}
+
+export async function renameFolder(sb: Superblock, move: Move, caller: Caller): Promise<void> {
+  const { node, to, name, target } = move
+  if (target !== undefined) await rmdir(sb, to.ino, name, caller)
+  const plan: Plan = { documents: [], folders: [] }
+  await collect(sb, node, plan)
+  const becomesScratch = to.isScratch || isScratchName(name)
+  checkPlan(sb, plan, becomesScratch)
+  // What is dirty is synced before its journal row promises it.
+  for (const document of plan.documents) await document.content?.sync()
+  if (node.isUnlinked) throw new ErrnoError('ENOENT', `${node.path} is gone`)
+  const jobs = sb.journal.transaction(() => apply(sb, move, plan, becomesScratch))
+  for (const job of jobs) await waitForService(sb, job, caller.signal)
+}
+
+/** Everything under the folder, listed afresh: a document that appeared meanwhile moves along. */
+async function collect(sb: Superblock, folder: Node, plan: Plan): Promise<void> {
+  plan.folders.push(folder)
+  const listing = await sb.tree.loadFresh(folder)
+  for (const name of sb.tree.names(folder, listing)) {
+    const child = sb.tree.child(folder, name, listing)
+    if (child === undefined) continue
+    if (child.folder === undefined) plan.documents.push(child)
+    else await collect(sb, child, plan)
+    if (plan.documents.length > sb.settings.renameLimit) {
+      // mv then copies and deletes in the open, where it can be watched and stopped.
+      throw new ErrnoError(
+        'EXDEV',
+        `${folder.path}: more than ${sb.settings.renameLimit} documents (--rename-limit)`,
+      )
+    }
+  }
+}
+
+function checkPlan(sb: Superblock, plan: Plan, becomesScratch: boolean): void {
+  for (const document of plan.documents) {
+    if (becomesScratch && !document.isScratch) {
+      throw new ErrnoError(
+        'EPERM',
+        `${document.path} is a document: it cannot go into a folder that never leaves this machine`,
+      )
+    }
+    if (!becomesScratch && document.isScratch && !isScratchName(document.name)) sb.types.check(document.name)
+  }
+}
+
+function apply(sb: Superblock, { node, from, to, name }: Move, plan: Plan, becomesScratch: boolean): Job[] {
+  const { path: oldPath, name: oldName, isScratch: wasScratch } = node
+  for (const folder of plan.folders) {
+    if (folder.folder?.isMadeHere === true) sb.journal.removeFolder(folder.path)
+  }
+  for (const document of plan.documents) {
+    if (document.isScratch) sb.journal.removeScratch(document.path)
+    else uproot(sb, document)
+    sb.attributes.forget(document.path)
+  }
+  sb.tree.detach(node)
+  sb.tree.attach(node, to, name)
+  for (const folder of plan.folders) settleIn(sb, folder, becomesScratch)
+  const jobs = plan.documents
+    .map((document) => moved(sb, document, becomesScratch))
+    .filter((job) => job !== undefined)
+  if (wasScratch) return jobs
+  sb.tree.bury(from, oldName, undefined)
+  const prune = sb.queue.submit({ kind: 'prune', path: oldPath })
+  return prune === undefined ? jobs : [...jobs, prune]
+}
+
+/** The folder is at its new place, where only what is kept exists so far. */
+function settleIn(sb: Superblock, folder: Node, becomesScratch: boolean): void {
+  if (folder.folder === undefined) return
+  folder.folder.tombstones.clear()
+  folder.folder.isMadeHere = true
+  folder.settledAt = undefined
+  folder.isScratch = becomesScratch
+  sb.journal.saveFolder(folder.path)
+  sb.tree.keep(folder)
+  sb.tree.listings.set(folder, { names: new Map(), requestedAt: sb.now() })
+}
+
+function moved(sb: Superblock, document: Node, becomesScratch: boolean): Job | undefined {
+  sb.tree.keep(document)
+  document.base = undefined
+  document.settledAt = undefined
+  document.isScratch = becomesScratch || isScratchName(document.name)
+  if (document.isScratch) {
+    saveScratchRow(sb, document)
+    return undefined
+  }
+  if (isBeingWritten(document)) return commitAtClose(sb, document)
+  return submit(sb, document, document.content?.epoch ?? -1)
+}

@@ -1,0 +1,164 @@
+// Puts a filesystem together: the one place that knows all parts.
+
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createReader } from '../content/block-reader.ts'
+import { CommitQueue } from '../content/commit-queue.ts'
+import { Committer } from '../content/committer.ts'
+import { ErrnoError } from '../content/errno-error.ts'
+import { GaugedFiles } from '../content/gauged-files.ts'
+import { Journal } from '../content/journal.ts'
+import { PresignedUrls } from '../content/presigned-urls.ts'
+import { probeWhileUnreachable } from '../content/probe.ts'
+import { SavedListings } from '../content/saved-listings.ts'
+import { Spool } from '../content/spool.ts'
+import { silentLog } from '../log.ts'
+import { AttributeStore } from './attribute-store.ts'
+import { timeOfMs } from './attributes.ts'
+import { preserve } from './content.ts'
+import type { FileSystemOptions } from './contract.ts'
+import { isUnreachable } from './folder-source.ts'
+import { HandleTable } from './handles.ts'
+import { longestTtlMs } from './listings.ts'
+import { TypePolicy } from './names.ts'
+import { Prefetch } from './prefetch.ts'
+import { recover, sweepSpool } from './recovery.ts'
+import { committed, landed, refused, replaced, superseded } from './save.ts'
+import { defaultHostName, mimetypeOf, type Settings, type Superblock } from './superblock.ts'
+import { Tree } from './tree.ts'
+import { WalkAhead } from './walk-ahead.ts'
+
+/** Opens journal and spool, takes up what is unsent, lists the root. Throws as `createFileSystem`. */
+export async function start(options: FileSystemOptions): Promise<Superblock> {
+  const settings = settingsOf(options)
+  const types = new TypePolicy(options.unsupportedAs)
+  const sb = assemble(options, settings, types)
+  try {
+    await recover(sb)
+    await sweepSpool(sb)
+    await listRoot(sb)
+    return sb
+  } catch (error) {
+    await stop(sb)
+    throw error
+  }
+}
+
+/** Ends all work; what is unsent stays journaled. */
+export async function stop(sb: Superblock): Promise<void> {
+  sb.stopProbing()
+  await sb.queue.close()
+  await sb.reader.close()
+  sb.saved.close()
+  sb.journal.close()
+}
+
+/** Lists the root; where the service is out of reach, the last saved listing stands in for it. */
+async function listRoot(sb: Superblock): Promise<void> {
+  const { tree } = sb
+  try {
+    await tree.loadFresh(tree.nodes.root)
+  } catch (error) {
+    if (!isUnreachable(error) || sb.saved.load('/') === undefined) throw error
+    sb.log.warn(
+      { project: sb.files.project },
+      'the service is out of reach: the drive shows what it last knew',
+    )
+    tree.source.isStale = true
+    await tree.loadFresh(tree.nodes.root)
+  }
+}
+
+function settingsOf(options: FileSystemOptions): Settings {
+  const cacheTtlMs = options.cacheTtlMs ?? 30_000
+  if (!(cacheTtlMs >= 0 && cacheTtlMs < longestTtlMs)) {
+    throw new ErrnoError(
+      'EINVAL',
+      'the cache TTL must be under 15 minutes: the download URLs in a listing live no longer',
+    )
+  }
+  return {
+    cacheTtlMs,
+    closeWaitMs: options.closeWaitMs ?? 10_000,
+    renameLimit: options.renameLimit ?? 1_000,
+    readOnly: options.readOnly ?? false,
+    keepConflicts: options.onConflict !== 'overwrite',
+    hostName: options.hostName ?? defaultHostName(),
+    stateDir: options.stateDir,
+    cacheDir: options.cacheDir,
+  }
+}
+
+function assemble(options: FileSystemOptions, settings: Settings, types: TypePolicy): Superblock {
+  const journal = new Journal(settings.stateDir)
+  const log = options.log ?? silentLog
+  const now = Date.now
+  const files = new GaugedFiles(options.files)
+  const saved = new SavedListings(settings.stateDir)
+  const spool = new Spool(join(settings.stateDir, 'spool'))
+  mkdirSync(settings.cacheDir, { recursive: true, mode: 0o700 })
+  const urls = new PresignedUrls({ files, onChanged: (path, file) => sb.tree.recordChanged(path, file) })
+  const reader = createReader({
+    files,
+    urls,
+    cacheDir: settings.cacheDir,
+    ...(options.cacheSizeBytes === undefined ? {} : { cacheSizeBytes: options.cacheSizeBytes }),
+    log,
+  })
+  const committer = new Committer({
+    files,
+    spool,
+    reader,
+    keepConflicts: settings.keepConflicts,
+    hostName: settings.hostName,
+    log,
+    mimetypeOf: (path, head) => mimetypeOf(types, path, head),
+    preserve: (path, signal) => preserve(sb, path, signal),
+    save: (intention) => journal.saveIntention(intention),
+    conflictKept: (path, copy) => {
+      journal.increment('conflicts')
+      log.warn({ path, copy }, 'another client changed it too: their version is kept beside ours')
+    },
+  })
+  const queue = new CommitQueue({
+    journal,
+    log,
+    run: async (intention, signal) => {
+      // Nothing remote is touched for a promise that a power cut could take back.
+      if (intention.spool !== undefined) await spool.get(intention.spool).sync()
+      await journal.durable()
+      return committer.run(intention, signal)
+    },
+    done: (intention, record) => committed(sb, intention, record),
+    superseded: (intention) => superseded(sb, intention),
+    replaced: (intention, successor) => replaced(sb, intention, successor),
+    refused: (intention) => refused(sb, intention),
+  })
+  const attributes = new AttributeStore(journal)
+  const tree = new Tree({
+    files,
+    ttlMs: settings.cacheTtlMs,
+    now,
+    log,
+    saved,
+    adorn: (node) => attributes.adorn(node),
+    folderLanded: (node) => landed(sb, node),
+  })
+  const owner = {
+    uid: options.uid ?? process.getuid?.() ?? 0,
+    gid: options.gid ?? process.getgid?.() ?? 0,
+    mountedAt: timeOfMs(now()),
+  }
+  const sb: Superblock = {
+    stopProbing: probeWhileUnreachable(files),
+    settings, files, log, tree, handles: new HandleTable(), journal, saved, spool, queue, urls, reader,
+    walkAhead: new WalkAhead(tree), prefetch: new Prefetch({ tree, reader, urls }), types, attributes, owner, now,
+    owners: new Map(), contents: new Map(), references: new Map(),
+  } // prettier-ignore
+  // Whatever waits for a service that was out of reach goes on as soon as it answers again.
+  files.onReachableAgain = () => {
+    tree.endStale()
+    queue.expedite(({ attempts }) => attempts > 0)
+  }
+  return sb
+}

@@ -1,0 +1,49 @@
+// What the filesystem says of itself: the shape of `docmount status --json`, for people and scripts.
+
+/**
+ * - `pending`: journaled, waiting for its turn or its quiet time.
+ * - `sending`: on its way.
+ * - `retrying`: failed for now; `nextAttemptAt` says when it is tried again, for as long as it takes.
+ * - `refused`: the service said no (4xx); waits for `docmount retry` or `docmount recover`.
+ */
+export type UnsentState = 'pending' | 'sending' | 'retrying' | 'refused'
+
+/** One change the service has not got yet. */
+export interface Unsent {
+  /** Where it will be in the project (for a delete: what will be gone). */
+  readonly path: string
+  readonly action: 'upload' | 'replace' | 'rename' | 'delete'
+  readonly state: UnsentState
+  /** Bytes to send; 0 for a delete. */
+  readonly bytes: number
+  readonly attempts: number
+  readonly lastError: string | undefined
+  /** ISO times. */
+  readonly since: string
+  readonly nextAttemptAt: string | undefined
+  /** The spooled content on this machine, where there is one. */
+  readonly spoolFile: string | undefined
+}
+
+export interface FileSystemStatus {
+  readonly project: string
+  readonly readOnly: boolean
+  readonly service: 'reachable' | 'unreachable'
+  /** True while the listing shown comes from an earlier run, because the service cannot be asked. */
+  readonly stale: boolean
+  readonly unsent: readonly Unsent[]
+  readonly unsentBytes: number
+  /** Local-only files (editor droppings), never sent. */
+  readonly scratchFiles: number
+  readonly conflicts: number
+  readonly openHandles: number
+  readonly knownNodes: number
+  readonly calls: { readonly api: number; readonly downloads: number; readonly failed: number }
+  readonly stateDir: string
+  readonly cacheDir: string
+}
+
+export interface DrainProgress {
+  readonly unsent: number
+  readonly unsentBytes: number
+}

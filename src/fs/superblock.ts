@@ -1,0 +1,70 @@
+// The state of one mounted project: what every operation works on. No behaviour of its own.
+
+import { hostname } from 'node:os'
+import type { Mimetype } from '../api/mimetypes.ts'
+import type { CommitQueue } from '../content/commit-queue.ts'
+import type { GaugedFiles } from '../content/gauged-files.ts'
+import type { Journal } from '../content/journal.ts'
+import type { PresignedUrls } from '../content/presigned-urls.ts'
+import type { Reader } from '../content/reader.ts'
+import type { SavedListings } from '../content/saved-listings.ts'
+import type { Spool } from '../content/spool.ts'
+import type { Log } from '../log.ts'
+import type { AttributeStore } from './attribute-store.ts'
+import type { Owner } from './attributes.ts'
+import type { HandleTable } from './handles.ts'
+import type { TypePolicy } from './names.ts'
+import type { Node } from './node.ts'
+import type { Prefetch } from './prefetch.ts'
+import type { Tree } from './tree.ts'
+import type { WalkAhead } from './walk-ahead.ts'
+
+/** Options with their defaults filled in. */
+export interface Settings {
+  readonly cacheTtlMs: number
+  readonly closeWaitMs: number
+  readonly renameLimit: number
+  readonly readOnly: boolean
+  readonly keepConflicts: boolean
+  readonly hostName: string
+  readonly stateDir: string
+  readonly cacheDir: string
+}
+
+export interface Superblock {
+  readonly settings: Settings
+  readonly files: GaugedFiles
+  readonly log: Log
+  readonly tree: Tree
+  readonly handles: HandleTable
+  readonly journal: Journal
+  readonly saved: SavedListings
+  readonly spool: Spool
+  readonly queue: CommitQueue
+  readonly urls: PresignedUrls
+  readonly reader: Reader
+  readonly walkAhead: WalkAhead
+  readonly prefetch: Prefetch
+  readonly types: TypePolicy
+  readonly attributes: AttributeStore
+  readonly owner: Owner
+  readonly now: () => number
+  readonly stopProbing: () => void
+  /** Whose content an intention carries, by intention id. */
+  readonly owners: Map<number, Node>
+  /** Whose content a spool file is, by spool id. */
+  readonly contents: Map<string, Node>
+  /** Nodes that show a version which is not at their own path, by where it is. */
+  readonly references: Map<string, Set<Node>>
+}
+
+export const defaultHostName = (): string => hostname()
+
+/** The mimetype a document is sent with; the path's last segment decides where it can. */
+export function mimetypeOf(
+  types: TypePolicy,
+  path: string,
+  head: () => Promise<Uint8Array>,
+): Promise<Mimetype> {
+  return types.mimetypeOf(path.slice(path.lastIndexOf('/') + 1), head)
+}
