@@ -1,0 +1,57 @@
+// A driver is a door to the kernel: it turns kernel requests into calls of `Operations` and errors into errnos.
+// Nothing is decided here. Options are words of ours, never libfuse strings.
+
+import type { Log } from '../log.ts'
+import type { Notifier, Operations } from '../fs/operations.ts'
+
+export type DriverName = 'kernel' | 'fuse-native'
+
+/** What a driver can do; the behaviour suite's table of differences reads this. */
+export interface DriverCapabilities {
+  /** Pushes invalidations, so that long timeouts are safe. */
+  readonly push: boolean
+  readonly callerIds: boolean
+  readonly exclusiveCreate: boolean
+  readonly exactTimes: boolean
+  readonly renameFlags: boolean
+  readonly interrupt: boolean
+  /** Invalid UTF-8 names are seen as such (EILSEQ) and never aliased. */
+  readonly byteNames: boolean
+}
+
+export interface MountOptions {
+  readonly mountpoint: string
+  /** Shown as the device in /proc/mounts, e.g. `docmount:acme`. */
+  readonly source: string
+  readonly readOnly: boolean
+  readonly allowOther: boolean
+  readonly log: Log
+}
+
+export type CloseReason = 'unmounted' | 'failed'
+
+export interface Mounted {
+  readonly notifier: Notifier
+  /** Resolves once, when the kernel has let go: by our unmount, somebody else's, or a failure. */
+  readonly closed: Promise<CloseReason>
+  /** Rejects with EBUSY while somebody uses the mount; `lazy` detaches at once and serves the remaining users. */
+  unmount(options: { lazy: boolean }): Promise<void>
+}
+
+export interface Driver {
+  readonly name: DriverName
+  readonly capabilities: DriverCapabilities
+  /** Resolves when the kernel's first request (INIT) was answered. Throws a MountError with a mend. */
+  mount(operations: Operations, options: MountOptions): Promise<Mounted>
+}
+
+/** Mounting or unmounting failed; the message is one line that says what to do. */
+export class MountError extends Error {
+  override readonly name = 'MountError'
+  readonly code: string
+
+  constructor(code: string, message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.code = code
+  }
+}

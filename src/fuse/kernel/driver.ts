@@ -1,0 +1,116 @@
+// The kernel driver: the FUSE protocol spoken on /dev/fuse, with no native code for root. Linux only.
+// From the mount on, nothing in this process may touch the mountpoint: the answer would have to come from here.
+
+import { readFile } from 'node:fs/promises'
+import type { Operations } from '../../fs/operations.ts'
+import { MountError, type CloseReason, type Driver, type Mounted, type MountOptions } from '../driver.ts'
+import { findOurMount, readMountinfo } from '../mountinfo.ts'
+import { unmount } from '../unmount.ts'
+import { deviceConnection, isRoot, mountKernel } from './mounting.ts'
+import { passedDescriptor, prepareMountpoint } from './mountpoint.ts'
+import { Session } from './session.ts'
+import { startWatchdog } from './watchdog.ts'
+
+export const kernelDriver: Driver = {
+  name: 'kernel',
+  capabilities: {
+    push: true,
+    callerIds: true,
+    exclusiveCreate: true,
+    exactTimes: true,
+    renameFlags: true,
+    interrupt: true,
+    byteNames: true,
+  },
+  mount,
+}
+
+/** The kernel sends INIT as soon as it is mounted. */
+const initLimitMs = 10_000
+
+async function mount(operations: Operations, options: MountOptions): Promise<Mounted> {
+  if (process.platform !== 'linux') {
+    throw new MountError('ENOTSUP', 'the kernel driver speaks to Linux only: use --driver fuse-native')
+  }
+  const fd = passedDescriptor(options.mountpoint)
+  return fd === undefined ? mountHere(operations, options) : serve(fd, operations, options)
+}
+
+async function mountHere(operations: Operations, options: MountOptions): Promise<Mounted> {
+  const { log } = options
+  const mountpoint = await prepareMountpoint(options.mountpoint)
+  const { connect, fd } = await mountKernel(mountpoint, options)
+  const line = await findOurMount(mountpoint)
+  const watchdog = startWatchdog(
+    { mountpoint, isRoot: isRoot(), connection: line?.device.split(':')[1], fuseFd: fd },
+    log,
+  )
+  const session = new Session(connect, operations, log)
+  try {
+    await becomesReady(session)
+  } catch (error) {
+    await detach()
+    session.close()
+    watchdog.dismiss()
+    throw error
+  }
+
+  /** Takes away what is left of this mount, and never another one that came after it. */
+  async function detach(): Promise<CloseReason> {
+    if (line === undefined || (await findOurMount(mountpoint))?.id !== line.id) return 'unmounted'
+    await unmount(mountpoint, { lazy: true }).catch((error: unknown) => {
+      log.warn({ err: error, mountpoint }, 'a dead mount is left behind')
+    })
+    return 'failed'
+  }
+
+  const closed = session.closed.then(async () => {
+    // Still there: the connection was aborted, and everybody would get ENOTCONN from what is left.
+    const reason = await detach()
+    watchdog.dismiss()
+    return reason
+  })
+  return { notifier: session.notifier, closed, unmount: (how) => unmount(mountpoint, how) }
+}
+
+/** The mount was made by somebody else, who also unmounts it: this process may not have the right to. */
+async function serve(fd: number, operations: Operations, { log }: MountOptions): Promise<Mounted> {
+  const session = new Session(deviceConnection(fd, log).connect, operations, log)
+  try {
+    await becomesReady(session)
+  } catch (error) {
+    session.close()
+    throw error
+  }
+  return {
+    notifier: session.notifier,
+    closed: session.closed.then(() => 'unmounted'),
+    async unmount(how) {
+      const mountpoint = await mountpointOf(fd)
+      if (mountpoint !== undefined) return unmount(mountpoint, how)
+      throw new MountError('ENOTSUP', 'this drive was mounted by another program: unmount it with umount')
+    },
+  }
+}
+
+async function becomesReady(session: Session): Promise<void> {
+  const limit = AbortSignal.timeout(initLimitMs)
+  const silence = new Promise<undefined>((resolve) => {
+    limit.addEventListener('abort', () => resolve(undefined), { once: true })
+  })
+  const isAgreed = await Promise.race([session.ready, silence])
+  if (isAgreed === undefined) {
+    throw new MountError('ETIMEDOUT', `the kernel did not begin within ${initLimitMs / 1000} s; try again`)
+  }
+  if (!isAgreed) {
+    throw new MountError('EPROTO', 'this kernel is too old for the kernel driver: use Linux 5.4 or newer')
+  }
+}
+
+/** Linux 6.15 and newer tell a descriptor's connection, which is the minor number of its mount's device. */
+async function mountpointOf(fd: number): Promise<string | undefined> {
+  const info = await readFile(`/proc/self/fdinfo/${fd}`, 'utf8').catch(() => '')
+  const connection = /^fuse_connection:\s*(\d+)$/m.exec(info)?.[1]
+  if (connection === undefined) return undefined
+  return (await readMountinfo()).findLast(({ device }) => device === `0:${connection}`)?.mountpoint
+}

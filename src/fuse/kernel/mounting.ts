@@ -1,0 +1,109 @@
+// How the kernel is asked for a mount: with mount(8) by root, through the setuid fusermount3 by anybody else. The result
+// is a connection whose first request is INIT.
+
+import { closeSync, openSync } from 'node:fs'
+import { MountError, type MountOptions } from '../driver.ts'
+import type { Log } from '../../log.ts'
+import { maxWriteBytes } from './channel.ts'
+import { DeviceChannel } from './device-channel.ts'
+import { fusermountFailure, loadSockets, receiveFromFusermount } from './fd-passing.ts'
+import { RelayChannel, startRelay } from './relay-channel.ts'
+import { runProgram } from '../run-program.ts'
+import type { Connect } from './session.ts'
+
+/** Shown as the filesystem's type in /proc/mounts: `fuse.docmount`. */
+const subtype = 'docmount'
+
+export function isRoot(): boolean {
+  return process.geteuid?.() === 0
+}
+
+/** A mount that was just made: the kernel waits for INIT. */
+export interface Connection {
+  readonly connect: Connect
+  /** This process's open /dev/fuse, where it has one. */
+  readonly fd: number | undefined
+}
+
+/** Mounts at `mountpoint`, an absolute path without links. Throws a MountError with a mend. */
+export async function mountKernel(mountpoint: string, options: MountOptions): Promise<Connection> {
+  if (isRoot()) return deviceConnection(await mountAsRoot(mountpoint, options), options.log)
+  return mountAsUser(mountpoint, options)
+}
+
+export function deviceConnection(fd: number, log: Log): Connection {
+  return { fd, connect: (receive) => new DeviceChannel(fd, receive, log) }
+}
+
+function sharedOptions(options: MountOptions): string[] {
+  return [
+    'default_permissions',
+    'nosuid',
+    'nodev',
+    `max_read=${maxWriteBytes}`,
+    ...(options.allowOther ? ['allow_other'] : []),
+    ...(options.readOnly ? ['ro'] : []),
+  ]
+}
+
+async function mountAsRoot(mountpoint: string, options: MountOptions): Promise<number> {
+  const fd = openDevice()
+  const words = [
+    'fd=3',
+    'rootmode=40000',
+    `user_id=${process.getuid?.() ?? 0}`,
+    `group_id=${process.getgid?.() ?? 0}`,
+    ...sharedOptions(options),
+  ]
+  // -i: no mount.fuse helper, which would start a daemon of its own.
+  const args = ['-i', '-t', `fuse.${subtype}`, '-o', words.join(','), '--', options.source, mountpoint]
+  try {
+    const { code, stderr } = await runProgram('mount', args, { fd })
+    if (code !== 0) throw mountFailure(mountpoint, stderr)
+    return fd
+  } catch (error) {
+    closeSync(fd)
+    if (error instanceof MountError) throw error
+    throw new MountError('ENOENT', 'the program mount is missing: install util-linux', { cause: error })
+  }
+}
+
+function mountFailure(mountpoint: string, stderr: string): MountError {
+  const reason = `cannot mount on ${mountpoint}: ${stderr.split('\n')[0]}`
+  if (!/permission|not permitted|superuser/i.test(stderr)) return new MountError('EIO', reason)
+  return new MountError('EPERM', `${reason}; in a container add --device /dev/fuse --cap-add SYS_ADMIN`)
+}
+
+function openDevice(): number {
+  try {
+    return openSync('/dev/fuse', 'r+')
+  } catch (error) {
+    const { code = 'EIO' } = error as NodeJS.ErrnoException
+    const mend = code === 'EACCES' || code === 'EPERM' ? 'this process may not open it' : 'run: modprobe fuse'
+    throw new MountError(code, `cannot open /dev/fuse (${code}): ${mend}`, { cause: error })
+  }
+}
+
+/** fusermount3 unescapes these two in its options; everything else in a source is taken as it is. */
+function escaped(value: string): string {
+  return value.replace(/[\\,]/g, '\\$&')
+}
+
+async function mountAsUser(mountpoint: string, options: MountOptions): Promise<Connection> {
+  const words = [`fsname=${escaped(options.source)}`, `subtype=${subtype}`, ...sharedOptions(options)]
+  const args = ['-o', words.join(','), '--', mountpoint]
+  const sockets = await loadSockets()
+  if (sockets !== undefined) {
+    return deviceConnection(await receiveFromFusermount(args, sockets), options.log)
+  }
+  const relay = await startRelay(args).catch((error: unknown) => {
+    throw error instanceof MountError ? new MountError(error.code, fusermountFailure(error.message)) : error
+  })
+  if (relay === undefined) {
+    throw new MountError(
+      'ENOTSUP',
+      'nothing can receive the descriptor from fusermount3: run npm install koffi',
+    )
+  }
+  return { fd: undefined, connect: (receive) => new RelayChannel(relay, receive) }
+}

@@ -1,0 +1,75 @@
+// What we tell the kernel unasked: that something it cached has changed. One queue, one message under way, never waited
+// for: such a write blocks while any request on that node or folder is unanswered, and from the main thread it would
+// block the very answer the kernel waits for.
+
+import type { Notifier } from '../../fs/operations.ts'
+import { set64, setI32, setU32, viewOf } from './fields.ts'
+import { notifyCode } from './protocol-opcodes.ts'
+import { notifyInvalEntryOut, notifyInvalInodeOut, outHeader } from './protocol-structs.ts'
+
+export class Notifications implements Notifier {
+  readonly #send: (message: Uint8Array) => Promise<void>
+  /** By what they say, in order: saying it twice before it was heard once is no use. */
+  readonly #waiting = new Map<string, Buffer>()
+  #isSending = false
+
+  constructor(send: (message: Uint8Array) => Promise<void>) {
+    this.#send = send
+  }
+
+  attributesChanged(ino: number): void {
+    // A full invalidation that still waits says this too.
+    if (!this.#waiting.has(`content ${ino}`)) this.#enqueue(`attributes ${ino}`, invalInode(ino, -1))
+  }
+
+  contentChanged(ino: number): void {
+    this.#enqueue(`content ${ino}`, invalInode(ino, 0))
+  }
+
+  entryChanged(parent: number, name: string): void {
+    this.#enqueue(`entry ${parent} ${name}`, invalEntry(parent, name))
+  }
+
+  #enqueue(key: string, message: Buffer): void {
+    if (this.#waiting.has(key)) return
+    this.#waiting.set(key, message)
+    if (!this.#isSending) void this.#sendAll()
+  }
+
+  async #sendAll(): Promise<void> {
+    this.#isSending = true
+    for (const [key, message] of this.#waiting) {
+      this.#waiting.delete(key)
+      await this.#send(message)
+    }
+    this.#isSending = false
+  }
+}
+
+/** Offset -1: attributes alone, and no page lock is taken. Offset 0: attributes and all pages (of a folder: its listing). */
+export function invalInode(ino: number, offset: number): Buffer {
+  const message = header(notifyCode.invalInode, notifyInvalInodeOut.sizeOf)
+  const view = viewOf(message)
+  set64(view, outHeader.sizeOf + notifyInvalInodeOut.ino, ino)
+  set64(view, outHeader.sizeOf + notifyInvalInodeOut.off, offset)
+  return message
+}
+
+/** Drops the name, known or known to be missing, and the parent's cached listing. */
+export function invalEntry(parent: number, name: string): Buffer {
+  const nameBytes = Buffer.from(name)
+  const message = header(notifyCode.invalEntry, notifyInvalEntryOut.sizeOf + nameBytes.length + 1)
+  const view = viewOf(message)
+  set64(view, outHeader.sizeOf + notifyInvalEntryOut.parent, parent)
+  setU32(view, outHeader.sizeOf + notifyInvalEntryOut.namelen, nameBytes.length)
+  nameBytes.copy(message, outHeader.sizeOf + notifyInvalEntryOut.sizeOf)
+  return message
+}
+
+function header(code: number, bodyBytes: number): Buffer {
+  const message = Buffer.alloc(outHeader.sizeOf + bodyBytes)
+  const view = viewOf(message)
+  setU32(view, outHeader.len, message.length)
+  setI32(view, outHeader.error, code)
+  return message
+}

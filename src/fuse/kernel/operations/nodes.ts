@@ -1,0 +1,92 @@
+// LOOKUP, GETATTR, SETATTR, STATFS: finding a node and what it says of itself.
+
+import { constants } from 'node:os'
+import type { AttributeChange, Entry, NegativeEntry, Time } from '../../../fs/operations.ts'
+import { writeAttrOut, writeEntryOut, writeNegativeEntryOut, writeStatistics } from '../encode.ts'
+import { getattrFlag, setattrValid } from '../protocol-flags.ts'
+import { attrOut, entryOut, getattrIn, kstatfs, setattrIn } from '../protocol-structs.ts'
+import { Refusal } from '../../refusal.ts'
+import type { Reply } from '../reply.ts'
+import type { Request } from '../request.ts'
+import { operation, type Operation } from './operation.ts'
+
+/** A node the kernel now holds one more reference on. */
+export function answerEntry(reply: Reply, entry: Entry): boolean {
+  writeEntryOut(reply.body, 0, entry)
+  return reply.struct(entryOut.sizeOf)
+}
+
+function isFound(entry: Entry | NegativeEntry): entry is Entry {
+  return entry.attributes !== undefined
+}
+
+export const lookup: Operation = operation({
+  call: (operations, request) => operations.lookup(request.nodeid, request.knownName(0), request),
+  answer(reply, entry) {
+    if (isFound(entry)) return answerEntry(reply, entry)
+    if (entry.entryTtlMs <= 0) return reply.error(constants.errno.ENOENT)
+    writeNegativeEntryOut(reply.body, 0, entry.entryTtlMs)
+    return reply.struct(entryOut.sizeOf)
+  },
+  undo(operations, entry) {
+    if (isFound(entry)) operations.forget(entry.attributes.ino, 1)
+  },
+})
+
+function answerAttributes(reply: Reply, entry: Entry): boolean {
+  writeAttrOut(reply.body, 0, entry)
+  return reply.struct(attrOut.sizeOf)
+}
+
+export const getattr: Operation = operation({
+  call(operations, request) {
+    const hasFh = (request.u32(getattrIn.getattrFlags) & getattrFlag.fh) !== 0
+    return operations.getattr(request.nodeid, hasFh ? request.u64(getattrIn.fh) : undefined, request)
+  },
+  answer: answerAttributes,
+})
+
+export const setattr: Operation = operation({
+  call(operations, request) {
+    const hasFh = (request.u32(setattrIn.valid) & setattrValid.fh) !== 0
+    const fh = hasFh ? request.u64(setattrIn.fh) : undefined
+    return operations.setattr(request.nodeid, changeOf(request), fh, request)
+  },
+  answer: answerAttributes,
+})
+
+function changeOf(request: Request): AttributeChange {
+  const valid = request.u32(setattrIn.valid)
+  const change: { -readonly [K in keyof AttributeChange]: AttributeChange[K] } = {}
+  if ((valid & setattrValid.mode) !== 0) change.mode = request.u32(setattrIn.mode) & 0o7777
+  if ((valid & setattrValid.uid) !== 0) change.uid = request.u32(setattrIn.uid)
+  if ((valid & setattrValid.gid) !== 0) change.gid = request.u32(setattrIn.gid)
+  if ((valid & setattrValid.size) !== 0) change.size = exactSize(request.u64(setattrIn.size))
+  if ((valid & setattrValid.atime) !== 0) {
+    const isNow = (valid & setattrValid.atimeNow) !== 0
+    change.atime = isNow ? 'now' : timeOf(request, setattrIn.atime, setattrIn.atimensec)
+  }
+  if ((valid & setattrValid.mtime) !== 0) {
+    const isNow = (valid & setattrValid.mtimeNow) !== 0
+    change.mtime = isNow ? 'now' : timeOf(request, setattrIn.mtime, setattrIn.mtimensec)
+  }
+  return change
+}
+
+function timeOf(request: Request, secondsField: number, nanosecondsField: number): Time {
+  return { sec: request.i64(secondsField), nsec: request.u32(nanosecondsField) }
+}
+
+/** EFBIG beyond 2^53: no JavaScript number is exact there, and no document is that long. */
+export function exactSize(size: number): number {
+  if (size > Number.MAX_SAFE_INTEGER) throw new Refusal('EFBIG', 'a size beyond 2^53')
+  return size
+}
+
+export const statfs: Operation = operation({
+  call: (operations) => operations.statfs(),
+  answer(reply, statistics) {
+    writeStatistics(reply.body, 0, statistics)
+    return reply.struct(kstatfs.sizeOf)
+  },
+})

@@ -1,0 +1,57 @@
+// The table of contents of this driver: what every opcode does. INIT, DESTROY, FORGET and INTERRUPT are the session's.
+
+import { opcode } from '../protocol-opcodes.ts'
+import {
+  copyFileRange,
+  copyFileRange64,
+  create,
+  fallocate,
+  flush,
+  fsync,
+  open,
+  read,
+  release,
+  write,
+} from './files.ts'
+import { fsyncdir, opendir, readdir, readdirplus, releasedir } from './folders.ts'
+import { mkdir, mknod, rename, rename2, rmdir, unlink } from './names.ts'
+import { getattr, lookup, setattr, statfs } from './nodes.ts'
+import type { Operation } from './operation.ts'
+
+export const operationTable: ReadonlyMap<number, Operation> = new Map([
+  [opcode.lookup, lookup],
+  [opcode.getattr, getattr],
+  [opcode.setattr, setattr],
+  [opcode.statfs, statfs],
+  [opcode.mknod, mknod],
+  [opcode.mkdir, mkdir],
+  [opcode.unlink, unlink],
+  [opcode.rmdir, rmdir],
+  [opcode.rename, rename],
+  [opcode.rename2, rename2],
+  [opcode.open, open],
+  [opcode.create, create],
+  [opcode.read, read],
+  [opcode.write, write],
+  [opcode.flush, flush],
+  [opcode.fsync, fsync],
+  [opcode.release, release],
+  [opcode.fallocate, fallocate],
+  [opcode.copyFileRange, copyFileRange],
+  [opcode.copyFileRange64, copyFileRange64],
+  [opcode.opendir, opendir],
+  [opcode.readdir, readdir],
+  [opcode.readdirplus, readdirplus],
+  [opcode.releasedir, releasedir],
+  [opcode.fsyncdir, fsyncdir],
+])
+
+/**
+ * Answered with this errno at once. Opcodes in neither table answer ENOSYS, which the kernel remembers where it can do
+ * without them: xattrs, locks, ACCESS, POLL, LSEEK (holes), STATX. IOCTL is asked for by each isatty() and is ENOSYS too.
+ */
+export const refusedWith: ReadonlyMap<number, string> = new Map([
+  [opcode.readlink, 'EINVAL'],
+  [opcode.symlink, 'EPERM'],
+  [opcode.link, 'EPERM'],
+])

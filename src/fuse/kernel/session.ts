@@ -1,0 +1,190 @@
+// One mount's conversation with the kernel: each request goes to its operation, each outcome back as one answer.
+// Answers that are there at once are sent at once, without a turn of the event loop. No error leaves this file.
+
+import { constants } from 'node:os'
+import { errnoOf } from '../../fs/errno-of.ts'
+import type { Notifier, Operations } from '../../fs/operations.ts'
+import type { Log } from '../../log.ts'
+import { errnoNumber } from '../errno-number.ts'
+import type { Channel, Receive } from './channel.ts'
+import { answerInit } from './init.ts'
+import { Notifications } from './notifications.ts'
+import { opcode, opcodeName } from './protocol-opcodes.ts'
+import { batchForgetIn, forgetIn, forgetOne, initOut, interruptIn } from './protocol-structs.ts'
+import type { Operation } from './operations/operation.ts'
+import { operationTable, refusedWith } from './operations/table.ts'
+import { Reply } from './reply.ts'
+import { Request, type Message } from './request.ts'
+
+/** Opens the channel to a mount that was just made. */
+export type Connect = (receive: Receive) => Channel
+
+export class Session {
+  readonly notifier: Notifier
+  /** Resolves when INIT was answered; false when the kernel is too old or let go before. */
+  readonly ready: Promise<boolean>
+  /** Resolves when the kernel has let go. */
+  readonly closed: Promise<void>
+  readonly #operations: Operations
+  readonly #log: Log
+  readonly #channel: Channel
+  readonly #reply: Reply
+  /** Requests whose answer is a promise, by `unique`. */
+  readonly #waiting = new Map<number, Request>()
+  #setReady: (isAgreed: boolean) => void = () => {}
+
+  constructor(connect: Connect, operations: Operations, log: Log) {
+    this.#operations = operations
+    this.#log = log
+    this.ready = new Promise((resolve) => (this.#setReady = resolve))
+    this.#channel = connect((message, length) => this.#receive(message, length))
+    this.#reply = new Reply(this.#channel)
+    this.notifier = new Notifications((message) => this.#channel.notify(message))
+    const answerAll = (): void => this.#answerAll()
+    // At the end of the process a notification may wait for a lock whose holder waits for us: answer, so that both end.
+    process.once('exit', answerAll)
+    this.closed = this.#channel.closed.then(() => {
+      process.off('exit', answerAll)
+      this.#setReady(false)
+      this.#answerAll()
+    })
+  }
+
+  /** Requests the kernel waits for. */
+  get waitingRequests(): number {
+    return this.#waiting.size
+  }
+
+  /** Lets go of the connection, whoever still uses the mount. */
+  close(): void {
+    this.#answerAll()
+    this.#channel.close()
+  }
+
+  #receive(message: Message, length: number): Promise<void> | undefined {
+    const request = new Request(message, length)
+    const operation = operationTable.get(request.opcode)
+    if (operation !== undefined) return this.#ask(operation, request)
+    this.#receiveOther(request)
+    return undefined
+  }
+
+  #ask(operation: Operation, request: Request): Promise<void> | undefined {
+    let result
+    try {
+      result = operation.call(this.#operations, request)
+    } catch (error) {
+      this.#refuse(request, error)
+      return undefined
+    }
+    if (!(result instanceof Promise)) {
+      this.#answer(operation, request, result)
+      return undefined
+    }
+    this.#waiting.set(request.unique, request)
+    const answered = result.then(
+      (value) => this.#answer(operation, request, value),
+      (error: unknown) => this.#refuse(request, error),
+    )
+    return operation.keepsBytes === true ? answered : undefined
+  }
+
+  #answer(operation: Operation, request: Request, result: unknown): void {
+    this.#waiting.delete(request.unique)
+    try {
+      this.#reply.unique = request.unique
+      if (!request.isAnswered && operation.answer(this.#reply, result)) return
+    } catch (error) {
+      this.#refuse(request, error)
+    }
+    void this.#undo(operation, request, result)
+  }
+
+  /** The kernel never heard of this result: what it would have held is given back. */
+  async #undo(operation: Operation, request: Request, result: unknown): Promise<void> {
+    try {
+      await operation.undo?.(this.#operations, result)
+    } catch (error) {
+      this.#log.warn({ err: error, operation: opcodeName(request.opcode) }, 'could not take back an answer')
+    }
+  }
+
+  #refuse(request: Request, error: unknown): void {
+    this.#waiting.delete(request.unique)
+    const name = errnoOf(error)
+    // EIO is what errors without a name become: the log must tell what it was.
+    if (name === 'EIO') {
+      const { nodeid, pid } = request
+      this.#log.warn({ err: error, operation: opcodeName(request.opcode), nodeid, pid }, 'answered EIO')
+    }
+    this.#replyError(request, errnoNumber(name))
+  }
+
+  #replyError(request: Request, errno: number): void {
+    if (request.isAnswered) return
+    request.isAnswered = true
+    this.#reply.unique = request.unique
+    try {
+      this.#reply.error(errno)
+    } catch (error) {
+      this.#log.error({ err: error, operation: opcodeName(request.opcode) }, 'the kernel refused an answer')
+    }
+  }
+
+  #receiveOther(request: Request): void {
+    switch (request.opcode) {
+      case opcode.forget:
+        this.#operations.forget(request.nodeid, request.u64(forgetIn.nlookup))
+        break
+      case opcode.batchForget:
+        this.#forgetBatch(request)
+        break
+      case opcode.interrupt:
+        this.#interrupt(request.u64(interruptIn.unique))
+        break
+      case opcode.init:
+        this.#init(request)
+        break
+      case opcode.destroy:
+        // A mount's last request, where it comes at all: what the mount held is given up when the connection ends.
+        this.#replyError(request, 0)
+        break
+      default:
+        this.#replyError(request, errnoNumber(refusedWith.get(request.opcode) ?? 'ENOSYS'))
+    }
+  }
+
+  #forgetBatch(request: Request): void {
+    const count = request.u32(batchForgetIn.count)
+    for (let index = 0; index < count; index++) {
+      const at = batchForgetIn.sizeOf + index * forgetOne.sizeOf
+      this.#operations.forget(request.u64(at + forgetOne.nodeid), request.u64(at + forgetOne.nlookup))
+    }
+  }
+
+  /**
+   * Answers the interrupted request EINTR at once, whatever the filesystem does with the aborted signal: until then
+   * even SIGKILL leaves its caller hanging. A request we do not know is answered already.
+   */
+  #interrupt(unique: number): void {
+    const request = this.#waiting.get(unique)
+    if (request === undefined) return
+    this.#replyError(request, constants.errno.EINTR)
+    request.abort()
+  }
+
+  #init(request: Request): void {
+    const outcome = answerInit(request, this.#reply.body)
+    this.#reply.unique = request.unique
+    if (outcome === 'too-old') this.#replyError(request, constants.errno.EPROTO)
+    else this.#reply.struct(initOut.sizeOf)
+    if (outcome !== 'again') this.#setReady(outcome === 'agreed')
+  }
+
+  #answerAll(): void {
+    for (const request of this.#waiting.values()) {
+      this.#replyError(request, constants.errno.ECONNABORTED)
+      request.abort()
+    }
+  }
+}

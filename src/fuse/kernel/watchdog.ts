@@ -1,0 +1,84 @@
+// A shell that outlives us: when this process ends without a goodbye, it aborts the connection and detaches the mount, so
+// that nobody hangs or meets "Transport endpoint is not connected". About 1 MB. Used instead of auto_unmount, which
+// libfuse 3.14 and older ignore.
+
+import { spawn, type ChildProcess } from 'node:child_process'
+import { Socket } from 'node:net'
+import type { Log } from '../../log.ts'
+
+/**
+ * Reads until we say goodbye, are gone, or URG tells that our main thread is. Signals to our process group must not end
+ * it before that. Aborting comes first: killed while a notification waits for the kernel, this process stays a zombie
+ * that holds /dev/fuse open, and everybody who waits for an answer would wait for ever.
+ */
+const script = `
+trap '' INT TERM HUP
+trap : URG
+read -r word
+[ "$word" = goodbye ] && exit
+if [ "$1" = root ]; then umount -f -- "$2"; umount -l -- "$2"
+else
+  echo 1 > "/sys/fs/fuse/connections/$3/abort"
+  fusermount3 -u -z -- "$2"
+fi`
+
+export interface WatchedMount {
+  readonly mountpoint: string
+  readonly isRoot: boolean
+  /** The kernel's number of the connection, where it is known. */
+  readonly connection: string | undefined
+  /** Kept from the shell: while it held the descriptor, the kernel would not see us go. */
+  readonly fuseFd: number | undefined
+}
+
+export interface Watchdog {
+  /** The mount is gone in good order; nothing is left to do. */
+  dismiss(): void
+}
+
+/** Does its work without any of ours: whatever ends this process, kill -9 included. */
+export function startWatchdog(mount: WatchedMount, log: Log): Watchdog {
+  const { mountpoint, isRoot, connection = 'unknown', fuseFd } = mount
+  const shell = [
+    '/bin/sh',
+    '-c',
+    script,
+    'docmount-watchdog',
+    isRoot ? 'root' : 'user',
+    mountpoint,
+    connection,
+  ]
+  let isDismissed = false
+  // util-linux's setpriv makes the kernel signal the shell when our main thread ends, even where the rest of us cannot.
+  // URG, because it is ignored until the shell has set its trap.
+  let child = start(['setpriv', '--pdeathsig', 'URG', ...shell], fuseFd, () => {
+    if (isDismissed) return
+    child = start(shell, fuseFd, () => {
+      if (!isDismissed)
+        log.warn({ mountpoint }, 'the watchdog is gone: a crash would leave a dead mount behind')
+    })
+  })
+  return {
+    dismiss() {
+      isDismissed = true
+      child.stdin?.end('goodbye\n')
+    },
+  }
+}
+
+function start(command: readonly string[], fuseFd = 2, whenGone: () => void): ChildProcess {
+  const [program = '', ...args] = command
+  const nothing = Array.from({ length: fuseFd - 2 }, () => 'ignore' as const)
+  const child = spawn(program, args, {
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore', ...nothing],
+  })
+  child.once('error', whenGone)
+  child.once('exit', whenGone)
+  // Our goodbye may come too late: no matter.
+  child.stdin?.on('error', () => {})
+  child.unref()
+  if (child.stdin instanceof Socket) child.stdin.unref()
+  return child
+}

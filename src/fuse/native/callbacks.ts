@@ -1,0 +1,178 @@
+// The binding's table of callbacks over `Operations`. Paths in, negative errnos out; nothing is decided here.
+//
+// Left out on purpose, so that the kernel is told ENOSYS once: access (the kernel checks modes itself), extended attributes
+// (each implemented one costs a call per write and per listed name), opendir and releasedir (readdir is not told the
+// handle), fsyncdir.
+
+import { constants } from 'node:fs'
+
+import type { AttributeChange, OpenFlags } from '../../fs/operations.ts'
+import { Refusal } from '../refusal.ts'
+import { readListing } from './listing.ts'
+import { openCallbacks, type OpenCallbacks } from './open-callbacks.ts'
+import type { Place } from './paths.ts'
+import type { NativeRequest } from './request.ts'
+import type { NativeSession, Reply } from './session.ts'
+import { nativeStat, nativeStatfs, timeOf, type NativeStat, type NativeStatfs } from './stat.ts'
+
+export interface NativeCallbacks extends OpenCallbacks {
+  getattr(path: string, reply: Reply<[NativeStat]>): void
+  readdir(path: string, reply: Reply<[string[], NativeStat[]]>): void
+  statfs(path: string, reply: Reply<[NativeStatfs]>): void
+  truncate(path: string, size: number, reply: Reply): void
+  chmod(path: string, mode: number, reply: Reply): void
+  chown(path: string, uid: number, gid: number, reply: Reply): void
+  utimens(path: string, atimeMs: number, mtimeMs: number, reply: Reply): void
+  mkdir(path: string, mode: number, reply: Reply): void
+  mknod(path: string, mode: number, device: number, reply: Reply): void
+  unlink(path: string, reply: Reply): void
+  rmdir(path: string, reply: Reply): void
+  rename(from: string, to: string, reply: Reply): void
+  link(from: string, to: string, reply: Reply): void
+  symlink(target: string, path: string, reply: Reply): void
+}
+
+/** chown's "leave as it is": −1 as an unsigned word. */
+const unchanged = 2 ** 32 - 1
+const noFlags = { noReplace: false, exchange: false }
+const readWrite: OpenFlags = { read: true, write: true, append: false, truncate: false }
+
+export function nativeCallbacks(session: NativeSession): NativeCallbacks {
+  const { operations, names, paths, hidden, toldSizes } = session
+
+  function change(operation: string, path: string, wanted: AttributeChange, reply: Reply): void {
+    session.serve(operation, reply, async (request) => {
+      const ino = await paths.node(path, request)
+      await operations.setattr(ino, wanted, undefined, request)
+      toldSizes.forget(ino)
+      return [0]
+    })
+  }
+
+  function remove(operation: 'unlink' | 'rmdir', path: string, reply: Reply): void {
+    session.serve(operation, reply, async (request) => {
+      const { parent, name } = await paths.place(path, request)
+      await operations[operation](parent, name, request)
+      names.drop(parent, name)
+      return [0]
+    })
+  }
+
+  function refuse(operation: string, reply: Reply): void {
+    session.serve(operation, reply, async () => {
+      throw new Refusal('EPERM', `${operation} is not for documents`)
+    })
+  }
+
+  async function putBack(hiddenAt: string, target: Place, request: NativeRequest): Promise<void> {
+    try {
+      const { parent, name } = await paths.place(hiddenAt, request)
+      const flags = { noReplace: true, exchange: false }
+      await operations.rename(parent, name, target.parent, target.name, flags, request)
+      names.drop(parent, name)
+      names.drop(target.parent, target.name)
+    } catch (error) {
+      session.log.error({ err: error, hiddenAt }, 'a document that was not replaced has another name now')
+    }
+  }
+
+  return {
+    ...openCallbacks(session),
+
+    getattr(path, reply) {
+      hidden.lookedAt(path)
+      session.serve('getattr', reply, async (request) => {
+        const ino = await paths.node(path, request)
+        const { attributes } = await operations.getattr(ino, undefined, request)
+        toldSizes.tell(ino, attributes.size)
+        return [0, nativeStat(attributes)]
+      })
+    },
+
+    readdir(path, reply) {
+      session.serve('readdir', reply, async (request) => {
+        const ino = await paths.node(path, request)
+        const { names: listed, stats } = await readListing(operations, ino, request)
+        return [0, listed, stats]
+      })
+    },
+
+    statfs(_path, reply) {
+      session.serve('statfs', reply, async () => [0, nativeStatfs(operations.statfs())])
+    },
+
+    truncate(path, size, reply) {
+      change('truncate', path, { size }, reply)
+    },
+
+    chmod(path, mode, reply) {
+      change('chmod', path, { mode: mode & 0o7777 }, reply)
+    },
+
+    chown(path, uid, gid, reply) {
+      change('chown', path, { ...(uid !== unchanged && { uid }), ...(gid !== unchanged && { gid }) }, reply)
+    },
+
+    // The binding passes the time of access twice: the time of change does not arrive.
+    utimens(path, atimeMs, mtimeMs, reply) {
+      change('utimens', path, { atime: timeOf(atimeMs), mtime: timeOf(mtimeMs) }, reply)
+    },
+
+    mkdir(path, mode, reply) {
+      session.serve('mkdir', reply, async (request) => {
+        const place = await paths.place(path, request)
+        const changesBefore = names.changes
+        const entry = await operations.mkdir(place.parent, place.name, mode & 0o7777, request)
+        paths.keep(place, entry, changesBefore)
+        return [0]
+      })
+    },
+
+    mknod(path, mode, _device, reply) {
+      if ((mode & constants.S_IFMT) !== constants.S_IFREG) return refuse('mknod', reply)
+      session.serve('mknod', reply, async (request) => {
+        const place = await paths.place(path, request)
+        const options = { mode: mode & 0o7777, flags: readWrite, exclusive: true }
+        const { entry, opened } = await operations.create(place.parent, place.name, options, request)
+        operations.forget(entry.attributes.ino, 1)
+        await operations.release(opened.fh)
+        return [0]
+      })
+    },
+
+    unlink(path, reply) {
+      remove('unlink', path, reply)
+    },
+
+    rmdir(path, reply) {
+      remove('rmdir', path, reply)
+    },
+
+    rename(from, to, reply) {
+      session.serve('rename', reply, async (request) => {
+        const source = await paths.place(from, request)
+        const target = await paths.place(to, request)
+        const replaced = hidden.takeReplaced(to)
+        try {
+          await operations.rename(source.parent, source.name, target.parent, target.name, noFlags, request)
+        } catch (error) {
+          // libfuse took the target away before it asked, and does not put it back.
+          if (replaced !== undefined) await putBack(replaced, target, request)
+          throw error
+        }
+        hidden.renamed(from, to)
+        names.drop(source.parent, source.name)
+        names.drop(target.parent, target.name)
+        return [0]
+      })
+    },
+
+    link(_from, _to, reply) {
+      refuse('link', reply)
+    },
+
+    symlink(_target, _path, reply) {
+      refuse('symlink', reply)
+    },
+  }
+}

@@ -1,0 +1,118 @@
+// The portable door: libfuse 2 through the npm package `fuse-native`. Its defects, and what is done about each, are in
+// native-deps.md. Not the default on Linux: that is ../kernel/.
+
+import { realpath } from 'node:fs/promises'
+
+import { MountError, type Driver, type Mounted, type MountOptions } from '../driver.ts'
+import type { Operations } from '../../fs/operations.ts'
+import type { Log } from '../../log.ts'
+import { nativeFuse, type NativeFuse } from './binding.ts'
+import { nativeCallbacks } from './callbacks.ts'
+import { mountFailure } from './mount-failure.ts'
+import { findOurMount } from '../mountinfo.ts'
+import { libfuseOptions } from './options.ts'
+import { NativeSession } from './session.ts'
+import { unmount } from '../unmount.ts'
+import { fuseDescriptors, MountWatch } from './watch.ts'
+
+/** The binding copies the mountpoint into 1 KiB, its end cut off. */
+const longestMountpointBytes = 1000
+
+export const fuseNativeDriver: Driver = {
+  name: 'fuse-native',
+  capabilities: {
+    push: false,
+    callerIds: false,
+    exclusiveCreate: true,
+    exactTimes: false,
+    renameFlags: false,
+    interrupt: false,
+    byteNames: true,
+  },
+  mount,
+}
+
+async function mount(operations: Operations, options: MountOptions): Promise<Mounted> {
+  if (process.platform !== 'linux') {
+    throw new MountError('ENOTSUP', `docmount mounts on Linux only so far, not on ${process.platform}`)
+  }
+  const mountpoint = await mountpointOf(options.mountpoint)
+  const session = new NativeSession(operations, options.log)
+  const fuse = nativeFuse(mountpoint, nativeCallbacks(session), libfuseOptions({ ...options, mountpoint }))
+
+  const mountedBefore = await findOurMount(mountpoint)
+  const descriptorsBefore = await fuseDescriptors()
+  try {
+    await opened(fuse)
+  } catch (error) {
+    // When libfuse gives up late, the mount stays behind, dead.
+    const left = await findOurMount(mountpoint)
+    if (left !== undefined && left.id !== mountedBefore?.id) await unmount(mountpoint, { lazy: true })
+    throw await mountFailure(error, mountpoint, options)
+  }
+  // From here on nothing in this process may touch the mountpoint.
+
+  const line = await findOurMount(mountpoint)
+  if (line === undefined)
+    throw new MountError('EIO', `${mountpoint} was unmounted while it was being mounted`)
+  const descriptors = await fuseDescriptors()
+  const watch = new MountWatch(
+    line,
+    descriptors.find((fd) => !descriptorsBefore.includes(fd)),
+  )
+  await watch.start()
+
+  const closed = watch.closed.then(async (reason) => {
+    // Otherwise the dead mount would answer ENOTCONN to everybody until somebody unmounts it.
+    if (reason === 'failed') await detach(mountpoint, options.log)
+    await session.end()
+    await ended(fuse)
+    return reason
+  })
+
+  return {
+    notifier: session.notifier,
+    closed,
+    async unmount(how) {
+      await unmount(mountpoint, how)
+      watch.hurry()
+    },
+  }
+}
+
+function opened(fuse: NativeFuse): Promise<void> {
+  return new Promise((resolve, reject) => {
+    fuse.mount((error) => (error === null ? resolve() : reject(error)))
+  })
+}
+
+/** Lets the process end; the binding would keep it alive for ever. */
+function ended(fuse: NativeFuse): Promise<void> {
+  return new Promise((resolve) => {
+    fuse.unmount(() => resolve())
+  })
+}
+
+async function detach(mountpoint: string, log: Log): Promise<void> {
+  try {
+    await unmount(mountpoint, { lazy: true })
+  } catch (error) {
+    log.warn({ err: error }, 'the dead drive could not be unmounted')
+  }
+}
+
+/** Without symbolic links, as the kernel lists it. */
+async function mountpointOf(wanted: string): Promise<string> {
+  let mountpoint: string
+  try {
+    mountpoint = await realpath(wanted)
+  } catch (error) {
+    const { code = 'EIO' } = error as NodeJS.ErrnoException
+    const mend = code === 'ENOENT' ? 'make the folder first' : code
+    throw new MountError(code, `cannot mount on ${wanted}: ${mend}`, { cause: error })
+  }
+  if (Buffer.byteLength(mountpoint) > longestMountpointBytes) {
+    throw new MountError('ENAMETOOLONG', `the mountpoint is longer than ${longestMountpointBytes} bytes`)
+  }
+  return mountpoint
+}

@@ -1,0 +1,50 @@
+// Why a mount failed, in one line that says what to do.
+
+import { access, constants, readFile } from 'node:fs/promises'
+
+import { MountError, type MountOptions } from '../driver.ts'
+
+/** The binding only says "fuse failed"; libfuse has written its reason to stderr. */
+export async function mountFailure(
+  error: unknown,
+  mountpoint: string,
+  options: MountOptions,
+): Promise<MountError> {
+  const said = error instanceof Error ? error.message : String(error)
+  const cause = { cause: error }
+  if (said === 'Mountpoint is not a directory') {
+    return new MountError('ENOTDIR', `${mountpoint} is not a folder`, cause)
+  }
+  if (said === 'Mountpoint in use') {
+    return new MountError(
+      'EBUSY',
+      `${mountpoint} is mounted already: unmount it or choose another folder`,
+      cause,
+    )
+  }
+  const { code } = error as NodeJS.ErrnoException
+  if (code !== undefined && /^E[A-Z0-9]+$/.test(code)) {
+    return new MountError(code, `cannot mount on ${mountpoint}: ${code}`, cause)
+  }
+  if (options.allowOther && process.getuid?.() !== 0 && !(await othersAreAllowed())) {
+    return new MountError('EPERM', '--allow-other needs a line user_allow_other in /etc/fuse.conf', cause)
+  }
+  const mend = (await whyNoDevice()) ?? 'its own message stands above; is fuse3 installed?'
+  return new MountError('EIO', `libfuse cannot mount on ${mountpoint}: ${mend}`, cause)
+}
+
+async function whyNoDevice(): Promise<string | undefined> {
+  try {
+    await access('/dev/fuse', constants.R_OK | constants.W_OK)
+    return undefined
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EACCES'
+      ? '/dev/fuse is closed to ordinary users: run `chmod 666 /dev/fuse` as root'
+      : '/dev/fuse is missing: run `modprobe fuse` as root (a container needs `--device /dev/fuse --cap-add SYS_ADMIN`)'
+  }
+}
+
+async function othersAreAllowed(): Promise<boolean> {
+  const text = await readFile('/etc/fuse.conf', 'utf8').catch(() => '')
+  return /^\s*user_allow_other\s*$/m.test(text)
+}

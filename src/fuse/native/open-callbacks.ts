@@ -1,0 +1,143 @@
+// The callbacks that open files and work on open ones. Handles are ours, 1 … 2^31−1; paths are only used to open.
+
+import { constants } from 'node:fs'
+
+import { errnoOf } from '../../fs/errno-of.ts'
+import type { OpenFlags } from '../../fs/operations.ts'
+import { Refusal } from '../refusal.ts'
+import type { NativeSession, Reply } from './session.ts'
+import { nativeStat, type NativeStat } from './stat.ts'
+
+export interface OpenCallbacks {
+  open(path: string, flags: number, reply: Reply<[number]>): void
+  create(path: string, mode: number, reply: Reply<[number]>): void
+  /** The reply is the number of bytes, or a negative errno. */
+  read(path: string, fh: number, buffer: Buffer, length: number, offset: number, reply: Reply): void
+  /** As `read`. The buffer is libfuse's own and ends with the reply. */
+  write(path: string, fh: number, buffer: Buffer, length: number, offset: number, reply: Reply): void
+  flush(path: string, fh: number, reply: Reply): void
+  fsync(path: string, dataOnly: number, fh: number, reply: Reply): void
+  release(path: string, fh: number, reply: Reply): void
+  fgetattr(path: string, fh: number, reply: Reply<[NativeStat]>): void
+  ftruncate(path: string, fh: number, size: number, reply: Reply): void
+}
+
+/** What create is not told: the file is new, so that reading, writing and not truncating is what every caller gets. */
+const newFile: OpenFlags = { read: true, write: true, append: false, truncate: false }
+
+export function openCallbacks(session: NativeSession): OpenCallbacks {
+  const { operations, names, paths, hidden, toldSizes } = session
+
+  function nodeOf(fh: number): number {
+    const ino = session.nodesByHandle.get(fh)
+    if (ino === undefined) throw new Refusal('EBADF', `no open file ${fh}`)
+    return ino
+  }
+
+  return {
+    open(path, flags, reply) {
+      session.serve('open', reply, async (request) => {
+        const ino = await paths.node(path, request)
+        const wanted = openFlags(flags)
+        const fh = session.opened(ino, await operations.open(ino, wanted, request))
+        if (wanted.truncate) {
+          toldSizes.forget(ino)
+        } else if (wanted.read) {
+          const { attributes } = await operations.getattr(ino, fh, request)
+          await toldSizes.settle(ino, attributes.size)
+        }
+        return [0, fh]
+      })
+    },
+
+    create(path, mode, reply) {
+      hidden.lookedAt(path)
+      session.serve('create', reply, async (request) => {
+        const place = await paths.place(path, request)
+        const changesBefore = names.changes
+        const options = { mode: mode & 0o7777, flags: newFile, exclusive: true }
+        try {
+          const { entry, opened } = await operations.create(place.parent, place.name, options, request)
+          const { ino } = entry.attributes
+          const fh = session.opened(ino, opened)
+          paths.keep(place, entry, changesBefore)
+          return [0, fh]
+        } catch (error) {
+          // O_EXCL is not passed on. ESTALE makes the kernel look the name up again and decide by its own flags:
+          // EEXIST for O_EXCL, opening the file for everybody else.
+          if (errnoOf(error) === 'EEXIST') throw new Refusal('ESTALE', place.name)
+          throw error
+        }
+      })
+    },
+
+    read(_path, fh, buffer, length, offset, reply) {
+      session.serve('read', reply, async (request) => {
+        let filled = 0
+        for (const chunk of await operations.read(fh, offset, length, request)) {
+          const part = chunk.subarray(0, length - filled)
+          buffer.set(part, filled)
+          filled += part.length
+        }
+        return [filled]
+      })
+    },
+
+    write(_path, fh, buffer, length, offset, reply) {
+      session.serve('write', reply, async (request) => {
+        const written = await operations.write(fh, offset, buffer.subarray(0, length), request)
+        toldSizes.forget(nodeOf(fh))
+        return [written]
+      })
+    },
+
+    flush(_path, fh, reply) {
+      session.serve('flush', reply, async (request) => {
+        await operations.flush(fh, request)
+        return [0]
+      })
+    },
+
+    fsync(_path, _dataOnly, fh, reply) {
+      session.serve('fsync', reply, async (request) => {
+        await operations.fsync(fh, request)
+        return [0]
+      })
+    },
+
+    release(_path, fh, reply) {
+      session.serve('release', reply, async () => {
+        await session.release(fh)
+        return [0]
+      })
+    },
+
+    fgetattr(_path, fh, reply) {
+      session.serve('fgetattr', reply, async (request) => {
+        const ino = nodeOf(fh)
+        const { attributes } = await operations.getattr(ino, fh, request)
+        toldSizes.tell(ino, attributes.size)
+        return [0, nativeStat(attributes)]
+      })
+    },
+
+    ftruncate(_path, fh, size, reply) {
+      session.serve('ftruncate', reply, async (request) => {
+        const ino = nodeOf(fh)
+        await operations.setattr(ino, { size }, fh, request)
+        toldSizes.forget(ino)
+        return [0]
+      })
+    },
+  }
+}
+
+function openFlags(flags: number): OpenFlags {
+  const access = flags & (constants.O_RDONLY | constants.O_WRONLY | constants.O_RDWR)
+  return {
+    read: access !== constants.O_WRONLY,
+    write: access !== constants.O_RDONLY,
+    append: (flags & constants.O_APPEND) !== 0,
+    truncate: (flags & constants.O_TRUNC) !== 0,
+  }
+}
