@@ -1,0 +1,40 @@
+// What the name of a dropped file says: whether it is looked at when it is closed, only kept, or refused.
+
+import { mimetypeOfName } from '../api/mimetype-of.ts'
+import { ErrnoError } from '../content/errno-error.ts'
+import { checkName, nameMaxBytes } from '../fs/names.ts'
+import { isScratchName } from '../fs/scratch.ts'
+import type { DropTarget } from './drop-target.ts'
+
+const resultSuffix = '.result.json'
+
+/** Beside the file it is the result of. */
+export function resultNameOf(name: string): string {
+  return `${name}${resultSuffix}`
+}
+
+/**
+ * - `taken`: given to the folder's table when it is closed, or gets this name.
+ * - `refused`: a document of another kind, told at close.
+ * - `kept`: on its way to another name: an editor's or a copier's temporary file.
+ */
+export type DropFate = 'taken' | 'refused' | 'kept'
+
+export function fateOf(name: string, target: DropTarget): DropFate {
+  if (isScratchName(name) || isResultName(name)) return 'kept'
+  if (target.takes(name)) return 'taken'
+  return mimetypeOfName(name) === undefined ? 'kept' : 'refused'
+}
+
+function isResultName(name: string): boolean {
+  return name.endsWith(resultSuffix)
+}
+
+/** Throws EPERM, ENAMETOOLONG, EINVAL or EILSEQ for a name no program may give a file here. */
+export function checkDropName(name: string): void {
+  checkName(name)
+  if (isResultName(name)) throw new ErrnoError('EPERM', `${name}: results are written by the drive`)
+  if (Buffer.byteLength(resultNameOf(name)) > nameMaxBytes) {
+    throw new ErrnoError('ENAMETOOLONG', `${name}: its result would have too long a name`)
+  }
+}

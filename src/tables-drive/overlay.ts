@@ -1,0 +1,165 @@
+// One more folder in the root of a drive, with a tree of its own behind it. Knows nothing of what that tree shows.
+//
+//   node ids    below 2^48: the drive's     from there: the tree's
+//   handles     numbers of our own for both, so that neither side's can be taken for the other's
+
+import { ErrnoError } from '../content/errno-error.ts'
+import type { FileSystem } from '../fs/contract.ts'
+import { type Caller, type Filler, type MaybePromise, rootIno } from '../fs/operations.ts'
+import { andThen } from './and-then.ts'
+import type { TreeOperations } from './virtual-tree.ts'
+
+/**
+ * Node id of the tree's root; its other nodes follow. A door that shows 32 bits of it still shows numbers far from the
+ * drive's own: programs take two files with the same number for one.
+ */
+export const overlayIno: number = 2 ** 48 + 2 ** 31
+
+export interface OverlayOptions {
+  /** Of the folder in the root. */
+  readonly name: string
+  readonly tree: TreeOperations
+  /** Told when the drive has a node of this name itself, which nobody can see. */
+  readonly onHidden: () => void
+}
+
+interface Joined {
+  readonly side: TreeOperations
+  readonly fh: number
+  /** A listing of the root, where the folder is added. */
+  readonly isRoot: boolean
+}
+
+/** The same filesystem, with the folder. */
+export function overlay(inner: FileSystem, { name: ownName, tree, onHidden }: OverlayOptions): FileSystem {
+  const handles = new Map<number, Joined>()
+  let lastFh = 0
+
+  const sideOf = (ino: number): TreeOperations => (ino >= overlayIno ? tree : inner)
+  const isOwn = (parent: number, name: string): boolean => parent === rootIno && name === ownName
+
+  function add(joined: Joined): number {
+    // An int32 for the doors; one that is still open is passed over.
+    do lastFh = lastFh === 2 ** 31 - 1 ? 1 : lastFh + 1
+    while (handles.has(lastFh))
+    handles.set(lastFh, joined)
+    return lastFh
+  }
+
+  /** Throws EBADF. */
+  function joined(fh: number): Joined {
+    const found = handles.get(fh)
+    if (found === undefined) throw new ErrnoError('EBADF', `no handle ${fh}`)
+    return found
+  }
+
+  function at<T>(fh: number, use: (side: TreeOperations, fh: number) => T): T {
+    const { side, fh: inside } = joined(fh)
+    return use(side, inside)
+  }
+
+  function end<T>(fh: number, use: (side: TreeOperations, fh: number) => T): T | undefined {
+    const found = handles.get(fh)
+    handles.delete(fh)
+    return found === undefined ? undefined : use(found.side, found.fh)
+  }
+
+  const inside = (fh: number | undefined): number | undefined =>
+    fh === undefined ? undefined : joined(fh).fh
+
+  function readdir(fh: number, cookie: number, filler: Filler, caller: Caller): MaybePromise<void> {
+    const { side, fh: sideFh, isRoot } = joined(fh)
+    if (!isRoot) return side.readdir(sideFh, cookie, filler, caller)
+    // The folder comes first, and takes the first cookie.
+    if (cookie === 0 && !filler(ownChild(caller), 1)) return undefined
+    const hiding: Filler = (child, next) => {
+      if (child.name !== ownName) return filler(child, next + 1)
+      onHidden()
+      return true
+    }
+    return side.readdir(sideFh, Math.max(0, cookie - 1), hiding, caller)
+  }
+
+  function ownChild(caller: Caller): Parameters<Filler>[0] {
+    // A root's attributes are always at hand.
+    const entry = tree.getattr(overlayIno, undefined, caller) as Exclude<
+      ReturnType<typeof tree.getattr>,
+      Promise<unknown>
+    >
+    return { name: ownName, ino: overlayIno, kind: 'folder', entry: () => entry }
+  }
+
+  function refuseOwn(parent: number, name: string, code: string): void {
+    if (isOwn(parent, name)) throw new ErrnoError(code, `${ownName} is made by the drive`)
+  }
+
+  return {
+    ...inner,
+    lookup(parent, name, caller) {
+      if (!isOwn(parent, name)) return sideOf(parent).lookup(parent, name, caller)
+      tree.remember(overlayIno)
+      return tree.getattr(overlayIno, undefined, caller)
+    },
+    forget: (ino, count) => sideOf(ino).forget(ino, count),
+    remember: (ino) => sideOf(ino).remember(ino),
+    getattr: (ino, fh, caller) => sideOf(ino).getattr(ino, inside(fh), caller),
+    setattr: (ino, change, fh, caller) => sideOf(ino).setattr(ino, change, inside(fh), caller),
+    opendir(ino, caller) {
+      const side = sideOf(ino)
+      return andThen(side.opendir(ino, caller), (opened) => ({
+        ...opened,
+        fh: add({ side, fh: opened.fh, isRoot: ino === rootIno }),
+      }))
+    },
+    readdir,
+    releasedir: (fh) => end(fh, (side, sideFh) => side.releasedir(sideFh)),
+    open(ino, flags, caller) {
+      const side = sideOf(ino)
+      return andThen(side.open(ino, flags, caller), (opened) => ({
+        ...opened,
+        fh: add({ side, fh: opened.fh, isRoot: false }),
+      }))
+    },
+    create(parent, name, options, caller) {
+      refuseOwn(parent, name, 'EISDIR')
+      const side = sideOf(parent)
+      return andThen(side.create(parent, name, options, caller), ({ entry, opened }) => ({
+        entry,
+        opened: { ...opened, fh: add({ side, fh: opened.fh, isRoot: false }) },
+      }))
+    },
+    read: (fh, offset, length, caller) => at(fh, (side, own) => side.read(own, offset, length, caller)),
+    write: (fh, offset, data, caller) => at(fh, (side, own) => side.write(own, offset, data, caller)),
+    flush: (fh, caller) => at(fh, (side, own) => side.flush(own, caller)),
+    fsync: (fh, caller) => at(fh, (side, own) => side.fsync(own, caller)),
+    release: (fh) => end(fh, (side, own) => side.release(own)),
+    fallocate: (fh, offset, length, keepSize, caller) =>
+      at(fh, (side, own) => side.fallocate(own, offset, length, keepSize, caller)),
+    copyFileRange(fhIn, offsetIn, fhOut, offsetOut, length, caller) {
+      const from = joined(fhIn)
+      const to = joined(fhOut)
+      if (from.side !== to.side) throw new ErrnoError('EOPNOTSUPP', 'copied by reading and writing')
+      return from.side.copyFileRange(from.fh, offsetIn, to.fh, offsetOut, length, caller)
+    },
+    mkdir(parent, name, mode, caller) {
+      refuseOwn(parent, name, 'EEXIST')
+      return sideOf(parent).mkdir(parent, name, mode, caller)
+    },
+    unlink(parent, name, caller) {
+      refuseOwn(parent, name, 'EISDIR')
+      return sideOf(parent).unlink(parent, name, caller)
+    },
+    rmdir(parent, name, caller) {
+      refuseOwn(parent, name, 'EPERM')
+      return sideOf(parent).rmdir(parent, name, caller)
+    },
+    rename(parent, name, newParent, newName, flags, caller) {
+      refuseOwn(parent, name, 'EPERM')
+      refuseOwn(newParent, newName, 'EEXIST')
+      const side = sideOf(parent)
+      // What goes into the tree or out of it is copied: mv(1) does so when it hears this.
+      if (side !== sideOf(newParent)) throw new ErrnoError('EXDEV', `${name} is copied across`)
+      return side.rename(parent, name, newParent, newName, flags, caller)
+    },
+  }
+}

@@ -1,0 +1,57 @@
+// reconcile/: a dropped JSON object is matched against the table; the result is the run's.
+
+import { reconcileResultToWire } from '../api/table-to-wire.ts'
+import type { ReconcileInput, Tables } from '../api/table-types.ts'
+import { ErrnoError } from '../content/errno-error.ts'
+import { decodeText } from '../rows/text.ts'
+import type { DroppedFile, DropTarget } from './drop-target.ts'
+import { failureWords } from './failure-words.ts'
+
+export function reconcileTarget(tables: Tables, tableId: string): DropTarget {
+  return {
+    wanted: 'a .json file',
+    takes: (name) => name.toLowerCase().endsWith('.json'),
+    async take(file, signal) {
+      try {
+        const result = await tables.reconcile(tableId, inputOf(file), { signal })
+        const answer = reconcileResultToWire(result)
+        if (result.status !== 'error') return { answer }
+        return { answer, failure: new ErrnoError('EIO', result.reasoning ?? 'the run failed') }
+      } catch (error) {
+        return { answer: { errorMessage: failureWords(error) }, failure: error as Error }
+      }
+    },
+  }
+}
+
+/**
+ * A Reconcile input as the interface has it, `data` and `files` and nothing else, or the values alone.
+ * Throws EINVAL for what is no JSON object.
+ */
+function inputOf({ bytes }: DroppedFile): ReconcileInput {
+  const value = parsed(decodeText(bytes))
+  if (!isObject(value)) throw new ErrnoError('EINVAL', 'a file to reconcile holds one JSON object')
+  return isReconcileInput(value) ? value : { data: value }
+}
+
+function isReconcileInput(value: Readonly<Record<string, unknown>>): value is ReconcileInput & typeof value {
+  const { data, files, ...others } = value
+  if (Object.keys(others).length > 0 || (data === undefined && files === undefined)) return false
+  return (data === undefined || isObject(data)) && (files === undefined || isFiles(files))
+}
+
+function isFiles(value: unknown): boolean {
+  return Array.isArray(value) && value.every((file) => isObject(file) && typeof file['id'] === 'string')
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch (error) {
+    throw new ErrnoError('EINVAL', 'not JSON', { cause: error })
+  }
+}

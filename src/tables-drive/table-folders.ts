@@ -1,0 +1,98 @@
+// The folders of `.tables`: one per table, true for as long as listings are; each with what the service says of the table
+// and two folders that take files.
+
+import type { Tables } from '../api/table-types.ts'
+import { schemaToWire, tableToWire } from '../api/table-to-wire.ts'
+import type { MaybePromise } from '../fs/operations.ts'
+import { Content } from './content.ts'
+import { forwardTarget } from './forward-target.ts'
+import { Fresh } from './fresh.ts'
+import { reconcileTarget } from './reconcile-target.ts'
+import { folderNamesOf, type KnownTable } from './table-names.ts'
+import type { VirtualNode, VirtualNodes } from './virtual-node.ts'
+
+export interface TableFoldersOptions {
+  readonly tables: Tables
+  readonly nodes: VirtualNodes
+  /** The folder `.tables` itself. */
+  readonly root: VirtualNode
+  readonly ttlMs: number
+  readonly now: () => number
+  /** Aborted when the drive ends. */
+  readonly signal: AbortSignal
+}
+
+interface TableFolder {
+  readonly folder: VirtualNode
+  readonly tableFile: VirtualNode
+  readonly schema: Fresh
+}
+
+export class TableFolders {
+  readonly #options: TableFoldersOptions
+  /** By table id: a table that gets another name keeps its nodes, and what was dropped there. */
+  readonly #folders = new Map<string, TableFolder>()
+  readonly #listing: Fresh
+
+  constructor(options: TableFoldersOptions) {
+    this.#options = options
+    const { ttlMs, now, root } = options
+    this.#listing = new Fresh({ ttlMs, now, load: () => this.#load() })
+    root.refreshChildren = (signal): MaybePromise<void> => this.#listing.ensure(signal)
+  }
+
+  /** The next look asks the service. */
+  forget(): void {
+    this.#listing.forget()
+    for (const { schema } of this.#folders.values()) schema.forget()
+  }
+
+  async #load(): Promise<void> {
+    const { tables, nodes, root, signal } = this.#options
+    const names = folderNamesOf(await tables.list({ signal }))
+    const ids = new Set([...names.values()].map(({ id }) => id))
+    for (const [id, { folder }] of this.#folders) {
+      if (ids.has(id)) continue
+      this.#folders.delete(id)
+      nodes.detach(folder)
+    }
+    for (const [name, table] of names) {
+      const known = this.#folders.get(table.id) ?? this.#make(name, table)
+      nodes.attach(known.folder, root, name)
+      this.#show(known.tableFile, tableToWire(table))
+    }
+  }
+
+  #make(name: string, table: KnownTable): TableFolder {
+    const { nodes, root, tables, ttlMs, now, signal } = this.#options
+    const createdMs = Date.parse(table.createdAt ?? '')
+    const mtimeMs = Number.isNaN(createdMs) ? now() : createdMs
+    const folder = nodes.add({ kind: 'folder', name, parent: root, mode: 0o555, mtimeMs })
+    const file = (fileName: string): VirtualNode =>
+      nodes.add({ kind: 'file', name: fileName, parent: folder, mode: 0o444, mtimeMs })
+    const dropFolder = (folderName: string): VirtualNode =>
+      nodes.add({ kind: 'folder', name: folderName, parent: folder, mode: 0o755, mtimeMs })
+
+    const tableFile = file('table.json')
+    const schemaFile = file('schema.json')
+    const load = async (): Promise<void> =>
+      this.#show(schemaFile, schemaToWire(await tables.schema(table.id, { signal })))
+    const schema = new Fresh({ ttlMs, now, load })
+    schemaFile.refreshContent = (waiting): MaybePromise<void> => schema.ensure(waiting)
+    const onForwarded = (): void => schema.forget()
+    dropFolder('forward').target = forwardTarget({ tables, tableId: table.id, onForwarded })
+    dropFolder('reconcile').target = reconcileTarget(tables, table.id)
+
+    const made = { folder, tableFile, schema }
+    this.#folders.set(table.id, made)
+    return made
+  }
+
+  /** The same text stays the same content: programs look at the time of change. */
+  #show(file: VirtualNode, value: object): void {
+    const text = Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`)
+    if (file.content !== undefined && text.equals(file.content.bytes())) return
+    if (file.content !== undefined) file.touch(this.#options.now())
+    file.content = new Content(text)
+  }
+}

@@ -1,0 +1,92 @@
+// Tables in the drive (`docmount mount --tables`): a folder `.tables` over the project's own tree, for programs that know
+// only files. fs/ knows nothing of it.
+//
+//   .tables/NAME/table.json      what the service says of the table, read-only
+//               /schema.json     its schema, read-only
+//               /forward/        rows.csv dropped here → forwarded, rows.csv.result.json beside it
+//               /reconcile/      item.json dropped here → reconciled, item.json.result.json beside it
+//
+// Dropped files and results are in memory: they end with the mount.
+
+import type { Tables } from '../api/table-types.ts'
+import type { FileSystem } from '../fs/contract.ts'
+import { type Caller, rootIno } from '../fs/operations.ts'
+import { readOnly } from '../fs/read-only.ts'
+import { type Log, silentLog } from '../log.ts'
+import { overlay, overlayIno } from './overlay.ts'
+import { Shelf } from './shelf.ts'
+import { TableFolders } from './table-folders.ts'
+import { VirtualNodes } from './virtual-node.ts'
+import { virtualTree } from './virtual-tree.ts'
+
+const folderName = '.tables'
+
+export interface TablesDriveOptions {
+  readonly tables: Tables
+  /** How old a table's listing and schema may be. Default 30 s. */
+  readonly cacheTtlMs?: number | undefined
+  readonly readOnly?: boolean | undefined
+  readonly log?: Log | undefined
+  /** Milliseconds since 1970. Default Date.now. */
+  readonly now?: (() => number) | undefined
+}
+
+/**
+ * The same filesystem with the folder `.tables`; as it is, with a warning, where the project has one of its own.
+ * Throws what looking at the root throws.
+ */
+export async function withTablesFolder(inner: FileSystem, options: TablesDriveOptions): Promise<FileSystem> {
+  const { tables, cacheTtlMs: ttlMs = 30_000, log = silentLog, now = Date.now } = options
+  const ending = new AbortController()
+  const caller: Caller = { uid: 0, gid: 0, pid: process.pid, signal: ending.signal }
+  if (await hasOwn(inner, caller)) {
+    log.warn({ folder: `/${folderName}` }, 'the project has a folder of this name: its tables are not shown')
+    return inner
+  }
+
+  const { uid, gid } = (await inner.getattr(rootIno, undefined, caller)).attributes
+  const nodes = new VirtualNodes(overlayIno, { uid, gid })
+  const root = nodes.add({
+    kind: 'folder',
+    name: folderName,
+    parent: undefined,
+    mode: 0o555,
+    mtimeMs: now(),
+  })
+  const folders = new TableFolders({ tables, nodes, root, ttlMs, now, signal: ending.signal })
+  const tree = virtualTree({ nodes, shelf: new Shelf(nodes), log, now })
+  const drive = overlay(inner, { name: folderName, tree, onHidden: warnOnce(log) })
+  const shown = options.readOnly === true ? readOnly(drive) : drive
+  return {
+    ...shown,
+    async refresh(path) {
+      const isOwn = path === `/${folderName}` || path.startsWith(`/${folderName}/`)
+      if (path === '/' || isOwn) folders.forget()
+      if (!isOwn) await inner.refresh(path)
+    },
+    async close() {
+      ending.abort()
+      await inner.close()
+    },
+  }
+}
+
+async function hasOwn(inner: FileSystem, caller: Caller): Promise<boolean> {
+  const { attributes } = await inner.lookup(rootIno, folderName, caller)
+  if (attributes === undefined) return false
+  inner.forget(attributes.ino, 1)
+  return true
+}
+
+/** Somebody made one while the drive was mounted. */
+function warnOnce(log: Log): () => void {
+  let isTold = false
+  return () => {
+    if (isTold) return
+    isTold = true
+    log.warn(
+      { folder: `/${folderName}` },
+      'the project has a folder of this name now: not seen until mounted again',
+    )
+  }
+}
