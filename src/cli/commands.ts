@@ -1,0 +1,39 @@
+// Every command and the file that holds it. Loaded one by one: a quick command pays for itself only.
+
+import type { Command } from 'commander'
+
+export interface CommandFile {
+  register(program: Command): void
+}
+
+/** In the order of `docmount --help`. */
+export const commandFiles: Readonly<Record<string, () => Promise<CommandFile>>> = {
+  mount: () => import('./commands/mount.ts'),
+  unmount: () => import('./commands/unmount.ts'),
+  status: () => import('./commands/status.ts'),
+  wait: () => import('./commands/wait.ts'),
+  refresh: () => import('./commands/refresh.ts'),
+  retry: () => import('./commands/retry.ts'),
+  recover: () => import('./commands/recover.ts'),
+  projects: () => import('./commands/projects.ts'),
+  ls: () => import('./commands/ls.ts'),
+  get: () => import('./commands/get.ts'),
+  put: () => import('./commands/put.ts'),
+  rm: () => import('./commands/rm.ts'),
+  tables: () => import('./commands/tables.ts'),
+  reconcile: () => import('./commands/reconcile.ts'),
+  tasks: () => import('./commands/tasks.ts'),
+  forward: () => import('./commands/forward.ts'),
+  serve: () => import('./commands/serve.ts'),
+  keys: () => import('./commands/keys.ts'),
+  doctor: () => import('./commands/doctor.ts'),
+}
+
+/** Other names of the same commands. */
+const aliases: Readonly<Record<string, string>> = { umount: 'unmount' }
+
+/** The files needed for these arguments: one for a command that is named, all for help and for a slip of the pen. */
+export function filesFor(name: string | undefined): readonly (() => Promise<CommandFile>)[] {
+  const file = name === undefined ? undefined : commandFiles[aliases[name] ?? name]
+  return file === undefined ? Object.values(commandFiles) : [file]
+}

@@ -1,0 +1,19 @@
+// `docmount doctor`: will a drive work here, and if not, why?
+
+import type { Command } from 'commander'
+
+export function register(program: Command): void {
+  program
+    .command('doctor')
+    .summary('check this machine and the service')
+    .description(
+      'Checks what a drive needs: the kernel’s door, folders, the service, the key. Changes nothing.',
+    )
+    .option('--base-url <url>', 'the service to check (default: $DOCMOUNT_BASE_URL or the config file)')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExit codes: 0 a drive will work · 1 something is in the way')
+    .action(async (options: { baseUrl?: string; json?: boolean }) => {
+      const { runDoctor } = await import('../run-doctor.ts')
+      await runDoctor(options.baseUrl, options.json === true)
+    })
+}

@@ -1,0 +1,68 @@
+// `docmount ls`: what a folder of the project holds, asked from the service itself, past every mount.
+
+import type { Command } from 'commander'
+import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
+import { type ServiceOptions, baseUrlOption, withClient } from '../connect.ts'
+import { printJson, printTable, printable } from '../output.ts'
+
+interface LsOptions extends ServiceOptions {
+  readonly long?: boolean
+  readonly json?: boolean
+}
+
+const help = `
+Asks the service itself: what is not sent yet from a mounted drive is not listed.
+
+Examples:
+  $ docmount ls acme
+  $ docmount ls acme /invoices/2026 --long
+  $ docmount ls acme / --json | jq '.[] | select(.ftype == "file") | .size'`
+
+export function register(program: Command): void {
+  program
+    .command('ls')
+    .summary("list a folder of the service's")
+    .description('Lists a folder, or shows one document.')
+    .argument('<project>', 'name of the project')
+    .argument('[path]', 'path in the project', '/')
+    .option('-l, --long', 'with size, time and type')
+    .option('--json', 'print JSON: an array of {ftype, name, size, mimetype, modified_at}')
+    .option(...baseUrlOption)
+    .addHelpText('after', help)
+    .action(async (project: string, path: string, options: LsOptions) => {
+      const found = await withClient(project, options, (client, signal) =>
+        client.files(project).get(path, { signal }),
+      )
+      const entries = found.kind === 'file' ? [found] : found.entries.toSorted(byName)
+      if (options.json === true) printJson(entries.map(asWire))
+      else if (options.long === true) printTable(['SIZE', 'MODIFIED', 'TYPE', 'NAME'], entries.map(longRow))
+      else for (const entry of entries) console.log(shownName(entry))
+    })
+}
+
+type Entry = RemoteFile | RemoteFolder
+
+/** By code units: the same order everywhere, as LC_ALL=C ls. */
+function byName(one: Entry, other: Entry): number {
+  if (one.name === other.name) return 0
+  return one.name < other.name ? -1 : 1
+}
+
+function shownName(entry: Entry): string {
+  // A script that reads names line by line gets them as they are.
+  const name = process.stdout.isTTY ? printable(entry.name) : entry.name
+  return entry.kind === 'folder' ? `${name}/` : name
+}
+
+function longRow(entry: Entry): (string | number | undefined)[] {
+  return entry.kind === 'folder'
+    ? [undefined, undefined, 'folder', `${entry.name}/`]
+    : [entry.size, entry.modifiedAt, entry.mimetype, entry.name]
+}
+
+/** The interface's own spelling; without the presigned URL, which is a key to the document for 15 minutes. */
+function asWire(entry: Entry): object {
+  if (entry.kind === 'folder') return { ftype: 'folder', name: entry.name }
+  const { name, size, mimetype, modifiedAt } = entry
+  return { ftype: 'file', name, size, mimetype, modified_at: modifiedAt }
+}

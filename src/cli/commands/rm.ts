@@ -1,0 +1,41 @@
+// `docmount rm`: deletes a document, or a folder with everything in it.
+
+import type { Command } from 'commander'
+import { DaemonError } from '../../daemon/daemon-error.ts'
+import { type ServiceOptions, baseUrlOption, withClient } from '../connect.ts'
+import { UsageError } from '../usage-error.ts'
+
+interface RmOptions extends ServiceOptions {
+  readonly recursive?: boolean
+}
+
+const help = `
+The service deletes for good: there is no trash.
+
+Examples:
+  $ docmount rm acme /invoices/old.pdf
+  $ docmount rm acme /invoices/2019 --recursive`
+
+export function register(program: Command): void {
+  program
+    .command('rm')
+    .summary('delete a document or a folder')
+    .description('Deletes a document, or with --recursive a folder and everything in it.')
+    .argument('<project>', 'name of the project')
+    .argument('<path>', 'path in the project')
+    .option('-r, --recursive', 'delete a folder with all its documents and folders')
+    .option(...baseUrlOption)
+    .addHelpText('after', help)
+    .action(async (project: string, path: string, options: RmOptions) => {
+      if (/^\/*$/.test(path)) throw new UsageError("the project's root cannot be deleted; name what is in it")
+      await withClient(project, options, async (client, signal) => {
+        const files = client.files(project)
+        // The service deletes a folder as readily as a document: look before.
+        const found = await files.get(path, { signal })
+        if (found.kind === 'folder' && options.recursive !== true) {
+          throw new DaemonError(`${path} is a folder; --recursive deletes it with everything in it`)
+        }
+        await files.delete(path, { signal })
+      })
+    })
+}

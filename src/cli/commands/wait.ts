@@ -1,0 +1,27 @@
+// `docmount wait`: until the service has it.
+
+import type { Command } from 'commander'
+import { parseWaitMs } from '../durations.ts'
+import { exitCodes } from '../exit-codes.ts'
+
+export function register(program: Command): void {
+  program
+    .command('wait')
+    .summary('wait until everything is sent')
+    .description('Waits until nothing at or under a path is unsent. Fails when the service refuses a change.')
+    .argument('[path]', 'a path on a drive (default: the only drive)')
+    .option('--timeout <duration>', 'give up after this long', parseWaitMs, Infinity)
+    .addHelpText('after', '\nExample:\n  $ cp *.pdf ~/acme/inbox/ && docmount wait ~/acme/inbox --timeout 5m')
+    .action(async (path: string | undefined, { timeout }: { timeout: number }) => {
+      const { askDrive, findDrive, interruptSignal } = await import('../find-drive.ts')
+      const place = await findDrive(path)
+      const input = { path: place.path, ...(timeout === Infinity ? {} : { timeoutMs: timeout }) }
+      try {
+        await askDrive(place.found, 'wait', input, { signal: interruptSignal() })
+      } catch (error) {
+        if ((error as { code?: unknown }).code !== 'ETIMEDOUT') throw error
+        console.error(`docmount: not everything is sent yet; docmount status ${path ?? ''} shows what`)
+        process.exitCode = exitCodes.temporary
+      }
+    })
+}

@@ -1,0 +1,136 @@
+// Where the service and the key are found: environment first, then the config file. Never the command line's arguments,
+// since every user of the machine can read those.
+//
+//   ~/.config/docmount/config.json
+//   { "base_url": "https://service.example/api", "api_key_file": "~/.keys/acme",
+//     "projects": { "acme": { "base_url": "…", "api_key": "…" } } }
+
+import { readFile, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { KeySource } from '../api/types.ts'
+import { DaemonError } from '../daemon/daemon-error.ts'
+import { homeOf, xdgFolder } from '../daemon/xdg.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** What is known before the command line's options are looked at. */
+export interface Configuration {
+  readonly baseUrl: string | undefined
+  /** Undefined when no key is configured anywhere. */
+  readonly key: KeySource | undefined
+}
+
+const fieldNames = ['base_url', 'api_key', 'api_key_file'] as const
+type Section = Partial<Record<(typeof fieldNames)[number], string>>
+
+/** The settings for a project: its own section of the file before the file's top, the environment before both. */
+export async function readConfiguration(
+  project: string | undefined,
+  env: Environment = process.env,
+): Promise<Configuration> {
+  const file = configFilePath(env)
+  const { top, projects } = await readSections(file)
+  const own = project === undefined ? {} : (projects[project] ?? {})
+  const baseUrl = presentText(env['DOCMOUNT_BASE_URL']) ?? own.base_url ?? top.base_url
+  return { baseUrl, key: keyFromEnvironment(env) ?? keyFromSection(own, env) ?? keyFromSection(top, env) }
+}
+
+/** `$DOCMOUNT_CONFIG`, or the usual place. */
+export function configFilePath(env: Environment = process.env): string {
+  const path = presentText(env['DOCMOUNT_CONFIG'])
+  return path === undefined ? join(xdgFolder('config', env), 'config.json') : resolve(path)
+}
+
+/** What to tell somebody who has no key configured. */
+export const noKeyMessage: string =
+  'no API key; set DOCMOUNT_API_KEY or DOCMOUNT_API_KEY_FILE, or put "api_key_file" into the config file (docmount help mount)'
+
+function keyFromEnvironment(env: Environment): KeySource | undefined {
+  const key = presentText(env['DOCMOUNT_API_KEY'])
+  if (key !== undefined) return key
+  const file = presentText(env['DOCMOUNT_API_KEY_FILE'])
+  return file === undefined ? undefined : keyFile(file, env)
+}
+
+function keyFromSection(section: Section, env: Environment): KeySource | undefined {
+  if (section.api_key !== undefined) return section.api_key
+  return section.api_key_file === undefined ? undefined : keyFile(section.api_key_file, env)
+}
+
+/** Read at every use, so that a rotated key is picked up without a remount. */
+function keyFile(path: string, env: Environment): KeySource {
+  const file = path.startsWith('~/') ? join(homeOf(env), path.slice(2)) : resolve(path)
+  return {
+    async read() {
+      const text = await readFile(file, 'utf8').catch((error: unknown) => {
+        throw new DaemonError(`cannot read the key file ${file}: ${reasonOf(error)}`, { cause: error })
+      })
+      const key = text.trim()
+      if (key === '') throw new DaemonError(`the key file ${file} is empty; put the API key into it`)
+      return key
+    },
+  }
+}
+
+async function readSections(file: string): Promise<{ top: Section; projects: Record<string, Section> }> {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { top: {}, projects: {} }
+    throw new DaemonError(`cannot read ${file}: ${reasonOf(error)}`, { cause: error })
+  }
+  const value = parseObject(text, file)
+  const top = sectionOf(value, file)
+  const projects: Record<string, Section> = {}
+  for (const [name, section] of Object.entries(objectAt(value['projects'] ?? {}, file, '"projects"'))) {
+    projects[name] = sectionOf(objectAt(section, file, `"projects"."${name}"`), file)
+  }
+  if ([top, ...Object.values(projects)].some((section) => section.api_key !== undefined)) {
+    await refuseReadableByOthers(file)
+  }
+  return { top, projects }
+}
+
+function parseObject(text: string, file: string): Record<string, unknown> {
+  try {
+    return objectAt(JSON.parse(text), file, 'the file')
+  } catch (error) {
+    if (error instanceof DaemonError) throw error
+    throw new DaemonError(`${file} is not valid JSON; mend or remove it`, { cause: error })
+  }
+}
+
+function objectAt(value: unknown, file: string, what: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new DaemonError(`${file}: ${what} must be a JSON object`)
+  }
+  return value as Record<string, unknown>
+}
+
+function sectionOf(value: Record<string, unknown>, file: string): Section {
+  const section: Section = {}
+  for (const name of fieldNames) {
+    const field = value[name]
+    if (field === undefined) continue
+    if (typeof field !== 'string' || field === '') {
+      throw new DaemonError(`${file}: "${name}" must be a non-empty text`)
+    }
+    section[name] = field
+  }
+  return section
+}
+
+async function refuseReadableByOthers(file: string): Promise<void> {
+  const { mode } = await stat(file)
+  if ((mode & 0o077) === 0) return
+  throw new DaemonError(`${file} holds a key and others can read it; run: chmod 600 ${file}`)
+}
+
+function presentText(value: string | undefined): string | undefined {
+  return value === undefined || value === '' ? undefined : value
+}
+
+function reasonOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? String(error)
+}

@@ -1,0 +1,65 @@
+// The service for one command: a client from options, environment and config file, closed when the work is done.
+// Every command's other errors pass; only a mistake in the input becomes a usage error here.
+
+import type { Client } from '../api/client.ts'
+import { DaemonError } from '../daemon/daemon-error.ts'
+import { noKeyMessage, readConfiguration } from './config-file.ts'
+import { UsageError } from './usage-error.ts'
+
+/** What the commands that talk to the service have in common. */
+export interface ServiceOptions {
+  readonly baseUrl?: string
+}
+
+/** For `.option(…)`: the flag and its description. */
+export const baseUrlOption: readonly [string, string] = [
+  '--base-url <url>',
+  'the service, /api included (default: $DOCMOUNT_BASE_URL or the config file)',
+]
+
+/**
+ * Does the work with a connected client; `signal` is aborted by Ctrl-C. `project` chooses a section of the config file.
+ * Throws UsageError where no service or key is configured, or the input is not what the service can be asked.
+ */
+export async function withClient<T>(
+  project: string | undefined,
+  options: ServiceOptions,
+  work: (client: Client, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const configuration = await readConfiguration(project)
+  const baseUrl = options.baseUrl ?? configuration.baseUrl
+  if (baseUrl === undefined)
+    throw new UsageError('which service? Add --base-url URL, or set DOCMOUNT_BASE_URL')
+  if (configuration.key === undefined) throw new DaemonError(noKeyMessage)
+
+  const interruption = new AbortController()
+  const interrupt = (): void => interruption.abort(new DaemonError('interrupted'))
+  process.once('SIGINT', interrupt)
+  const { createClient } = await import('../api/client.ts')
+  let client: Client | undefined
+  try {
+    client = createClient({ baseUrl, apiKey: configuration.key })
+    return await work(client, interruption.signal)
+  } catch (error) {
+    // By name, as everywhere in the command line: the class would load the client.
+    if (error instanceof Error && error.name === 'InputError') throw new UsageError(error.message)
+    throw error
+  } finally {
+    process.off('SIGINT', interrupt)
+    await client?.close()
+  }
+}
+
+/** The project to use where a command names none: $DOCMOUNT_PROJECT, else the only one the key may see. */
+export async function chooseProject(
+  client: Client,
+  named: string | undefined,
+  signal: AbortSignal,
+): Promise<string> {
+  if (named !== undefined) return named
+  const [only, ...others] = await client.projects({ signal })
+  if (only === undefined) throw new DaemonError('the key sees no project')
+  if (others.length === 0) return only.name
+  const names = [only, ...others].map(({ name }) => name).join(', ')
+  throw new UsageError(`which project? Add --project with one of: ${names}`)
+}

@@ -1,0 +1,52 @@
+// Durations and sizes as people write them on the command line.
+
+import { InvalidArgumentError } from 'commander'
+
+const unitsMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const
+const unitsBytes = {
+  B: 1,
+  KB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  TB: 1e12,
+  KIB: 2 ** 10,
+  MIB: 2 ** 20,
+  GIB: 2 ** 30,
+  TIB: 2 ** 40,
+} as const
+
+/** `500ms`, `30s`, `10m`, `2h` or `0`, in milliseconds. Throws commander's usage error. */
+export function parseDurationMs(text: string): number {
+  if (text === '0') return 0
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text)
+  if (match === null) throw new InvalidArgumentError('Write a duration like 30s, 500ms or 10m.')
+  return Math.round(Number(match[1]) * unitsMs[match[2] as keyof typeof unitsMs])
+}
+
+/** A duration, or `forever` (Infinity). */
+export function parseWaitMs(text: string): number {
+  return text === 'forever' ? Infinity : parseDurationMs(text)
+}
+
+/** `5GiB`, `100MB`, `4096` or `0`, in bytes. Throws commander's usage error. */
+export function parseSizeBytes(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?i?b)?$/i.exec(text)
+  const unit = (match?.[2] ?? 'B').toUpperCase()
+  const factor = unitsBytes[unit as keyof typeof unitsBytes] as number | undefined
+  if (match === null || factor === undefined) {
+    throw new InvalidArgumentError('Write a size like 5GiB, 100MB or 0.')
+  }
+  return Math.round(Number(match[1]) * factor)
+}
+
+/** The short form for people: `1.2 GiB`. */
+export function formatBytes(bytes: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
+  let value = bytes
+  let unit = 0
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024
+    unit += 1
+  }
+  return unit === 0 ? `${value} bytes` : `${value.toFixed(1)} ${units[unit]}`
+}

@@ -1,0 +1,9 @@
+// What the exit code tells a script. Numbers are never reused.
+
+export const exitCodes = {
+  ok: 0,
+  failure: 1,
+  usage: 2,
+  /** EX_TEMPFAIL of sysexits.h: the same command may succeed later. */
+  temporary: 75,
+} as const

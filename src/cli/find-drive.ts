@@ -1,0 +1,53 @@
+// Which drive and which document a command means.
+
+import { ask, type AskOptions } from '../daemon/control-client.ts'
+import type { ControlCommand, ControlCommands } from '../daemon/control-protocol.ts'
+import { DaemonError } from '../daemon/daemon-error.ts'
+import { findMountOf, findMounts, type FoundMount, type PathOnMount } from '../daemon/find-mount.ts'
+
+/** The drive a path lies on; without a path the only drive of this user. Throws a DaemonError that says what to give. */
+export async function findDrive(path: string | undefined): Promise<PathOnMount> {
+  if (path !== undefined) {
+    const place = await findMountOf(path)
+    if (place === undefined)
+      throw new DaemonError(`${path} is on no drive of docmount; docmount status lists them`)
+    return place
+  }
+  const own = (await findMounts()).filter(({ record }) => record !== undefined)
+  const [only, ...others] = own
+  if (only === undefined) throw new DaemonError('no drive is mounted')
+  if (others.length > 0) {
+    const names = own.map(({ mountpoint }) => mountpoint).join(', ')
+    throw new DaemonError(`there are several drives; name one: ${names}`)
+  }
+  return { found: only, path: '/' }
+}
+
+/** Asks the drive's daemon. Throws a DaemonError that says how the drive fares when it has none. */
+export async function askDrive<C extends ControlCommand>(
+  found: FoundMount,
+  command: C,
+  input: ControlCommands[C]['input'],
+  options: AskOptions<C> = {},
+): Promise<ControlCommands[C]['answer']> {
+  if (found.record === undefined || !found.isDaemonAlive) throw new DaemonError(describeDead(found))
+  return ask(found.record.socketPath, command, input, options)
+}
+
+/** A drive without a daemon, and the way on. */
+export function describeDead({ mountpoint, record, mount }: FoundMount): string {
+  if (record === undefined) {
+    return `${mountpoint} is served by another user's docmount, or its daemon was lost; run: docmount unmount ${mountpoint}`
+  }
+  const wayOn = `docmount mount ${record.project} ${mountpoint} --base-url ${record.baseUrl}`
+  return mount === undefined
+    ? `the daemon of ${mountpoint} ended without unmounting; its state is kept, resume with: ${wayOn}`
+    : `the daemon of ${mountpoint} (process ${record.pid}) is gone; its state is kept, resume with: ${wayOn}`
+}
+
+/** Ends with the first Ctrl-C: the question is taken back. */
+export function interruptSignal(): AbortSignal {
+  const controller = new AbortController()
+  process.once('SIGINT', () => controller.abort(new DaemonError('interrupted')))
+  return controller.signal
+}

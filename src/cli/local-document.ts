@@ -1,0 +1,99 @@
+// A local file, or what comes through stdin, as content of an upload.
+
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdtemp, open, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { isTypeDecidedByContent, mimetypeOfName, sniffMimetype } from '../api/mimetype-of.ts'
+import { isMimetype, mimetypes } from '../api/mimetypes.ts'
+import type { Mimetype } from '../api/mimetypes.ts'
+import type { BytesContent } from '../api/types.ts'
+import { DaemonError } from '../daemon/daemon-error.ts'
+import { UsageError } from './usage-error.ts'
+
+export interface LocalDocument {
+  readonly file: string
+  readonly content: BytesContent
+  /** Deletes what was made for it. Keep it instead where it is the only copy. */
+  discard(): Promise<void>
+}
+
+const readBytes = 256 * 1024
+
+/** Opens a local file, or for `-` takes stdin down into a temporary file: its size must be known before the upload. */
+export async function openLocal(local: string, signal: AbortSignal): Promise<LocalDocument> {
+  if (local !== '-') {
+    return { file: local, content: await contentOf(local), discard: () => Promise.resolve() }
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'docmount-put-'))
+  const discard = (): Promise<void> => rm(folder, { recursive: true, force: true })
+  try {
+    const file = join(folder, 'stdin')
+    await pipeline(process.stdin, createWriteStream(file, { mode: 0o600 }), { signal })
+    return { file, content: await contentOf(file), discard }
+  } catch (error) {
+    await discard()
+    throw error
+  }
+}
+
+async function contentOf(file: string): Promise<BytesContent> {
+  const stats = await stat(file).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? new DaemonError(`there is no file ${file}`, { cause: error }) : error
+  })
+  if (!stats.isFile()) {
+    throw new DaemonError(`${file} is no regular file; use - to send what a program writes`)
+  }
+  return {
+    kind: 'bytes',
+    size: stats.size,
+    open: (signal) => createReadStream(file, { signal, highWaterMark: readBytes }),
+  }
+}
+
+/** The same content, telling how many bytes were read. */
+export function watched(content: BytesContent, onRead: (done: number) => void): BytesContent {
+  return {
+    ...content,
+    async *open(signal) {
+      let done = 0
+      for await (const chunk of content.open(signal)) {
+        yield chunk
+        onRead((done += chunk.length))
+      }
+    },
+  }
+}
+
+/** What the user said, else what the names or the first bytes say. Throws UsageError where the service takes no such type. */
+export async function mimetypeFor(
+  asked: string | undefined,
+  name: string,
+  document: LocalDocument,
+): Promise<Mimetype> {
+  if (asked !== undefined) {
+    if (isMimetype(asked)) return asked
+    throw new UsageError(`--mimetype must be one of ${mimetypes.join(', ')}`)
+  }
+  const found = mimetypeOfName(name)
+  if (found !== undefined) return found
+  if (isTypeDecidedByContent(name)) {
+    const sniffed =
+      mimetypeOfName(basename(document.file)) ?? (await sniffMimetype(await headOf(document.file), name))
+    if (sniffed !== undefined) return sniffed
+  }
+  const { kindOfUnsupported } = await import('../api/unsupported-kind.ts')
+  const kind = kindOfUnsupported(name) ?? 'this kind of document'
+  throw new UsageError(`${name}: the service does not take ${kind}; --mimetype sends it as another type`)
+}
+
+async function headOf(file: string): Promise<Uint8Array> {
+  const handle = await open(file)
+  try {
+    const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(64 * 1024), position: 0 })
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}

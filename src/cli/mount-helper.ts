@@ -1,0 +1,65 @@
+// The conventions of mount(8): `mount.docmount PROJECT: DIR -o …`, or `docmount PROJECT: DIR -o …` from fstab's
+// `fuse.docmount`. Rewrites such arguments to those of `docmount mount`; parses nothing else.
+
+import { basename } from 'node:path'
+import { UsageError } from './usage-error.ts'
+
+/** Said by mount(8) or by fstab's writer to mount(8); nothing for us to do. */
+const ignored = new Set(
+  (
+    'rw defaults auto noauto nofail _netdev user users nouser owner ' +
+    'dev nodev suid nosuid exec noexec async relatime noatime'
+  ).split(' '),
+)
+
+const flags = new Map([
+  ['ro', '--read-only'],
+  ['allow_other', '--allow-other'],
+  ['tables', '--tables'],
+])
+
+/** `cache_ttl=30s` means `--cache-ttl 30s`. */
+const valued = new Set(
+  (
+    'base_url driver cache_ttl close_wait cache_size state_dir cache_dir uid gid ' +
+    'unsupported_as on_conflict rename_limit log'
+  ).split(' '),
+)
+
+/** True when mount(8) started us: it knows exit codes of its own. */
+export function isMountHelper(script: string): boolean {
+  return /^mount\.(fuse\.)?docmount$/.test(basename(script))
+}
+
+/** The arguments of the program, in our own form. Throws UsageError for an unknown `-o` option. */
+export function normaliseArguments(script: string, args: readonly string[]): readonly string[] {
+  if (isMountHelper(script)) return ['mount', ...withoutHelperFlags(args).flatMap(expandOptionList())]
+  const isFromFstab = args[0]?.endsWith(':') === true
+  if (!isFromFstab && args[0] !== 'mount') return args
+  const rest = isFromFstab ? args : args.slice(1)
+  return ['mount', ...rest.flatMap(expandOptionList())]
+}
+
+/** `-s`, `-n` and `-t TYPE` are mount(8)'s own business. */
+function withoutHelperFlags(args: readonly string[]): readonly string[] {
+  return args.filter((arg, index) => !['-s', '-n', '-t'].includes(arg) && args[index - 1] !== '-t')
+}
+
+/** For flatMap: an `-o` and its list become our options, everything else stays. */
+function expandOptionList(): (arg: string, index: number, args: readonly string[]) => readonly string[] {
+  return (arg, index, args) => {
+    if (arg === '-o') return []
+    return args[index - 1] === '-o' ? arg.split(',').flatMap(expandOption) : [arg]
+  }
+}
+
+function expandOption(option: string): readonly string[] {
+  const [name = '', ...rest] = option.split('=')
+  if (option === '' || ignored.has(option) || name.startsWith('x-') || name === 'comment') return []
+  const flag = flags.get(option)
+  if (flag !== undefined) return [flag]
+  if (!valued.has(name) || rest.length === 0) {
+    throw new UsageError(`unknown mount option "${option}"; docmount mount --help lists what -o takes`)
+  }
+  return [`--${name.replaceAll('_', '-')}`, rest.join('=')]
+}

@@ -1,0 +1,42 @@
+// What is to be reconciled, from `--data` and `--file`: the options and their reading, shared by two commands.
+
+import type { ReconcileInput } from '../api/table-types.ts'
+import { UsageError } from './usage-error.ts'
+import { readJsonObject, uuid } from './with-tables.ts'
+
+export interface ReconcileInputOptions {
+  readonly data?: string
+  readonly file?: readonly string[]
+}
+
+/** For `.option(…)`. */
+export const dataOption: readonly [string, string] = [
+  '--data <file>',
+  'JSON object of the values to match, - for standard input',
+]
+
+/** For `.option(…)`. */
+export const fileOption: readonly [string, string] = [
+  '--file <id...>',
+  'ids of documents whose rows are matched too (docmount tables store prints them)',
+]
+
+/** Throws UsageError where the options name nothing to reconcile. */
+export async function readReconcileInput({
+  data,
+  file = [],
+}: ReconcileInputOptions): Promise<ReconcileInput> {
+  if (data === undefined && file.length === 0) {
+    throw new UsageError('nothing to reconcile; add --data FILE or --file ID')
+  }
+  const unlike = file.find((id) => !uuid.test(id))
+  if (unlike !== undefined) {
+    throw new UsageError(
+      `--file takes ids of stored documents, not "${unlike}"; docmount tables store prints them`,
+    )
+  }
+  return {
+    ...(data === undefined ? {} : { data: await readJsonObject(data) }),
+    ...(file.length === 0 ? {} : { files: file.map((id) => ({ id })) }),
+  }
+}

@@ -1,0 +1,52 @@
+// The crossing from errors to the person at the terminal: a known error is one line and an exit code, anything else is a
+// bug and shows its stack.
+
+import { exitCodes } from './exit-codes.ts'
+
+/** By name: importing the classes would load what threw them, which a quick command never needs. */
+const knownNames = new Set([
+  'DaemonError',
+  'UsageError',
+  'InputError',
+  'MountError',
+  'ErrnoError',
+  'ApiError',
+  'NetworkError',
+  'ContentError',
+  'StartError',
+])
+
+/** Prints the error and answers the exit code. */
+export function reportError(error: unknown): number {
+  if (!(error instanceof Error)) {
+    console.error('docmount:', error)
+    return exitCodes.failure
+  }
+  if (error.name.startsWith('Commander')) return commanderExitCode(error)
+  console.error(isKnown(error) ? `docmount: ${error.message}` : error)
+  return exitCodeOf(error)
+}
+
+/** What the error means for a script. */
+export function exitCodeOf(error: Error): number {
+  if (error.name === 'UsageError' || error.name === 'InputError') return exitCodes.usage
+  if (error.name === 'NetworkError' || (error as { isTemporary?: unknown }).isTemporary === true) {
+    return exitCodes.temporary
+  }
+  return isTemporaryStatus((error as { status?: unknown }).status) ? exitCodes.temporary : exitCodes.failure
+}
+
+/** True for what we throw on purpose, and for what the system refused (a full disk, a missing permission). */
+export function isKnown(error: Error): boolean {
+  return knownNames.has(error.name) || typeof (error as NodeJS.ErrnoException).syscall === 'string'
+}
+
+/** Commander has printed its line itself. */
+function commanderExitCode(error: Error): number {
+  const { exitCode } = error as Error & { exitCode?: number }
+  return exitCode === 0 ? exitCodes.ok : exitCodes.usage
+}
+
+function isTemporaryStatus(status: unknown): boolean {
+  return typeof status === 'number' && (status === 408 || status === 429 || status >= 500)
+}

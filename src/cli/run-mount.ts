@@ -1,0 +1,142 @@
+// What `docmount mount` does: in the background it starts itself anew and waits for the news; in the foreground it is the
+// daemon until the drive ends.
+
+import { realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isMimetype } from '../api/mimetypes.ts'
+import { backgroundVariable, startInBackground, tellStarter } from '../daemon/background-start.ts'
+import { DaemonError } from '../daemon/daemon-error.ts'
+import { ensureFolders, type MountPlan, planMount } from '../daemon/mount-plan.ts'
+import { resolveMountpoint } from '../daemon/mountpoint.ts'
+import type { StartSessionOptions } from '../daemon/start-session.ts'
+import { homeOf } from '../daemon/xdg.ts'
+import { type Configuration, noKeyMessage, readConfiguration } from './config-file.ts'
+import { exitCodes } from './exit-codes.ts'
+import { exitCodeOf, isKnown } from './report-error.ts'
+import { UsageError } from './usage-error.ts'
+
+/** As commander hands them over; durations and sizes are numbers already. */
+export interface MountCommandOptions {
+  readonly baseUrl?: string
+  readonly driver: StartSessionOptions['driver']
+  readonly foreground?: boolean
+  readonly readOnly?: boolean
+  readonly cacheTtl?: number
+  readonly closeWait?: number
+  readonly cacheSize?: number
+  readonly stateDir?: string
+  readonly cacheDir?: string
+  readonly allowOther?: boolean
+  readonly uid?: number
+  readonly gid?: number
+  readonly unsupportedAs?: string
+  readonly onConflict: 'keep' | 'overwrite'
+  readonly renameLimit?: number
+  readonly tables?: boolean
+  readonly log?: string
+  readonly verbose?: boolean
+}
+
+/** `args` are the arguments behind `mount`, for the daemon. Sets the exit code; throws what stopped the start. */
+export async function runMount(
+  source: string,
+  mountpoint: string | undefined,
+  options: MountCommandOptions,
+  args: readonly string[],
+): Promise<void> {
+  const isBackgroundDaemon = process.env[backgroundVariable] === '1' && process.send !== undefined
+  try {
+    // fstab's device column ends in a colon, so that nobody takes it for a path.
+    const project = source.replace(/:$/, '')
+    const configuration = await readConfiguration(project)
+    const plan = await planOf(project, mountpoint, options, configuration)
+    if (configuration.key === undefined) throw new DaemonError(noKeyMessage)
+    if (options.foreground !== true) {
+      await mountInBackground(plan, args)
+      return
+    }
+    const { serveMount } = await import('./serve-mount.ts')
+    const logFile = isBackgroundDaemon || options.log !== undefined ? plan.logFile : undefined
+    const session = sessionOptionsOf(plan, options, configuration.key, mountpoint === undefined)
+    await serveMount(session, { logFile, isVerbose: options.verbose === true })
+  } catch (error) {
+    if (isBackgroundDaemon && error instanceof Error) await tellFailure(error)
+    throw error
+  }
+}
+
+async function mountInBackground(plan: MountPlan, args: readonly string[]): Promise<void> {
+  await ensureFolders(plan)
+  const news = await startInBackground({
+    // By its own name, whatever link mount(8) came through.
+    script: await realpath(process.argv[1] as string),
+    args: ['mount', '--foreground', ...args],
+    logFile: plan.logFile,
+  })
+  if (news.kind === 'live') {
+    console.log(`${plan.project} is mounted at ${news.mountpoint}`)
+    return
+  }
+  if (news.exitCode === exitCodes.usage) throw new UsageError(news.message)
+  throw new DaemonError(news.message, { isTemporary: news.exitCode === exitCodes.temporary })
+}
+
+/** An unknown error is a bug: its stack goes into the log, and the person is told where. */
+async function tellFailure(error: Error): Promise<void> {
+  const message = isKnown(error)
+    ? error.message
+    : `a bug ended the daemon (${error.message}); its log has more`
+  await tellStarter({ kind: 'failed', message, exitCode: exitCodeOf(error) })
+}
+
+async function planOf(
+  project: string,
+  mountpoint: string | undefined,
+  options: MountCommandOptions,
+  configuration: Configuration,
+): Promise<MountPlan> {
+  const baseUrl = options.baseUrl ?? configuration.baseUrl
+  if (baseUrl === undefined) {
+    throw new UsageError('which service? Add --base-url URL, or set DOCMOUNT_BASE_URL')
+  }
+  if (!/^https?:\/\/[^/?#@]+(\/[^?#]*)?$/.test(baseUrl) || !URL.canParse(baseUrl)) {
+    throw new UsageError('--base-url must look like https://host/api: scheme, host and path, nothing else')
+  }
+  if (project === '' || (mountpoint === undefined && /^\.*$|\//.test(project))) {
+    throw new UsageError(`"${project}" cannot name a folder in your home; give a mountpoint too`)
+  }
+  const { stateDir, cacheDir, log } = options
+  const place = await resolveMountpoint(mountpoint ?? join(homeOf(), project))
+  return planMount({ project, baseUrl, mountpoint: place, stateDir, cacheDir, logFile: log })
+}
+
+function sessionOptionsOf(
+  plan: MountPlan,
+  options: MountCommandOptions,
+  key: StartSessionOptions['key'],
+  makeMountpoint: boolean,
+): Omit<StartSessionOptions, 'log' | 'logFile'> {
+  const { cacheTtl, closeWait, cacheSize, renameLimit, unsupportedAs, uid, gid } = options
+  if (unsupportedAs !== undefined && !isMimetype(unsupportedAs)) {
+    throw new UsageError(`--unsupported-as must be a type the service takes, like text/plain`)
+  }
+  return {
+    plan,
+    key,
+    driver: options.driver,
+    makeMountpoint,
+    allowOther: options.allowOther ?? false,
+    showsTables: options.tables ?? false,
+    fileSystem: {
+      readOnly: options.readOnly ?? false,
+      onConflict: options.onConflict,
+      ...(cacheTtl === undefined ? {} : { cacheTtlMs: cacheTtl }),
+      ...(closeWait === undefined ? {} : { closeWaitMs: closeWait }),
+      ...(cacheSize === undefined ? {} : { cacheSizeBytes: cacheSize }),
+      ...(renameLimit === undefined ? {} : { renameLimit }),
+      ...(unsupportedAs === undefined ? {} : { unsupportedAs }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(gid === undefined ? {} : { gid }),
+    },
+  }
+}

@@ -1,0 +1,31 @@
+// What `docmount recover` does. The true place of the destination is found here: the daemon must not follow a link that
+// may lead into its own mount.
+
+import { realpath, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { DaemonError } from '../daemon/daemon-error.ts'
+import { askDrive, findDrive, interruptSignal } from './find-drive.ts'
+
+export async function runRecover(path: string, destination: string): Promise<void> {
+  const place = await findDrive(path)
+  const target = await resolveDestination(destination, basename(path))
+  await askDrive(
+    place.found,
+    'recover',
+    { path: place.path, destination: target },
+    { signal: interruptSignal() },
+  )
+  console.log(target)
+}
+
+/** Into a folder the content goes under its own name, as cp does. */
+async function resolveDestination(destination: string, name: string): Promise<string> {
+  const absolute = resolve(destination)
+  const found = await stat(absolute).catch(() => undefined)
+  if (found?.isDirectory() === true) return join(await realpath(absolute), name)
+  if (found !== undefined) throw new DaemonError(`${destination} exists already; choose another name`)
+  const folder = await realpath(dirname(absolute)).catch((error: unknown) => {
+    throw new DaemonError(`the folder ${dirname(absolute)} does not exist`, { cause: error })
+  })
+  return join(folder, basename(absolute))
+}

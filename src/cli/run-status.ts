@@ -1,0 +1,83 @@
+// What `docmount status` does. Never stats a mount: a wedged one would hang the very command that should tell.
+
+import type { MountStatus } from '../daemon/control-protocol.ts'
+import { findMountOf, findMounts, type FoundMount } from '../daemon/find-mount.ts'
+import { DaemonError } from '../daemon/daemon-error.ts'
+import type { Unsent } from '../fs/status.ts'
+import { formatBytes } from './durations.ts'
+import { exitCodes } from './exit-codes.ts'
+import { askDrive, describeDead } from './find-drive.ts'
+import { printJson } from './output.ts'
+import { unsentLine } from './unsent-text.ts'
+
+const patienceMs = 5000
+
+/** A drive whose daemon told its state, or one that has none to ask. */
+type Shown =
+  | (MountStatus & { readonly path?: string })
+  | {
+      readonly mountpoint: string
+      readonly state: 'dead' | 'silent' | 'unknown'
+      readonly problem: string
+      readonly stateDir?: string
+    }
+
+export async function runStatus(path: string | undefined, isJson: boolean): Promise<void> {
+  if (path !== undefined) {
+    const place = await findMountOf(path)
+    if (place === undefined)
+      throw new DaemonError(`${path} is on no drive of docmount; docmount status lists them`)
+    const shown = await look(place.found, place.path === '/' ? undefined : place.path)
+    if ('problem' in shown) process.exitCode = exitCodes.failure
+    if (isJson) printJson(shown)
+    else console.log(describe(shown))
+    return
+  }
+  const drives = await Promise.all((await findMounts()).map((found) => look(found, undefined)))
+  if (isJson) printJson(drives)
+  else console.log(drives.length === 0 ? 'no drive is mounted' : drives.map(describe).join('\n\n'))
+}
+
+async function look(found: FoundMount, path: string | undefined): Promise<Shown> {
+  const { mountpoint, record, isDaemonAlive } = found
+  const stateDir = record === undefined ? {} : { stateDir: record.stateDir }
+  if (!isDaemonAlive) {
+    // Without a record it may well be alive, as somebody else's.
+    const state = record === undefined ? 'unknown' : 'dead'
+    return { mountpoint, state, problem: describeDead(found), ...stateDir }
+  }
+  try {
+    const input = path === undefined ? {} : { path }
+    const { mount, unsent } = await askDrive(found, 'status', input, {
+      signal: AbortSignal.timeout(patienceMs),
+    })
+    return path === undefined ? mount : { ...mount, path, unsent }
+  } catch (error) {
+    const problem = `the daemon of ${mountpoint} (process ${record?.pid}) does not answer: ${(error as Error).message}`
+    return { mountpoint, state: 'silent', problem, ...stateDir }
+  }
+}
+
+function describe(shown: Shown): string {
+  if ('problem' in shown) return `${shown.mountpoint}  ${shown.state}\n  ${shown.problem}`
+  if (shown.path !== undefined) return describeDocument(shown.path, shown.unsent)
+  const head = `${shown.mountpoint}  ${shown.project} at ${shown.baseUrl}  ${shown.state}`
+  const facts = [
+    `service ${shown.service}`,
+    ...(shown.stale ? ['listing from an earlier run'] : []),
+    ...(shown.readOnly ? ['read-only'] : []),
+    shown.unsent.length === 0
+      ? 'everything sent'
+      : `${shown.unsent.length} not sent (${formatBytes(shown.unsentBytes)})`,
+    ...(shown.scratchFiles > 0 ? [`${shown.scratchFiles} scratch files on this machine only`] : []),
+    ...(shown.conflicts > 0 ? [`${shown.conflicts} conflicts, kept beside the documents`] : []),
+  ]
+  const places = [`process ${shown.pid}`, `driver ${shown.driver}`, `state ${shown.stateDir}`]
+  if (shown.logFile !== undefined) places.push(`log ${shown.logFile}`)
+  const unsent = shown.unsent.map((change) => `    ${unsentLine(change)}`)
+  return [head, `  ${facts.join(' · ')}`, ...unsent, `  ${places.join(' · ')}`].join('\n')
+}
+
+function describeDocument(path: string, unsent: readonly Unsent[]): string {
+  return unsent.length === 0 ? `${path}  nothing unsent` : unsent.map(unsentLine).join('\n')
+}

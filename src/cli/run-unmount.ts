@@ -1,0 +1,90 @@
+// What `docmount unmount` does: asks the daemon, or clears away what a dead one left.
+
+import type { UnmountProgress } from '../daemon/control-protocol.ts'
+import { DaemonError } from '../daemon/daemon-error.ts'
+import type { FoundMount } from '../daemon/find-mount.ts'
+import { isDisconnected } from '../daemon/leftover-mount.ts'
+import { readLeftUnsent } from '../daemon/left-unsent.ts'
+import { removeMountRecord } from '../daemon/mount-record.ts'
+import { unmount } from '../fuse/unmount.ts'
+import { runtimeFolder } from '../daemon/xdg.ts'
+import { formatBytes } from './durations.ts'
+import { exitCodes } from './exit-codes.ts'
+import { askDrive, findDrive, interruptSignal } from './find-drive.ts'
+import { describeLeftUnsent } from './unsent-text.ts'
+
+/** Sets the exit code: a failure when anything is unsent. */
+export async function runUnmount(
+  mountpoint: string,
+  options: { force: boolean; timeoutMs: number },
+): Promise<void> {
+  const { found, path } = await findDrive(mountpoint)
+  if (path !== '/') {
+    throw new DaemonError(
+      `${mountpoint} lies on the drive ${found.mountpoint}; run: docmount unmount ${found.mountpoint}`,
+    )
+  }
+  if (found.isDaemonAlive) await unmountLive(found, options)
+  else await clearAway(found)
+}
+
+async function unmountLive(found: FoundMount, options: { force: boolean; timeoutMs: number }): Promise<void> {
+  const line = progressLine()
+  const timeoutMs = Math.min(options.timeoutMs, 2 ** 31 - 1)
+  const answer = await askDrive(
+    found,
+    'unmount',
+    { force: options.force, timeoutMs },
+    { onProgress: line.show, signal: interruptSignal() },
+  ).finally(line.clear)
+  if (answer.isDetached) {
+    console.error(
+      `docmount: ${found.mountpoint} is detached; programs that still use it are served until they end`,
+    )
+  }
+  if (answer.unsent.length > 0) {
+    console.error(`docmount: ${describeLeftUnsent(answer.unsent, found.record?.stateDir)}`)
+    process.exitCode = exitCodes.failure
+  }
+}
+
+/** No daemon is left to ask. */
+async function clearAway(found: FoundMount): Promise<void> {
+  const { mountpoint, mount, record } = found
+  if (mount !== undefined) {
+    if (!(await isDisconnected(mountpoint))) {
+      throw new DaemonError(`${mountpoint} is served by another user's docmount; run this as that user`)
+    }
+    await unmount(mountpoint, { lazy: true })
+  }
+  console.error(`docmount: the daemon of ${mountpoint} was gone; its mount is cleared away`)
+  if (record === undefined) return
+  await removeMountRecord(runtimeFolder(), record.id)
+  const unsent = await readLeftUnsent(record.stateDir)
+  if (unsent.length === 0) return
+  console.error(`docmount: ${describeLeftUnsent(unsent, record.stateDir)}`)
+  process.exitCode = exitCodes.failure
+}
+
+/** One line rewritten on a terminal; elsewhere each new hindrance is said once. */
+function progressLine(): { show: (progress: UnmountProgress) => void; clear: () => void } {
+  const isTerminal = process.stderr.isTTY
+  let last = ''
+  return {
+    show(progress) {
+      const text = describeProgress(progress)
+      if (text === last) return
+      last = text
+      if (isTerminal) process.stderr.write(`\r\x1b[K${text}`)
+      else if (progress.busy !== undefined) process.stderr.write(`${text}\n`)
+    },
+    clear() {
+      if (isTerminal && last !== '') process.stderr.write('\r\x1b[K')
+    },
+  }
+}
+
+function describeProgress({ unsent, unsentBytes, busy }: UnmountProgress): string {
+  if (busy !== undefined) return `in use by ${busy}; waiting (--force detaches)`
+  return unsent === 0 ? 'unmounting' : `sending ${unsent} (${formatBytes(unsentBytes)} left)`
+}

@@ -1,0 +1,80 @@
+// Being the daemon: starts the session, tells whoever waits, obeys signals until the drive has ended.
+
+import { tellStarter } from '../daemon/background-start.ts'
+import { openLog } from '../daemon/log.ts'
+import type { MountSession, SessionEnd } from '../daemon/mount-session.ts'
+import { startSession, type StartSessionOptions } from '../daemon/start-session.ts'
+import { tellSupervisor } from '../daemon/supervisor.ts'
+import type { Log } from '../log.ts'
+import { exitCodes } from './exit-codes.ts'
+import { describeLeftUnsent } from './unsent-text.ts'
+
+/** A signal gives sending this long; a second signal ends it. */
+const signalTimeoutMs = 10 * 60_000
+/** After the end nothing should keep the process; what does is cut off. */
+const lastCallsMs = 3000
+
+export interface ServeOptions {
+  /** Undefined: standard error. */
+  readonly logFile: string | undefined
+  readonly isVerbose: boolean
+}
+
+/** Resolves when the drive has ended, with the exit code set. Throws what stopped the start. */
+export async function serveMount(
+  options: Omit<StartSessionOptions, 'log' | 'logFile'>,
+  { logFile, isVerbose }: ServeOptions,
+): Promise<void> {
+  // Nobody's working folder is held, least of all one inside the mount.
+  process.chdir('/')
+  const log = openLog({ file: logFile, isVerbose })
+  process.on('uncaughtExceptionMonitor', (error) => log.error({ error }, 'a bug ended the daemon'))
+  const signals = listenForSignals(log)
+  const session = await startSession({ ...options, log, logFile })
+  signals.obey(session)
+  const { mountpoint, driver, stateDir } = session.record
+  if (logFile === undefined) console.log(`${options.plan.project} is mounted at ${mountpoint}`)
+  tellSupervisor('ready')
+  await tellStarter({ kind: 'live', pid: process.pid, mountpoint, driver })
+
+  const end = await session.finished
+  process.exitCode = exitCodeOf(end)
+  if (end.unsent.length > 0) console.error(`docmount: ${describeLeftUnsent(end.unsent, stateDir)}`)
+  setTimeout(() => process.exit(), lastCallsMs).unref()
+}
+
+function exitCodeOf({ reason, unsent }: SessionEnd): number {
+  return reason === 'failed' || unsent.length > 0 ? exitCodes.failure : exitCodes.ok
+}
+
+/**
+ * First signal: send, then unmount. Second: stop sending and detach, everything stays journaled. Third: end at once.
+ * A signal that comes during the start is obeyed after it.
+ */
+function listenForSignals(log: Log): { obey(session: MountSession): void } {
+  let count = 0
+  let session: MountSession | undefined
+  const react = (): void => {
+    if (session === undefined || count === 0) return
+    if (count >= 3) process.exit(exitCodes.failure)
+    if (count === 2) session.hurry()
+    tellSupervisor('stopping')
+    session.stop({ timeoutMs: signalTimeoutMs, force: count > 1 }).catch((error: unknown) => {
+      count = 0
+      log.error({ error }, 'the drive stays')
+    })
+  }
+  for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    process.on(name, () => {
+      count += 1
+      log.info({ signal: name, count }, 'asked to stop')
+      react()
+    })
+  }
+  return {
+    obey(live) {
+      session = live
+      react()
+    },
+  }
+}

@@ -1,0 +1,40 @@
+// What each command of the control socket does with the session.
+
+import type { ControlHandlers } from './control-server.ts'
+import { DaemonError } from './daemon-error.ts'
+import type { MountSession } from './mount-session.ts'
+import { isAtOrUnder } from './path-inside.ts'
+
+/** Timers end at 2^31 - 1 ms. */
+const longestMs = 2 ** 31 - 1
+
+/** Commands that come while the drive is still starting wait for it. */
+export function createControlHandlers(session: Promise<MountSession>): ControlHandlers {
+  return {
+    status: async ({ path }) => {
+      const live = await session
+      return { mount: live.status(), unsent: live.fileSystem.unsent(path ?? '/') }
+    },
+    wait: async ({ path, timeoutMs = longestMs }, { signal }) => {
+      const { fileSystem } = await session
+      await fileSystem.wait(path, { timeoutMs: Math.min(timeoutMs, longestMs), signal })
+      return {}
+    },
+    refresh: async ({ path }) => {
+      await (await session).fileSystem.refresh(path)
+      return {}
+    },
+    retry: async ({ path }) => ({ retried: (await session).fileSystem.retry(path) }),
+    recover: async ({ path, destination }) => {
+      const { record, fileSystem } = await session
+      if (isAtOrUnder(destination, record.mountpoint)) {
+        throw new DaemonError(
+          `${destination} lies inside the drive; choose a place outside ${record.mountpoint}`,
+        )
+      }
+      await fileSystem.recover(path, destination)
+      return {}
+    },
+    unmount: async (input, { signal, onProgress }) => (await session).stop({ ...input, signal, onProgress }),
+  }
+}

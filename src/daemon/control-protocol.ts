@@ -1,0 +1,74 @@
+// What is said over a mount's control socket: one JSON line asks; lines of progress and one line of answer follow; then
+// the daemon hangs up. Hanging up first takes the question back.
+
+import type { DriverName } from '../fuse/driver.ts'
+import type { FileSystemStatus, Unsent } from '../fs/status.ts'
+
+/**
+ * - `live`: the drive works.
+ * - `draining`: sending what is unsent, on the way to the end.
+ * - `unmounting`: asking the kernel to let go; busy while somebody uses the mount.
+ * - `detached`: gone from the folder tree; programs that still hold files are served to their end.
+ */
+export type SessionState = 'live' | 'draining' | 'unmounting' | 'detached'
+
+/** One mount, as `docmount status --json` shows it. */
+export interface MountStatus extends FileSystemStatus {
+  readonly mountpoint: string
+  readonly baseUrl: string
+  readonly state: SessionState
+  readonly pid: number
+  readonly driver: DriverName
+  readonly startedAt: string
+  readonly logFile: string | undefined
+}
+
+export interface UnmountProgress {
+  readonly state: SessionState
+  readonly unsent: number
+  readonly unsentBytes: number
+  /** Who keeps the mount busy, in words; absent while nobody does. */
+  readonly busy?: string
+}
+
+export interface UnmountAnswer {
+  /** Stays journaled; sent after the next mount. */
+  readonly unsent: readonly Unsent[]
+  /** True when the mount was detached under programs that still use it. */
+  readonly isDetached: boolean
+}
+
+/** Every command with what it takes, says on the way, and answers. Paths are absolute in the project. */
+export interface ControlCommands {
+  status: {
+    input: { path?: string }
+    progress: never
+    answer: { mount: MountStatus; unsent: readonly Unsent[] }
+  }
+  wait: { input: { path: string; timeoutMs?: number }; progress: never; answer: Record<string, never> }
+  refresh: { input: { path: string }; progress: never; answer: Record<string, never> }
+  retry: { input: { path: string }; progress: never; answer: { retried: number } }
+  recover: { input: { path: string; destination: string }; progress: never; answer: Record<string, never> }
+  unmount: { input: { force: boolean; timeoutMs: number }; progress: UnmountProgress; answer: UnmountAnswer }
+}
+
+export type ControlCommand = keyof ControlCommands
+
+export interface ControlRequest<C extends ControlCommand = ControlCommand> {
+  readonly command: C
+  readonly input: ControlCommands[C]['input']
+}
+
+export type ControlMessage<C extends ControlCommand = ControlCommand> =
+  | { readonly progress: ControlCommands[C]['progress'] }
+  | { readonly answer: ControlCommands[C]['answer'] }
+  | {
+      readonly error: {
+        readonly code: string | undefined
+        readonly message: string
+        readonly isTemporary: boolean
+      }
+    }
+
+/** No honest request is longer: paths end at 4 KiB. */
+export const maxRequestBytes: number = 64 * 1024

@@ -1,0 +1,136 @@
+// The daemon's side of the control socket. Knows the protocol's framing, not what the commands do.
+
+import { chmod, rm } from 'node:fs/promises'
+import { createServer, type Server, type Socket } from 'node:net'
+import { createInterface } from 'node:readline'
+import type { Log } from '../log.ts'
+import {
+  type ControlCommand,
+  type ControlCommands,
+  type ControlRequest,
+  maxRequestBytes,
+} from './control-protocol.ts'
+import { DaemonError } from './daemon-error.ts'
+import { openSocketPath } from './socket-path.ts'
+
+/** `signal` is aborted when whoever asked hangs up. */
+export interface ControlContext<C extends ControlCommand> {
+  readonly signal: AbortSignal
+  readonly onProgress: (progress: ControlCommands[C]['progress']) => void
+}
+
+export type ControlHandlers = {
+  readonly [C in ControlCommand]: (
+    input: ControlCommands[C]['input'],
+    context: ControlContext<C>,
+  ) => Promise<ControlCommands[C]['answer']> | ControlCommands[C]['answer']
+}
+
+export interface ControlServer {
+  /** Stops listening and removes the socket at once; resolves when the answers under way are out. */
+  close(): Promise<void>
+}
+
+/** A client that neither reads nor hangs up does not hold the daemon longer than this. */
+const lastAnswersMs = 2000
+
+/** Listens at `socketPath`, for this user alone. A socket left by a dead daemon is replaced. */
+export async function startControlServer(
+  socketPath: string,
+  handlers: ControlHandlers,
+  log: Log,
+): Promise<ControlServer> {
+  await rm(socketPath, { force: true })
+  const socketName = openSocketPath(socketPath)
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    serve(socket, handlers).catch((error: unknown) => {
+      log.warn({ error }, 'a control request failed')
+      socket.destroy()
+    })
+  })
+  await new Promise<void>((listening, failed) => {
+    server.once('error', failed)
+    server.listen(socketName.path, listening)
+  })
+  server.on('error', (error) => log.warn({ error }, 'the control socket failed'))
+  await chmod(socketPath, 0o600)
+  return {
+    async close() {
+      const allGone = closed(server)
+      socketName[Symbol.dispose]()
+      const impatience = setTimeout(() => sockets.forEach((socket) => socket.destroy()), lastAnswersMs)
+      await allGone
+      clearTimeout(impatience)
+    },
+  }
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((done) => {
+    server.close(() => done())
+  })
+}
+
+async function serve(socket: Socket, handlers: ControlHandlers): Promise<void> {
+  const gone = new AbortController()
+  // A client that died mid-answer is no error of ours.
+  socket.on('error', () => gone.abort())
+  socket.on('close', () => gone.abort())
+  const send = (message: object): void => {
+    if (socket.writable) socket.write(`${JSON.stringify(message)}\n`)
+  }
+  try {
+    const { command, input } = await readRequest(socket, handlers)
+    const handle = handlers[command] as (input: unknown, context: ControlContext<ControlCommand>) => unknown
+    const answer = await handle(input, {
+      signal: gone.signal,
+      onProgress: (progress) => send({ progress }),
+    })
+    send({ answer })
+  } catch (error) {
+    send({ error: describeError(error) })
+  }
+  socket.end()
+}
+
+async function readRequest(socket: Socket, handlers: ControlHandlers): Promise<ControlRequest> {
+  let receivedBytes = 0
+  const lines = createInterface({ input: socket })
+  const line = await new Promise<string>((received, failed) => {
+    lines.once('line', received)
+    lines.once('close', () => failed(new DaemonError('the request ended before its line did')))
+    socket.on('data', (chunk: Buffer) => {
+      receivedBytes += chunk.length
+      if (receivedBytes > maxRequestBytes) failed(new DaemonError('the request is too long'))
+    })
+  })
+  return parseRequest(line, handlers)
+}
+
+function parseRequest(line: string, handlers: ControlHandlers): ControlRequest {
+  let value: Partial<ControlRequest> | null
+  try {
+    value = JSON.parse(line) as Partial<ControlRequest> | null
+  } catch (error) {
+    throw new DaemonError('the request is not JSON', { cause: error })
+  }
+  const { command, input } = value ?? {}
+  if (command === undefined || !Object.hasOwn(handlers, command)) {
+    throw new DaemonError(
+      `this daemon knows no command "${String(command)}"; unmount and mount again to update it`,
+    )
+  }
+  return { command, input: input ?? {} }
+}
+
+function describeError(error: unknown): { code: string | undefined; message: string; isTemporary: boolean } {
+  const { code, isTemporary } = error as { code?: unknown; isTemporary?: unknown }
+  return {
+    code: typeof code === 'string' ? code : undefined,
+    message: error instanceof Error ? error.message : String(error),
+    isTemporary: isTemporary === true,
+  }
+}

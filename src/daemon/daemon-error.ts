@@ -1,0 +1,12 @@
+// A failure of the mount session or of talking to it, in words for the person at the command line.
+
+/** One line that says what to do. `isTemporary`: the same command may succeed later with nothing changed. */
+export class DaemonError extends Error {
+  override readonly name = 'DaemonError'
+  readonly isTemporary: boolean
+
+  constructor(message: string, options: { isTemporary?: boolean; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause })
+    this.isTemporary = options.isTemporary ?? false
+  }
+}

@@ -1,0 +1,108 @@
+// The machine's half of `docmount doctor`: the way to the kernel, and the folders.
+
+import { access, constants, readFile, statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { type Check, good, note, problem } from './doctor.ts'
+import { gatherDriverFacts, tryFuseNative } from './driver-facts.ts'
+import { type DriverFacts, selectDriver } from './select-driver.ts'
+import { runtimeFolder, xdgFolder } from './xdg.ts'
+
+const gib = 2 ** 30
+
+/** Looks at everything a mount needs on this machine. Mounts nothing. */
+export async function checkMachine(): Promise<readonly Check[]> {
+  const facts = { ...(await gatherDriverFacts('')), fuseNative: await tryFuseNative() }
+  return [
+    checkDriver(facts),
+    checkDevFuse(facts),
+    checkFusermount(facts),
+    await checkAllowOther(facts),
+    checkReceivers(facts),
+    checkFuseNative(facts),
+    await checkFolder('state folder', xdgFolder('state'), 'what is not sent yet is kept there', gib),
+    await checkFolder('cache folder', xdgFolder('cache'), 'documents are cached there', gib),
+    await checkFolder('runtime folder', runtimeFolder(), 'the control socket is there', 0),
+  ]
+}
+
+function checkDriver(facts: DriverFacts): Check {
+  try {
+    const { driver, why } = selectDriver('auto', facts)
+    return good('driver', `docmount mount takes ${driver}: ${why}`)
+  } catch (error) {
+    return problem('driver', (error as Error).message, 'install the package fuse3')
+  }
+}
+
+function checkDevFuse({ devFuse, canMount, platform }: DriverFacts): Check {
+  if (platform !== 'linux') return problem('/dev/fuse', `this is ${platform}`, 'use Linux')
+  if (devFuse === 'missing') {
+    return problem('/dev/fuse', 'does not exist', 'modprobe fuse; in a container: --device /dev/fuse')
+  }
+  if (devFuse === 'denied' && canMount) {
+    return problem('/dev/fuse', 'cannot be opened', 'in a container: --device /dev/fuse --cap-add SYS_ADMIN')
+  }
+  return good('/dev/fuse', devFuse === 'usable' ? 'can be opened' : 'is there; fusermount3 opens it')
+}
+
+function checkFusermount({ hasFusermount, canMount }: DriverFacts): Check {
+  if (hasFusermount) return good('fusermount3', 'is installed')
+  if (canMount) return note('fusermount3', 'is missing; root mounts without it', 'apt install fuse3')
+  return problem('fusermount3', 'is missing', 'apt install fuse3')
+}
+
+async function checkAllowOther({ canMount }: DriverFacts): Promise<Check> {
+  const name = 'user_allow_other'
+  if (canMount) return good(name, 'not needed: this user may pass --allow-other anyway')
+  const text = await readFile('/etc/fuse.conf', 'utf8').catch(() => '')
+  if (/^\s*user_allow_other\s*$/m.test(text)) return good(name, 'is set in /etc/fuse.conf')
+  return note(
+    name,
+    'is not set: --allow-other will be refused',
+    'add the line user_allow_other to /etc/fuse.conf',
+  )
+}
+
+function checkReceivers({ descriptorReceivers, canMount }: DriverFacts): Check {
+  const [first] = descriptorReceivers
+  if (descriptorReceivers.includes('koffi')) return good('koffi', 'is installed')
+  if (canMount) return note('koffi', 'is not installed; root mounts without it', 'npm install koffi')
+  if (first !== undefined) return note('koffi', `is not installed; ${first} stands in`, 'npm install koffi')
+  return problem('koffi', 'is not installed, and neither python3 nor perl can stand in', 'npm install koffi')
+}
+
+function checkFuseNative({ fuseNative }: DriverFacts): Check {
+  if (fuseNative?.loads === true) return good('fuse-native', 'loads')
+  const why = fuseNative?.why ?? 'was not tried'
+  return note('fuse-native', why, 'needed only for --driver fuse-native; see native-deps.md')
+}
+
+async function checkFolder(name: string, folder: string, use: string, wantedBytes: number): Promise<Check> {
+  const existing = await nearestExisting(folder)
+  try {
+    await access(existing, constants.W_OK | constants.X_OK)
+  } catch {
+    return problem(
+      name,
+      `${existing} cannot be written; ${use}`,
+      `chown or chmod ${existing}, or choose another`,
+    )
+  }
+  const { bavail, bsize } = await statfs(existing)
+  const freeBytes = bavail * bsize
+  const finding = `${folder} has ${(freeBytes / gib).toFixed(1)} GiB of room`
+  if (freeBytes >= wantedBytes) return good(name, finding)
+  return problem(
+    name,
+    `${finding}; ${use}`,
+    'make room, or choose another folder with --state-dir, --cache-dir',
+  )
+}
+
+async function nearestExisting(path: string): Promise<string> {
+  const exists = await access(path).then(
+    () => true,
+    () => false,
+  )
+  return exists || dirname(path) === path ? path : nearestExisting(dirname(path))
+}

@@ -1,0 +1,100 @@
+// The service's half of `docmount doctor`. Asks the wire itself where the client hides what is wanted: the answer's date,
+// and whether a download honours Range. The key goes to the service alone, never to a presigned URL, never along a redirect.
+
+import { createClient } from '../api/client.ts'
+import { ApiError } from '../api/errors.ts'
+import type { Files, KeySource, RemoteFile } from '../api/types.ts'
+import { type Check, good, note, problem } from './doctor.ts'
+import { probe } from './probe.ts'
+import { redact } from './redact.ts'
+
+const patienceMs = 10_000
+const tolerableSkewMs = 60_000
+/** Folders looked into for a document to try a download with. */
+const maxFolders = 20
+
+export async function checkService(baseUrl: string, key: KeySource | undefined): Promise<readonly Check[]> {
+  const reached = await reach(baseUrl)
+  if (reached.date === undefined) return [reached.check]
+  const checks = [reached.check, checkClock(reached.date)]
+  if (key === undefined) {
+    return [
+      ...checks,
+      problem('API key', 'none is configured', 'set DOCMOUNT_API_KEY_FILE or DOCMOUNT_API_KEY'),
+    ]
+  }
+  const client = createClient({ baseUrl, apiKey: key, deadlineMs: patienceMs })
+  try {
+    const names = (await client.projects({ attempts: 1 })).map(({ name }) => name)
+    checks.push(
+      good('API key', names.length === 0 ? 'is accepted' : `is accepted; it sees ${names.join(', ')}`),
+    )
+    if (names[0] !== undefined) checks.push(await checkRange(client.files(names[0])))
+  } catch (error) {
+    checks.push(describeKeyFailure(error))
+  } finally {
+    await client.close()
+  }
+  return checks
+}
+
+/** Any answer will do, a refusal too: it comes from the service. */
+async function reach(baseUrl: string): Promise<{ check: Check; date: Date | undefined }> {
+  try {
+    const { date } = await probe(`${baseUrl.replace(/\/+$/, '')}/projects`, {}, patienceMs)
+    return { check: good('service', `${baseUrl} answers`), date: new Date(date ?? Number.NaN) }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const why = `${baseUrl} does not answer (${code ?? message})`
+    return { check: problem('service', why, 'check --base-url and the network'), date: undefined }
+  }
+}
+
+function checkClock(date: Date): Check {
+  if (Number.isNaN(date.getTime())) return note('clock', 'the service tells no date', 'nothing to do')
+  const skewMs = Date.now() - date.getTime()
+  const finding = `differs from the service's by ${(Math.abs(skewMs) / 1000).toFixed(0)} s`
+  if (Math.abs(skewMs) <= tolerableSkewMs) return good('clock', finding)
+  return problem('clock', finding, 'set the clock of this machine: timedatectl set-ntp true')
+}
+
+async function checkRange(files: Files): Promise<Check> {
+  const file = await findSomeFile(files)
+  if (file?.url === undefined)
+    return note('Range', 'no document to try a download with', 'upload one and ask again')
+  const { status } = await probe(file.url, { range: 'bytes=0-0' }, patienceMs)
+  if (status === 206) return good('Range', 'downloads honour it')
+  if (status === 200) {
+    const finding = 'downloads ignore it: reading the end of a document fetches all of it'
+    return problem('Range', finding, "ask the service's owner")
+  }
+  return problem('Range', `a download was answered with ${status}`, "ask the service's owner")
+}
+
+/** Breadth first, bounded. */
+async function findSomeFile(files: Files): Promise<RemoteFile | undefined> {
+  const folders = ['/']
+  for (let looked = 0; looked < maxFolders; looked += 1) {
+    const folder = folders.shift()
+    if (folder === undefined) return undefined
+    const listing = await files.get(folder)
+    if (listing.kind === 'file') return listing
+    const base = folder === '/' ? '' : folder
+    for (const entry of listing.entries) {
+      if (entry.kind === 'folder') folders.push(`${base}/${entry.name}`)
+      else if (entry.url !== undefined && (entry.size ?? 0) > 1) return entry
+    }
+  }
+  return undefined
+}
+
+function describeKeyFailure(error: unknown): Check {
+  if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
+    return problem(
+      'API key',
+      `is refused (${error.status} ${error.errorMessage})`,
+      'make a new key among the settings of the project',
+    )
+  }
+  return problem('API key', redact((error as Error).message), 'mend this first, then ask again')
+}

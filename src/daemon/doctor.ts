@@ -1,0 +1,28 @@
+// What `docmount doctor` finds out. Each check names what was looked at, what was found, and how to mend it.
+
+/**
+ * - `good`: nothing to do.
+ * - `note`: a drive works without it.
+ * - `problem`: a drive does not work, or not well, until it is mended.
+ */
+export type CheckResult = 'good' | 'note' | 'problem'
+
+export interface Check {
+  readonly name: string
+  readonly result: CheckResult
+  readonly finding: string
+  /** The way to mend it; absent when there is nothing to mend. */
+  readonly mend?: string
+}
+
+export function good(name: string, finding: string): Check {
+  return { name, result: 'good', finding }
+}
+
+export function note(name: string, finding: string, mend: string): Check {
+  return { name, result: 'note', finding, mend }
+}
+
+export function problem(name: string, finding: string, mend: string): Check {
+  return { name, result: 'problem', finding, mend }
+}

@@ -1,0 +1,107 @@
+// Looks up what this machine offers for a mount. Decides nothing.
+
+import { execFile } from 'node:child_process'
+import { access, constants, open, readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+import type { DriverName } from '../fuse/driver.ts'
+import { isPassedDescriptor } from './mountpoint.ts'
+import { type DriverChoice, type DriverFacts, judgeKernelDriver, selectDriver } from './select-driver.ts'
+
+const run = promisify(execFile)
+const resolveModule = createRequire(import.meta.url).resolve
+
+/** Gathers what is needed and decides. fuse-native is tried only where the answer depends on it. */
+export async function chooseDriver(
+  requested: DriverName | 'auto',
+  mountpoint: string,
+): Promise<DriverChoice> {
+  const facts = await gatherDriverFacts(mountpoint)
+  const isSettled = requested === 'kernel' || (requested === 'auto' && judgeKernelDriver(facts).isPossible)
+  return selectDriver(requested, isSettled ? facts : { ...facts, fuseNative: await tryFuseNative() })
+}
+
+/** Everything but fuse-native, which `tryFuseNative` tells. */
+export async function gatherDriverFacts(mountpoint: string): Promise<DriverFacts> {
+  return {
+    platform: process.platform,
+    devFuse: await lookAtDevFuse(),
+    canMount: await hasSysAdmin(),
+    isDescriptorPassed: isPassedDescriptor(mountpoint),
+    hasFusermount: (await findProgram('fusermount3')) !== undefined,
+    descriptorReceivers: await findDescriptorReceivers(),
+    fuseNative: undefined,
+  }
+}
+
+/** Loads fuse-native in a process of its own: a native module built for another system may crash the process that loads it. */
+export async function tryFuseNative(): Promise<NonNullable<DriverFacts['fuseNative']>> {
+  let module: string
+  try {
+    module = resolveModule('fuse-native')
+  } catch {
+    return { loads: false, why: 'the package fuse-native is not installed (run: npm install fuse-native)' }
+  }
+  try {
+    await run(process.execPath, ['-e', 'require(process.argv[1])', module], { cwd: '/', timeout: 20_000 })
+    return { loads: true }
+  } catch (error) {
+    return { loads: false, why: describeLoadFailure(error as { stderr?: string; signal?: string | null }) }
+  }
+}
+
+function describeLoadFailure({ stderr = '', signal }: { stderr?: string; signal?: string | null }): string {
+  if (stderr.includes('libfuse.so.2')) {
+    return 'libfuse.so.2 is missing (install the package libfuse2, or libfuse2t64 on Debian 13 and Ubuntu 24.04)'
+  }
+  const line = stderr.split('\n').find((line) => /Error/.test(line))
+  return `its native module does not load (${line?.trim() ?? signal ?? 'no reason given'})`
+}
+
+async function lookAtDevFuse(): Promise<DriverFacts['devFuse']> {
+  try {
+    await (await open('/dev/fuse', 'r+')).close()
+    return 'usable'
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'missing' : 'denied'
+  }
+}
+
+/** Bit 21 of the effective capabilities. */
+async function hasSysAdmin(): Promise<boolean> {
+  const status = await readFile('/proc/self/status', 'utf8').catch(() => '')
+  const capabilities = /^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1]
+  return capabilities !== undefined && (BigInt(`0x${capabilities}`) & (1n << 21n)) !== 0n
+}
+
+async function findDescriptorReceivers(): Promise<DriverFacts['descriptorReceivers']> {
+  const receivers: ('koffi' | 'python3' | 'perl')[] = []
+  if (isInstalled('koffi')) receivers.push('koffi')
+  for (const program of ['python3', 'perl'] as const) {
+    if ((await findProgram(program)) !== undefined) receivers.push(program)
+  }
+  return receivers
+}
+
+function isInstalled(module: string): boolean {
+  try {
+    resolveModule(module)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The program's path by `$PATH`. */
+export async function findProgram(name: string): Promise<string | undefined> {
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+    const file = join(folder, name)
+    const isExecutable = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (folder !== '' && isExecutable) return file
+  }
+  return undefined
+}

@@ -1,0 +1,42 @@
+// A bounded log file: at 10 MiB it becomes `FILE.1` (replacing an older one) and a new one begins. Written synchronously,
+// so that the last line before a crash exists.
+
+import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs'
+
+const limitBytes = 10 * 2 ** 20
+
+export class LogFile {
+  readonly path: string
+  readonly #limitBytes: number
+  #fd: number
+  #sizeBytes: number
+
+  constructor(path: string, options: { limitBytes?: number } = {}) {
+    this.path = path
+    this.#limitBytes = options.limitBytes ?? limitBytes
+    this.#fd = openSync(path, 'a', 0o600)
+    this.#sizeBytes = fstatSync(this.#fd).size
+  }
+
+  /** Appends one line. Never throws: a full disk must not end the daemon that keeps people's documents. */
+  write(line: string): void {
+    try {
+      if (this.#sizeBytes >= this.#limitBytes) this.#startAnew()
+      this.#sizeBytes += writeSync(this.#fd, line)
+    } catch {
+      // Nobody is left to be told.
+    }
+  }
+
+  close(): void {
+    closeSync(this.#fd)
+  }
+
+  #startAnew(): void {
+    renameSync(this.path, `${this.path}.1`)
+    const old = this.#fd
+    this.#fd = openSync(this.path, 'a', 0o600)
+    this.#sizeBytes = 0
+    closeSync(old)
+  }
+}

@@ -1,0 +1,49 @@
+// The daemon's log: JSON lines into a file or for journald, a short human form on a terminal.
+
+import { pino } from 'pino'
+import type { Log } from '../log.ts'
+import { LogFile } from './log-file.ts'
+import { redact } from './redact.ts'
+
+export interface LogOptions {
+  /** Absent: standard error, in the human form where that is a terminal. */
+  readonly file?: string | undefined
+  /** Also what is only of interest while hunting a fault. */
+  readonly isVerbose?: boolean
+}
+
+/** Opens the log. Every line is redacted as a whole, whatever field or message a secret may have slipped into. */
+export function openLog(options: LogOptions): Log {
+  const level = options.isVerbose === true ? 'debug' : 'info'
+  const sink = options.file === undefined ? terminalSink() : new LogFile(options.file)
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { error: pino.stdSerializers.err },
+    },
+    { write: (line: string) => sink.write(redact(line)) },
+  )
+}
+
+function terminalSink(): { write(line: string): void } {
+  const isTerminal = process.stderr.isTTY
+  return { write: (line) => process.stderr.write(isTerminal ? humanLine(line) : line) }
+}
+
+/** `12:30:01 warn  message  path=/a.txt`: what a person reads of one JSON line. */
+export function humanLine(line: string): string {
+  const { time, level, msg, ...fields } = JSON.parse(line) as Record<string, unknown>
+  const clock = String(time).slice(11, 19)
+  const shown = Object.entries(fields).map(([name, value]) => `${name}=${textOf(value)}`)
+  return [`${clock} ${String(level).padEnd(5)} ${String(msg)}`, ...shown].join('  ') + '\n'
+}
+
+function textOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value)
+  const { message, stack } = value as { message?: unknown; stack?: unknown }
+  if (typeof message !== 'string') return JSON.stringify(value)
+  return typeof stack === 'string' ? stack : message
+}

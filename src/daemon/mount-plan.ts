@@ -1,0 +1,98 @@
+// Which folders a mount uses and what it is called. Decides and checks paths; `ensureFolders` alone makes any.
+
+import { createHash } from 'node:crypto'
+import { mkdir, realpath } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { DaemonError } from './daemon-error.ts'
+import { isAtOrUnder } from './path-inside.ts'
+import { runtimeFolder, xdgFolder } from './xdg.ts'
+
+export interface MountPlan {
+  /** Names the mount's state folder, record and socket; the same for the same service, project and mountpoint. */
+  readonly id: string
+  readonly project: string
+  readonly baseUrl: string
+  readonly mountpoint: string
+  readonly stateDir: string
+  readonly cacheDir: string
+  readonly runtimeDir: string
+  readonly logFile: string
+}
+
+export interface MountPlanOptions {
+  readonly project: string
+  readonly baseUrl: string
+  /** Canonical: see `resolveMountpoint`. */
+  readonly mountpoint: string
+  readonly stateDir?: string | undefined
+  readonly cacheDir?: string | undefined
+  readonly logFile?: string | undefined
+}
+
+/** One state folder per mountpoint; one cache folder per project, shared by its mounts. */
+export function planMount(
+  options: MountPlanOptions,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): MountPlan {
+  const { project, mountpoint } = options
+  const baseUrl = options.baseUrl.replace(/\/+$/, '')
+  const id = folderName(project, [baseUrl, project, mountpoint])
+  const stateDir = resolve(options.stateDir ?? join(xdgFolder('state', env), id))
+  const cacheName = folderName(project, [baseUrl, project])
+  return {
+    id,
+    project,
+    baseUrl,
+    mountpoint,
+    stateDir,
+    cacheDir: resolve(options.cacheDir ?? join(xdgFolder('cache', env), cacheName)),
+    runtimeDir: runtimeFolder(env),
+    logFile: resolve(options.logFile ?? join(stateDir, 'docmount.log')),
+  }
+}
+
+/** Refuses folders inside the mountpoint (the daemon would wait for itself), then makes them for this user alone. */
+export async function ensureFolders(plan: MountPlan): Promise<void> {
+  const folders = {
+    state: plan.stateDir,
+    cache: plan.cacheDir,
+    log: dirname(plan.logFile),
+    runtime: plan.runtimeDir,
+  }
+  for (const [name, folder] of Object.entries(folders)) {
+    if (isAtOrUnder(await realpathOfExisting(folder), plan.mountpoint)) {
+      throw new DaemonError(
+        `the ${name} folder ${folder} lies inside the mountpoint ${plan.mountpoint}; choose another place for one of them`,
+      )
+    }
+  }
+  for (const [name, folder] of Object.entries(folders)) {
+    await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+      const { code } = error as NodeJS.ErrnoException
+      throw new DaemonError(`cannot make the ${name} folder ${folder}: ${code ?? String(error)}`, {
+        cause: error,
+      })
+    })
+  }
+}
+
+/** Symbolic links are followed as far as the path exists. */
+async function realpathOfExisting(path: string): Promise<string> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    const parent = dirname(path)
+    if (parent === path || (error as NodeJS.ErrnoException).code !== 'ENOENT') return path
+    return join(await realpathOfExisting(parent), basename(path))
+  }
+}
+
+/** Readable, safe as a file name, short enough for a socket's path, and distinct by the hash. */
+function folderName(project: string, identity: readonly string[]): string {
+  const readable = project
+    .replace(/[^A-Za-z0-9._-]/g, '_')
+    .replace(/^\.+/, '')
+    .slice(0, 40)
+  const hash = createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 10)
+  return `${readable}-${hash}`
+}

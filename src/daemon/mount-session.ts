@@ -1,0 +1,237 @@
+// One live mount, from the kernel's first request to the end: serves, drains, lets go. Made by `startSession`.
+// The process that holds a session never touches its mount.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FileSystem } from '../fs/contract.ts'
+import type { Unsent } from '../fs/status.ts'
+import type { CloseReason, Mounted } from '../fuse/driver.ts'
+import type { Log } from '../log.ts'
+import type { MountStatus, SessionState, UnmountAnswer, UnmountProgress } from './control-protocol.ts'
+import { DaemonError } from './daemon-error.ts'
+import type { MountRecord } from './mount-record.ts'
+import { describeMountUsers, findMountUsers } from './mount-users.ts'
+
+export interface SessionParts {
+  readonly record: MountRecord
+  readonly fileSystem: FileSystem
+  readonly mounted: Mounted
+  readonly log: Log
+  /** Takes away what let others find the session; called once, before `finished` resolves. */
+  readonly withdraw: () => Promise<void>
+}
+
+export interface SessionEnd {
+  readonly reason: CloseReason
+  /** Stays journaled in the state folder. */
+  readonly unsent: readonly Unsent[]
+}
+
+export interface StopOptions {
+  /** For sending and for a busy mount together. */
+  readonly timeoutMs: number
+  /** Detaches a busy mount instead of waiting for its users. */
+  readonly force: boolean
+  readonly onProgress?: (progress: UnmountProgress) => void
+  /** Takes the wish back; the drive stays when nobody else wants it stopped. */
+  readonly signal?: AbortSignal
+}
+
+/** How often a busy mount is tried again. */
+const busyRetryMs = 1000
+/** How long an unmount by somebody else leaves us for sending. */
+const afterUnmountMs = 10 * 60_000
+/** Timers end at 2^31 - 1 ms. */
+const longestMs = 2 ** 31 - 1
+
+/** A stop under way; taken back when `wishes`, those who asked for it, fall to none. */
+interface Stopping {
+  readonly promise: Promise<UnmountAnswer>
+  readonly cancel: AbortController
+  wishes: number
+}
+
+export class MountSession {
+  readonly record: MountRecord
+  readonly fileSystem: FileSystem
+  /** Resolves once, when everything is let go. Never rejects. */
+  readonly finished: Promise<SessionEnd>
+  readonly #mounted: Mounted
+  readonly #log: Log
+  /** Aborted when nobody waits for sending any more: what is unsent stays journaled. */
+  readonly #hurry = new AbortController()
+  readonly #listeners = new Set<(progress: UnmountProgress) => void>()
+  #state: SessionState = 'live'
+  #isForced = false
+  #isKernelGone = false
+  #stopping: Stopping | undefined
+  #deadlineMs = Infinity
+
+  constructor(parts: SessionParts) {
+    this.record = parts.record
+    this.fileSystem = parts.fileSystem
+    this.#mounted = parts.mounted
+    this.#log = parts.log
+    this.finished = this.#serve(parts)
+  }
+
+  get state(): SessionState {
+    return this.#state
+  }
+
+  status(): MountStatus {
+    const { mountpoint, baseUrl, pid, driver, startedAt, logFile } = this.record
+    const state = this.#state
+    return { mountpoint, baseUrl, state, pid, driver, startedAt, logFile, ...this.fileSystem.status() }
+  }
+
+  /**
+   * Drains, unmounts, and answers what stayed unsent. Wishes to stop that come while one is under way join it. Throws a
+   * DaemonError when the mount stays busy beyond the timeout, or when the wish was taken back: the drive then lives on.
+   */
+  async stop(options: StopOptions): Promise<UnmountAnswer> {
+    this.#deadlineMs = Date.now() + Math.min(options.timeoutMs, longestMs)
+    this.#isForced ||= options.force
+    if (this.#isKernelGone && this.#stopping === undefined) return this.#finishWithin(options)
+    if (options.onProgress !== undefined) this.#listeners.add(options.onProgress)
+    const stopping = (this.#stopping ??= this.#beginStopping())
+    stopping.wishes += 1
+    const takeBack = (): void => {
+      stopping.wishes -= 1
+      if (stopping.wishes === 0) stopping.cancel.abort()
+    }
+    options.signal?.addEventListener('abort', takeBack, { once: true })
+    try {
+      return await stopping.promise
+    } finally {
+      options.signal?.removeEventListener('abort', takeBack)
+      if (options.onProgress !== undefined) this.#listeners.delete(options.onProgress)
+    }
+  }
+
+  /** Ends sending at once and detaches a busy mount; what is unsent stays journaled. */
+  hurry(): void {
+    this.#isForced = true
+    this.#hurry.abort()
+  }
+
+  /** Somebody else unmounted; what is left is sending. */
+  async #finishWithin({ timeoutMs }: StopOptions): Promise<UnmountAnswer> {
+    await settled(this.finished, [AbortSignal.timeout(Math.min(timeoutMs, longestMs))])
+    this.#hurry.abort()
+    const { unsent } = await this.finished
+    return { unsent, isDetached: false }
+  }
+
+  #beginStopping(): Stopping {
+    const cancel = new AbortController()
+    const promise = this.#stop(cancel.signal).catch((error: unknown) => {
+      this.#stopping = undefined
+      if (this.#state !== 'detached') this.#state = 'live'
+      throw error
+    })
+    return { promise, cancel, wishes: 0 }
+  }
+
+  async #stop(cancel: AbortSignal): Promise<UnmountAnswer> {
+    this.#enter('draining')
+    await this.#drain([cancel])
+    this.#enter('unmounting')
+    const isDetached = await this.#letGo(cancel)
+    if (isDetached) {
+      this.#enter('detached')
+      const isOver = await Promise.race([this.finished.then(() => true), sleep(500, false)])
+      if (!isOver) return { unsent: this.fileSystem.unsent('/'), isDetached: true }
+    }
+    const { unsent } = await this.finished
+    return { unsent, isDetached: false }
+  }
+
+  /** True when the mount had to be detached under its users. */
+  async #letGo(cancel: AbortSignal): Promise<boolean> {
+    for (;;) {
+      try {
+        await this.#mounted.unmount({ lazy: false })
+        return false
+      } catch (error) {
+        if ((error as { code?: unknown }).code !== 'EBUSY') throw error
+        if (this.#isForced) {
+          await this.#mounted.unmount({ lazy: true })
+          return true
+        }
+        await this.#reportBusy(error)
+        await settled(sleep(busyRetryMs), [cancel, this.#hurry.signal])
+        if (cancel.aborted) throw takenBack()
+      }
+    }
+  }
+
+  async #reportBusy(cause: unknown): Promise<void> {
+    const { mountpoint } = this.record
+    const users = describeMountUsers(await findMountUsers(mountpoint), mountpoint)
+    this.#tell({ busy: users })
+    if (Date.now() < this.#deadlineMs) return
+    throw new DaemonError(`${mountpoint} is in use by ${users}; close it there, or add --force`, { cause })
+  }
+
+  async #serve({ fileSystem, mounted, withdraw, log }: SessionParts): Promise<SessionEnd> {
+    const reason = await mounted.closed
+    this.#isKernelGone = true
+    if (this.#stopping === undefined) {
+      log.warn({ reason }, 'the mount ended from outside; sending what is unsent')
+      this.#deadlineMs = Date.now() + afterUnmountMs
+      this.#enter('draining')
+    }
+    await this.#drain([]).catch((error: unknown) => log.error({ error }, 'draining failed'))
+    const unsent = fileSystem.unsent('/')
+    await fileSystem.close().catch((error: unknown) => log.error({ error }, 'the state could not be closed'))
+    await withdraw().catch((error: unknown) => log.warn({ error }, 'the mount record could not be removed'))
+    log.info({ reason, unsent: unsent.length }, 'ended')
+    return { reason, unsent }
+  }
+
+  /** Returns when everything is sent, time is out, or nobody waits any more. */
+  async #drain(stops: readonly AbortSignal[]): Promise<void> {
+    const timeoutMs = Math.max(0, Math.min(this.#deadlineMs - Date.now(), longestMs))
+    if (timeoutMs === 0 || this.#hurry.signal.aborted) return
+    const onProgress = (): void => this.#tell({})
+    const drained = this.fileSystem.drain({ timeoutMs, onProgress })
+    await settled(drained, [this.#hurry.signal, ...stops])
+    if (stops.some((signal) => signal.aborted)) throw takenBack()
+    if (this.#hurry.signal.aborted) this.#log.warn({}, 'stopped sending; what is unsent stays journaled')
+  }
+
+  #enter(state: SessionState): void {
+    if (this.#state === state) return
+    this.#state = state
+    this.#log.info({ state }, 'stopping')
+    this.#tell({})
+  }
+
+  #tell({ busy }: { busy?: string }): void {
+    const unsent = this.fileSystem.unsent('/')
+    const unsentBytes = unsent.reduce((sum, { bytes }) => sum + bytes, 0)
+    const progress = { state: this.#state, unsent: unsent.length, unsentBytes }
+    for (const listener of this.#listeners) listener(busy === undefined ? progress : { ...progress, busy })
+  }
+}
+
+function takenBack(): DaemonError {
+  return new DaemonError('the wish to unmount was taken back; the drive stays')
+}
+
+/** Waits for the work or the first signal, whichever comes first. A rejection of the work is passed on. */
+async function settled(work: Promise<unknown>, signals: readonly AbortSignal[]): Promise<void> {
+  const done = new AbortController()
+  const stopped = signals.map(
+    (signal) =>
+      new Promise<void>((stop) => {
+        if (signal.aborted) stop()
+        signal.addEventListener('abort', () => stop(), { once: true, signal: done.signal })
+      }),
+  )
+  try {
+    await Promise.race([work, ...stopped])
+  } finally {
+    done.abort()
+  }
+}

@@ -1,0 +1,57 @@
+// Which driver to take. Pure: decides over facts that `driver-facts.ts` gathers.
+
+import { type DriverName, MountError } from '../fuse/driver.ts'
+
+/** What this machine offers for a mount. */
+export interface DriverFacts {
+  readonly platform: string
+  readonly devFuse: 'usable' | 'denied' | 'missing'
+  /** CAP_SYS_ADMIN: mount(2) is allowed. */
+  readonly canMount: boolean
+  /** The mountpoint is `/dev/fd/N`: somebody mounted already and passed the descriptor. */
+  readonly isDescriptorPassed: boolean
+  readonly hasFusermount: boolean
+  /** What can receive fusermount3's descriptor, best first. */
+  readonly descriptorReceivers: readonly ('koffi' | 'python3' | 'perl')[]
+  /** Undefined while not tried: trying costs a process. */
+  readonly fuseNative: { readonly loads: true } | { readonly loads: false; readonly why: string } | undefined
+}
+
+export interface DriverChoice {
+  readonly driver: DriverName
+  /** One sentence for `docmount doctor` and the log. */
+  readonly why: string
+}
+
+/** How the kernel driver would come by its descriptor, or what is in the way. */
+export function judgeKernelDriver(facts: DriverFacts): { isPossible: boolean; why: string } {
+  const yes = (why: string) => ({ isPossible: true, why })
+  const no = (why: string) => ({ isPossible: false, why })
+  if (facts.platform !== 'linux') return no('the kernel driver speaks to Linux only')
+  if (facts.devFuse === 'missing') return no('/dev/fuse does not exist (run: modprobe fuse)')
+  if (facts.isDescriptorPassed) return yes('the mountpoint is a descriptor that was mounted already')
+  if (facts.canMount && facts.devFuse === 'usable') return yes('this process may mount by itself')
+  if (!facts.hasFusermount) return no('fusermount3 is missing (install the package fuse3)')
+  const receiver = facts.descriptorReceivers[0]
+  if (receiver === undefined) {
+    return no('nothing can receive the descriptor from fusermount3 (run: npm install koffi)')
+  }
+  return yes(`fusermount3 mounts and ${receiver} receives the descriptor`)
+}
+
+/** Throws a MountError (ENODEV) that names the packages when nothing fits, or what was asked for does not. */
+export function selectDriver(requested: DriverName | 'auto', facts: DriverFacts): DriverChoice {
+  const kernel = judgeKernelDriver(facts)
+  if (requested !== 'fuse-native' && kernel.isPossible) return { driver: 'kernel', why: kernel.why }
+  if (requested === 'kernel')
+    throw new MountError('ENODEV', `the kernel driver cannot be used: ${kernel.why}`)
+  if (facts.fuseNative?.loads === true) {
+    const why = requested === 'fuse-native' ? 'asked for' : `the kernel driver cannot be used: ${kernel.why}`
+    return { driver: 'fuse-native', why }
+  }
+  const nativeWhy = facts.fuseNative?.why ?? 'it was not tried'
+  if (requested === 'fuse-native') {
+    throw new MountError('ENODEV', `the fuse-native driver cannot be used: ${nativeWhy}`)
+  }
+  throw new MountError('ENODEV', `no FUSE here: ${kernel.why}; fuse-native cannot help either: ${nativeWhy}`)
+}

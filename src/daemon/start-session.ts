@@ -1,0 +1,139 @@
+// From nothing to a live drive: checks, client, filesystem, driver, control socket, mount record. What was begun is
+// taken back when a later step fails.
+
+import { rmdir } from 'node:fs/promises'
+import { createClient } from '../api/client.ts'
+import type { KeySource } from '../api/types.ts'
+import type { FileSystemOptions } from '../fs/contract.ts'
+import { createFileSystem } from '../fs/file-system.ts'
+import type { DriverName } from '../fuse/driver.ts'
+import type { Log } from '../log.ts'
+import { withTablesFolder } from '../tables-drive/tables-drive.ts'
+import { createControlHandlers } from './control-handlers.ts'
+import { startControlServer } from './control-server.ts'
+import { describeStartError } from './describe-start-error.ts'
+import { chooseDriver } from './driver-facts.ts'
+import { loadDriver } from './load-driver.ts'
+import { ensureFolders, type MountPlan } from './mount-plan.ts'
+import {
+  type MountRecord,
+  processStartOf,
+  removeMountRecord,
+  socketFile,
+  writeMountRecord,
+} from './mount-record.ts'
+import { MountSession } from './mount-session.ts'
+import { prepareMountpoint } from './mountpoint.ts'
+import { takeOver } from './take-over.ts'
+
+export interface StartSessionOptions {
+  readonly plan: MountPlan
+  readonly key: KeySource
+  readonly driver: DriverName | 'auto'
+  /** Makes the mountpoint where it is missing. */
+  readonly makeMountpoint: boolean
+  readonly allowOther: boolean
+  readonly fileSystem: Omit<FileSystemOptions, 'files' | 'stateDir' | 'cacheDir' | 'log'>
+  /** Shows the project's tables as a folder of the drive. */
+  readonly showsTables: boolean
+  readonly log: Log
+  /** Where `log` goes, for `docmount status`; absent when that is no file. */
+  readonly logFile?: string | undefined
+}
+
+/** Resolves when the drive is live. Throws DaemonError or MountError, one line each, with nothing left behind. */
+export async function startSession(options: StartSessionOptions): Promise<MountSession> {
+  const undo: (() => Promise<unknown>)[] = []
+  try {
+    return await start(options, undo)
+  } catch (error) {
+    for (const step of undo.toReversed()) {
+      await step().catch((cause: unknown) => options.log.warn({ error: cause }, 'clearing away failed'))
+    }
+    throw error
+  }
+}
+
+async function start(options: StartSessionOptions, undo: (() => Promise<unknown>)[]): Promise<MountSession> {
+  const { plan, log } = options
+  const { mountpoint, runtimeDir } = plan
+  await ensureFolders(plan)
+  await takeOver(plan)
+  const isMade = await prepareMountpoint(mountpoint, { makeIfMissing: options.makeMountpoint, runtimeDir })
+  if (isMade) undo.push(() => rmdir(mountpoint))
+  const choice = await chooseDriver(options.driver, mountpoint)
+  const driver = await loadDriver(choice.driver)
+
+  const client = createClient({ baseUrl: plan.baseUrl, apiKey: options.key, log })
+  undo.push(() => client.close())
+  const projectFiles = await createFileSystem({
+    ...options.fileSystem,
+    files: client.files(plan.project),
+    stateDir: plan.stateDir,
+    cacheDir: plan.cacheDir,
+    log,
+  }).catch(async (error: unknown) => {
+    throw await describeStartError(error, plan, client)
+  })
+  undo.push(() => projectFiles.close())
+  const { cacheTtlMs, readOnly } = options.fileSystem
+  const fileSystem = options.showsTables
+    ? await withTablesFolder(projectFiles, { tables: client.tables(plan.project), cacheTtlMs, readOnly, log })
+    : projectFiles
+
+  // Found from now on, so that whoever sees the mount also finds its daemon; commands wait for the session.
+  let announce: (session: MountSession) => void = () => {}
+  const coming = new Promise<MountSession>((resolve) => {
+    announce = resolve
+  })
+  const record = await recordOf(options, choice.driver)
+  const server = await startControlServer(record.socketPath, createControlHandlers(coming), log)
+  async function withdraw(): Promise<void> {
+    // Closed first, not awaited: it waits for the very answers that tell of the end.
+    void server.close()
+    await removeMountRecord(runtimeDir, plan.id)
+  }
+  undo.push(withdraw)
+  await writeMountRecord(runtimeDir, record)
+
+  const mounted = await driver.mount(fileSystem, {
+    mountpoint,
+    source: `docmount:${plan.project}`,
+    readOnly: options.fileSystem.readOnly ?? false,
+    allowOther: options.allowOther,
+    log,
+  })
+  fileSystem.attachNotifier(mounted.notifier)
+  const session = new MountSession({
+    record,
+    fileSystem,
+    mounted,
+    log,
+    async withdraw() {
+      await withdraw()
+      await client.close()
+    },
+  })
+  announce(session)
+  log.info({ mountpoint, driver: choice.driver, why: choice.why }, 'live')
+  return session
+}
+
+async function recordOf(options: StartSessionOptions, driver: DriverName): Promise<MountRecord> {
+  const { plan, logFile } = options
+  const { id, project, baseUrl, mountpoint, stateDir, cacheDir } = plan
+  return {
+    id,
+    pid: process.pid,
+    processStart: (await processStartOf(process.pid)) ?? '',
+    startedAt: new Date().toISOString(),
+    project,
+    baseUrl,
+    mountpoint,
+    driver,
+    stateDir,
+    cacheDir,
+    logFile,
+    socketPath: socketFile(plan.runtimeDir, id),
+  }
+}

@@ -1,0 +1,30 @@
+// A daemon may outlive its mount: unmounted by somebody else, it goes on sending. A new mount at the same place asks it
+// to stop and resumes its work from the journal.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { findOurMount } from '../fuse/mountinfo.ts'
+import { ask } from './control-client.ts'
+import { DaemonError } from './daemon-error.ts'
+import type { MountPlan } from './mount-plan.ts'
+import { isAlive, readMountRecords } from './mount-record.ts'
+
+const patienceMs = 10_000
+
+/** Throws a DaemonError when the earlier daemon does not go, since it holds the state folder. */
+export async function takeOver(plan: MountPlan): Promise<void> {
+  const record = (await readMountRecords(plan.runtimeDir)).find(({ id }) => id === plan.id)
+  if (record === undefined || !(await isAlive(record))) return
+  if ((await findOurMount(plan.mountpoint)) !== undefined) return
+  await ask(record.socketPath, 'unmount', { force: true, timeoutMs: 0 }).catch(() => {
+    // Whether it goes is seen below.
+  })
+  const deadline = Date.now() + patienceMs
+  while (await isAlive(record)) {
+    if (Date.now() > deadline) {
+      throw new DaemonError(
+        `an earlier docmount (process ${record.pid}) still serves programs that use ${plan.mountpoint}; close them`,
+      )
+    }
+    await sleep(100)
+  }
+}
