@@ -1,0 +1,54 @@
+// What was asked for on the command line.
+
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+
+const usage = `usage: scripts/bench [--quick] [--only WORKLOAD[,…]] [--peers NAME[,…]] [--delays 0,20] [--rounds N]
+                     [--out FOLDER] [--publish] [--keep]
+       scripts/bench --costs [--quick] [--publish]
+  --quick    a fifth of the data, one round
+  --only     groups of workloads: list flat sequential random heads grep copy-in write save-over
+  --peers    docmount and any of: rclone sshfs s3fs davfs2 undici memory (default: all that are installed)
+  --out      where the table, the JSON and the chart go (default: bench-results/)
+  --publish  also to docs/bench, and the table into docs/performance.md`
+
+/** Ends the process with the usage where the arguments make no sense. */
+export function readOptions(args) {
+  let values
+  try {
+    values = parseArgs({
+      args,
+      options: {
+        quick: { type: 'boolean', default: false },
+        publish: { type: 'boolean', default: false },
+        keep: { type: 'boolean', default: false },
+        only: { type: 'string' },
+        peers: { type: 'string' },
+        delays: { type: 'string', default: '0,20' },
+        rounds: { type: 'string' },
+        out: { type: 'string', default: 'bench-results' },
+      },
+    }).values
+  } catch (error) {
+    console.error(`${error.message}\n${usage}`)
+    process.exit(2)
+  }
+  const list = (text) => text?.split(',').filter((word) => word !== '')
+  const delaysMs = list(values.delays).map(Number)
+  const rounds = Number(values.rounds ?? (values.quick ? 1 : 3))
+  if (delaysMs.some((ms) => !(ms >= 0)) || !(rounds >= 1)) {
+    console.error(usage)
+    process.exit(2)
+  }
+  return {
+    isQuick: values.quick,
+    isKept: values.keep,
+    isPublished: values.publish,
+    groups: list(values.only),
+    peers: list(values.peers),
+    delaysMs,
+    rounds,
+    out: resolve(values.out),
+    limitSeconds: 60,
+  }
+}

@@ -1,0 +1,32 @@
+// The delay between clients and servers: see proxy-process.mjs.
+
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+
+/** One process for all of them, so that everybody goes through the same. */
+export function startProxy() {
+  const child = fork(new URL('proxy-process.mjs', import.meta.url).pathname, { stdio: 'inherit' })
+  let lastId = 0
+  const waiting = new Map()
+  child.on('message', (answer) => {
+    waiting.get(answer.id)?.(answer)
+    waiting.delete(answer.id)
+  })
+  const ask = (wish) =>
+    new Promise((resolve) => {
+      const id = ++lastId
+      waiting.set(id, resolve)
+      child.send({ ...wish, id })
+    })
+  return {
+    /** The port through which `targetPort` is reached. `isSplit`: half the delay in each direction. */
+    open: async (targetPort, { isSplit = false } = {}) => (await ask({ open: targetPort, isSplit })).port,
+    /** For connections made from now on. */
+    setDelay: (delay) => ask({ delay }),
+    async stop() {
+      if (child.exitCode !== null) return
+      if (child.connected) child.disconnect()
+      if (child.exitCode === null) await once(child, 'exit')
+    },
+  }
+}

@@ -1,0 +1,112 @@
+// What is measured. Each group starts on a fresh mount with nothing cached anywhere, and makes the rows it names.
+
+import { join } from 'node:path'
+import { makeReports, reportBytesOf, reports, noteBytes } from './data.mjs'
+
+/** Rows of the table, in order; `better` is always less: seconds. */
+export const rows = {
+  'list-cold': 'ls -lR, 100 folders × 100 files, cold',
+  'list-warm': 'ls -lR again',
+  'flat-cold': 'ls -l, folder of 10,000, cold',
+  'flat-warm': 'ls -l again',
+  'sequential-cold': 'read 256 MiB, cold',
+  'sequential-warm': 'read again (page cache)',
+  'sequential-remount': 'read after remount (disk cache)',
+  random: '256 random reads of 4 KiB, cold',
+  heads: 'first 64 KiB of 500 files of 2 MiB',
+  grep: 'grep -r, 1,000 files of 8 KiB, cold',
+  'copy-in': 'cp -r, 500 files of 8 KiB in',
+  'copy-in-stored': '… until the server has them',
+  remove: 'rm -r of those 500',
+  write: 'write 256 MiB',
+  'write-stored': '… until the server has it',
+  'save-over': 'save over 10 files of 256 KiB',
+  'save-over-stored': '… until the server has them',
+}
+
+/** Rows that `--close-wait 0` changes: measured a second time for docmount. */
+export const writeBackRows = [
+  'copy-in',
+  'copy-in-stored',
+  'remove',
+  'write',
+  'write-stored',
+  'save-over',
+  'save-over-stored',
+]
+
+export const groups = {
+  async list(session) {
+    await session.mount()
+    await session.time('list-cold', 'ls', ['-lR', session.at('tree')])
+    await session.time('list-warm', 'ls', ['-lR', session.at('tree')])
+  },
+  async flat(session) {
+    await session.mount()
+    await session.time('flat-cold', 'ls', ['-l', session.at('flat')])
+    await session.time('flat-warm', 'ls', ['-l', session.at('flat')])
+  },
+  async sequential(session) {
+    const read = ['dd', [`if=${session.at('large/film.mp4')}`, 'of=/dev/null', 'bs=1M']]
+    await session.mount()
+    await session.time('sequential-cold', ...read)
+    await session.time('sequential-warm', ...read)
+    if (session.peer.isLimit) return
+    await session.remount()
+    await session.time('sequential-remount', ...read)
+  },
+  async random(session) {
+    await session.mount()
+    const reader = new URL('random-reads.mjs', import.meta.url).pathname
+    const { randomReads } = session.shape
+    await session.time('random', process.execPath, [
+      reader,
+      session.at('large/film.mp4'),
+      String(randomReads),
+      String(session.round),
+    ])
+  },
+  async heads(session) {
+    await session.mount()
+    await session.time('heads', 'sh', [
+      '-c',
+      'cd "$1" && for f in *; do head -c 65536 "$f"; done > /dev/null',
+      'sh',
+      session.at('scans'),
+    ])
+  },
+  async grep(session) {
+    await session.mount()
+    await session.time('grep', 'grep', ['-rc', 'needle', session.at('notes')], { mayFindNothing: true })
+  },
+  /** Copies in, waits until the server has everything, and removes it. */
+  async 'copy-in'(session) {
+    await session.mount()
+    const folder = session.freshName('letters')
+    await session.time('copy-in', 'cp', ['-r', session.source('letters'), session.at(folder)])
+    await session.stored('copy-in-stored', folder, session.shape.copies, noteBytes)
+    await session.time('remove', 'rm', ['-r', session.at(folder)])
+  },
+  async write(session) {
+    await session.mount()
+    const name = session.freshName('film')
+    await session.time('write', 'dd', [
+      `if=${session.source('film.mp4')}`,
+      `of=${session.at(`large/${name}.mp4`)}`,
+      'bs=1M',
+    ])
+    await session.stored('write-stored', 'large', 1, session.shape.largeBytes, `${name}.mp4`)
+    await session.tidy('rm', ['-f', session.at(`large/${name}.mp4`)])
+  },
+  async 'save-over'(session) {
+    await session.mount()
+    const edition = session.nextEdition()
+    const folder = join(session.folder, 'reports')
+    await makeReports(folder, reportBytesOf(edition))
+    // An editor has looked first.
+    await session.tidy('ls', ['-l', session.at('reports')])
+    const save = 'for f in "$1"/*; do cp "$f" "$2/" || exit 1; done'
+    await session.time('save-over', 'sh', ['-c', save, 'sh', folder, session.at('reports')])
+    await session.stored('save-over-stored', 'reports', reports, reportBytesOf(edition))
+  },
+}

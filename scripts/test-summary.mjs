@@ -1,0 +1,46 @@
+// Sums up vitest's JSON reports: scripts/test-summary.mjs UNIT.json MOUNT.json
+// Exits 1 when something failed, or when CI is set and the mount tests did not run.
+
+import { readFileSync } from 'node:fs'
+
+const [unit, mount] = process.argv.slice(2).map(countsOf)
+const sum = (key) => (unit?.[key] ?? 0) + (mount?.[key] ?? 0)
+let failed = sum('failed')
+
+// Absent: vitest ended before it could write it.
+if (unit === undefined) complain('the unit tests did not finish')
+if (mount === undefined) complain('the mount tests did not finish')
+// A set CI means a machine that is to prove everything: nothing is left out quietly there.
+if (process.env.CI !== undefined && mount !== undefined) {
+  if (mount.passed === 0) complain('the mount tests did not run, and CI is set')
+  for (const file of mount.idle) complain('no test ran in ' + file + ', and CI is set')
+}
+console.log(`${sum('passed')} passed, ${failed} failed, ${sum('skipped')} skipped`)
+process.exitCode = failed > 0 ? 1 : 0
+
+function complain(text) {
+  console.error(`test: ${text}`)
+  failed++
+}
+
+function countsOf(path) {
+  let report
+  try {
+    report = JSON.parse(readFileSync(path, 'utf8'))
+  } catch {
+    return undefined
+  }
+  const counts = { passed: 0, failed: 0, skipped: 0, idle: [] }
+  for (const { name, status, assertionResults } of report.testResults) {
+    for (const result of assertionResults) {
+      if (result.status === 'passed' || result.status === 'failed') counts[result.status]++
+      else counts.skipped++
+    }
+    // A file that could not be loaded, or whose hooks failed, fails although none of its tests did.
+    if (status === 'failed' && !assertionResults.some((result) => result.status === 'failed')) counts.failed++
+    if (!assertionResults.some((result) => result.status === 'passed' || result.status === 'failed')) {
+      counts.idle.push(name)
+    }
+  }
+  return counts
+}
