@@ -1,0 +1,344 @@
+import { describe, expect, test } from 'vitest'
+import { createClient } from '../../src/api/client.ts'
+import { ApiError, NetworkError } from '../../src/api/errors.ts'
+import type { RequestRecord } from '../../src/api/types.ts'
+import { answerJson, startRawServer } from '../support/raw-server.ts'
+import { clientOf, rejection, testKey } from './client-support.ts'
+
+const file = { ftype: 'file', name: 'a.txt' }
+
+describe('a call', () => {
+  test('is repeated after a temporary failure, and each attempt is reported', async () => {
+    await using server = await startRawServer((request, response, count) => {
+      if (count === 1) response.writeHead(503).end()
+      else if (count === 2) request.socket.destroy()
+      else answerJson(response, 200, file)
+    })
+    const records: RequestRecord[] = []
+    await using client = clientOf(server, { onRequest: (record) => records.push(record) })
+    await client.files('acme').get('/a.txt')
+    expect(records).toMatchObject([
+      { method: 'GET', path: '/a.txt', status: 503, attempt: 1 },
+      { method: 'GET', path: '/a.txt', status: undefined, attempt: 2 },
+      { method: 'GET', path: '/a.txt', status: 200, attempt: 3 },
+    ])
+  })
+
+  test('is made once when its options say so', async () => {
+    await using server = await startRawServer((_, response) => response.writeHead(500).end())
+    await using client = clientOf(server)
+    await rejection(client.files('acme').get('/a.txt', { attempts: 1 }))
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test.each([400, 401, 403, 404, 409, 501])('answered with %i is not repeated', async (status) => {
+    await using server = await startRawServer((_, response) => response.writeHead(status).end())
+    await using client = clientOf(server)
+    expect(await rejection(client.files('acme').get('/a.txt'))).toMatchObject({ status })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('waits as long as Retry-After asks', async () => {
+    const times: number[] = []
+    await using server = await startRawServer((_, response, count) => {
+      times.push(performance.now())
+      if (count === 1) response.writeHead(429, { 'retry-after': '1' }).end()
+      else answerJson(response, 200, file)
+    })
+    await using client = clientOf(server)
+    await client.files('acme').get('/a.txt')
+    expect(times[1]! - times[0]!).toBeGreaterThan(950)
+  })
+
+  test('does not begin a wait that its deadline forbids', async () => {
+    await using server = await startRawServer((_, response) => {
+      response.writeHead(429, { 'retry-after': '60' }).end(JSON.stringify({ errorMessage: 'slow down' }))
+    })
+    await using client = clientOf(server)
+    const error = await rejection(client.files('acme').get('/a.txt', { deadlineMs: 20_000 }))
+    expect(error).toMatchObject({ status: 429, errorMessage: 'slow down', retryAfterMs: 60_000 })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('ends at its deadline', async () => {
+    await using server = await startRawServer(() => {})
+    await using client = clientOf(server)
+    const error = await rejection(client.files('acme').get('/a.txt', { deadlineMs: 100 }))
+    expect(error).toBeInstanceOf(NetworkError)
+    expect(error).toMatchObject({ kind: 'deadline', message: 'GET /a.txt: no answer within 0.1 s' })
+  })
+
+  test('without an end to its deadline does not end', async () => {
+    await using server = await startRawServer((_, response) => answerJson(response, 200, file))
+    await using client = clientOf(server)
+    const found = await client.files('acme').get('/a.txt', { deadlineMs: Infinity })
+    expect(found).toMatchObject({ name: 'a.txt' })
+  })
+
+  test('ends at its deadline also when the answer stalls in the middle', async () => {
+    await using server = await startRawServer((_, response) => {
+      response.writeHead(200, { 'content-length': 100 }).write('{"ftype":')
+    })
+    await using client = clientOf(server)
+    const error = await rejection(client.files('acme').get('/a.txt', { deadlineMs: 100 }))
+    expect(error).toMatchObject({ kind: 'deadline' })
+  })
+
+  test('is aborted by its signal, also while it waits to repeat', async () => {
+    const controller = new AbortController()
+    const reason = new Error('interrupted')
+    await using server = await startRawServer((_, response) => {
+      response.writeHead(503, { 'retry-after': '20' }).end()
+      setImmediate(() => controller.abort(reason))
+    })
+    await using client = clientOf(server)
+    const call = client.files('acme').get('/a.txt', { signal: controller.signal })
+    expect(await rejection(call)).toBe(reason)
+  })
+
+  test('with a signal that is aborted already asks nothing', async () => {
+    await using server = await startRawServer((_, response) => answerJson(response, 200, file))
+    await using client = clientOf(server)
+    const reason = new Error('too late')
+    expect(await rejection(client.files('acme').get('/a', { signal: AbortSignal.abort(reason) }))).toBe(
+      reason,
+    )
+    expect(server.requests).toHaveLength(0)
+  })
+
+  test('may share its signal with many others', async () => {
+    await using server = await startRawServer((_, response) => answerJson(response, 200, file))
+    await using client = clientOf(server)
+    const warnings: Error[] = []
+    const onWarning = (warning: Error): void => void warnings.push(warning)
+    process.on('warning', onWarning)
+    const { signal } = new AbortController()
+    await Promise.all(Array.from({ length: 50 }, () => client.files('acme').get('/a', { signal })))
+    process.off('warning', onWarning)
+    expect(warnings).toEqual([])
+  })
+
+  test('whose answer breaks off is repeated', async () => {
+    await using server = await startRawServer((request, response, count) => {
+      if (count > 1) answerJson(response, 200, file)
+      else {
+        response.writeHead(200, { 'content-length': 100 }).write('{"ftype":')
+        setImmediate(() => request.socket.destroy())
+      }
+    })
+    await using client = clientOf(server)
+    expect(await client.files('acme').get('/a.txt')).toMatchObject({ name: 'a.txt' })
+  })
+
+  test('never follows a redirect, and the key stays here', async () => {
+    await using elsewhere = await startRawServer((_, response) => answerJson(response, 200, file))
+    await using server = await startRawServer((_, response) => {
+      response.writeHead(302, { location: `${elsewhere.origin}/api?token=secret` }).end()
+    })
+    await using client = clientOf(server)
+    const error = await rejection(client.files('acme').get('/a.txt'))
+    expect(error).toMatchObject({ kind: 'protocol' })
+    expect(String(error)).toContain(`302 redirect to ${elsewhere.origin}, which is not followed`)
+    expect(String(error)).not.toContain('secret')
+    expect(elsewhere.requests).toHaveLength(0)
+  })
+
+  test('refused by the service throws its words on one line, without the key', async () => {
+    await using server = await startRawServer((_, response) => {
+      answerJson(response, 403, { errorMessage: `no such key:\n\u001b[31m${testKey}` })
+    })
+    await using client = clientOf(server)
+    const error = await rejection(client.projects())
+    expect(error).toBeInstanceOf(ApiError)
+    expect(error).toMatchObject({ message: 'GET /projects: 403 no such key: [31m…' })
+  })
+
+  test('refused with an endless body reads little of it', async () => {
+    let sent = 0
+    await using server = await startRawServer((_, response) => {
+      response.writeHead(400)
+      const more = (): void => {
+        while (!response.destroyed && sent < 64 * 1024 * 1024) {
+          sent += 65_536
+          if (!response.write(Buffer.alloc(65_536, 0x20))) return void response.once('drain', more)
+        }
+      }
+      more()
+    })
+    await using client = clientOf(server)
+    expect(await rejection(client.projects())).toMatchObject({ status: 400, errorMessage: 'bad request' })
+    expect(sent).toBeLessThan(32 * 1024 * 1024)
+  })
+
+  test.each([
+    ['a page', '<html>', 'the answer is not JSON (200, no content type); is the base URL right?'],
+    ['nothing', '', 'the answer is not what the interface says: a file or folder is not an object'],
+    ['a list', '[]', 'the answer is not what the interface says: a file or folder is not an object'],
+    ['no name', '{"ftype":"file"}', 'the answer is not what the interface says: name is missing'],
+    [
+      'no kind',
+      '{"name":"a"}',
+      'the answer is not what the interface says: ftype is neither "file" nor "folder"',
+    ],
+    [
+      'a wrong size',
+      '{"ftype":"file","name":"a","size":"1"}',
+      'the answer is not what the interface says: size is not a number',
+    ],
+    [
+      'a folder without entries',
+      '{"ftype":"folder","name":"a"}',
+      "the answer is not what the interface says: the folder's entries: not an array",
+    ],
+  ])('answered with %s fails as "protocol" at once', async (_, body, detail) => {
+    await using server = await startRawServer((__, response) => response.end(body))
+    await using client = clientOf(server)
+    const error = await rejection(client.files('acme').get('/a'))
+    expect(error).toMatchObject({ kind: 'protocol', message: `GET /a: ${detail}` })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('accepts absent and null optional fields, and passes over unknown ones', async () => {
+    await using server = await startRawServer((_, response) => {
+      answerJson(response, 200, {
+        ftype: 'folder',
+        name: '/',
+        owner: 'unknown',
+        entries: [
+          { ftype: 'file', name: 'a.txt', size: null, modified_at: null },
+          { ftype: 'file', name: 'b.txt', size: 0, etag: 'unknown' },
+          { ftype: 'folder', name: 'c', entries: 'unknown' },
+        ],
+      })
+    })
+    await using client = clientOf(server)
+    const none = { mimetype: undefined, modifiedAt: undefined, url: undefined }
+    expect(await client.files('acme').get('/')).toEqual({
+      kind: 'folder',
+      name: '/',
+      entries: [
+        { kind: 'file', name: 'a.txt', size: undefined, ...none },
+        { kind: 'file', name: 'b.txt', size: 0, ...none },
+        { kind: 'folder', name: 'c' },
+      ],
+    })
+  })
+
+  test('lists a folder of 100,000 files with presigned URLs', async () => {
+    const url = `https://files.example/${'x'.repeat(400)}`
+    const entries = Array.from({ length: 100_000 }, (_, index) => ({
+      ftype: 'file',
+      name: `document ${index}.pdf`,
+      size: index,
+      mimetype: 'application/pdf',
+      modified_at: '2026-01-02T03:04:05.678Z',
+      url,
+    }))
+    await using server = await startRawServer((_, response) => {
+      answerJson(response, 200, { ftype: 'folder', name: 'many', entries })
+    })
+    await using client = clientOf(server)
+    const folder = await client.files('acme').get('/many')
+    expect(folder).toMatchObject({ kind: 'folder' })
+    expect(folder.kind === 'folder' && folder.entries.at(-1)?.name).toBe('document 99999.pdf')
+  })
+})
+
+describe('a delete', () => {
+  test('whose answer was lost and whose repetition finds nothing is done', async () => {
+    await using server = await startRawServer((request, response, count) => {
+      if (count === 1) request.socket.destroy()
+      else answerJson(response, 404, { errorMessage: 'not found' })
+    })
+    await using client = clientOf(server)
+    await client.files('acme').delete('/a.txt')
+    expect(server.requests.map(({ method }) => method)).toEqual(['DELETE', 'DELETE'])
+  })
+
+  test('that finds nothing at first is a 404', async () => {
+    await using server = await startRawServer((_, response) => {
+      answerJson(response, 404, { errorMessage: 'not found' })
+    })
+    await using client = clientOf(server)
+    const error = await rejection(client.files('acme').delete('/a.txt'))
+    expect(error).toMatchObject({ message: 'DELETE /a.txt: 404 not found' })
+  })
+})
+
+describe('the key', () => {
+  test('is read at first use, and again when it is refused', async () => {
+    const keys = ['old\n', 'new\n']
+    let reads = 0
+    await using server = await startRawServer((request, response) => {
+      if (request.headers['x-api-key'] === 'new') answerJson(response, 200, [])
+      else answerJson(response, 401, { errorMessage: 'unauthorized' })
+    })
+    await using client = clientOf(server, { apiKey: { read: () => Promise.resolve(keys[reads++] ?? 'new') } })
+    expect(reads).toBe(0)
+    expect(await client.projects()).toEqual([])
+    expect(await client.projects()).toEqual([])
+    expect(reads).toBe(2)
+    expect(server.requests).toHaveLength(3)
+  })
+
+  test('that is refused and unchanged is a 401', async () => {
+    await using server = await startRawServer((_, response) => response.writeHead(401).end())
+    await using client = clientOf(server, { apiKey: { read: () => Promise.resolve('same') } })
+    const error = await rejection(client.projects())
+    expect(error).toMatchObject({ message: 'GET /projects: 401 the API key was refused' })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('that cannot be a header is refused without showing it', async () => {
+    await using server = await startRawServer((_, response) => answerJson(response, 200, []))
+    await using client = clientOf(server, { apiKey: 'line one\nline two' })
+    const error = await rejection(client.projects())
+    expect(error).toBeInstanceOf(TypeError)
+    expect(String(error)).not.toContain('line one')
+    expect(server.requests).toHaveLength(0)
+  })
+})
+
+describe('a client', () => {
+  test.each(['https://host.example/api/', 'https://host.example/api', 'http://[::1]:80'])(
+    'takes %s as base URL',
+    (baseUrl) => {
+      expect(() => createClient({ baseUrl, apiKey: 'k' })).not.toThrow()
+    },
+  )
+
+  test.each(['', 'host/api', 'ftp://host/api', 'https://user:word@host/api', 'https://host/api?x=1'])(
+    'refuses %j as base URL',
+    (baseUrl) => {
+      expect(() => createClient({ baseUrl, apiKey: 'k' })).toThrow(/the base URL must/)
+    },
+  )
+
+  test('uses its connections again', async () => {
+    await using server = await startRawServer((_, response) => answerJson(response, 200, []))
+    await using client = clientOf(server)
+    for (let count = 0; count < 5; count++) await client.projects()
+    expect(server.connectionCount).toBeLessThanOrEqual(2)
+  })
+
+  test('that is closed fails its calls under way', async () => {
+    await using server = await startRawServer(() => void client.close())
+    const client = clientOf(server)
+    expect(await rejection(client.projects({ attempts: 1 }))).toMatchObject({ kind: 'cut' })
+  })
+
+  test('encodes names and paths, and refuses what no request may hold', async () => {
+    await using server = await startRawServer((_, response) => answerJson(response, 200, file))
+    await using client = clientOf(server)
+    await client.files('a/b ü').get('x/ä&b=c?#%/y z/')
+    expect(server.requests[0]?.url).toBe(
+      '/api/projects/a%2Fb%20%C3%BC/files?path=%2Fx%2F%C3%A4%26b%3Dc%3F%23%25%2Fy%20z',
+    )
+    const files = client.files('acme')
+    for (const path of ['/a/../b', '..', '/a\0b', '/\ud800']) {
+      expect(await rejection(files.get(path))).toBeInstanceOf(TypeError)
+    }
+    expect(() => client.files('..')).toThrow(TypeError)
+    expect(server.requests).toHaveLength(1)
+  })
+})

@@ -1,0 +1,163 @@
+// cp, mv, touch, dd, truncate and the shell's redirections.
+
+import type { Scenario } from './scenario.ts'
+
+const thousandLines = Array.from({ length: 1_000 }, (_, index) => `${index + 1}\n`).join('')
+
+export const coreutils: readonly Scenario[] = [
+  {
+    title: 'cp puts a new file in',
+    prepare: 'seq 1000 > "$2/a.txt"',
+    act: 'cp "$2/a.txt" "$1/a.txt"',
+    after: { 'a.txt': thousandLines },
+    calls: { PUT: 1, DELETE: 0, download: 0, apiAtMost: 2 },
+  },
+  {
+    title: 'cp -p keeps the modification time',
+    prepare: 'seq 1000 > "$2/a.txt"; touch -d "2001-02-03 04:05:06 UTC" "$2/a.txt"',
+    act: 'cp -p "$2/a.txt" "$1/a.txt"; stat -c %Y "$1/a.txt"',
+    after: { 'a.txt': thousandLines },
+    says: '981173106\n',
+    calls: { PUT: 1, DELETE: 0, apiAtMost: 2 },
+  },
+  {
+    title: 'cp over an existing document is one replace',
+    given: { 'a.txt': 'the old content' },
+    prepare: 'seq 1000 > "$2/a.txt"',
+    act: 'cp "$2/a.txt" "$1/a.txt"',
+    after: { 'a.txt': thousandLines },
+    calls: { PUT: 1, DELETE: 1, download: 0, apiAtMost: 3 },
+  },
+  {
+    title: 'cp takes a document out',
+    given: { 'a.txt': thousandLines },
+    act: 'cp "$1/a.txt" "$2/a.txt"; md5sum < "$2/a.txt"',
+    after: { 'a.txt': thousandLines },
+    says: '53d025127ae99ab79e8502aae2d9bea6  -\n',
+    calls: { GET: 0, PUT: 0, DELETE: 0, download: 1 },
+  },
+  {
+    title: 'cp makes a copy beside the original',
+    given: { 'a.txt': thousandLines },
+    act: 'cp "$1/a.txt" "$1/b.txt"',
+    after: { 'a.txt': thousandLines, 'b.txt': thousandLines },
+  },
+  {
+    title: 'cp -r puts a folder in and takes it out again',
+    prepare: 'mkdir -p "$2/in/deep"; echo a > "$2/in/a.txt"; echo b > "$2/in/deep/b.csv"',
+    act: 'cp -r "$2/in" "$1/in"; cp -r "$1/in" "$2/out"; diff -r "$2/in" "$2/out"',
+    after: { 'in/a.txt': 'a\n', 'in/deep/b.csv': 'b\n' },
+  },
+  {
+    title: 'mv gives a document a new name',
+    given: { 'a.pdf': 'content' },
+    act: 'mv "$1/a.pdf" "$1/b.pdf"',
+    after: { 'b.pdf': 'content' },
+    calls: { apiAtMost: 4 },
+  },
+  {
+    title: 'mv puts a document in the place of another',
+    given: { 'a.pdf': 'new', 'b.pdf': 'old' },
+    act: 'mv "$1/a.pdf" "$1/b.pdf"',
+    after: { 'b.pdf': 'new' },
+  },
+  {
+    title: 'mv -n leaves an existing document alone',
+    given: { 'a.pdf': 'new', 'b.pdf': 'old' },
+    act: 'mv -n "$1/a.pdf" "$1/b.pdf" || true',
+    after: { 'a.pdf': 'new', 'b.pdf': 'old' },
+  },
+  {
+    title: 'mv moves a folder',
+    given: { 'old/a.txt': 'a', 'old/deep/b.txt': 'b' },
+    act: 'mv "$1/old" "$1/new"',
+    after: { 'new/a.txt': 'a', 'new/deep/b.txt': 'b' },
+  },
+  {
+    title: 'mv moves a file in and out',
+    given: { 'out.txt': 'going' },
+    prepare: 'echo coming > "$2/in.txt"',
+    act: 'mv "$2/in.txt" "$1/in.txt"; mv "$1/out.txt" "$2/out.txt"; cat "$2/out.txt"',
+    after: { 'in.txt': 'coming\n' },
+    says: 'going',
+  },
+  {
+    title: 'rm -r removes a folder with everything in it',
+    given: { 'keep.txt': 'k', 'old/a.txt': 'a', 'old/deep/b.txt': 'b' },
+    act: 'rm -r "$1/old"; ls "$1"',
+    after: { 'keep.txt': 'k' },
+    says: 'keep.txt\n',
+  },
+  {
+    title: '> makes and replaces',
+    given: { 'b.txt': 'old' },
+    act: 'echo one > "$1/a.txt"; echo two > "$1/b.txt"',
+    after: { 'a.txt': 'one\n', 'b.txt': 'two\n' },
+  },
+  {
+    title: '>> appends',
+    given: { 'log.txt': 'first\n' },
+    act: 'echo second >> "$1/log.txt"; echo third >> "$1/log.txt"',
+    after: { 'log.txt': 'first\nsecond\nthird\n' },
+  },
+  {
+    title: 'a loop with one open file writes it once',
+    act: 'for n in 1 2 3; do echo $n; /bin/true; done > "$1/a.txt"',
+    after: { 'a.txt': '1\n2\n3\n' },
+  },
+  {
+    title: 'touch makes an empty file, and moves only the time of an existing one',
+    given: { 'b.txt': 'kept' },
+    act: 'touch "$1/a.txt"; touch -d "2001-02-03 04:05:06 UTC" "$1/b.txt"; stat -c %Y "$1/b.txt"',
+    after: { 'a.txt': '', 'b.txt': 'kept' },
+    says: '981173106\n',
+    calls: { DELETE: 0 },
+  },
+  {
+    title: ': > empties a document',
+    given: { 'a.txt': 'full' },
+    act: ': > "$1/a.txt"',
+    after: { 'a.txt': '' },
+  },
+  {
+    title: 'truncate makes shorter and longer',
+    given: { 'a.txt': '0123456789', 'b.txt': '01234' },
+    act: 'truncate -s 4 "$1/a.txt"; truncate -s 8 "$1/b.txt"',
+    after: { 'a.txt': '0123', 'b.txt': '01234\0\0\0' },
+  },
+  {
+    title: 'dd conv=fsync writes through',
+    prepare: 'seq 1000 > "$2/a.txt"',
+    act: 'dd if="$2/a.txt" of="$1/a.txt" bs=512 conv=fsync status=none',
+    after: { 'a.txt': thousandLines },
+  },
+  {
+    title: 'dd conv=notrunc changes a range in place',
+    given: { 'a.txt': '0123456789' },
+    act: 'printf XY | dd of="$1/a.txt" bs=1 seek=4 conv=notrunc status=none',
+    after: { 'a.txt': '0123XY6789' },
+  },
+  {
+    title: 'ls -l of a folder is at most one call',
+    given: { 'inner/a.txt': 'a', 'inner/b.txt': 'bb', 'inner/c.txt': 'ccc' },
+    act: 'ls -l "$1/inner" | awk \'NR > 1 { print $5, $9 }\'',
+    after: { 'inner/a.txt': 'a', 'inner/b.txt': 'bb', 'inner/c.txt': 'ccc' },
+    says: '1 a.txt\n2 b.txt\n3 c.txt\n',
+    calls: { getAtMost: 1, PUT: 0, DELETE: 0, download: 0 },
+  },
+  {
+    title: 'find and grep -r see everything',
+    given: { '1/a.txt': 'needle', '2/b.txt': 'hay', '2/deep/c.txt': 'a needle too' },
+    act: 'cd "$1"; find . -type f | sort; grep -rl needle . | sort',
+    after: { '1/a.txt': 'needle', '2/b.txt': 'hay', '2/deep/c.txt': 'a needle too' },
+    says: './1/a.txt\n./2/b.txt\n./2/deep/c.txt\n./1/a.txt\n./2/deep/c.txt\n',
+    calls: { getAtMost: 3, PUT: 0, DELETE: 0, download: 3 },
+  },
+  {
+    title: 'a file removed while it is read is read to its end',
+    given: { 'a.txt': thousandLines },
+    act: 'exec 3< "$1/a.txt"; rm "$1/a.txt"; md5sum <&3',
+    after: {},
+    says: '53d025127ae99ab79e8502aae2d9bea6  -\n',
+  },
+]

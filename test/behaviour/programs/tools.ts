@@ -1,0 +1,149 @@
+// sed, rsync, tar, unzip, vim and python.
+
+import type { Scenario } from './scenario.ts'
+
+const thousandLines = Array.from({ length: 1_000 }, (_, index) => `${index + 1}\n`).join('')
+
+export const tools: readonly Scenario[] = [
+  {
+    title: 'sed -i edits in place by one replace',
+    programs: ['sed'],
+    given: { 'a.txt': 'the old word\n' },
+    act: 'sed -i s/old/new/ "$1/a.txt"',
+    after: { 'a.txt': 'the new word\n' },
+    calls: { PUT: 1, DELETE: 1, apiAtMost: 3 },
+  },
+  {
+    title: 'rsync -a copies once, and the second time nothing',
+    programs: ['rsync'],
+    prepare:
+      'mkdir -p "$2/in/deep"; seq 1000 > "$2/in/a.txt"; echo b > "$2/in/deep/b.csv"; touch -d "2001-02-03 04:05:06.5 UTC" "$2/in/a.txt"',
+    act: 'rsync -a "$2/in/" "$1/"; rsync -a --itemize-changes "$2/in/" "$1/" | grep "^[<>]" || true',
+    after: { 'a.txt': thousandLines, 'deep/b.csv': 'b\n' },
+    says: '',
+    calls: { PUT: 2, DELETE: 0 },
+  },
+  {
+    title: 'rsync -a replaces what changed',
+    programs: ['rsync'],
+    given: { 'a.txt': 'old', 'b.txt': 'the same' },
+    prepare: 'mkdir "$2/in"; seq 1000 > "$2/in/a.txt"; cp -p "$1/b.txt" "$2/in/b.txt"',
+    act: 'rsync -a "$2/in/" "$1/"',
+    after: { 'a.txt': thousandLines, 'b.txt': 'the same' },
+    calls: { PUT: 1, DELETE: 1 },
+  },
+  {
+    title: 'rsync --inplace writes into the document itself',
+    programs: ['rsync'],
+    given: { 'a.txt': `${'x'.repeat(5_000)}\n` },
+    prepare: 'mkdir "$2/in"; seq 1000 > "$2/in/a.txt"',
+    act: 'rsync -a --inplace "$2/in/" "$1/"',
+    after: { 'a.txt': thousandLines },
+    calls: { PUT: 1, DELETE: 1 },
+  },
+  {
+    title: 'rsync takes a folder out',
+    programs: ['rsync'],
+    given: { 'a.txt': 'a', 'deep/b.txt': 'b' },
+    act: 'rsync -a "$1/" "$2/out/"; cat "$2/out/a.txt" "$2/out/deep/b.txt"',
+    after: { 'a.txt': 'a', 'deep/b.txt': 'b' },
+    says: 'ab',
+    calls: { PUT: 0, DELETE: 0 },
+  },
+  {
+    title: 'tar x unpacks an archive',
+    programs: ['tar'],
+    prepare:
+      'mkdir -p "$2/in/deep"; seq 1000 > "$2/in/a.txt"; echo b > "$2/in/deep/b.csv"; tar cf "$2/in.tar" -C "$2/in" .',
+    act: 'tar xf "$2/in.tar" -C "$1"; tar df "$2/in.tar" -C "$1" a.txt 2>&1 || true',
+    after: { 'a.txt': thousandLines, 'deep/b.csv': 'b\n' },
+    calls: { PUT: 2, DELETE: 0 },
+  },
+  {
+    title: 'tar c reads a folder',
+    programs: ['tar'],
+    given: { 'a.txt': 'a', 'deep/b.txt': 'b' },
+    act: 'tar cf "$2/out.tar" -C "$1" .; tar xOf "$2/out.tar" ./a.txt; tar xOf "$2/out.tar" ./deep/b.txt',
+    after: { 'a.txt': 'a', 'deep/b.txt': 'b' },
+    says: 'ab',
+  },
+  {
+    title: 'unzip unpacks an archive',
+    programs: ['zip', 'unzip'],
+    prepare:
+      'mkdir -p "$2/in/deep"; seq 1000 > "$2/in/a.txt"; echo b > "$2/in/deep/b.csv"; cd "$2/in"; zip -qr ../in.zip .',
+    act: 'unzip -q "$2/in.zip" -d "$1"',
+    after: { 'a.txt': thousandLines, 'deep/b.csv': 'b\n' },
+    calls: { PUT: 2, DELETE: 0 },
+  },
+  {
+    title: 'vim saves with a backup by rename, in one replace',
+    programs: ['vim'],
+    given: { 'a.txt': 'the old word\n' },
+    act: 'vim -es -u NONE -i NONE -c "set writebackup backupskip= backupcopy=no fsync" -c "%s/old/new/" -c wq "$1/a.txt" < /dev/null',
+    after: { 'a.txt': 'the new word\n' },
+    calls: { PUT: 1, DELETE: 1, apiAtMost: 3 },
+  },
+  {
+    title: 'vim saves into the document itself, with swap file',
+    programs: ['vim'],
+    given: { 'a.txt': 'the old word\n' },
+    act: 'vim -es -N -u NONE -i NONE -c "set swapfile directory=. backupskip= backupcopy=yes" -c "%s/old/new/" -c wq "$1/a.txt" < /dev/null',
+    after: { 'a.txt': 'the new word\n' },
+    calls: { PUT: 1, DELETE: 1, apiAtMost: 3 },
+  },
+  {
+    title: 'python writes, appends and reads back',
+    programs: ['python3'],
+    act: `python3 - "$1" <<'python'
+import sys
+name = sys.argv[1] + "/a.txt"
+with open(name, "w") as file:
+    file.write("one\\n")
+with open(name, "a") as file:
+    file.write("two\\n")
+with open(name) as file:
+    sys.stdout.write(file.read())
+python`,
+    after: { 'a.txt': 'one\ntwo\n' },
+    says: 'one\ntwo\n',
+  },
+  {
+    title: 'python maps a document into memory and reads it',
+    programs: ['python3'],
+    given: { 'a.txt': thousandLines },
+    act: `python3 - "$1" <<'python'
+import hashlib, mmap, sys
+with open(sys.argv[1] + "/a.txt", "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+    print(hashlib.md5(mapped).hexdigest(), mapped[:4])
+python`,
+    after: { 'a.txt': thousandLines },
+    says: "53d025127ae99ab79e8502aae2d9bea6 b'1\\n2\\n'\n",
+    calls: { GET: 0, PUT: 0, DELETE: 0, download: 1 },
+  },
+  {
+    title: 'python changes a document through shared memory',
+    programs: ['python3'],
+    given: { 'a.txt': 'the old word' },
+    act: `python3 - "$1" <<'python'
+import mmap, sys
+with open(sys.argv[1] + "/a.txt", "r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
+    mapped[4:7] = b"new"
+    mapped.flush()
+python`,
+    after: { 'a.txt': 'the new word' },
+  },
+  {
+    title: 'python writes in random order',
+    programs: ['python3'],
+    act: `python3 - "$1" <<'python'
+import os, sys
+file = os.open(sys.argv[1] + "/a.csv", os.O_CREAT | os.O_RDWR)
+for index in (9, 3, 0, 7, 1, 8, 2, 5, 4, 6):
+    os.pwrite(file, b"%04d\\n" % index, index * 5)
+os.fsync(file)
+os.close(file)
+python`,
+    after: { 'a.csv': '0000\n0001\n0002\n0003\n0004\n0005\n0006\n0007\n0008\n0009\n' },
+  },
+]

@@ -1,0 +1,152 @@
+// Changes that another client makes at the same time.
+
+import { expect } from 'vitest'
+
+import { patternedBytes } from '../../support/bytes.ts'
+import type { DocmountDoor } from '../../support/docmount-door.ts'
+import { waitUntil } from '../../support/wait-until.ts'
+import type { Topic } from '../topic.ts'
+
+const mebibyte = 1024 * 1024
+const old = patternedBytes(8 * mebibyte, 'old')
+const changed = patternedBytes(8 * mebibyte, 'changed')
+
+export const otherClients: Topic<DocmountDoor> = (it) => {
+  it(
+    'a document added by another client is seen when the listing has expired',
+    { 'a.txt': 'a' },
+    async ({ door, folder, at }) => {
+      expect(await door.readdir(folder)).toEqual(['a.txt'])
+      await door.testService.other.put(at('b.txt'), 'b')
+      await waitUntil('b.txt to be listed', async () => (await door.readdir(folder)).includes('b.txt'))
+      expect((await door.readFile(at('b.txt'))).toString()).toBe('b')
+    },
+  )
+
+  it(
+    'a name looked up in vain is found once another client has made it',
+    { 'a.txt': 'a' },
+    async ({ door, at }) => {
+      await expect(door.stat(at('b.txt'))).rejects.toMatchObject({ code: 'ENOENT' })
+      await door.testService.other.put(at('b.txt'), 'b')
+      await waitUntil('b.txt to be found', () => door.stat(at('b.txt')).catch(() => undefined))
+    },
+  )
+
+  it('a document changed by another client is read anew', { 'a.txt': 'first' }, async ({ door, at }) => {
+    expect((await door.readFile(at('a.txt'))).toString()).toBe('first')
+    await door.testService.other.put(at('a.txt'), 'second, longer')
+    await waitUntil(
+      'the new content',
+      async () => (await door.readFile(at('a.txt'))).toString() === 'second, longer',
+    )
+    expect((await door.stat(at('a.txt'))).size).toBe(14)
+  })
+
+  it(
+    'a document changed by another client to the same size is read anew',
+    { 'a.txt': 'first' },
+    async ({ door, at }) => {
+      expect((await door.readFile(at('a.txt'))).toString()).toBe('first')
+      await door.testService.other.put(at('a.txt'), 'other')
+      await waitUntil(
+        'the new content',
+        async () => (await door.readFile(at('a.txt'))).toString() === 'other',
+      )
+    },
+  )
+
+  it(
+    'a document deleted by another client is gone when the listing has expired',
+    { 'a.txt': 'a', 'b.txt': 'b' },
+    async ({ door, folder, at }) => {
+      await door.readdir(folder)
+      await door.testService.other.delete(at('a.txt'))
+      await waitUntil('a.txt to be gone', async () => !(await door.readdir(folder)).includes('a.txt'))
+      await expect(door.stat(at('a.txt'))).rejects.toMatchObject({ code: 'ENOENT' })
+    },
+  )
+
+  it('a reader never gets a mixture of two versions', { 'a.pdf': old }, async ({ door, at }) => {
+    const file = await door.open(at('a.pdf'), 'r')
+    expect((await file.read(mebibyte, 0)).equals(old.subarray(0, mebibyte))).toBe(true)
+    await door.testService.other.put(at('a.pdf'), changed)
+    let offset = mebibyte
+    let error: NodeJS.ErrnoException | undefined
+    while (offset < old.length && error === undefined) {
+      try {
+        const bytes = await file.read(mebibyte, offset)
+        expect(bytes.equals(old.subarray(offset, offset + bytes.length)), `bytes from ${offset}`).toBe(true)
+        expect(bytes.length).toBeGreaterThan(0)
+        offset += bytes.length
+      } catch (reason) {
+        error = reason as NodeJS.ErrnoException
+      }
+    }
+    if (error !== undefined) expect(error.code).toBe('ESTALE')
+    await file.close()
+    await waitUntil('the new content', async () =>
+      (await door.readFile(at('a.pdf')).catch(() => old)).equals(changed),
+    )
+  })
+
+  it(
+    'a new document whose name another client took meanwhile gets the name; theirs is kept beside it',
+    { 'x.txt': 'x' },
+    async ({ door, folder, at }) => {
+      const file = await door.open(at('a.txt'), 'w')
+      await file.write('ours', 0)
+      await door.testService.other.put(at('a.txt'), 'theirs')
+      await file.close()
+      await expectBoth(door, folder)
+    },
+  )
+
+  it(
+    'a save over a version nobody here has seen keeps that version beside it',
+    { 'a.txt': 'old', 'x.txt': 'x' },
+    async ({ door, folder, at }) => {
+      const file = await door.open(at('a.txt'), 'r+')
+      await file.truncate(0)
+      await file.write('ours', 0)
+      await door.testService.other.put(at('a.txt'), 'theirs')
+      await file.close()
+      await expectBoth(door, folder)
+    },
+  )
+
+  it(
+    'a document deleted by another client while it is written here is uploaded again',
+    { 'a.txt': 'old', 'x.txt': 'x' },
+    async ({ door, folder, at }) => {
+      const file = await door.open(at('a.txt'), 'r+')
+      await file.write('new', 0)
+      await door.testService.other.delete(at('a.txt'))
+      await file.close()
+      await door.behind.settle(folder, { 'a.txt': 'new', 'x.txt': 'x' })
+    },
+  )
+
+  it(
+    'a folder that another client filled meanwhile is not removed',
+    { 'x.txt': 'x' },
+    async ({ door, at }) => {
+      await door.mkdir(at('inner'))
+      expect(await door.readdir(at('inner'))).toEqual([])
+      await door.testService.other.put(at('inner/a.txt'), 'theirs')
+      await expect(door.rmdir(at('inner'))).rejects.toMatchObject({ code: 'ENOTEMPTY' })
+      expect((await door.testService.other.bytes(at('inner/a.txt'))).toString()).toBe('theirs')
+    },
+  )
+}
+
+/** `a.txt` is ours, and theirs is in `a (conflict …).txt`. */
+async function expectBoth(door: DocmountDoor, folder: string): Promise<void> {
+  const documents = await waitUntil('both versions to be in the service', async () => {
+    const found = await door.testService.other.documents(folder)
+    return found?.get('a.txt')?.toString() === 'ours' && found.size === 3 && found
+  })
+  const copy = [...documents].find(([name]) => /^a \(conflict .+\)\.txt$/.test(name))
+  expect(copy?.[1].toString()).toBe('theirs')
+  await waitUntil('the copy to be listed', async () => (await door.readdir(folder)).includes(copy?.[0] ?? ''))
+}

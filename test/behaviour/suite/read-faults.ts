@@ -1,0 +1,130 @@
+// Listing and reading while the service misbehaves.
+
+import { expect } from 'vitest'
+
+import type { Fault, FaultTarget } from '../../../src/service/contract.ts'
+import { patternedBytes } from '../../support/bytes.ts'
+import type { DocmountDoor } from '../../support/docmount-door.ts'
+import { waitUntil } from '../../support/wait-until.ts'
+import type { Topic } from '../topic.ts'
+
+const large = patternedBytes(3_000_001, 'read faults')
+
+/** Switches a fault on for as long as `body` takes; answers how many requests it hit. */
+export async function withFault(
+  door: DocmountDoor,
+  fault: Fault,
+  target: FaultTarget,
+  body: () => Promise<void>,
+): Promise<number> {
+  const { faults } = door.testService.service
+  const before = faults.hits
+  const clear = faults.inject(fault, target)
+  try {
+    await body()
+  } finally {
+    clear()
+  }
+  return faults.hits - before
+}
+
+export const readFaults: Topic<DocmountDoor> = (it) => {
+  it(
+    'a presigned URL that expires while a document is read is renewed within the read',
+    { 'a.pdf': large },
+    async ({ door, at }) => {
+      const file = await door.open(at('a.pdf'), 'r')
+      expect((await file.read(1_000, 0)).equals(large.subarray(0, 1_000))).toBe(true)
+      const target = { endpoint: 'download', path: at('a.pdf'), times: 1 } as const
+      const hits = await withFault(door, { kind: 'expired-url' }, target, async () => {
+        expect((await file.read(2_000_000, 1_000_000)).equals(large.subarray(1_000_000, 3_000_000))).toBe(
+          true,
+        )
+      })
+      expect(hits).toBe(1)
+      await file.close()
+    },
+  )
+
+  const harmless: readonly (readonly [string, Fault, number])[] = [
+    ['a download cut in the middle is read on', { kind: 'cut-response', afterBytes: 20_000 }, 1],
+    ['a download answered with 500 is asked for again', { kind: 'status', status: 500 }, 1],
+    ['a download answered with 429 is asked for again', { kind: 'status', status: 429, retryAfter: 1 }, 1],
+    ['a service that ignores Range is read all the same', { kind: 'ignore-range' }, 100],
+    ['a slow first byte is waited for', { kind: 'latency', ms: 300 }, 3],
+  ]
+  for (const [title, fault, times] of harmless) {
+    it(title, { 'a.pdf': large }, async ({ door, folder, at }) => {
+      await door.readdir(folder)
+      const target = { endpoint: 'download', path: at('a.pdf'), times } as const
+      const hits = await withFault(door, fault, target, async () => {
+        expect((await door.readFile(at('a.pdf'))).equals(large)).toBe(true)
+      })
+      expect(hits).toBeGreaterThan(0)
+    })
+  }
+
+  it('a listing answered with 500 is asked for again', { 'inner/a.txt': 'a' }, async ({ door, at }) => {
+    const target = { endpoint: 'files', method: 'GET', path: at('inner'), times: 1 } as const
+    const hits = await withFault(door, { kind: 'status', status: 500 }, target, async () => {
+      expect(await door.readdir(at('inner'))).toEqual(['a.txt'])
+    })
+    expect(hits).toBe(1)
+  })
+
+  it(
+    'a listing that cannot be had is an error, never an empty folder or a missing one',
+    { 'inner/a.txt': 'a' },
+    async ({ door, at }) => {
+      const target = { endpoint: 'files', method: 'GET', path: at('inner') } as const
+      await withFault(door, { kind: 'status', status: 500 }, target, async () => {
+        // What was fetched ahead is shown to the end of its life.
+        const error = await waitUntil('the listing to fail', () =>
+          door.readdir(at('inner')).then(
+            (names) => {
+              expect(names).toEqual(['a.txt'])
+              return undefined
+            },
+            (reason: NodeJS.ErrnoException) => reason,
+          ),
+        )
+        expect(['EIO', 'ETIMEDOUT']).toContain(error.code)
+      })
+      expect(await door.readdir(at('inner'))).toEqual(['a.txt'])
+    },
+  )
+
+  it(
+    'records without size, type, time and URL are listed and read',
+    { 'inner/a.pdf': large },
+    async ({ door, at }) => {
+      const fields = ['size', 'mimetype', 'modified_at'] as const
+      const hits = await withFault(
+        door,
+        { kind: 'omit-fields', fields },
+        { endpoint: 'files', path: at('inner') },
+        async () => {
+          expect(await door.readdir(at('inner'))).toEqual(['a.pdf'])
+          expect((await door.readFile(at('inner/a.pdf'))).equals(large)).toBe(true)
+        },
+      )
+      expect(hits).toBeGreaterThan(0)
+    },
+  )
+
+  it(
+    'a listing without URLs is read through the document itself',
+    { 'inner/a.pdf': large },
+    async ({ door, at }) => {
+      const hits = await withFault(
+        door,
+        { kind: 'omit-fields', fields: ['url'] },
+        { endpoint: 'files', path: at('inner') },
+        async () => {
+          expect((await door.readFile(at('inner/a.pdf'))).equals(large)).toBe(true)
+        },
+      )
+      expect(hits).toBeGreaterThan(0)
+    },
+  )
+}

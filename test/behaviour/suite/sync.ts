@@ -1,0 +1,33 @@
+// fsync: in the middle of writing, and for its own sake.
+
+import { expect } from 'vitest'
+
+import type { Topic } from '../topic.ts'
+
+export const sync: Topic = (it) => {
+  it('a file synced and closed holds what was written', async ({ door, at }) => {
+    const file = await door.open(at('a.txt'), 'w')
+    await file.write('one', 0)
+    await file.sync()
+    await file.close()
+    expect((await door.readFile(at('a.txt'))).toString()).toBe('one')
+  })
+
+  it('writes after a sync are saved too', { 'a.txt': 'old' }, async ({ door, at }) => {
+    const file = await door.open(at('a.txt'), 'w')
+    await file.write('one', 0)
+    await file.sync()
+    await file.write('two', 3)
+    await file.sync()
+    await file.write('three', 6)
+    await file.close()
+    expect((await door.readFile(at('a.txt'))).toString()).toBe('onetwothree')
+  })
+
+  it('a sync with nothing to do succeeds', { 'a.txt': 'a' }, async ({ door, at }) => {
+    const file = await door.open(at('a.txt'), 'r+')
+    await file.sync()
+    await file.close()
+    expect((await door.readFile(at('a.txt'))).toString()).toBe('a')
+  })
+}

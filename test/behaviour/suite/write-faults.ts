@@ -1,0 +1,159 @@
+// Saving, renaming and deleting while the service misbehaves: nothing is lost, nothing is doubled.
+
+import { expect } from 'vitest'
+
+import type { Fault, FaultTarget } from '../../../src/service/contract.ts'
+import { patternedBytes } from '../../support/bytes.ts'
+import type { DocmountDoor } from '../../support/docmount-door.ts'
+import { waitUntil } from '../../support/wait-until.ts'
+import type { Topic } from '../topic.ts'
+import { withFault } from './read-faults.ts'
+
+const bytes = patternedBytes(500_000, 'write faults')
+
+const passing: readonly (readonly [string, Fault, FaultTarget])[] = [
+  ['PUT answered with 500', { kind: 'status', status: 500 }, { method: 'PUT', times: 2 }],
+  ['PUT answered with 429', { kind: 'status', status: 429, retryAfter: 1 }, { method: 'PUT', times: 1 }],
+  ['PUT cut in the middle', { kind: 'cut-request', afterBytes: 100_000 }, { method: 'PUT', times: 1 }],
+  ['PUT stored but answered with 500', { kind: 'error-after-commit' }, { method: 'PUT', times: 1 }],
+  ['PUT stored but its answer lost', { kind: 'lost-answer' }, { method: 'PUT', times: 1 }],
+  ['PUT slow', { kind: 'latency', ms: 500 }, { method: 'PUT', times: 1 }],
+]
+
+const passingOnReplace: readonly (readonly [string, Fault, FaultTarget])[] = [
+  ...passing,
+  ['DELETE answered with 500', { kind: 'status', status: 500 }, { method: 'DELETE', times: 1 }],
+  ['DELETE done but its answer lost', { kind: 'lost-answer' }, { method: 'DELETE', times: 1 }],
+  ['GET answered with 500', { kind: 'status', status: 500 }, { method: 'GET', times: 1 }],
+]
+
+export const writeFaults: Topic<DocmountDoor> = (it) => {
+  for (const [what, fault, target] of passing) {
+    it(`a new document arrives once: ${what}`, async ({ door, folder, at }) => {
+      const hits = await withFault(door, fault, { ...target, path: at('a.pdf') }, async () => {
+        await door.writeFile(at('a.pdf'), bytes)
+        await door.behind.settle(folder, { 'a.pdf': bytes })
+      })
+      expect(hits).toBe(target.times)
+      expect(await door.readdir(folder)).toEqual(['a.pdf'])
+      await waitUntil('nothing to be unsent', async () => (await door.unsent()) === 0)
+    })
+  }
+
+  for (const [what, fault, target] of passingOnReplace) {
+    it(`a save over arrives once: ${what}`, { 'a.pdf': 'old' }, async ({ door, folder, at }) => {
+      await door.readdir(folder)
+      await withFault(door, fault, { ...target, path: at('a.pdf') }, async () => {
+        await door.writeFile(at('a.pdf'), bytes)
+        await door.behind.settle(folder, { 'a.pdf': bytes })
+      })
+      expect(await door.readdir(folder)).toEqual(['a.pdf'])
+      await waitUntil('nothing to be unsent', async () => (await door.unsent()) === 0)
+    })
+  }
+
+  it(
+    'a PUT that fails longer than close waits is kept, and sent when the service is well again',
+    { 'a.pdf': 'old' },
+    async ({ door, folder, at }) => {
+      await door.readdir(folder)
+      await withFault(
+        door,
+        { kind: 'status', status: 503 },
+        { method: 'PUT', path: at('a.pdf') },
+        async () => {
+          await door.writeFile(at('a.pdf'), bytes)
+          expect(await door.unsent()).toBe(1)
+          expect((await door.readFile(at('a.pdf'))).equals(bytes)).toBe(true)
+          expect(await door.readdir(folder)).toEqual(['a.pdf'])
+        },
+      )
+      await door.behind.settle(folder, { 'a.pdf': bytes })
+      await waitUntil('nothing to be unsent', async () => (await door.unsent()) === 0)
+    },
+  )
+
+  it('a refusal is the error of close, and the content stays readable here', async ({ door, folder, at }) => {
+    await withFault(door, { kind: 'status', status: 403 }, { method: 'PUT', path: at('a.txt') }, async () => {
+      const file = await door.open(at('a.txt'), 'w')
+      await file.write('precious', 0)
+      await expect(file.close()).rejects.toMatchObject({ code: 'EACCES' })
+      expect((await door.readFile(at('a.txt'))).toString()).toBe('precious')
+      expect(await door.unsent()).toBe(1)
+    })
+    await door.writeFile(at('a.txt'), 'accepted')
+    await door.behind.settle(folder, { 'a.txt': 'accepted' })
+    await waitUntil('nothing to be unsent', async () => (await door.unsent()) === 0)
+  })
+
+  it(
+    'a service that does not copy from itself renames by upload',
+    { 'a.pdf': bytes },
+    async ({ door, folder, at }) => {
+      await door.readdir(folder)
+      const hits = await withFault(
+        door,
+        { kind: 'refuse-uri' },
+        { method: 'PUT', path: at('b.pdf') },
+        async () => {
+          await door.rename(at('a.pdf'), at('b.pdf'))
+          await door.behind.settle(folder, { 'b.pdf': bytes })
+        },
+      )
+      expect(hits).toBeGreaterThan(0)
+      expect(await door.readdir(folder)).toEqual(['b.pdf'])
+    },
+  )
+
+  it('a rename whose answer is lost is done once', { 'a.pdf': bytes }, async ({ door, folder, at }) => {
+    await door.readdir(folder)
+    await withFault(
+      door,
+      { kind: 'lost-answer' },
+      { method: 'PUT', path: at('b.pdf'), times: 1 },
+      async () => {
+        await door.rename(at('a.pdf'), at('b.pdf'))
+        await door.behind.settle(folder, { 'b.pdf': bytes })
+      },
+    )
+    expect(await door.readdir(folder)).toEqual(['b.pdf'])
+  })
+
+  it(
+    'a delete whose answer is lost is done',
+    { 'a.txt': 'a', 'b.txt': 'b' },
+    async ({ door, folder, at }) => {
+      await door.readdir(folder)
+      await withFault(
+        door,
+        { kind: 'lost-answer' },
+        { method: 'DELETE', path: at('a.txt'), times: 1 },
+        async () => {
+          await door.unlink(at('a.txt'))
+          await door.behind.settle(folder, { 'b.txt': 'b' })
+        },
+      )
+      expect(await door.readdir(folder)).toEqual(['b.txt'])
+    },
+  )
+
+  it(
+    'an old listing neither hides nor resurrects our own changes',
+    { 'a.txt': 'a', 'b.txt': 'b' },
+    async ({ door, folder, at }) => {
+      await door.readdir(folder)
+      await withFault(
+        door,
+        { kind: 'stale-listing', ageMs: 60_000 },
+        { method: 'GET', path: folder, times: 2 },
+        async () => {
+          await door.writeFile(at('new.txt'), 'new')
+          await door.unlink(at('a.txt'))
+          expect((await door.readdir(folder)).sort()).toEqual(['b.txt', 'new.txt'])
+        },
+      )
+      await door.behind.settle(folder, { 'b.txt': 'b', 'new.txt': 'new' })
+      expect((await door.readdir(folder)).sort()).toEqual(['b.txt', 'new.txt'])
+    },
+  )
+}

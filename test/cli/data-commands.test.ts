@@ -1,0 +1,352 @@
+// The commands that talk to the service, run in this process against the reference service.
+
+import { chmod, readFile, readdir, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { exitCodeOf } from '../../src/cli/report-error.ts'
+import type { TestService } from '../support/service.ts'
+import { project, startTestService } from '../support/service.ts'
+import type { TemporaryFolder } from '../support/temporary-folder.ts'
+import { makeTemporaryFolder } from '../support/temporary-folder.ts'
+
+let service: TestService
+let temporary: TemporaryFolder
+
+beforeAll(async () => {
+  service = await startTestService()
+})
+afterAll(() => service.close())
+
+beforeEach(async () => {
+  temporary = await makeTemporaryFolder()
+  vi.stubEnv('DOCMOUNT_BASE_URL', service.baseUrl)
+  vi.stubEnv('DOCMOUNT_API_KEY', service.apiKey)
+  vi.stubEnv('XDG_CONFIG_HOME', join(temporary.path, 'config'))
+})
+afterEach(async () => {
+  service.service.faults.clear()
+  vi.unstubAllEnvs()
+  vi.restoreAllMocks()
+  await temporary.remove()
+})
+
+interface Outcome {
+  readonly stdout: string
+  readonly exitCode: number
+  /** The line a person would see. */
+  readonly error: string
+}
+
+/** Runs `docmount NAME …` as its frame does. */
+async function docmount(name: string, ...args: readonly string[]): Promise<Outcome> {
+  const command = (await import(`../../src/cli/commands/${name}.ts`)) as {
+    register(program: Command): void
+  }
+  let stdout = ''
+  vi.spyOn(console, 'log').mockImplementation((line: string) => void (stdout += `${line}\n`))
+  vi.spyOn(console, 'error').mockImplementation(() => {})
+  const program = new Command('docmount').exitOverride().configureOutput({ writeErr() {} })
+  command.register(program)
+  try {
+    await program.parseAsync([name, ...args], { from: 'user' })
+    return { stdout, exitCode: 0, error: '' }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    return { stdout, exitCode: exitCodeOf(error), error: error.message }
+  }
+}
+
+async function localFile(name: string, content: string): Promise<string> {
+  const file = join(temporary.path, name)
+  await writeFile(file, content)
+  return file
+}
+
+describe('projects and ls', () => {
+  test('show what is there, for people and for scripts', async () => {
+    await docmount('put', project, await localFile('b.csv', 'x\n1\n'), '/ls/b.csv')
+    await docmount('put', project, await localFile('a.txt', 'text'), '/ls/deep/a.txt')
+    const table = await docmount('projects')
+    expect(table.stdout).toMatch(/^NAME\s+CREATED\s+ID\nacme\s/)
+    const projects = JSON.parse((await docmount('projects', '--json')).stdout) as unknown
+    expect(projects).toMatchObject([{ name: project }])
+
+    expect((await docmount('ls', project, '/ls')).stdout).toBe('b.csv\ndeep/\n')
+    const long = await docmount('ls', project, 'ls', '--long')
+    expect(long.stdout).toMatch(/^SIZE\s+MODIFIED\s+TYPE\s+NAME\n\s*4\s+\S+Z\s+text\/csv\s+b.csv\n/)
+    const entries = JSON.parse((await docmount('ls', project, '/ls', '--json')).stdout) as unknown
+    expect(entries).toEqual([
+      {
+        ftype: 'file',
+        name: 'b.csv',
+        size: 4,
+        mimetype: 'text/csv',
+        modified_at: expect.any(String) as string,
+      },
+      { ftype: 'folder', name: 'deep' },
+    ])
+  })
+})
+
+describe('put', () => {
+  test('keeps the name below a folder, and does not replace unless told to', async () => {
+    const file = await localFile('put.txt', 'one')
+    expect((await docmount('put', project, file, '/put/')).exitCode).toBe(0)
+    await writeFile(file, 'two')
+    const refused = await docmount('put', project, file, '/put/put.txt')
+    expect(refused).toMatchObject({ exitCode: 1 })
+    expect(refused.error).toMatch(/^PUT \/put\/put\.txt: 409 .*--replace/)
+    expect(await service.other.bytes('/put/put.txt')).toEqual(Buffer.from('one'))
+    expect((await docmount('put', project, file, '/put/put.txt', '--replace')).exitCode).toBe(0)
+    expect(await service.other.bytes('/put/put.txt')).toEqual(Buffer.from('two'))
+  })
+
+  test('never replaces a folder', async () => {
+    const file = await localFile('a.txt', 'one')
+    await docmount('put', project, file, '/tree/in/a.txt')
+    const refused = await docmount('put', project, file, '/tree/in', '--mimetype', 'text/plain', '--replace')
+    expect(refused).toMatchObject({
+      exitCode: 1,
+      error: '/tree/in is a folder; a document cannot replace it',
+    })
+    expect(await service.other.bytes('/tree/in/a.txt')).toEqual(Buffer.from('one'))
+  })
+
+  test('says where the document is when the old one is deleted and the new one is not sent', async () => {
+    const file = await localFile('a.txt', 'new')
+    await docmount('put', project, file, '/between/a.txt')
+    const target = { method: 'PUT', path: '/between/a.txt', times: 2 }
+    service.service.faults.inject({ kind: 'status', status: 409 }, { ...target, times: 1 })
+    service.service.faults.inject({ kind: 'status', status: 500 }, target)
+    const failed = await docmount('put', project, file, '/between/a.txt', '--replace')
+    expect(failed.exitCode).toBe(75)
+    expect(failed.error).toContain(`the old /between/a.txt is deleted`)
+    expect(failed.error).toContain(`it is kept in ${file}`)
+  })
+
+  test('takes the type from the name, then from the content, and refuses what the service does not take', async () => {
+    await docmount('put', project, await localFile('LICENSE', '%PDF-1.7\n'), '/types/')
+    const found = JSON.parse((await docmount('ls', project, '/types/LICENSE', '--json')).stdout) as unknown
+    expect(found).toMatchObject([{ mimetype: 'application/pdf' }])
+    const zip = await localFile('a.zip', 'PK')
+    expect(await docmount('put', project, zip, '/types/')).toMatchObject({
+      exitCode: 2,
+      error: 'a.zip: the service does not take application/zip; --mimetype sends it as another type',
+    })
+    expect(await docmount('put', project, zip, '/types/', '--mimetype', 'a/b')).toMatchObject({ exitCode: 2 })
+    expect(await docmount('put', project, zip, '/types/', '--mimetype', 'text/plain')).toMatchObject({
+      exitCode: 0,
+    })
+  })
+
+  test('says what is wrong with the local file', async () => {
+    const nothing = join(temporary.path, 'nothing.txt')
+    expect(await docmount('put', project, nothing, '/x.txt')).toMatchObject({
+      exitCode: 1,
+      error: `there is no file ${nothing}`,
+    })
+    expect((await docmount('put', project, temporary.path, '/x.txt')).error).toMatch(/is no regular file/)
+  })
+})
+
+describe('get', () => {
+  test('writes the document with its time, replacing what is there, and leaves nothing else', async () => {
+    await docmount('put', project, await localFile('a.txt', 'from the service'), '/get/a.txt')
+    const target = join(temporary.path, 'out')
+    await writeFile(target, 'old')
+    expect((await docmount('get', project, '/get/a.txt', target)).exitCode).toBe(0)
+    expect(await readFile(target, 'utf8')).toBe('from the service')
+    const [entry] = JSON.parse((await docmount('ls', project, '/get', '--json')).stdout) as {
+      modified_at: string
+    }[]
+    expect((await stat(target)).mtime.toISOString()).toBe(new Date(entry?.modified_at ?? '').toISOString())
+    await docmount('get', project, '/get/a.txt', temporary.path)
+    expect((await readdir(temporary.path)).toSorted()).toEqual(['a.txt', 'out'])
+  })
+
+  test('goes on where an expired URL or a broken connection left it', async () => {
+    const content = 'x'.repeat(300_000) + 'y'.repeat(300_000)
+    await docmount('put', project, await localFile('a.txt', content), '/get/long.txt')
+    const { faults } = service.service
+    faults.inject({ kind: 'expired-url' }, { endpoint: 'download', times: 1 })
+    faults.inject({ kind: 'cut-response', afterBytes: 250_000 }, { endpoint: 'download', times: 2 })
+    const target = join(temporary.path, 'out')
+    service.service.clearCalls()
+    expect(await docmount('get', project, '/get/long.txt', target)).toMatchObject({ exitCode: 0 })
+    expect(await readFile(target, 'utf8')).toBe(content)
+    const ranges = service.service.calls.filter(({ endpoint }) => endpoint === 'download')
+    expect(ranges.length).toBeGreaterThan(2)
+    expect(ranges.at(-1)?.range).not.toMatch(/^bytes=0-/)
+  })
+
+  test('that fails leaves neither a torn file nor the old one changed', async () => {
+    await docmount('put', project, await localFile('a.txt', 'new'), '/get/torn.txt')
+    const target = join(temporary.path, 'out')
+    await writeFile(target, 'old')
+    service.service.faults.inject({ kind: 'status', status: 400 }, { endpoint: 'download' })
+    expect((await docmount('get', project, '/get/torn.txt', target)).exitCode).toBe(1)
+    expect(await readFile(target, 'utf8')).toBe('old')
+    expect((await readdir(temporary.path)).toSorted()).toEqual(['a.txt', 'out'])
+  })
+
+  test('of a document whose size the service does not tell is whole', async () => {
+    await docmount('put', project, await localFile('a.txt', 'unsized'), '/get/unsized.txt')
+    service.service.faults.inject({ kind: 'omit-fields', fields: ['size', 'modified_at'] })
+    const target = join(temporary.path, 'out')
+    expect((await docmount('get', project, '/get/unsized.txt', target)).exitCode).toBe(0)
+    expect(await readFile(target, 'utf8')).toBe('unsized')
+  })
+
+  test('takes no folder', async () => {
+    expect(await docmount('get', project, '/', temporary.path)).toMatchObject({
+      exitCode: 1,
+      error: '/ is a folder; docmount get takes one document',
+    })
+  })
+})
+
+describe('rm', () => {
+  test('deletes a document, and a folder only when told to', async () => {
+    const file = await localFile('a.txt', 'x')
+    for (const path of ['/rm/a.txt', '/rm/b.txt']) await docmount('put', project, file, path)
+    expect((await docmount('rm', project, '/rm/a.txt')).exitCode).toBe(0)
+    expect(await docmount('rm', project, '/rm')).toMatchObject({
+      exitCode: 1,
+      error: '/rm is a folder; --recursive deletes it with everything in it',
+    })
+    expect((await docmount('ls', project, '/rm')).stdout).toBe('b.txt\n')
+    expect((await docmount('rm', project, '/rm', '--recursive')).exitCode).toBe(0)
+    expect((await docmount('ls', project, '/rm')).error).toMatch(/404/)
+  })
+
+  test('never deletes the root', async () => {
+    for (const root of ['/', '', '//']) {
+      expect(await docmount('rm', project, root, '--recursive')).toMatchObject({ exitCode: 2 })
+    }
+  })
+})
+
+describe('tables', () => {
+  test('are created, listed, filled and matched, named by name or id', async () => {
+    const id = (await docmount('tables', 'create', 'invoices', '--type', 'reconcile')).stdout.trim()
+    expect((await docmount('tables', 'ls')).stdout).toContain(id)
+    const rows = await localFile('rows.csv', 'number,amount\nA-1,12.50\nA-2,99\nA-3,5\n')
+    const forwarded = await docmount(
+      'forward',
+      'invoices',
+      rows,
+      '--name-column',
+      'number',
+      '--batch',
+      '2',
+      '--json',
+    )
+    expect(JSON.parse(forwarded.stdout)).toMatchObject({ assets_created: 3, message: '3 assets created' })
+    expect((await docmount('tables', 'schema', id)).stdout).toMatch(
+      /^FIELD\s+TYPE\nnumber\s+string\namount\s/,
+    )
+    const data = await localFile('data.json', '{"number":"a-2"}')
+    const result = JSON.parse(
+      (await docmount('reconcile', 'invoices', '--data', data, '--json')).stdout,
+    ) as object
+    expect(result).toMatchObject({
+      status: 'done',
+      data: { number: 'A-2' },
+      input: { data: { number: 'a-2' } },
+    })
+    expect((await docmount('reconcile', id, '--data', data)).stdout).toMatch(/^status done, row /)
+    expect((await docmount('tasks', 'create', 'invoices', '--data', data)).stdout).toMatch(/^[\da-f-]{36}\n$/)
+  })
+
+  test('say what is missing', async () => {
+    const rows = await localFile('rows.csv', 'a\n1\n')
+    expect((await docmount('forward', 'nobody', rows)).error).toMatch(/^no table is called "nobody"/)
+    expect((await docmount('forward', 'x', join(temporary.path, 'a.txt'))).exitCode).toBe(2)
+    const none = join(temporary.path, 'none.csv')
+    expect(await docmount('forward', 'x', none)).toMatchObject({
+      exitCode: 1,
+      error: `there is no file ${none}`,
+    })
+    expect(await docmount('reconcile', 'x')).toMatchObject({
+      exitCode: 2,
+      error: 'nothing to reconcile; add --data FILE or --file ID',
+    })
+    expect(await docmount('reconcile', 'x', '--data', rows)).toMatchObject({
+      exitCode: 2,
+      error: `${rows} must hold one JSON object`,
+    })
+  })
+
+  test('store prints the id of the document, which reconcile takes', async () => {
+    const table = (await docmount('tables', 'create', 'prices', '--type', 'reconcile')).stdout.trim()
+    const rows = await localFile('prices.csv', 'sku,price\nP-1,5\n')
+    await docmount('forward', table, rows)
+    const document = (await docmount('tables', 'store', 'March', rows)).stdout
+    expect(document).toMatch(/^[\da-f-]{36}\n$/)
+    const result = await docmount('reconcile', 'prices', '--file', document.trim(), '--json')
+    expect(JSON.parse(result.stdout)).toMatchObject({ data: { 'prices.csv': [{ sku: 'P-1', price: '5' }] } })
+    expect(await docmount('reconcile', 'prices', '--file', 'March')).toMatchObject({
+      exitCode: 2,
+      error: '--file takes ids of stored documents, not "March"; docmount tables store prints them',
+    })
+  })
+
+  test('a forward whose answer is lost says which rows nobody knows of', async () => {
+    await docmount('tables', 'create', 'lost', '--type', 'reconcile')
+    const rows = await localFile('lost.json', JSON.stringify([{ n: 1 }, { n: 2 }, { n: 3 }]))
+    service.service.faults.inject({ kind: 'lost-answer' }, { method: 'POST', path: /forward/, times: 1 })
+    const lost = await docmount('forward', 'lost', rows, '--batch', '2')
+    expect(lost).toMatchObject({ exitCode: 75 })
+    expect(lost.error).toMatch(/whether rows 1 to 2 are in is not known$/)
+  })
+
+  test('a forward that fails half way says how to go on', async () => {
+    await docmount('tables', 'create', 'half', '--type', 'reconcile')
+    const rows = await localFile('rows.json', JSON.stringify([{ n: 1 }, { n: 2 }, { n: 3 }, { n: 4 }]))
+    const isForward = { method: 'POST', path: /forward/ }
+    let seen = 0
+    service.service.faults.random = () => (seen++ === 0 ? 1 : 0)
+    service.service.faults.inject({ kind: 'status', status: 400 }, { ...isForward, probability: 0.5 })
+    const failed = await docmount('forward', 'half', rows, '--batch', '2')
+    service.service.faults.random = Math.random
+    expect(failed.error).toMatch(/2 of 4 rows are in; go on with --skip 2$/)
+    service.service.faults.clear()
+    const rest = await docmount('forward', 'half', rows, '--batch', '2', '--skip', '2', '--json')
+    expect(JSON.parse(rest.stdout)).toMatchObject({ assets_created: 2 })
+  })
+})
+
+describe('the key and the service', () => {
+  test('come from the config file, which others must not read when it holds the key', async () => {
+    vi.stubEnv('DOCMOUNT_BASE_URL', '')
+    vi.stubEnv('DOCMOUNT_API_KEY', '')
+    const file = await localFile(
+      'config.json',
+      JSON.stringify({ base_url: service.baseUrl, api_key: service.apiKey }),
+    )
+    vi.stubEnv('DOCMOUNT_CONFIG', file)
+    await chmod(file, 0o644)
+    expect((await docmount('projects')).error).toContain(`chmod 600 ${file}`)
+    await chmod(file, 0o600)
+    expect((await docmount('projects')).exitCode).toBe(0)
+  })
+
+  test('that are missing or wrong are one clear line, without the key', async () => {
+    vi.stubEnv('DOCMOUNT_API_KEY', 'wrong-key')
+    const refused = await docmount('ls', project)
+    expect(refused).toMatchObject({ exitCode: 1 })
+    expect(refused.error).toMatch(/^GET \/: 401 /)
+    expect(refused.error).not.toContain('wrong-key')
+    vi.stubEnv('DOCMOUNT_API_KEY', '')
+    expect((await docmount('ls', project)).error).toMatch(/^no API key; set DOCMOUNT_API_KEY/)
+    vi.stubEnv('DOCMOUNT_BASE_URL', '')
+    expect(await docmount('ls', project)).toMatchObject({ exitCode: 2 })
+  })
+
+  test('that cannot be reached exit with 75', async () => {
+    const unreachable = await docmount('ls', project, '--base-url', 'http://127.0.0.1:1/api')
+    expect(unreachable).toMatchObject({ exitCode: 75 })
+    expect(unreachable.error).toMatch(/^GET \/: no connection: connect ECONNREFUSED/)
+  })
+})

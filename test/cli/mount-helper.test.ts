@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { isMountHelper, normaliseArguments } from '../../src/cli/mount-helper.ts'
+
+const own = '/usr/bin/docmount'
+
+test('other commands keep their arguments', () => {
+  expect(normaliseArguments(own, ['get', 'acme', '-o', 'out.pdf'])).toEqual(['get', 'acme', '-o', 'out.pdf'])
+})
+
+test("fstab's options become ours", () => {
+  const options = 'ro,base_url=https://x/api?a=b,cache_ttl=5m,allow_other,uid=1000'
+  expect(normaliseArguments(own, ['mount', 'acme', '/mnt/x', '-o', options])).toEqual([
+    'mount',
+    'acme',
+    '/mnt/x',
+    '--read-only',
+    '--base-url',
+    'https://x/api?a=b',
+    '--cache-ttl',
+    '5m',
+    '--allow-other',
+    '--uid',
+    '1000',
+  ])
+})
+
+test('what mount(8) and fstab say to each other is passed over', () => {
+  const options = 'rw,dev,suid,exec,auto,noauto,nofail,user,_netdev,defaults,nosuid,x-gvfs-show,comment=mine,'
+  expect(normaliseArguments(own, ['mount', 'acme', '-o', options])).toEqual(['mount', 'acme'])
+})
+
+test.each(['foo=bar', 'cache_ttl', 'api_key=x', 'ro=1', '--foreground', 'fd=3'])(
+  'the unknown option %j is refused',
+  (option) => {
+    expect(() => normaliseArguments(own, ['mount', 'acme', '-o', option])).toThrow(/unknown mount option/)
+  },
+)
+
+test('mount(8) calls its helper and mount.fuse3 calls the program', () => {
+  const expected = ['mount', 'acme:', '/mnt/x', '--read-only']
+  const helper = '/sbin/mount.docmount'
+  expect(normaliseArguments(helper, ['acme:', '/mnt/x', '-n', '-s', '-o', 'ro,nosuid'])).toEqual(expected)
+  expect(normaliseArguments(helper, ['acme:', '/mnt/x', '-t', 'fuse.docmount', '-o', 'ro'])).toEqual(expected)
+  expect(normaliseArguments(own, ['acme:', '/mnt/x', '-o', 'ro,dev,suid'])).toEqual(expected)
+})
+
+test('only the helper names are helpers', () => {
+  expect(['/sbin/mount.docmount', 'mount.fuse.docmount', own, 'main.js'].map(isMountHelper)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ])
+})

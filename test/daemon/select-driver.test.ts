@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { type DriverFacts, judgeKernelDriver, selectDriver } from '../../src/daemon/select-driver.ts'
+
+const user: DriverFacts = {
+  platform: 'linux',
+  devFuse: 'denied',
+  canMount: false,
+  isDescriptorPassed: false,
+  hasFusermount: true,
+  descriptorReceivers: ['koffi', 'perl'],
+  fuseNative: { loads: true },
+}
+const root: DriverFacts = { ...user, devFuse: 'usable', canMount: true, hasFusermount: false }
+const broken: DriverFacts['fuseNative'] = { loads: false, why: 'libfuse.so.2 is missing' }
+
+test('root takes the kernel driver without fusermount3', () => {
+  expect(selectDriver('auto', root).driver).toBe('kernel')
+})
+
+test('a user takes the kernel driver through fusermount3 and the best receiver', () => {
+  expect(selectDriver('auto', user)).toEqual({
+    driver: 'kernel',
+    why: 'fusermount3 mounts and koffi receives the descriptor',
+  })
+  expect(judgeKernelDriver({ ...user, descriptorReceivers: ['perl'] }).why).toMatch(/perl receives/)
+})
+
+test('a passed descriptor needs nothing else', () => {
+  const facts = { ...user, isDescriptorPassed: true, hasFusermount: false, descriptorReceivers: [] }
+  expect(selectDriver('auto', facts).driver).toBe('kernel')
+})
+
+test('root in a container that may not open /dev/fuse goes the way of a user', () => {
+  const facts: DriverFacts = { ...root, devFuse: 'denied' }
+  expect(judgeKernelDriver(facts)).toMatchObject({ isPossible: false, why: /fusermount3 is missing/ })
+  expect(selectDriver('auto', { ...facts, hasFusermount: true }).driver).toBe('kernel')
+})
+
+test('fuse-native steps in where the kernel driver cannot get a descriptor', () => {
+  const facts: DriverFacts = { ...user, descriptorReceivers: [] }
+  expect(selectDriver('auto', facts)).toMatchObject({ driver: 'fuse-native', why: /npm install koffi/ })
+})
+
+test('a driver that was asked for is taken or refused, never replaced', () => {
+  expect(selectDriver('fuse-native', root).driver).toBe('fuse-native')
+  expect(() => selectDriver('fuse-native', { ...root, fuseNative: broken })).toThrow(
+    /libfuse\.so\.2 is missing/,
+  )
+  expect(() => selectDriver('kernel', { ...user, hasFusermount: false })).toThrow(/install the package fuse3/)
+})
+
+test('where nothing works the error names what both drivers miss', () => {
+  const facts: DriverFacts = { ...user, devFuse: 'missing', fuseNative: broken }
+  expect(() => selectDriver('auto', facts)).toThrow(/modprobe fuse.*libfuse\.so\.2/)
+  expect(() => selectDriver('auto', { ...facts, platform: 'darwin' })).toThrow(/Linux only/)
+})

@@ -1,0 +1,111 @@
+// What a drive and its project have to hold after a series of operations: a map, and what POSIX says of it.
+
+/** One thing a program does. Paths are absolute in the project. */
+export type Operation =
+  | { readonly kind: 'write'; readonly path: string; readonly content: Buffer }
+  | { readonly kind: 'append'; readonly path: string; readonly content: Buffer }
+  | { readonly kind: 'truncate'; readonly path: string; readonly size: number }
+  | { readonly kind: 'rename'; readonly path: string; readonly to: string }
+  | { readonly kind: 'unlink' | 'mkdir' | 'rmdir'; readonly path: string }
+
+/** Contents by path; a folder's is undefined. */
+export type Tree = ReadonlyMap<string, Buffer | undefined>
+
+/** Names the tests use that never leave the machine. */
+export function isScratch(path: string): boolean {
+  return /(~|\/\.goutputstream-[^/]*|\/[^/]*\.tmp)$/.test(path)
+}
+
+export class Model {
+  readonly #tree: Map<string, Buffer | undefined>
+
+  constructor(tree: Tree = new Map()) {
+    this.#tree = new Map(tree)
+  }
+
+  /** Everything, folders included. */
+  get tree(): Tree {
+    return this.#tree
+  }
+
+  copy(): Model {
+    return new Model(this.#tree)
+  }
+
+  isFolder(path: string): boolean {
+    return path === '' || (this.#tree.has(path) && this.#tree.get(path) === undefined)
+  }
+
+  /** What is at a path and below it. */
+  under(path: string): string[] {
+    return [...this.#tree.keys()].filter((other) => other === path || other.startsWith(`${path}/`))
+  }
+
+  /** What the service has to hold once everything is sent: documents only, no scratch files. */
+  documents(): Map<string, Buffer> {
+    const documents = new Map<string, Buffer>()
+    for (const [path, content] of this.#tree) {
+      if (content !== undefined && !isScratch(path)) documents.set(path, content)
+    }
+    return documents
+  }
+
+  apply(operation: Operation): void {
+    const { path } = operation
+    const before = this.#tree.get(path) ?? Buffer.alloc(0)
+    switch (operation.kind) {
+      case 'write':
+        this.#tree.set(path, operation.content)
+        break
+      case 'append':
+        this.#tree.set(path, Buffer.concat([before, operation.content]))
+        break
+      case 'truncate':
+        this.#tree.set(
+          path,
+          Buffer.concat([
+            before.subarray(0, operation.size),
+            Buffer.alloc(Math.max(0, operation.size - before.length)),
+          ]),
+        )
+        break
+      case 'mkdir':
+        this.#tree.set(path, undefined)
+        break
+      case 'unlink':
+      case 'rmdir':
+        this.#tree.delete(path)
+        break
+      case 'rename':
+        this.#move(path, operation.to)
+    }
+  }
+
+  #move(from: string, to: string): void {
+    for (const path of this.under(to)) this.#tree.delete(path)
+    for (const path of this.under(from)) {
+      this.#tree.set(to + path.slice(from.length), this.#tree.get(path))
+      this.#tree.delete(path)
+    }
+  }
+}
+
+/** Does it to a real folder. */
+export interface Performer {
+  writeFile(path: string, content: Buffer): Promise<void>
+  appendFile(path: string, content: Buffer): Promise<void>
+  truncate(path: string, size: number): Promise<void>
+  rename(from: string, to: string): Promise<void>
+  unlink(path: string): Promise<void>
+  mkdir(path: string): Promise<void>
+  rmdir(path: string): Promise<void>
+}
+
+export async function perform(performer: Performer, operation: Operation): Promise<void> {
+  const { kind, path } = operation
+  if (kind === 'write') await performer.writeFile(path, operation.content)
+  else if (kind === 'append') await performer.appendFile(path, operation.content)
+  else if (kind === 'truncate') await performer.truncate(path, operation.size)
+  else if (kind === 'rename') await performer.rename(path, operation.to)
+  else await performer[kind](path)
+}

@@ -1,0 +1,128 @@
+// What the kernel keeps, what it gives back, and what it hears of changes behind its back. Times to live are ten minutes:
+// whatever is seen sooner was pushed.
+
+import { appendFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { removePrograms } from '../support/build-programs.ts'
+import { whyNoFuse } from '../support/fuse.ts'
+import { mountMemory, type MemoryMount } from '../support/memory-mount.ts'
+import { bash } from '../support/run.ts'
+import { waitUntil } from '../support/wait-until.ts'
+
+const why = whyNoFuse()
+const tenMinutesMs = 600_000
+
+describe.skipIf(why !== undefined)(`the kernel’s cache${why === undefined ? '' : ` (${why})`}`, () => {
+  let drive: MemoryMount
+
+  beforeEach(async () => {
+    drive = await mountMemory({
+      fileSystem: {
+        entryTtlMs: tenMinutesMs,
+        attributeTtlMs: tenMinutesMs,
+        negativeTtlMs: tenMinutesMs,
+        keepCache: true,
+        cacheListing: true,
+      },
+    })
+  })
+
+  afterEach(async () => {
+    await drive.remove()
+    expect(drive.stderr).toBe('')
+  })
+  afterAll(removePrograms)
+
+  async function calls(): Promise<Record<string, number>> {
+    return { ...(await drive.counts()).calls }
+  }
+
+  test('keeps names and attributes for their time to live', async () => {
+    await writeFile(drive.at('a'), 'x')
+    await stat(drive.at('a'))
+    await calls()
+    await stat(drive.at('a'))
+    expect(await calls()).toEqual({})
+  })
+
+  test('keeps the news that a name is missing until it is told otherwise', async () => {
+    await expect(stat(drive.at('a'))).rejects.toThrow('ENOENT')
+    await drive.ask({ kind: 'put', path: '/a', text: 'x' })
+    await expect(stat(drive.at('a'))).rejects.toThrow('ENOENT')
+    await drive.ask({ kind: 'notifyName', parent: 1, name: 'a' })
+    await waitUntil('the name', () =>
+      stat(drive.at('a')).then(
+        () => true,
+        () => false,
+      ),
+    )
+  })
+
+  test('keeps pages over a reopen: a second read sends no READ', async () => {
+    await drive.ask({ kind: 'put', path: '/a', text: 'x'.repeat(300_000) })
+    await readFile(drive.at('a'))
+    await calls()
+    await readFile(drive.at('a'))
+    expect(await calls()).not.toHaveProperty('read')
+  })
+
+  test('keeps listings: a second ls sends no READDIR, and an own change drops them', async () => {
+    await mkdir(drive.at('d'))
+    await writeFile(drive.at('d/a'), '')
+    expect(await readdir(drive.at('d'))).toEqual(['a'])
+    await calls()
+    expect(await readdir(drive.at('d'))).toEqual(['a'])
+    expect(await calls()).not.toHaveProperty('readdir')
+    await writeFile(drive.at('d/b'), '')
+    expect((await readdir(drive.at('d'))).sort()).toEqual(['a', 'b'])
+  })
+
+  test('a pushed name shows up in a cached listing', async () => {
+    await writeFile(drive.at('a'), '')
+    expect(await readdir(drive.path)).toEqual(['a'])
+    await drive.ask({ kind: 'put', path: '/b', text: 'new', notify: 'entry' })
+    await waitUntil('the name', async () => (await readdir(drive.path)).length === 2)
+  })
+
+  test('pushed content is read, also where the length is the same', async () => {
+    await drive.ask({ kind: 'put', path: '/a', text: 'first' })
+    expect(await readFile(drive.at('a'), 'utf8')).toBe('first')
+    await drive.ask({ kind: 'put', path: '/a', text: 'third', notify: 'content' })
+    await waitUntil('the content', async () => (await readFile(drive.at('a'), 'utf8')) === 'third')
+  })
+
+  test('pushed attributes bring their content with them: a new size or time drops the pages', async () => {
+    await drive.ask({ kind: 'put', path: '/a', text: 'first' })
+    expect(await readFile(drive.at('a'), 'utf8')).toBe('first')
+    await drive.ask({ kind: 'put', path: '/a', text: 'second one', notify: 'attributes' })
+    await waitUntil('the size', async () => (await stat(drive.at('a'))).size === 10)
+    expect(await readFile(drive.at('a'), 'utf8')).toBe('second one')
+  })
+
+  test('our own appends after a pushed change land behind it', async () => {
+    await drive.ask({ kind: 'put', path: '/a', text: 'one\n' })
+    await stat(drive.at('a'))
+    const ino = await drive.ask({ kind: 'put', path: '/a', text: 'one\ntwo\n', notify: 'content' })
+    await appendFile(drive.at('a'), 'three\n')
+    expect(ino).toBe((await stat(drive.at('a'))).ino)
+    await waitUntil('the lines', async () => (await readFile(drive.at('a'), 'utf8')) === 'one\ntwo\nthree\n')
+  })
+
+  test.skipIf(process.getuid?.() !== 0)(
+    'gives every reference back: after a walk of a large tree and a drop of caches none is left',
+    async () => {
+      const build =
+        'cd "$1"; for d in {1..60}; do mkdir -p t$d/u; (cd t$d/u; seq 1 50 | xargs touch); done; ls -lR . | wc -l'
+      await bash(build, [drive.path])
+      await bash('find "$1" -type f | wc -l; ls -laR "$1" | wc -l; stat "$1"/*/u/* | wc -l', [drive.path])
+      expect((await drive.counts()).rememberedNodes).toBeGreaterThan(3000)
+      await waitUntil('no reference', async () => {
+        await bash('echo 2 > /proc/sys/vm/drop_caches', [])
+        const { rememberedNodes, openHandles } = await drive.counts()
+        return rememberedNodes === 0 && openHandles === 0
+      })
+      const { stdout } = await bash('find "$1" -type f | wc -l', [drive.path])
+      expect(stdout.trim()).toBe('3000')
+    },
+  )
+})

@@ -1,0 +1,260 @@
+// A drive's life as the person at the command line sees it: start, busy, unsent, signals, crash.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readFile, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { isAlive, type MountRecord } from '../../src/daemon/mount-record.ts'
+import { whyNoFuse } from '../support/fuse.ts'
+import { run, type Ran } from '../support/run.ts'
+import { project, startTestService, type TestService } from '../support/service.ts'
+import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+import { waitUntil } from '../support/wait-until.ts'
+
+const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
+
+let temporary: TemporaryFolder
+let testService: TestService
+let drive: string
+let env: NodeJS.ProcessEnv
+
+beforeEach(async () => {
+  temporary = await makeTemporaryFolder()
+  testService = await startTestService()
+  drive = join(temporary.path, 'drive')
+  await mkdir(drive)
+  await mkdir(join(temporary.path, 'run'))
+  env = {
+    PATH: process.env['PATH'],
+    HOME: temporary.path,
+    XDG_RUNTIME_DIR: join(temporary.path, 'run'),
+    DOCMOUNT_BASE_URL: testService.baseUrl,
+    DOCMOUNT_API_KEY: testService.apiKey,
+  }
+})
+
+afterEach(async () => {
+  for (const record of await records()) if (await isAlive(record)) process.kill(record.pid, 'SIGKILL')
+  if (await isMounted()) await run('umount', ['-l', drive], { mayFail: true })
+  await testService.close()
+  await temporary.remove()
+})
+
+function docmount(...args: readonly string[]): Promise<Ran> {
+  return run(process.execPath, [cli, ...args], { env, mayFail: true })
+}
+
+async function isMounted(): Promise<boolean> {
+  return (await readFile('/proc/self/mounts', 'utf8')).includes(` ${drive} `)
+}
+
+async function records(): Promise<readonly MountRecord[]> {
+  const folder = join(temporary.path, 'run', 'docmount')
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.json'))
+  return Promise.all(
+    names.map(async (name) => JSON.parse(await readFile(join(folder, name), 'utf8')) as MountRecord),
+  )
+}
+
+async function mountDrive(...args: readonly string[]): Promise<MountRecord> {
+  const { code, stderr } = await docmount('mount', project, drive, ...args)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  const [record] = await records()
+  if (record === undefined) throw new Error('no record was written')
+  return record
+}
+
+/** Saves a document while the service is away: it stays unsent. */
+async function saveUnsent(name: string): Promise<void> {
+  await testService.stop()
+  await run('timeout', ['20', 'sh', '-c', 'echo unsent > "$1"', 'sh', join(drive, name)])
+}
+
+/** A process that stands in the drive. */
+async function occupy(): Promise<{ leave(): Promise<void> }> {
+  const child = spawn('sh', ['-c', 'cd "$1" && echo in && exec sleep 60', 'sh', drive], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  await once(child.stdout, 'data')
+  return {
+    async leave() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    },
+  }
+}
+
+describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
+  test('is live when mount returns, and gone without a trace when unmount does', async () => {
+    const { pid } = await mountDrive()
+    expect(await isMounted()).toBe(true)
+    expect(await docmount('unmount', drive)).toMatchObject({ code: 0, stdout: '', stderr: '' })
+    expect(await isMounted()).toBe(false)
+    expect(await records()).toEqual([])
+    await waitUntil('the daemon to end', async () => !(await exists(`/proc/${pid}`)))
+  })
+
+  test('at the default place makes its folder, and takes it back when the start fails', async () => {
+    env = { ...env, HOME: join(temporary.path, 'home') }
+    await mkdir(join(temporary.path, 'home'))
+    drive = join(temporary.path, 'home', project)
+    expect((await docmount('mount', project)).stdout).toBe(`${project} is mounted at ${drive}\n`)
+    expect((await docmount('unmount', drive)).code).toBe(0)
+    const { code, stderr } = await docmount('mount', 'nosuch')
+    expect(stderr).toMatch(/^docmount: the project "nosuch" cannot be read .*the key sees: acme\n$/)
+    expect(code).toBe(1)
+    expect(await exists(join(temporary.path, 'home', 'nosuch'))).toBe(false)
+  })
+
+  test('with a wrong key is refused in one line that keeps the key to itself', async () => {
+    env = { ...env, DOCMOUNT_API_KEY: 'dmk_WRONG' }
+    const { code, stderr } = await docmount('mount', project, drive)
+    expect(stderr).toMatch(/^docmount: the service at .* does not accept the API key \(401 .*\n$/)
+    expect(stderr).not.toContain('WRONG')
+    expect(code).toBe(1)
+  })
+
+  test('is mounted once: the second mount names the first', async () => {
+    const { pid } = await mountDrive()
+    const { code, stderr } = await docmount('mount', project, drive)
+    expect(stderr).toContain(`${project} is mounted there already (process ${pid})`)
+    expect(code).toBe(1)
+  })
+
+  test('in use is not unmounted, the user is named, and the drive stays', async () => {
+    await mountDrive()
+    const occupant = await occupy()
+    try {
+      const { code, stderr } = await docmount('unmount', drive, '--timeout', '1s')
+      expect(stderr).toMatch(/in use by sleep \(process \d+\)/)
+      expect(code).toBe(1)
+      const { stdout } = await docmount('status', drive, '--json')
+      expect(JSON.parse(stdout)).toMatchObject({ state: 'live', mountpoint: drive })
+    } finally {
+      await occupant.leave()
+    }
+    expect((await docmount('unmount', drive)).code).toBe(0)
+  })
+
+  test('in use is detached by --force, and its daemon ends with its last user', async () => {
+    const { pid } = await mountDrive()
+    const occupant = await occupy()
+    try {
+      expect((await docmount('unmount', drive, '--force')).stderr).toMatch(/is detached/)
+      expect(await isMounted()).toBe(false)
+      expect(await exists(`/proc/${pid}`)).toBe(true)
+    } finally {
+      await occupant.leave()
+    }
+    await waitUntil('the daemon to end', async () => !(await exists(`/proc/${pid}`)))
+  })
+
+  test('stays when the wish to unmount is taken back', async () => {
+    await mountDrive()
+    const occupant = await occupy()
+    try {
+      const child = spawn(process.execPath, [cli, 'unmount', drive], {
+        env,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      })
+      await once(child.stderr, 'data')
+      child.kill('SIGINT')
+      await once(child, 'exit')
+      await waitUntil('the drive to be live again', async () => {
+        const { stdout } = await docmount('status', drive, '--json')
+        return (JSON.parse(stdout) as { state: string }).state === 'live'
+      })
+    } finally {
+      await occupant.leave()
+    }
+  })
+
+  test('with unsent work says what and where, and sends it after the next mount', async () => {
+    await mountDrive('--close-wait', '0')
+    await saveUnsent('a.txt')
+    expect(await docmount('wait', join(drive, 'a.txt'), '--timeout', '100ms')).toMatchObject({ code: 75 })
+    const { code, stderr } = await docmount('unmount', drive, '--timeout', '100ms')
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/1 change is not sent/)
+    const spool = /content: (.*)/.exec(stderr)?.[1] ?? ''
+    expect(await readFile(spool, 'utf8')).toBe('unsent\n')
+    await testService.start()
+    await mountDrive()
+    expect((await docmount('wait', drive, '--timeout', '20s')).code).toBe(0)
+    expect((await testService.other.bytes('/a.txt')).toString()).toBe('unsent\n')
+  })
+
+  test('whose daemon was killed is cleared away by unmount, which names what the journal holds', async () => {
+    const { pid } = await mountDrive('--close-wait', '0')
+    await saveUnsent('a.txt')
+    process.kill(pid, 'SIGKILL')
+    await waitUntil('the daemon to end', async () => !(await exists(`/proc/${pid}`)))
+    const { code, stderr } = await docmount('unmount', drive)
+    expect(stderr).toMatch(/was gone[^]*1 change is not sent[^]*\/a\.txt/)
+    expect(code).toBe(1)
+    expect(await isMounted()).toBe(false)
+  })
+
+  test('whose daemon was killed is mounted anew and loses nothing', async () => {
+    const { pid } = await mountDrive('--close-wait', '0')
+    await saveUnsent('a.txt')
+    process.kill(pid, 'SIGKILL')
+    await testService.start()
+    await waitUntil('the daemon to end', async () => !(await exists(`/proc/${pid}`)))
+    await mountDrive()
+    expect((await docmount('wait', drive, '--timeout', '20s')).code).toBe(0)
+    expect((await testService.other.bytes('/a.txt')).toString()).toBe('unsent\n')
+  })
+
+  test('unmounted by somebody else goes on sending, and yields to the next mount', async () => {
+    const { pid } = await mountDrive('--close-wait', '0')
+    await saveUnsent('a.txt')
+    await run('umount', [drive])
+    expect((await docmount('status', drive, '--json')).stdout).toMatch(/"state": "draining"/)
+    await testService.start()
+    const next = await mountDrive()
+    expect(next.pid).not.toBe(pid)
+    expect((await docmount('wait', drive, '--timeout', '20s')).code).toBe(0)
+    expect((await testService.other.bytes('/a.txt')).toString()).toBe('unsent\n')
+  })
+
+  test('in the foreground ends by a signal; a second one stops sending and keeps what is unsent', async () => {
+    const child = spawn(
+      process.execPath,
+      [cli, 'mount', project, drive, '--foreground', '--close-wait', '0'],
+      { env, stdio: ['ignore', 'pipe', 'pipe'] },
+    )
+    let said = ''
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    await once(child.stdout, 'data')
+    await saveUnsent('a.txt')
+    child.kill('SIGTERM')
+    await waitUntil('draining to begin', () => said.includes('"state":"draining"'))
+    child.kill('SIGTERM')
+    const [code] = (await once(child, 'exit')) as [number | null]
+    expect(said).toMatch(/1 change is not sent/)
+    expect(code).toBe(1)
+    expect(await isMounted()).toBe(false)
+    expect(said).not.toContain(testService.apiKey)
+  })
+
+  test('logs no key and no signature, and keeps the key out of its arguments', async () => {
+    await testService.other.put('/x.txt', Buffer.from('x'))
+    const { pid, logFile = '' } = await mountDrive('-v')
+    await run('timeout', ['20', 'cat', join(drive, 'x.txt')])
+    expect(await readFile(`/proc/${pid}/cmdline`, 'utf8')).not.toContain(testService.apiKey)
+    const log = await readFile(logFile, 'utf8')
+    expect(log).toContain('"msg":"live"')
+    expect(log).not.toContain(testService.apiKey)
+    expect(log).not.toMatch(/\?(?!\[redacted\])[^"]*(signature|sig)=/)
+  })
+})
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
+}

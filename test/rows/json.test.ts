@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'vitest'
+import { parseJsonRows } from '../../src/rows/json.ts'
+import { RowsError } from '../../src/rows/row.ts'
+import { parseRows, rowFormatOfMimetype, rowFormatOfName } from '../../src/rows/rows.ts'
+
+const rowsOf = (text: string): unknown => parseJsonRows(Buffer.from(text))
+
+describe('a JSON file', () => {
+  test.each([
+    ['an array of objects', '[{"a":1},{"a":2}]', [{ a: 1 }, { a: 2 }]],
+    ['an object with one list of objects', '{"total":2,"rows":[{"a":1},{"a":2}]}', [{ a: 1 }, { a: 2 }]],
+    ['a single object', '{"a":1,"tags":["x"]}', [{ a: 1, tags: ['x'] }]],
+    ['one object per line', '{"a":1}\n\n{"a":2}\n', [{ a: 1 }, { a: 2 }]],
+    ['an empty list', '[]', []],
+  ])('is read from %s', (_, text, rows) => {
+    expect(rowsOf(text)).toEqual(rows)
+  })
+
+  test.each([
+    ['text', 'hello', 'not JSON'],
+    ['a list of values', '[1,2]', 'must be objects'],
+    ['a broken line', '{"a":1}\n{"a":\n', 'line 2 is not JSON'],
+  ])('of %s is refused', (_, text, message) => {
+    expect(() => rowsOf(text)).toThrow(RowsError)
+    expect(() => rowsOf(text)).toThrow(message)
+  })
+})
+
+test('the format of rows follows from the mimetype, or from the name', () => {
+  expect(rowFormatOfMimetype('text/csv')).toBe('csv')
+  expect(rowFormatOfMimetype('application/pdf')).toBeUndefined()
+  expect(rowFormatOfName('Orders.XLSX')).toBe('xlsx')
+  expect(rowFormatOfName('orders.ods')).toBeUndefined()
+  expect(rowFormatOfName('csv')).toBeUndefined()
+  expect(parseRows(Buffer.from('[{"a":1}]'), 'json')).toEqual([{ a: 1 }])
+})

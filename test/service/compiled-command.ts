@@ -1,0 +1,81 @@
+// The `docmount` command compiled into a folder of its own: what dies by kill -9 has to be a process of its own, and
+// Node 20 runs no TypeScript.
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFile, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+
+const root = new URL('../..', import.meta.url).pathname
+const execute = promisify(execFile)
+
+export interface Announcement {
+  readonly base_url: string
+  readonly projects: readonly { readonly name: string; readonly api_key?: string }[]
+}
+
+export interface ServeProcess {
+  readonly announcement: Announcement
+  readonly process: ChildProcess
+  /** Everything said on standard error so far. */
+  log(): string
+  /** Sends a signal and waits for the end; answers the exit code. */
+  end(signal: NodeJS.Signals): Promise<number | null>
+}
+
+export interface CompiledCommand {
+  /** Runs to its end; throws when it fails. */
+  run(...args: string[]): Promise<{ stdout: string; stderr: string }>
+  /** `serve --json` with these arguments, once it is listening. */
+  serve(...args: string[]): Promise<ServeProcess>
+  remove(): Promise<void>
+}
+
+export async function compileCommand(): Promise<CompiledCommand> {
+  const folder = await mkdtemp(join(tmpdir(), 'docmount-command-'))
+  const main = join(folder, 'dist', 'cli', 'main.js')
+  const options = [
+    '--noCheck',
+    '--declaration',
+    'false',
+    '--sourceMap',
+    'false',
+    '--isolatedDeclarations',
+    'false',
+  ]
+  await execute(join(root, 'node_modules/.bin/tsc'), [
+    '-p',
+    root,
+    '--outDir',
+    join(folder, 'dist'),
+    ...options,
+  ])
+  await copyFile(join(root, 'package.json'), join(folder, 'package.json'))
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  return {
+    run: (...args) => execute(process.execPath, [main, ...args]),
+    serve: (...args) => serve([main, 'serve', '--listen', '127.0.0.1:0', '--json', ...args]),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+async function serve(args: readonly string[]): Promise<ServeProcess> {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  let log = ''
+  child.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()))
+  const ended = once(child, 'close') as Promise<[number | null]>
+  const first = await Promise.race([once(createInterface(child.stdout), 'line'), ended.then(() => undefined)])
+  if (first === undefined) throw new Error(`the service ended at once: ${log}`)
+  return {
+    announcement: JSON.parse(first[0] as string) as Announcement,
+    process: child,
+    log: () => log,
+    end: async (signal) => {
+      child.kill(signal)
+      return (await ended)[0]
+    },
+  }
+}

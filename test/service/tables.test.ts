@@ -1,0 +1,506 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { xlsxOfLines } from '../rows/xlsx-file.ts'
+import { type TestService, documentOf, startTestService } from './support.ts'
+
+let service: TestService
+
+beforeAll(async () => {
+  service = await startTestService({ projects: ['acme', 'other'] })
+})
+afterAll(() => service.close())
+
+type Body = Record<string, unknown>
+interface Answer {
+  readonly status: number
+  readonly body: Body
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+let names = 0
+const freshName = (): string => `table ${++names}`
+
+async function post(path: string, body: unknown): Promise<Answer> {
+  const init = { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+  return answerOf(await service.call('POST', `/projects/acme/tables${path}`, init))
+}
+
+async function get(path: string): Promise<Answer> {
+  return answerOf(await service.call('GET', `/projects/acme/tables${path}`))
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  return { status: response.status, body: (await response.json()) as Body }
+}
+
+async function create(type: string, settings: Body = {}): Promise<string> {
+  const { body } = await post('', { name: freshName(), settings: { type, ...settings } })
+  return String(body['id'])
+}
+
+async function forward(tableId: string, rows: readonly Body[]): Promise<Answer> {
+  return post(`/${tableId}/forward`, {
+    type: 'data',
+    data: rows.map((row, at) => ({ asset_name: `row ${at}`, row_data: row })),
+  })
+}
+
+/** The id of a stored document. */
+async function store(content: Uint8Array | string, mimetype: string, more: Body = {}): Promise<string> {
+  const document = { ...documentOf(content, mimetype), ...more }
+  const { body } = await post('/storage', { name: freshName(), document })
+  return (body['asset_ids'] as string[])[0]!
+}
+
+function expectError(answer: Answer, status: number, message: string | RegExp): void {
+  expect(Object.keys(answer.body)).toEqual(['errorMessage'])
+  expect(answer.body['errorMessage']).toMatch(message)
+  expect(answer.status).toBe(status)
+}
+
+describe('creating a table', () => {
+  test('takes name, id, created_at and settings, and answers 201 with the Table', async () => {
+    const table = {
+      name: freshName(),
+      id: randomUUID(),
+      created_at: '2026-01-02T03:04:05.678Z',
+      settings: { type: 'Reconcile', note: [1] },
+    }
+    expect(await post('', table)).toEqual({ status: 201, body: { ...table, type: 'Reconcile' } })
+  })
+
+  test('needs a name only: id and time are made, the kind is extraction', async () => {
+    const { status, body } = await post('', { name: freshName() })
+    expect(status).toBe(201)
+    expect(body).toEqual({
+      name: body['name'],
+      type: 'Extraction',
+      id: expect.stringMatching(uuid),
+      created_at: expect.stringMatching(dateTime),
+      settings: {},
+    })
+  })
+
+  test.each([
+    ['extraction', 'Extraction'],
+    ['reconciliation', 'Reconcile'],
+    ['STORAGE', 'Storage'],
+  ])('of settings.type %s answers type %s', async (type, expected) => {
+    expect((await post('', { name: freshName(), settings: { type } })).body['type']).toBe(expected)
+  })
+
+  test.each([
+    ['no name', {}, /name/],
+    ['an empty name', { name: '' }, /name/],
+    ['an id that is no uuid', { name: 'x', id: '7' }, /uuid/],
+    ['a created_at that is no date-time', { name: 'x', created_at: 'yesterday' }, /date-time/],
+    ['settings that are no object', { name: 'x', settings: 'reconcile' }, /settings/],
+    [
+      'an unknown kind',
+      { name: 'x', settings: { type: 'graph' } },
+      'settings.type must be extraction, reconcile or storage',
+    ],
+    [
+      'a schema that is no object',
+      { name: 'x', settings: { schema: [] } },
+      'settings.schema must be an object',
+    ],
+    [
+      'a schema without proper fields',
+      { name: 'x', settings: { schema: { fields: ['a'] } } },
+      'settings.schema.fields',
+    ],
+    [
+      'a schema without proper order',
+      { name: 'x', settings: { schema: { order: [1] } } },
+      'settings.schema.order',
+    ],
+  ])('answers 400 to %s', async (_, body, message) => {
+    expectError(await post('', body), 400, message)
+  })
+
+  test('answers 409 when the name or the id is taken, also to the second of two at once', async () => {
+    const name = freshName()
+    const answers = await Promise.all([post('', { name }), post('', { name })])
+    expect(answers.map((answer) => answer.status).sort((a, b) => a - b)).toEqual([201, 409])
+    expectError(
+      answers.find((answer) => answer.status === 409)!,
+      409,
+      'already exists',
+    )
+    const id = answers.find((answer) => answer.status === 201)!.body['id']
+    expectError(await post('', { name: freshName(), id }), 409, 'already exists')
+  })
+
+  test('of the same name works in another project, and neither sees the other', async () => {
+    const { body } = await post('', { name: 'shared' })
+    const otherKey = await service.service.createKey('other')
+    const headers = { 'x-api-key': otherKey, 'content-type': 'application/json' }
+    const init = { headers, body: JSON.stringify({ name: 'shared' }) }
+    expect((await service.call('POST', '/projects/other/tables', init)).status).toBe(201)
+    const foreign = await answerOf(
+      await service.call('GET', `/projects/other/tables/${String(body['id'])}/schema`, { headers }),
+    )
+    expectError(foreign, 404, 'there is no table')
+  })
+})
+
+describe('listing tables', () => {
+  test('answers all tables of the project, oldest first', async () => {
+    const old = await post('', { name: freshName(), created_at: '2001-01-01T00:00:00.000Z' })
+    const response = await service.call('GET', '/projects/acme/tables')
+    expect(response.status).toBe(200)
+    const tables = (await response.json()) as Body[]
+    expect(tables[0]).toEqual(old.body)
+    const times = tables.map((table) => Date.parse(String(table['created_at'])))
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
+  })
+
+  test('answers 401 without a key, and 404 for a project that is not there', async () => {
+    expectError(
+      await answerOf(await service.call('GET', '/projects/acme/tables', { headers: { 'x-api-key': '' } })),
+      401,
+      /key/i,
+    )
+    expectError(await answerOf(await service.call('GET', '/projects/nowhere/tables')), 404, 'no project')
+  })
+})
+
+describe('the schema of a table', () => {
+  test('is the one given in settings.schema, completed', async () => {
+    const schema = {
+      name: 'Invoice',
+      fields: { total: { type: 'number' }, vendor: 7 },
+      description: 'What we owe',
+      order: ['vendor', 'total'],
+    }
+    const id = await create('reconcile', { schema })
+    expect(await get(`/${id}/schema`)).toEqual({ status: 200, body: { schema: { ...schema, id } } })
+    const bare = await create('extraction', { schema: { fields: { a: {}, b: {} } } })
+    const { body } = await get(`/${bare}/schema`)
+    expect(body['schema']).toMatchObject({ id: bare, description: '', order: ['a', 'b'] })
+  })
+
+  test('is inferred from forwarded rows, in the order fields were first seen', async () => {
+    const id = await create('reconcile')
+    await forward(id, [
+      { vendor: 'Acme', total: null },
+      { total: 12.5, day: '2026-01-31', paid: true },
+    ])
+    await forward(id, [{ tags: ['x'], total: 'unknown', at: { lat: 1 }, note: '' }])
+    const { body } = await get(`/${id}/schema`)
+    expect(body['schema']).toMatchObject({
+      fields: {
+        vendor: { type: 'string' },
+        total: { type: 'string' },
+        day: { type: 'date' },
+        paid: { type: 'boolean' },
+        tags: { type: 'array' },
+        at: { type: 'object' },
+        note: { type: 'string' },
+      },
+      order: ['vendor', 'total', 'day', 'paid', 'tags', 'at', 'note'],
+    })
+  })
+
+  test('of a table with no rows is empty, and bears the name of the table', async () => {
+    const { body: table } = await post('', { name: 'bare' })
+    expect((await get(`/${String(table['id'])}/schema`)).body).toEqual({
+      schema: { name: 'bare', fields: {}, id: table['id'], description: '', order: [] },
+    })
+  })
+
+  test.each([randomUUID(), 'nonsense'])('of the unknown table %s answers 404', async (id) => {
+    expectError(await get(`/${id}/schema`), 404, 'there is no table')
+  })
+})
+
+describe('forwarding', () => {
+  test('creates an asset per item and answers assets_created, asset_ids and message', async () => {
+    const id = await create('reconcile')
+    const { status, body } = await forward(id, [{ a: 1 }, { a: 2 }])
+    expect(status).toBe(201)
+    expect(Object.keys(body)).toEqual(['assets_created', 'asset_ids', 'message'])
+    expect(body['assets_created']).toBe(2)
+    expect(new Set(body['asset_ids'] as string[]).size).toBe(2)
+    for (const assetId of body['asset_ids'] as string[]) expect(assetId).toMatch(uuid)
+    expect(body['message']).toMatch(/^2 assets created in table/)
+  })
+
+  test('answers the ids in the order of the items, however many there are', async () => {
+    const id = await create('reconcile')
+    const { body } = await forward(
+      id,
+      Array.from({ length: 1001 }, (_, at) => ({ code: `C-${at}` })),
+    )
+    const ids = body['asset_ids'] as string[]
+    expect(ids).toHaveLength(1001)
+    const result = await post(`/${id}/reconcile`, {
+      data: { code: ['C-0', 'C-500', 'C-1000'], asset_id: [null, null, null] },
+    })
+    expect((result.body['data'] as Body)['asset_id']).toEqual([ids[0], ids[500], ids[1000]])
+  })
+
+  test.each([
+    ['no type', { data: [{ asset_name: 'a', row_data: {} }] }, /type/],
+    ['another type', { type: 'rows', data: [{ asset_name: 'a', row_data: {} }] }, /type/],
+    ['no data', { type: 'data' }, /data/],
+    ['empty data', { type: 'data', data: [] }, /fewer than 1/],
+    ['an item without a name', { type: 'data', data: [{ row_data: {} }] }, /asset_name/],
+    ['row_data that is no object', { type: 'data', data: [{ asset_name: 'a', row_data: 'x' }] }, /row_data/],
+  ])('answers 400 to %s', async (_, body, message) => {
+    expectError(await post(`/${await create('reconcile')}/forward`, body), 400, message)
+  })
+
+  test('with one bad item creates none', async () => {
+    const id = await create('reconcile')
+    const data = [{ asset_name: 'good', row_data: { code: 'A-1' } }, { asset_name: 'bad' }]
+    expectError(await post(`/${id}/forward`, { type: 'data', data }), 400, /data\/1/)
+    const { body } = await post(`/${id}/reconcile`, { data: { code: 'A-1' } })
+    expect(body['reasoning']).toContain('the table has no assets')
+  })
+
+  test.each(['extraction', 'storage'])('into a table of kind %s answers 400', async (kind) => {
+    expectError(await forward(await create(kind), [{ a: 1 }]), 400, 'needs type Reconcile')
+  })
+
+  test('into an unknown table answers 404', async () => {
+    expectError(await forward(randomUUID(), [{ a: 1 }]), 404, 'there is no table')
+  })
+
+  test('at the same time numbers every asset once', async () => {
+    const id = await create('reconcile')
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, at) => forward(id, [{ code: `K-${at}` }, { code: `L-${at}` }])),
+    )
+    expect(answers.map((answer) => answer.status)).toEqual(Array(8).fill(201))
+    const code = Array.from({ length: 8 }, (_, at) => `L-${at}`)
+    expect((await post(`/${id}/reconcile`, { data: { code } })).body['data']).toEqual({ code })
+  })
+})
+
+describe('a storage table', () => {
+  test('is created with its document: 201 with the table, the document id and a message', async () => {
+    const name = freshName()
+    const { status, body } = await post('/storage', {
+      name,
+      document: { ...documentOf('a,b\n1,2\n', 'text/csv'), filename: 'rows.csv' },
+    })
+    expect(status).toBe(201)
+    expect(body).toEqual({
+      name,
+      type: 'Storage',
+      id: expect.stringMatching(uuid),
+      created_at: expect.stringMatching(dateTime),
+      settings: { type: 'storage', zero_retention_mode: false },
+      assets_created: 1,
+      asset_ids: [expect.stringMatching(uuid)],
+      message: 'rows.csv stored',
+    })
+    const tables = (await (await service.call('GET', '/projects/acme/tables')).json()) as Body[]
+    expect(tables.find((table) => table['id'] === body['id'])).toMatchObject({ name, type: 'Storage' })
+  })
+
+  test('under zero retention says so, and its content cannot be read again', async () => {
+    const content = `code\n${randomUUID()}\n`
+    const { body } = await post('/storage', {
+      name: freshName(),
+      document: { ...documentOf(content, 'text/csv'), filename: 'secret.csv', zero_retention_mode: true },
+    })
+    expect(body).toMatchObject({
+      settings: { zero_retention_mode: true },
+      message: 'secret.csv received; its content is not kept',
+    })
+    const id = (body['asset_ids'] as string[])[0]
+    const result = await post(`/${await create('reconcile')}/reconcile`, { files: [{ id }] })
+    expect(result.body).toMatchObject({
+      status: 'error',
+      reasoning: 'Not reconciled: secret.csv was stored with zero retention: its content is not kept.',
+    })
+  })
+
+  test('takes a document given by uri, and one in parts', async () => {
+    await service.put('/source.csv', 'code\nU-1\n', 'text/csv')
+    const { url } = (await (await service.get('/source.csv')).json()) as { url: string }
+    const byUri = await store('', 'text/csv', { file_type: 'uri', file: url, filename: 'by-uri.csv' })
+    await service.delete('/source.csv')
+    const table = await create('reconcile')
+    await forward(table, [{ code: 'U-1' }])
+    const result = await post(`/${table}/reconcile`, { files: [{ id: byUri }] })
+    expect(result.body['data']).toEqual({ 'by-uri.csv': [{ code: 'U-1' }] })
+    const parts = {
+      mimetype: 'multipart/related',
+      filename: 'p',
+      file_type: 'multipart',
+      file: [{ text: 'hello' }],
+    }
+    expect((await post('/storage', { name: freshName(), document: parts })).status).toBe(201)
+  })
+
+  test('keeps content that a file of the project had too, when that file is deleted', async () => {
+    const content = `code\nS-${names}\n`
+    const id = await store(content, 'text/csv', { filename: 'shared.csv' })
+    await service.put('/shared.csv', content, 'text/csv')
+    await service.delete('/shared.csv')
+    const result = await post(`/${await create('reconcile')}/reconcile`, { files: [{ id }] })
+    expect(result.body).toMatchObject({ status: 'done' })
+  })
+
+  test.each([
+    ['no name', { document: documentOf('x') }, /name/],
+    ['no document', { name: 'x' }, /document/],
+    ['a mimetype that is not in the list', { name: 'x', document: documentOf('x', 'text/html') }, /mimetype/],
+    ['content that is not base64', { name: 'x', document: { ...documentOf('x'), file: '***' } }, /base64/],
+    [
+      'a zero_retention_mode that is no boolean',
+      { name: 'x', document: { ...documentOf('x'), zero_retention_mode: 'yes' } },
+      /boolean/,
+    ],
+  ])('answers 400 to %s', async (_, body, message) => {
+    expectError(await post('/storage', body), 400, message)
+  })
+
+  test('answers 409 when the name is taken', async () => {
+    const name = freshName()
+    await post('', { name })
+    expectError(await post('/storage', { name, document: documentOf('x') }), 409, 'already exists')
+  })
+})
+
+describe('reconciling', () => {
+  test('answers every field of a Reconcile result', async () => {
+    const id = await create('reconcile')
+    await forward(id, [{ invoice: 'INV-1', total: 12.5 }])
+    const input = { data: { invoice: 'inv 1', total: '12,50 EUR' }, files: [] }
+    const { status, body } = await post(`/${id}/reconcile`, input)
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      status: 'done',
+      data: { invoice: 'INV-1', total: 12.5 },
+      reasoning: expect.stringMatching(
+        /^Matched asset "row 0" \([0-9a-f-]{36}\) by its invoice, which no other asset has\. Agree: invoice and total\.$/,
+      ),
+      created_at: expect.stringMatching(dateTime),
+      row_id: expect.stringMatching(uuid),
+      review: { comment: '', reviewed_by: '', approved: false },
+      input,
+    })
+  })
+
+  test.each([
+    ['CSV', () => store('code;qty\nR-1;\nR-9;7\n', 'text/csv', { filename: 'f' })],
+    ['CSV under a general type', () => store('code,qty\nR-1,\nR-9,7\n', 'text/plain', { filename: 'f.csv' })],
+    [
+      'JSON',
+      () =>
+        store('[{"code":"R-1","qty":null},{"code":"R-9","qty":7}]', 'application/json', { filename: 'f' }),
+    ],
+    [
+      'XLSX',
+      () =>
+        store(
+          xlsxOfLines([
+            ['code', 'qty'],
+            ['R-1', ''],
+            ['R-9', 7],
+          ]),
+          'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+          { filename: 'f' },
+        ),
+    ],
+  ])('reads the rows of a %s document', async (_, upload) => {
+    const id = await create('reconcile')
+    await forward(id, [{ code: 'R-1', qty: 3 }])
+    const { body } = await post(`/${id}/reconcile`, { files: [{ id: await upload() }] })
+    const data = body['data'] as Record<string, unknown>
+    expect(Object.values(data)).toEqual([
+      [
+        { code: 'R-1', qty: 3 },
+        { code: null, qty: null },
+      ],
+    ])
+    expect(body['reasoning']).toContain('1 of 2 items matched')
+  })
+
+  test.each([
+    [
+      'a PDF',
+      () => store('%PDF-1.7', 'application/pdf', { filename: 'a.pdf' }),
+      'a.pdf is application/pdf: only CSV, JSON and XLSX are read into rows',
+    ],
+    ['broken JSON', () => store('{', 'application/json', { filename: 'b.json' }), 'b.json: not JSON'],
+    [
+      'an empty CSV',
+      () => store('', 'text/csv', { filename: 'c.csv' }),
+      'c.csv: the file has no header line',
+    ],
+  ])(
+    'with %s ends with status error, says why, and answers null in the shape of the input',
+    async (_, upload, why) => {
+      const id = await create('reconcile')
+      await forward(id, [{ code: 'R-1' }])
+      const { status, body } = await post(`/${id}/reconcile`, {
+        data: { code: ['R-1', 'R-2'] },
+        files: [{ id: await upload() }],
+      })
+      expect(status).toBe(200)
+      expect(body).toMatchObject({
+        status: 'error',
+        data: { code: [null, null] },
+        reasoning: `Not reconciled: ${why}.`,
+      })
+    },
+  )
+
+  test('sees what was forwarded after the last time', async () => {
+    const id = await create('reconcile')
+    await forward(id, [{ code: 'A-1' }])
+    expect((await post(`/${id}/reconcile`, { data: { code: 'A-2' } })).body['data']).toEqual({ code: null })
+    await forward(id, [{ code: 'A-2' }])
+    expect((await post(`/${id}/reconcile`, { data: { code: 'A-2' } })).body['data']).toEqual({ code: 'A-2' })
+  })
+
+  test('a run over too many items ends with status error', async () => {
+    const { body } = await post(`/${await create('reconcile')}/reconcile`, {
+      data: { code: Array(5001).fill('x') },
+    })
+    expect(body).toMatchObject({ status: 'error', reasoning: expect.stringContaining('at most 5000 items') })
+  })
+
+  for (const endpoint of ['reconcile', 'tasks']) {
+    test.each([
+      ['nothing at all', {}, 'nothing to reconcile'],
+      ['empty data and no files', { data: {}, files: [] }, 'nothing to reconcile'],
+      ['data that is no object', { data: [] }, /data/],
+      ['a file without an id', { files: [{}] }, /id/],
+      ['a file id that is no uuid', { files: [{ id: '7' }] }, /uuid/],
+      ['a file nobody stored', { files: [{ id: randomUUID() }] }, 'no storage table of this project holds'],
+    ])(`through /${endpoint} answers 400 to %s`, async (_, body, message) => {
+      expectError(await post(`/${await create('reconcile')}/${endpoint}`, body), 400, message)
+    })
+
+    test.each(['extraction', 'storage'])(
+      `through /${endpoint} answers 400 for a table of kind %s`,
+      async (kind) => {
+        expectError(
+          await post(`/${await create(kind)}/${endpoint}`, { data: { a: 1 } }),
+          400,
+          'needs type Reconcile',
+        )
+      },
+    )
+
+    test(`through /${endpoint} answers 404 for an unknown table`, async () => {
+      expectError(await post(`/${randomUUID()}/${endpoint}`, { data: { a: 1 } }), 404, 'there is no table')
+    })
+  }
+})
+
+describe('a task', () => {
+  test('answers 201 with its id and nothing else', async () => {
+    const id = await create('reconcile')
+    const { status, body } = await post(`/${id}/tasks`, { data: { code: 'A-1' } })
+    expect({ status, body }).toEqual({ status: 201, body: { task_id: expect.stringMatching(uuid) } })
+  })
+})

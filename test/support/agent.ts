@@ -1,0 +1,85 @@
+// Filesystem calls made by a child process (`agent.mjs`), each with a time limit. Knows nothing of docmount.
+
+import { fork } from 'node:child_process'
+
+/** One call that takes longer than this is a hang. */
+const callLimitMs = 45_000
+
+export interface Agent {
+  /** Rejects with the call's error (`code` as Node has it), or with `ETIMEDOUT` after the limit; then nothing more works. */
+  call<T>(name: string, ...args: unknown[]): Promise<T>
+  stop(): void
+}
+
+interface Answer {
+  readonly id: number
+  readonly value?: unknown
+  readonly error?: { readonly code: string | undefined; readonly message: string }
+}
+
+/** Starts the child. */
+export function startAgent(): Agent {
+  const child = fork(new URL('agent.mjs', import.meta.url), [], {
+    serialization: 'advanced',
+    execArgv: [],
+    cwd: '/',
+    env: { ...process.env, UV_THREADPOOL_SIZE: '16' },
+  })
+  const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
+  let lastId = 0
+  let ended: string | undefined
+
+  child.on('message', (message) => {
+    const { id, value, error } = message as Answer
+    const call = waiting.get(id)
+    waiting.delete(id)
+    if (error !== undefined) call?.reject(failure(error.code, error.message))
+    else call?.resolve(typedArrayAsBuffer(value))
+  })
+  child.on('exit', () => {
+    ended ??= 'the agent ended'
+    for (const call of waiting.values()) call.reject(failure('ETIMEDOUT', ended))
+    waiting.clear()
+  })
+
+  function send(name: string, args: unknown[]): Promise<unknown> {
+    if (ended !== undefined) return Promise.reject(failure('ETIMEDOUT', ended))
+    const id = ++lastId
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        ended = `${name} ${String(args[0])} did not answer within ${callLimitMs / 1000} s`
+        child.kill('SIGKILL')
+        for (const call of waiting.values()) call.reject(failure('ETIMEDOUT', ended))
+        waiting.clear()
+      }, callLimitMs)
+      waiting.set(id, {
+        resolve(value) {
+          clearTimeout(timer)
+          resolve(value)
+        },
+        reject(error) {
+          clearTimeout(timer)
+          reject(error)
+        },
+      })
+      child.send({ id, call: name, args })
+    })
+  }
+
+  return {
+    call: <T>(name: string, ...args: unknown[]) => send(name, args) as Promise<T>,
+    stop() {
+      ended ??= 'the agent was stopped'
+      child.kill('SIGKILL')
+    },
+  }
+}
+
+function failure(code: string | undefined, message: string): Error {
+  return Object.assign(new Error(message), { code })
+}
+
+/** A Buffer arrives as a plain Uint8Array. */
+function typedArrayAsBuffer(value: unknown): unknown {
+  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value
+}

@@ -1,0 +1,167 @@
+// A drive whose daemon can be killed at any time and started again on the same state.
+
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdir, readFile, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { ask } from '../../src/daemon/control-client.ts'
+import type { MountStatus } from '../../src/daemon/control-protocol.ts'
+import type { MountRecord } from '../../src/daemon/mount-record.ts'
+import type { Unsent } from '../../src/fs/status.ts'
+import { startAgent, type Agent } from './agent.ts'
+import type { Calls } from './door.ts'
+import { folderDoor } from './folder-door.ts'
+import { run, type Ran } from './run.ts'
+import { project } from './service.ts'
+import { waitUntil } from './wait-until.ts'
+
+const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
+
+export interface CrashingDriveOptions {
+  /** For mountpoint, state, cache and socket. */
+  readonly folder: string
+  readonly baseUrl: string
+  readonly apiKey: string
+  /** More arguments for `docmount mount`. */
+  readonly args?: readonly string[]
+  readonly env?: NodeJS.ProcessEnv
+}
+
+export interface CrashingDrive {
+  readonly mountpoint: string
+  readonly pid: number
+  /** The drive's files; every call in a process of its own. */
+  readonly calls: Calls
+  readonly log: () => string
+  /** True from the moment the daemon is killed, or has ended by itself. */
+  readonly hasEnded: () => boolean
+  readonly status: () => Promise<MountStatus>
+  readonly unsent: (path?: string) => Promise<readonly Unsent[]>
+  /** Sends what waits for a quiet time, and waits until nothing under the path is unsent. Rejects after `limitMs`. */
+  readonly drain: (limitMs?: number) => Promise<void>
+  /** Makes what waits for its quiet time go now, without waiting for it. */
+  readonly hasten: (path: string) => Promise<void>
+  readonly docmount: (
+    args: readonly string[],
+    options?: { mayFail?: boolean; limitMs?: number },
+  ) => Promise<Ran>
+  /** kill -9. The dead mount stays, as it would. */
+  readonly kill: () => Promise<void>
+  /** Ends it in the proper way; throws where that fails. */
+  readonly unmount: () => Promise<void>
+  /** Ends it in any case, and takes the mount away. */
+  readonly remove: () => Promise<void>
+}
+
+/** Mounts, and resolves when the drive answers. A dead mount at the place is docmount's to clear. */
+export async function startCrashingDrive(options: CrashingDriveOptions): Promise<CrashingDrive> {
+  const { folder, baseUrl, apiKey, args = [] } = options
+  const mountpoint = join(folder, 'drive')
+  await mkdir(mountpoint).catch(() => {})
+  await mkdir(join(folder, 'run'), { recursive: true, mode: 0o700 })
+  const env = {
+    ...process.env,
+    HOME: folder,
+    XDG_RUNTIME_DIR: join(folder, 'run'),
+    XDG_STATE_HOME: join(folder, 'state'),
+    XDG_CACHE_HOME: join(folder, 'cache'),
+    ...(apiKey === '' ? {} : { DOCMOUNT_API_KEY: apiKey }),
+    ...options.env,
+  }
+  const command = [
+    cli,
+    'mount',
+    project,
+    mountpoint,
+    '--base-url',
+    baseUrl,
+    '--driver',
+    'kernel',
+    '--foreground',
+  ]
+  const daemon = spawn(process.execPath, [...command, ...args], {
+    cwd: '/',
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let log = ''
+  let isKilled = false
+  daemon.stdout.on('data', (chunk: Buffer) => (log += chunk.toString()))
+  daemon.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()))
+  let agent: Agent | undefined
+  const theAgent: Agent = {
+    call: (name, ...values) => (agent ??= startAgent()).call(name, ...values),
+    stop: () => agent?.stop(),
+  }
+
+  async function remove(): Promise<void> {
+    theAgent.stop()
+    daemon.kill('SIGKILL')
+    await waitUntil('the daemon to end', () => hasEnded(daemon), 10_000)
+    if (await isMounted(mountpoint)) await run('umount', ['-l', mountpoint], { mayFail: true })
+  }
+
+  try {
+    await waitUntil(`${mountpoint} to be live`, () => {
+      if (hasEnded(daemon)) throw new Error('docmount mount ended')
+      return log.includes('is mounted at')
+    })
+  } catch (error) {
+    await remove()
+    throw new Error(`the drive did not come up: ${(error as Error).message}\n${log}`, { cause: error })
+  }
+  const { socketPath } = await readRecord(join(folder, 'run', 'docmount'))
+
+  return {
+    mountpoint,
+    pid: daemon.pid ?? 0,
+    calls: folderDoor('kernel', mountpoint, theAgent),
+    log: () => log,
+    hasEnded: () => isKilled || hasEnded(daemon),
+    async status() {
+      return (await ask(socketPath, 'status', {})).mount
+    },
+    async unsent(path = '/') {
+      return (await ask(socketPath, 'status', { path })).unsent
+    },
+    async drain(limitMs = 20_000) {
+      await ask(socketPath, 'wait', { path: '/', timeoutMs: limitMs })
+    },
+    async hasten(path) {
+      await ask(socketPath, 'wait', { path, timeoutMs: 1 }).catch(() => {})
+    },
+    docmount: (arguments_, runOptions) => run(process.execPath, [cli, ...arguments_], { env, ...runOptions }),
+    async kill() {
+      isKilled = true
+      daemon.kill('SIGKILL')
+      await waitUntil('the daemon to end', () => hasEnded(daemon), 10_000)
+      theAgent.stop()
+    },
+    async unmount() {
+      theAgent.stop()
+      try {
+        await run(process.execPath, [cli, 'unmount', mountpoint], { env, limitMs: 40_000 })
+      } catch (error) {
+        throw new Error(`${(error as Error).message}\n${log}`, { cause: error })
+      } finally {
+        await remove()
+      }
+    },
+    remove,
+  }
+}
+
+async function readRecord(folder: string): Promise<MountRecord> {
+  const name = (await readdir(folder)).find((file) => file.endsWith('.json'))
+  if (name === undefined) throw new Error('the daemon wrote no record')
+  return JSON.parse(await readFile(join(folder, name), 'utf8')) as MountRecord
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null
+}
+
+async function isMounted(mountpoint: string): Promise<boolean> {
+  const table = await readFile('/proc/self/mounts', 'utf8')
+  return table.split('\n').some((line) => line.split(' ')[1] === mountpoint)
+}

@@ -1,0 +1,81 @@
+// A filesystem whose operations are counted and can be held back: what a slow or silent service does to a mount.
+
+import { ErrnoError } from '../../src/content/errno-error.ts'
+import type { Caller, Operations } from '../../src/fs/operations.ts'
+import type { OperationName } from './serve-memory-protocol.ts'
+
+interface Gate {
+  readonly opened: Promise<void>
+  readonly open: () => void
+  readonly ignoresSignal: boolean
+}
+
+/** Never held, because they have no way to answer later. */
+const immediate: readonly OperationName[] = ['forget', 'remember', 'releasedir', 'statfs']
+
+export class HeldOperations {
+  readonly operations: Operations
+  /** Calls held back now. */
+  waiting = 0
+  #calls: Partial<Record<OperationName, number>> = {}
+  readonly #gates = new Map<OperationName, Gate>()
+
+  constructor(inner: Operations) {
+    this.operations = new Proxy(inner, {
+      get: (target, name) => {
+        const method = Reflect.get(target, name) as unknown
+        if (typeof method !== 'function') return method
+        return (...args: unknown[]) => {
+          const call = (): unknown => Reflect.apply(method, target, args)
+          return this.#pass(name as OperationName, args.at(-1), call)
+        }
+      },
+    })
+  }
+
+  takeCalls(): Partial<Record<OperationName, number>> {
+    const calls = this.#calls
+    this.#calls = {}
+    return calls
+  }
+
+  /** From now on calls wait for `letGo`; an aborted signal ends them with EINTR, unless they ignore it. */
+  hold(name: OperationName, ignoresSignal: boolean): void {
+    let open = (): void => {}
+    const opened = new Promise<void>((resolve) => (open = resolve))
+    this.#gates.set(name, { opened, open, ignoresSignal })
+  }
+
+  letGo(name: OperationName): void {
+    this.#gates.get(name)?.open()
+    this.#gates.delete(name)
+  }
+
+  #pass(name: OperationName, caller: unknown, call: () => unknown): unknown {
+    this.#calls[name] = (this.#calls[name] ?? 0) + 1
+    const gate = this.#gates.get(name)
+    return gate === undefined || immediate.includes(name) ? call() : this.#wait(gate, caller, call)
+  }
+
+  async #wait(gate: Gate, caller: unknown, call: () => unknown): Promise<unknown> {
+    this.waiting++
+    try {
+      await (gate.ignoresSignal || !isCaller(caller)
+        ? gate.opened
+        : Promise.race([gate.opened, aborted(caller.signal)]))
+    } finally {
+      this.waiting--
+    }
+    return call()
+  }
+}
+
+function isCaller(value: unknown): value is Caller {
+  return typeof value === 'object' && value !== null && 'signal' in value
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(new ErrnoError('EINTR', 'interrupted')), { once: true })
+  })
+}

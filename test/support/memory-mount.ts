@@ -1,0 +1,160 @@
+// A mount of the memory filesystem, served by a process of its own, for one test.
+
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { chown, mkdtemp, readFile, rmdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { programFile, type Packages } from './build-programs.ts'
+import { run } from './run.ts'
+import type { Answer, Counts, Failure, ServeMemoryOptions, Wish } from './serve-memory-protocol.ts'
+import { waitUntil } from './wait-until.ts'
+
+export interface User {
+  readonly uid: number
+  readonly gid: number
+}
+
+export interface MemoryMountOptions extends Partial<ServeMemoryOptions> {
+  /** Runs the program as this user; default: who runs the test. */
+  readonly user?: User
+  readonly packages?: Packages
+  /** An open /dev/fuse that is already mounted at `mountpoint`. */
+  readonly fd?: number
+  /** A module the program loads before anything else. */
+  readonly preload?: string
+  /** Where the program finds other programs. */
+  readonly path?: string
+}
+
+/** The driver refused; `code` and message are its own. */
+export class Refused extends Error {
+  readonly code: string
+
+  constructor({ code, message }: Failure) {
+    super(message)
+    this.code = code
+  }
+}
+
+export class MemoryMount {
+  readonly path: string
+  readonly process: ChildProcess
+  /** What the program wrote to stderr: empty when all is well. */
+  stderr = ''
+  /** Resolves with the reason of the first mount's end. */
+  readonly closed: Promise<string>
+  /** Resolves when the program ended. */
+  readonly ended: Promise<void>
+  readonly #isFolderOurs: boolean
+  readonly #answers = new Map<number, (answer: Extract<Answer, { kind: 'answer' }>) => void>()
+  #lastId = 0
+
+  constructor(path: string, process: ChildProcess, isFolderOurs: boolean) {
+    this.path = path
+    this.#isFolderOurs = isFolderOurs
+    this.process = process
+    process.stderr?.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()))
+    this.ended = once(process, 'exit').then(() => {})
+    this.closed = new Promise((resolve) => {
+      process.on('message', (answer: Answer) => {
+        if (answer.kind === 'closed') resolve(answer.reason)
+        if (answer.kind === 'answer') this.#answers.get(answer.id)?.(answer)
+      })
+    })
+  }
+
+  get pid(): number {
+    return this.process.pid ?? 0
+  }
+
+  /** The path of a file on the mount. */
+  at(name: string): string {
+    return join(this.path, name)
+  }
+
+  /** Throws Refused, or when the program does not answer within 20 s. */
+  async ask(wish: Wish): Promise<unknown> {
+    const id = ++this.#lastId
+    const answered = new Promise<Extract<Answer, { kind: 'answer' }>>((resolve) =>
+      this.#answers.set(id, resolve),
+    )
+    this.process.send({ ...wish, id })
+    const answer = await within(20_000, `an answer to ${wish.kind}`, answered)
+    if (answer.error !== undefined) throw new Refused(answer.error)
+    return answer.value
+  }
+
+  async counts(index = 0): Promise<Counts> {
+    return (await this.ask({ kind: 'counts', index })) as Counts
+  }
+
+  /** Resolves when `count` calls are held back. */
+  async holds(count: number): Promise<void> {
+    await waitUntil(`${count} held calls`, async () => (await this.counts()).waiting === count)
+  }
+
+  isMounted(): Promise<boolean> {
+    return isMounted(this.path)
+  }
+
+  /** Unmounts, ends the program and removes the folder if it was made for this, in whatever state they are. */
+  async remove(): Promise<void> {
+    if (this.process.exitCode === null && this.process.signalCode === null) {
+      if (this.process.connected) this.process.disconnect()
+      await within(10_000, 'the end of the program', this.ended).catch(() => this.process.kill('SIGKILL'))
+    }
+    while (await this.isMounted()) await run('umount', ['-l', '--', this.path], { mayFail: true })
+    if (this.#isFolderOurs) await rmdir(this.path)
+  }
+}
+
+/** Resolves when the mount serves. Throws Refused with the driver's reason. */
+export async function mountMemory(options: MemoryMountOptions = {}): Promise<MemoryMount> {
+  const { user, packages, fd, preload, path = process.env['PATH'], ...rest } = options
+  const mountpoint = options.mountpoint ?? (await makeMountpoint(user))
+  // Its descriptors 0 to 3 are the standard ones and the channel to us.
+  const served: ServeMemoryOptions = { ...rest, mountpoint: fd === undefined ? mountpoint : '/dev/fd/4' }
+  const child = fork(await programFile('serve-memory', packages), [JSON.stringify(served)], {
+    cwd: '/',
+    env: { ...process.env, PATH: path },
+    execArgv: preload === undefined ? [] : ['--import', preload],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...(fd === undefined ? [] : [fd])],
+    ...user,
+  })
+  const mount = new MemoryMount(mountpoint, child, options.mountpoint === undefined)
+  const first = once(child, 'message') as Promise<[Answer]>
+  const ended = mount.ended.then(() => {
+    throw new Error(`the program ended: ${mount.stderr}`)
+  })
+  const [answer] = await within(20_000, 'the mount', Promise.race([first, ended]))
+  if (answer.kind !== 'refused') return mount
+  await mount.remove()
+  throw new Refused(answer.error)
+}
+
+async function makeMountpoint(user: User | undefined): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'docmount-mount-'))
+  if (user !== undefined) await chown(folder, user.uid, user.gid)
+  return folder
+}
+
+/** Reads the mount table; touches no mount. */
+export async function isMounted(path: string): Promise<boolean> {
+  return (await readFile('/proc/self/mountinfo', 'utf8'))
+    .split('\n')
+    .some((line) => line.split(' ')[4] === path)
+}
+
+/** Rejects when the promise takes longer: what must not hang is tested with it. */
+export async function within<T>(limitMs: number, what: string, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} took longer than ${limitMs / 1000} s`)), limitMs)
+  })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

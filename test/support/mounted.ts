@@ -1,0 +1,115 @@
+// A drive mounted by docmount in a process of its own, the way a user mounts one.
+
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { run, type Ran } from './run.ts'
+import { project, type TestService } from './service.ts'
+import { waitUntil } from './wait-until.ts'
+
+const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
+
+export interface MountedDrive {
+  readonly mountpoint: string
+  readonly pid: number
+  /** Everything the daemon said so far. */
+  log(): string
+  /** Runs another docmount command with the drive's environment. */
+  docmount(args: readonly string[], options?: { mayFail?: boolean; limitMs?: number }): Promise<Ran>
+  /** `docmount unmount`; lazily by force where that fails. Throws, after cleaning up, when it did not end well. */
+  unmount(): Promise<void>
+}
+
+export interface MountedDriveOptions {
+  readonly testService: TestService
+  readonly driver: string
+  /** For mountpoint, state, cache and socket. */
+  readonly folder: string
+  /** More arguments for `docmount mount`. */
+  readonly args?: readonly string[]
+}
+
+/** Mounts the project and resolves when the drive answers. Throws with the daemon's log when it does not. */
+export async function mountDrive(options: MountedDriveOptions): Promise<MountedDrive> {
+  const { testService, driver, folder, args = [] } = options
+  const mountpoint = join(folder, 'drive')
+  await mkdir(mountpoint, { recursive: true })
+  await mkdir(join(folder, 'run'), { recursive: true, mode: 0o700 })
+  const env = {
+    ...process.env,
+    HOME: folder,
+    XDG_RUNTIME_DIR: join(folder, 'run'),
+    XDG_STATE_HOME: join(folder, 'state'),
+    XDG_CACHE_HOME: join(folder, 'cache'),
+    DOCMOUNT_API_KEY: testService.apiKey,
+  }
+  const daemon = spawn(
+    process.execPath,
+    [
+      cli,
+      'mount',
+      project,
+      mountpoint,
+      '--base-url',
+      testService.baseUrl,
+      '--driver',
+      driver,
+      '--foreground',
+      ...args,
+    ],
+    { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  let log = ''
+  daemon.stdout.on('data', (chunk: Buffer) => (log += chunk.toString()))
+  daemon.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()))
+
+  async function cleanUp(): Promise<void> {
+    if (await isMounted(mountpoint)) await run('umount', ['-l', mountpoint], { mayFail: true })
+    daemon.kill('SIGKILL')
+  }
+
+  try {
+    await waitUntil(`${mountpoint} to be mounted`, async () => {
+      if (hasEnded(daemon)) throw new Error('docmount mount ended')
+      return isMounted(mountpoint)
+    })
+    await run('timeout', ['20', 'stat', mountpoint])
+  } catch (error) {
+    await cleanUp()
+    throw new Error(`the drive did not come up: ${(error as Error).message}\n${log}`, { cause: error })
+  }
+
+  const docmount: MountedDrive['docmount'] = (arguments_, runOptions) =>
+    run(process.execPath, [cli, ...arguments_], { env, ...runOptions })
+
+  return {
+    mountpoint,
+    pid: daemon.pid ?? 0,
+    log: () => log,
+    docmount,
+    async unmount() {
+      try {
+        await docmount(['unmount', mountpoint], { limitMs: 40_000 })
+        await waitUntil('the daemon to end', () => hasEnded(daemon), 10_000)
+        if (await isMounted(mountpoint)) throw new Error(`${mountpoint} is still mounted`)
+        if (daemon.exitCode !== 0)
+          throw new Error(`the daemon ended with ${daemon.exitCode ?? daemon.signalCode}`)
+      } catch (error) {
+        throw new Error(`${(error as Error).message}\n${log}`, { cause: error })
+      } finally {
+        await cleanUp()
+      }
+    },
+  }
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null
+}
+
+/** Read from the kernel's table: a wedged drive would not answer a stat. Test folders need no unescaping. */
+async function isMounted(mountpoint: string): Promise<boolean> {
+  const table = await readFile('/proc/self/mounts', 'utf8')
+  return table.split('\n').some((line) => line.split(' ')[1] === mountpoint)
+}

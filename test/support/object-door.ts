@@ -1,0 +1,284 @@
+// The door to the filesystem object itself: turns path calls into the operations the kernel would send, in the
+// kernel's order, with no kernel. Every reference a lookup hands out is given back.
+
+import { errnoOf } from '../../src/fs/errno-of.ts'
+import {
+  rootIno,
+  type Attributes,
+  type Caller,
+  type Operations,
+  type OpenFlags,
+} from '../../src/fs/operations.ts'
+import type { Calls, Door, OpenFile, OpenMode, Stat } from './door.ts'
+
+/** What the kernel sends at most in one READ or WRITE. */
+const transferBytes = 128 * 1024
+
+const caller: Caller = {
+  uid: process.getuid?.() ?? 0,
+  gid: process.getgid?.() ?? 0,
+  pid: process.pid,
+  signal: new AbortController().signal,
+}
+
+/** The calls to `operations`. */
+export function objectDoor(operations: Operations): Calls & Pick<Door, 'name'> {
+  /** The kernel's memory of names: one reference is held on each node it has seen, until the name goes. */
+  const seen = new Map<string, number>()
+
+  /** LOOKUP of a name; the reference belongs to the memory of names. */
+  async function lookup(parent: number, path: string, name: string): Promise<Attributes | undefined> {
+    const { attributes } = await operations.lookup(parent, name, caller)
+    if (attributes === undefined) forgetName(path)
+    else remember(path, attributes.ino)
+    return attributes
+  }
+
+  /** Takes over one reference on `ino`. */
+  function remember(path: string, ino: number): void {
+    const before = seen.get(path)
+    if (before !== undefined) operations.forget(before, 1)
+    seen.set(path, ino)
+  }
+
+  /** FORGET of a name and of everything below it. */
+  function forgetName(path: string): void {
+    for (const [known, ino] of seen) {
+      if (known !== path && !known.startsWith(`${path}/`)) continue
+      seen.delete(known)
+      operations.forget(ino, 1)
+    }
+  }
+
+  /** Walks to a path and hands its attributes to `use`. */
+  async function withNode<T>(path: string, use: (node: Attributes) => Promise<T>): Promise<T> {
+    try {
+      let node = (await operations.getattr(rootIno, undefined, caller)).attributes
+      let at = ''
+      for (const name of segmentsOf(path)) {
+        if (node.kind !== 'folder') throw failure('ENOTDIR', path)
+        at += `/${name}`
+        const child = await lookup(node.ino, at, name)
+        if (child === undefined) throw failure('ENOENT', path)
+        node = child
+      }
+      return await use(node)
+    } catch (error) {
+      throw translated(error)
+    }
+  }
+
+  /** Walks to the folder a path is in. */
+  function withParent<T>(path: string, use: (parent: number, name: string) => Promise<T>): Promise<T> {
+    const names = segmentsOf(path)
+    const name = names.pop() ?? ''
+    return withNode(`/${names.join('/')}`, async (parent) => {
+      if (parent.kind !== 'folder') throw failure('ENOTDIR', path)
+      return use(parent.ino, name)
+    })
+  }
+
+  /** open(2): LOOKUP, then CREATE or OPEN, then SETATTR where it truncates. An open file holds a reference of its own. */
+  function open(path: string, mode: OpenMode, permissions = 0o644): Promise<OpenFile> {
+    const flags = flagsOf(mode)
+    const creates = mode !== 'r' && mode !== 'r+'
+    return withParent(path, async (parent, name) => {
+      const found = await lookup(parent, path, name)
+      if (found === undefined) {
+        if (!creates) throw failure('ENOENT', path)
+        const options = { mode: permissions, flags, exclusive: mode === 'wx' }
+        const { entry, opened } = await operations.create(parent, name, options, caller)
+        remember(path, entry.attributes.ino)
+        operations.remember(entry.attributes.ino)
+        return openedFile(entry.attributes.ino, opened.fh, flags)
+      }
+      if (mode === 'wx') throw failure('EEXIST', path)
+      if (found.kind === 'folder' && flags.write) throw failure('EISDIR', path)
+      const { fh } = await operations.open(found.ino, { ...flags, truncate: false }, caller)
+      operations.remember(found.ino)
+      if (flags.truncate) await operations.setattr(found.ino, { size: 0 }, undefined, caller)
+      return openedFile(found.ino, fh, flags)
+    })
+  }
+
+  function openedFile(ino: number, fh: number, flags: OpenFlags): OpenFile {
+    const translating = async <T>(use: () => Promise<T>): Promise<T> => {
+      try {
+        return await use()
+      } catch (error) {
+        throw translated(error)
+      }
+    }
+    return {
+      read: (length, position) =>
+        translating(async () => {
+          if (!flags.read) throw failure('EBADF', `${ino}`)
+          const chunks: Uint8Array[] = []
+          for (let done = 0; done < length;) {
+            const wanted = Math.min(transferBytes, length - done)
+            const parts = (await operations.read(fh, position + done, wanted, caller)).map((part) =>
+              Buffer.from(part),
+            )
+            const got = parts.reduce((sum, part) => sum + part.length, 0)
+            chunks.push(...parts)
+            done += got
+            if (got < wanted) break
+          }
+          return Buffer.concat(chunks)
+        }),
+      write: (data, position) =>
+        translating(async () => {
+          if (!flags.write) throw failure('EBADF', `${ino}`)
+          const bytes = Buffer.from(data as Uint8Array)
+          for (let done = 0; done < bytes.length; done += transferBytes) {
+            const piece = bytes.subarray(done, done + transferBytes)
+            const written = await operations.write(fh, position + done, piece, caller)
+            if (written !== piece.length) throw new Error(`${written} of ${piece.length} bytes written`)
+          }
+        }),
+      stat: () => translating(async () => statOf((await operations.getattr(ino, fh, caller)).attributes)),
+      truncate: (size) =>
+        translating(async () => {
+          await operations.setattr(ino, { size }, fh, caller)
+        }),
+      sync: () => translating(async () => operations.fsync(fh, caller)),
+      close: () =>
+        translating(async () => {
+          try {
+            await operations.flush(fh, caller)
+          } finally {
+            // The kernel sends RELEASE behind close's back; its error goes nowhere.
+            await Promise.resolve(operations.release(fh)).catch(() => {})
+            operations.forget(ino, 1)
+          }
+        }),
+    }
+  }
+
+  async function withFile<T>(path: string, mode: OpenMode, use: (file: OpenFile) => Promise<T>): Promise<T> {
+    const file = await open(path, mode)
+    let result: T
+    try {
+      result = await use(file)
+    } catch (error) {
+      await file.close().catch(() => {})
+      throw error
+    }
+    await file.close()
+    return result
+  }
+
+  return {
+    name: 'object',
+    open,
+    readFile: (path) => withFile(path, 'r', async (file) => file.read((await file.stat()).size + 1, 0)),
+    writeFile: (path, data) => withFile(path, 'w', (file) => file.write(data, 0)),
+    appendFile: (path, data) => withFile(path, 'a', (file) => file.write(data, 0)),
+    stat: (path) => withNode(path, async (node) => statOf(node)),
+    async statfs() {
+      const { blockSizeBytes, blocks, blocksFree } = operations.statfs()
+      return { sizeBytes: blockSizeBytes * blocks, freeBytes: blockSizeBytes * blocksFree }
+    },
+    readdir: (path) =>
+      withNode(path, async (node) => {
+        if (node.kind !== 'folder') throw failure('ENOTDIR', path)
+        const { fh } = await operations.opendir(node.ino, caller)
+        const names: string[] = []
+        try {
+          let cookie = 0
+          let taken: number
+          do {
+            // As many as fit one READDIRPLUS answer of a page or so.
+            taken = 0
+            const filler = (child: { name: string }, next: number): boolean => {
+              if (taken === 25) return false
+              taken++
+              names.push(child.name)
+              cookie = next
+              return true
+            }
+            await operations.readdir(fh, cookie, filler, caller)
+          } while (taken > 0)
+        } finally {
+          operations.releasedir(fh)
+        }
+        return names
+      }),
+    mkdir: (path) =>
+      withParent(path, async (parent, name) => {
+        const { attributes } = await operations.mkdir(parent, name, 0o755, caller)
+        remember(path, attributes.ino)
+      }),
+    rmdir: (path) =>
+      withParent(path, async (parent, name) => {
+        await operations.rmdir(parent, name, caller)
+        forgetName(path)
+      }),
+    unlink: (path) =>
+      withParent(path, async (parent, name) => {
+        await operations.unlink(parent, name, caller)
+        forgetName(path)
+      }),
+    rename: (from, to) =>
+      withParent(from, (parent, name) =>
+        withParent(to, async (newParent, newName) => {
+          const flags = { noReplace: false, exchange: false }
+          await operations.rename(parent, name, newParent, newName, flags, caller)
+          // The kernel would move its names along; that it may forget any at any time is what is used here.
+          forgetName(from)
+          if (to !== from) forgetName(to)
+        }),
+      ),
+    truncate: (path, size) =>
+      withNode(path, async (node) => {
+        await operations.setattr(node.ino, { size }, undefined, caller)
+      }),
+    chmod: (path, mode) =>
+      withNode(path, async (node) => {
+        await operations.setattr(node.ino, { mode }, undefined, caller)
+      }),
+    utimes: (path, atimeSec, mtimeSec) =>
+      withNode(path, async (node) => {
+        await operations.setattr(
+          node.ino,
+          { atime: timeOf(atimeSec), mtime: timeOf(mtimeSec) },
+          undefined,
+          caller,
+        )
+      }),
+    link: async (path) => Promise.reject(failure('ENOSYS', path)),
+    symlink: async (_target, path) => Promise.reject(failure('ENOSYS', path)),
+  }
+}
+
+function segmentsOf(path: string): string[] {
+  return path.split('/').filter((name) => name !== '')
+}
+
+function flagsOf(mode: OpenMode): OpenFlags {
+  return {
+    read: mode === 'r' || mode.includes('+'),
+    write: mode !== 'r',
+    append: mode.startsWith('a'),
+    truncate: mode.startsWith('w'),
+  }
+}
+
+function timeOf(seconds: number): { sec: number; nsec: number } {
+  const sec = Math.floor(seconds)
+  return { sec, nsec: Math.round((seconds - sec) * 1_000_000) * 1_000 }
+}
+
+function statOf(attributes: Attributes): Stat {
+  const { kind, size, mode, ino, nlink, mtime } = attributes
+  return { kind, size, mode, ino, nlink, mtimeNs: BigInt(mtime.sec) * 1_000_000_000n + BigInt(mtime.nsec) }
+}
+
+function failure(code: string, path: string): Error {
+  return Object.assign(new Error(`${code}: ${path}`), { code })
+}
+
+/** The error as the caller of a system call would see it. */
+function translated(error: unknown): Error {
+  return Object.assign(new Error(String(error), { cause: error }), { code: errnoOf(error) })
+}

@@ -1,0 +1,64 @@
+// What the service and a drive hold, in a form that a failed comparison shows readably.
+
+import { createHash } from 'node:crypto'
+
+import type { Calls } from './door.ts'
+import type { OtherClient } from './other-client.ts'
+
+/** Contents by absolute path; a folder's is undefined. */
+export type Contents = ReadonlyMap<string, Uint8Array | undefined>
+
+/** Everything a drive shows below a folder. */
+export async function driveTree(calls: Calls, folder: string): Promise<Map<string, Buffer | undefined>> {
+  const tree = new Map<string, Buffer | undefined>()
+  async function walk(path: string): Promise<void> {
+    for (const name of await calls.readdir(path)) {
+      const child = `${path}/${name}`
+      const { kind } = await calls.stat(child)
+      tree.set(child, kind === 'folder' ? undefined : await calls.readFile(child))
+      if (kind === 'folder') await walk(child)
+    }
+  }
+  await walk(folder)
+  return tree
+}
+
+/** Every document the service holds below a folder, and every folder. */
+export async function serviceTree(
+  other: OtherClient,
+  folder: string,
+): Promise<Map<string, Buffer | undefined>> {
+  const tree = new Map<string, Buffer | undefined>()
+  async function walk(path: string): Promise<void> {
+    for (const entry of (await other.get(path === '' ? '/' : path))?.entries ?? []) {
+      const child = `${path}/${entry.name}`
+      tree.set(child, entry.ftype === 'folder' ? undefined : await other.bytes(child))
+      if (entry.ftype === 'folder') await walk(child)
+    }
+  }
+  await walk(folder)
+  return tree
+}
+
+/** Path → size and beginning of its content, sorted. */
+export function described(tree: Contents): Record<string, string> {
+  const lines = [...tree].map(([path, content]): [string, string] => [
+    path,
+    content === undefined ? 'folder' : describedBytes(content),
+  ])
+  return Object.fromEntries(lines.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function describedBytes(content: Uint8Array): string {
+  const text = Buffer.from(content)
+    .subarray(0, 40)
+    .toString('latin1')
+    .replaceAll(/[^\x20-\x7e]/g, '.')
+  const digest = createHash('sha256').update(content).digest('hex').slice(0, 8)
+  return `${content.length} bytes "${text}" #${digest}`
+}
+
+/** Only the documents. */
+export function documentsOf(tree: Contents): Map<string, Uint8Array> {
+  return new Map([...tree].filter((entry): entry is [string, Uint8Array] => entry[1] !== undefined))
+}

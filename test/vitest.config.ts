@@ -1,0 +1,35 @@
+// Two projects: `unit` runs in parallel and needs no kernel; `mount` goes through a real kernel mount,
+// one file at a time, with docmount in a child process.
+import { defineConfig } from 'vitest/config'
+
+const mountTests = ['test/mount/**/*.test.ts', 'test/behaviour/mount*.test.ts', 'test/crash/**/*.test.ts']
+
+/** Random work under random trouble: not clean yet (docs/reliability.md), so it is `scripts/soak` that runs it. */
+const modelTests = ['test/model/**/*.test.ts']
+const isSoak = process.env['DOCMOUNT_SOAK_MINUTES'] !== undefined
+
+export default defineConfig({
+  test: {
+    root: new URL('..', import.meta.url).pathname,
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: [...mountTests, ...modelTests],
+          testTimeout: 30_000,
+          hookTimeout: 30_000,
+        },
+      },
+      {
+        test: {
+          name: 'mount',
+          include: isSoak ? modelTests : mountTests,
+          fileParallelism: false,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+})
