@@ -413,7 +413,16 @@ export class CommitQueue {
       )
       this.#options.refused(intention, error)
     }
-    if (this.#jobs.get(intention.id) === job) this.#options.journal.saveIntention(intention)
+    if (this.#jobs.get(intention.id) === job) this.#note(intention)
+  }
+
+  /** How an attempt went is worth noting, but not worth a crash: without room for it the intention itself is still there. */
+  #note(intention: Intention): void {
+    try {
+      this.#options.journal.saveIntention(intention)
+    } catch (error) {
+      this.#options.log.error({ path: intention.path, error }, 'the state of a change could not be journaled')
+    }
   }
 
   /** Removes a refused job for good: its owner has undone what it stood for. */

@@ -9,6 +9,7 @@ import Database from 'libsql'
 import { ErrnoError } from './errno-error.ts'
 import { GroupSync } from './group-sync.ts'
 import type { Intention, IntentionKind } from './intention.ts'
+import { reserveRoom } from './journal-room.ts'
 
 const fdatasync = promisify(fdatasyncCallback)
 
@@ -81,6 +82,7 @@ export class Journal {
     this.#db.exec('pragma synchronous = normal')
     this.#db.exec(schema)
     this.#log = openSync(join(stateDir, 'journal.db-wal'), 'r+')
+    reserveRoom(this.#db, this.#log)
     this.#logSync = new GroupSync(() => fdatasync(this.#log))
     const row = this.#get('select max(id) as id from intention') as { id: number | null }
     this.#lastId = row.id ?? 0

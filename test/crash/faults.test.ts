@@ -165,17 +165,24 @@ describe.skipIf(whyNoFuse() !== undefined)('faults', () => {
   it.skipIf(!isRoot)(
     'disk full in the state folder: write is ENOSPC, what was saved before arrives',
     async () => {
-      const small = await smallDisk('6m')
+      const small = await smallDisk('12m')
       const { calls, drain } = await mount(['--state-dir', join(small, 'state'), '--close-wait', '200ms'])
       await calls.readdir('')
       await testService.stop()
       await calls.writeFile('/before.txt', 'saved before the disk was full')
-      expect(await errorOf(calls.writeFile('/large.pdf', patternedBytes(12_000_000, 'large')))).toBe('ENOSPC')
-      await calls.unlink('/large.pdf').catch(() => {})
+      expect(await errorOf(calls.writeFile('/large.pdf', patternedBytes(16_000_000, 'large')))).toBe('ENOSPC')
+      // Another program takes what is left, to the last byte.
+      await run('sh', ['-c', 'cat /dev/zero > "$1/theirs" 2>/dev/null || true', 'sh', small])
+      expect(await errorOf(calls.writeFile('/little.txt', 'no room'))).toBe('ENOSPC')
       expect((await calls.readFile('/before.txt')).toString()).toBe('saved before the disk was full')
       await testService.start()
       await drain()
       expect(await held('/before.txt')).toBe('saved before the disk was full')
+      await calls.unlink('/large.pdf')
+      await calls.unlink('/before.txt')
+      await drain()
+      expect(await held('/before.txt')).toBeUndefined()
+      await run('rm', [join(small, 'theirs')])
       await calls.writeFile('/after.txt', 'there is room again')
       await drain()
       expect(await held('/after.txt')).toBe('there is room again')
