@@ -112,6 +112,14 @@ class BlockReader implements Reader, BlockEvents {
     await this.#store.adopt(storedVersion(version, version.size), file)
   }
 
+  keep(version: Version, bytes: Uint8Array): void {
+    if (version.size !== bytes.length || bytes.length === 0 || isWeak(version)) return
+    this.#store?.forget(version.path)
+    const blocks = this.#blocksOf(version, bytes.length)
+    blocks.arrived(0, [bytes], 'network')
+    if (blocks.isIdle) this.becameIdle(blocks)
+  }
+
   moved(from: Version, to: Version): void {
     const blocks = this.#shared.get(keyOf(from))
     const size = blocks?.sizeBytes ?? from.size

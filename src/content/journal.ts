@@ -18,6 +18,7 @@ create table if not exists intention (
   id integer primary key, kind text not null, path text not null, spool text, size integer, source text,
   source_fingerprint text, keep_source integer not null, base text, in_doubt integer not null, doubts text not null, proven integer not null,
   not_before integer not null, attempts integer not null, last_error text, refused integer not null, since integer not null);
+create table if not exists content (spool text primary key, bytes blob not null);
 create table if not exists folder (path text primary key) without rowid;
 create table if not exists scratch (path text primary key, spool text, reference text, reference_fingerprint text,
   reference_size integer) without rowid;
@@ -127,6 +128,20 @@ export class Journal {
 
   removeIntention(id: number): void {
     this.#run('delete from intention where id = ?', id)
+  }
+
+  /** Small content, by the id of its spool file: it is as durable as the intention that is journaled with it. */
+  contents(): { spool: string; bytes: Uint8Array }[] {
+    const rows = this.#all('select * from content') as { spool: string; bytes: ArrayBuffer }[]
+    return rows.map(({ spool, bytes }) => ({ spool, bytes: new Uint8Array(bytes) }))
+  }
+
+  saveContent(spool: string, bytes: Uint8Array): void {
+    this.#run('insert or replace into content values (?,?)', spool, bytes)
+  }
+
+  removeContent(spool: string): void {
+    this.#run('delete from content where spool = ?', spool)
   }
 
   folders(): string[] {

@@ -23,6 +23,8 @@ export interface Reader {
   prefetch(version: Version): void
   /** Takes over a file that holds exactly this version's bytes (a spool file after its commit). Removes `file`. */
   adopt(version: Version, file: string): Promise<void>
+  /** Keeps a version's bytes that are at hand, in memory and on disk as if they had been fetched. At most one block. */
+  keep(version: Version, bytes: Uint8Array): void
   /** The same bytes live under another version now (a rename in the service). */
   moved(from: Version, to: Version): void
   /** Forgets all blocks of a path: its content is another one now. */

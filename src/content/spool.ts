@@ -1,5 +1,6 @@
 // The spool: local content the service has not got yet, one file each, in the state folder. On disk before anybody is
-// told "saved"; never in a cache folder, which cleaners empty. Knows nothing of paths in the project.
+// told "saved": by a sync of its own, or, where it is small, as a row of the journal, whose one sync then covers content and
+// intention. Never in a cache folder, which cleaners empty. Knows nothing of paths in the project.
 
 import { randomUUID } from 'node:crypto'
 import * as fs from 'node:fs'
@@ -16,19 +17,32 @@ const ftruncate = promisify(fs.ftruncate)
 /** Up to this many bytes a synchronous call into the page cache is cheaper than a trip through the thread pool. */
 const syncCallBytes = 64 * 1024
 const streamChunkBytes = 3 * 192 * 1024
+/** Content up to this many bytes goes into the journal … */
+const journaledBytes = 16 * 1024
+/** … unless that holds so many bytes already: its file never shrinks. */
+const allJournaledBytes = 8 * 1024 * 1024
+
+/** What the spool needs of the journal. */
+export interface ContentRows {
+  saveContent(spool: string, bytes: Uint8Array): void
+  removeContent(spool: string): void
+}
 
 export class Spool {
   readonly dir: string
+  readonly #files = new Map<string, SpoolFile>()
+  readonly #dirSync: GroupSync
+  readonly #rows: ContentRows
+  /** Bytes of the files that are in the journal. */
+  #inJournal = 0
 
   /** Makes the folder (mode 0700) where missing. */
-  constructor(dir: string) {
+  constructor(dir: string, rows: ContentRows) {
     this.dir = dir
+    this.#rows = rows
     fs.mkdirSync(dir, { recursive: true, mode: 0o700 })
     this.#dirSync = new GroupSync(() => syncFolder(dir))
   }
-
-  readonly #files = new Map<string, SpoolFile>()
-  readonly #dirSync: GroupSync
 
   /** A new, empty file. */
   create(): SpoolFile {
@@ -40,6 +54,10 @@ export class Spool {
     return this.#files.get(id) ?? this.#opened(id, 'r+')
   }
 
+  has(id: string): boolean {
+    return this.#files.has(id) || fs.existsSync(join(this.dir, id))
+  }
+
   #opened(id: string, flags: 'wx+' | 'r+'): SpoolFile {
     const file = new SpoolFile(join(this.dir, id), id, this.#dirSync)
     file.open(flags)
@@ -49,8 +67,42 @@ export class Spool {
 
   /** The file leaves the spool: removed, or taken over by the cache. */
   forget(id: string): void {
-    this.#files.get(id)?.idle()
+    const file = this.#files.get(id)
+    if (file === undefined) return
+    file.idle()
     this.#files.delete(id)
+    this.#leaveJournal(file)
+  }
+
+  /** Makes the content survive a power cut, unless it is so small that `journal` does. */
+  async secure(file: SpoolFile): Promise<void> {
+    if (!isSmall(file) || this.#inJournal > allJournaledBytes) await file.sync()
+  }
+
+  /** The other half of `secure`, for the transaction that journals the intention. */
+  journal(file: SpoolFile): void {
+    this.#leaveJournal(file)
+    // What has grown since `secure` is still being written: its own close secures it.
+    if (!isSmall(file)) return
+    this.#rows.saveContent(file.id, file.readAll())
+    file.journaledBytes = file.size
+    this.#inJournal += file.size
+  }
+
+  /** After a crash: the file holds again what the journal says. */
+  restore(id: string, bytes: Uint8Array): void {
+    fs.writeFileSync(join(this.dir, id), bytes, { mode: 0o600 })
+    const file = this.get(id)
+    file.journaledBytes = bytes.length
+    this.#inJournal += bytes.length
+    file.idle()
+  }
+
+  #leaveJournal(file: SpoolFile): void {
+    if (file.journaledBytes === undefined) return
+    this.#rows.removeContent(file.id)
+    this.#inJournal -= file.journaledBytes
+    file.journaledBytes = undefined
   }
 
   /** The ids of all files here, for sweeping what no journal row names. */
@@ -59,10 +111,15 @@ export class Spool {
   }
 
   async remove(id: string): Promise<void> {
+    const isShort = (this.#files.get(id)?.size ?? Infinity) <= syncCallBytes
     this.forget(id)
-    await unlink(join(this.dir, id)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error
-    })
+    const path = join(this.dir, id)
+    try {
+      if (isShort) fs.unlinkSync(path)
+      else await unlink(path)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    }
   }
 }
 
@@ -70,6 +127,8 @@ export class Spool {
 export class SpoolFile {
   readonly id: string
   readonly path: string
+  /** Bytes of the content in the journal; undefined where it is not there. */
+  journaledBytes: number | undefined
   readonly #dirSync: GroupSync
   #fd: number | undefined
   #isEntrySynced = false
@@ -163,6 +222,11 @@ export class SpoolFile {
     this.#size = fs.fstatSync(this.fd).size
   }
 
+  readAll(): Uint8Array {
+    const bytes = Buffer.allocUnsafeSlow(this.#size)
+    return bytes.subarray(0, fs.readSync(this.fd, bytes, 0, this.#size, 0))
+  }
+
   /** After this the content survives a power cut. */
   async sync(): Promise<void> {
     const synced = this.use((fd) => fdatasync(fd))
@@ -194,6 +258,10 @@ export class SpoolFile {
       await file.close()
     }
   }
+}
+
+function isSmall(file: SpoolFile): boolean {
+  return file.size <= journaledBytes
 }
 
 /** A new file is only as durable as its name. */

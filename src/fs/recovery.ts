@@ -17,6 +17,7 @@ export async function recover(sb: Superblock): Promise<void> {
     if (folder.folder !== undefined) folder.folder.isMadeHere = true
     sb.tree.keep(folder)
   }
+  restoreContents(sb)
   for (const row of sb.journal.scratchFiles()) {
     if (isLeftByLibfuse(row.path)) {
       sb.journal.removeScratch(row.path)
@@ -28,12 +29,32 @@ export async function recover(sb: Superblock): Promise<void> {
     else if (row.reference !== undefined) showStored(sb, node, row.reference)
     node.savedEpoch = node.content?.epoch ?? -1
   }
-  const intentions = sb.journal.intentions()
+  const intentions = sb.journal.intentions().filter((intention) => isUnfinished(sb, intention))
   for (const intention of intentions) await rememberWhatWasSent(sb, intention)
   sb.queue.resume(intentions)
   for (const job of sb.queue.jobs()) restore(sb, job)
   if (intentions.length > 0)
     sb.log.info({ intentions: intentions.length }, 'going on with what an earlier run left unsent')
+}
+
+/**
+ * Content leaves the spool when the service has it. A power cut may bring back a row whose end was not on disk yet, but
+ * not its content: nothing is left to send.
+ */
+function isUnfinished(sb: Superblock, { id, path, spool }: Intention): boolean {
+  if (spool === undefined || sb.spool.has(spool)) return true
+  sb.log.warn({ path, spool }, 'journaled, but no longer in the spool: an earlier run had sent it')
+  sb.journal.removeIntention(id)
+  return false
+}
+
+/** A power cut may have left less in the spool than in the journal. */
+function restoreContents(sb: Superblock): void {
+  const needed = new Set([...sb.journal.intentions(), ...sb.journal.scratchFiles()].map(({ spool }) => spool))
+  for (const { spool, bytes } of sb.journal.contents()) {
+    if (needed.has(spool)) sb.spool.restore(spool, bytes)
+    else sb.journal.removeContent(spool)
+  }
 }
 
 /** What was on its way when the last run ended may have arrived: its digest tells it from another client's version. */

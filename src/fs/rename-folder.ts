@@ -25,8 +25,8 @@ export async function renameFolder(sb: Superblock, move: Move, caller: Caller): 
   await collect(sb, node, plan)
   const becomesScratch = to.isScratch || isScratchName(name)
   checkPlan(sb, plan, becomesScratch)
-  // What is dirty is synced before its journal row promises it.
-  for (const document of plan.documents) await document.content?.sync()
+  // What is dirty is secured before its journal row promises it.
+  for (const { content } of plan.documents) if (content !== undefined) await sb.spool.secure(content)
   if (node.isUnlinked) throw new ErrnoError('ENOENT', `${node.path} is gone`)
   const jobs = sb.journal.transaction(() => apply(sb, move, plan, becomesScratch))
   for (const job of jobs) await waitForService(sb, job, caller.signal)

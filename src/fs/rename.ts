@@ -39,7 +39,8 @@ export async function rename(
   if (isScratch) await bringWhatIsUnderWay(sb, before, caller.signal)
   else await reclaim(sb, before, caller.signal)
   const syncedEpoch = before.content?.epoch ?? -1
-  await before.content?.sync()
+  if (isScratch) await before.content?.sync()
+  else if (before.content !== undefined) await sb.spool.secure(before.content)
   const toListing = await sb.tree.listing(to)
   const node = await nodeAt(sb, from, name)
   const target = sb.tree.child(to, newName, toListing)

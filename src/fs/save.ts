@@ -1,6 +1,7 @@
 // From a dirty node to an intention, and back when the service has it. Close waits here.
 
 import type { RemoteFile } from '../api/types.ts'
+import { blockSizeBytes } from '../content/extent.ts'
 import { waitForJob, type Job } from '../content/job.ts'
 import { fingerprintOf } from '../content/fingerprint.ts'
 import type { Intention } from '../content/intention.ts'
@@ -23,13 +24,23 @@ export async function commit(sb: Superblock, node: Node): Promise<Job | undefine
   }
   // What is written while it is synced counts as unsubmitted: its own close sees to it.
   const syncedEpoch = content?.epoch ?? -1
-  if (content !== undefined) await content.sync()
+  if (content !== undefined) await sb.spool.secure(content)
   if (node.isUnlinked || node.content !== content || node.isScratch) return node.job
   return submit(sb, node, syncedEpoch)
 }
 
-/** The journaling half of `commit`: the content is synced as of this epoch, or is a copy the service makes itself. */
+/** The journaling half of `commit`: the content is secured as of this epoch, or is a copy the service makes itself. */
 export function submit(sb: Superblock, node: Node, syncedEpoch: number): Job | undefined {
+  const job = sb.journal.transaction(() => journalPut(sb, node))
+  node.isWritten = false
+  node.submittedEpoch = syncedEpoch
+  node.job = job
+  if (job !== undefined) sb.owners.set(job.intention.id, node)
+  return job
+}
+
+/** Content and intention, in one. */
+function journalPut(sb: Superblock, node: Node): Job | undefined {
   const { content } = node
   const isStoredElsewhere = node.remotePath !== undefined && node.remotePath !== node.path
   const job = sb.queue.submit({
@@ -47,10 +58,7 @@ export function submit(sb: Superblock, node: Node, syncedEpoch: number): Job | u
         }
       : {}),
   })
-  node.isWritten = false
-  node.submittedEpoch = syncedEpoch
-  node.job = job
-  if (job !== undefined) sb.owners.set(job.intention.id, node)
+  if (content !== undefined && job !== undefined) sb.spool.journal(content)
   return job
 }
 
@@ -156,6 +164,14 @@ export function giveToCache(sb: Superblock, node: Node): void {
   if (content === undefined || version === undefined || node.isScratch || node.isDirty) return
   // What a commit still carries, or somebody may still write, stays.
   if (node.job !== undefined || node.writeHandles > 0) return
+  if (content.size <= blockSizeBytes) {
+    sb.reader.keep(version, content.readAll())
+    node.content = undefined
+    sb.contents.delete(content.id)
+    rebindReaders(sb, node)
+    void sb.spool.remove(content.id).catch(() => {})
+    return
+  }
   node.content = undefined
   sb.contents.delete(content.id)
   sb.spool.forget(content.id)

@@ -95,7 +95,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
   const now = Date.now
   const files = new GaugedFiles(options.files)
   const saved = new SavedListings(settings.stateDir)
-  const spool = new Spool(join(settings.stateDir, 'spool'))
+  const spool = new Spool(join(settings.stateDir, 'spool'), journal)
   mkdirSync(settings.cacheDir, { recursive: true, mode: 0o700 })
   const urls = new PresignedUrls({ files, onChanged: (path, file) => sb.tree.recordChanged(path, file) })
   const reader = createReader({
@@ -125,7 +125,8 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     log,
     run: async (intention, signal) => {
       // Nothing remote is touched for a promise that a power cut could take back.
-      if (intention.spool !== undefined) await spool.get(intention.spool).sync()
+      if (intention.spool !== undefined && spool.get(intention.spool).journaledBytes === undefined)
+        await spool.get(intention.spool).sync()
       await journal.durable()
       return committer.run(intention, signal)
     },

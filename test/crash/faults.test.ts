@@ -393,6 +393,59 @@ describe.skipIf(whyNoFuse() !== undefined)('faults', () => {
     expect((await testService.other.get('/'))?.entries).toHaveLength(1)
   })
 
+  it.each([
+    ['small', 5_000],
+    ['large', 500_000],
+  ])(
+    'a power cut that takes back the end of a %s upload: the document is as it was saved',
+    async (_, size) => {
+      const content = patternedBytes(size, 'saved before the power cut')
+      await using gate = await startGate(() => Number(new URL(testService.baseUrl).port))
+      const state = join(temporary.path, 'cut-state')
+      const saved = join(temporary.path, 'journal-before')
+      const start = async (): Promise<CrashingDrive> =>
+        (drive = await startCrashingDrive({
+          folder: temporary.path,
+          baseUrl: gate.baseUrl,
+          apiKey: testService.apiKey,
+          args: ['--state-dir', state, '--close-wait', '200ms'],
+        }))
+      const before = await start()
+      await before.calls.readdir('')
+      gate.decide = ({ method }) => (method === 'PUT' ? 'keep' : 'pass')
+      await before.calls.writeFile('/a.pdf', content)
+      await run('sh', ['-c', 'mkdir "$2" && cp "$1"/journal.db "$1"/journal.db-wal "$2"', 'sh', state, saved])
+      gate.decide = () => 'pass'
+      gate.release()
+      await before.drain()
+      await before.kill()
+      // What was not synced yet is gone: the journal is as it was before the answer came. Files that were removed stay so.
+      await run('sh', ['-c', 'rm "$1"/journal.db* && cp "$2"/* "$1"', 'sh', state, saved])
+      const { calls, drain, status } = await start()
+      expect((await calls.readFile('/a.pdf')).equals(content)).toBe(true)
+      await drain()
+      expect(await status()).toMatchObject({ conflicts: 0 })
+      expect(await calls.readdir('')).toEqual(['a.pdf'])
+      expect((await testService.other.bytes('/a.pdf')).equals(content)).toBe(true)
+    },
+  )
+
+  it('a small document whose file lost its bytes in a power cut is whole', async () => {
+    const state = join(temporary.path, 'cut-state')
+    const args = ['--state-dir', state, '--close-wait', '0']
+    const before = await mount(args)
+    await before.calls.readdir('')
+    await testService.stop()
+    await before.calls.writeFile('/a.txt', 'in the journal')
+    await before.kill()
+    await run('sh', ['-c', 'for f in "$1"/spool/*; do : > "$f"; done', 'sh', state])
+    await testService.start()
+    const { calls, drain } = await mount(args)
+    expect((await calls.readFile('/a.txt')).toString()).toBe('in the journal')
+    await drain()
+    expect(await held('/a.txt')).toBe('in the journal')
+  })
+
   it('killed in the middle of an upload of 100 MB: it is sent again, whole', async () => {
     const content = patternedBytes(100_000_000, '100 MB')
     const before = await mount(['--close-wait', '0'])
