@@ -6,14 +6,9 @@ import { chown, mkdtemp, readFile, rmdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { programFile, type Packages } from './build-programs.ts'
-import { run } from './run.ts'
+import { run, type User } from './run.ts'
 import type { Answer, Counts, Failure, ServeMemoryOptions, Wish } from './serve-memory-protocol.ts'
 import { waitUntil } from './wait-until.ts'
-
-export interface User {
-  readonly uid: number
-  readonly gid: number
-}
 
 export interface MemoryMountOptions extends Partial<ServeMemoryOptions> {
   /** Runs the program as this user; default: who runs the test. */

@@ -1,20 +1,33 @@
 // An ordinary user for tests: made for them where root runs them, otherwise who runs them.
 
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmod, mkdtemp, rm, stat, symlink } from 'node:fs/promises'
+import { realpathSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { User } from './memory-mount.ts'
-import { isInstalled, run, type Ran } from './run.ts'
+import { dirname, join } from 'node:path'
+import { bash, isInstalled, type Ran, type User } from './run.ts'
 import { whyNoFuse } from './fuse.ts'
 
-const isRoot = process.getuid?.() === 0
-const userName = 'docmount-test'
+export const isRoot: boolean = process.getuid?.() === 0
 
 /** Why no ordinary user can mount here; undefined where one can. */
 export function whyNoUserMount(): string | undefined {
   if (!isInstalled('fusermount3')) return 'fusermount3 is not installed'
-  if (isRoot && !(isInstalled('useradd') && isInstalled('setpriv'))) return 'useradd or setpriv is missing'
-  return whyNoFuse()
+  return (isRoot ? whyNoUser() : undefined) ?? whyNoFuse()
+}
+
+function whyNoUser(): string | undefined {
+  const missing = ['useradd', 'userdel', 'flock'].filter((program) => !isInstalled(program))
+  if (missing.length > 0) return `${missing.join(', ')} missing: no user can be made`
+  const repository = new URL('../..', import.meta.url).pathname
+  for (const needed of [process.execPath, repository, tmpdir()]) {
+    for (let path = realpathSync(needed); path !== '/'; path = dirname(path)) {
+      if ((statSync(path).mode & 0o001) === 0)
+        return `${path} is closed to other users: they cannot use ${needed}`
+    }
+  }
+  return undefined
 }
 
 export interface OrdinaryUser extends User {
@@ -24,32 +37,57 @@ export interface OrdinaryUser extends User {
 }
 
 export async function makeOrdinaryUser(): Promise<OrdinaryUser> {
-  if (isRoot) await run('useradd', ['--system', '--no-create-home', userName], { mayFail: true })
-  const idOf = async (flag: string): Promise<number> =>
-    Number((await run('id', isRoot ? [flag, userName] : [flag])).stdout)
-  const uid = await idOf('-u')
-  const gid = await idOf('-g')
-  const closeDevice = isRoot ? await openDeviceToUsers() : undefined
-  const become = isRoot ? ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'] : ['env']
+  const kept = isRoot ? await startKeeper() : undefined
+  const user: User = kept?.user ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
   return {
-    uid,
-    gid,
-    bash(line, ...args) {
-      const [program = '', ...rest] = [...become, 'bash', '-euo', 'pipefail', '-c', line, 'bash', ...args]
-      return run(program, rest)
-    },
-    async remove() {
-      await closeDevice?.()
-      if (isRoot) await run('userdel', [userName], { mayFail: true })
-    },
+    ...user,
+    bash: (line, ...args) => bash(line, args, isRoot ? { user } : {}),
+    remove: async () => kept?.end(),
   }
 }
 
-/** Every distribution opens /dev/fuse to all users; a bare machine may not have. */
-async function openDeviceToUsers(): Promise<() => Promise<void>> {
-  const { mode } = await stat('/dev/fuse')
-  await chmod('/dev/fuse', 0o666)
-  return () => chmod('/dev/fuse', mode & 0o7777)
+/**
+ * Makes the user and opens /dev/fuse to all, as every distribution does and a bare machine may not; says who the user is;
+ * takes both back when its stdin ends, which it does whatever becomes of the test. Test runs may overlap: each holds
+ * `users` shared while it needs them, and the one that gets it alone is the last.
+ */
+const keeper = `
+set -eu
+trap '' INT TERM HUP
+name=docmount-test device=/dev/fuse state=/run/docmount-test
+mkdir -p "$state"
+exec 8>"$state/turn" 9>"$state/users"
+flock 8
+flock -s 9
+id "$name" >"$state/log" 2>&1 || useradd --system --no-create-home "$name"
+mode=$(stat -c %a "$device")
+case $mode in *[67]) ;; *) echo "$mode" >"$state/mode"; chmod 666 "$device" ;; esac
+flock -u 8
+echo "$(id -u "$name") $(id -g "$name")"
+read -r goodbye || true
+flock 8
+flock -u 9
+flock -n 9 || exit 0
+if [ -e "$state/mode" ]; then chmod "$(cat "$state/mode")" "$device"; fi
+userdel --force "$name" >"$state/log" 2>&1
+rm -r "$state"`
+
+async function startKeeper(): Promise<{ user: User; end(): Promise<void> }> {
+  const child = spawn('sh', ['-c', keeper], { cwd: '/', detached: true, stdio: 'pipe' })
+  let stderr = ''
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+  const ended = once(child, 'close')
+  const said = await Promise.race([once(child.stdout, 'data'), ended.then(() => undefined)])
+  if (said === undefined) throw new Error(`no user could be made: ${stderr}`)
+  const [uid = Number.NaN, gid = Number.NaN] = String(said[0]).trim().split(' ').map(Number)
+  return {
+    user: { uid, gid },
+    async end() {
+      child.stdin.end()
+      await ended
+      if (child.exitCode !== 0) throw new Error(`the user was not taken away: ${stderr}`)
+    },
+  }
 }
 
 /** A folder for PATH with these programs of the system and no others. */

@@ -10,18 +10,26 @@ export interface Ran {
   readonly stderr: string
 }
 
+/** Whom a program runs as. */
+export interface User {
+  readonly uid: number
+  readonly gid: number
+}
+
 export interface RunOptions {
   readonly limitMs?: number
   readonly env?: NodeJS.ProcessEnv
+  /** Runs the program as this user; default: who runs the test. */
+  readonly user?: User | undefined
   /** Non-zero exit codes are answered instead of thrown. */
   readonly mayFail?: boolean
 }
 
 /** Runs `program`; throws, with what it said, when it fails or takes longer than 30 s. */
 export function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  const { limitMs = 30_000, env = process.env, mayFail = false } = options
+  const { limitMs = 30_000, env = process.env, user, mayFail = false } = options
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(program, args, { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'], ...user })
     let stdout = ''
     let stderr = ''
     const said = (): string => `${program} ${args.join(' ')}\n${stdout}${stderr}`
