@@ -4,6 +4,7 @@ import { it } from 'vitest'
 
 import type { Door, DoorName } from '../support/door.ts'
 import { whyNoFuse } from '../support/fuse.ts'
+import { whyNoUserMount } from '../support/ordinary-user.ts'
 import { behave, type OpenDoor, type Topic } from './topic.ts'
 
 export function behaveMounted<D extends Door>(
@@ -11,7 +12,7 @@ export function behaveMounted<D extends Door>(
   open: OpenDoor<D>,
   topics: Readonly<Record<string, Topic<D>>>,
 ): void {
-  const reason = whyNoFuse()
+  const reason = name === 'kernel-user' ? whyNoUserMount() : whyNoFuse()
   if (reason === undefined) behave(name, open, topics)
   else if (process.env['CI'] === undefined) it.skip(`not run: ${reason}`)
   else {

@@ -1,6 +1,7 @@
 // Filesystem calls made by a child process (`agent.mjs`), each with a time limit. Knows nothing of docmount.
 
 import { fork } from 'node:child_process'
+import type { User } from './run.ts'
 
 /** One call that takes longer than this is a hang. */
 const callLimitMs = 45_000
@@ -17,13 +18,14 @@ interface Answer {
   readonly error?: { readonly code: string | undefined; readonly message: string }
 }
 
-/** Starts the child. */
-export function startAgent(): Agent {
+/** Starts the child, which makes its calls as `user`; default: who runs the test. */
+export function startAgent(user?: User): Agent {
   const child = fork(new URL('agent.mjs', import.meta.url), [], {
     serialization: 'advanced',
     execArgv: [],
     cwd: '/',
     env: { ...process.env, UV_THREADPOOL_SIZE: '16' },
+    ...user,
   })
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
   let lastId = 0

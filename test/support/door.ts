@@ -3,7 +3,8 @@
 
 import type { Behind } from './behind.ts'
 
-export type DoorName = 'oracle' | 'object' | 'kernel' | 'fuse-native'
+/** `kernel-user`: the kernel driver as an ordinary user; every other door is whoever runs the test. */
+export type DoorName = 'oracle' | 'object' | 'kernel' | 'kernel-user' | 'fuse-native'
 
 export interface Stat {
   readonly kind: 'file' | 'folder' | 'other'

@@ -11,6 +11,7 @@ export const differences: Readonly<Record<DoorName, Readonly<Record<string, stri
     'refusals: hard links and symbolic links are EPERM': 'the object has no links to refuse',
   },
   kernel: {},
+  'kernel-user': {},
   'fuse-native': {
     'unlinked open: a folder goes although a file deleted from it is still open':
       'libfuse keeps such a file in its folder, under a hidden name',

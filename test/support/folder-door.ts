@@ -2,11 +2,14 @@
 
 import type { Agent } from './agent.ts'
 import type { Calls, Door, DoorName, OpenFile, OpenMode, Stat } from './door.ts'
+import type { User } from './run.ts'
 
 /** A door whose files programs can be pointed at. */
 export interface FolderDoor extends Door {
   /** Where it is on disk. */
   readonly root: string
+  /** Whom programs have to run as to be let in; undefined: who runs the test. */
+  readonly user?: User | undefined
 }
 
 /** The calls to the folder `root`. */

@@ -1,10 +1,10 @@
 // A drive mounted by docmount in a process of its own, the way a user mounts one.
 
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdir, readFile } from 'node:fs/promises'
+import { chown, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { run, type Ran } from './run.ts'
+import { run, type Ran, type User } from './run.ts'
 import { project, type TestService } from './service.ts'
 import { waitUntil } from './wait-until.ts'
 
@@ -26,16 +26,20 @@ export interface MountedDriveOptions {
   readonly driver: string
   /** For mountpoint, state, cache and socket. */
   readonly folder: string
+  /** Mounts and runs every command as this user, who owns `folder`; default: who runs the test. */
+  readonly user?: User | undefined
   /** More arguments for `docmount mount`. */
   readonly args?: readonly string[]
 }
 
 /** Mounts the project and resolves when the drive answers. Throws with the daemon's log when it does not. */
 export async function mountDrive(options: MountedDriveOptions): Promise<MountedDrive> {
-  const { testService, driver, folder, args = [] } = options
+  const { testService, driver, folder, user, args = [] } = options
   const mountpoint = join(folder, 'drive')
-  await mkdir(mountpoint, { recursive: true })
-  await mkdir(join(folder, 'run'), { recursive: true, mode: 0o700 })
+  for (const path of [mountpoint, join(folder, 'run')]) {
+    await mkdir(path, { recursive: true, mode: 0o700 })
+    if (user !== undefined) await chown(path, user.uid, user.gid)
+  }
   const env = {
     ...process.env,
     HOME: folder,
@@ -58,7 +62,7 @@ export async function mountDrive(options: MountedDriveOptions): Promise<MountedD
       '--foreground',
       ...args,
     ],
-    { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'] },
+    { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'], ...user },
   )
   let log = ''
   daemon.stdout.on('data', (chunk: Buffer) => (log += chunk.toString()))
@@ -74,14 +78,14 @@ export async function mountDrive(options: MountedDriveOptions): Promise<MountedD
       if (hasEnded(daemon)) throw new Error('docmount mount ended')
       return isMounted(mountpoint)
     })
-    await run('timeout', ['20', 'stat', mountpoint])
+    await run('timeout', ['20', 'stat', mountpoint], { user })
   } catch (error) {
     await cleanUp()
     throw new Error(`the drive did not come up: ${(error as Error).message}\n${log}`, { cause: error })
   }
 
   const docmount: MountedDrive['docmount'] = (arguments_, runOptions) =>
-    run(process.execPath, [cli, ...arguments_], { env, ...runOptions })
+    run(process.execPath, [cli, ...arguments_], { env, user, ...runOptions })
 
   return {
     mountpoint,

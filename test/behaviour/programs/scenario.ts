@@ -38,13 +38,13 @@ export function scenarios(all: readonly Scenario[]): Topic<FolderDoor> {
         continue
       }
       it(scenario.title, scenario.given ?? {}, async ({ door, folder, staysHere }) => {
-        const material = await makeTemporaryFolder()
+        const material = await makeTemporaryFolder(door.user)
         try {
           const places = [door.root + folder, material.path]
-          if (scenario.prepare !== undefined) await bash(scenario.prepare, places)
+          if (scenario.prepare !== undefined) await bash(scenario.prepare, places, { user: door.user })
           await door.readdir(folder)
           door.behind.clearCalls()
-          const { stdout } = await bash(scenario.act, places)
+          const { stdout } = await bash(scenario.act, places, { user: door.user })
           await door.behind.settle(folder, scenario.after)
           if (scenario.calls !== undefined) door.behind.expectCalls(folder, scenario.calls)
           door.behind.expectUploads(folder, Object.keys(scenario.after))
