@@ -21,6 +21,16 @@ export async function findOurMount(mountpoint: string): Promise<MountLine | unde
   return lines.findLast((line) => line.mountpoint === mountpoint && line.type === 'fuse.docmount')
 }
 
+/**
+ * What an open /dev/fuse is mounted as. Recent kernels (6.18 does) tell a descriptor's connection, which is the minor number of
+ * its mount's device; undefined on older ones.
+ */
+export async function findMountOfDescriptor(fd: number): Promise<MountLine | undefined> {
+  const info = await readFile(`/proc/self/fdinfo/${fd}`, 'utf8').catch(() => '')
+  const connection = /^fuse_connection:\s*(\d+)$/m.exec(info)?.[1]
+  return (await readMountinfo()).find(({ device }) => device === `0:${connection}`)
+}
+
 /** Format: proc(5). Optional fields end with a `-`. */
 export function parseMountinfo(text: string): MountLine[] {
   const lines: MountLine[] = []

@@ -2,13 +2,13 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync } from 'node:fs'
 import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { removePrograms } from '../support/build-programs.ts'
 import { whyNoFuse } from '../support/fuse.ts'
+import { mountForOthers } from '../support/passed-mount.ts'
 import { mountMemory, within, type MemoryMount, type MemoryMountOptions } from '../support/memory-mount.ts'
 import { bash, run } from '../support/run.ts'
 import { waitUntil } from '../support/wait-until.ts'
@@ -181,19 +181,72 @@ describe.skipIf(why !== undefined)(`a mount${why === undefined ? '' : ` (${why})
     expect(stdout.trim()).toBe('1')
   })
 
-  test.skipIf(!isRoot)('made by somebody else is served through the descriptor he passed', async () => {
-    const fd = openSync('/dev/fuse', 'r+')
-    const options = 'fd=3,rootmode=40000,user_id=0,group_id=0,default_permissions'
-    const mounter = spawn('mount', ['-i', '-t', 'fuse.docmount', '-o', options, 'docmount:passed', folder], {
-      stdio: ['ignore', 'ignore', 'ignore', fd],
+  describe.skipIf(!isRoot)('made by somebody else, who passed its descriptor,', () => {
+    async function mountPassed(options: MemoryMountOptions = {}): Promise<MemoryMount> {
+      const passed = await mountForOthers(folder)
+      try {
+        return await mount({ ...options, mountpoint: folder, fd: passed.fd })
+      } finally {
+        passed.close()
+      }
+    }
+
+    test('is served through it, and ends when he unmounts it', async () => {
+      const drive = await mountPassed()
+      await writeFile(drive.at('a'), 'passed')
+      expect(await readFile(drive.at('a'), 'utf8')).toBe('passed')
+      await run('umount', [folder])
+      expect(await within(10_000, 'the end of the mount', drive.closed)).toBe('unmounted')
     })
-    await once(mounter, 'exit')
-    const drive = await mount({ mountpoint: folder, fd })
-    closeSync(fd)
-    await writeFile(drive.at('a'), 'passed')
-    expect(await readFile(drive.at('a'), 'utf8')).toBe('passed')
-    await run('umount', [folder])
-    expect(await within(10_000, 'the end of the mount', drive.closed)).toBe('unmounted')
+
+    test('is unmounted by the driver, and refuses while it is in use', async () => {
+      const drive = await mountPassed()
+      await writeFile(drive.at('a'), 'passed')
+      const file = await open(drive.at('a'))
+      await expect(drive.ask({ kind: 'unmount', isLazy: false })).rejects.toThrow(
+        expect.objectContaining({
+          code: 'EBUSY',
+          message: `${folder} is in use: close the programs and shells that are in it, then unmount again`,
+        }),
+      )
+      await file.close()
+      await drive.ask({ kind: 'unmount', isLazy: false })
+      expect(await within(10_000, 'the end of the mount', drive.closed)).toBe('unmounted')
+      expect(await drive.isMounted()).toBe(false)
+      drive.process.disconnect()
+      await within(10_000, 'the end of the process', drive.ended)
+    })
+
+    test('is detached by the driver and serves its last user', async () => {
+      const drive = await mountPassed()
+      await writeFile(drive.at('a'), 'still served')
+      const file = await open(drive.at('a'))
+      await drive.ask({ kind: 'unmount', isLazy: true })
+      expect(await drive.isMounted()).toBe(false)
+      expect(await file.readFile('utf8')).toBe('still served')
+      await file.close()
+      expect(await within(10_000, 'the end of the mount', drive.closed)).toBe('unmounted')
+    })
+
+    test('whose connection is aborted ends as failed, and is left to him', async () => {
+      const drive = await mountPassed()
+      await writeFile(drive.at('a'), 'passed')
+      const file = await open(drive.at('a'))
+      await run('umount', ['-f', folder], { mayFail: true })
+      expect(await within(10_000, 'the end of the mount', drive.closed)).toBe('failed')
+      await file.close().catch(() => {})
+    })
+
+    test('is not unmounted by an ordinary user who serves it: the error names the one who may', async () => {
+      const drive = await mountPassed({ user: { uid: 65534, gid: 65534 } })
+      await expect(drive.ask({ kind: 'unmount', isLazy: false })).rejects.toThrow(
+        expect.objectContaining({
+          code: 'EPERM',
+          message: `${folder} was mounted by another user, who alone may unmount it: as root run umount ${folder}`,
+        }),
+      )
+      await drive.counts()
+    })
   })
 
   test('is served through the thread pool by a Node that cannot poll the device', async () => {

@@ -1,10 +1,9 @@
 // The kernel driver: the FUSE protocol spoken on /dev/fuse, with no native code for root. Linux only.
 // From the mount on, nothing in this process may touch the mountpoint: the answer would have to come from here.
 
-import { readFile } from 'node:fs/promises'
 import type { Operations } from '../../fs/operations.ts'
 import { MountError, type CloseReason, type Driver, type Mounted, type MountOptions } from '../driver.ts'
-import { findOurMount, readMountinfo } from '../mountinfo.ts'
+import { findMountOfDescriptor, findOurMount, type MountLine } from '../mountinfo.ts'
 import { unmount } from '../unmount.ts'
 import { deviceConnection, isRoot, mountKernel } from './mounting.ts'
 import { passedDescriptor, prepareMountpoint } from './mountpoint.ts'
@@ -57,7 +56,7 @@ async function mountHere(operations: Operations, options: MountOptions): Promise
 
   /** Takes away what is left of this mount, and never another one that came after it. */
   async function detach(): Promise<CloseReason> {
-    if (line === undefined || (await findOurMount(mountpoint))?.id !== line.id) return 'unmounted'
+    if (!(await isStillThere(line))) return 'unmounted'
     await unmount(mountpoint, { lazy: true }).catch((error: unknown) => {
       log.warn({ err: error, mountpoint }, 'a dead mount is left behind')
     })
@@ -73,8 +72,9 @@ async function mountHere(operations: Operations, options: MountOptions): Promise
   return { notifier: session.notifier, closed, unmount: (how) => unmount(mountpoint, how) }
 }
 
-/** The mount was made by somebody else, who also unmounts it: this process may not have the right to. */
+/** The mount was made by somebody else, who passed us its descriptor and may keep the right to unmount it. */
 async function serve(fd: number, operations: Operations, { log }: MountOptions): Promise<Mounted> {
+  const line = await findMountOfDescriptor(fd)
   const session = new Session(deviceConnection(fd, log).connect, operations, log)
   try {
     await becomesReady(session)
@@ -84,13 +84,24 @@ async function serve(fd: number, operations: Operations, { log }: MountOptions):
   }
   return {
     notifier: session.notifier,
-    closed: session.closed.then(() => 'unmounted'),
-    async unmount(how) {
-      const mountpoint = await mountpointOf(fd)
-      if (mountpoint !== undefined) return unmount(mountpoint, how)
-      throw new MountError('ENOTSUP', 'this drive was mounted by another program: unmount it with umount')
-    },
+    closed: session.closed.then(async () => ((await isStillThere(line)) ? 'failed' : 'unmounted')),
+    unmount: (how) => unmountPassed(line?.mountpoint, how),
   }
+}
+
+async function isStillThere(line: MountLine | undefined): Promise<boolean> {
+  return line !== undefined && (await findOurMount(line.mountpoint))?.id === line.id
+}
+
+async function unmountPassed(mountpoint: string | undefined, how: { lazy: boolean }): Promise<void> {
+  if (mountpoint === undefined) {
+    throw new MountError('ENOTSUP', 'this drive was mounted by another program: unmount it with umount')
+  }
+  await unmount(mountpoint, how).catch((cause: unknown) => {
+    if (isRoot() || (cause instanceof MountError && cause.code === 'EBUSY')) throw cause
+    const words = `${mountpoint} was mounted by another user, who alone may unmount it`
+    throw new MountError('EPERM', `${words}: as root run umount ${mountpoint}`, { cause })
+  })
 }
 
 async function becomesReady(session: Session): Promise<void> {
@@ -105,12 +116,4 @@ async function becomesReady(session: Session): Promise<void> {
   if (!isAgreed) {
     throw new MountError('EPROTO', 'this kernel is too old for the kernel driver: use Linux 5.4 or newer')
   }
-}
-
-/** Linux 6.15 and newer tell a descriptor's connection, which is the minor number of its mount's device. */
-async function mountpointOf(fd: number): Promise<string | undefined> {
-  const info = await readFile(`/proc/self/fdinfo/${fd}`, 'utf8').catch(() => '')
-  const connection = /^fuse_connection:\s*(\d+)$/m.exec(info)?.[1]
-  if (connection === undefined) return undefined
-  return (await readMountinfo()).findLast(({ device }) => device === `0:${connection}`)?.mountpoint
 }
