@@ -7,7 +7,7 @@ import { isMimetype } from '../api/mimetypes.ts'
 import { backgroundVariable, startInBackground, tellStarter } from '../daemon/background-start.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { ensureFolders, type MountPlan, planMount } from '../daemon/mount-plan.ts'
-import { resolveMountpoint } from '../daemon/mountpoint.ts'
+import { passedDescriptor, resolveMountpoint } from '../daemon/mountpoint.ts'
 import type { StartSessionOptions } from '../daemon/start-session.ts'
 import { homeOf } from '../daemon/xdg.ts'
 import { type Configuration, noKeyMessage, readConfiguration } from './config-file.ts'
@@ -72,6 +72,7 @@ async function mountInBackground(plan: MountPlan, args: readonly string[]): Prom
     script: await realpath(process.argv[1] as string),
     args: ['mount', '--foreground', ...args],
     logFile: plan.logFile,
+    descriptor: plan.descriptor,
   })
   if (news.kind === 'live') {
     console.log(`${plan.project} is mounted at ${news.mountpoint}`)
@@ -106,8 +107,16 @@ async function planOf(
     throw new UsageError(`"${project}" cannot name a folder in your home; give a mountpoint too`)
   }
   const { stateDir, cacheDir, log } = options
-  const place = await resolveMountpoint(mountpoint ?? join(homeOf(), project))
-  return planMount({ project, baseUrl, mountpoint: place, stateDir, cacheDir, logFile: log })
+  const wanted = mountpoint ?? join(homeOf(), project)
+  return planMount({
+    project,
+    baseUrl,
+    mountpoint: await resolveMountpoint(wanted),
+    descriptor: passedDescriptor(wanted),
+    stateDir,
+    cacheDir,
+    logFile: log,
+  })
 }
 
 function sessionOptionsOf(

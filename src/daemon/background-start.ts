@@ -22,6 +22,8 @@ export interface BackgroundOptions {
   readonly args: readonly string[]
   /** Takes what the daemon prints outside its log: a crash's last words. */
   readonly logFile: string
+  /** Passed on under its number. */
+  readonly descriptor?: number | undefined
 }
 
 /** Resolves with the daemon's news; a daemon that stays silent is stopped. The key reaches it through the environment. */
@@ -29,7 +31,7 @@ export async function startInBackground(options: BackgroundOptions): Promise<Sta
   const fd = openSync(options.logFile, 'a', 0o600)
   const child = spawn(process.execPath, [options.script, ...options.args], {
     detached: true,
-    stdio: ['ignore', fd, fd, 'ipc'],
+    stdio: ['ignore', fd, fd, ...channels(options.descriptor)],
     env: { ...process.env, [backgroundVariable]: '1' },
   })
   closeSync(fd)
@@ -44,6 +46,14 @@ export async function startInBackground(options: BackgroundOptions): Promise<Sta
     if (child.connected) child.disconnect()
     child.unref()
   }
+}
+
+/** From number 3 on: the way back to us, and the descriptor at its place. */
+function channels(descriptor: number | undefined): ('ipc' | 'ignore' | number)[] {
+  if (descriptor === undefined) return ['ipc']
+  if (descriptor === 3) return [descriptor, 'ipc']
+  const between = Array.from({ length: descriptor - 4 }, () => 'ignore' as const)
+  return ['ipc', ...between, descriptor]
 }
 
 function hear(child: ChildProcess, logFile: string): Promise<StartNews> {

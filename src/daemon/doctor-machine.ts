@@ -11,7 +11,10 @@ const gib = 2 ** 30
 
 /** Looks at everything a mount needs on this machine. Mounts nothing. */
 export async function checkMachine(): Promise<readonly Check[]> {
-  const facts = { ...(await gatherDriverFacts('')), fuseNative: await tryFuseNative() }
+  const facts = {
+    ...(await gatherDriverFacts({ isDescriptorPassed: false })),
+    fuseNative: await tryFuseNative(),
+  }
   return [
     checkDriver(facts),
     checkDevFuse(facts),

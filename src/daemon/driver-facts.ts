@@ -6,7 +6,6 @@ import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { DriverName } from '../fuse/driver.ts'
-import { isPassedDescriptor } from './mountpoint.ts'
 import { type DriverChoice, type DriverFacts, judgeKernelDriver, selectDriver } from './select-driver.ts'
 
 const run = promisify(execFile)
@@ -15,20 +14,22 @@ const resolveModule = createRequire(import.meta.url).resolve
 /** Gathers what is needed and decides. fuse-native is tried only where the answer depends on it. */
 export async function chooseDriver(
   requested: DriverName | 'auto',
-  mountpoint: string,
+  { isDescriptorPassed }: Pick<DriverFacts, 'isDescriptorPassed'>,
 ): Promise<DriverChoice> {
-  const facts = await gatherDriverFacts(mountpoint)
+  const facts = await gatherDriverFacts({ isDescriptorPassed })
   const isSettled = requested === 'kernel' || (requested === 'auto' && judgeKernelDriver(facts).isPossible)
   return selectDriver(requested, isSettled ? facts : { ...facts, fuseNative: await tryFuseNative() })
 }
 
 /** Everything but fuse-native, which `tryFuseNative` tells. */
-export async function gatherDriverFacts(mountpoint: string): Promise<DriverFacts> {
+export async function gatherDriverFacts({
+  isDescriptorPassed,
+}: Pick<DriverFacts, 'isDescriptorPassed'>): Promise<DriverFacts> {
   return {
     platform: process.platform,
     devFuse: await lookAtDevFuse(),
     canMount: await hasSysAdmin(),
-    isDescriptorPassed: isPassedDescriptor(mountpoint),
+    isDescriptorPassed,
     hasFusermount: (await findProgram('fusermount3')) !== undefined,
     descriptorReceivers: await findDescriptorReceivers(),
     fuseNative: undefined,

@@ -13,6 +13,8 @@ export interface MountPlan {
   readonly project: string
   readonly baseUrl: string
   readonly mountpoint: string
+  /** An open /dev/fuse that somebody else mounted there and passed to us. */
+  readonly descriptor: number | undefined
   readonly stateDir: string
   readonly cacheDir: string
   readonly runtimeDir: string
@@ -24,6 +26,7 @@ export interface MountPlanOptions {
   readonly baseUrl: string
   /** Canonical: see `resolveMountpoint`. */
   readonly mountpoint: string
+  readonly descriptor?: number | undefined
   readonly stateDir?: string | undefined
   readonly cacheDir?: string | undefined
   readonly logFile?: string | undefined
@@ -34,7 +37,7 @@ export function planMount(
   options: MountPlanOptions,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): MountPlan {
-  const { project, mountpoint } = options
+  const { project, mountpoint, descriptor } = options
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
   const id = folderName(project, [baseUrl, project, mountpoint])
   const stateDir = resolve(options.stateDir ?? join(xdgFolder('state', env), id))
@@ -44,6 +47,7 @@ export function planMount(
     project,
     baseUrl,
     mountpoint,
+    descriptor,
     stateDir,
     cacheDir: resolve(options.cacheDir ?? join(xdgFolder('cache', env), cacheName)),
     runtimeDir: runtimeFolder(env),
@@ -60,7 +64,11 @@ export async function ensureFolders(plan: MountPlan): Promise<void> {
     runtime: plan.runtimeDir,
   }
   for (const [name, folder] of Object.entries(folders)) {
-    if (isAtOrUnder(await realpathOfExisting(folder), plan.mountpoint)) {
+    // As text first: what is mounted there already, by somebody else, answers only once we serve it.
+    if (
+      isAtOrUnder(folder, plan.mountpoint) ||
+      isAtOrUnder(await realpathOfExisting(folder), plan.mountpoint)
+    ) {
       throw new DaemonError(
         `the ${name} folder ${folder} lies inside the mountpoint ${plan.mountpoint}; choose another place for one of them`,
       )

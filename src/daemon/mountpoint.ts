@@ -3,20 +3,25 @@
 
 import { lstat, mkdir, readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { type MountLine, readMountinfo } from '../fuse/mountinfo.ts'
+import { findMountOfDescriptor, type MountLine, readMountinfo } from '../fuse/mountinfo.ts'
 import { unmount } from '../fuse/unmount.ts'
 import { DaemonError } from './daemon-error.ts'
 import { docmountType, isDisconnected } from './leftover-mount.ts'
 import { isAlive, readMountRecords } from './mount-record.ts'
 
-/** The convention of fstab helpers: the mount was made already and its descriptor passed to us. */
-export function isPassedDescriptor(mountpoint: string): boolean {
-  return /^\/dev\/fd\/\d+$/.test(mountpoint)
+/** The number of `/dev/fd/N`, the convention of fstab helpers: the mount was made already and its descriptor passed to us. */
+export function passedDescriptor(mountpoint: string): number | undefined {
+  const digits = /^\/dev\/fd\/(\d+)$/.exec(mountpoint)?.[1]
+  return digits === undefined ? undefined : Number(digits)
 }
 
-/** The absolute path with symbolic links followed; what does not exist yet is taken as written. */
+/**
+ * The absolute path with symbolic links followed; what does not exist yet is taken as written. Of a passed descriptor: the
+ * folder it is mounted on, where the kernel tells.
+ */
 export async function resolveMountpoint(path: string): Promise<string> {
-  if (isPassedDescriptor(path)) return path
+  const descriptor = passedDescriptor(path)
+  if (descriptor !== undefined) return (await findMountOfDescriptor(descriptor))?.mountpoint ?? path
   const absolute = resolve(path)
   if (dirname(absolute) === absolute) return absolute
   const parent = await realpath(dirname(absolute)).catch(() => dirname(absolute))
@@ -33,7 +38,6 @@ export async function prepareMountpoint(
   mountpoint: string,
   options: { makeIfMissing: boolean; runtimeDir: string },
 ): Promise<boolean> {
-  if (isPassedDescriptor(mountpoint)) return false
   await clearMount(mountpoint, options.runtimeDir)
   const isMade = options.makeIfMissing && (await makeFolder(mountpoint))
   let names: readonly string[]

@@ -56,12 +56,15 @@ export async function startSession(options: StartSessionOptions): Promise<MountS
 
 async function start(options: StartSessionOptions, undo: (() => Promise<unknown>)[]): Promise<MountSession> {
   const { plan, log } = options
-  const { mountpoint, runtimeDir } = plan
+  const { mountpoint, descriptor, runtimeDir } = plan
+  const isDescriptorPassed = descriptor !== undefined
   await ensureFolders(plan)
   await takeOver(plan)
-  const isMade = await prepareMountpoint(mountpoint, { makeIfMissing: options.makeMountpoint, runtimeDir })
+  const isMade =
+    !isDescriptorPassed &&
+    (await prepareMountpoint(mountpoint, { makeIfMissing: options.makeMountpoint, runtimeDir }))
   if (isMade) undo.push(() => rmdir(mountpoint))
-  const choice = await chooseDriver(options.driver, mountpoint)
+  const choice = await chooseDriver(options.driver, { isDescriptorPassed })
   const driver = await loadDriver(choice.driver)
 
   const client = createClient({ baseUrl: plan.baseUrl, apiKey: options.key, log })
@@ -97,7 +100,7 @@ async function start(options: StartSessionOptions, undo: (() => Promise<unknown>
   await writeMountRecord(runtimeDir, record)
 
   const mounted = await driver.mount(fileSystem, {
-    mountpoint,
+    mountpoint: isDescriptorPassed ? `/dev/fd/${descriptor}` : mountpoint,
     source: `docmount:${plan.project}`,
     readOnly: options.fileSystem.readOnly ?? false,
     allowOther: options.allowOther,

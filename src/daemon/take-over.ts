@@ -14,7 +14,7 @@ const patienceMs = 10_000
 export async function takeOver(plan: MountPlan): Promise<void> {
   const record = (await readMountRecords(plan.runtimeDir)).find(({ id }) => id === plan.id)
   if (record === undefined || !(await isAlive(record))) return
-  if ((await findOurMount(plan.mountpoint)) !== undefined) return
+  if (plan.descriptor === undefined && (await findOurMount(plan.mountpoint)) !== undefined) return
   await ask(record.socketPath, 'unmount', { force: true, timeoutMs: 0 }).catch(() => {
     // Whether it goes is seen below.
   })

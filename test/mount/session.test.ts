@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { isAlive, type MountRecord } from '../../src/daemon/mount-record.ts'
 import { whyNoFuse } from '../support/fuse.ts'
+import { mountForOthers } from '../support/passed-mount.ts'
 import { run, type Ran } from '../support/run.ts'
 import { project, startTestService, type TestService } from '../support/service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
@@ -219,6 +220,34 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
     expect((await docmount('wait', drive, '--timeout', '20s')).code).toBe(0)
     expect((await testService.other.bytes('/a.txt')).toString()).toBe('unsent\n')
   })
+
+  test.skipIf(process.getuid?.() !== 0)(
+    'mounted by somebody else, who passed its descriptor, goes by the name of its folder',
+    async () => {
+      const passed = await mountForOthers(drive)
+      const starter = spawn(process.execPath, [cli, 'mount', project, '/dev/fd/3'], {
+        env,
+        cwd: '/',
+        stdio: ['ignore', 'pipe', 'pipe', passed.fd],
+      })
+      let said = ''
+      for (const stream of [starter.stdout, starter.stderr]) {
+        stream?.on('data', (chunk: Buffer) => (said += chunk.toString()))
+      }
+      const [code] = (await once(starter, 'close')) as [number | null]
+      passed.close()
+      expect({ code, said }).toEqual({ code: 0, said: `${project} is mounted at ${drive}\n` })
+      await run('timeout', ['20', 'sh', '-c', 'echo passed > "$1"', 'sh', join(drive, 'a.txt')])
+      const documents = await testService.other.documents('')
+      expect(documents?.get('a.txt')?.toString()).toBe('passed\n')
+      expect(JSON.parse((await docmount('status', drive, '--json')).stdout)).toMatchObject({
+        mountpoint: drive,
+        state: 'live',
+      })
+      expect(await docmount('unmount', drive)).toEqual({ code: 0, stdout: '', stderr: '' })
+      expect(await isMounted()).toBe(false)
+    },
+  )
 
   test('in the foreground ends by a signal; a second one stops sending and keeps what is unsent', async () => {
     const child = spawn(
