@@ -237,12 +237,12 @@ describe.skipIf(why !== undefined)(`a mount${why === undefined ? '' : ` (${why})
       await file.close().catch(() => {})
     })
 
-    test('is not unmounted by an ordinary user who serves it: the error names the one who may', async () => {
+    test('is not unmounted by an ordinary user who serves it: the error says who may', async () => {
       const drive = await mountPassed({ user: { uid: 65534, gid: 65534 } })
       await expect(drive.ask({ kind: 'unmount', isLazy: false })).rejects.toThrow(
         expect.objectContaining({
           code: 'EPERM',
-          message: `${folder} was mounted by another user, who alone may unmount it: as root run umount ${folder}`,
+          message: `${folder} was mounted by somebody else, and this process may not unmount it: as root run umount ${folder}`,
         }),
       )
       await drive.counts()

@@ -98,8 +98,9 @@ async function unmountPassed(mountpoint: string | undefined, how: { lazy: boolea
     throw new MountError('ENOTSUP', 'this drive was mounted by another program: unmount it with umount')
   }
   await unmount(mountpoint, how).catch((cause: unknown) => {
-    if (isRoot() || (cause instanceof MountError && cause.code === 'EBUSY')) throw cause
-    const words = `${mountpoint} was mounted by another user, who alone may unmount it`
+    if (cause instanceof MountError && cause.code === 'EBUSY') throw cause
+    // Root too: mount.fuse3 takes the capabilities away for drop_privileges.
+    const words = `${mountpoint} was mounted by somebody else, and this process may not unmount it`
     throw new MountError('EPERM', `${words}: as root run umount ${mountpoint}`, { cause })
   })
 }
