@@ -4,7 +4,7 @@ import { access, constants, readFile, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Check, good, note, problem } from './doctor.ts'
 import { gatherDriverFacts, tryFuseNative } from './driver-facts.ts'
-import { type DriverFacts, selectDriver } from './select-driver.ts'
+import { type DriverFacts, mendOfDenied, selectDriver } from './select-driver.ts'
 import { runtimeFolder, xdgFolder } from './xdg.ts'
 
 const gib = 2 ** 30
@@ -16,15 +16,21 @@ export async function checkMachine(): Promise<readonly Check[]> {
     fuseNative: await tryFuseNative(),
   }
   return [
+    ...(await checkWayToKernel(facts)),
+    await checkFolder('state folder', xdgFolder('state'), 'what is not sent yet is kept there', gib),
+    await checkFolder('cache folder', xdgFolder('cache'), 'documents are cached there', gib),
+    await checkFolder('runtime folder', runtimeFolder(), 'the control socket is there', 0),
+  ]
+}
+
+export async function checkWayToKernel(facts: DriverFacts): Promise<readonly Check[]> {
+  return [
     checkDriver(facts),
     checkDevFuse(facts),
     checkFusermount(facts),
     await checkAllowOther(facts),
     checkReceivers(facts),
     checkFuseNative(facts),
-    await checkFolder('state folder', xdgFolder('state'), 'what is not sent yet is kept there', gib),
-    await checkFolder('cache folder', xdgFolder('cache'), 'documents are cached there', gib),
-    await checkFolder('runtime folder', runtimeFolder(), 'the control socket is there', 0),
   ]
 }
 
@@ -33,25 +39,25 @@ function checkDriver(facts: DriverFacts): Check {
     const { driver, why } = selectDriver('auto', facts)
     return good('driver', `docmount mount takes ${driver}: ${why}`)
   } catch (error) {
-    return problem('driver', (error as Error).message, 'install the package fuse3')
+    return problem('driver', (error as Error).message, 'mend the lines below that are marked ✗')
   }
 }
 
-function checkDevFuse({ devFuse, canMount, platform }: DriverFacts): Check {
+function checkDevFuse(facts: DriverFacts): Check {
+  const { devFuse, platform } = facts
   if (platform !== 'linux') return problem('/dev/fuse', `this is ${platform}`, 'use Linux')
   if (devFuse === 'missing') {
     return problem('/dev/fuse', 'does not exist', 'modprobe fuse; in a container: --device /dev/fuse')
   }
-  if (devFuse === 'denied' && canMount) {
-    return problem('/dev/fuse', 'cannot be opened', 'in a container: --device /dev/fuse --cap-add SYS_ADMIN')
-  }
-  return good('/dev/fuse', devFuse === 'usable' ? 'can be opened' : 'is there; fusermount3 opens it')
+  if (devFuse === 'denied') return problem('/dev/fuse', 'cannot be opened', mendOfDenied(facts))
+  return good('/dev/fuse', 'can be opened')
 }
 
 function checkFusermount({ hasFusermount, canMount }: DriverFacts): Check {
+  const mend = 'install the package fuse3'
   if (hasFusermount) return good('fusermount3', 'is installed')
-  if (canMount) return note('fusermount3', 'is missing; root mounts without it', 'apt install fuse3')
-  return problem('fusermount3', 'is missing', 'apt install fuse3')
+  if (canMount) return note('fusermount3', 'is missing; root mounts without it', mend)
+  return problem('fusermount3', 'is missing', mend)
 }
 
 async function checkAllowOther({ canMount }: DriverFacts): Promise<Check> {

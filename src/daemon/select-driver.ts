@@ -30,7 +30,9 @@ export function judgeKernelDriver(facts: DriverFacts): { isPossible: boolean; wh
   if (facts.platform !== 'linux') return no('the kernel driver speaks to Linux only')
   if (facts.devFuse === 'missing') return no('/dev/fuse does not exist (run: modprobe fuse)')
   if (facts.isDescriptorPassed) return yes('the mountpoint is a descriptor that was mounted already')
-  if (facts.canMount && facts.devFuse === 'usable') return yes('this process may mount by itself')
+  // fusermount3 is no way around it: it opens the device with the rights of its caller.
+  if (facts.devFuse === 'denied') return no(`/dev/fuse may not be opened (${mendOfDenied(facts)})`)
+  if (facts.canMount) return yes('this process may mount by itself')
   if (!facts.hasFusermount) return no('fusermount3 is missing (install the package fuse3)')
   const receiver = facts.descriptorReceivers[0]
   if (receiver === undefined) {
@@ -39,19 +41,30 @@ export function judgeKernelDriver(facts: DriverFacts): { isPossible: boolean; wh
   return yes(`fusermount3 mounts and ${receiver} receives the descriptor`)
 }
 
+/** Root is denied only where its container has not got the device. */
+export function mendOfDenied({ canMount }: Pick<DriverFacts, 'canMount'>): string {
+  return canMount ? 'in a container: --device /dev/fuse' : 'as root run: chmod 666 /dev/fuse'
+}
+
 /** Throws a MountError (ENODEV) that names the packages when nothing fits, or what was asked for does not. */
 export function selectDriver(requested: DriverName | 'auto', facts: DriverFacts): DriverChoice {
   const kernel = judgeKernelDriver(facts)
   if (requested !== 'fuse-native' && kernel.isPossible) return { driver: 'kernel', why: kernel.why }
   if (requested === 'kernel')
     throw new MountError('ENODEV', `the kernel driver cannot be used: ${kernel.why}`)
-  if (facts.fuseNative?.loads === true) {
+  if (facts.fuseNative?.loads === true && facts.devFuse === 'usable') {
     const why = requested === 'fuse-native' ? 'asked for' : `the kernel driver cannot be used: ${kernel.why}`
     return { driver: 'fuse-native', why }
   }
-  const nativeWhy = facts.fuseNative?.why ?? 'it was not tried'
+  const nativeWhy = describeNative(facts)
   if (requested === 'fuse-native') {
     throw new MountError('ENODEV', `the fuse-native driver cannot be used: ${nativeWhy}`)
   }
   throw new MountError('ENODEV', `no FUSE here: ${kernel.why}; fuse-native cannot help either: ${nativeWhy}`)
+}
+
+function describeNative({ fuseNative, devFuse }: DriverFacts): string {
+  if (fuseNative === undefined) return 'it was not tried'
+  if (!fuseNative.loads) return fuseNative.why
+  return `it needs /dev/fuse too, which ${devFuse === 'missing' ? 'does not exist' : 'may not be opened'}`
 }

@@ -3,14 +3,14 @@ import { type DriverFacts, judgeKernelDriver, selectDriver } from '../../src/dae
 
 const user: DriverFacts = {
   platform: 'linux',
-  devFuse: 'denied',
+  devFuse: 'usable',
   canMount: false,
   isDescriptorPassed: false,
   hasFusermount: true,
   descriptorReceivers: ['koffi', 'perl'],
   fuseNative: { loads: true },
 }
-const root: DriverFacts = { ...user, devFuse: 'usable', canMount: true, hasFusermount: false }
+const root: DriverFacts = { ...user, canMount: true, hasFusermount: false }
 const broken: DriverFacts['fuseNative'] = { loads: false, why: 'libfuse.so.2 is missing' }
 
 test('root takes the kernel driver without fusermount3', () => {
@@ -30,8 +30,17 @@ test('a passed descriptor needs nothing else', () => {
   expect(selectDriver('auto', facts).driver).toBe('kernel')
 })
 
-test('root in a container that may not open /dev/fuse goes the way of a user', () => {
-  const facts: DriverFacts = { ...root, devFuse: 'denied' }
+test('who may not open /dev/fuse is not sent to fusermount3 or fuse-native, which may not either', () => {
+  expect(() => selectDriver('auto', { ...user, devFuse: 'denied' })).toThrow(
+    'no FUSE here: /dev/fuse may not be opened (as root run: chmod 666 /dev/fuse); ' +
+      'fuse-native cannot help either: it needs /dev/fuse too, which may not be opened',
+  )
+  const inContainer: DriverFacts = { ...root, devFuse: 'denied', hasFusermount: true }
+  expect(() => selectDriver('kernel', inContainer)).toThrow(/--device \/dev\/fuse/)
+})
+
+test('root without the right to mount goes the way of a user', () => {
+  const facts: DriverFacts = { ...root, canMount: false }
   expect(judgeKernelDriver(facts)).toMatchObject({ isPossible: false, why: /fusermount3 is missing/ })
   expect(selectDriver('auto', { ...facts, hasFusermount: true }).driver).toBe('kernel')
 })

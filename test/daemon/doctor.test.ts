@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import type { Check } from '../../src/daemon/doctor.ts'
+import { checkMachine, checkWayToKernel } from '../../src/daemon/doctor-machine.ts'
+import type { DriverFacts } from '../../src/daemon/select-driver.ts'
+
+const nothing: DriverFacts = {
+  platform: 'linux',
+  devFuse: 'missing',
+  canMount: false,
+  isDescriptorPassed: false,
+  hasFusermount: false,
+  descriptorReceivers: [],
+  fuseNative: { loads: false, why: 'libfuse.so.2 is missing' },
+}
+const user: DriverFacts = {
+  ...nothing,
+  devFuse: 'usable',
+  hasFusermount: true,
+  descriptorReceivers: ['koffi', 'perl'],
+}
+
+async function resultsOf(facts: DriverFacts): Promise<Record<string, Check['result']>> {
+  const checks = await checkWayToKernel(facts)
+  return Object.fromEntries(checks.map(({ name, result }) => [name, result]))
+}
+
+test('a machine that has everything is good', async () => {
+  expect(await resultsOf({ ...user, fuseNative: { loads: true } })).toMatchObject({
+    driver: 'good',
+    '/dev/fuse': 'good',
+    fusermount3: 'good',
+    koffi: 'good',
+    'fuse-native': 'good',
+  })
+})
+
+test('a machine that has nothing has a mend for every line', async () => {
+  const checks = await checkWayToKernel(nothing)
+  expect(checks.filter(({ result }) => result === 'problem').map(({ name }) => name)).toEqual([
+    'driver',
+    '/dev/fuse',
+    'fusermount3',
+    'koffi',
+  ])
+  for (const { name, result, mend } of checks)
+    if (result !== 'good') expect([name, mend]).toEqual([name, expect.any(String)])
+})
+
+test('a device that an ordinary user may not open is a problem, with the line for root', async () => {
+  const checks = await checkWayToKernel({ ...user, devFuse: 'denied' })
+  expect(checks.find(({ name }) => name === '/dev/fuse')).toMatchObject({
+    result: 'problem',
+    mend: 'as root run: chmod 666 /dev/fuse',
+  })
+  expect(checks[0]).toMatchObject({ name: 'driver', result: 'problem' })
+})
+
+test('what root does without is no problem for root', async () => {
+  const root: DriverFacts = { ...nothing, devFuse: 'usable', canMount: true }
+  expect(await resultsOf(root)).toEqual({
+    driver: 'good',
+    '/dev/fuse': 'good',
+    fusermount3: 'note',
+    user_allow_other: 'good',
+    koffi: 'note',
+    'fuse-native': 'note',
+  })
+})
+
+test('perl or python3 stand in for koffi', async () => {
+  expect(await resultsOf({ ...user, descriptorReceivers: ['perl'] })).toMatchObject({
+    driver: 'good',
+    koffi: 'note',
+  })
+})
+
+test('this machine is looked at, folders too', async () => {
+  const names = (await checkMachine()).map(({ name }) => name)
+  expect(names).toEqual(expect.arrayContaining(['driver', 'state folder', 'cache folder', 'runtime folder']))
+})
