@@ -5,6 +5,7 @@ import type { Operations } from '../../fs/operations.ts'
 import { MountError, type CloseReason, type Driver, type Mounted, type MountOptions } from '../driver.ts'
 import { findMountOfDescriptor, findOurMount, type MountLine } from '../mountinfo.ts'
 import { unmount } from '../unmount.ts'
+import { widenReadAhead } from './kernel-read-ahead.ts'
 import { deviceConnection, isRoot, mountKernel } from './mounting.ts'
 import { passedDescriptor, prepareMountpoint } from './mountpoint.ts'
 import { Session } from './session.ts'
@@ -53,6 +54,9 @@ async function mountHere(operations: Operations, options: MountOptions): Promise
     watchdog.dismiss()
     throw error
   }
+
+  // INIT has set the kernel's own limit; this comes after it.
+  if (line !== undefined) await widenReadAhead(line.device, log)
 
   /** Takes away what is left of this mount, and never another one that came after it. */
   async function detach(): Promise<CloseReason> {
