@@ -88,7 +88,7 @@ function isInRun(state: ReadAheadState, read: Extent, arrival: Arrival): boolean
   const end = read.offset + read.length
   if (read.offset < state.runStart) return false
   if (read.offset > state.frontier) {
-    const isOvertaking = read.length >= overtakingBytes && read.offset - state.frontier <= 2 * blockSizeBytes
+    const isOvertaking = read.length >= overtakingBytes && read.offset - state.frontier <= 2 * read.length
     return isOvertaking && state.hole === undefined
   }
   return end > state.frontier || arrival !== 'missing' || read.offset === state.hole?.offset

@@ -45,6 +45,18 @@ describe.skipIf(why !== undefined)(`the kernel’s cache${why === undefined ? ''
     expect(await calls()).toEqual({})
   })
 
+  test('ls -l of 10,000 files again asks for no file', async () => {
+    await bash('mkdir "$1/many"; cd "$1/many"; seq -f "file-%05g" 1 10000 | xargs touch', [drive.path])
+    await bash('echo 2 > /proc/sys/vm/drop_caches', [], { mayFail: true })
+    await bash('ls -l "$1/many"', [drive.path])
+    await calls()
+    await bash('ls -l "$1/many"', [drive.path])
+    const { opendir, releasedir: _, ...others } = await calls()
+    expect(opendir).toBe(1)
+    // The folder's own attributes, where they have expired meanwhile.
+    expect([{}, { getattr: 1 }]).toContainEqual(others)
+  })
+
   test('keeps the news that a name is missing until it is told otherwise', async () => {
     await expect(stat(drive.at('a'))).rejects.toThrow('ENOENT')
     await drive.ask({ kind: 'put', path: '/a', text: 'x' })
