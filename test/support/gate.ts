@@ -18,6 +18,8 @@ export interface GateRequest {
   /** The document's path in the project; the URL's path for what is no document. */
   readonly path: string
   readonly apiKey: string | undefined
+  /** As its header says; 0 where it says nothing. */
+  readonly bodyBytes: number
 }
 
 export interface Gate extends AsyncDisposable {
@@ -25,6 +27,8 @@ export interface Gate extends AsyncDisposable {
   readonly baseUrl: string
   /** Asked once per request; `pass` for all until set. */
   decide: (request: GateRequest) => Verdict
+  /** Requests kept from the service whose client still waits. */
+  readonly kept: number
   /** Lets go what was kept from the service and whose client is still there. */
   release(): void
   /** Resolves when every request that reached the service is carried out. */
@@ -72,7 +76,8 @@ export async function startGate(servicePort: () => number): Promise<Gate> {
   const server = createServer({ requestTimeout: 0 }, (request, response) => {
     const { method = '', url = '', headers } = request
     const apiKey = headers['x-api-key'] as string | undefined
-    const verdict = gate.decide({ method, path: documentPathOf(url), apiKey })
+    const bodyBytes = Number(headers['content-length'] ?? 0)
+    const verdict = gate.decide({ method, path: documentPathOf(url), apiKey, bodyBytes })
     if (verdict === 'unauthorized') {
       request.resume()
       response
@@ -89,6 +94,9 @@ export async function startGate(servicePort: () => number): Promise<Gate> {
   const gate: Gate = {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`,
     decide: () => 'pass',
+    get kept() {
+      return kept.size
+    },
     release() {
       for (const letGo of kept) letGo()
       kept.clear()
