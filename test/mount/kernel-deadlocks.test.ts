@@ -9,6 +9,7 @@ import { removePrograms } from '../support/build-programs.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { isMounted, mountMemory, within, type MemoryMount } from '../support/memory-mount.ts'
 import { run } from '../support/run.ts'
+import type { OperationName } from '../support/serve-memory-protocol.ts'
 import { waitUntil } from '../support/wait-until.ts'
 
 const why = whyNoFuse()
@@ -74,6 +75,21 @@ describe.skipIf(why !== undefined)(`the kernel driver${why === undefined ? '' : 
       await drive.ask({ kind: 'notifyName', parent: 1, name: 'other' })
       await drive.ask({ kind: 'letGo', operation: 'unlink' })
       expect(await remove.ended).toBe(0)
+    })
+
+    const changes: [OperationName, string][] = [
+      ['create', 'touch "$1/new"'],
+      ['mkdir', 'mkdir "$1/new"'],
+      ['rename', 'mv "$1/file" "$1/other"'],
+      ['readdir', 'ls "$1"'],
+    ]
+    test.each(changes)('a name in a folder where a %s is under way: %s', async (operation, command) => {
+      await drive.ask({ kind: 'hold', operation })
+      const child = start('sh', '-c', `exec ${command}`, 'sh', drive.path)
+      await drive.holds(1)
+      await drive.ask({ kind: 'notifyName', parent: 1, name: 'file' })
+      await drive.ask({ kind: 'letGo', operation })
+      expect(await child.ended).toBe(0)
     })
 
     test('and thousands of them behind it: the thread pool stays free', async () => {

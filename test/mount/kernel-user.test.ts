@@ -135,6 +135,23 @@ describe.skipIf(why !== undefined)(`an ordinary user’s mount${why === undefine
     }
   })
 
+  test.skipIf(process.getuid?.() !== 0)(
+    'by root lets others in where it is for others, and only there',
+    async () => {
+      for (const allowOther of [true, false]) {
+        const drive = await mountMemory({ allowOther })
+        try {
+          await drive.ask({ kind: 'put', path: '/file', text: 'for all' })
+          const read = user.bash('cat "$1/file"', drive.path)
+          if (allowOther) expect((await read).stdout).toBe('for all')
+          else await expect(read).rejects.toThrow('Permission denied')
+        } finally {
+          await drive.remove()
+        }
+      }
+    },
+  )
+
   test.skipIf(process.getuid?.() !== 0)('on somebody else’s folder is refused', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'docmount-owned-'))
     try {

@@ -152,6 +152,21 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
     await waitUntil('the daemon to end', async () => !(await exists(`/proc/${pid}`)))
   })
 
+  test('mounted over the folder one stands in is unmounted from there', async () => {
+    const line = 'cd "$1" && "$2" "$3" mount "$4" "$1" && "$2" "$3" unmount "$1"'
+    const args = ['-c', line, 'sh', drive, process.execPath, cli, project]
+    expect(await run('sh', args, { env, mayFail: true })).toMatchObject({ code: 0, stderr: '' })
+    expect(await isMounted()).toBe(false)
+  })
+
+  test('whose daemon stands still hangs no command', async () => {
+    const { pid } = await mountDrive()
+    process.kill(pid, 'SIGSTOP')
+    const status = await docmount('status', drive).finally(() => process.kill(pid, 'SIGCONT'))
+    expect(`${status.stdout}${status.stderr}`).toContain('does not answer')
+    expect((await docmount('unmount', drive)).code).toBe(0)
+  })
+
   test('stays when the wish to unmount is taken back', async () => {
     await mountDrive()
     const occupant = await occupy()

@@ -99,7 +99,9 @@ export class MemoryMount {
       if (this.process.connected) this.process.disconnect()
       await within(10_000, 'the end of the program', this.ended).catch(() => this.process.kill('SIGKILL'))
     }
-    while (await this.isMounted()) await run('umount', ['-l', '--', this.path], { mayFail: true })
+    // By force: a program that waits for its own answer is freed by the end of its connection alone.
+    const flags = process.getuid?.() === 0 ? ['-f', '-l'] : ['-l']
+    while (await this.isMounted()) await run('umount', [...flags, '--', this.path], { mayFail: true })
     if (this.#isFolderOurs) await rmdir(this.path)
   }
 }

@@ -69,7 +69,8 @@ export async function mountDrive(options: MountedDriveOptions): Promise<MountedD
   daemon.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()))
 
   async function cleanUp(): Promise<void> {
-    if (await isMounted(mountpoint)) await run('umount', ['-l', mountpoint], { mayFail: true })
+    // By force: a daemon that waits for its own answer is freed by the end of its connection alone.
+    if (await isMounted(mountpoint)) await run('umount', ['-f', '-l', mountpoint], { mayFail: true })
     daemon.kill('SIGKILL')
   }
 
