@@ -28,8 +28,8 @@ export function judgeKernelDriver(facts: DriverFacts): { isPossible: boolean; wh
   const yes = (why: string) => ({ isPossible: true, why })
   const no = (why: string) => ({ isPossible: false, why })
   if (facts.platform !== 'linux') return no('the kernel driver speaks to Linux only')
-  if (facts.devFuse === 'missing') return no('/dev/fuse does not exist (run: modprobe fuse)')
   if (facts.isDescriptorPassed) return yes('the mountpoint is a descriptor that was mounted already')
+  if (facts.devFuse === 'missing') return no('/dev/fuse does not exist (run: modprobe fuse)')
   // fusermount3 is no way around it: it opens the device with the rights of its caller.
   if (facts.devFuse === 'denied') return no(`/dev/fuse may not be opened (${mendOfDenied(facts)})`)
   if (facts.canMount) return yes('this process may mount by itself')
@@ -52,7 +52,7 @@ export function selectDriver(requested: DriverName | 'auto', facts: DriverFacts)
   if (requested !== 'fuse-native' && kernel.isPossible) return { driver: 'kernel', why: kernel.why }
   if (requested === 'kernel')
     throw new MountError('ENODEV', `the kernel driver cannot be used: ${kernel.why}`)
-  if (facts.fuseNative?.loads === true && facts.devFuse === 'usable') {
+  if (facts.fuseNative?.loads === true && facts.devFuse === 'usable' && !facts.isDescriptorPassed) {
     const why = requested === 'fuse-native' ? 'asked for' : `the kernel driver cannot be used: ${kernel.why}`
     return { driver: 'fuse-native', why }
   }
@@ -63,7 +63,8 @@ export function selectDriver(requested: DriverName | 'auto', facts: DriverFacts)
   throw new MountError('ENODEV', `no FUSE here: ${kernel.why}; fuse-native cannot help either: ${nativeWhy}`)
 }
 
-function describeNative({ fuseNative, devFuse }: DriverFacts): string {
+function describeNative({ fuseNative, devFuse, isDescriptorPassed }: DriverFacts): string {
+  if (isDescriptorPassed) return 'it cannot serve a descriptor that was mounted already (use --driver kernel)'
   if (fuseNative === undefined) return 'it was not tried'
   if (!fuseNative.loads) return fuseNative.why
   return `it needs /dev/fuse too, which ${devFuse === 'missing' ? 'does not exist' : 'may not be opened'}`

@@ -26,8 +26,15 @@ test('a user takes the kernel driver through fusermount3 and the best receiver',
 })
 
 test('a passed descriptor needs nothing else', () => {
-  const facts = { ...user, isDescriptorPassed: true, hasFusermount: false, descriptorReceivers: [] }
+  const facts: DriverFacts = {
+    ...user,
+    isDescriptorPassed: true,
+    hasFusermount: false,
+    descriptorReceivers: [],
+  }
   expect(selectDriver('auto', facts).driver).toBe('kernel')
+  expect(selectDriver('auto', { ...facts, devFuse: 'missing' }).driver).toBe('kernel')
+  expect(() => selectDriver('fuse-native', facts)).toThrow(/use --driver kernel/)
 })
 
 test('who may not open /dev/fuse is not sent to fusermount3 or fuse-native, which may not either', () => {
