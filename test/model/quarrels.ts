@@ -41,14 +41,18 @@ export class Quarrels {
   async have(calls: Calls): Promise<void> {
     const kind = this.#chance.pick(kinds)
     const path = `${this.folder}/q${++this.#count}.txt`
-    const put = (content: string): Promise<void> =>
-      this.#trouble.without(() => this.#other.put(path, content))
     let theirs: string | undefined
+    const put = async (content: string): Promise<void> => {
+      theirs = undefined
+      await this.#trouble.without(() => this.#other.put(path, content))
+      theirs = content
+    }
     let ours: string | undefined
     const fill = 'x'.repeat(this.#chance.below(50))
     try {
       if (kind !== 'taken') {
         await put(`${path} as both know it`)
+        theirs = undefined
         await waitUntil(
           `${path} to be seen here`,
           () => calls.readFile(path).then(() => true, isNotThere),
@@ -56,15 +60,15 @@ export class Quarrels {
         )
       }
       if (kind === 'replaced before our rename') {
-        await put((theirs = `${path} theirs, unseen ${fill}`))
+        await put(`${path} theirs, unseen ${fill}`)
         await calls.rename(path, `${path.slice(0, -4)}-moved.txt`)
       } else {
         const file = await calls.open(path, kind === 'taken' ? 'w' : 'r+')
         await file.truncate(0)
         await file.write(`${path} ours ${fill}`, 0)
         if (kind === 'deleted') await this.#trouble.without(() => this.#other.delete(path))
-        else await put((theirs = `${path} theirs 1 ${fill}`))
-        if (kind === 'replaced twice') await put((theirs = `${path} theirs 2 ${fill}`))
+        else await put(`${path} theirs 1 ${fill}`)
+        if (kind === 'replaced twice') await put(`${path} theirs 2 ${fill}`)
         await file.close()
         ours = `${path} ours ${fill}`
       }

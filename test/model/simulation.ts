@@ -190,9 +190,11 @@ export async function simulate(options: SimulationOptions): Promise<Figures> {
   /** All that happened to the paths a failure names, in order. */
   function explained(error: Error, unsent: readonly Unsent[]): Error {
     // Documents tell more than folders.
-    const paths = [...new Set(error.message.match(/\/(?:w\d+|both)\/[^\s:,"'~\]]+/g) ?? [])]
+    const refused = unsent.filter(({ state }) => state === 'refused').map(({ lastError }) => lastError ?? '')
+    const named = [error.message, ...refused].join('\n')
+    const paths = [...new Set(named.match(/\/(?:w\d+|both)\/[^\s:,"'~\]]+/g) ?? [])]
       .sort((a, b) => Number(b.includes('.')) - Number(a.includes('.')))
-      .slice(0, 3)
+      .slice(0, 4)
     const related = history
       .filter(({ who, what }) => who === '*' || paths.some((path) => what.includes(path)))
       .map(({ at, who, what }) => ({ at, line: `${who} ${what}` }))

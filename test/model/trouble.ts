@@ -20,6 +20,8 @@ export class Troublemaker {
   #hitsBefore = 0
   #timer: NodeJS.Timeout | undefined
   #isOff = true
+  /** How many bodies run in peace. */
+  #spared = 0
 
   constructor(testService: TestService, chance: Chance) {
     this.#testService = testService
@@ -45,20 +47,25 @@ export class Troublemaker {
 
   /** Does something in peace: nobody else's requests meet our troubles. */
   async without<T>(body: () => Promise<T>): Promise<T> {
-    const { faults } = this.#testService.service
-    faults.clear()
+    this.#spared++
+    this.#testService.service.faults.clear()
     try {
       return await body()
     } finally {
-      if (!this.#isOff && this.#now !== undefined) faults.inject(this.#now.fault, this.#now.target)
+      this.#spared--
+      this.#inject()
     }
   }
 
+  #inject(): void {
+    if (this.#isOff || this.#spared > 0 || this.#now === undefined) return
+    this.#testService.service.faults.inject(this.#now.fault, this.#now.target)
+  }
+
   #next(): void {
-    const { faults } = this.#testService.service
-    faults.clear()
+    this.#testService.service.faults.clear()
     this.#now = this.#draw()
-    if (this.#now !== undefined) faults.inject(this.#now.fault, this.#now.target)
+    this.#inject()
     this.#timer = setTimeout(() => this.#next(), 100 + this.#chance.below(600))
   }
 

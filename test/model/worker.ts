@@ -65,12 +65,20 @@ export class Worker {
         const path = `${folder}/${name}`
         if (isConflictCopy(path)) continue
         const { kind } = await this.calls.stat(path)
-        shown.set(path, kind === 'folder' ? undefined : await this.calls.readFile(path))
+        shown.set(path, kind === 'folder' ? undefined : await this.#contentOf(path, what))
         if (kind === 'folder') await walk(path)
       }
     }
     await walk(this.folder)
     compare(`${what}: ${this.folder}`, shown, this.model.tree)
+  }
+
+  async #contentOf(path: string, what: string): Promise<Buffer> {
+    try {
+      return await this.calls.readFile(path)
+    } catch (error) {
+      throw new Loss(`${what}: ${path} is listed and cannot be read: ${(error as Error).message}`)
+    }
   }
 
   async #do(operation: Operation): Promise<boolean> {
