@@ -35,6 +35,8 @@ export interface CommitQueueOptions {
   run(intention: Intention, signal: AbortSignal): Promise<RemoteFile | undefined>
   /** The service agrees. Called inside the journal transaction that removes the row, before anybody waiting is told. */
   done(intention: Intention, record: RemoteFile | undefined): void
+  /** The service has an older state of content that is being written again. Called as `done` is; the intention stays. */
+  outpaced(intention: Intention, record: RemoteFile | undefined): void
   /** A newer intention took this one's place. */
   superseded(intention: Intention): void
   /** This one goes on as another: whoever waits for it, or carries its content, follows. */
@@ -74,6 +76,11 @@ export class CommitQueue {
     return this.#byPath.get(path)?.findLast((job) => job.intention.path === path)
   }
 
+  /** The oldest unfinished job that concerns this path: the only one that may be under way there. */
+  first(path: string): Job | undefined {
+    return this.#byPath.get(path)?.[0]
+  }
+
   /** Takes up the open intentions of an earlier run. */
   resume(intentions: readonly Intention[]): void {
     for (const intention of intentions) this.#add(new Job(intention))
@@ -101,7 +108,8 @@ export class CommitQueue {
       this.#letGo(draft.path)
       return this.#journaled(draft)
     }
-    return this.#succeed(older, merge(older.intention, draft))
+    const isExpected = this.#byPath.get(draft.path)?.[0] !== older
+    return this.#succeed(older, merge(older.intention, draft, isExpected))
   }
 
   /** What is held for a newer submit, and cannot be merged with it, goes first. */
@@ -134,7 +142,7 @@ export class CommitQueue {
     if (!isMergeable(job.intention) || !isMergeable(second.intention)) return
     this.#options.journal.transaction(() => {
       this.#drop(second)
-      const successor = this.#succeed(job, merge(job.intention, second.intention))
+      const successor = this.#succeed(job, merge(job.intention, second.intention, false))
       supersede(second, successor)
       this.#options.replaced(second.intention, successor)
     })
@@ -188,13 +196,15 @@ export class CommitQueue {
     this.#jobs.delete(job.intention.id)
     this.#waiting.delete(job)
     this.#prunes.delete(job)
-    for (const path of pathsOf(job.intention)) {
-      const jobs = this.#byPath.get(path)
-      if (jobs === undefined) continue
-      const at = jobs.indexOf(job)
-      if (at !== -1) jobs.splice(at, 1)
-      if (jobs.length === 0) this.#byPath.delete(path)
-    }
+    for (const path of pathsOf(job.intention)) this.#leave(job, path)
+  }
+
+  #leave(job: Job, path: string): void {
+    const jobs = this.#byPath.get(path)
+    if (jobs === undefined) return
+    const at = jobs.indexOf(job)
+    if (at !== -1) jobs.splice(at, 1)
+    if (jobs.length === 0) this.#byPath.delete(path)
   }
 
   /** Takes an idle job back as if it had never been asked for. False when it is under way or may have been stored. */
@@ -220,7 +230,13 @@ export class CommitQueue {
 
   /** The job's content is being written again: stops sending it; the next submit for its path takes over. */
   hold(job: Job): void {
+    const { intention } = job
     job.isHeld = true
+    if (intention.isProven && intention.spool !== undefined) {
+      // What was proven is not what the spool holds from now on.
+      intention.isProven = false
+      this.#options.journal.saveIntention(intention)
+    }
     job.controller?.abort(new DOMException('its content is being written again', 'AbortError'))
   }
 
@@ -351,6 +367,8 @@ export class CommitQueue {
     job.controller = new AbortController()
     job.isUnreachable = false
     intention.attempts++
+    job.firstTriedAt ??= this.#now()
+    intention.triedForMs = this.#now() - job.firstTriedAt
     try {
       const record = await this.#options.run(intention, job.controller.signal)
       // Content written while its last bytes were on the way: what the service has is an older state of it.
@@ -387,9 +405,18 @@ export class CommitQueue {
     }
   }
 
+  /** Nothing is left of it but to put the newer content over what was just stored. */
   #adjust(job: Job, record: RemoteFile | undefined): void {
-    job.intention.base = record === undefined ? undefined : fingerprintOf(record)
-    this.#options.journal.saveIntention(job.intention)
+    const { intention } = job
+    this.#options.journal.transaction(() => {
+      this.#options.outpaced(intention, record)
+      if (intention.source !== undefined && intention.source !== intention.path)
+        this.#leave(job, intention.source)
+      intention.source = undefined
+      intention.sourceFingerprint = undefined
+      intention.isProven = false
+      this.#rebase(intention.path, record)
+    })
   }
 
   #failed(job: Job, error: unknown): void {

@@ -17,6 +17,9 @@ import type { Spool, SpoolFile } from './spool.ts'
 /** A 409 after our DELETE means another client was faster: that often in a row is a quarrel, not a race. */
 const replaceRounds = 3
 
+/** A renamed folder that holds documents for longer than this got them from another client. */
+const pruneLagMs = 5_000
+
 export interface CommitterOptions {
   readonly files: Files
   readonly spool: Spool
@@ -49,7 +52,7 @@ export class Committer {
         await this.#deleteSeen(intention, signal)
         return undefined
       case 'prune':
-        await this.#prune(intention.path, signal)
+        await this.#prune(intention, signal)
         return undefined
     }
   }
@@ -61,9 +64,11 @@ export class Committer {
     const record = isFresh ? await this.#store(intention, signal) : await this.#provenRecord(path, signal)
     if (!isMove) return record
     if (isFresh) {
-      intention.isProven = true
+      // Cut off because its content is being written again: what is here is older than what the spool holds.
+      intention.isProven = !signal.aborted
       intention.base = fingerprintOf(record)
       this.#options.save(intention)
+      signal.throwIfAborted()
     }
     // A copy within the service has just looked at the source; whoever sent other bytes, or came back after a crash, has not.
     const isSourceKnown = isFresh && intention.spool === undefined
@@ -340,8 +345,11 @@ export class Committer {
     }
   }
 
-  async #prune(path: string, signal: AbortSignal): Promise<void> {
+  async #prune({ path, triedForMs }: Intention, signal: AbortSignal): Promise<void> {
     if (await this.#holdsFiles(path, signal)) {
+      // What was just moved away may still be shown for a moment.
+      if (triedForMs < pruneLagMs)
+        throw new ErrnoError('EIO', `${path}: the renamed folder is not empty in the service`)
       this.#options.log.warn(
         { path },
         'the renamed folder got new documents from another client: they stay where they are',

@@ -15,3 +15,14 @@ export interface Version {
 export function fingerprintOf(file: Pick<RemoteFile, 'size' | 'modifiedAt'>): string {
   return `${file.size ?? '?'}@${file.modifiedAt ?? '?'}`
 }
+
+/** The time in a fingerprint, as the service sent it. */
+export function modifiedAtIn(fingerprint: string): string | undefined {
+  const time = fingerprint.slice(fingerprint.indexOf('@') + 1)
+  return time === '?' || time === '' ? undefined : time
+}
+
+/** True where the record is of a version stored after that one. False where either has no time. */
+export function isNewer({ modifiedAt }: Pick<RemoteFile, 'modifiedAt'>, fingerprint: string): boolean {
+  return Date.parse(modifiedAt ?? '') > Date.parse(modifiedAtIn(fingerprint) ?? '')
+}

@@ -36,6 +36,7 @@ export interface IntentionDraft {
 export interface Intention extends IntentionDraft {
   /** Grows with time: the order per path. */
   readonly id: number
+  source: string | undefined
   sourceFingerprint: string | undefined
   base: string | undefined
   isInDoubt: boolean
@@ -44,6 +45,8 @@ export interface Intention extends IntentionDraft {
   isProven: boolean
   notBefore: number
   attempts: number
+  /** How long ago this run of the program first tried it (ms). Not journaled. */
+  triedForMs: number
   lastError: string | undefined
   /** The service refused for good (4xx): waits for the user. */
   isRefused: boolean
@@ -55,6 +58,7 @@ export function intend(id: number, draft: IntentionDraft, now: number): Intentio
   return {
     ...draft,
     id,
+    source: draft.source,
     sourceFingerprint: draft.sourceFingerprint,
     base: draft.base,
     isInDoubt: draft.isInDoubt ?? false,
@@ -62,6 +66,7 @@ export function intend(id: number, draft: IntentionDraft, now: number): Intentio
     isProven: false,
     notBefore: draft.notBefore ?? 0,
     attempts: 0,
+    triedForMs: 0,
     lastError: undefined,
     isRefused: false,
     since: now,
@@ -85,9 +90,16 @@ export function isMergeable(intention: IntentionDraft): boolean {
   return intention.kind !== 'prune' && (intention.source === undefined || intention.source === intention.path)
 }
 
-/** What takes the place of an idle intention when a newer one for the same path arrives; undefined where nothing is left to do. */
-export function merge(older: Intention, newer: IntentionDraft): IntentionDraft | undefined {
-  const mayExist = older.kind !== 'put' || older.base !== undefined || isDoubtful(older)
+/**
+ * What takes the place of an idle intention when a newer one for the same path arrives; undefined where nothing is left to
+ * do. `isExpected`: something is on its way to this path before the older one.
+ */
+export function merge(
+  older: Intention,
+  newer: IntentionDraft,
+  isExpected: boolean,
+): IntentionDraft | undefined {
+  const mayExist = isExpected || older.kind !== 'put' || older.base !== undefined || isDoubtful(older)
   if (newer.kind === 'delete' && !mayExist) return undefined
   return {
     ...newer,

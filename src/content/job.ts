@@ -15,6 +15,7 @@ export class Job {
   successor: Job | undefined
   isDone = false
   error: unknown
+  firstTriedAt: number | undefined
   readonly #waiters = new Set<() => void>()
 
   constructor(intention: Intention) {

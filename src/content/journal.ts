@@ -290,6 +290,7 @@ function intentionOf(row: IntentionRow): Intention {
     isProven: row.proven === 1,
     notBefore: row.not_before,
     attempts: row.attempts,
+    triedForMs: 0,
     lastError: row.last_error ?? undefined,
     isRefused: row.refused === 1,
     since: row.since,

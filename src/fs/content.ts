@@ -149,11 +149,13 @@ export function rebindReaders(sb: Superblock, node: Node): void {
 
 /** The version at `path` is about to be destroyed: whoever else shows it takes its bytes here. */
 export async function preserve(sb: Superblock, path: string, signal: AbortSignal): Promise<void> {
+  const moving = sb.queue.first(path)
+  const moved = moving?.intention.source === path ? sb.owners.get(moving.intention.id) : undefined
   for (const node of sb.references.get(path) ?? []) {
     if (node.storedPath !== path || node.content !== undefined) continue
     if (!node.isScratch && node.openHandles === 0) continue
-    // Its content is at its new place already: this is the last step of its own rename.
-    if (node.job?.intention.source === path) continue
+    // Its content is at its next place already: this is the last step of its own rename. (Not its last rename, maybe.)
+    if (node === moved && !node.isScratch) continue
     try {
       await bringHere(sb, node, signal)
       forgetStored(sb, node)
@@ -183,6 +185,7 @@ export function forgetStored(sb: Superblock, node: Node): void {
 
 /** The node shows a version that is at another path of the service. */
 export function refer(sb: Superblock, node: Node, path: string): void {
+  stopReferring(sb, node)
   node.remotePath = path
   const nodes = sb.references.get(path)
   if (nodes === undefined) sb.references.set(path, new Set([node]))

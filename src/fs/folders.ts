@@ -3,7 +3,7 @@
 import type { RemoteFile, RemoteFolder } from '../api/types.ts'
 import { abortable } from '../content/abortable.ts'
 import { ErrnoError } from '../content/errno-error.ts'
-import { fingerprintOf } from '../content/fingerprint.ts'
+import { fingerprintOf, isNewer, modifiedAtIn } from '../content/fingerprint.ts'
 import { waitForJob } from '../content/job.ts'
 import { isUnder } from '../content/intention.ts'
 import { lookUp } from '../content/remote-lookup.ts'
@@ -122,11 +122,17 @@ export async function rmdir(sb: Superblock, parent: number, name: string, caller
   removeFolder(sb, above, node)
 }
 
-/** Deleted here, and still shown as the very version that was deleted: by a listing that lags behind. */
+/** Deleted here, and still shown as it was, or as it was even before: by a listing that lags behind. */
 function isLeaving(entry: RemoteFile | RemoteFolder, state: FolderState): boolean {
   const tombstone = state.tombstones.get(entry.name)
   if (tombstone === undefined) return false
-  return tombstone.fingerprint === (entry.kind === 'file' ? fingerprintOf(entry) : undefined)
+  const { fingerprint } = tombstone
+  if (entry.kind === 'folder' || fingerprint === undefined)
+    return entry.kind === 'folder' && fingerprint === undefined
+  return (
+    fingerprintOf(entry) === fingerprint ||
+    isNewer({ modifiedAt: modifiedAtIn(fingerprint) }, fingerprintOf(entry))
+  )
 }
 
 function removeFolder(sb: Superblock, above: Node, node: Node): void {
@@ -135,7 +141,7 @@ function removeFolder(sb: Superblock, above: Node, node: Node): void {
   node.isUnlinked = true
   sb.tree.listings.forget(node)
   sb.tree.bury(above, node.name, undefined)
-  sb.tree.settleTombstone(above, node.name)
+  sb.tree.settleTombstone(above, node.name, undefined)
   stayThoughEmpty(sb, above)
   sb.tree.nodes.dropIfUnused(node)
 }

@@ -15,6 +15,8 @@ export interface Listing {
   readonly names: Map<string, RemoteFile | RemoteFolder>
   /** When it was asked for (ms): local changes settled later are not in it. */
   readonly requestedAt: number
+  /** It says otherwise of something that was changed here lately: not believed beyond this time (ms), when it may be asked again. */
+  until?: number
 }
 
 export interface ListingsOptions {
@@ -48,7 +50,8 @@ export class Listings {
   get(folder: Node): MaybePromise<Listing> {
     const listing = this.#cache.get(folder.ino)
     if (listing === undefined || this.remainingMs(listing) <= 0) return this.#load(folder)
-    if (this.remainingMs(listing) < this.#options.ttlMs / 3) this.#load(folder).catch(() => {})
+    const ageMs = this.#options.now() - listing.requestedAt
+    if (ageMs > (this.#options.ttlMs * 2) / 3) this.#load(folder).catch(() => {})
     return listing
   }
 
@@ -73,7 +76,8 @@ export class Listings {
 
   /** Milliseconds a listing may still be believed. */
   remainingMs(listing: Listing): number {
-    return listing.requestedAt + this.#options.ttlMs - this.#options.now()
+    const until = Math.min(listing.requestedAt + this.#options.ttlMs, listing.until ?? Infinity)
+    return until - this.#options.now()
   }
 
   /** How long a door may keep what comes from this listing: it asks again in time for a refresh that nobody waits for. */

@@ -10,8 +10,8 @@ import type { NodeKind, Time } from './operations.ts'
 /** A name that is hidden although a listing may still show it: it was deleted or moved away here. */
 export interface Tombstone {
   /** The version that was deleted; another fingerprint under this name is somebody's new document. Undefined for a folder. */
-  readonly fingerprint: string | undefined
-  /** When the service agreed (ms); listings asked for later decide. Undefined while the delete is pending. */
+  fingerprint: string | undefined
+  /** When the service agreed (ms); listings asked for one cache lifetime later decide. Undefined while the delete is pending. */
   settledAt: number | undefined
 }
 
@@ -19,7 +19,7 @@ export interface Tombstone {
 export class FolderState {
   /** Live nodes by name. */
   readonly children: Map<string, Node> = new Map()
-  /** Names of children that exist whatever a listing says: unsent, local-only, made here, or just sent and not yet listed. */
+  /** Names of children that exist whatever a listing says: unsent, local-only, made here, or just sent. */
   readonly kept: Set<string> = new Set()
   readonly tombstones: Map<string, Tombstone> = new Map()
   /** mkdir made it here; the service learns of it when a file lands in it. */
@@ -42,6 +42,8 @@ export class Node {
   remote: RemoteFile | undefined
   /** Where the service has that content, when that is not this node's own path (a rename under way, `f` → `f~`). */
   remotePath: string | undefined
+  /** The older place its next commit takes it away from: the service has it there, or will when what is under way has arrived. */
+  movesFrom: string | undefined
   /** The fingerprint at our path that this mount has seen: what a commit may replace. */
   base: string | undefined
   /** Local content; it is dirty while `savedEpoch` is behind. */
@@ -64,7 +66,7 @@ export class Node {
   job: Job | undefined
   /** Never leaves the machine. */
   isScratch = false
-  /** The service agreed at this time (ms); a listing asked for later confirms it. */
+  /** The service agreed at this time (ms); listings asked for one cache lifetime later decide again. */
   settledAt: number | undefined
   /** Size learned by asking, where the record has none. */
   learnedSize: number | undefined

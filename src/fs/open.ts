@@ -116,12 +116,20 @@ async function readAgain(
   { offset, length, caller }: { offset: number; length: number; caller: Caller },
 ): Promise<readonly Uint8Array[]> {
   const { node } = handle
-  const isGone = error instanceof ErrnoError && (error.code === 'ESTALE' || error.code === 'ENOENT')
-  if (!isGone) throw error
+  if (!isGone(error)) throw error
   if (node.job !== undefined) await waitForJob(node.job, { timeoutMs: ownCommitMs, signal: caller.signal })
   else if (handle.reading !== undefined && node.content === undefined) throw error
   handle.rebind()
-  return readContent(sb, handle, offset, length, caller.signal)
+  try {
+    return await readContent(sb, handle, offset, length, caller.signal)
+  } catch (second) {
+    if (!isGone(second) || node.job === undefined) throw second
+    throw new ErrnoError('ETIMEDOUT', `${node.path} is still being moved in the service`, { cause: second })
+  }
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof ErrnoError && (error.code === 'ESTALE' || error.code === 'ENOENT')
 }
 
 export function write(

@@ -3,6 +3,7 @@
 import type { RemoteFile } from '../api/types.ts'
 import type { Job } from '../content/job.ts'
 import { digestOf } from '../content/digest.ts'
+import { modifiedAtIn } from '../content/fingerprint.ts'
 import type { Intention } from '../content/intention.ts'
 import { refer, takeContent } from './content.ts'
 import type { Node } from './node.ts'
@@ -89,7 +90,7 @@ function restore(sb: Superblock, job: Job): void {
   const { folder, name } = parentOf(sb, intention.path)
   if (intention.kind !== 'put') {
     const standing = folder.folder?.children.get(name)
-    if (standing !== undefined && standing.folder === undefined) displace(sb, folder, standing)
+    if (standing !== undefined && standing.folder === undefined) moveOut(sb, folder, standing)
     sb.tree.bury(folder, name, intention.base)
     return
   }
@@ -106,24 +107,41 @@ function restore(sb: Superblock, job: Job): void {
 function restoreSource(sb: Superblock, node: Node, intention: Intention): void {
   const { source } = intention
   if (source === undefined || source === intention.path) return
+  const { folder, name } = parentOf(sb, source)
+  // It was on its way to its old name when it was renamed: that arrives first, and is moved on.
+  const standing = folder.folder?.children.get(name)
   if (intention.spool === undefined) {
-    // Proven: the bytes are at the new place, and may be gone from the old one.
-    const { path, fingerprint } = intention.isProven
-      ? { path: intention.path, fingerprint: intention.base }
-      : { path: source, fingerprint: intention.sourceFingerprint }
+    const { path, fingerprint } = whereItIs(intention, source, standing)
     showStored(sb, node, { path, fingerprint: fingerprint ?? '', size: intention.size })
   } else {
     refer(sb, node, source)
   }
   if (intention.keepSource === true) return
-  const { folder, name } = parentOf(sb, source)
-  // It was on its way to its old name when it was renamed: that arrives first, and is moved on.
-  const standing = folder.folder?.children.get(name)
   if (standing !== undefined && standing.folder === undefined) {
-    if (standing.job !== undefined) sb.owners.set(standing.job.intention.id, node)
-    displace(sb, folder, standing)
+    for (const [id, owner] of sb.owners) if (owner === standing) sb.owners.set(id, node)
+    moveOut(sb, folder, standing)
   }
   sb.tree.bury(folder, name, intention.sourceFingerprint)
+}
+
+/** Where the service has the bytes of a move at the start. */
+function whereItIs(
+  intention: Intention,
+  source: string,
+  standing: Node | undefined,
+): { path: string; fingerprint: string | undefined } {
+  // Proven: the bytes are at the new place, and may be gone from the old one.
+  if (intention.isProven) return { path: intention.path, fingerprint: intention.base }
+  return standing?.version ?? { path: source, fingerprint: intention.sourceFingerprint }
+}
+
+/** The document is not there any more; nor are the folders that were there for it alone, unless a listing says so. */
+function moveOut(sb: Superblock, from: Node, document: Node): void {
+  displace(sb, from, document)
+  for (let folder: Node = from; folder.parent !== undefined; folder = folder.parent) {
+    if (folder.folder === undefined || folder.folder.isMadeHere || folder.folder.kept.size > 0) return
+    sb.tree.unkeep(folder)
+  }
 }
 
 function restoreContent(sb: Superblock, node: Node, spool: string): void {
@@ -145,13 +163,12 @@ function showStored(
   node: Node,
   version: { path: string; fingerprint: string; size: number | undefined },
 ): void {
-  const modifiedAt = version.fingerprint.slice(version.fingerprint.indexOf('@') + 1)
   const record: RemoteFile = {
     kind: 'file',
     name: node.name,
     size: version.size,
     mimetype: undefined,
-    modifiedAt: modifiedAt === '?' || modifiedAt === '' ? undefined : modifiedAt,
+    modifiedAt: modifiedAtIn(version.fingerprint),
     url: undefined,
   }
   node.remote = record

@@ -11,7 +11,7 @@ import { checkName } from './names.ts'
 import type { Node } from './node.ts'
 import type { Caller, RenameFlags } from './operations.ts'
 import { renameFolder } from './rename-folder.ts'
-import { commitAtClose, isBeingWritten, submit, waitForService } from './save.ts'
+import { commitAtClose, isBeingWritten, sourceOf, submit, waitForService } from './save.ts'
 import { isScratchName } from './scratch.ts'
 import type { Superblock } from './superblock.ts'
 import { displace } from './unlink.ts'
@@ -99,10 +99,11 @@ function toDocument(sb: Superblock, move: Move, syncedEpoch: number): Job | unde
   node.isScratch = false
   node.base = base
   // Content that was brought here means that the stored one is destroyed, or about to be.
-  if (node.remotePath === node.path && !node.isDirty && node.content === undefined) {
-    // A backup renamed back to its document's own name: nothing ever happened.
+  if (node.content === undefined && sourceOf(node) === node.path) {
+    // Renamed back to where the service has it: nothing ever happened.
     stopReferring(sb, node)
     node.remotePath = undefined
+    node.movesFrom = undefined
     node.base = node.remote === undefined ? undefined : fingerprintOf(node.remote)
     sb.tree.settle(node)
     return undefined

@@ -32,6 +32,7 @@ export async function commit(sb: Superblock, node: Node): Promise<Job | undefine
 /** The journaling half of `commit`: the content is secured as of this epoch, or is a copy the service makes itself. */
 export function submit(sb: Superblock, node: Node, syncedEpoch: number): Job | undefined {
   const job = sb.journal.transaction(() => journalPut(sb, node))
+  node.movesFrom = undefined
   node.isWritten = false
   node.submittedEpoch = syncedEpoch
   node.job = job
@@ -42,7 +43,7 @@ export function submit(sb: Superblock, node: Node, syncedEpoch: number): Job | u
 /** Content and intention, in one. */
 function journalPut(sb: Superblock, node: Node): Job | undefined {
   const { content } = node
-  const isStoredElsewhere = node.remotePath !== undefined && node.remotePath !== node.path
+  const source = sourceOf(node)
   const job = sb.queue.submit({
     kind: 'put',
     path: node.path,
@@ -50,16 +51,24 @@ function journalPut(sb: Superblock, node: Node): Job | undefined {
     size: node.size,
     base: node.base,
     notBefore: sb.now() + restMs(sb, node),
-    ...(isStoredElsewhere
+    ...(source !== undefined && source !== node.path
       ? {
-          source: node.remotePath,
-          sourceFingerprint: node.remote === undefined ? undefined : fingerprintOf(node.remote),
+          source,
+          // What is still on its way there is known when it has arrived (the queue sees to it).
+          sourceFingerprint:
+            node.remote !== undefined && node.storedPath === source ? fingerprintOf(node.remote) : undefined,
           keepSource: node.isCopy,
         }
       : {}),
   })
   if (content !== undefined && job !== undefined) sb.spool.journal(content)
   return job
+}
+
+/** What the next commit takes away, or copies: the document's older place, or where the service has bytes that are not here. */
+export function sourceOf(node: Node): string | undefined {
+  if (node.isCopy) return node.remotePath
+  return node.movesFrom ?? (node.content === undefined ? node.remotePath : undefined)
 }
 
 function restMs(sb: Superblock, node: Node): number {
@@ -191,8 +200,7 @@ export function giveToCache(sb: Superblock, node: Node): void {
 export function committed(sb: Superblock, intention: Intention, record: RemoteFile | undefined): void {
   const node = sb.owners.get(intention.id)
   sb.owners.delete(intention.id)
-  if (intention.kind !== 'put') settleAway(sb, intention.path)
-  else if (intention.source !== undefined && intention.keepSource !== true) settleAway(sb, intention.source)
+  settleWhatLeft(sb, intention)
   if (node === undefined || record === undefined) {
     if (intention.spool !== undefined) dropSpool(sb, intention.spool)
     return
@@ -200,9 +208,7 @@ export function committed(sb: Superblock, intention: Intention, record: RemoteFi
   const isLatest = node.job === undefined || node.job.intention.id === intention.id
   if (isLatest) node.job = undefined
   if (node.path !== intention.path || node.isScratch) {
-    // It moved on while this was under way: here is where the next step finds it.
-    node.remote = record
-    refer(sb, node, intention.path)
+    foundElsewhere(sb, node, intention.path, record)
     return
   }
   stopReferring(sb, node)
@@ -221,10 +227,42 @@ export function committed(sb: Superblock, intention: Intention, record: RemoteFi
   }
   sb.attributes.save(node)
   landFolders(sb, node)
-  sb.tree.settle(node)
+  // What is still to be sent, or being written, is no listing's to decide.
+  if (isLatest && !node.isDirty) sb.tree.settle(node)
+  else sb.tree.settleFolders(node)
   if (isLatest) giveToCache(sb, node)
   rebindReaders(sb, node)
   sb.tree.nodes.dropIfUnused(node)
+}
+
+/** The service has an older state of content that is being written again: the next commit stands on that. */
+export function outpaced(sb: Superblock, intention: Intention, record: RemoteFile | undefined): void {
+  settleWhatLeft(sb, intention)
+  const node = sb.owners.get(intention.id)
+  if (node === undefined || record === undefined) return
+  if (node.path !== intention.path || node.isScratch) {
+    foundElsewhere(sb, node, intention.path, record)
+    return
+  }
+  stopReferring(sb, node)
+  node.remote = record
+  node.remotePath = undefined
+  node.askedAt = sb.now()
+  node.base = fingerprintOf(record)
+  landFolders(sb, node)
+}
+
+/** A node moved on while its commit was under way: here is where the next step finds it. */
+function foundElsewhere(sb: Superblock, node: Node, path: string, record: RemoteFile): void {
+  node.remote = record
+  refer(sb, node, path)
+}
+
+/** What the intention took away is gone from the service. */
+function settleWhatLeft(sb: Superblock, intention: Intention): void {
+  const { kind, path, base, source, sourceFingerprint, keepSource } = intention
+  if (kind !== 'put') settleAway(sb, path, base)
+  else if (source !== undefined && keepSource !== true) settleAway(sb, source, sourceFingerprint)
 }
 
 /** The folders above exist in the service now. */
@@ -243,10 +281,10 @@ export function landed(sb: Superblock, folder: Node): void {
 }
 
 /** Nothing is at this path any more. */
-function settleAway(sb: Superblock, path: string): void {
+function settleAway(sb: Superblock, path: string, fingerprint: string | undefined): void {
   const slash = path.lastIndexOf('/')
   const folder = sb.tree.find(slash === 0 ? '/' : path.slice(0, slash))
-  if (folder !== undefined) sb.tree.settleTombstone(folder, path.slice(slash + 1))
+  if (folder !== undefined) sb.tree.settleTombstone(folder, path.slice(slash + 1), fingerprint)
   sb.attributes.forget(path)
 }
 

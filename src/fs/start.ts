@@ -23,7 +23,7 @@ import { longestTtlMs } from './listings.ts'
 import { TypePolicy } from './names.ts'
 import { Prefetch } from './prefetch.ts'
 import { recover, sweepSpool } from './recovery.ts'
-import { committed, landed, refused, replaced, superseded } from './save.ts'
+import { committed, landed, outpaced, refused, replaced, superseded } from './save.ts'
 import { defaultHostName, mimetypeOf, type Settings, type Superblock } from './superblock.ts'
 import { Tree } from './tree.ts'
 import { WalkAhead } from './walk-ahead.ts'
@@ -131,6 +131,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
       return committer.run(intention, signal)
     },
     done: (intention, record) => committed(sb, intention, record),
+    outpaced: (intention, record) => outpaced(sb, intention, record),
     superseded: (intention) => superseded(sb, intention),
     replaced: (intention, successor) => replaced(sb, intention, successor),
     refused: (intention) => refused(sb, intention),

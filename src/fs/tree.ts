@@ -2,15 +2,17 @@
 // never by guessing from an error code; a network error is never "not found" and never an empty folder.
 //
 // A name in a folder is, in this order: a kept node (unsent, local-only, made here, just sent) · a tombstone (deleted or
-// moved away here) · what the listing says. A listing asked for before a change settled can neither hide nor undo it.
+// moved away here) · what the listing says. A listing can neither hide nor undo a change made here before one cache lifetime
+// has passed since the service agreed to it: listings may lag behind (the interface promises no consistency), also behind an
+// earlier one. What somebody stored after us is no lag, and shows at once.
 
 import type { Files, RemoteFile, RemoteFolder } from '../api/types.ts'
-import { fingerprintOf } from '../content/fingerprint.ts'
+import { fingerprintOf, isNewer } from '../content/fingerprint.ts'
 import type { SavedListings } from '../content/saved-listings.ts'
 import type { Log } from '../log.ts'
 import { FolderSource } from './folder-source.ts'
 import { Listings, type Listing } from './listings.ts'
-import type { Node, Tombstone } from './node.ts'
+import type { FolderState, Node, Tombstone } from './node.ts'
 import { isKept, NodeTable } from './node-table.ts'
 import { silentNotifier, type MaybePromise, type Notifier } from './operations.ts'
 
@@ -62,6 +64,11 @@ export class Tree {
     const listing: Listing = { names, requestedAt }
     this.#install(folder, listing, previous)
     return listing
+  }
+
+  /** Until when a listing cannot speak of something changed here: lagging behind, it has one cache lifetime to catch up. */
+  #protectedUntil(settledAt: number): number {
+    return settledAt + this.#options.ttlMs
   }
 
   /** The service answers again: what stood in for it is forgotten. */
@@ -168,19 +175,26 @@ export class Tree {
     this.notifier.contentChanged(folder.ino)
   }
 
-  /** The service agreed that the name is gone. */
-  settleTombstone(folder: Node, name: string): void {
+  /** The service agreed that the name is gone: this version of it, where that is known. */
+  settleTombstone(folder: Node, name: string, fingerprint: string | undefined): void {
     const tombstone = folder.folder?.tombstones.get(name)
-    if (tombstone !== undefined) tombstone.settledAt = this.#options.now()
+    if (tombstone === undefined) return
+    tombstone.fingerprint = fingerprint ?? tombstone.fingerprint
+    tombstone.settledAt = this.#options.now()
   }
 
-  /** The service has what the node shows; it stays kept until a later listing shows it too. */
+  /** The service has what the node shows; it stays kept for one more cache lifetime. */
   settle(node: Node): void {
-    const now = this.#options.now()
     if (node.parent !== undefined && node.remote !== undefined)
       this.listings.known(node.parent)?.names.set(node.name, node.remote)
-    for (let current: Node | undefined = node; current !== undefined; current = current.parent)
-      current.settledAt = now
+    node.settledAt = this.#options.now()
+    this.settleFolders(node)
+  }
+
+  /** The service has the folders above the node. */
+  settleFolders(node: Node): void {
+    for (let folder = node.parent; folder !== undefined; folder = folder.parent)
+      folder.settledAt = this.#options.now()
   }
 
   /** True when nothing is visible in a folder whose listing is known. */
@@ -200,7 +214,10 @@ export class Tree {
   /** A single record says that a document is another version now. */
   recordChanged(path: string, record: RemoteFile): void {
     const node = this.find(path)
-    if (node === undefined || node.folder !== undefined || node.remote === undefined || isKept(node)) return
+    if (node === undefined || node.folder !== undefined || node.remote === undefined) return
+    const isOurs =
+      isKept(node) && (node.settledAt === undefined || !isNewer(record, fingerprintOf(node.remote)))
+    if (isOurs) return
     if (node.storedPath !== path || fingerprintOf(node.remote) === fingerprintOf(record)) return
     this.show(node, record, this.#options.now())
     node.contentGeneration++
@@ -217,7 +234,7 @@ export class Tree {
       if (this.#isOver(tombstone, listing.names.get(name), listing)) state.tombstones.delete(name)
     }
     for (const child of state.children.values()) {
-      if (state.kept.has(child.name) && !this.#isConfirmed(child, listing)) continue
+      if (state.kept.has(child.name) && !this.#isReleased(child, listing)) continue
       if (this.#update(child, listing)) hasChanged = true
     }
     if (previous !== undefined) {
@@ -233,43 +250,55 @@ export class Tree {
     this.notifier.contentChanged(folder.ino)
   }
 
-  /** True when the listing may speak of this name again. */
+  /** True when the listing may speak of a deleted name again. */
   #isOver(tombstone: Tombstone, record: RemoteFile | RemoteFolder | undefined, listing: Listing): boolean {
-    if (tombstone.settledAt === undefined || listing.requestedAt <= tombstone.settledAt) return false
-    if (record === undefined) return true
-    if (
-      record.kind === 'file' &&
-      tombstone.fingerprint !== undefined &&
-      fingerprintOf(record) !== tombstone.fingerprint
-    )
-      return true
-    // A listing that lags behind (the interface promises no consistency) is given one lifetime to catch up.
-    return this.#options.now() - tombstone.settledAt > this.#options.ttlMs
+    const { fingerprint, settledAt } = tombstone
+    if (settledAt === undefined || listing.requestedAt <= settledAt) return false
+    if (record?.kind === 'file' && fingerprint !== undefined && isNewer(record, fingerprint)) return true
+    return this.#hasTheLastWord(listing, settledAt, record === undefined)
   }
 
-  /** True when the listing agrees with what was kept here, or has had its time to: then it decides. */
-  #isConfirmed(child: Node, listing: Listing): boolean {
+  /** True when the listing may speak of a child that was changed or made here. */
+  #isReleased(child: Node, listing: Listing): boolean {
     const record = listing.names.get(child.name)
-    const settledAt = child.settledAt ?? 0
-    const isLater = listing.requestedAt > settledAt
-    const hadItsTime = isLater && this.#options.now() - settledAt > this.#options.ttlMs
-    if (child.folder !== undefined) {
-      if (child.folder.kept.size > 0) return false
-      const isListed = record?.kind === 'folder'
-      if (!isListed && (child.folder.isMadeHere || !hadItsTime)) return false
-      if (child.folder.isMadeHere) this.#options.folderLanded(child)
+    const isReleased =
+      child.folder === undefined
+        ? this.#isFileReleased(child, record, listing)
+        : this.#isFolderReleased(child, child.folder, record, listing)
+    if (isReleased) {
+      child.settledAt = undefined
       this.unkeep(child)
-      return true
     }
-    if (child.settledAt === undefined || !isLater) return false
-    const isShown =
-      record?.kind === 'file' &&
-      child.remote !== undefined &&
-      fingerprintOf(record) === fingerprintOf(child.remote)
-    if (!isShown && !hadItsTime) return false
-    child.settledAt = undefined
-    this.unkeep(child)
-    return true
+    return isReleased
+  }
+
+  #isFileReleased(child: Node, record: RemoteFile | RemoteFolder | undefined, listing: Listing): boolean {
+    const { settledAt, remote } = child
+    if (settledAt === undefined || remote === undefined || listing.requestedAt <= settledAt) return false
+    if (record?.kind === 'file' && isNewer(record, fingerprintOf(remote))) return true
+    const isAgreed = record?.kind === 'file' && fingerprintOf(record) === fingerprintOf(remote)
+    if (isAgreed) this.#update(child, listing)
+    return this.#hasTheLastWord(listing, settledAt, isAgreed)
+  }
+
+  #isFolderReleased(
+    child: Node,
+    state: FolderState,
+    record: RemoteFile | RemoteFolder | undefined,
+    listing: Listing,
+  ): boolean {
+    const isListed = record?.kind === 'folder'
+    if (isListed && state.isMadeHere && state.kept.size === 0) this.#options.folderLanded(child)
+    if (state.isMadeHere || state.kept.size > 0) return false
+    return this.#hasTheLastWord(listing, child.settledAt ?? -Infinity, isListed)
+  }
+
+  /** A listing that says otherwise too early is not believed, and asked again when it may decide. */
+  #hasTheLastWord(listing: Listing, settledAt: number, isAgreed: boolean): boolean {
+    const until = this.#protectedUntil(settledAt)
+    if (listing.requestedAt > until) return true
+    if (!isAgreed) listing.until = Math.min(listing.until ?? Infinity, until)
+    return false
   }
 
   /** Brings a node in line with the listing. True when a program could see the difference. */

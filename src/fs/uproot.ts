@@ -13,31 +13,45 @@ export interface LeftBehind {
 
 export function uproot(sb: Superblock, node: Node): LeftBehind | undefined {
   const { path, job, remote } = node
-  const stored: LeftBehind | undefined =
-    remote !== undefined && node.storedPath === path ? { fingerprint: fingerprintOf(remote) } : undefined
-  if (job !== undefined && job.intention.path === path) {
-    if (!sb.queue.withdraw(job)) {
-      return arriving(sb, node)
-    }
-    sb.owners.delete(job.intention.id)
-    node.job = undefined
-    node.submittedEpoch = -1
-    if (sb.queue.find(path)?.intention.kind === 'put') return arriving(sb, node)
-  }
+  const isStoredHere = remote !== undefined && node.storedPath === path
+  // Its bytes can be read where they are until they have been moved.
   if (remote !== undefined) refer(sb, node, node.storedPath ?? path)
-  return stored ?? dropReplaced(sb, node)
+  if (job === undefined || job.intention.path !== path) {
+    if (isStoredHere) node.movesFrom = path
+    return isStoredHere ? { fingerprint: fingerprintOf(remote) } : dropReplaced(sb, path, node.base)
+  }
+  if (!sb.queue.withdraw(job)) return arriving(node, path)
+  const { source, keepSource, base } = job.intention
+  sb.owners.delete(job.intention.id)
+  node.job = undefined
+  node.submittedEpoch = -1
+  const isMove = source !== undefined && keepSource !== true
+  const isExpected = sb.queue.find(path)?.intention.kind === 'put'
+  if (isMove) {
+    node.movesFrom = source
+    // What is still on its way here is the document whose place it was to take.
+    return dropReplaced(sb, path, base, isExpected)
+  }
+  if (isExpected) return arriving(node, path)
+  if (isStoredHere) node.movesFrom = path
+  return isStoredHere ? { fingerprint: fingerprintOf(remote) } : dropReplaced(sb, path, base)
 }
 
 /** Something of it is on its way to its old path: it arrives there first, and is moved on after that. */
-function arriving(sb: Superblock, node: Node): LeftBehind {
+function arriving(node: Node, path: string): LeftBehind {
   node.isCopy = false
-  refer(sb, node, node.path)
+  node.movesFrom = path
   return { fingerprint: undefined }
 }
 
 /** The version this node was to replace at its path, and now will not, has to go all the same. */
-function dropReplaced(sb: Superblock, { path, base }: Node): LeftBehind | undefined {
-  if (base === undefined) return undefined
-  if (sb.queue.find(path)?.intention.kind !== 'delete') sb.queue.submit({ kind: 'delete', path, base })
-  return { fingerprint: base }
+function dropReplaced(
+  sb: Superblock,
+  path: string,
+  base: string | undefined,
+  isExpected = false,
+): LeftBehind | undefined {
+  if (base === undefined && !isExpected) return undefined
+  if (sb.queue.find(path)?.intention.kind === 'delete') return { fingerprint: base }
+  return sb.queue.submit({ kind: 'delete', path, base }) === undefined ? undefined : { fingerprint: base }
 }

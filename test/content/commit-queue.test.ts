@@ -29,6 +29,7 @@ function open(): void {
       return undefined
     },
     done: () => {},
+    outpaced: () => {},
     superseded: () => {},
     replaced: () => {},
     refused: () => {},

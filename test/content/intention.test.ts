@@ -32,7 +32,7 @@ const cases: [string, IntentionDraft, IntentionDraft, Partial<IntentionDraft> | 
 describe('merge', () => {
   for (const [title, older, newer, expected] of cases) {
     it(title, () => {
-      const merged = merge(intend(1, older, 0), newer)
+      const merged = merge(intend(1, older, 0), newer, false)
       if (expected === undefined) expect(merged).toBeUndefined()
       else expect(merged).toMatchObject(expected)
     })

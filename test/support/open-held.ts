@@ -1,0 +1,129 @@
+// The filesystem object with a hand on its uploads: they can be stopped before the service hears of them, or have their
+// answers kept back. It can be ended without sending anything, and started again on the same state.
+
+import { cp } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { createClient } from '../../src/api/client.ts'
+import type { Files } from '../../src/api/types.ts'
+import type { FileSystem } from '../../src/fs/contract.ts'
+import { createFileSystem } from '../../src/fs/file-system.ts'
+import type { Calls } from './door.ts'
+import { objectDoor } from './object-door.ts'
+import { project, startTestService, type TestService } from './service.ts'
+import { makeTemporaryFolder } from './temporary-folder.ts'
+
+export interface HeldDrive extends AsyncDisposable {
+  readonly testService: TestService
+  readonly fileSystem: () => FileSystem
+  readonly calls: () => Calls
+  /** Uploads to these paths are not begun until `release`. */
+  hold(...paths: string[]): void
+  /** Answers to uploads to this path are kept back until `release`, also from who does not want them any more. */
+  holdAnswer(path: string): void
+  release(): void
+  /** Resolves when an upload that is held has come to that point. */
+  reached(path: string): Promise<void>
+  /** Ends it as it is, and starts it again. */
+  restart(): Promise<void>
+  /** Sends everything; throws where something is left. */
+  drain(): Promise<void>
+}
+
+export async function openHeld(given: Readonly<Record<string, string>> = {}): Promise<HeldDrive> {
+  const temporary = await makeTemporaryFolder()
+  const testService = await startTestService()
+  for (const [path, content] of Object.entries(given)) await testService.other.put(path, content)
+  const client = createClient({ baseUrl: testService.baseUrl, apiKey: testService.apiKey })
+  let held = new Map<string, 'upload' | 'answer'>()
+  let opened = gate()
+  const points = new Map<string, Gate>()
+  const point = (path: string): Gate => {
+    const known = points.get(path) ?? gate()
+    points.set(path, known)
+    return known
+  }
+  const service = client.files(project)
+  const files: Files = {
+    ...service,
+    project: service.project,
+    get: (...call) => service.get(...call),
+    delete: (...call) => service.delete(...call),
+    download: (...call) => service.download(...call),
+    async upload(path, upload, options) {
+      const how = held.get(path)
+      if (how === 'upload') {
+        point(path).open()
+        await Promise.race([opened.passed, aborted(options?.signal)])
+      }
+      const record = await service.upload(path, upload, how === 'answer' ? {} : options)
+      if (how === 'answer') {
+        point(path).open()
+        await opened.passed
+      }
+      return record
+    },
+  }
+  let stateDir = join(temporary.path, 'state')
+  const start = (): Promise<FileSystem> =>
+    createFileSystem({ files, stateDir, cacheDir: join(temporary.path, 'cache'), closeWaitMs: 0 })
+  let fileSystem = await start()
+  let calls = objectDoor(fileSystem)
+
+  function release(): void {
+    held = new Map()
+    opened.open()
+    opened = gate()
+  }
+
+  return {
+    testService,
+    fileSystem: () => fileSystem,
+    calls: () => calls,
+    hold(...paths) {
+      for (const path of paths) held.set(path, 'upload')
+    },
+    holdAnswer: (path) => void held.set(path, 'answer'),
+    release,
+    reached: (path) => point(path).passed,
+    async restart() {
+      await fileSystem.close()
+      // libsql keeps a database open until its statements are collected: it goes on with a copy, as after a crash.
+      const copy = `${stateDir}+`
+      await cp(stateDir, copy, { recursive: true, filter: (path) => !/(lock|listings)\.db/.test(path) })
+      stateDir = copy
+      fileSystem = await start()
+      calls = objectDoor(fileSystem)
+    },
+    async drain() {
+      const left = await fileSystem.drain({ timeoutMs: 20_000 })
+      if (left.length > 0) throw new Error(`not sent: ${JSON.stringify(left)}`)
+    },
+    async [Symbol.asyncDispose]() {
+      release()
+      await fileSystem.close()
+      await client.close()
+      await testService.close()
+      await temporary.remove()
+    },
+  }
+}
+
+function aborted(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+  })
+}
+
+interface Gate {
+  readonly passed: Promise<void>
+  readonly open: () => void
+}
+
+function gate(): Gate {
+  let open = (): void => {}
+  const passed = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { passed, open }
+}
