@@ -1,7 +1,7 @@
 // A node's content: read from the spool where it is local, from the service where not; brought here by the first write.
 
 import { ErrnoError } from '../content/errno-error.ts'
-import { fingerprintOf } from '../content/fingerprint.ts'
+import { fingerprintOf, type Version } from '../content/fingerprint.ts'
 import { waitForJob } from '../content/job.ts'
 import type { SpoolFile } from '../content/spool.ts'
 import { attributesOf, timeOfMs } from './attributes.ts'
@@ -60,14 +60,32 @@ async function copyUp(
   length: number | undefined,
 ): Promise<void> {
   await node.handover
+  const { version } = node
   try {
     await copyVersion(sb, node, signal, length)
   } catch (error) {
-    const isGone = error instanceof ErrnoError && (error.code === 'ESTALE' || error.code === 'ENOENT')
-    if (!isGone || node.job === undefined) throw error
-    await waitForJob(node.job, { timeoutMs: ownCommitMs, signal })
-    await copyVersion(sb, node, signal, length)
+    if (!isGone(error)) throw error
+    if (node.job !== undefined) await waitForJob(node.job, { timeoutMs: ownCommitMs, signal })
+    else if (isSameVersion(node.version, version)) throw error
+    await copyVersion(sb, node, signal, length).catch((second: unknown) => {
+      throw stillMoving(node, second)
+    })
   }
+}
+
+function isSameVersion(one: Version | undefined, other: Version | undefined): boolean {
+  return one?.path === other?.path && one?.fingerprint === other?.fingerprint
+}
+
+/** True where a version is not, or no longer, where it was looked for. */
+export function isGone(error: unknown): boolean {
+  return error instanceof ErrnoError && (error.code === 'ESTALE' || error.code === 'ENOENT')
+}
+
+/** What to say of bytes that were not found: while their own rename is under way they are between two places. */
+export function stillMoving(node: Node, error: unknown): unknown {
+  if (!isGone(error) || node.job === undefined) return error
+  return new ErrnoError('ETIMEDOUT', `${node.path} is still being moved in the service`, { cause: error })
 }
 
 async function copyVersion(
@@ -99,6 +117,8 @@ export function takeContent(sb: Superblock, node: Node, file: SpoolFile): void {
   node.content = file
   node.submittedEpoch = -1
   sb.contents.set(file.id, node)
+  // What the service has is the document it was copied from, and nothing of this file's any more.
+  if (node.isScratch) forgetStored(sb, node)
 }
 
 /** The content changes now: what is on its way of it stops, and the times say so. */
@@ -161,8 +181,7 @@ export async function preserve(sb: Superblock, path: string, signal: AbortSignal
       forgetStored(sb, node)
       if (node.isScratch) await persistScratch(sb, node)
     } catch (error) {
-      const isGone = error instanceof ErrnoError && (error.code === 'ESTALE' || error.code === 'ENOENT')
-      if (!isGone) throw error
+      if (!isGone(error)) throw error
       sb.log.warn(
         { path },
         'another client replaced the document before its old content could be kept for those who had it open',

@@ -15,6 +15,12 @@ export interface Tombstone {
   settledAt: number | undefined
 }
 
+/** Where a renamed document stood, and what the service has there as far as known. */
+export interface OlderPlace {
+  readonly path: string
+  readonly fingerprint: string | undefined
+}
+
 /** What only a folder has. */
 export class FolderState {
   /** Live nodes by name. */
@@ -43,7 +49,7 @@ export class Node {
   /** Where the service has that content, when that is not this node's own path (a rename under way, `f` → `f~`). */
   remotePath: string | undefined
   /** The older place its next commit takes it away from: the service has it there, or will when what is under way has arrived. */
-  movesFrom: string | undefined
+  movesFrom: OlderPlace | undefined
   /** The fingerprint at our path that this mount has seen: what a commit may replace. */
   base: string | undefined
   /** Local content; it is dirty while `savedEpoch` is behind. */

@@ -5,10 +5,12 @@ import { ErrnoError } from '../content/errno-error.ts'
 import { waitForJob } from '../content/job.ts'
 import {
   bringHere,
+  isGone,
   markChanged,
   ownCommitMs,
   readContent,
   rebindReaders,
+  stillMoving,
   takeContent,
   truncateContent,
 } from './content.ts'
@@ -123,13 +125,8 @@ async function readAgain(
   try {
     return await readContent(sb, handle, offset, length, caller.signal)
   } catch (second) {
-    if (!isGone(second) || node.job === undefined) throw second
-    throw new ErrnoError('ETIMEDOUT', `${node.path} is still being moved in the service`, { cause: second })
+    throw stillMoving(node, second)
   }
-}
-
-function isGone(error: unknown): boolean {
-  return error instanceof ErrnoError && (error.code === 'ESTALE' || error.code === 'ENOENT')
 }
 
 export function write(

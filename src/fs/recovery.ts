@@ -175,11 +175,11 @@ function showStored(
   if (version.path !== node.path) refer(sb, node, version.path)
 }
 
-/** A kept document node at a path, with the folders above it. */
+/** A kept document node at a path, with the folders above it. It takes the place of what an older row has put there. */
 function place(sb: Superblock, path: string): Node {
   const { folder, name } = parentOf(sb, path)
-  const existing = folder.folder?.children.get(name)
-  if (existing !== undefined && existing.folder === undefined) return existing
+  const standing = folder.folder?.children.get(name)
+  if (standing !== undefined && standing.folder === undefined) displace(sb, folder, standing)
   const node = sb.tree.nodes.add('file', folder, name)
   sb.tree.attach(node, folder, name)
   return node

@@ -99,7 +99,9 @@ function settleIn(sb: Superblock, folder: Node, becomesScratch: boolean): void {
 
 function moved(sb: Superblock, document: Node, becomesScratch: boolean): Job | undefined {
   sb.tree.keep(document)
-  document.base = undefined
+  // Back at its older place: what the service has there is its own.
+  const { movesFrom } = document
+  document.base = movesFrom?.path === document.path ? movesFrom.fingerprint : undefined
   document.settledAt = undefined
   document.isScratch = becomesScratch || isScratchName(document.name)
   if (document.isScratch) {

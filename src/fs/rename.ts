@@ -3,7 +3,7 @@
 import { ErrnoError } from '../content/errno-error.ts'
 import type { Job } from '../content/job.ts'
 import { fingerprintOf } from '../content/fingerprint.ts'
-import { bringHere, discardContent, refer, saveScratchRow, stopReferring } from './content.ts'
+import { bringHere, discardContent, forgetStored, refer, saveScratchRow, stopReferring } from './content.ts'
 import { stayThoughEmpty } from './folders.ts'
 import { childOf } from './lookup.ts'
 import type { Move } from './move.ts'
@@ -97,9 +97,11 @@ function toDocument(sb: Superblock, move: Move, syncedEpoch: number): Job | unde
   if (wasScratch) sb.journal.removeScratch(oldPath)
   if (left !== undefined) sb.tree.bury(from, oldName, left.fingerprint)
   node.isScratch = false
-  node.base = base
+  const source = sourceOf(node)
+  const isBack = source?.path === node.path
+  node.base = isBack ? (source?.fingerprint ?? base) : base
   // Content that was brought here means that the stored one is destroyed, or about to be.
-  if (node.content === undefined && sourceOf(node) === node.path) {
+  if (isBack && node.content === undefined) {
     // Renamed back to where the service has it: nothing ever happened.
     stopReferring(sb, node)
     node.remotePath = undefined
@@ -108,7 +110,8 @@ function toDocument(sb: Superblock, move: Move, syncedEpoch: number): Job | unde
     sb.tree.settle(node)
     return undefined
   }
-  if (!wasScratch && isBeingWritten(node)) return hadJob ? commitAtClose(sb, node) : undefined
+  if (!wasScratch && isBeingWritten(node))
+    return hadJob || node.movesFrom !== undefined ? commitAtClose(sb, node) : undefined
   return submit(sb, node, syncedEpoch)
 }
 
@@ -121,15 +124,12 @@ async function reclaim(sb: Superblock, node: Node, signal: AbortSignal): Promise
   const pending = sb.queue.find(node.remotePath)
   if (pending === undefined || (pending.intention.kind === 'delete' && sb.queue.withdraw(pending))) return
   await bringHere(sb, node, signal)
-  stopReferring(sb, node)
-  node.remote = undefined
-  node.remotePath = undefined
 }
 
 /** The node gets a name that never leaves the machine. What the service has of it stays there for a while. */
 function toScratch(sb: Superblock, move: Move): undefined {
   const { node, from } = move
-  const { path: oldPath, name: oldName, isScratch: wasScratch, storedPath, base } = node
+  const { path: oldPath, name: oldName, isScratch: wasScratch, storedPath, remote, base } = node
   take(sb, move)
   node.isScratch = true
   if (wasScratch) {
@@ -137,11 +137,12 @@ function toScratch(sb: Superblock, move: Move): undefined {
     saveScratchRow(sb, node)
     return
   }
-  if (storedPath !== undefined) refer(sb, node, storedPath)
+  const mayBeStored = remote !== undefined || node.job !== undefined || base !== undefined
+  if (node.content !== undefined) forgetStored(sb, node)
+  else if (storedPath !== undefined) refer(sb, node, storedPath)
   saveScratchRow(sb, node)
-  const mayBeStored = node.remote !== undefined || node.job !== undefined || base !== undefined
   if (!mayBeStored) return
-  const fingerprint = node.remote === undefined ? base : fingerprintOf(node.remote)
+  const fingerprint = remote === undefined ? base : fingerprintOf(remote)
   sb.tree.bury(from, oldName, fingerprint)
   const job = sb.queue.submit({
     kind: 'delete',

@@ -7,7 +7,7 @@ import { fingerprintOf } from '../content/fingerprint.ts'
 import type { Intention } from '../content/intention.ts'
 import { attributesOf } from './attributes.ts'
 import { discardContent, persistScratch, rebindReaders, refer, stopReferring } from './content.ts'
-import type { Node } from './node.ts'
+import type { Node, OlderPlace } from './node.ts'
 import type { Superblock } from './superblock.ts'
 
 /** With close-wait 0: how long a document rests before it is sent, so that quick saves in a row become one. */
@@ -51,14 +51,8 @@ function journalPut(sb: Superblock, node: Node): Job | undefined {
     size: node.size,
     base: node.base,
     notBefore: sb.now() + restMs(sb, node),
-    ...(source !== undefined && source !== node.path
-      ? {
-          source,
-          // What is still on its way there is known when it has arrived (the queue sees to it).
-          sourceFingerprint:
-            node.remote !== undefined && node.storedPath === source ? fingerprintOf(node.remote) : undefined,
-          keepSource: node.isCopy,
-        }
+    ...(source !== undefined && source.path !== node.path
+      ? { source: source.path, sourceFingerprint: source.fingerprint, keepSource: node.isCopy }
       : {}),
   })
   if (content !== undefined && job !== undefined) sb.spool.journal(content)
@@ -66,9 +60,12 @@ function journalPut(sb: Superblock, node: Node): Job | undefined {
 }
 
 /** What the next commit takes away, or copies: the document's older place, or where the service has bytes that are not here. */
-export function sourceOf(node: Node): string | undefined {
-  if (node.isCopy) return node.remotePath
-  return node.movesFrom ?? (node.content === undefined ? node.remotePath : undefined)
+export function sourceOf(node: Node): OlderPlace | undefined {
+  if (node.movesFrom !== undefined && !node.isCopy) return node.movesFrom
+  const { remote, remotePath } = node
+  if (remote === undefined || remotePath === undefined || (node.content !== undefined && !node.isCopy))
+    return undefined
+  return { path: remotePath, fingerprint: fingerprintOf(remote) }
 }
 
 function restMs(sb: Superblock, node: Node): number {
@@ -254,6 +251,7 @@ export function outpaced(sb: Superblock, intention: Intention, record: RemoteFil
 
 /** A node moved on while its commit was under way: here is where the next step finds it. */
 function foundElsewhere(sb: Superblock, node: Node, path: string, record: RemoteFile): void {
+  if (node.isScratch && node.content !== undefined) return
   node.remote = record
   refer(sb, node, path)
 }

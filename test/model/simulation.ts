@@ -171,7 +171,12 @@ export async function simulate(options: SimulationOptions): Promise<Figures> {
     for (const worker of workers) {
       await worker.check('at the end')
       const held = await serviceTree(testService.other, worker.folder)
-      doubled += [...held.keys()].filter(isConflictCopy).length
+      const copies = [...held.keys()].filter(isConflictCopy)
+      doubled += copies.length
+      if (copies.length > 0)
+        throw new Loss(
+          `doubled, though no other client writes there: ${copies.map((copy) => `${copy} (${copy.replace(/ \(conflict [^)]*\)/, '')} )`).join(', ')}`,
+        )
       const documents = new Map(
         [...held].filter(([path, content]) => content !== undefined && !isConflictCopy(path)),
       )
@@ -187,16 +192,35 @@ export async function simulate(options: SimulationOptions): Promise<Figures> {
     await drive.remove()
   }
 
+  /** The paths, and what was renamed to them in the last seconds, folders above them included. */
+  function withEarlierNames(paths: readonly string[]): string[] {
+    const names = new Set(paths)
+    for (const { at, what } of history.toReversed()) {
+      const [, from, to] = /^rename (\S+) → (\S+)$/.exec(what) ?? []
+      if (from === undefined || to === undefined || names.size > 12 || at < Date.now() - 60_000) continue
+      for (const name of names)
+        if (name === to || name.startsWith(`${to}/`)) names.add(from + name.slice(to.length))
+    }
+    return [...names]
+  }
+
   /** All that happened to the paths a failure names, in order. */
   function explained(error: Error, unsent: readonly Unsent[]): Error {
     // Documents tell more than folders.
     const refused = unsent.filter(({ state }) => state === 'refused').map(({ lastError }) => lastError ?? '')
     const named = [error.message, ...refused].join('\n')
-    const paths = [...new Set(named.match(/\/(?:w\d+|both)\/[^\s:,"'~\]]+/g) ?? [])]
-      .sort((a, b) => Number(b.includes('.')) - Number(a.includes('.')))
-      .slice(0, 4)
+    const paths = withEarlierNames(
+      [...new Set(named.match(/\/(?:w\d+|both)\/[^\s:,"'~\]]+/g) ?? [])]
+        .sort((a, b) => Number(b.includes('.')) - Number(a.includes('.')))
+        .slice(0, 4),
+    )
     const related = history
-      .filter(({ who, what }) => who === '*' || paths.some((path) => what.includes(path)))
+      .filter(
+        ({ who, what }) =>
+          who === '*' ||
+          paths.some((path) => what.includes(path)) ||
+          paths.some((path) => path.includes(`${/^rename (\S+) →/.exec(what)?.[1]}/`)),
+      )
       .map(({ at, who, what }) => ({ at, line: `${who} ${what}` }))
     const asked = calls
       .filter(({ call }) => paths.includes(call.path))
