@@ -239,6 +239,8 @@ export function saveScratchRow(sb: Superblock, node: Node): void {
 export function discardContent(sb: Superblock, node: Node): void {
   const { content } = node
   if (content === undefined || !node.isUnlinked || node.openHandles > 0) return
+  // After a restart another node may show it.
+  if (sb.contents.get(content.id) !== node) return
   for (const job of sb.queue.jobs()) if (job.intention.spool === content.id) return
   node.content = undefined
   sb.contents.delete(content.id)

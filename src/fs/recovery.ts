@@ -19,6 +19,11 @@ export async function recover(sb: Superblock): Promise<void> {
     sb.tree.keep(folder)
   }
   restoreContents(sb)
+  const intentions = sb.journal.intentions().filter((intention) => isUnfinished(sb, intention))
+  for (const intention of intentions) await rememberWhatWasSent(sb, intention)
+  sb.queue.resume(intentions)
+  for (const job of sb.queue.jobs()) restore(sb, job)
+  // Last: a backup may share its content with what is on its way, and keeps it.
   for (const row of sb.journal.scratchFiles()) {
     if (isLeftByLibfuse(row.path)) {
       sb.journal.removeScratch(row.path)
@@ -30,10 +35,6 @@ export async function recover(sb: Superblock): Promise<void> {
     else if (row.reference !== undefined) showStored(sb, node, row.reference)
     node.savedEpoch = node.content?.epoch ?? -1
   }
-  const intentions = sb.journal.intentions().filter((intention) => isUnfinished(sb, intention))
-  for (const intention of intentions) await rememberWhatWasSent(sb, intention)
-  sb.queue.resume(intentions)
-  for (const job of sb.queue.jobs()) restore(sb, job)
   if (intentions.length > 0)
     sb.log.info({ intentions: intentions.length }, 'going on with what an earlier run left unsent')
 }

@@ -5,6 +5,7 @@ import { ErrnoError } from '../content/errno-error.ts'
 import type { Job } from '../content/job.ts'
 import { saveScratchRow } from './content.ts'
 import { rmdir } from './folders.ts'
+import type { Listing } from './listings.ts'
 import type { Node } from './node.ts'
 import type { Caller } from './operations.ts'
 import type { Move } from './move.ts'
@@ -21,34 +22,61 @@ interface Plan {
 export async function renameFolder(sb: Superblock, move: Move, caller: Caller): Promise<void> {
   const { node, to, name, target } = move
   if (target !== undefined) await rmdir(sb, to.ino, name, caller)
-  const plan: Plan = { documents: [], folders: [] }
-  await collect(sb, node, plan)
+  const listings = await list(sb, node)
   const becomesScratch = to.isScratch || isScratchName(name)
-  checkPlan(sb, plan, becomesScratch)
   // What is dirty is secured before its journal row promises it.
-  for (const { content } of plan.documents) if (content !== undefined) await sb.spool.secure(content)
+  for (const { content } of planned(sb, node, listings).documents)
+    if (content !== undefined) await sb.spool.secure(content)
   if (node.isUnlinked) throw new ErrnoError('ENOENT', `${node.path} is gone`)
+  // Nodes may have come and gone meanwhile: what moves is what is there now, at once.
+  const plan = planned(sb, node, listings)
+  checkPlan(sb, plan, becomesScratch)
   const jobs = sb.journal.transaction(() => apply(sb, move, plan, becomesScratch))
   for (const job of jobs) await waitForService(sb, job, caller.signal)
 }
 
-/** Everything under the folder, listed afresh: a document that appeared meanwhile moves along. */
-async function collect(sb: Superblock, folder: Node, plan: Plan): Promise<void> {
+/** Every folder under this one, listed afresh: a document that appeared meanwhile moves along. */
+async function list(sb: Superblock, top: Node): Promise<Map<Node, Listing>> {
+  const listings = new Map<Node, Listing>()
+  const folders = [top]
+  let documents = 0
+  for (const folder of folders) {
+    const listing = await sb.tree.loadFresh(folder)
+    listings.set(folder, listing)
+    for (const name of sb.tree.names(folder, listing)) {
+      const child = sb.tree.child(folder, name, listing)
+      if (child?.folder === undefined) documents++
+      else folders.push(child)
+    }
+    checkLimit(sb, top, documents)
+  }
+  return listings
+}
+
+/** Everything under the folder, as far as it is listed. */
+function planned(
+  sb: Superblock,
+  folder: Node,
+  listings: ReadonlyMap<Node, Listing>,
+  plan: Plan = { documents: [], folders: [] },
+): Plan {
   plan.folders.push(folder)
-  const listing = await sb.tree.loadFresh(folder)
+  const listing = sb.tree.listings.known(folder) ?? listings.get(folder)
+  if (listing === undefined) return plan
   for (const name of sb.tree.names(folder, listing)) {
     const child = sb.tree.child(folder, name, listing)
     if (child === undefined) continue
     if (child.folder === undefined) plan.documents.push(child)
-    else await collect(sb, child, plan)
-    if (plan.documents.length > sb.settings.renameLimit) {
-      // mv then copies and deletes in the open, where it can be watched and stopped.
-      throw new ErrnoError(
-        'EXDEV',
-        `${folder.path}: more than ${sb.settings.renameLimit} documents (--rename-limit)`,
-      )
-    }
+    else planned(sb, child, listings, plan)
   }
+  return plan
+}
+
+/** mv then copies and deletes in the open, where it can be watched and stopped. */
+function checkLimit(sb: Superblock, folder: Node, documents: number): void {
+  const { renameLimit } = sb.settings
+  if (documents <= renameLimit) return
+  throw new ErrnoError('EXDEV', `${folder.path}: more than ${renameLimit} documents (--rename-limit)`)
 }
 
 function checkPlan(sb: Superblock, plan: Plan, becomesScratch: boolean): void {

@@ -121,8 +121,10 @@ function toDocument(sb: Superblock, move: Move, syncedEpoch: number): Job | unde
  */
 async function reclaim(sb: Superblock, node: Node, signal: AbortSignal): Promise<void> {
   if (!node.isScratch || node.remotePath === undefined || node.content !== undefined) return
-  const pending = sb.queue.find(node.remotePath)
-  if (pending === undefined || (pending.intention.kind === 'delete' && sb.queue.withdraw(pending))) return
+  // A delete that stands behind something else is not of this version, and is not taken back alone.
+  const pending = sb.queue.first(node.remotePath)
+  if (pending === undefined) return
+  if (pending.intention.kind === 'delete' && sb.queue.withdraw(pending)) return
   await bringHere(sb, node, signal)
 }
 

@@ -168,8 +168,8 @@ export async function settleAfterRelease(sb: Superblock, node: Node): Promise<vo
 export function giveToCache(sb: Superblock, node: Node): void {
   const { content, version } = node
   if (content === undefined || version === undefined || node.isScratch || node.isDirty) return
-  // What a commit still carries, or somebody may still write, stays.
-  if (node.job !== undefined || node.writeHandles > 0) return
+  // What a commit still carries, somebody may still write, or another node shows, stays.
+  if (node.job !== undefined || node.writeHandles > 0 || sb.contents.get(content.id) !== node) return
   if (content.size <= blockSizeBytes) {
     sb.reader.keep(version, content.readAll())
     node.content = undefined

@@ -185,6 +185,37 @@ describe('a document renamed while it is on its way', () => {
     expect(await held(drive)).toEqual({ '/y.txt': 'first' })
   })
 
+  it('is its own backup again though another document was to take its place', async () => {
+    await using drive = await openHeld({ '/n.txt': 'n', '/m.txt': 'm' })
+    await drive.calls().readdir('/')
+    const clear = drive.testService.service.faults.inject(
+      { kind: 'status', status: 503 },
+      { endpoint: 'files', method: 'GET', path: '/n.txt' },
+    )
+    await drive.calls().rename('/n.txt', '/n.txt~')
+    await drive.calls().rename('/m.txt', '/n.txt')
+    await waitUntil('the move to fail', () => drive.fileSystem().unsent('/n.txt')[0]?.state === 'retrying')
+    await drive.calls().unlink('/n.txt')
+    await drive.calls().rename('/n.txt~', '/n.txt')
+    await drive.calls().rename('/n.txt', '/f.txt')
+    clear()
+    await drive.drain()
+    expect(await held(drive)).toEqual({ '/f.txt': 'n' })
+  })
+
+  it('keeps its content as a backup, whatever becomes of the document after a restart', async () => {
+    await using drive = await openHeld()
+    drive.hold('/x.txt')
+    await drive.calls().writeFile('/x.txt', 'first')
+    await drive.reached('/x.txt')
+    await drive.calls().rename('/x.txt', '/x.txt~')
+    await drive.restart()
+    drive.release()
+    await drive.drain()
+    expect((await drive.calls().readFile('/x.txt~')).toString()).toBe('first')
+    expect(await held(drive)).toEqual({})
+  })
+
   it('is after a restart not what it replaced', async () => {
     await using drive = await openHeld({ '/f.txt': 'f' })
     await drive.calls().readdir('/')
