@@ -237,7 +237,12 @@ export class Committer {
     if (original.url !== undefined) {
       try {
         await this.#send(path, mimetype, { kind: 'uri', url: original.url }, signal)
-        const fresh = await lookUp(files, path, { signal })
+        const fresh = await lookUp(files, path, { signal }).catch((error: unknown) => {
+          // Stored, and not seen yet: what is found there next time is our own.
+          intention.isInDoubt = true
+          this.#options.save(intention)
+          throw error
+        })
         if (fresh?.kind !== 'file')
           throw new ErrnoError('EIO', `${path}: the service accepted a copy and does not show it`)
         const record = checkedSize(path, fresh, original.size)

@@ -203,6 +203,20 @@ describe('a document renamed while it is on its way', () => {
     expect(await held(drive)).toEqual({ '/f.txt': 'n' })
   })
 
+  it('is not in conflict with itself where the service does not answer what it has stored', async () => {
+    await using drive = await openHeld({ '/x.txt': 'x' })
+    await drive.calls().readdir('/')
+    const clear = drive.testService.service.faults.inject(
+      { kind: 'status', status: 429, retryAfter: 0 },
+      { endpoint: 'files', method: 'GET', path: '/y.txt' },
+    )
+    await drive.calls().rename('/x.txt', '/y.txt')
+    await waitUntil('the move to fail', () => (drive.fileSystem().unsent('/y.txt')[0]?.attempts ?? 0) > 1)
+    clear()
+    await drive.drain()
+    expect(await held(drive)).toEqual({ '/y.txt': 'x' })
+  })
+
   it('keeps its content as a backup, whatever becomes of the document after a restart', async () => {
     await using drive = await openHeld()
     drive.hold('/x.txt')
