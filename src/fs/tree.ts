@@ -199,7 +199,9 @@ export class Tree {
 
   /** True when nothing is visible in a folder whose listing is known. */
   isEmpty(folder: Node): boolean {
-    return folder.folder?.kept.size === 0 && (this.listings.known(folder)?.names.size ?? 0) === 0
+    return (
+      this.names(folder, this.listings.known(folder) ?? { names: new Map(), requestedAt: 0 }).length === 0
+    )
   }
 
   /** The live node at a path, if there is one. */

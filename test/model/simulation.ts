@@ -194,7 +194,7 @@ export async function simulate(options: SimulationOptions): Promise<Figures> {
 
   /** The paths, and what was renamed to them in the last seconds, folders above them included. */
   function withEarlierNames(paths: readonly string[]): string[] {
-    const names = new Set(paths)
+    const names = new Set(paths.flatMap((path) => [path, path.slice(0, path.lastIndexOf('/'))]))
     for (const { at, what } of history.toReversed()) {
       const [, from, to] = /^rename (\S+) → (\S+)$/.exec(what) ?? []
       if (from === undefined || to === undefined || names.size > 12 || at < Date.now() - 60_000) continue
