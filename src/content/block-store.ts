@@ -42,6 +42,8 @@ export interface LocatedRun extends BlockRun {
 const formatFolder = 'blocks-1'
 /** One read from disk: 1 MiB. */
 const blocksPerRead = 8
+/** The disk is written when no block has come for so long, or the backlog is half full: readers first. */
+const quietMs = 100
 /** A disk that refuses is left alone for this long. */
 const pauseMs = 30_000
 const allocationBytes = 4096
@@ -56,6 +58,10 @@ export class BlockStore {
   readonly #index: BlockIndex
   readonly #segments: OpenSegments
   readonly #backlog: WriteBacklog
+  /** Files with blocks in the backlog whose turn has not been asked for yet. */
+  readonly #unscheduled = new Set<string>()
+  #quiet: NodeJS.Timeout | undefined
+  #lastWriteMs = 0
   /** Paths whose files are about to be removed, with how often: nothing of theirs is here any more. */
   readonly #doomed = new Map<string, number>()
   readonly #sealing = new Set<Promise<void>>()
@@ -122,7 +128,22 @@ export class BlockStore {
   write(version: StoredVersion, block: StoredBlock): void {
     if (this.#isClosed || this.#isPaused) return
     const name = this.#backlog.add(version, block)
-    if (name !== undefined) void this.#behind('write blocks', () => this.#writeBacklog(name))
+    if (name !== undefined) this.#unscheduled.add(name)
+    this.#lastWriteMs = this.#options.now()
+    if (this.#backlog.isHalfFull) this.#schedule()
+    else this.#quiet ??= setTimeout(() => this.#scheduleWhenQuiet(), quietMs).unref()
+  }
+
+  #scheduleWhenQuiet(): void {
+    this.#quiet = undefined
+    const restMs = this.#lastWriteMs + quietMs - this.#options.now()
+    if (restMs <= 0) this.#schedule()
+    else this.#quiet = setTimeout(() => this.#scheduleWhenQuiet(), restMs).unref()
+  }
+
+  #schedule(): void {
+    for (const name of this.#unscheduled) void this.#behind('write blocks', () => this.#writeBacklog(name))
+    this.#unscheduled.clear()
   }
 
   /** Removes all versions of a path. */
@@ -143,6 +164,7 @@ export class BlockStore {
 
   /** The same bytes are another version's now. */
   move(from: StoredVersion, to: StoredVersion): void {
+    this.#schedule()
     void this.#behind('rename blocks', async () => {
       for (const name of this.#index.namesOf(from.pathKey)) {
         if (!name.startsWith(from.key)) continue
@@ -185,6 +207,8 @@ export class BlockStore {
   /** Writes what is waiting and closes all files. */
   async close(): Promise<void> {
     this.#isClosed = true
+    clearTimeout(this.#quiet)
+    this.#schedule()
     await this.#tail
     await Promise.all(this.#sealing)
     this.#segments.closeAll()

@@ -36,6 +36,10 @@ export class WriteBacklog {
     return undefined
   }
 
+  get isHalfFull(): boolean {
+    return this.#bytes > this.#maxBytes / 2
+  }
+
   /** The blocks for a file; they count until `written`. */
   take(name: string): WaitingBlocks | undefined {
     const waiting = this.#waiting.get(name)
