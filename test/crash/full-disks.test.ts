@@ -1,0 +1,82 @@
+// Rows of the fault table in docs/reliability.md. Full and broken folders of docmount itself.
+
+import { join } from 'node:path'
+
+import { afterEach, describe, expect, it } from 'vitest'
+
+import { patternedBytes } from '../support/bytes.ts'
+import { whyNoFuse } from '../support/fuse.ts'
+import { run } from '../support/run.ts'
+import { errorOf, useFaultDrive } from './fault-drive.ts'
+
+const isRoot = process.getuid?.() === 0
+
+describe.skipIf(whyNoFuse() !== undefined)('full disks', () => {
+  const fault = useFaultDrive()
+
+  afterEach(async () => {
+    await run('umount', ['-l', join(fault.folder, 'small')], { mayFail: true })
+  })
+
+  /** A file system of its own, so that it can be full. */
+  async function smallDisk(size: string): Promise<string> {
+    const folder = join(fault.folder, 'small')
+    await run('mkdir', ['-p', folder])
+    await run('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=0700`, 'tmpfs', folder])
+    return folder
+  }
+
+  it.skipIf(!isRoot)(
+    'disk full in the state folder: write is ENOSPC, what was saved before arrives',
+    async () => {
+      const small = await smallDisk('12m')
+      const { calls, drain } = await fault.mount([
+        '--state-dir',
+        join(small, 'state'),
+        '--close-wait',
+        '200ms',
+      ])
+      await calls.readdir('')
+      await fault.service.stop()
+      await calls.writeFile('/before.txt', 'saved before the disk was full')
+      expect(await errorOf(calls.writeFile('/large.pdf', patternedBytes(16_000_000, 'large')))).toBe('ENOSPC')
+      // Another program takes what is left, to the last byte.
+      await run('sh', ['-c', 'cat /dev/zero > "$1/theirs" 2>/dev/null || true', 'sh', small])
+      expect(await errorOf(calls.writeFile('/little.txt', 'no room'))).toBe('ENOSPC')
+      expect((await calls.readFile('/before.txt')).toString()).toBe('saved before the disk was full')
+      await fault.service.start()
+      await drain()
+      expect(await fault.held('/before.txt')).toBe('saved before the disk was full')
+      await calls.unlink('/large.pdf')
+      await calls.unlink('/before.txt')
+      await drain()
+      expect(await fault.held('/before.txt')).toBeUndefined()
+      await run('rm', [join(small, 'theirs')])
+      await calls.writeFile('/after.txt', 'there is room again')
+      await drain()
+      expect(await fault.held('/after.txt')).toBe('there is room again')
+    },
+  )
+
+  it.skipIf(!isRoot)('cache folder full: reads go on without it', async () => {
+    const small = await smallDisk('1m')
+    const content = patternedBytes(8_000_000, 'larger than the cache disk')
+    await fault.service.other.put('/a.pdf', content)
+    const { calls } = await fault.mount(['--cache-dir', join(small, 'cache')])
+    expect((await calls.readFile('/a.pdf')).equals(content)).toBe(true)
+    await calls.writeFile('/b.pdf', content)
+    expect((await calls.readFile('/b.pdf')).equals(content)).toBe(true)
+    expect((await fault.service.other.bytes('/b.pdf')).equals(content)).toBe(true)
+  })
+
+  it('cache folder unwritable: reads go on without it', async () => {
+    const content = patternedBytes(3_000_000, 'no cache')
+    await fault.service.other.put('/a.pdf', content)
+    const cache = join(fault.folder, 'broken-cache')
+    const { calls } = await fault.mount(['--cache-dir', cache])
+    await run('sh', ['-c', 'rm -rf "$1"/* && touch "$1/file" && rm -rf "$1" && touch "$1"', 'sh', cache])
+    expect((await calls.readFile('/a.pdf')).equals(content)).toBe(true)
+    await calls.writeFile('/b.txt', 'written all the same')
+    expect(await fault.held('/b.txt')).toBe('written all the same')
+  })
+})
