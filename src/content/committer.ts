@@ -31,7 +31,9 @@ export interface CommitterOptions {
   mimetypeOf(path: string, head: () => Promise<Uint8Array>): Promise<Mimetype>
   /** Called before the version at `path` is destroyed: whoever still needs its bytes takes them now. */
   preserve(path: string, signal: AbortSignal): Promise<void>
-  /** Makes the intention's changed fields durable. */
+  /** Makes the intention and its content survive a power cut. */
+  secure(intention: Intention): Promise<void>
+  /** Journals the intention's changed fields. */
   save(intention: Intention): void
   conflictKept(path: string, copy: string): void
 }
@@ -45,6 +47,8 @@ export class Committer {
 
   /** Answers the record of what now stands at the path (undefined for a delete). */
   async run(intention: Intention, signal: AbortSignal): Promise<RemoteFile | undefined> {
+    // Nothing is destroyed for a promise that a power cut could take back; what only adds need not wait for the disk.
+    if (!onlyAdds(intention)) await this.#options.secure(intention)
     switch (intention.kind) {
       case 'put':
         return this.#put(intention, signal)
@@ -99,6 +103,7 @@ export class Committer {
           throw new ErrnoError('EISDIR', `${path}: a folder stands here in the service`)
         const whose = await this.#whose(intention, standing, signal)
         if (whose === 'done') return standing
+        await this.#options.secure(intention)
         await this.#makeRoom(intention, standing, whose === 'theirs', signal)
       }
       let sent: Digest | undefined
@@ -372,6 +377,11 @@ export class Committer {
     for (const { name } of found.entries) if (await this.#holdsFiles(`${path}/${name}`, signal)) return true
     return false
   }
+}
+
+/** A new document at a name where nothing is known to be. */
+function onlyAdds({ kind, base, source, ...intention }: Intention): boolean {
+  return kind === 'put' && base === undefined && source === undefined && !isDoubtful(intention)
 }
 
 /** What was stored must be as long as what was sent, wherever the service tells. */

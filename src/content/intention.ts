@@ -111,6 +111,6 @@ export function merge(
 }
 
 /** True when an earlier attempt may have stored something. */
-export function isDoubtful(intention: Intention): boolean {
+export function isDoubtful(intention: Pick<Intention, 'isInDoubt' | 'doubts'>): boolean {
   return intention.isInDoubt || intention.doubts.length > 0
 }

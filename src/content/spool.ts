@@ -79,6 +79,12 @@ export class Spool {
     if (!isSmall(file) || this.#inJournal > allJournaledBytes) await file.sync()
   }
 
+  /** Makes content survive a power cut that may not have been secured yet. Throws ENOENT when the file is gone. */
+  async settle(id: string): Promise<void> {
+    const file = this.get(id)
+    if (file.journaledBytes === undefined) await file.sync()
+  }
+
   /** The other half of `secure`, for the transaction that journals the intention. */
   journal(file: SpoolFile): void {
     this.#leaveJournal(file)

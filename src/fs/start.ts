@@ -114,6 +114,10 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     log,
     mimetypeOf: (path, head) => mimetypeOf(types, path, head),
     preserve: (path, signal) => preserve(sb, path, signal),
+    secure: async ({ spool: id }) => {
+      if (id !== undefined) await spool.settle(id)
+      await journal.durable()
+    },
     save: (intention) => journal.saveIntention(intention),
     conflictKept: (path, copy) => {
       journal.increment('conflicts')
@@ -123,13 +127,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
   const queue = new CommitQueue({
     journal,
     log,
-    run: async (intention, signal) => {
-      // Nothing remote is touched for a promise that a power cut could take back.
-      if (intention.spool !== undefined && spool.get(intention.spool).journaledBytes === undefined)
-        await spool.get(intention.spool).sync()
-      await journal.durable()
-      return committer.run(intention, signal)
-    },
+    run: (intention, signal) => committer.run(intention, signal),
     done: (intention, record) => committed(sb, intention, record),
     outpaced: (intention, record) => outpaced(sb, intention, record),
     superseded: (intention) => superseded(sb, intention),
