@@ -169,7 +169,7 @@ async function report() {
     ...tables,
     costsTable(costs, { peers }),
     ...(options.isQuick ? ['With `--quick`: a fifth of the data, a quarter of the large files.'] : []),
-    `Medians of ${options.rounds} rounds. ${machine.processors} × ${machine.processor}, Linux ${machine.kernel}, Node ${machine.node}.`,
+    `${isStopping ? 'Interrupted: medians of what was measured by then' : `Medians of ${options.rounds} rounds`}. ${machine.processors} × ${machine.processor}, Linux ${machine.kernel}, Node ${machine.node}.`,
     `Peers: ${peers.map((name) => versions[name] ?? name).join('; ')}.`,
     missing.length > 0 ? `Absent: ${missing.join('; ')}.` : 'No peer is absent.',
   ].join('\n\n')
