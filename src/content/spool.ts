@@ -82,14 +82,14 @@ export class Spool {
   /** Makes content survive a power cut that may not have been secured yet. Throws ENOENT when the file is gone. */
   async settle(id: string): Promise<void> {
     const file = this.get(id)
-    if (file.journaledBytes === undefined) await file.sync()
+    if (file.journaledBytes === undefined && !file.isSynced) await file.sync()
   }
 
   /** The other half of `secure`, for the transaction that journals the intention. */
   journal(file: SpoolFile): void {
     this.#leaveJournal(file)
     // What has grown since `secure` is still being written: its own close secures it.
-    if (!isSmall(file)) return
+    if (!isSmall(file) || file.isSynced) return
     this.#rows.saveContent(file.id, file.readAll())
     file.journaledBytes = file.size
     this.#inJournal += file.size
@@ -138,6 +138,8 @@ export class SpoolFile {
   readonly #dirSync: GroupSync
   #fd: number | undefined
   #isEntrySynced = false
+  /** As of which epoch the content is on disk. */
+  #syncedEpoch = -1
   /** Operations under way on the descriptor. */
   #users = 0
   /** The descriptor is to be given back when the last of them ends. */
@@ -235,10 +237,17 @@ export class SpoolFile {
 
   /** After this the content survives a power cut. */
   async sync(): Promise<void> {
+    const epoch = this.#epoch
     const synced = this.use((fd) => fdatasync(fd))
     // The file system makes one commit of both.
     await (this.#isEntrySynced ? synced : Promise.all([synced, this.#dirSync.run()]))
     this.#isEntrySynced = true
+    this.#syncedEpoch = epoch
+  }
+
+  /** True when the content as it is now survives a power cut by itself. */
+  get isSynced(): boolean {
+    return this.#syncedEpoch === this.#epoch
   }
 
   /** The whole content from the start, in chunks; a descriptor of its own, so that `idle` and `remove` do not disturb it. */

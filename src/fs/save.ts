@@ -170,18 +170,15 @@ export function giveToCache(sb: Superblock, node: Node): void {
   if (content === undefined || version === undefined || node.isScratch || node.isDirty) return
   // What a commit still carries, somebody may still write, or another node shows, stays.
   if (node.job !== undefined || node.writeHandles > 0 || sb.contents.get(content.id) !== node) return
+  node.content = undefined
+  sb.contents.delete(content.id)
+  rebindReaders(sb, node)
   if (content.size <= blockSizeBytes) {
     sb.reader.keep(version, content.readAll())
-    node.content = undefined
-    sb.contents.delete(content.id)
-    rebindReaders(sb, node)
     void sb.spool.remove(content.id).catch(() => {})
     return
   }
-  node.content = undefined
-  sb.contents.delete(content.id)
   sb.spool.forget(content.id)
-  rebindReaders(sb, node)
   node.handover = sb.reader
     .adopt(version, content.path)
     .catch(async (error: unknown) => {
