@@ -76,6 +76,7 @@ export class Spool {
 
   /** Makes the content survive a power cut, unless it is so small that `journal` does. */
   async secure(file: SpoolFile): Promise<void> {
+    await file.written()
     if (!isSmall(file) || this.#inJournal > allJournaledBytes) await file.sync()
   }
 
@@ -146,6 +147,8 @@ export class SpoolFile {
   #isIdle = false
   #size = 0
   #epoch = 0
+  /** Changes that `epoch` counts already and that are not in the file yet. */
+  readonly #changes = new Set<Promise<unknown>>()
 
   constructor(path: string, id: string, dirSync: GroupSync) {
     this.id = id
@@ -207,10 +210,23 @@ export class SpoolFile {
     this.#epoch++
     if (data.length <= syncCallBytes)
       return this.#wrote(offset, fs.writeSync(this.fd, data, 0, data.length, offset))
-    return this.use(async (fd) => {
+    return this.#change(async (fd) => {
       const { bytesWritten } = await writeAsync(fd, data, 0, data.length, offset)
       return this.#wrote(offset, bytesWritten)
     })
+  }
+
+  #change<T>(work: (fd: number) => Promise<T>): Promise<T> {
+    const change = this.use(work)
+    this.#changes.add(change)
+    const over = (): boolean => this.#changes.delete(change)
+    change.then(over, over)
+    return change
+  }
+
+  /** Resolves when everything that `epoch` counts now is in the file, or has failed. */
+  async written(): Promise<void> {
+    if (this.#changes.size > 0) await Promise.allSettled(this.#changes)
   }
 
   #wrote(offset: number, bytes: number): number {
@@ -220,8 +236,10 @@ export class SpoolFile {
 
   async truncate(size: number): Promise<void> {
     this.#epoch++
-    await this.use((fd) => ftruncate(fd, size))
-    this.#size = size
+    await this.#change(async (fd) => {
+      await ftruncate(fd, size)
+      this.#size = size
+    })
   }
 
   /** Content was put into `fd` by somebody else (copy-up): measure it. */
@@ -238,6 +256,7 @@ export class SpoolFile {
   /** After this the content survives a power cut. */
   async sync(): Promise<void> {
     const epoch = this.#epoch
+    await this.written()
     const synced = this.use((fd) => fdatasync(fd))
     // The file system makes one commit of both.
     await (this.#isEntrySynced ? synced : Promise.all([synced, this.#dirSync.run()]))

@@ -54,3 +54,14 @@ test('content that was written again leaves the journal with what it was', async
   expect(rows.has(id)).toBe(false)
   file.idle()
 })
+
+test('content is secured with the writes that have begun, whoever began them', async () => {
+  const content = Buffer.alloc(4 * 1024 ** 2, 'another program writes')
+  const file = spool.create()
+  const writing = file.write(0, content)
+  await spool.secure(file)
+  expect(file.size).toBe(content.length)
+  expect(file.isSynced).toBe(true)
+  await writing
+  file.idle()
+})
