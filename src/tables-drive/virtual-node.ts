@@ -1,6 +1,7 @@
 // One file or folder that exists in no service, and the table of all of them. Knows nothing of what they mean.
 
 import { ErrnoError } from '../content/errno-error.ts'
+import { timeOfMs } from '../fs/attributes.ts'
 import type { Attributes, Entry, MaybePromise, NodeKind, Time } from '../fs/operations.ts'
 import type { Content } from './content.ts'
 import type { DropTarget, RowsIn } from './drop-target.ts'
@@ -69,11 +70,6 @@ export class VirtualNode {
     this.mtime = timeOfMs(ms)
     this.ctime = this.mtime
   }
-}
-
-export function timeOfMs(ms: number): Time {
-  const sec = Math.floor(ms / 1000)
-  return { sec, nsec: Math.round((ms - sec * 1000) * 1e6) }
 }
 
 export interface Owner {

@@ -2,6 +2,7 @@
 // dropped file is for is the business of its folder's target.
 
 import { ErrnoError } from '../content/errno-error.ts'
+import { timeOfMs } from '../fs/attributes.ts'
 import type {
   AttributeChange,
   Caller,
@@ -21,7 +22,7 @@ import { checkDropName } from './drop-names.ts'
 import { Handles } from './handles.ts'
 import { renameDrop } from './rename-drop.ts'
 import { takeUp, type TakeUpParts } from './take-up.ts'
-import { timeOfMs, type VirtualNode } from './virtual-node.ts'
+import type { VirtualNode } from './virtual-node.ts'
 
 /** Everything but the statistics, which are the drive's. */
 export type TreeOperations = Omit<Operations, 'statfs'>
