@@ -101,6 +101,8 @@ async function readRequest(socket: Socket, handlers: ControlHandlers): Promise<C
   const lines = createInterface({ input: socket })
   const line = await new Promise<string>((received, failed) => {
     lines.once('line', received)
+    // It hands on its input's errors, also those after the line: unheard, they would end the daemon.
+    lines.on('error', failed)
     lines.once('close', () => failed(new DaemonError('the request ended before its line did')))
     socket.on('data', (chunk: Buffer) => {
       receivedBytes += chunk.length

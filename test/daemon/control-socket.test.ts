@@ -50,6 +50,18 @@ test('a command is answered, for this user alone', async () => {
   expect((await stat(path)).mode & 0o777).toBe(0o600)
 })
 
+test('a client that hangs up before its answer harms nobody', async () => {
+  const path = await listen()
+  // Each has asked and gone before the server comes to it, as after a daemon stood still.
+  for (let client = 0; client < 50; client++) {
+    const socket = connect(path)
+    socket.write(`${JSON.stringify({ command: 'retry', input: { path: '/abc' } })}\n`)
+    socket.once('connect', () => socket.destroy())
+    await once(socket, 'close')
+  }
+  expect(await ask(path, 'retry', { path: '/abc' })).toEqual({ retried: 4 })
+})
+
 test('progress arrives in order before the answer', async () => {
   const path = await listen({
     unmount: (_, { onProgress }) => {
