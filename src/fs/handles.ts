@@ -1,13 +1,10 @@
 // Open files and folders by `fh`: one handle is one open(). Content and dirt belong to the node, never to the handle.
 
 import { fingerprintOf } from '../content/fingerprint.ts'
-import { ErrnoError } from '../content/errno-error.ts'
 import type { Reading } from '../content/reader.ts'
+import { HandleNumbers } from './handle-numbers.ts'
 import type { Node } from './node.ts'
 import type { OpenFlags } from './operations.ts'
-
-/** fuse-native keeps an int32, and 0 is no handle there. */
-const mostFh = 2 ** 31 - 1
 
 export class FileHandle {
   readonly node: Node
@@ -53,52 +50,41 @@ export class FolderHandle {
 }
 
 export class HandleTable {
-  readonly #files = new Map<number, FileHandle>()
-  readonly #folders = new Map<number, FolderHandle>()
-  #last = 0
+  readonly #numbers = new HandleNumbers<FileHandle | FolderHandle>()
 
   get count(): number {
-    return this.#files.size + this.#folders.size
+    return this.#numbers.count
   }
 
   addFile(handle: FileHandle): number {
-    const fh = this.#next()
-    this.#files.set(fh, handle)
     handle.node.openHandles++
     if (handle.flags.write) handle.node.writeHandles++
-    return fh
+    return this.#numbers.add(handle)
   }
 
   addFolder(handle: FolderHandle): number {
-    const fh = this.#next()
-    this.#folders.set(fh, handle)
     handle.node.openHandles++
-    return fh
+    return this.#numbers.add(handle)
   }
 
   /** Throws EBADF. */
   file(fh: number): FileHandle {
-    const handle = this.#files.get(fh)
-    if (handle === undefined) throw new ErrnoError('EBADF', `no open file ${fh}`)
-    return handle
+    return this.#numbers.get(fh, isFile)
   }
 
   /** Throws EBADF. */
   folder(fh: number): FolderHandle {
-    const handle = this.#folders.get(fh)
-    if (handle === undefined) throw new ErrnoError('EBADF', `no open folder ${fh}`)
-    return handle
+    return this.#numbers.get(fh, isFolder)
   }
 
   /** All handles of a node's content. */
   *of(node: Node): Iterable<FileHandle> {
-    for (const handle of this.#files.values()) if (handle.node === node) yield handle
+    for (const handle of this.#numbers.values()) if (isFile(handle) && handle.node === node) yield handle
   }
 
   removeFile(fh: number): FileHandle | undefined {
-    const handle = this.#files.get(fh)
+    const handle = this.#numbers.take(fh, isFile)
     if (handle === undefined) return undefined
-    this.#files.delete(fh)
     handle.reading?.close()
     handle.node.openHandles--
     if (handle.flags.write) handle.node.writeHandles--
@@ -106,16 +92,16 @@ export class HandleTable {
   }
 
   removeFolder(fh: number): FolderHandle | undefined {
-    const handle = this.#folders.get(fh)
-    if (handle === undefined) return undefined
-    this.#folders.delete(fh)
-    handle.node.openHandles--
+    const handle = this.#numbers.take(fh, isFolder)
+    if (handle !== undefined) handle.node.openHandles--
     return handle
   }
+}
 
-  #next(): number {
-    do this.#last = this.#last === mostFh ? 1 : this.#last + 1
-    while (this.#files.has(this.#last) || this.#folders.has(this.#last))
-    return this.#last
-  }
+function isFile(handle: FileHandle | FolderHandle): handle is FileHandle {
+  return handle instanceof FileHandle
+}
+
+function isFolder(handle: FileHandle | FolderHandle): handle is FolderHandle {
+  return handle instanceof FolderHandle
 }

@@ -1,6 +1,6 @@
 // Open files and folders of the virtual tree by `fh`.
 
-import { ErrnoError } from '../content/errno-error.ts'
+import { HandleNumbers } from '../fs/handle-numbers.ts'
 import type { OpenFlags } from '../fs/operations.ts'
 import type { Content } from './content.ts'
 import type { VirtualNode } from './virtual-node.ts'
@@ -19,43 +19,27 @@ export interface FolderHandle {
 }
 
 export class Handles {
-  readonly #files = new Map<number, FileHandle>()
-  readonly #folders = new Map<number, FolderHandle>()
-  #last = 0
+  readonly #numbers = new HandleNumbers<FileHandle | FolderHandle>()
 
-  addFile(handle: FileHandle): number {
+  add(handle: FileHandle | FolderHandle): number {
     handle.node.openHandles++
-    this.#files.set(++this.#last, handle)
-    return this.#last
-  }
-
-  addFolder(handle: FolderHandle): number {
-    handle.node.openHandles++
-    this.#folders.set(++this.#last, handle)
-    return this.#last
+    return this.#numbers.add(handle)
   }
 
   /** Throws EBADF. */
   file(fh: number): FileHandle {
-    const handle = this.#files.get(fh)
-    if (handle === undefined) throw new ErrnoError('EBADF', `no open file ${fh}`)
-    return handle
+    return this.#numbers.get(fh, (handle) => 'content' in handle)
   }
 
   /** Throws EBADF. */
   folder(fh: number): FolderHandle {
-    const handle = this.#folders.get(fh)
-    if (handle === undefined) throw new ErrnoError('EBADF', `no open folder ${fh}`)
-    return handle
+    return this.#numbers.get(fh, (handle) => 'children' in handle)
   }
 
   /** The node whose handle it was. */
   remove(fh: number): VirtualNode | undefined {
-    const handle = this.#files.get(fh) ?? this.#folders.get(fh)
-    if (handle === undefined) return undefined
-    this.#files.delete(fh)
-    this.#folders.delete(fh)
-    handle.node.openHandles--
-    return handle.node
+    const handle = this.#numbers.take(fh)
+    if (handle !== undefined) handle.node.openHandles--
+    return handle?.node
   }
 }

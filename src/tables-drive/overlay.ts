@@ -5,6 +5,7 @@
 
 import { ErrnoError } from '../content/errno-error.ts'
 import type { FileSystem } from '../fs/contract.ts'
+import { HandleNumbers } from '../fs/handle-numbers.ts'
 import { type Caller, type Filler, type MaybePromise, rootIno } from '../fs/operations.ts'
 import { andThen } from './and-then.ts'
 import type { TreeOperations } from './virtual-tree.ts'
@@ -32,43 +33,26 @@ interface Joined {
 
 /** The same filesystem, with the folder. */
 export function overlay(inner: FileSystem, { name: ownName, tree, onHidden }: OverlayOptions): FileSystem {
-  const handles = new Map<number, Joined>()
-  let lastFh = 0
+  const handles = new HandleNumbers<Joined>()
 
   const sideOf = (ino: number): TreeOperations => (ino >= overlayIno ? tree : inner)
   const isOwn = (parent: number, name: string): boolean => parent === rootIno && name === ownName
 
-  function add(joined: Joined): number {
-    // An int32 for the doors; one that is still open is passed over.
-    do lastFh = lastFh === 2 ** 31 - 1 ? 1 : lastFh + 1
-    while (handles.has(lastFh))
-    handles.set(lastFh, joined)
-    return lastFh
-  }
-
-  /** Throws EBADF. */
-  function joined(fh: number): Joined {
-    const found = handles.get(fh)
-    if (found === undefined) throw new ErrnoError('EBADF', `no handle ${fh}`)
-    return found
-  }
-
   function at<T>(fh: number, use: (side: TreeOperations, fh: number) => T): T {
-    const { side, fh: inside } = joined(fh)
+    const { side, fh: inside } = handles.get(fh)
     return use(side, inside)
   }
 
   function end<T>(fh: number, use: (side: TreeOperations, fh: number) => T): T | undefined {
-    const found = handles.get(fh)
-    handles.delete(fh)
+    const found = handles.take(fh)
     return found === undefined ? undefined : use(found.side, found.fh)
   }
 
   const inside = (fh: number | undefined): number | undefined =>
-    fh === undefined ? undefined : joined(fh).fh
+    fh === undefined ? undefined : handles.get(fh).fh
 
   function readdir(fh: number, cookie: number, filler: Filler, caller: Caller): MaybePromise<void> {
-    const { side, fh: sideFh, isRoot } = joined(fh)
+    const { side, fh: sideFh, isRoot } = handles.get(fh)
     if (!isRoot) return side.readdir(sideFh, cookie, filler, caller)
     // The folder comes first, and takes the first cookie.
     if (cookie === 0 && !filler(ownChild(caller), 1)) return undefined
@@ -108,7 +92,7 @@ export function overlay(inner: FileSystem, { name: ownName, tree, onHidden }: Ov
       const side = sideOf(ino)
       return andThen(side.opendir(ino, caller), (opened) => ({
         ...opened,
-        fh: add({ side, fh: opened.fh, isRoot: ino === rootIno }),
+        fh: handles.add({ side, fh: opened.fh, isRoot: ino === rootIno }),
       }))
     },
     readdir,
@@ -117,7 +101,7 @@ export function overlay(inner: FileSystem, { name: ownName, tree, onHidden }: Ov
       const side = sideOf(ino)
       return andThen(side.open(ino, flags, caller), (opened) => ({
         ...opened,
-        fh: add({ side, fh: opened.fh, isRoot: false }),
+        fh: handles.add({ side, fh: opened.fh, isRoot: false }),
       }))
     },
     create(parent, name, options, caller) {
@@ -125,7 +109,7 @@ export function overlay(inner: FileSystem, { name: ownName, tree, onHidden }: Ov
       const side = sideOf(parent)
       return andThen(side.create(parent, name, options, caller), ({ entry, opened }) => ({
         entry,
-        opened: { ...opened, fh: add({ side, fh: opened.fh, isRoot: false }) },
+        opened: { ...opened, fh: handles.add({ side, fh: opened.fh, isRoot: false }) },
       }))
     },
     read: (fh, offset, length, caller) => at(fh, (side, own) => side.read(own, offset, length, caller)),
@@ -136,8 +120,8 @@ export function overlay(inner: FileSystem, { name: ownName, tree, onHidden }: Ov
     fallocate: (fh, offset, length, keepSize, caller) =>
       at(fh, (side, own) => side.fallocate(own, offset, length, keepSize, caller)),
     copyFileRange(fhIn, offsetIn, fhOut, offsetOut, length, caller) {
-      const from = joined(fhIn)
-      const to = joined(fhOut)
+      const from = handles.get(fhIn)
+      const to = handles.get(fhOut)
       if (from.side !== to.side) throw new ErrnoError('EOPNOTSUPP', 'copied by reading and writing')
       return from.side.copyFileRange(from.fh, offsetIn, to.fh, offsetOut, length, caller)
     },

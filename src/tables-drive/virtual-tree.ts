@@ -74,7 +74,7 @@ export function virtualTree(parts: TakeUpParts): TreeOperations {
     await node.refreshChildren?.(signal)
     // A listing shows sizes. One that cannot be told is no reason to show nothing: looking at that file says why.
     await Promise.allSettled([...node.children.values()].map(async (child) => child.refreshContent?.(signal)))
-    return { fh: handles.addFolder({ node, children: undefined }), cacheListing: false }
+    return { fh: handles.add({ node, children: undefined }), cacheListing: false }
   }
 
   function readdir(fh: number, cookie: number, filler: Filler): void {
@@ -100,7 +100,7 @@ export function virtualTree(parts: TakeUpParts): TreeOperations {
 
   function openedFile(node: VirtualNode, flags: OpenFlags): Opened {
     const content = node.content ?? new Content()
-    return { fh: handles.addFile({ node, content, flags }), keepCache: false, directIo: false }
+    return { fh: handles.add({ node, content, flags }), keepCache: false, directIo: false }
   }
 
   function create(parent: number, name: string, options: CreateOptions): { entry: Entry; opened: Opened } {
