@@ -1,32 +1,21 @@
 // The daemon is killed at every call it makes to the service for every mutation: before the service gets the call, and
 // after it carried it out with the answer still on its way.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 import { startCrashingDrive } from '../support/crashing-drive.ts'
 import { whyNoFuse } from '../support/fuse.ts'
-import { startGate, type Gate } from '../support/gate.ts'
-import { startTestService, type TestService } from '../support/service.ts'
 import { makeTemporaryFolder } from '../support/temporary-folder.ts'
 import { waitUntil } from '../support/wait-until.ts'
 import { begin, expectNothingLost, give } from './crashed-mutations.ts'
+import { useGatedService } from './gated-service.ts'
 import { mutations } from './mutations.ts'
 
 /** More than any mutation makes: the last step has to find every program done. */
 const mostCalls = 20
 
 describe.skipIf(whyNoFuse() !== undefined)('a daemon that is killed', () => {
-  let testService: TestService
-  let gate: Gate
-
-  beforeAll(async () => {
-    testService = await startTestService()
-    gate = await startGate(() => Number(new URL(testService.baseUrl).port))
-  })
-  afterAll(async () => {
-    await gate?.[Symbol.asyncDispose]()
-    await testService?.close()
-  })
+  const gated = useGatedService()
 
   for (const verdict of ['keep', 'keep-answer'] as const) {
     const where = verdict === 'keep' ? 'before' : 'after'
@@ -47,18 +36,18 @@ describe.skipIf(whyNoFuse() !== undefined)('a daemon that is killed', () => {
     const members = mutations[group] ?? []
     const prefix = `/${verdict}-${group}-${step}`
     const temporary = await makeTemporaryFolder()
-    gate.decide = () => 'pass'
-    await give(testService, members, prefix)
+    gated.gate.decide = () => 'pass'
+    await give(gated.testService, members, prefix)
     const drive = await startCrashingDrive({
       folder: temporary.path,
-      baseUrl: gate.baseUrl,
-      apiKey: testService.apiKey,
+      baseUrl: gated.gate.baseUrl,
+      apiKey: gated.testService.apiKey,
       args: ['--close-wait', '1s', '--cache-ttl', '10m'],
     })
     try {
       const counts = new Map<string, number>()
       const watch = (): void => {
-        gate.decide = ({ path }) => {
+        gated.gate.decide = ({ path }) => {
           const folder = /^\/[^/]+/.exec(path)?.[0] ?? ''
           const count = (counts.get(folder) ?? 0) + 1
           counts.set(folder, count)
@@ -77,11 +66,11 @@ describe.skipIf(whyNoFuse() !== undefined)('a daemon that is killed', () => {
         }
         return true
       })
-      await gate.quiet()
+      await gated.gate.quiet()
       const reached = runs.filter(({ folder }) => (counts.get(folder) ?? 0) >= step).length
       await drive.kill()
       await Promise.all(runs.map(({ finished }) => finished))
-      await expectNothingLost({ testService, gate, folder: temporary.path, runs })
+      await expectNothingLost({ ...gated, folder: temporary.path, runs })
       return reached
     } finally {
       await drive.remove()

@@ -9,12 +9,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { startCrashingDrive } from '../support/crashing-drive.ts'
 import { whyNoFuse } from '../support/fuse.ts'
-import { startGate, type Gate } from '../support/gate.ts'
 import { isInstalled, run } from '../support/run.ts'
-import { startTestService, type TestService } from '../support/service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { waitUntil } from '../support/wait-until.ts'
 import { begin, expectNothingLost, give } from './crashed-mutations.ts'
+import { useGatedService } from './gated-service.ts'
 import { mutations } from './mutations.ts'
 
 const everySync = process.env['DOCMOUNT_EVERY_SYNC'] === '1'
@@ -25,13 +24,10 @@ const syncs = everySync
 const why = whyNoFuse() ?? (isInstalled('cc') ? undefined : 'no C compiler here')
 
 describe.skipIf(why !== undefined)('a daemon that is killed at a sync to disk', () => {
-  let testService: TestService
-  let gate: Gate
+  const gated = useGatedService()
   let library: TemporaryFolder
 
   beforeAll(async () => {
-    testService = await startTestService()
-    gate = await startGate(() => Number(new URL(testService.baseUrl).port))
     library = await makeTemporaryFolder()
     const source = new URL('kill-at-sync.c', import.meta.url).pathname
     await run('cc', [
@@ -46,8 +42,6 @@ describe.skipIf(why !== undefined)('a daemon that is killed at a sync to disk', 
     ])
   })
   afterAll(async () => {
-    await gate?.[Symbol.asyncDispose]()
-    await testService?.close()
     await library?.remove()
   })
 
@@ -59,12 +53,12 @@ describe.skipIf(why !== undefined)('a daemon that is killed at a sync to disk', 
         const prefix = `/sync-${group}-${sync}`
         const temporary = await makeTemporaryFolder()
         const counter = join(temporary.path, 'counter')
-        gate.decide = () => 'pass'
-        await give(testService, members, prefix)
+        gated.gate.decide = () => 'pass'
+        await give(gated.testService, members, prefix)
         const drive = await startCrashingDrive({
           folder: temporary.path,
-          baseUrl: gate.baseUrl,
-          apiKey: testService.apiKey,
+          baseUrl: gated.gate.baseUrl,
+          apiKey: gated.testService.apiKey,
           args: ['--close-wait', '1s', '--cache-ttl', '10m'],
           env: { LD_PRELOAD: join(library.path, 'kill.so'), KILL_AT_SYNC: counter },
         })
@@ -82,7 +76,7 @@ describe.skipIf(why !== undefined)('a daemon that is killed at a sync to disk', 
           if (isDone) expect(Number(await readFile(counter, 'utf8'))).toBeGreaterThan(0)
           await drive.kill()
           await Promise.all(runs.map(({ finished }) => finished))
-          await expectNothingLost({ testService, gate, folder: temporary.path, runs })
+          await expectNothingLost({ ...gated, folder: temporary.path, runs })
         } finally {
           await drive.remove()
           await temporary.remove()
