@@ -76,6 +76,19 @@ export class CommitQueue {
     return this.#byPath.get(path)?.findLast((job) => job.intention.path === path)
   }
 
+  /** Deletes under a folder that were never sent and stand alone for their paths: what one recursive delete may do for all. */
+  untriedDeletes(folder: string): Job[] {
+    return [...this.#jobs.values()].filter(
+      (job) =>
+        job.isIdle &&
+        job.intention.kind === 'delete' &&
+        job.intention.attempts === 0 &&
+        !isDoubtful(job.intention) &&
+        isUnder(job.intention.path, folder) &&
+        this.#byPath.get(job.intention.path)?.length === 1,
+    )
+  }
+
   /** The oldest unfinished job that concerns this path: the only one that may be under way there. */
   first(path: string): Job | undefined {
     return this.#byPath.get(path)?.[0]
@@ -383,6 +396,16 @@ export class CommitQueue {
       this.#mergeBehind(job)
     }
     job.announce()
+    this.#pumpSoon()
+  }
+
+  /** Another call did what these jobs are for. Those that are under way by now end by themselves. */
+  fulfilled(jobs: readonly Job[]): void {
+    const idle = jobs.filter((job) => this.#jobs.get(job.intention.id) === job && job.isIdle)
+    this.#options.journal.transaction(() => {
+      for (const job of idle) this.#finish(job, undefined)
+    })
+    for (const job of idle) job.announce()
     this.#pumpSoon()
   }
 

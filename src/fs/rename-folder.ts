@@ -4,7 +4,7 @@
 import { ErrnoError } from '../content/errno-error.ts'
 import type { Job } from '../content/job.ts'
 import { saveScratchRow } from './content.ts'
-import { rmdir } from './folders.ts'
+import { rmdir } from './rmdir.ts'
 import type { Listing } from './listings.ts'
 import type { Node } from './node.ts'
 import type { Caller } from './operations.ts'

@@ -143,6 +143,20 @@ export const callBudgets: Topic = (it) => {
     door.behind.expectCalls(folder, { PUT: 0, DELETE: 1, apiAtMost: 2 })
   })
 
+  it(
+    'a folder removed with its thirty documents is one DELETE',
+    Object.fromEntries(Object.entries(thirty).map(([name, content]) => [`inner/${name}`, content])),
+    async ({ door, folder, at }) => {
+      const names = await door.readdir(at('inner'))
+      expect(names).toHaveLength(30)
+      door.behind.clearCalls()
+      for (const name of names) await door.unlink(at(`inner/${name}`))
+      await door.rmdir(at('inner'))
+      await door.behind.settle(folder, {})
+      door.behind.expectCalls(folder, { PUT: 0, DELETE: 1, apiAtMost: 2 })
+    },
+  )
+
   it('scratch files cost nothing', { 'a.txt': 'a' }, async ({ door, folder, at }) => {
     await door.readdir(folder)
     door.behind.clearCalls()

@@ -138,6 +138,37 @@ export const otherClients: Topic<DocmountDoor> = (it) => {
       expect((await door.testService.other.bytes(at('inner/a.txt'))).toString()).toBe('theirs')
     },
   )
+
+  it(
+    'a folder emptied here that another client filled meanwhile keeps what they stored, and only that',
+    { 'inner/a.txt': 'a', 'inner/b.txt': 'b', 'inner/c.txt': 'c' },
+    async ({ door, at }) => {
+      expect(await door.readdir(at('inner'))).toHaveLength(3)
+      await door.testService.other.put(at('inner/theirs.txt'), 'theirs')
+      await door.testService.other.delete(at('inner/c.txt'))
+      await door.testService.other.put(at('inner/c.txt'), 'their version')
+      for (const name of ['a.txt', 'b.txt']) await door.unlink(at(`inner/${name}`))
+      await expect(door.rmdir(at('inner'))).rejects.toMatchObject({ code: 'ENOTEMPTY' })
+      await waitUntil('our deletes to be in the service', async () => {
+        const found = await door.testService.other.documents(at('inner'))
+        return found !== undefined && !found.has('a.txt') && !found.has('b.txt')
+      })
+      const found = await door.testService.other.documents(at('inner'))
+      expect([...(found?.keys() ?? [])].toSorted()).toEqual(['c.txt', 'theirs.txt'])
+    },
+  )
+
+  it(
+    'a document another client replaced after it was deleted here keeps its folder from being removed',
+    { 'inner/a.txt': 'a', 'inner/b.txt': 'b' },
+    async ({ door, at }) => {
+      expect(await door.readdir(at('inner'))).toHaveLength(2)
+      for (const name of ['a.txt', 'b.txt']) await door.unlink(at(`inner/${name}`))
+      await door.testService.other.delete(at('inner/a.txt'))
+      await door.testService.other.put(at('inner/a.txt'), 'their newer version')
+      await expect(door.rmdir(at('inner'))).rejects.toMatchObject({ code: 'ENOTEMPTY' })
+    },
+  )
 }
 
 /** `a.txt` is ours, and theirs is in `a (conflict …).txt`. */
