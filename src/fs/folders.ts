@@ -15,8 +15,8 @@ export function opendir(sb: Superblock, ino: number, caller: Caller): MaybePromi
   return withListing(sb, folder, caller, () => {
     const state = folder.folder
     sb.walkAhead.opened(folder)
-    const cacheListing = state !== undefined && state.listedGeneration === state.generation
-    return { fh: sb.handles.addFolder(new FolderHandle(folder)), cacheListing }
+    const keepListing = state !== undefined && state.listedGeneration === state.generation
+    return { fh: sb.handles.addFolder(new FolderHandle(folder)), keepListing }
   })
 }
 

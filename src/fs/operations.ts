@@ -71,8 +71,8 @@ export interface Opened {
 
 export interface OpenedFolder {
   readonly fh: number
-  /** The door may keep the listing it has, or keep this one: nothing changed since it was read. */
-  readonly cacheListing: boolean
+  /** The door may go on with the listing it has: nothing changed since it was read. Otherwise it keeps the one it reads now. */
+  readonly keepListing: boolean
 }
 
 export interface CreateOptions {

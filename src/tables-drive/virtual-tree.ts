@@ -74,7 +74,7 @@ export function virtualTree(parts: TakeUpParts): TreeOperations {
     await node.refreshChildren?.(signal)
     // A listing shows sizes. One that cannot be told is no reason to show nothing: looking at that file says why.
     await Promise.allSettled([...node.children.values()].map(async (child) => child.refreshContent?.(signal)))
-    return { fh: handles.add({ node, children: undefined }), cacheListing: false }
+    return { fh: handles.add({ node, children: undefined }), keepListing: false }
   }
 
   function readdir(fh: number, cookie: number, filler: Filler): void {

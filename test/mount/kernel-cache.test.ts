@@ -22,7 +22,7 @@ describe.skipIf(why !== undefined)(`the kernel’s cache${why === undefined ? ''
         attributeTtlMs: tenMinutesMs,
         negativeTtlMs: tenMinutesMs,
         keepCache: true,
-        cacheListing: true,
+        keepListing: 'once-listed',
       },
     })
   })

@@ -18,7 +18,7 @@ describe.skipIf(why !== undefined)(`many processes at once${why === undefined ? 
 
   beforeEach(async () => {
     drive = await mountMemory({
-      fileSystem: { keepCache: true, cacheListing: true, entryTtlMs: 50, attributeTtlMs: 50 },
+      fileSystem: { keepCache: true, keepListing: true, entryTtlMs: 50, attributeTtlMs: 50 },
     })
   })
 

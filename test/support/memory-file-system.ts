@@ -28,8 +28,8 @@ export interface MemoryFileSystemOptions {
   readonly negativeTtlMs?: number
   /** What `opened.keepCache` says. Default false. */
   readonly keepCache?: boolean
-  /** What `opened.cacheListing` says. Default false. */
-  readonly cacheListing?: boolean
+  /** What `opened.keepListing` says: always, never (default), or once the folder was listed, as docmount does. */
+  readonly keepListing?: boolean | 'once-listed'
 }
 
 interface FileHandle {
@@ -58,7 +58,7 @@ export class MemoryFileSystem implements Operations {
       attributeTtlMs: 60_000,
       negativeTtlMs: 0,
       keepCache: false,
-      cacheListing: false,
+      keepListing: false,
       ...options,
     }
     const root = new MemoryNode(rootIno, 'folder', 0o755, process.getuid?.() ?? 0, process.getgid?.() ?? 0)
@@ -141,12 +141,16 @@ export class MemoryFileSystem implements Operations {
     const fh = ++this.#lastFh
     node.handles++
     this.#folders.set(fh, { node, snapshot: [] })
-    return { fh, cacheListing: this.#options.cacheListing }
+    const { keepListing } = this.#options
+    return { fh, keepListing: keepListing === 'once-listed' ? node.isListed : keepListing }
   }
 
   readdir(fh: number, cookie: number, filler: Filler): void {
     const handle = this.#folders.get(fh) ?? badHandle()
-    if (cookie === 0) handle.snapshot = [...handle.node.children]
+    if (cookie === 0) {
+      handle.snapshot = [...handle.node.children]
+      handle.node.isListed = true
+    }
     for (let index = cookie; index < handle.snapshot.length; index++) {
       const [name, node] = handle.snapshot[index] ?? missing()
       if (node.nlink === 0) continue

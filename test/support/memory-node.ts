@@ -17,6 +17,8 @@ export class MemoryNode {
   lookups = 0
   /** Open handles of files and folders. */
   handles = 0
+  /** The folder was read from its start. */
+  isListed = false
   readonly children = new Map<string, MemoryNode>()
   readonly bytes = new SparseBytes()
 

@@ -11,8 +11,8 @@ import { answerEmpty, operation, type Operation } from './operation.ts'
 
 export const opendir: Operation = operation({
   call: (operations, request) => operations.opendir(request.nodeid, request),
-  answer(reply, { fh, cacheListing }) {
-    writeOpenOut(reply.body, 0, fh, cacheListing ? openFlag.cacheDir | openFlag.keepCache : 0)
+  answer(reply, { fh, keepListing }) {
+    writeOpenOut(reply.body, 0, fh, openFlag.cacheDir | (keepListing ? openFlag.keepCache : 0))
     return reply.struct(openOut.sizeOf)
   },
   undo: (operations, opened) => operations.releasedir(opened.fh),
