@@ -57,6 +57,8 @@ export interface CallerOptions {
 /** Makes a call and gives its parsed answer, undefined for an empty one. Throws ApiError, NetworkError. */
 export type Caller = (spec: CallSpec) => Promise<unknown>
 
+/** One for all: making one captures a stack, which costs as much as a call's bookkeeping. */
+const attemptEnded = new DOMException('the attempt has ended', 'AbortError')
 const defaultAttempts = 4
 const defaultMaxAnswerBytes = 64 * 1024 * 1024
 
@@ -115,7 +117,7 @@ async function attemptOnce(
   key: string,
 ): Promise<unknown> {
   const startedAt = performance.now()
-  const ended = new AbortController()
+  const ended = spec.body === undefined ? undefined : new AbortController()
   const onProgress = (): void => {
     if (spec.isDeadlineForProgress === true) deadline.renew()
   }
@@ -129,13 +131,15 @@ async function attemptOnce(
       target: caller.basePath + spec.target,
       headers: headersOf(caller, spec, key),
       signal: deadline.signal,
-      ...(spec.body === undefined ? {} : { body: spec.body.open(ended.signal, onProgress) }),
+      ...(spec.body === undefined || ended === undefined
+        ? {}
+        : { body: spec.body.open(ended.signal, onProgress) }),
     })
     status = answer.status
     return await outcomeOf(spec, call, attempt, answer, key)
   } finally {
     // The service may answer before it has read the body (an early 409): whoever feeds the body must stop.
-    ended.abort()
+    ended?.abort(attemptEnded)
     caller.onRequest?.({ ...call, status, attempt, elapsedMs: performance.now() - startedAt })
   }
 }

@@ -44,6 +44,11 @@ export interface CommitQueueOptions {
   refused(intention: Intention, error: unknown): void
 }
 
+/** Nothing new for so long: whoever submitted much is done. */
+const lullMs = 100
+/** What rests is sent after so long beyond its own rest, however much comes. */
+const longestBustleMs = 1_000
+
 export class CommitQueue {
   readonly #options: CommitQueueOptions
   readonly #queue: PQueue
@@ -58,6 +63,8 @@ export class CommitQueue {
   /** When the timer rings. */
   #alarm = Infinity
   #immediate: NodeJS.Immediate | undefined
+  /** When something was submitted last. */
+  #submittedAt = 0
   #isClosed = false
 
   constructor(options: CommitQueueOptions) {
@@ -116,6 +123,7 @@ export class CommitQueue {
   }
 
   #enter(draft: IntentionDraft): Job | undefined {
+    this.#submittedAt = this.#now()
     const older = this.#mergeableWith(draft)
     if (older === undefined) {
       this.#letGo(draft.path)
@@ -278,10 +286,19 @@ export class CommitQueue {
       this.#pump()
       return
     }
-    const { notBefore } = job.intention
     if (job.isHeld || !this.#waiting.has(job) || !this.#isFirst(job)) return
-    if (notBefore <= this.#now()) this.#enqueue(job)
-    else this.#wakeAt(notBefore)
+    const due = this.#dueAt(job.intention)
+    if (due <= this.#now()) this.#enqueue(job)
+    else this.#wakeAt(due)
+  }
+
+  /**
+   * What rests before it is first sent rests on while more is submitted, for a moment: a program that copies or deletes
+   * many files is done sooner, and what is still here may become part of a newer change.
+   */
+  #dueAt({ notBefore, since, attempts }: Intention): number {
+    if (attempts > 0 || notBefore <= since) return notBefore
+    return Math.max(notBefore, Math.min(this.#submittedAt + lullMs, notBefore + longestBustleMs))
   }
 
   /** Several jobs that end in one turn are followed by one look at what they made way for. */
@@ -309,7 +326,8 @@ export class CommitQueue {
     for (const job of this.#waiting) {
       const { intention } = job
       if (job.isHeld || intention.isRefused || !this.#isFirst(job)) continue
-      if (intention.notBefore > now) next = Math.min(next, intention.notBefore)
+      const due = this.#dueAt(intention)
+      if (due > now) next = Math.min(next, due)
       else this.#enqueue(job)
     }
     clearTimeout(this.#timer)

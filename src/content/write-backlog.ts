@@ -14,6 +14,8 @@ export interface WaitingBlocks {
 export class WriteBacklog {
   readonly #maxBytes: number
   readonly #waiting = new Map<string, { version: StoredVersion; blocks: StoredBlock[]; bytes: number }>()
+  /** Names of files that wait, by path. */
+  readonly #names = new Map<string, Set<string>>()
   #bytes = 0
 
   constructor(maxBytes: number) {
@@ -29,6 +31,7 @@ export class WriteBacklog {
     const waiting = this.#waiting.get(name)
     if (waiting === undefined) {
       this.#waiting.set(name, { version, blocks: [block], bytes })
+      this.#namesOf(version.pathKey).add(name)
       return name
     }
     waiting.blocks.push(block)
@@ -43,7 +46,7 @@ export class WriteBacklog {
   /** The blocks for a file; they count until `written`. */
   take(name: string): WaitingBlocks | undefined {
     const waiting = this.#waiting.get(name)
-    this.#waiting.delete(name)
+    if (waiting !== undefined) this.#leave(name, waiting.version)
     return waiting
   }
 
@@ -53,10 +56,22 @@ export class WriteBacklog {
 
   /** Lets go of everything that waits for any version of a path. */
   drop(pathKey: string): void {
-    for (const [name, waiting] of this.#waiting) {
-      if (waiting.version.pathKey !== pathKey) continue
-      this.#waiting.delete(name)
-      this.#bytes -= waiting.bytes
+    for (const name of this.#names.get(pathKey) ?? []) {
+      const waiting = this.take(name)
+      if (waiting !== undefined) this.written(waiting)
     }
+  }
+
+  #namesOf(pathKey: string): Set<string> {
+    const names = this.#names.get(pathKey) ?? new Set()
+    this.#names.set(pathKey, names)
+    return names
+  }
+
+  #leave(name: string, { pathKey }: StoredVersion): void {
+    this.#waiting.delete(name)
+    const names = this.#namesOf(pathKey)
+    names.delete(name)
+    if (names.size === 0) this.#names.delete(pathKey)
   }
 }

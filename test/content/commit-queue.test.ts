@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ApiError, NetworkError } from '../../src/api/errors.ts'
 import { CommitQueue } from '../../src/content/commit-queue.ts'
 import type { Intention } from '../../src/content/intention.ts'
@@ -44,6 +44,7 @@ beforeEach(() => {
 })
 
 afterEach(async () => {
+  vi.useRealTimers()
   await queue.close()
   journal.close()
   rmSync(dir, { recursive: true })
@@ -83,6 +84,42 @@ describe('commit queue', () => {
     expect(save.intention.base).toBe('v1')
     await waitForJob(save, done)
     expect(ran).toEqual(['put /a'])
+  })
+
+  describe('what rests', () => {
+    /** Everything now follows the test's own clock. */
+    beforeEach(async () => {
+      await queue.close()
+      journal.close()
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+      open()
+    })
+
+    function submitResting(path: string): void {
+      queue.submit({ kind: 'put', path, spool: path, notBefore: Date.now() + 200 })
+    }
+
+    it('waits while more is submitted, and no longer than a second', async () => {
+      const begun = Date.now()
+      for (let n = 0; n < 100 && ran.length === 0; n++) {
+        submitResting(`/${n}`)
+        await vi.advanceTimersByTimeAsync(50)
+      }
+      expect(ran[0]).toBe('put /0')
+      expect(Date.now() - begun).toBe(1_200)
+    })
+
+    it('is sent when nothing more comes', async () => {
+      submitResting('/a')
+      await vi.advanceTimersByTimeAsync(150)
+      submitResting('/b')
+      await vi.advanceTimersByTimeAsync(99)
+      expect(ran).toEqual([])
+      await vi.advanceTimersByTimeAsync(1)
+      expect(ran).toEqual(['put /a'])
+      await vi.advanceTimersByTimeAsync(100)
+      expect(ran).toEqual(['put /a', 'put /b'])
+    })
   })
 
   it('waits for what stood where a folder is now', async () => {
