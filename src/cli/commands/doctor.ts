@@ -2,6 +2,13 @@
 
 import type { Command } from 'commander'
 
+const help = `
+Examples:
+  $ docmount doctor
+  $ docmount doctor --base-url https://service.example/api
+
+Exit codes: 0 a drive will work · 1 something is in the way`
+
 export function register(program: Command): void {
   program
     .command('doctor')
@@ -11,7 +18,7 @@ export function register(program: Command): void {
     )
     .option('--base-url <url>', 'the service to check (default: $DOCMOUNT_BASE_URL or the config file)')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExit codes: 0 a drive will work · 1 something is in the way')
+    .addHelpText('after', help)
     .action(async (options: { baseUrl?: string; json?: boolean }) => {
       const { runDoctor } = await import('../run-doctor.ts')
       await runDoctor(options.baseUrl, options.json === true)
