@@ -39,6 +39,7 @@ export async function rmdir(sb: Superblock, parent: number, name: string, caller
   const isLeft = (entry: RemoteFile | RemoteFolder): boolean => !isLeaving(entry, state)
   if (state.kept.size > 0 || standing?.entries.some(isLeft) === true) {
     sb.tree.listings.forget(node)
+    sb.queue.distrust(untried)
     throw notEmpty(node)
   }
   if (standing !== undefined) await deleteWhole(sb, node, untried, signal)
@@ -57,7 +58,7 @@ async function deleteWhole(
   for (const { intention } of untried) await preserve(sb, intention.path, signal)
   if (node.folder !== undefined && node.folder.kept.size > 0) throw notEmpty(node)
   await abortable(sb.files.delete(node.path, { deadlineMs: callDeadlineMs }), signal)
-  sb.queue.fulfilled(untried)
+  await sb.queue.fulfilled(untried)
 }
 
 /** Deleted here, and still shown as it was, or as it was even before: by a listing that lags behind. */

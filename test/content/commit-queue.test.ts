@@ -122,6 +122,26 @@ describe('commit queue', () => {
     })
   })
 
+  it('what another call did is done, but for what is under way', async () => {
+    const sending = gate()
+    answers.set('/f/a', sending.work)
+    const a = queue.submit({ kind: 'delete', path: '/f/a', base: 'v1' })
+    await sending.reached
+    const late = Array.from({ length: 250 }, (_, n) =>
+      queue.submit({ kind: 'delete', path: `/f/${n}`, base: 'v1', notBefore: Date.now() + 60_000 }),
+    )
+    queue.submit({ kind: 'delete', path: '/g', base: 'v1', notBefore: Date.now() + 60_000 })
+    const untried = queue.untriedDeletes('/f')
+    expect(untried).toEqual(late)
+    await queue.fulfilled(a === undefined ? untried : [a, ...untried])
+    for (const job of untried) expect(job.isDone).toBe(true)
+    expect(a?.isDone).toBe(false)
+    expect(journal.intentions().map(({ path }) => path)).toEqual(['/f/a', '/g'])
+    sending.release()
+    if (a !== undefined) await waitForJob(a, done)
+    expect(ran).toEqual(['delete /f/a'])
+  })
+
   it('waits for what stood where a folder is now', async () => {
     queue.submit({ kind: 'delete', path: '/a', base: 'v1', notBefore: Date.now() + 60_000 })
     const save = queue.submit({ kind: 'put', path: '/a/x', spool: '1' })

@@ -15,6 +15,8 @@ export const differences: Readonly<Record<DoorName, Readonly<Record<string, stri
   'fuse-native': {
     'unlinked open: a folder goes although a file deleted from it is still open':
       'libfuse keeps such a file in its folder, under a hidden name',
+    'unlinked open: a file deleted together with its folder keeps its content for its reader':
+      'libfuse keeps such a file in its folder, under a hidden name',
     'times: access time and modification time are set apart': accessTimeTwice,
     'tools: rsync -a copies once, and the second time nothing': accessTimeTwice,
   },

@@ -159,7 +159,7 @@ export const otherClients: Topic<DocmountDoor> = (it) => {
   )
 
   it(
-    'a document another client replaced after it was deleted here keeps its folder from being removed',
+    'a document another client saved anew after it was deleted here keeps its folder, and stays',
     { 'inner/a.txt': 'a', 'inner/b.txt': 'b' },
     async ({ door, at }) => {
       expect(await door.readdir(at('inner'))).toHaveLength(2)
@@ -167,6 +167,11 @@ export const otherClients: Topic<DocmountDoor> = (it) => {
       await door.testService.other.delete(at('inner/a.txt'))
       await door.testService.other.put(at('inner/a.txt'), 'their newer version')
       await expect(door.rmdir(at('inner'))).rejects.toMatchObject({ code: 'ENOTEMPTY' })
+      await waitUntil('our delete to be in the service', async () => {
+        const found = await door.testService.other.documents(at('inner'))
+        return found !== undefined && !found.has('b.txt')
+      })
+      expect((await door.testService.other.bytes(at('inner/a.txt'))).toString()).toBe('their newer version')
     },
   )
 }

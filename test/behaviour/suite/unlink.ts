@@ -47,6 +47,20 @@ export const unlinkedOpen: Topic = (it) => {
     await file.close()
   })
 
+  it(
+    'a file deleted together with its folder keeps its content for its reader',
+    { 'inner/a.pdf': bytes, 'inner/b.pdf': 'b' },
+    async ({ door, folder, at }) => {
+      const file = await door.open(at('inner/a.pdf'), 'r')
+      for (const name of ['a.pdf', 'b.pdf']) await door.unlink(at(`inner/${name}`))
+      await door.rmdir(at('inner'))
+      expect(await door.readdir(folder)).toEqual([])
+      expect((await file.read(1_000, 300_000)).equals(bytes.subarray(300_000, 301_000))).toBe(true)
+      await file.close()
+      await door.behind.settle(folder, {})
+    },
+  )
+
   it('a deleted file goes on taking writes and is never seen again', async ({ door, folder, at }) => {
     const file = await door.open(at('a.txt'), 'w+')
     await file.write('one', 0)
