@@ -44,7 +44,10 @@ export function uploadBody(call: CallDescription, upload: Upload, place: Documen
     async *open(signal, onProgress) {
       if (length <= onePieceBytes) {
         const pieces: Uint8Array[] = [head]
-        for await (const chunk of base64Of(call, content, signal)) pieces.push(chunk)
+        for await (const chunk of base64Of(call, content, signal)) {
+          pieces.push(chunk)
+          onProgress()
+        }
         yield Buffer.concat([...pieces, tail], length)
         return
       }

@@ -231,7 +231,8 @@ export class Tree {
   #install(folder: Node, listing: Listing, previous: Listing | undefined): void {
     const state = folder.folder
     if (state === undefined) return
-    let hasChanged = false
+    // With nothing to compare with, what the door was shown before may be anything.
+    let hasChanged = previous === undefined && state.listedGeneration !== -1
     for (const [name, tombstone] of state.tombstones) {
       if (this.#isOver(tombstone, listing.names.get(name), listing)) state.tombstones.delete(name)
     }

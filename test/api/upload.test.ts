@@ -102,13 +102,23 @@ describe('an upload', () => {
   })
 
   test.each([
-    ['shorter', [4], 5, 'PUT /a.txt: the content ended after 4 of 5 bytes; nothing was stored'],
-    ['longer', [4, 3], 5, 'PUT /a.txt: the content is longer than its 5 bytes; nothing was stored'],
+    [
+      'shorter',
+      [90_000],
+      100_001,
+      'PUT /a.txt: the content ended after 90000 of 100001 bytes; nothing was stored',
+    ],
+    [
+      'longer',
+      [90_000, 30_000],
+      100_001,
+      'PUT /a.txt: the content is longer than its 100001 bytes; nothing was stored',
+    ],
     [
       'longer by a byte that fills the last group',
-      [6],
-      5,
-      'PUT /a.txt: the content is longer than its 5 bytes; nothing was stored',
+      [90_000, 10_002],
+      100_001,
+      'PUT /a.txt: the content is longer than its 100001 bytes; nothing was stored',
     ],
   ])('whose content is %s than its size fails, and its body never ends', async (_, sizes, size, message) => {
     let isComplete: boolean | undefined
@@ -128,6 +138,26 @@ describe('an upload', () => {
     expect(error).toMatchObject({ message })
     expect(isOutcomeUnknown(error)).toBe(false)
     await expect.poll(() => isComplete).toBe(false)
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('of a small document goes out whole or not at all', async () => {
+    await using server = await startRawServer((_, response) => answerJson(response, 201, stored))
+    await using client = clientOf(server)
+    const upload = (sizes: number[]): Promise<unknown> =>
+      client.files('acme').upload(
+        '/a.txt',
+        uploadOf(
+          contentOf(
+            sizes.map((length) => Buffer.alloc(length)),
+            5,
+          ),
+        ),
+      )
+    expect(await rejection(upload([4]))).toBeInstanceOf(ContentError)
+    expect(await rejection(upload([4, 3]))).toBeInstanceOf(ContentError)
+    expect(server.requests).toHaveLength(0)
+    await upload([3, 2])
     expect(server.requests).toHaveLength(1)
   })
 
