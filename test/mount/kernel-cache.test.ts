@@ -49,9 +49,15 @@ describe.skipIf(why !== undefined)(`the kernel’s cache${why === undefined ? ''
     await bash('mkdir "$1/many"; cd "$1/many"; seq -f "file-%05g" 1 10000 | xargs touch', [drive.path])
     await bash('echo 2 > /proc/sys/vm/drop_caches', [], { mayFail: true })
     await bash('ls -l "$1/many"', [drive.path])
-    await calls()
-    await bash('ls -l "$1/many"', [drive.path])
-    const { opendir, releasedir: _, ...others } = await calls()
+    // A kernel that wants memory back drops pages of a listing as it does those of a file: then the next one has to do.
+    let asked: Record<string, number> = {}
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      await calls()
+      await bash('ls -l "$1/many"', [drive.path])
+      asked = await calls()
+      if (asked['readdir'] === undefined) break
+    }
+    const { opendir, releasedir: _, ...others } = asked
     expect(opendir).toBe(1)
     // The folder's own attributes, where they have expired meanwhile.
     expect([{}, { getattr: 1 }]).toContainEqual(others)
