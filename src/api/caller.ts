@@ -117,7 +117,7 @@ async function attemptOnce(
   key: string,
 ): Promise<unknown> {
   const startedAt = performance.now()
-  const ended = spec.body === undefined ? undefined : new AbortController()
+  const ended = new AbortController()
   const onProgress = (): void => {
     if (spec.isDeadlineForProgress === true) deadline.renew()
   }
@@ -131,15 +131,13 @@ async function attemptOnce(
       target: caller.basePath + spec.target,
       headers: headersOf(caller, spec, key),
       signal: deadline.signal,
-      ...(spec.body === undefined || ended === undefined
-        ? {}
-        : { body: spec.body.open(ended.signal, onProgress) }),
+      ...(spec.body === undefined ? {} : { body: spec.body.open(ended.signal, onProgress) }),
     })
     status = answer.status
     return await outcomeOf(spec, call, attempt, answer, key)
   } finally {
     // The service may answer before it has read the body (an early 409): whoever feeds the body must stop.
-    ended?.abort(attemptEnded)
+    ended.abort(attemptEnded)
     caller.onRequest?.({ ...call, status, attempt, elapsedMs: performance.now() - startedAt })
   }
 }

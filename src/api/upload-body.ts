@@ -39,26 +39,26 @@ export function uploadBody(call: CallDescription, upload: Upload, place: Documen
   const head = Buffer.from(frame.slice(0, middle))
   const tail = Buffer.from(frame.slice(middle))
   const length = head.length + 4 * Math.ceil(content.size / 3) + tail.length
+  const bytes: BytesContent = content
+  async function* stream(signal: AbortSignal, onProgress: () => void): AsyncGenerator<Uint8Array> {
+    yield head
+    for await (const chunk of base64Of(call, bytes, signal)) {
+      yield chunk
+      onProgress()
+    }
+    yield tail
+  }
   return {
     length,
-    async *open(signal, onProgress) {
-      if (length <= onePieceBytes) {
-        const pieces: Uint8Array[] = [head]
-        for await (const chunk of base64Of(call, content, signal)) {
-          pieces.push(chunk)
-          onProgress()
-        }
-        yield Buffer.concat([...pieces, tail], length)
-        return
-      }
-      yield head
-      for await (const chunk of base64Of(call, content, signal)) {
-        yield chunk
-        onProgress()
-      }
-      yield tail
-    },
+    open: (signal, onProgress) =>
+      length <= onePieceBytes ? inOnePiece(stream(signal, onProgress)) : stream(signal, onProgress),
   }
+}
+
+async function* inOnePiece(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  for await (const chunk of chunks) pieces.push(chunk)
+  yield Buffer.concat(pieces)
 }
 
 /** A body that is small enough to be one string. */

@@ -14,6 +14,7 @@ import type { Log } from '../log.ts'
 import { backoffMs, isWorthRetrying } from './backoff.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import {
+  concerns,
   intend,
   isDoubtful,
   isMergeable,
@@ -241,8 +242,7 @@ export class CommitQueue {
     const paths = pathsOf(intention)
     if (!paths.every((path) => this.#byPath.get(path)?.at(-1) === job)) return false
     for (const prune of this.#prunes) {
-      if (prune.intention.id > intention.id && paths.some((path) => isUnder(path, prune.intention.path)))
-        return false
+      if (prune.intention.id > intention.id && concerns(intention, prune.intention.path)) return false
     }
     this.#options.journal.transaction(() => this.#drop(job))
     job.isDone = true
@@ -269,10 +269,10 @@ export class CommitQueue {
   }
 
   /** Runs now what waits for its quiet time or backoff, refusals included where asked. Answers how many. */
-  expedite(concerns: (intention: Intention) => boolean, options?: { refusedToo: boolean }): number {
+  expedite(isMeant: (intention: Intention) => boolean, options?: { refusedToo: boolean }): number {
     let count = 0
     for (const { intention } of this.#jobs.values()) {
-      if (!concerns(intention) || (intention.isRefused && options?.refusedToo !== true)) continue
+      if (!isMeant(intention) || (intention.isRefused && options?.refusedToo !== true)) continue
       intention.notBefore = 0
       intention.isRefused = false
       count++
@@ -344,13 +344,12 @@ export class CommitQueue {
     if (!paths.every((path) => this.#byPath.get(path)?.[0] === job)) return false
     if (paths.some((path) => this.#olderAbove(job, path) !== undefined)) return false
     for (const prune of this.#prunes) {
-      if (prune.intention.id < intention.id && paths.some((path) => isUnder(path, prune.intention.path)))
-        return false
+      if (prune.intention.id < intention.id && concerns(intention, prune.intention.path)) return false
     }
     if (intention.kind !== 'prune') return true
     for (const other of this.#jobs.values()) {
       if (other === job) return true
-      if (pathsOf(other.intention).some((path) => isUnder(path, intention.path))) return false
+      if (concerns(other.intention, intention.path)) return false
     }
     return true
   }

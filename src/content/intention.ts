@@ -85,6 +85,11 @@ export function isUnder(path: string, folder: string): boolean {
   return folder === '/' || path === folder || path.startsWith(`${folder}/`)
 }
 
+/** True where the intention changes something at or under `folder`. */
+export function concerns(intention: IntentionDraft, folder: string): boolean {
+  return pathsOf(intention).some((path) => isUnder(path, folder))
+}
+
 /** True where both may be merged: a move must be seen through, or what is put at its source later would be moved instead. */
 export function isMergeable(intention: IntentionDraft): boolean {
   return intention.kind !== 'prune' && (intention.source === undefined || intention.source === intention.path)

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { waitForJob, type Job } from '../content/job.ts'
 import { ErrnoError } from '../content/errno-error.ts'
-import { isUnder, type Intention } from '../content/intention.ts'
+import { concerns, type Intention } from '../content/intention.ts'
 import { isKept } from './node-table.ts'
 import type { Node } from './node.ts'
 import type { DrainProgress, FileSystemStatus, Unsent, UnsentState } from './status.ts'
@@ -42,10 +42,6 @@ export function unsentUnder(sb: Superblock, path: string): readonly Unsent[] {
 
 function jobsUnder(sb: Superblock, path: string): Job[] {
   return [...sb.queue.jobs()].filter(({ intention }) => concerns(intention, path))
-}
-
-function concerns(intention: Intention, path: string): boolean {
-  return isUnder(intention.path, path) || (intention.source !== undefined && isUnder(intention.source, path))
 }
 
 function unsentOf(sb: Superblock, job: Job): Unsent {
