@@ -1,24 +1,28 @@
 // Unmounting with the system's own program, never with the binding's shell line. Always asynchronous: the program may ask
 // the drive for its attributes, and we are the ones who answer.
 
-import { spawn } from 'node:child_process'
-
 import { MountError } from './driver.ts'
 import { findOurMount } from './mountinfo.ts'
+import { runProgram } from './run-program.ts'
 
-interface Ended {
-  readonly code: number | null
-  readonly stderr: string
-}
+/** The kernel first writes what programs left in memory. */
+const limitMs = 120_000
 
-/** Takes a mount of ours away. Throws EBUSY while somebody uses it and `lazy` is not set; already gone is success. */
-export async function unmount(mountpoint: string, { lazy }: { lazy: boolean }): Promise<void> {
+/**
+ * Takes a mount of ours away. Throws EBUSY while somebody uses it and `lazy` is not set; already gone is success. `run`
+ * starts the programs.
+ */
+export async function unmount(
+  mountpoint: string,
+  { lazy }: { lazy: boolean },
+  run: typeof runProgram = runProgram,
+): Promise<void> {
   const attempts = process.getuid?.() === 0 ? ['umount'] : ['fusermount3', 'fusermount']
   let failure = ''
   for (const program of attempts) {
     const flags = program === 'umount' ? (lazy ? ['-l'] : []) : lazy ? ['-u', '-z'] : ['-u']
-    const ended = await run(program, [...flags, '--', mountpoint])
-    if (ended === 'not installed') {
+    const ended = await run(program, [...flags, '--', mountpoint], { limitMs }).catch(asMissing)
+    if (ended === undefined) {
       failure = `${program} is not installed: install fuse3`
       continue
     }
@@ -29,23 +33,12 @@ export async function unmount(mountpoint: string, { lazy }: { lazy: boolean }): 
         `${mountpoint} is in use: close the programs and shells that are in it, then unmount again`,
       )
     }
-    failure = ended.stderr.trim().split('\n')[0] ?? `exit code ${ended.code}`
+    failure = ended.stderr.split('\n')[0] || `exit code ${ended.code}`
     break
   }
   throw new MountError('EIO', `cannot unmount ${mountpoint}: ${failure}`)
 }
 
-function run(program: string, args: readonly string[]): Promise<Ended | 'not installed'> {
-  return new Promise((resolve, reject) => {
-    // cwd: never inside the drive. LC_ALL: the reason is read below.
-    const env = { ...process.env, LC_ALL: 'C' }
-    const child = spawn(program, args, { cwd: '/', env, stdio: ['ignore', 'ignore', 'pipe'] })
-    let stderr = ''
-    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
-    child.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') resolve('not installed')
-      else reject(error)
-    })
-    child.once('close', (code) => resolve({ code, stderr }))
-  })
+function asMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
 }

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { access, mkdir, open, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { removePrograms } from '../support/build-programs.ts'
 import { whyNoFuse } from '../support/fuse.ts'
@@ -72,6 +73,36 @@ describe.skipIf(why !== undefined)(`fuse-native mounts${why === undefined ? '' :
     expect(await readdir(folder.path)).toEqual([name])
     // Where a shell started by the program would have run the command.
     await expect(access('/injected')).rejects.toEqual(refusal('ENOENT'))
+  })
+
+  test('end before the program that unmounted them does: libfuse cancels no thread that hears of its end', async () => {
+    const seen = join(folder.path, 'seen')
+    const noteAtExit = `
+      import childProcess from 'node:child_process'
+      import { appendFileSync, readdirSync, readlinkSync } from 'node:fs'
+      import { syncBuiltinESMExports } from 'node:module'
+      const devices = () => readdirSync('/proc/self/fd').filter((fd) => {
+        try {
+          return readlinkSync('/proc/self/fd/' + fd) === '/dev/fuse'
+        } catch {
+          return false
+        }
+      })
+      const { spawn } = childProcess
+      childProcess.spawn = (...args) =>
+        spawn(...args).on('exit', () => appendFileSync(${JSON.stringify(seen)}, devices().length + ' ended\\n'))
+      syncBuiltinESMExports()`
+    const drive = await mount({ preload: `data:text/javascript,${encodeURIComponent(noteAtExit)}` })
+    const file = await open(drive.at('a'), 'w')
+    await drive.ask({ kind: 'unmount', isLazy: true })
+    await setTimeout(300)
+    await file.close()
+    expect(await drive.closed).toBe('unmounted')
+    await waitUntil(
+      'the end of the program',
+      async () => (await readFile(seen, 'utf8').catch(() => '')) !== '',
+    )
+    expect(await readFile(seen, 'utf8')).toBe('0 ended\n')
   })
 
   test('two in one process are two drives, and one ends without the other', async () => {

@@ -68,14 +68,19 @@ export class MemoryMount {
     return join(this.path, name)
   }
 
-  /** Throws Refused, or when the program does not answer within 20 s. */
+  /** Throws Refused, or when the program ends without an answer or takes longer than 20 s. */
   async ask(wish: Wish): Promise<unknown> {
     const id = ++this.#lastId
     const answered = new Promise<Extract<Answer, { kind: 'answer' }>>((resolve) =>
       this.#answers.set(id, resolve),
     )
     this.process.send({ ...wish, id })
-    const answer = await within(20_000, `an answer to ${wish.kind}`, answered)
+    const ended = this.ended.then(() => {
+      const { exitCode, signalCode } = this.process
+      throw new Error(`the program ended without an answer (${signalCode ?? exitCode}): ${this.stderr}`)
+    })
+    ended.catch(() => {}) // it may end much later
+    const answer = await within(20_000, `an answer to ${wish.kind}`, Promise.race([answered, ended]))
     if (answer.error !== undefined) throw new Refused(answer.error)
     return answer.value
   }

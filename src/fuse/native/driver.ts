@@ -11,6 +11,7 @@ import { nativeCallbacks } from './callbacks.ts'
 import { mountFailure } from './mount-failure.ts'
 import { findOurMount } from '../mountinfo.ts'
 import { libfuseOptions } from './options.ts'
+import { runKept } from './run-kept.ts'
 import { NativeSession } from './session.ts'
 import { unmount } from '../unmount.ts'
 import { fuseDescriptors, MountWatch } from './watch.ts'
@@ -66,6 +67,7 @@ async function mount(operations: Operations, options: MountOptions): Promise<Mou
     // Otherwise the dead mount would answer ENOTCONN to everybody until somebody unmounts it.
     if (reason === 'failed') await detach(mountpoint, options.log)
     await session.end()
+    await watch.libfuseEnded()
     await ended(fuse)
     return reason
   })
@@ -74,7 +76,7 @@ async function mount(operations: Operations, options: MountOptions): Promise<Mou
     notifier: session.notifier,
     closed,
     async unmount(how) {
-      await unmount(mountpoint, how)
+      await unmount(mountpoint, how, (program, args, limits) => runKept(program, args, closed, limits))
       watch.hurry()
     },
   }

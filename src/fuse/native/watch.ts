@@ -2,12 +2,16 @@
 // this looks once a second, at files of the kernel and never at the mount itself.
 
 import { readdir, readlink, stat } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 
 import type { CloseReason } from '../driver.ts'
 import { readMountinfo, type MountLine } from '../mountinfo.ts'
 
 const intervalMs = 1000
 const soonMs = 20
+
+/** A thread may wait for an answer that never comes. */
+const longestEndMs = 2000
 
 /** What the two signs of life say. */
 type Sight = 'alive' | 'unmounted' | 'abandoned'
@@ -40,6 +44,14 @@ export class MountWatch {
   hurry(): void {
     this.#soonUntilMs = performance.now() + 2000
     this.#schedule()
+  }
+
+  /** Once it is closed: resolves when libfuse has cancelled its threads, after which it closes its descriptor. */
+  async libfuseEnded(): Promise<void> {
+    const untilMs = performance.now() + longestEndMs
+    while (this.#fd !== undefined && (await isFuseDevice(this.#fd)) && performance.now() < untilMs) {
+      await pause(soonMs)
+    }
   }
 
   #schedule(): void {
