@@ -81,6 +81,11 @@ export class CommitQueue {
     return this.#jobs.values()
   }
 
+  /** Unfinished jobs that concern this path or anything under it. */
+  jobsUnder(path: string): Job[] {
+    return [...this.#jobs.values()].filter(({ intention }) => concerns(intention, path))
+  }
+
   /** The newest unfinished job whose target is this path. */
   find(path: string): Job | undefined {
     return this.#byPath.get(path)?.findLast((job) => job.intention.path === path)
@@ -110,7 +115,10 @@ export class CommitQueue {
     this.#pump()
   }
 
-  /** Journals what is wanted (durable when this returns) and sends it in its turn. Undefined where nothing is left to do. */
+  /**
+   * Journals what is wanted and sends it in its turn. It survives a kill when this returns, a power cut once the journal's
+   * `durable` resolves. Undefined where nothing is left to do.
+   */
   submit(draft: IntentionDraft): Job | undefined {
     const job = this.#options.journal.transaction(() => this.#enter(draft))
     if (job !== undefined) this.#offer(job)

@@ -5,7 +5,6 @@ import type { RemoteFile, RemoteFolder } from '../api/types.ts'
 import { abortable } from '../content/abortable.ts'
 import { ErrnoError } from '../content/errno-error.ts'
 import { fingerprintOf, isNewer, modifiedAtIn } from '../content/fingerprint.ts'
-import { concerns } from '../content/intention.ts'
 import { waitForJob, type Job } from '../content/job.ts'
 import { lookUp } from '../content/remote-lookup.ts'
 import { preserve } from './content.ts'
@@ -94,7 +93,7 @@ async function drainUnder(
 ): Promise<void> {
   const until = sb.now() + drainBeforeRemovalMs
   const staying = new Set(except)
-  const jobs = [...sb.queue.jobs()].filter((job) => !staying.has(job) && concerns(job.intention, path))
+  const jobs = sb.queue.jobsUnder(path).filter((job) => !staying.has(job))
   if (jobs.length === 0) return
   const sent = new Set(jobs.map(({ intention }) => intention))
   sb.queue.expedite((intention) => intention.kind === 'delete' && sent.has(intention))

@@ -37,11 +37,7 @@ export function status(sb: Superblock): FileSystemStatus {
 
 /** Changes at or under a path that the service has not got yet. */
 export function unsentUnder(sb: Superblock, path: string): readonly Unsent[] {
-  return jobsUnder(sb, path).map((job) => unsentOf(sb, job))
-}
-
-function jobsUnder(sb: Superblock, path: string): Job[] {
-  return [...sb.queue.jobs()].filter(({ intention }) => concerns(intention, path))
+  return sb.queue.jobsUnder(path).map((job) => unsentOf(sb, job))
 }
 
 function unsentOf(sb: Superblock, job: Job): Unsent {
@@ -83,7 +79,7 @@ export async function wait(
 ): Promise<void> {
   const until = sb.now() + options.timeoutMs
   sb.queue.expedite((intention) => concerns(intention, path))
-  for (let jobs = jobsUnder(sb, path); jobs.length > 0; jobs = jobsUnder(sb, path)) {
+  for (let jobs = sb.queue.jobsUnder(path); jobs.length > 0; jobs = sb.queue.jobsUnder(path)) {
     const job = jobs.find(({ isHeld }) => !isHeld)
     // A document that is being written is sent when it is closed.
     if (job === undefined)
