@@ -18,7 +18,6 @@ import {
   intend,
   isDoubtful,
   isMergeable,
-  isUnder,
   merge,
   pathsOf,
   type Intention,
@@ -93,13 +92,12 @@ export class CommitQueue {
 
   /** Deletes under a folder that were never sent and stand alone for their paths: what one recursive delete may do for all. */
   untriedDeletes(folder: string): Job[] {
-    return [...this.#jobs.values()].filter(
+    return this.jobsUnder(folder).filter(
       (job) =>
         job.isIdle &&
         job.intention.kind === 'delete' &&
         job.intention.attempts === 0 &&
         !isDoubtful(job.intention) &&
-        isUnder(job.intention.path, folder) &&
         this.#byPath.get(job.intention.path)?.length === 1,
     )
   }

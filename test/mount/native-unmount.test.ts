@@ -95,7 +95,7 @@ describe.skipIf(why !== undefined)(`fuse-native mounts${why === undefined ? '' :
     const drive = await mount({ preload: `data:text/javascript,${encodeURIComponent(noteAtExit)}` })
     const file = await open(drive.at('a'), 'w')
     await drive.ask({ kind: 'unmount', isLazy: true })
-    await setTimeout(300)
+    await setTimeout(300) // for a program that does not wait
     await file.close()
     expect(await drive.closed).toBe('unmounted')
     await waitUntil(

@@ -41,6 +41,8 @@ export class MemoryMount {
   readonly closed: Promise<string>
   /** Resolves when the program ended. */
   readonly ended: Promise<void>
+  /** Rejects when the program ended, with what it wrote: for a race with what it should answer. */
+  readonly gone: Promise<never>
   readonly #isFolderOurs: boolean
   readonly #answers = new Map<number, (answer: Extract<Answer, { kind: 'answer' }>) => void>()
   #lastId = 0
@@ -51,6 +53,10 @@ export class MemoryMount {
     this.process = process
     process.stderr?.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()))
     this.ended = once(process, 'exit').then(() => {})
+    this.gone = this.ended.then(() => {
+      throw new Error(`the program ended (${process.signalCode ?? process.exitCode}): ${this.stderr}`)
+    })
+    this.gone.catch(() => {}) // nobody may be waiting
     this.closed = new Promise((resolve) => {
       process.on('message', (answer: Answer) => {
         if (answer.kind === 'closed') resolve(answer.reason)
@@ -75,12 +81,7 @@ export class MemoryMount {
       this.#answers.set(id, resolve),
     )
     this.process.send({ ...wish, id })
-    const ended = this.ended.then(() => {
-      const { exitCode, signalCode } = this.process
-      throw new Error(`the program ended without an answer (${signalCode ?? exitCode}): ${this.stderr}`)
-    })
-    ended.catch(() => {}) // it may end much later
-    const answer = await within(20_000, `an answer to ${wish.kind}`, Promise.race([answered, ended]))
+    const answer = await within(20_000, `an answer to ${wish.kind}`, Promise.race([answered, this.gone]))
     if (answer.error !== undefined) throw new Refused(answer.error)
     return answer.value
   }
@@ -126,10 +127,7 @@ export async function mountMemory(options: MemoryMountOptions = {}): Promise<Mem
   })
   const mount = new MemoryMount(mountpoint, child, options.mountpoint === undefined)
   const first = once(child, 'message') as Promise<[Answer]>
-  const ended = mount.ended.then(() => {
-    throw new Error(`the program ended: ${mount.stderr}`)
-  })
-  const [answer] = await within(20_000, 'the mount', Promise.race([first, ended]))
+  const [answer] = await within(20_000, 'the mount', Promise.race([first, mount.gone]))
   if (answer.kind !== 'refused') return mount
   await mount.remove()
   throw new Refused(answer.error)

@@ -30,17 +30,20 @@ export function runKept(
     let stderr = ''
     const timer = setTimeout(() => {
       letGo()
+      child.unref()
+      child.stderr.destroy()
       resolve({ code: null, stderr: `${program} did not end within ${limitMs / 1000} s` })
     }, limitMs)
     child.stderr.on('data', (chunk: Buffer) => {
       stderr += chunk.toString()
-      const [line, code] = /^ended (\d+)\n$/m.exec(stderr) ?? []
-      if (line === undefined) return
+      const line = /^ended (\d+)\n$/m.exec(stderr)
+      if (line === null) return
       clearTimeout(timer)
-      if (Number(code) === 0) void over.then(letGo, letGo)
+      const code = Number(line[1])
+      if (code === 0) void over.then(letGo, letGo)
       else letGo()
-      if (Number(code) === notFound) reject(Object.assign(new Error(`no ${program}`), { code: 'ENOENT' }))
-      else resolve({ code: Number(code), stderr: stderr.slice(0, -line.length).trim() })
+      if (code === notFound) reject(Object.assign(new Error(`no ${program}`), { code: 'ENOENT' }))
+      else resolve({ code, stderr: stderr.slice(0, line.index).trim() })
     })
     child.once('error', (error) => {
       clearTimeout(timer)
