@@ -4,7 +4,7 @@
 export { createClient } from './api/client.ts'
 export type { Client, ClientOptions } from './api/client.ts'
 export { ApiError, NetworkError } from './api/errors.ts'
-export { ErrnoError } from './content/errno-error.ts'
+export { ErrnoError } from './errno-error.ts'
 export { DaemonError } from './daemon/daemon-error.ts'
 export { planMount } from './daemon/mount-plan.ts'
 export type { MountPlan, MountPlanOptions } from './daemon/mount-plan.ts'

@@ -97,7 +97,7 @@ function parseObject(text: string, file: string): Record<string, unknown> {
     return objectAt(JSON.parse(text), file, 'the file')
   } catch (error) {
     if (error instanceof DaemonError) throw error
-    throw new DaemonError(`${file} is not valid JSON; mend or remove it`, { cause: error })
+    throw new DaemonError(`${file} is not valid JSON; fix or remove it`, { cause: error })
   }
 }
 

@@ -19,7 +19,7 @@ export async function runDoctor(givenUrl: string | undefined, isJson: boolean): 
             name: 'service',
             result: 'note',
             finding: 'none is configured',
-            mend: 'add --base-url or set DOCMOUNT_BASE_URL',
+            fix: 'add --base-url or set DOCMOUNT_BASE_URL',
           },
         ]
       : await checkService(url, key)
@@ -29,6 +29,6 @@ export async function runDoctor(givenUrl: string | undefined, isJson: boolean): 
   if (checks.some(({ result }) => result === 'problem')) process.exitCode = exitCodes.failure
 }
 
-function lineOf({ name, result, finding, mend }: Check): string {
-  return `${signs[result]} ${name}: ${finding}${mend === undefined ? '' : `\n    mend: ${mend}`}`
+function lineOf({ name, result, finding, fix }: Check): string {
+  return `${signs[result]} ${name}: ${finding}${fix === undefined ? '' : `\n    fix: ${fix}`}`
 }

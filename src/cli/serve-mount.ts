@@ -4,7 +4,7 @@ import { tellStarter } from '../daemon/background-start.ts'
 import { openLog } from '../daemon/log.ts'
 import type { MountSession, SessionEnd } from '../daemon/mount-session.ts'
 import { startSession, type StartSessionOptions } from '../daemon/start-session.ts'
-import { tellSupervisor } from '../daemon/supervisor.ts'
+import { notifySystemd } from '../daemon/systemd-notify.ts'
 import type { Log } from '../log.ts'
 import { exitCodes } from './exit-codes.ts'
 import { describeLeftUnsent } from './unsent-text.ts'
@@ -34,7 +34,7 @@ export async function serveMount(
   signals.obey(session)
   const { mountpoint, driver, stateDir } = session.record
   if (logFile === undefined) console.log(`${options.plan.project} is mounted at ${mountpoint}`)
-  tellSupervisor('ready')
+  notifySystemd('ready')
   await tellStarter({ kind: 'live', pid: process.pid, mountpoint, driver })
 
   const end = await session.finished
@@ -58,7 +58,7 @@ function listenForSignals(log: Log): { obey(session: MountSession): void } {
     if (session === undefined || count === 0) return
     if (count >= 3) process.exit(exitCodes.failure)
     if (count === 2) session.hurry()
-    tellSupervisor('stopping')
+    notifySystemd('stopping')
     session.stop({ timeoutMs: signalTimeoutMs, force: count > 1 }).catch((error: unknown) => {
       count = 0
       log.error({ error }, 'the drive stays')

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Files, RemoteFile } from '../api/types.ts'
-import { ErrnoError } from './errno-error.ts'
+import { ErrnoError } from '../errno-error.ts'
 
 export interface Digest {
   /** Bytes. */

@@ -3,7 +3,7 @@
 
 import { ApiError } from '../api/errors.ts'
 import type { CallOptions, Files, FolderListing, RemoteFile } from '../api/types.ts'
-import { ErrnoError } from './errno-error.ts'
+import { ErrnoError } from '../errno-error.ts'
 
 /** The record at a path, or undefined where nothing is. Throws ApiError (401, 403, 429, 5xx), NetworkError, EIO for a contradiction. */
 export async function lookUp(

@@ -2,7 +2,7 @@
 
 import type { Client } from '../api/client.ts'
 import { ApiError, NetworkError } from '../api/errors.ts'
-import { ErrnoError } from '../content/errno-error.ts'
+import { ErrnoError } from '../errno-error.ts'
 import { DaemonError } from './daemon-error.ts'
 import type { MountPlan } from './mount-plan.ts'
 

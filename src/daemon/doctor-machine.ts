@@ -4,7 +4,7 @@ import { access, constants, readFile, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Check, good, note, problem } from './doctor.ts'
 import { gatherDriverFacts, tryFuseNative } from './driver-facts.ts'
-import { type DriverFacts, mendOfDenied, selectDriver } from './select-driver.ts'
+import { type DriverFacts, fixOfDenied, selectDriver } from './select-driver.ts'
 import { runtimeFolder, xdgFolder } from './xdg.ts'
 
 const gib = 2 ** 30
@@ -39,7 +39,7 @@ function checkDriver(facts: DriverFacts): Check {
     const { driver, why } = selectDriver('auto', facts)
     return good('driver', `docmount mount takes ${driver}: ${why}`)
   } catch (error) {
-    return problem('driver', (error as Error).message, 'mend the lines below that are marked ✗')
+    return problem('driver', (error as Error).message, 'fix the lines below that are marked ✗')
   }
 }
 
@@ -49,15 +49,15 @@ function checkDevFuse(facts: DriverFacts): Check {
   if (devFuse === 'missing') {
     return problem('/dev/fuse', 'does not exist', 'modprobe fuse; in a container: --device /dev/fuse')
   }
-  if (devFuse === 'denied') return problem('/dev/fuse', 'cannot be opened', mendOfDenied(facts))
+  if (devFuse === 'denied') return problem('/dev/fuse', 'cannot be opened', fixOfDenied(facts))
   return good('/dev/fuse', 'can be opened')
 }
 
 function checkFusermount({ hasFusermount, canMount }: DriverFacts): Check {
-  const mend = 'install the package fuse3'
+  const fix = 'install the package fuse3'
   if (hasFusermount) return good('fusermount3', 'is installed')
-  if (canMount) return note('fusermount3', 'is missing; root mounts without it', mend)
-  return problem('fusermount3', 'is missing', mend)
+  if (canMount) return note('fusermount3', 'is missing; root mounts without it', fix)
+  return problem('fusermount3', 'is missing', fix)
 }
 
 async function checkAllowOther({ canMount }: DriverFacts): Promise<Check> {

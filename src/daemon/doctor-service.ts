@@ -96,5 +96,5 @@ function describeKeyFailure(error: unknown): Check {
       'make a new key among the settings of the project',
     )
   }
-  return problem('API key', redact((error as Error).message), 'mend this first, then ask again')
+  return problem('API key', redact((error as Error).message), 'fix this first, then ask again')
 }

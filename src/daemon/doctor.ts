@@ -1,9 +1,9 @@
-// What `docmount doctor` finds out. Each check names what was looked at, what was found, and how to mend it.
+// What `docmount doctor` finds out. Each check names what was looked at, what was found, and how to fix it.
 
 /**
  * - `good`: nothing to do.
  * - `note`: a drive works without it.
- * - `problem`: a drive does not work, or not well, until it is mended.
+ * - `problem`: a drive does not work, or not well, until it is fixed.
  */
 export type CheckResult = 'good' | 'note' | 'problem'
 
@@ -11,18 +11,18 @@ export interface Check {
   readonly name: string
   readonly result: CheckResult
   readonly finding: string
-  /** The way to mend it; absent when there is nothing to mend. */
-  readonly mend?: string
+  /** The way to fix it; absent when there is nothing to fix. */
+  readonly fix?: string
 }
 
 export function good(name: string, finding: string): Check {
   return { name, result: 'good', finding }
 }
 
-export function note(name: string, finding: string, mend: string): Check {
-  return { name, result: 'note', finding, mend }
+export function note(name: string, finding: string, fix: string): Check {
+  return { name, result: 'note', finding, fix }
 }
 
-export function problem(name: string, finding: string, mend: string): Check {
-  return { name, result: 'problem', finding, mend }
+export function problem(name: string, finding: string, fix: string): Check {
+  return { name, result: 'problem', finding, fix }
 }

@@ -13,7 +13,7 @@ export async function readLeftUnsent(stateDir: string): Promise<readonly Unsent[
     () => false,
   )
   if (!hasJournal) return []
-  const { Journal } = await import('../content/journal.ts')
+  const { Journal } = await import('../content/spool/journal.ts')
   const journal = new Journal(stateDir)
   try {
     return journal

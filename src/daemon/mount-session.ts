@@ -116,7 +116,7 @@ export class MountSession {
 
   /** Somebody else unmounted; what is left is sending. */
   async #finishWithin({ timeoutMs }: StopOptions): Promise<UnmountAnswer> {
-    await settled(this.finished, [AbortSignal.timeout(Math.min(timeoutMs, longestMs))])
+    await endedOrAborted(this.finished, [AbortSignal.timeout(Math.min(timeoutMs, longestMs))])
     this.#hurry.abort()
     const { unsent } = await this.finished
     return { unsent, isDetached: false }
@@ -159,7 +159,7 @@ export class MountSession {
           return true
         }
         await this.#reportBusy(error)
-        await settled(sleep(busyRetryMs), [cancel, this.#hurry.signal])
+        await endedOrAborted(sleep(busyRetryMs), [cancel, this.#hurry.signal])
         if (cancel.aborted) throw takenBack()
       }
     }
@@ -195,7 +195,7 @@ export class MountSession {
     if (timeoutMs === 0 || this.#hurry.signal.aborted) return
     const onProgress = (): void => this.#tell({})
     const drained = this.fileSystem.drain({ timeoutMs, onProgress })
-    await settled(drained, [this.#hurry.signal, ...stops])
+    await endedOrAborted(drained, [this.#hurry.signal, ...stops])
     if (stops.some((signal) => signal.aborted)) throw takenBack()
     if (this.#hurry.signal.aborted) this.#log.warn({}, 'stopped sending; what is unsent stays journaled')
   }
@@ -220,7 +220,7 @@ function takenBack(): DaemonError {
 }
 
 /** Waits for the work or the first signal, whichever comes first. A rejection of the work is passed on. */
-async function settled(work: Promise<unknown>, signals: readonly AbortSignal[]): Promise<void> {
+async function endedOrAborted(work: Promise<unknown>, signals: readonly AbortSignal[]): Promise<void> {
   const done = new AbortController()
   const stopped = signals.map(
     (signal) =>

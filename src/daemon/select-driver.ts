@@ -31,7 +31,7 @@ export function judgeKernelDriver(facts: DriverFacts): { isPossible: boolean; wh
   if (facts.isDescriptorPassed) return yes('the mountpoint is a descriptor that was mounted already')
   if (facts.devFuse === 'missing') return no('/dev/fuse does not exist (run: modprobe fuse)')
   // fusermount3 is no way around it: it opens the device with the rights of its caller.
-  if (facts.devFuse === 'denied') return no(`/dev/fuse may not be opened (${mendOfDenied(facts)})`)
+  if (facts.devFuse === 'denied') return no(`/dev/fuse may not be opened (${fixOfDenied(facts)})`)
   if (facts.canMount) return yes('this process may mount by itself')
   if (!facts.hasFusermount) return no('fusermount3 is missing (install the package fuse3)')
   const receiver = facts.descriptorReceivers[0]
@@ -42,7 +42,7 @@ export function judgeKernelDriver(facts: DriverFacts): { isPossible: boolean; wh
 }
 
 /** Root is denied only where its container has not got the device. */
-export function mendOfDenied({ canMount }: Pick<DriverFacts, 'canMount'>): string {
+export function fixOfDenied({ canMount }: Pick<DriverFacts, 'canMount'>): string {
   return canMount ? 'in a container: --device /dev/fuse' : 'as root run: chmod 666 /dev/fuse'
 }
 

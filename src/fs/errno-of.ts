@@ -1,7 +1,7 @@
 // The one table from errors to errnos, total: whatever is thrown has a name for the kernel. Called in the drivers only.
 
 import { ApiError, InputError, NetworkError } from '../api/errors.ts'
-import { ErrnoError } from '../content/errno-error.ts'
+import { ErrnoError } from '../errno-error.ts'
 
 /** The errno name (`ENOENT`) that tells a program what happened; EIO for anything unknown. */
 export function errnoOf(error: unknown): string {

@@ -1,21 +1,21 @@
 // A document project as a POSIX-shaped object: the operation table. Each operation lives in the file of its topic.
 
 import type { FileSystem, FileSystemOptions } from './contract.ts'
-import { copyFileRange } from './copy.ts'
-import { mkdir, opendir, readdir, releasedir } from './folders.ts'
-import { getattr, lookup } from './lookup.ts'
-import { nameMaxBytes } from './names.ts'
-import { create, open, read, release, write } from './open.ts'
+import { copyFileRange } from './calls/copy.ts'
+import { mkdir, opendir, readdir, releasedir } from './calls/folders.ts'
+import { getattr, lookup } from './calls/lookup.ts'
+import { nameMaxBytes } from './tree/names.ts'
+import { create, open, read, release, write } from './calls/open.ts'
 import type { FilesystemStatistics } from './operations.ts'
 import { readOnly } from './read-only.ts'
-import { rename } from './rename.ts'
-import { rmdir } from './rmdir.ts'
-import { flush, fsync } from './save.ts'
-import { fallocate, setattr } from './setattr.ts'
+import { rename } from './calls/rename.ts'
+import { rmdir } from './calls/rmdir.ts'
+import { flush, fsync } from './unsent/save.ts'
+import { fallocate, setattr } from './calls/setattr.ts'
 import { start, stop } from './start.ts'
-import { drain, recoverTo, refresh, retry, status, unsentUnder, wait } from './steering.ts'
+import { drain, recoverTo, refresh, retry, status, unsentUnder, wait } from './control.ts'
 import type { Superblock } from './superblock.ts'
-import { unlink } from './unlink.ts'
+import { unlink } from './calls/unlink.ts'
 
 /** The interface tells no quota: a terabyte, of which half is free, keeps every program content. */
 const statistics: FilesystemStatistics = {

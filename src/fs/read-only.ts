@@ -1,6 +1,6 @@
 // A read-only drive is a wrapper that throws, not an `if` in every operation.
 
-import { ErrnoError } from '../content/errno-error.ts'
+import { ErrnoError } from '../errno-error.ts'
 import type { FileSystem } from './contract.ts'
 
 /** The same filesystem, where everything that would change a document answers EROFS. */

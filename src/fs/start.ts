@@ -2,31 +2,31 @@
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createReader } from '../content/block-reader.ts'
-import { CommitQueue } from '../content/commit-queue.ts'
-import { Committer } from '../content/committer.ts'
-import { ErrnoError } from '../content/errno-error.ts'
-import { GaugedFiles } from '../content/gauged-files.ts'
-import { Journal } from '../content/journal.ts'
-import { PresignedUrls } from '../content/presigned-urls.ts'
-import { probeWhileUnreachable } from '../content/probe.ts'
-import { SavedListings } from '../content/saved-listings.ts'
-import { Spool } from '../content/spool.ts'
+import { createReader } from '../content/read/block-reader.ts'
+import { CommitQueue } from '../content/commit/commit-queue.ts'
+import { Committer } from '../content/commit/committer.ts'
+import { ErrnoError } from '../errno-error.ts'
+import { WatchedFiles } from '../content/reach/watched-files.ts'
+import { Journal } from '../content/spool/journal.ts'
+import { PresignedUrls } from '../content/read/presigned-urls.ts'
+import { probeWhileUnreachable } from '../content/reach/probe.ts'
+import { SavedListings } from '../content/spool/saved-listings.ts'
+import { Spool } from '../content/spool/spool.ts'
 import { silentLog } from '../log.ts'
-import { AttributeStore } from './attribute-store.ts'
-import { timeOfMs } from './attributes.ts'
-import { preserve } from './content.ts'
+import { AttributeStore } from './tree/attribute-store.ts'
+import { timeOfMs } from './tree/attributes.ts'
+import { preserve } from './unsent/content.ts'
 import type { FileSystemOptions } from './contract.ts'
-import { isUnreachable } from './folder-source.ts'
-import { HandleTable } from './handles.ts'
-import { longestTtlMs } from './listings.ts'
-import { TypePolicy } from './names.ts'
-import { Prefetch } from './prefetch.ts'
-import { recover, sweepSpool } from './recovery.ts'
-import { committed, landed, outpaced, refused, replaced, superseded } from './save.ts'
+import { isUnreachable } from './tree/folder-source.ts'
+import { HandleTable } from './tree/handles.ts'
+import { longestTtlMs } from './tree/listings.ts'
+import { TypePolicy } from './tree/names.ts'
+import { Prefetch } from './ahead/prefetch.ts'
+import { recover, sweepSpool } from './unsent/recovery.ts'
+import { committed, landed, outpaced, refused, replaced, superseded } from './unsent/save.ts'
 import { defaultHostName, mimetypeOf, type Settings, type Superblock } from './superblock.ts'
-import { Tree } from './tree.ts'
-import { WalkAhead } from './walk-ahead.ts'
+import { Tree } from './tree/tree.ts'
+import { WalkAhead } from './ahead/walk-ahead.ts'
 
 /** Opens journal and spool, takes up what is unsent, lists the root. Throws as `createFileSystem`. */
 export async function start(options: FileSystemOptions): Promise<Superblock> {
@@ -93,7 +93,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
   const journal = new Journal(settings.stateDir)
   const log = options.log ?? silentLog
   const now = Date.now
-  const files = new GaugedFiles(options.files)
+  const files = new WatchedFiles(options.files)
   const saved = new SavedListings(settings.stateDir)
   const spool = new Spool(join(settings.stateDir, 'spool'), journal)
   mkdirSync(settings.cacheDir, { recursive: true, mode: 0o700 })
@@ -115,7 +115,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     mimetypeOf: (path, head) => mimetypeOf(types, path, head),
     preserve: (path, signal) => preserve(sb, path, signal),
     secure: async ({ spool: id }) => {
-      if (id !== undefined) await spool.settle(id)
+      if (id !== undefined) await spool.makeDurable(id)
       await journal.durable()
     },
     save: (intention) => journal.saveIntention(intention),

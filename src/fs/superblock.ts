@@ -2,22 +2,22 @@
 
 import { hostname } from 'node:os'
 import type { Mimetype } from '../api/mimetypes.ts'
-import type { CommitQueue } from '../content/commit-queue.ts'
-import type { GaugedFiles } from '../content/gauged-files.ts'
-import type { Journal } from '../content/journal.ts'
-import type { PresignedUrls } from '../content/presigned-urls.ts'
-import type { Reader } from '../content/reader.ts'
-import type { SavedListings } from '../content/saved-listings.ts'
-import type { Spool } from '../content/spool.ts'
+import type { CommitQueue } from '../content/commit/commit-queue.ts'
+import type { WatchedFiles } from '../content/reach/watched-files.ts'
+import type { Journal } from '../content/spool/journal.ts'
+import type { PresignedUrls } from '../content/read/presigned-urls.ts'
+import type { Reader } from '../content/read/reader.ts'
+import type { SavedListings } from '../content/spool/saved-listings.ts'
+import type { Spool } from '../content/spool/spool.ts'
 import type { Log } from '../log.ts'
-import type { AttributeStore } from './attribute-store.ts'
-import type { Owner } from './attributes.ts'
-import type { HandleTable } from './handles.ts'
-import type { TypePolicy } from './names.ts'
-import type { Node } from './node.ts'
-import type { Prefetch } from './prefetch.ts'
-import type { Tree } from './tree.ts'
-import type { WalkAhead } from './walk-ahead.ts'
+import type { AttributeStore } from './tree/attribute-store.ts'
+import type { Owner } from './tree/attributes.ts'
+import type { HandleTable } from './tree/handles.ts'
+import type { TypePolicy } from './tree/names.ts'
+import type { Node } from './tree/node.ts'
+import type { Prefetch } from './ahead/prefetch.ts'
+import type { Tree } from './tree/tree.ts'
+import type { WalkAhead } from './ahead/walk-ahead.ts'
 
 /** Options with their defaults filled in. */
 export interface Settings {
@@ -33,7 +33,7 @@ export interface Settings {
 
 export interface Superblock {
   readonly settings: Settings
-  readonly files: GaugedFiles
+  readonly files: WatchedFiles
   readonly log: Log
   readonly tree: Tree
   readonly handles: HandleTable

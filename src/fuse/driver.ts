@@ -41,7 +41,7 @@ export interface Mounted {
 export interface Driver {
   readonly name: DriverName
   readonly capabilities: DriverCapabilities
-  /** Resolves when the kernel's first request (INIT) was answered. Throws a MountError with a mend. */
+  /** Resolves when the kernel's first request (INIT) was answered. Throws a MountError with a fix. */
   mount(operations: Operations, options: MountOptions): Promise<Mounted>
 }
 

@@ -1,6 +1,6 @@
 // The bytes of one virtual file, in memory. Knows no name and no folder.
 
-import { ErrnoError } from '../content/errno-error.ts'
+import { ErrnoError } from '../errno-error.ts'
 
 /** No single file of rows is larger: parsed, it takes several times as much memory. */
 export const maxFileBytes: number = 64 * 1024 * 1024

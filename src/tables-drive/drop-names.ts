@@ -1,9 +1,9 @@
 // What the name of a dropped file says: whether it is looked at when it is closed, only kept, or refused.
 
 import { mimetypeOfName } from '../api/mimetype-of.ts'
-import { ErrnoError } from '../content/errno-error.ts'
-import { checkName, nameMaxBytes } from '../fs/names.ts'
-import { isScratchName } from '../fs/scratch.ts'
+import { ErrnoError } from '../errno-error.ts'
+import { checkName, nameMaxBytes } from '../fs/tree/names.ts'
+import { isScratchName } from '../fs/tree/scratch.ts'
 import type { DropTarget } from './drop-target.ts'
 
 const resultSuffix = '.result.json'

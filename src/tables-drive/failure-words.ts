@@ -1,7 +1,7 @@
 // What a result file says of a failure: the service's own words where it has spoken, else ours. One line.
 
 import { ApiError } from '../api/errors.ts'
-import { ErrnoError } from '../content/errno-error.ts'
+import { ErrnoError } from '../errno-error.ts'
 
 export function failureWords(error: unknown): string {
   if (error instanceof ApiError) return error.errorMessage

@@ -1,6 +1,6 @@
 // Open files and folders of the virtual tree by `fh`.
 
-import { HandleNumbers } from '../fs/handle-numbers.ts'
+import { HandleNumbers } from '../fs/tree/handle-numbers.ts'
 import type { OpenFlags } from '../fs/operations.ts'
 import type { Content } from './content.ts'
 import type { VirtualNode } from './virtual-node.ts'

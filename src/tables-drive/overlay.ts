@@ -3,11 +3,11 @@
 //   node ids    below 2^48: the drive's     from there: the tree's
 //   handles     numbers of our own for both, so that neither side's can be taken for the other's
 
-import { ErrnoError } from '../content/errno-error.ts'
+import { ErrnoError } from '../errno-error.ts'
 import type { FileSystem } from '../fs/contract.ts'
-import { HandleNumbers } from '../fs/handle-numbers.ts'
+import { HandleNumbers } from '../fs/tree/handle-numbers.ts'
 import { type Caller, type Filler, type MaybePromise, rootIno } from '../fs/operations.ts'
-import { andThen } from './and-then.ts'
+import { andThen } from '../maybe-promise.ts'
 import type { TreeOperations } from './virtual-tree.ts'
 
 /**

@@ -2,7 +2,7 @@
 
 import { reconcileResultToWire } from '../api/table-to-wire.ts'
 import type { ReconcileInput, Tables } from '../api/table-types.ts'
-import { ErrnoError } from '../content/errno-error.ts'
+import { ErrnoError } from '../errno-error.ts'
 import { decodeText } from '../rows/text.ts'
 import type { DroppedFile, DropTarget } from './drop-target.ts'
 import { failureWords } from './failure-words.ts'

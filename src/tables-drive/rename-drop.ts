@@ -1,6 +1,6 @@
 // Another name for a dropped file. With it a temporary file may become one its folder takes: that is how programs save.
 
-import { ErrnoError } from '../content/errno-error.ts'
+import { ErrnoError } from '../errno-error.ts'
 import type { RenameFlags } from '../fs/operations.ts'
 import { checkDropName } from './drop-names.ts'
 import { type DropPlace, takeUp, type TakeUpParts } from './take-up.ts'

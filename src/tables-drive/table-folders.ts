@@ -6,7 +6,7 @@ import { schemaToWire, tableToWire } from '../api/table-to-wire.ts'
 import type { MaybePromise } from '../fs/operations.ts'
 import { Content } from './content.ts'
 import { forwardTarget } from './forward-target.ts'
-import { Fresh } from './fresh.ts'
+import { LoadedForAWhile } from './loaded-for-a-while.ts'
 import { reconcileTarget } from './reconcile-target.ts'
 import { folderNamesOf, type KnownTable } from './table-names.ts'
 import type { VirtualNode, VirtualNodes } from './virtual-node.ts'
@@ -25,19 +25,19 @@ export interface TableFoldersOptions {
 interface TableFolder {
   readonly folder: VirtualNode
   readonly tableFile: VirtualNode
-  readonly schema: Fresh
+  readonly schema: LoadedForAWhile
 }
 
 export class TableFolders {
   readonly #options: TableFoldersOptions
   /** By table id: a table that gets another name keeps its nodes, and what was dropped there. */
   readonly #folders = new Map<string, TableFolder>()
-  readonly #listing: Fresh
+  readonly #listing: LoadedForAWhile
 
   constructor(options: TableFoldersOptions) {
     this.#options = options
     const { ttlMs, now, root } = options
-    this.#listing = new Fresh({ ttlMs, now, load: () => this.#load() })
+    this.#listing = new LoadedForAWhile({ ttlMs, now, load: () => this.#load() })
     root.refreshChildren = (signal): MaybePromise<void> => this.#listing.ensure(signal)
   }
 
@@ -77,7 +77,7 @@ export class TableFolders {
     const schemaFile = file('schema.json')
     const load = async (): Promise<void> =>
       this.#show(schemaFile, schemaToWire(await tables.schema(table.id, { signal })))
-    const schema = new Fresh({ ttlMs, now, load })
+    const schema = new LoadedForAWhile({ ttlMs, now, load })
     schemaFile.refreshContent = (waiting): MaybePromise<void> => schema.ensure(waiting)
     const onForwarded = (): void => schema.forget()
     dropFolder('forward').target = forwardTarget({ tables, tableId: table.id, onForwarded })

@@ -1,7 +1,7 @@
 // Names of tables as names of folders: possible, and different from each other.
 
 import type { Table } from '../api/table-types.ts'
-import { nameMaxBytes } from '../fs/names.ts'
+import { nameMaxBytes } from '../fs/tree/names.ts'
 
 /** A table that can be asked for. */
 export type KnownTable = Table & { readonly id: string }

@@ -14,7 +14,7 @@ import { type Caller, rootIno } from '../fs/operations.ts'
 import { readOnly } from '../fs/read-only.ts'
 import { type Log, silentLog } from '../log.ts'
 import { overlay, overlayIno } from './overlay.ts'
-import { Shelf } from './shelf.ts'
+import { DropQuota } from './drop-quota.ts'
 import { TableFolders } from './table-folders.ts'
 import { VirtualNodes } from './virtual-node.ts'
 import { virtualTree } from './virtual-tree.ts'
@@ -54,7 +54,7 @@ export async function withTablesFolder(inner: FileSystem, options: TablesDriveOp
     mtimeMs: now(),
   })
   const folders = new TableFolders({ tables, nodes, root, ttlMs, now, signal: ending.signal })
-  const tree = virtualTree({ nodes, shelf: new Shelf(nodes), log, now })
+  const tree = virtualTree({ nodes, quota: new DropQuota(nodes), log, now })
   const drive = overlay(inner, { name: folderName, tree, onHidden: warnOnce(log) })
   const shown = options.readOnly === true ? readOnly(drive) : drive
   return {

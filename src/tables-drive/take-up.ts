@@ -3,18 +3,18 @@
 //   written ─close, or a name that is taken─▶ taking ─▶ taken ─write─▶ written
 //                                                    └▶ failed: close says so again until something is written
 
-import { abortable } from '../content/abortable.ts'
-import { ErrnoError } from '../content/errno-error.ts'
+import { abortable } from '../abortable.ts'
+import { ErrnoError } from '../errno-error.ts'
 import type { Log } from '../log.ts'
 import { Content } from './content.ts'
 import { fateOf, resultNameOf } from './drop-names.ts'
 import type { DropTarget, Verdict } from './drop-target.ts'
-import type { Shelf } from './shelf.ts'
+import type { DropQuota } from './drop-quota.ts'
 import type { VirtualNode, VirtualNodes } from './virtual-node.ts'
 
 export interface TakeUpParts {
   readonly nodes: VirtualNodes
-  readonly shelf: Shelf
+  readonly quota: DropQuota
   readonly log: Log
   readonly now: () => number
 }
@@ -95,7 +95,7 @@ function refusal({ place, target }: Drop): Verdict {
 
 /** A file of its own each time, complete from the start: whoever waits for it never reads half. */
 function writeResult(
-  { nodes, shelf, now }: TakeUpParts,
+  { nodes, quota, now }: TakeUpParts,
   { folder, name }: DropPlace,
   verdict: Verdict,
 ): void {
@@ -110,5 +110,5 @@ function writeResult(
   })
   result.content = content
   result.taken = { folder, name: result.name, version: content.version, failure: undefined }
-  shelf.hold(result, content.size)
+  quota.hold(result, content.size)
 }

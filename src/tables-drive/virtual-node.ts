@@ -1,7 +1,7 @@
 // One file or folder that exists in no service, and the table of all of them. Knows nothing of what they mean.
 
-import { ErrnoError } from '../content/errno-error.ts'
-import { timeOfMs } from '../fs/attributes.ts'
+import { ErrnoError } from '../errno-error.ts'
+import { timeOfMs } from '../fs/tree/attributes.ts'
 import type { Attributes, Entry, MaybePromise, NodeKind, Time } from '../fs/operations.ts'
 import type { Content } from './content.ts'
 import type { DropTarget, RowsIn } from './drop-target.ts'

@@ -1,8 +1,8 @@
 // The operations of the virtual tree: folders made by the drive, generated files, and files dropped by programs. What a
 // dropped file is for is the business of its folder's target.
 
-import { ErrnoError } from '../content/errno-error.ts'
-import { timeOfMs } from '../fs/attributes.ts'
+import { ErrnoError } from '../errno-error.ts'
+import { timeOfMs } from '../fs/tree/attributes.ts'
 import type {
   AttributeChange,
   Caller,
@@ -16,7 +16,7 @@ import type {
   OpenedFolder,
   Operations,
 } from '../fs/operations.ts'
-import { andThen } from './and-then.ts'
+import { andThen } from '../maybe-promise.ts'
 import { checkFileSize, Content } from './content.ts'
 import { checkDropName } from './drop-names.ts'
 import { Handles } from './handles.ts'
@@ -29,7 +29,7 @@ export type TreeOperations = Omit<Operations, 'statfs'>
 
 /** The operations on the nodes of `parts`. Handles are 1 and up. */
 export function virtualTree(parts: TakeUpParts): TreeOperations {
-  const { nodes, shelf, now } = parts
+  const { nodes, quota, now } = parts
   const handles = new Handles()
 
   function lookup(parent: number, name: string, { signal }: Caller): MaybePromise<Entry | NegativeEntry> {
@@ -63,7 +63,7 @@ export function virtualTree(parts: TakeUpParts): TreeOperations {
   function resize(node: VirtualNode, size: number): void {
     if (node.content === undefined) throw new ErrnoError('EISDIR', `${node.name} is a folder`)
     checkFileSize(size)
-    if (node.isAttached) shelf.hold(node, size)
+    if (node.isAttached) quota.hold(node, size)
     node.content.truncate(size)
     if (size === 0) node.rowsIn = undefined
     node.touch(now())
@@ -119,7 +119,7 @@ export function virtualTree(parts: TakeUpParts): TreeOperations {
   function addFile(parent: VirtualNode, name: string, mode: number): VirtualNode {
     const node = nodes.add({ kind: 'file', name, parent, mode: mode & 0o7777, mtimeMs: now() })
     node.content = new Content()
-    shelf.hold(node, 0)
+    quota.hold(node, 0)
     return node
   }
 
@@ -129,7 +129,7 @@ export function virtualTree(parts: TakeUpParts): TreeOperations {
     const at = flags.append ? content.size : offset
     const size = Math.max(content.size, at + data.length)
     checkFileSize(size)
-    if (node.isAttached) shelf.hold(node, size)
+    if (node.isAttached) quota.hold(node, size)
     content.write(at, data)
     node.touch(now())
     return data.length

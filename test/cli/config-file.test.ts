@@ -61,7 +61,7 @@ test('a missing or empty key file is said so', async () => {
   await expect(keyOf((await read({ api_key_file: '~/key' })).key)).rejects.toThrow(/is empty/)
 })
 
-test('a file that holds a key and is open to others is refused with the command that mends it', async () => {
+test('a file that holds a key and is open to others is refused with the command that fixes it', async () => {
   await read({ api_key: 'secret' })
   await chmod(file, 0o644)
   await expect(read(undefined)).rejects.toThrow(`run: chmod 600 ${file}`)

@@ -100,13 +100,13 @@ test('status for scripts is an array', async () => {
 
 test('doctor tells what stands in the way of a service', async () => {
   const { code, stdout } = await docmount(['doctor', '--json'], configured)
-  const checks = JSON.parse(stdout) as { name: string; result: string; finding: string; mend?: string }[]
+  const checks = JSON.parse(stdout) as { name: string; result: string; finding: string; fix?: string }[]
   const service = checks.find(({ name }) => name === 'service')
   expect(service).toMatchObject({
     result: 'problem',
     finding: expect.stringContaining('ECONNREFUSED') as string,
   })
-  expect(checks.filter(({ result, mend }) => result !== 'good' && mend === undefined)).toEqual([])
+  expect(checks.filter(({ result, fix }) => result !== 'good' && fix === undefined)).toEqual([])
   expect(code).toBe(1)
 })
 

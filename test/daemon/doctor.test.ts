@@ -34,7 +34,7 @@ test('a machine that has everything is good', async () => {
   })
 })
 
-test('a machine that has nothing has a mend for every line', async () => {
+test('a machine that has nothing has a fix for every line', async () => {
   const checks = await checkWayToKernel(nothing)
   expect(checks.filter(({ result }) => result === 'problem').map(({ name }) => name)).toEqual([
     'driver',
@@ -42,15 +42,15 @@ test('a machine that has nothing has a mend for every line', async () => {
     'fusermount3',
     'koffi',
   ])
-  for (const { name, result, mend } of checks)
-    if (result !== 'good') expect([name, mend]).toEqual([name, expect.any(String)])
+  for (const { name, result, fix } of checks)
+    if (result !== 'good') expect([name, fix]).toEqual([name, expect.any(String)])
 })
 
 test('a device that an ordinary user may not open is a problem, with the line for root', async () => {
   const checks = await checkWayToKernel({ ...user, devFuse: 'denied' })
   expect(checks.find(({ name }) => name === '/dev/fuse')).toMatchObject({
     result: 'problem',
-    mend: 'as root run: chmod 666 /dev/fuse',
+    fix: 'as root run: chmod 666 /dev/fuse',
   })
   expect(checks[0]).toMatchObject({ name: 'driver', result: 'problem' })
 })

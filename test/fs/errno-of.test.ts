@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { ApiError, InputError, NetworkError } from '../../src/api/errors.ts'
-import { ErrnoError } from '../../src/content/errno-error.ts'
+import { ErrnoError } from '../../src/errno-error.ts'
 import { errnoOf } from '../../src/fs/errno-of.ts'
 
 const call = { method: 'GET', path: '/a' }

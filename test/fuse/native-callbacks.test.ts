@@ -1,7 +1,7 @@
 // The fuse-native driver's callbacks called as libfuse calls them, where the kernel cannot be made to.
 
 import { beforeEach, describe, expect, test } from 'vitest'
-import { ErrnoError } from '../../src/content/errno-error.ts'
+import { ErrnoError } from '../../src/errno-error.ts'
 import { rootIno, type Entry, type NegativeEntry, type RenameFlags } from '../../src/fs/operations.ts'
 import { nativeCallbacks, type NativeCallbacks } from '../../src/fuse/native/callbacks.ts'
 import { NativeSession } from '../../src/fuse/native/session.ts'

@@ -1,6 +1,6 @@
 // A filesystem whose operations are counted and can be held back: what a slow or silent service does to a mount.
 
-import { ErrnoError } from '../../src/content/errno-error.ts'
+import { ErrnoError } from '../../src/errno-error.ts'
 import type { Caller, Operations } from '../../src/fs/operations.ts'
 import type { OperationName } from './serve-memory-protocol.ts'
 

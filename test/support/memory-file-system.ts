@@ -1,7 +1,7 @@
 // A filesystem that lives in memory: the least `Operations` that is complete and POSIX-shaped. Drivers are tested and
 // measured with it. Knows no service; permissions are the kernel's (`default_permissions`).
 
-import { ErrnoError } from '../../src/content/errno-error.ts'
+import { ErrnoError } from '../../src/errno-error.ts'
 import {
   rootIno,
   type AttributeChange,

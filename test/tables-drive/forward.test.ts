@@ -91,7 +91,7 @@ describe('a file dropped into forward/', () => {
     })
   })
 
-  test('that is mended and saved again is taken, and the result is the new one', async () => {
+  test('that is fixed and saved again is taken, and the result is the new one', async () => {
     await using drive = await openTablesDrive()
     const id = await drive.makeTable('t')
     expect(await codeOf(drive.door.writeFile(`${folder}/a.json`, '[{"sku":'))).toBe('EINVAL')

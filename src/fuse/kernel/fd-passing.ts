@@ -33,7 +33,7 @@ async function runFusermount(args: readonly string[], fd: number): Promise<void>
 /** fusermount3 says precisely what is wrong; what to do about it is added here. */
 export function fusermountFailure(stderr: string): string {
   const reason = stderr.replace(/^fusermount3: /, '').split('\n')[0] ?? ''
-  const mend = /user_allow_other/.test(stderr)
+  const fix = /user_allow_other/.test(stderr)
     ? ': ask the administrator to put a line user_allow_other into /etc/fuse.conf, or leave --allow-other out'
     : /no write access/.test(stderr)
       ? ': the mountpoint must be a folder of your own'
@@ -42,7 +42,7 @@ export function fusermountFailure(stderr: string): string {
         : /device not found|modprobe/.test(stderr)
           ? ': run modprobe fuse'
           : ''
-  return `fusermount3 refuses: ${reason}${mend}`
+  return `fusermount3 refuses: ${reason}${fix}`
 }
 
 export interface Sockets {

@@ -25,7 +25,7 @@ export interface Connection {
   readonly fd: number | undefined
 }
 
-/** Mounts at `mountpoint`, an absolute path without links. Throws a MountError with a mend. */
+/** Mounts at `mountpoint`, an absolute path without links. Throws a MountError with a fix. */
 export async function mountKernel(mountpoint: string, options: MountOptions): Promise<Connection> {
   if (isRoot()) return deviceConnection(await mountAsRoot(mountpoint, options), options.log)
   return mountAsUser(mountpoint, options)
@@ -79,8 +79,8 @@ function openDevice(): number {
     return openSync('/dev/fuse', 'r+')
   } catch (error) {
     const { code = 'EIO' } = error as NodeJS.ErrnoException
-    const mend = code === 'EACCES' || code === 'EPERM' ? 'this process may not open it' : 'run: modprobe fuse'
-    throw new MountError(code, `cannot open /dev/fuse (${code}): ${mend}`, { cause: error })
+    const fix = code === 'EACCES' || code === 'EPERM' ? 'this process may not open it' : 'run: modprobe fuse'
+    throw new MountError(code, `cannot open /dev/fuse (${code}): ${fix}`, { cause: error })
   }
 }
 

@@ -64,8 +64,8 @@ function loadFuse(): FuseConstructor {
 function notLoaded(cause: unknown): MountError {
   const message = cause instanceof Error ? cause.message : String(cause)
   if (message.includes('libfuse')) {
-    const mend = installLibfuse(readOsRelease())
-    return new MountError('ELIBACC', `fuse-native needs the library of FUSE 2: run ${mend}`, { cause })
+    const fix = installLibfuse(readOsRelease())
+    return new MountError('ELIBACC', `fuse-native needs the library of FUSE 2: run ${fix}`, { cause })
   }
   if (message.includes("'fuse-native'")) {
     const line = 'fuse-native is not installed: run npm install fuse-native@2.2.6, or use --driver kernel'

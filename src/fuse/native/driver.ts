@@ -110,8 +110,8 @@ async function mountpointOf(wanted: string): Promise<string> {
     mountpoint = await realpath(wanted)
   } catch (error) {
     const { code = 'EIO' } = error as NodeJS.ErrnoException
-    const mend = code === 'ENOENT' ? 'make the folder first' : code
-    throw new MountError(code, `cannot mount on ${wanted}: ${mend}`, { cause: error })
+    const fix = code === 'ENOENT' ? 'make the folder first' : code
+    throw new MountError(code, `cannot mount on ${wanted}: ${fix}`, { cause: error })
   }
   if (Buffer.byteLength(mountpoint) > longestMountpointBytes) {
     throw new MountError('ENAMETOOLONG', `the mountpoint is longer than ${longestMountpointBytes} bytes`)

@@ -29,8 +29,8 @@ export async function mountFailure(
   if (options.allowOther && process.getuid?.() !== 0 && !(await othersAreAllowed())) {
     return new MountError('EPERM', '--allow-other needs a line user_allow_other in /etc/fuse.conf', cause)
   }
-  const mend = (await whyNoDevice()) ?? 'its own message stands above; is fuse3 installed?'
-  return new MountError('EIO', `libfuse cannot mount on ${mountpoint}: ${mend}`, cause)
+  const fix = (await whyNoDevice()) ?? 'its own message stands above; is fuse3 installed?'
+  return new MountError('EIO', `libfuse cannot mount on ${mountpoint}: ${fix}`, cause)
 }
 
 async function whyNoDevice(): Promise<string | undefined> {

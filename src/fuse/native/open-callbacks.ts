@@ -44,7 +44,7 @@ export function openCallbacks(session: NativeSession): OpenCallbacks {
           toldSizes.forget(ino)
         } else if (wanted.read) {
           const { attributes } = await operations.getattr(ino, fh, request)
-          await toldSizes.settle(ino, attributes.size)
+          await toldSizes.catchUp(ino, attributes.size)
         }
         return [0, fh]
       })

@@ -30,7 +30,7 @@ export class ToldSizes {
   }
 
   /** Resolves when the kernel does not believe in another size. */
-  async settle(ino: number, size: number): Promise<void> {
+  async catchUp(ino: number, size: number): Promise<void> {
     const told = this.#told.get(ino)
     if (told === undefined || told.size === size) return
     const leftMs = told.untilMs - performance.now()

@@ -1,0 +1,38 @@
+// Which failures pass by themselves, and how long to wait before trying again.
+
+import { ApiError, ContentError, isTemporary } from '../../api/errors.ts'
+import { ErrnoError } from '../../errno-error.ts'
+
+const firstBackoffMs = 500
+const longestBackoffMs = 60_000
+
+/** True when the same intention may succeed later with nothing changed: it is tried again for as long as it takes. */
+export function isWorthRetrying(error: unknown): boolean {
+  // Only the answer to a change (PUT, DELETE) is a refusal of it; a question that failed is asked anew.
+  if (error instanceof ApiError && error.method === 'GET') return true
+  if (error instanceof ErrnoError && error.code === 'ESTALE') return true
+  return isTemporary(error) || isLocalTrouble(error)
+}
+
+/** A key that expired may be renewed (401 re-reads it), and a full disk may be emptied: neither is the document's fault. */
+function isLocalTrouble(error: unknown): boolean {
+  if (error instanceof ApiError) return error.status === 401
+  if (error instanceof ContentError) return true
+  const code = (error as NodeJS.ErrnoException | undefined)?.code
+  // A DOMException's code is a number.
+  if (typeof code === 'string' && code.startsWith('SQLITE_')) return true
+  return (
+    code === 'ENOSPC' ||
+    code === 'EMFILE' ||
+    code === 'EIO' ||
+    (error as Error | undefined)?.name === 'AbortError'
+  )
+}
+
+/** Milliseconds until the next attempt: what the service asked for, else doubling with chance, up to a minute. */
+export function backoffMs(attempts: number, error: unknown): number {
+  const asked = error instanceof ApiError ? error.retryAfterMs : undefined
+  if (asked !== undefined) return asked
+  const ceiling = Math.min(longestBackoffMs, firstBackoffMs * 2 ** Math.min(attempts - 1, 10))
+  return ceiling / 2 + Math.random() * (ceiling / 2)
+}

@@ -1,0 +1,391 @@
+// Makes the service agree with one intention: the only code that replaces, moves or deletes a remote document. Stateless
+// between runs: what it finds in the service decides what is left to do, so it may be cut off anywhere and run again.
+
+import { ApiError, isOutcomeUnknown } from '../../api/errors.ts'
+import { isMimetype, type Mimetype } from '../../api/mimetypes.ts'
+import type { Files, RemoteFile, Upload } from '../../api/types.ts'
+import type { Log } from '../../log.ts'
+import { isUriRefusal, keepTheirs } from './conflict.ts'
+import { areSameDocuments, digested, digestOf, digestOfStored, isSameDigest, type Digest } from '../digest.ts'
+import { ErrnoError } from '../../errno-error.ts'
+import { fingerprintOf } from '../fingerprint.ts'
+import { isDoubtful, type Intention } from '../intention.ts'
+import { lookUp, mayMeanMissing } from '../remote-lookup.ts'
+import type { Reader } from '../read/reader.ts'
+import type { Spool, SpoolFile } from '../spool/spool.ts'
+
+/** A 409 after our DELETE means another client was faster: that often in a row is a quarrel, not a race. */
+const replaceRounds = 3
+
+/** A renamed folder that holds documents for longer than this got them from another client. */
+const pruneLagMs = 5_000
+
+export interface CommitterOptions {
+  readonly files: Files
+  readonly spool: Spool
+  readonly reader: Reader
+  readonly keepConflicts: boolean
+  readonly hostName: string
+  readonly log: Log
+  /** The mimetype for a document of this name; `head` is the start of its content. Throws EOPNOTSUPP. */
+  mimetypeOf(path: string, head: () => Promise<Uint8Array>): Promise<Mimetype>
+  /** Called before the version at `path` is destroyed: whoever still needs its bytes takes them now. */
+  preserve(path: string, signal: AbortSignal): Promise<void>
+  /** Makes the intention and its content survive a power cut. */
+  secure(intention: Intention): Promise<void>
+  /** Journals the intention's changed fields. */
+  save(intention: Intention): void
+  conflictKept(path: string, copy: string): void
+}
+
+export class Committer {
+  readonly #options: CommitterOptions
+
+  constructor(options: CommitterOptions) {
+    this.#options = options
+  }
+
+  /** Answers the record of what now stands at the path (undefined for a delete). */
+  async run(intention: Intention, signal: AbortSignal): Promise<RemoteFile | undefined> {
+    // Nothing is destroyed for a promise that a power cut could take back; what only adds need not wait for the disk.
+    if (!onlyAdds(intention)) await this.#options.secure(intention)
+    switch (intention.kind) {
+      case 'put':
+        return this.#put(intention, signal)
+      case 'delete':
+        await this.#deleteSeen(intention, signal)
+        return undefined
+      case 'prune':
+        await this.#prune(intention, signal)
+        return undefined
+    }
+  }
+
+  async #put(intention: Intention, signal: AbortSignal): Promise<RemoteFile> {
+    const { path, source } = intention
+    const isMove = source !== undefined && source !== path && intention.keepSource !== true
+    const isFresh = !intention.isProven
+    const record = isFresh ? await this.#store(intention, signal) : await this.#provenRecord(path, signal)
+    if (!isMove) return record
+    if (isFresh) {
+      // Cut off because its content is being written again: what is here is older than what the spool holds.
+      intention.isProven = !signal.aborted
+      intention.base = fingerprintOf(record)
+      this.#options.save(intention)
+      signal.throwIfAborted()
+    }
+    // A copy within the service has just looked at the source; whoever sent other bytes, or came back after a crash, has not.
+    const isSourceKnown = isFresh && intention.spool === undefined
+    await this.#removeSource(
+      intention,
+      source,
+      isSourceKnown ? undefined : (intention.sourceFingerprint ?? 'unseen'),
+      signal,
+    )
+    return record
+  }
+
+  async #provenRecord(path: string, signal: AbortSignal): Promise<RemoteFile> {
+    const found = await lookUp(this.#options.files, path, { signal })
+    if (found?.kind === 'file') return found
+    throw new ErrnoError('ESTALE', `${path}: what was stored here is gone; the original is kept`)
+  }
+
+  /** Gets the content to `path`, replacing what stands there (409 = delete-then-upload). */
+  async #store(intention: Intention, signal: AbortSignal): Promise<RemoteFile> {
+    const { files } = this.#options
+    const { path } = intention
+    const mayExist = intention.base !== undefined || isDoubtful(intention)
+    let standing = mayExist ? await lookUp(files, path, { signal }) : undefined
+    for (let round = 1; ; round++) {
+      if (standing !== undefined) {
+        if (standing.kind === 'folder')
+          throw new ErrnoError('EISDIR', `${path}: a folder stands here in the service`)
+        const whose = await this.#whose(intention, standing, signal)
+        if (whose === 'done') return standing
+        await this.#options.secure(intention)
+        await this.#makeRoom(intention, standing, whose === 'theirs', signal)
+      }
+      let sent: Digest | undefined
+      try {
+        return await this.#upload(intention, signal, (digest) => (sent = digest))
+      } catch (error) {
+        const isTaken = error instanceof ApiError && error.status === 409
+        if (!isTaken) {
+          this.#doubt(intention, error, sent)
+          throw error
+        }
+        if (round === replaceRounds) throw error
+        standing = await lookUp(files, path, { signal })
+      }
+    }
+  }
+
+  /** The service may have stored what this attempt sent: remembered, so that it is not taken for somebody else's. */
+  #doubt(intention: Intention, error: unknown, sent: Digest | undefined): void {
+    // A body that was not read to its end cannot have been stored (its Content-Length says so).
+    if (!isOutcomeUnknown(error) || (intention.spool !== undefined && sent === undefined)) return
+    if (sent === undefined) intention.isInDoubt = true
+    else intention.doubts = [...intention.doubts, sent]
+    this.#options.save(intention)
+  }
+
+  /** Whether what stands there is this very content, a version that may be replaced, or one that nobody here has seen. */
+  async #whose(
+    intention: Intention,
+    standing: RemoteFile,
+    signal: AbortSignal,
+  ): Promise<'done' | 'replaceable' | 'theirs'> {
+    if (fingerprintOf(standing) === intention.base) return 'replaceable'
+    const spool = intention.spool === undefined ? undefined : this.#options.spool.get(intention.spool)
+    const mayBe = (size: number): boolean => standing.size === undefined || standing.size === size
+    const mayBeThis = spool !== undefined && isDoubtful(intention) && mayBe(spool.size)
+    if (!mayBeThis && !intention.doubts.some(({ size }) => mayBe(size))) return 'theirs'
+    const found = await digestOfStored(this.#options.files, intention.path, standing, signal)
+    if (mayBeThis && isSameDigest(found, await digestOf(spool.stream()))) return 'done'
+    return intention.doubts.some((sent) => isSameDigest(found, sent)) ? 'replaceable' : 'theirs'
+  }
+
+  async #makeRoom(
+    intention: Intention,
+    standing: RemoteFile,
+    isTheirs: boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { path } = intention
+    if (isTheirs) {
+      if (this.#options.keepConflicts && !(await this.#isCopyOfSource(intention, standing, signal))) {
+        const { files, hostName } = this.#options
+        const mimetype = await this.#mimetypeOf(path, async () => new Uint8Array())
+        const copy = await keepTheirs({ files, path, theirs: standing, hostName, mimetype, signal })
+        this.#options.conflictKept(path, copy)
+      }
+      // Seen now, and kept: a crash after this need not keep it twice.
+      intention.base = fingerprintOf(standing)
+      this.#options.save(intention)
+    }
+    await this.#checkContent(intention, signal)
+    await this.#options.preserve(path, signal)
+    await this.#delete(path, signal)
+  }
+
+  /** What takes the place of a version must be there before that one goes. */
+  async #checkContent(intention: Intention, signal: AbortSignal): Promise<void> {
+    const { path, source, spool } = intention
+    if (spool !== undefined) {
+      this.#options.spool.get(spool)
+      return
+    }
+    const original = source === undefined ? undefined : await lookUp(this.#options.files, source, { signal })
+    if (original?.kind !== 'file') {
+      throw new ErrnoError('ENOENT', `${source}: gone from the service, so ${path} cannot be made from it`)
+    }
+  }
+
+  /** A move cut off before it was proven left its own copy behind: that is no version of anybody else. */
+  async #isCopyOfSource(intention: Intention, standing: RemoteFile, signal: AbortSignal): Promise<boolean> {
+    const { source, spool } = intention
+    if (!intention.isInDoubt || source === undefined || spool !== undefined) return false
+    const { files } = this.#options
+    const original = await lookUp(files, source, { signal })
+    if (original?.kind !== 'file') return false
+    return areSameDocuments(
+      files,
+      { path: source, file: original },
+      { path: intention.path, file: standing },
+      signal,
+    )
+  }
+
+  async #upload(
+    intention: Intention,
+    signal: AbortSignal,
+    onSent: (digest: Digest) => void,
+  ): Promise<RemoteFile> {
+    if (intention.spool !== undefined)
+      return this.#uploadSpool(intention.path, this.#options.spool.get(intention.spool), { signal, onSent })
+    if (intention.source === undefined) throw new ErrnoError('EIO', `${intention.path}: no content to store`)
+    return this.#copyWithinService(intention, intention.source, { signal, onSent })
+  }
+
+  async #uploadSpool(
+    path: string,
+    content: SpoolFile,
+    { signal, onSent }: { signal: AbortSignal; onSent: (digest: Digest) => void },
+  ): Promise<RemoteFile> {
+    const mimetype = await this.#mimetypeOf(path, async () => content.read(0, 4096))
+    const size = content.size
+    const record = await this.#send(
+      path,
+      mimetype,
+      { kind: 'bytes', size, open: () => digested(content.stream(), onSent) },
+      signal,
+    )
+    return checkedSize(path, record, size)
+  }
+
+  /** The service fetches its own URL; where it refuses that, the bytes go through us. */
+  async #copyWithinService(
+    intention: Intention,
+    source: string,
+    { signal, onSent }: { signal: AbortSignal; onSent: (digest: Digest) => void },
+  ): Promise<RemoteFile> {
+    const { files } = this.#options
+    const { path } = intention
+    const original = await lookUp(files, source, { signal })
+    if (original?.kind !== 'file')
+      throw new ErrnoError('ENOENT', `${source}: gone from the service, so ${path} cannot be made from it`)
+    const kept =
+      original.mimetype !== undefined && isMimetype(original.mimetype) ? original.mimetype : undefined
+    const mimetype = kept ?? (await this.#mimetypeOf(path, async () => new Uint8Array()))
+    const version = { path: source, fingerprint: fingerprintOf(original), size: original.size }
+    if (original.url !== undefined) {
+      try {
+        await this.#send(path, mimetype, { kind: 'uri', url: original.url }, signal)
+        const fresh = await lookUp(files, path, { signal }).catch((error: unknown) => {
+          // Stored, and not seen yet: what is found there next time is our own.
+          intention.isInDoubt = true
+          this.#options.save(intention)
+          throw error
+        })
+        if (fresh?.kind !== 'file')
+          throw new ErrnoError('EIO', `${path}: the service accepted a copy and does not show it`)
+        const record = checkedSize(path, fresh, original.size)
+        this.#options.reader.moved(version, { path, fingerprint: fingerprintOf(record), size: record.size })
+        return record
+      } catch (error) {
+        if (!isUriRefusal(error)) throw error
+        this.#options.log.info(
+          { path, source },
+          'the service refuses copies by uri: copying through this machine',
+        )
+      }
+    }
+    const through = this.#options.spool.create()
+    try {
+      await through.use((fd) => this.#options.reader.copyTo(version, fd, { signal }))
+      through.remeasure()
+      return await this.#uploadSpool(path, through, { signal, onSent })
+    } finally {
+      await this.#options.spool.remove(through.id)
+    }
+  }
+
+  async #send(
+    path: string,
+    mimetype: Mimetype,
+    content: Upload['content'],
+    signal: AbortSignal,
+  ): Promise<RemoteFile> {
+    const filename = path.slice(path.lastIndexOf('/') + 1)
+    return this.#options.files.upload(path, { mimetype, filename, content }, { signal })
+  }
+
+  async #mimetypeOf(path: string, head: () => Promise<Uint8Array>): Promise<Mimetype> {
+    return this.#options.mimetypeOf(path, head)
+  }
+
+  /** A source that somebody changed meanwhile is a version nobody here had seen: it stays. */
+  async #removeSource(
+    intention: Intention,
+    source: string,
+    expected: string | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (expected !== undefined) {
+      const standing = await lookUp(this.#options.files, source, { signal })
+      if (standing?.kind !== 'file') return
+      if (
+        fingerprintOf(standing) !== expected &&
+        !(await this.#isAtTarget(intention, source, standing, signal))
+      ) {
+        this.#options.log.warn(
+          { path: source },
+          'the renamed document was changed by another client meanwhile: both are kept',
+        )
+        return
+      }
+    }
+    await this.#options.preserve(source, signal)
+    await this.#delete(source, signal)
+  }
+
+  /** The very bytes that were moved: whoever stored them there, nothing is lost with them. */
+  async #isAtTarget(
+    intention: Intention,
+    source: string,
+    standing: RemoteFile,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const moved = await lookUp(this.#options.files, intention.path, { signal })
+    if (moved?.kind !== 'file') return false
+    const one = { path: source, file: standing }
+    return areSameDocuments(this.#options.files, one, { path: intention.path, file: moved }, signal)
+  }
+
+  /** A delete that comes late (the service was out of reach, or this machine was) must not hit a version nobody here has seen. */
+  async #deleteSeen(intention: Intention, signal: AbortSignal): Promise<void> {
+    const { path, base } = intention
+    const isLate = intention.attempts > 1 || intention.isInDoubt
+    if (isLate && base !== undefined) {
+      const standing = await lookUp(this.#options.files, path, { signal })
+      if (standing === undefined) return
+      if (standing.kind === 'folder' || (await this.#whose(intention, standing, signal)) === 'theirs') {
+        this.#options.log.warn(
+          { path },
+          'deleted here, but another client has saved a new version since: that one stays',
+        )
+        return
+      }
+    }
+    await this.#options.preserve(path, signal)
+    await this.#delete(path, signal)
+  }
+
+  /** Gone is what was asked for, whoever did it. */
+  async #delete(path: string, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#options.files.delete(path, { signal })
+    } catch (error) {
+      if (!mayMeanMissing(error)) throw error
+      if ((await lookUp(this.#options.files, path, { signal })) === undefined) return
+      if (!(error instanceof ApiError) || error.status !== 404) throw error
+      // A PUT that the service was still working on landed behind our DELETE: no refusal, a matter of trying again.
+      throw new ErrnoError('EIO', `${path}: gone, and there again`, { cause: error })
+    }
+  }
+
+  async #prune({ path, triedForMs }: Intention, signal: AbortSignal): Promise<void> {
+    if (await this.#holdsFiles(path, signal)) {
+      // What was just moved away may still be shown for a moment.
+      if (triedForMs < pruneLagMs)
+        throw new ErrnoError('EIO', `${path}: the renamed folder is not empty in the service`)
+      this.#options.log.warn(
+        { path },
+        'the renamed folder got new documents from another client: they stay where they are',
+      )
+      return
+    }
+    await this.#delete(path, signal)
+  }
+
+  async #holdsFiles(path: string, signal: AbortSignal): Promise<boolean> {
+    const found = await lookUp(this.#options.files, path, { signal })
+    if (found === undefined) return false
+    if (found.kind === 'file') return true
+    // A listing may lag behind what was just moved away: each name is asked for itself.
+    for (const { name } of found.entries) if (await this.#holdsFiles(`${path}/${name}`, signal)) return true
+    return false
+  }
+}
+
+/** A new document at a name where nothing is known to be. */
+function onlyAdds({ kind, base, source, ...intention }: Intention): boolean {
+  return kind === 'put' && base === undefined && source === undefined && !isDoubtful(intention)
+}
+
+/** What was stored must be as long as what was sent, wherever the service tells. */
+function checkedSize(path: string, record: RemoteFile, size: number | undefined): RemoteFile {
+  if (record.size === undefined || size === undefined || record.size === size) return record
+  throw new ErrnoError('EIO', `${path}: sent ${size} bytes, the service stored ${record.size}`)
+}

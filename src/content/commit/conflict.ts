@@ -1,0 +1,101 @@
+// A version nobody here had seen is kept beside ours before ours takes its name.
+
+import { ApiError } from '../../api/errors.ts'
+import { isMimetype, type Mimetype } from '../../api/mimetypes.ts'
+import type { Download, Files, RemoteFile } from '../../api/types.ts'
+import { ErrnoError } from '../../errno-error.ts'
+import { lookUp } from '../remote-lookup.ts'
+import { areSameDocuments } from '../digest.ts'
+
+/** `report (conflict 2026-11-20 20.45.10 host).pdf`: named after *their* time, so that doing it twice makes one copy. */
+export function conflictName(name: string, modifiedAt: string | undefined, hostName: string): string {
+  const dot = name.lastIndexOf('.')
+  const stem = dot > 0 ? name.slice(0, dot) : name
+  const extension = dot > 0 ? name.slice(dot) : ''
+  const time = modifiedAt === undefined ? Number.NaN : Date.parse(modifiedAt)
+  const stamp = new Date(Number.isNaN(time) ? 0 : time)
+    .toISOString()
+    .slice(0, 19)
+    .replace('T', ' ')
+    .replaceAll(':', '.')
+  const host = hostName.replaceAll(/[^\p{L}\p{N}.-]+/gu, '-')
+  return fitted(stem, ` (conflict ${stamp} ${host})${extension}`)
+}
+
+/** Cuts the stem so that the whole name stays within 255 bytes of UTF-8. */
+function fitted(stem: string, tail: string): string {
+  let head = stem
+  while (Buffer.byteLength(head + tail) > 255) head = head.slice(0, -1)
+  return head + tail
+}
+
+export interface ConflictCopy {
+  readonly files: Files
+  readonly path: string
+  readonly theirs: RemoteFile
+  readonly hostName: string
+  readonly mimetype: Mimetype
+  readonly signal: AbortSignal
+}
+
+/** Copies their version beside ours, by the service itself where it accepts its own URL, else through us. Answers the copy's path. */
+export async function keepTheirs(copy: ConflictCopy): Promise<string> {
+  const { files, path, theirs, hostName, signal } = copy
+  const slash = path.lastIndexOf('/') + 1
+  for (let count = 1; ; count++) {
+    const filename = conflictName(
+      path.slice(slash),
+      theirs.modifiedAt,
+      count === 1 ? hostName : `${hostName} ${count}`,
+    )
+    const target = path.slice(0, slash) + filename
+    try {
+      await copyTo(copy, target, filename)
+      return target
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 409)) throw error
+      // Most likely this very version, kept by an attempt that did not live to tell.
+      const standing = await lookUp(files, target, { signal })
+      if (standing?.kind !== 'file') continue
+      if (await areSameDocuments(files, { path: target, file: standing }, { path, file: theirs }, signal))
+        return target
+    }
+  }
+}
+
+async function copyTo(
+  { files, path, theirs, mimetype, signal }: ConflictCopy,
+  target: string,
+  filename: string,
+): Promise<void> {
+  const { url } = theirs
+  if (url === undefined)
+    throw new ErrnoError('EIO', `${path}: the service gave no download URL for the version to be kept`)
+  const type = theirs.mimetype !== undefined && isMimetype(theirs.mimetype) ? theirs.mimetype : mimetype
+  try {
+    await files.upload(target, { mimetype: type, filename, content: { kind: 'uri', url } }, { signal })
+  } catch (error) {
+    if (!isUriRefusal(error)) throw error
+    const download = (offset: number, length: number): Promise<Download> =>
+      files.download(url, path, { offset, length }, { signal })
+    const size = theirs.size ?? (await download(0, 1)).totalSize ?? 0
+    const open = async function* (): AsyncIterable<Uint8Array> {
+      yield* (await download(0, size)).chunks
+    }
+    await files.upload(
+      target,
+      { mimetype: type, filename, content: { kind: 'bytes', size, open } },
+      { signal },
+    )
+  }
+}
+
+/** The service does not take this content by `uri`: the same bytes may still go through us. */
+export function isUriRefusal(error: unknown): boolean {
+  return (
+    error instanceof ApiError &&
+    error.status >= 400 &&
+    error.status < 500 &&
+    ![401, 403, 408, 409, 429].includes(error.status)
+  )
+}

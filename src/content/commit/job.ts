@@ -1,0 +1,99 @@
+// One intention in the commit queue, with its run-time state, and how to wait for it.
+
+import type { Intention } from '../intention.ts'
+
+/** One intention in the queue with its run-time state. */
+export class Job {
+  readonly intention: Intention
+  controller: AbortController | undefined
+  /** Its content is being written: wait for the next submit. */
+  isHeld = false
+  /** Stands in the line for a free slot. */
+  isQueued = false
+  isUnreachable = false
+  /** The job that took this one's place. */
+  successor: Job | undefined
+  isDone = false
+  error: unknown
+  firstTriedAt: number | undefined
+  readonly #waiters = new Set<() => void>()
+
+  constructor(intention: Intention) {
+    this.intention = intention
+  }
+
+  get isRunning(): boolean {
+    return this.controller !== undefined
+  }
+
+  /** Not under way: it may still be changed, replaced or taken back. */
+  get isIdle(): boolean {
+    return !this.isRunning && !this.isDone
+  }
+
+  /** Resolves at the next change of state. */
+  changed(): Promise<void> {
+    return new Promise((resolve) => this.#waiters.add(resolve))
+  }
+
+  announce(): void {
+    const waiters = [...this.#waiters]
+    this.#waiters.clear()
+    for (const resolve of waiters) resolve()
+  }
+}
+
+export interface WaitOptions {
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal | undefined
+  /** Return as soon as the service turns out to be out of reach. */
+  readonly untilUnreachable?: boolean
+}
+
+/**
+ * Waits until the job (or what took its place) is done, met an unreachable service (only where asked), or `timeoutMs`
+ * passed. Rejects with the service's refusal, or with the signal's reason: the job goes on in any case.
+ */
+export async function waitForJob(
+  job: Job,
+  options: WaitOptions,
+): Promise<'done' | 'unreachable' | 'timeout'> {
+  const timeout = options.timeoutMs === Infinity ? undefined : timer(options.timeoutMs)
+  const aborted = options.signal === undefined ? undefined : abortion(options.signal)
+  try {
+    for (let current = job; ;) {
+      while (current.successor !== undefined) current = current.successor
+      if (current.isDone) return 'done'
+      if (current.intention.isRefused) throw current.error
+      if (current.isUnreachable && options.untilUnreachable === true) return 'unreachable'
+      const event = await Promise.race([
+        current.changed().then(() => 'changed' as const),
+        ...(timeout === undefined ? [] : [timeout.passed]),
+        ...(aborted === undefined ? [] : [aborted.promise]),
+      ])
+      if (event === 'timeout') return current.isDone ? 'done' : 'timeout'
+    }
+  } finally {
+    timeout?.cancel()
+    aborted?.cancel()
+  }
+}
+
+function timer(ms: number): { passed: Promise<'timeout'>; cancel: () => void } {
+  let id: NodeJS.Timeout | undefined
+  const passed = new Promise<'timeout'>((resolve) => {
+    id = setTimeout(() => resolve('timeout'), ms)
+  })
+  return { passed, cancel: () => clearTimeout(id) }
+}
+
+function abortion(signal: AbortSignal): { promise: Promise<never>; cancel: () => void } {
+  let onAbort: () => void = () => {}
+  const promise = new Promise<never>((_resolve, reject) => {
+    onAbort = () => reject(signal.reason as Error)
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort, { once: true })
+  })
+  promise.catch(() => {})
+  return { promise, cancel: () => signal.removeEventListener('abort', onAbort) }
+}

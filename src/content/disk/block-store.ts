@@ -1,0 +1,335 @@
+// Blocks on disk: kept across restarts and crashes, bounded in bytes, shared by all mounts of a project. May be deleted
+// at any time: whatever cannot be read is absent, and whatever cannot be written is not kept. Never on a reader's path:
+// everything that changes the folder is done one after another behind it.
+
+import { copyFile, mkdir, rename, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { BlockIndex } from './block-index.ts'
+import { blockCount } from '../extent.ts'
+import type { BlockRun } from '../extent.ts'
+import { OpenSegments } from './open-segments.ts'
+import { Segment, entryBytes } from './segment.ts'
+import type { StoredBlock } from './segment.ts'
+import {
+  pathKeyOf,
+  renamed,
+  segmentBlocks,
+  segmentIdIn,
+  segmentName,
+  segmentNumber,
+} from './stored-version.ts'
+import type { StoredVersion } from './stored-version.ts'
+import { WriteBacklog } from './write-backlog.ts'
+import type { Log } from '../../log.ts'
+
+export interface BlockStoreOptions {
+  readonly dir: string
+  /** Hard cap on the bytes of all files. */
+  readonly sizeBytes: number
+  /** Blocks waiting to be written take at most this much memory; what comes beyond is not kept. */
+  readonly backlogBytes: number
+  readonly log: Log
+  /** Milliseconds of a monotonic clock. */
+  readonly now: () => number
+}
+
+/** A run of blocks that are all here, or all absent. */
+export interface LocatedRun extends BlockRun {
+  readonly isHere: boolean
+}
+
+/** Name of the format: another layout gets another folder. */
+const formatFolder = 'blocks-1'
+/** One read from disk: 1 MiB. */
+const blocksPerRead = 8
+/** The disk is written when no block has come for so long, or the backlog is half full: readers first. */
+const quietMs = 100
+/** A disk that refuses is left alone for this long. */
+const pauseMs = 30_000
+const allocationBytes = 4096
+/** What a file may take beside its blocks: the page of the table, and one of the filesystem's own for scattered blocks. */
+const overheadBytes = 2 * allocationBytes
+/** Other processes' files are counted again after this part of the cap was written here. */
+const rescanPart = 1 / 16
+
+export class BlockStore {
+  readonly #options: BlockStoreOptions
+  readonly #dir: string
+  readonly #index: BlockIndex
+  readonly #segments: OpenSegments
+  readonly #backlog: WriteBacklog
+  /** Files with blocks in the backlog whose turn has not been asked for yet. */
+  readonly #unscheduled = new Set<string>()
+  #quiet: NodeJS.Timeout | undefined
+  #lastWriteMs = 0
+  /** Paths whose files are about to be removed, with how often: nothing of theirs is here any more. */
+  readonly #doomed = new Map<string, number>()
+  readonly #sealing = new Set<Promise<void>>()
+  #writtenSinceScan = 0
+  #pausedUntilMs = 0
+  #hasWarned = false
+  #isClosed = false
+  #tail: Promise<void> = Promise.resolve()
+
+  constructor(options: BlockStoreOptions) {
+    this.#options = options
+    this.#dir = join(options.dir, formatFolder)
+    this.#index = new BlockIndex(this.#dir, options.sizeBytes, (name) => this.#segments.close(name))
+    this.#segments = new OpenSegments(this.#index)
+    this.#backlog = new WriteBacklog(options.backlogBytes)
+    void this.#behind('read the cache folder', () => this.#prepare())
+  }
+
+  /** The longest run from the first block on that is all here (at most one read's worth) or all absent. */
+  locate(version: StoredVersion, run: BlockRun): LocatedRun | Promise<LocatedRun> {
+    if (this.#isClosed || this.#doomed.has(version.pathKey)) return absent(run)
+    const whole = this.#segments.peek(segmentName(version, 'whole'))
+    if (whole instanceof Segment) return locatedIn(whole, run)
+    const inSegment = clipToSegment(run)
+    const first = this.#segments.peek(segmentName(version, segmentNumber(run.first)))
+    if (whole === 'unknown' || first === 'unknown') return this.#locateByOpening(version, run)
+    if (first instanceof Segment) {
+      const located = locatedIn(first, inSegment)
+      if (located.isHere || located.end < inSegment.end) return located
+    }
+    let { end } = inSegment
+    while (end < run.end && this.#segments.peek(segmentName(version, segmentNumber(end))) === 'absent') {
+      end = Math.min(run.end, end + segmentBlocks)
+    }
+    return absent({ first: run.first, end })
+  }
+
+  /** Blocks of a run that `locate` found, in order; fewer where the disk does not give what was written. */
+  async read(version: StoredVersion, run: BlockRun): Promise<StoredBlock[]> {
+    for (const id of ['whole', segmentNumber(run.first)] as const) {
+      const name = segmentName(version, id)
+      const segment = this.#segments.peek(name)
+      if (!(segment instanceof Segment) || !segment.has(run.first)) continue
+      this.#index.touch(name)
+      try {
+        return await segment.read(run)
+      } catch (error) {
+        this.#options.log.debug({ error: String(error) }, 'a cached block cannot be read')
+        segment.drop(run.first)
+      }
+    }
+    return []
+  }
+
+  /** A block turned out to be of another content. */
+  drop(version: StoredVersion, block: number): void {
+    for (const id of ['whole', segmentNumber(block)] as const) {
+      const segment = this.#segments.peek(segmentName(version, id))
+      if (segment instanceof Segment) segment.drop(block)
+    }
+  }
+
+  /** Keeps a block, when there is room and time for it. */
+  write(version: StoredVersion, block: StoredBlock): void {
+    if (this.#isClosed || this.#isPaused) return
+    const name = this.#backlog.add(version, block)
+    if (name !== undefined) this.#unscheduled.add(name)
+    this.#lastWriteMs = this.#options.now()
+    if (this.#backlog.isHalfFull) this.#schedule()
+    else this.#quiet ??= setTimeout(() => this.#scheduleWhenQuiet(), quietMs).unref()
+  }
+
+  #scheduleWhenQuiet(): void {
+    this.#quiet = undefined
+    const restMs = this.#lastWriteMs + quietMs - this.#options.now()
+    if (restMs <= 0) this.#schedule()
+    else this.#quiet = setTimeout(() => this.#scheduleWhenQuiet(), restMs).unref()
+  }
+
+  #schedule(): void {
+    for (const name of this.#unscheduled) void this.#behind('write blocks', () => this.#writeBacklog(name))
+    this.#unscheduled.clear()
+  }
+
+  /** Removes all versions of a path. */
+  forget(path: string): void {
+    const pathKey = pathKeyOf(path)
+    this.#backlog.drop(pathKey)
+    this.#doomed.set(pathKey, (this.#doomed.get(pathKey) ?? 0) + 1)
+    void this.#behind('remove blocks', async () => {
+      try {
+        await this.#removeAll(pathKey)
+      } finally {
+        const left = (this.#doomed.get(pathKey) ?? 1) - 1
+        if (left === 0) this.#doomed.delete(pathKey)
+        else this.#doomed.set(pathKey, left)
+      }
+    })
+  }
+
+  /** The same bytes are another version's now. */
+  move(from: StoredVersion, to: StoredVersion): void {
+    this.#schedule()
+    void this.#behind('rename blocks', async () => {
+      for (const name of this.#index.namesOf(from.pathKey)) {
+        if (!name.startsWith(from.key)) continue
+        const newName = renamed(name, to)
+        this.#segments.close(name)
+        this.#segments.close(newName)
+        await this.#segments.inShard(newName, (path) => rename(this.#index.pathOf(name), path))
+        this.#index.rename(name, newName)
+        const segment = await this.#segments.find(to, segmentIdIn(newName))
+        await segment?.untag()
+      }
+    })
+  }
+
+  /** Takes over a file that holds exactly the version's bytes. Removes `file`, whether it is kept or not. */
+  async adopt(version: StoredVersion, file: string): Promise<void> {
+    await this.#behind('take over a file', async () => {
+      await this.#prepare()
+      await this.#removeAll(version.pathKey)
+      const { size } = await stat(file)
+      const name = segmentName(version, 'whole')
+      const bytes = allocated(size + blockCount(size) * entryBytes)
+      if (size !== version.sizeBytes || size === 0 || !(await this.#index.reserve(name, bytes))) return
+      try {
+        await this.#segments.inShard(name, (path) => moveFile(file, path))
+      } catch (error) {
+        this.#index.forget(name)
+        throw error
+      }
+      const segment = await this.#segments.find(version, 'whole')
+      segment?.trust()
+      // Not waited for: until it is done the segment is trusted, and after a crash it is absent.
+      if (segment !== undefined) this.#seal(segment)
+    })
+    await unlink(file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error
+    })
+  }
+
+  /** Writes what is waiting and closes all files. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#quiet)
+    this.#schedule()
+    await this.#tail
+    await Promise.all(this.#sealing)
+    this.#segments.closeAll()
+  }
+
+  #seal(segment: Segment): void {
+    const sealing = segment
+      .seal()
+      .catch((error: unknown) => {
+        this.#options.log.debug({ error: String(error) }, 'a file taken over is cached for this run only')
+      })
+      .finally(() => this.#sealing.delete(sealing))
+    this.#sealing.add(sealing)
+  }
+
+  get #isPaused(): boolean {
+    return this.#options.now() < this.#pausedUntilMs
+  }
+
+  /** Reads the folder where that was not possible before. */
+  async #prepare(): Promise<void> {
+    if (this.#index.isComplete) return
+    await mkdir(this.#dir, { recursive: true, mode: 0o700 })
+    await this.#index.scan()
+  }
+
+  async #writeBacklog(name: string): Promise<void> {
+    const waiting = this.#backlog.take(name)
+    if (waiting === undefined) return
+    try {
+      if (!this.#isPaused) await this.#writeBlocks(waiting.version, name, waiting.blocks)
+    } finally {
+      this.#backlog.written(waiting)
+    }
+  }
+
+  async #writeBlocks(version: StoredVersion, name: string, blocks: readonly StoredBlock[]): Promise<void> {
+    await this.#prepare()
+    const id = segmentIdIn(name)
+    const existing = await this.#segments.find(version, id)
+    const fresh = blocks.filter(({ block }) => existing?.has(block) !== true)
+    let bytes = existing === undefined ? overheadBytes : 0
+    for (const block of fresh) bytes += allocated(lengthOf(block))
+    if (fresh.length === 0 || !(await this.#index.reserve(name, bytes))) return
+    const segment = existing ?? (await this.#segments.make(version, id))
+    for (const run of consecutive(fresh)) await segment.write(run)
+    this.#writtenSinceScan += bytes
+    if (this.#writtenSinceScan < this.#options.sizeBytes * rescanPart) return
+    this.#writtenSinceScan = 0
+    await this.#index.scan()
+  }
+
+  async #removeAll(pathKey: string): Promise<void> {
+    for (const name of this.#index.namesOf(pathKey)) {
+      this.#segments.close(name)
+      await this.#index.remove(name)
+    }
+  }
+
+  async #locateByOpening(version: StoredVersion, run: BlockRun): Promise<LocatedRun> {
+    const whole = await this.#segments.find(version, 'whole')
+    if (whole !== undefined) return locatedIn(whole, run)
+    const inSegment = clipToSegment(run)
+    const segment = await this.#segments.find(version, segmentNumber(run.first))
+    return segment === undefined ? absent(inSegment) : locatedIn(segment, inSegment)
+  }
+
+  /** Runs one change after another. A disk that refuses is reported once, and then left alone for a while. */
+  #behind(what: string, task: () => Promise<void>): Promise<void> {
+    this.#tail = this.#tail.then(task).catch((error: unknown) => {
+      this.#pausedUntilMs = this.#options.now() + pauseMs
+      const fields = { dir: this.#dir, error: String(error) }
+      if (this.#hasWarned) this.#options.log.debug(fields, `cannot ${what}`)
+      else this.#options.log.warn(fields, `cannot ${what}: reading goes on without the disk cache`)
+      this.#hasWarned = true
+    })
+    return this.#tail
+  }
+}
+
+function absent(run: BlockRun): LocatedRun {
+  return { first: run.first, end: run.end, isHere: false }
+}
+
+function clipToSegment(run: BlockRun): BlockRun {
+  return { first: run.first, end: Math.min(run.end, (segmentNumber(run.first) + 1) * segmentBlocks) }
+}
+
+function locatedIn(segment: Segment, run: BlockRun): LocatedRun {
+  const isHere = segment.has(run.first)
+  const limit = isHere ? Math.min(run.end, run.first + blocksPerRead) : run.end
+  let end = run.first + 1
+  while (end < limit && segment.has(end) === isHere) end++
+  return { first: run.first, end, isHere }
+}
+
+function consecutive(blocks: readonly StoredBlock[]): StoredBlock[][] {
+  const runs: StoredBlock[][] = []
+  let next: number | undefined
+  for (const stored of blocks.toSorted((a, b) => a.block - b.block)) {
+    if (stored.block === next) runs.at(-1)?.push(stored)
+    else runs.push([stored])
+    next = stored.block + 1
+  }
+  return runs
+}
+
+function lengthOf({ bytes }: StoredBlock): number {
+  return bytes.reduce((sum, piece) => sum + piece.length, 0)
+}
+
+/** Bytes that so much data takes on disk. */
+function allocated(bytes: number): number {
+  return Math.ceil(bytes / allocationBytes) * allocationBytes
+}
+
+async function moveFile(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
+    await copyFile(from, to)
+  }
+}

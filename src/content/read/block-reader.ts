@@ -1,0 +1,235 @@
+// Remote documents by block: memory, then disk, then the presigned URL. Puts the parts of the reading side together and
+// knows which versions are in use; what happens inside one version is version-blocks.ts.
+
+import { unlink } from 'node:fs/promises'
+import type { Files } from '../../api/types.ts'
+import type { Log } from '../../log.ts'
+import { BlockCache } from './block-cache.ts'
+import { BlockReading, prefetchedBytes } from './block-reading.ts'
+import { BlockStore } from '../disk/block-store.ts'
+import { copyOut } from './copy-out.ts'
+import type { DownloadSources } from './download-attempts.ts'
+import { DownloadQueue } from './download-queue.ts'
+import { blockCount } from '../extent.ts'
+import type { Version } from '../fingerprint.ts'
+import { learnSize } from './learn-size.ts'
+import { ReadTimeBudget } from './read-time-budget.ts'
+import type { PresignedUrls } from './presigned-urls.ts'
+import { ReadAheadShare } from './read-ahead-share.ts'
+import type { Reader, Reading } from './reader.ts'
+import { storedVersion } from '../disk/stored-version.ts'
+import { VersionBlocks, isWeak } from './version-blocks.ts'
+import type { BlockEvents } from './version-blocks.ts'
+
+export interface ReaderOptions {
+  readonly files: Files
+  readonly urls: PresignedUrls
+  /** A folder of this project's own; may be shared with other mounts of it, and deleted at any time. */
+  readonly cacheDir: string
+  /** Hard cap on the bytes on disk; default 5 GiB, 0 = nothing on disk. */
+  readonly cacheSizeBytes?: number
+  /** All blocks in memory, those waiting to be written to disk included; default 64 MiB. */
+  readonly memoryBytes?: number
+  readonly log: Log
+  /** Milliseconds of a monotonic clock; performance.now unless a test says otherwise. */
+  readonly now?: () => number
+}
+
+const defaultCacheSizeBytes = 5 * 1024 ** 3
+const defaultMemoryBytes = 64 * 1024 ** 2
+/** Part of the memory for blocks that wait to be written to disk; a slower disk keeps fewer of them. */
+const backlogPart = 3 / 8
+/** Part of the memory for what is fetched ahead: it must not push itself out before it is read. */
+const readAheadPart = 1 / 2
+const maxPrefetchBacklog = 256
+
+export function createReader(options: ReaderOptions): Reader {
+  return new BlockReader(options)
+}
+
+class BlockReader implements Reader, BlockEvents {
+  readonly #download: DownloadSources
+  readonly #queue = new DownloadQueue()
+  readonly #cache: BlockCache
+  readonly #store: BlockStore | undefined
+  readonly #share: ReadAheadShare
+  /** Everything in use, by id. */
+  readonly #all = new Map<number, VersionBlocks>()
+  /** What an open finds, by path and fingerprint. */
+  readonly #shared = new Map<string, VersionBlocks>()
+  readonly #closing = new AbortController()
+  #nextId = 1
+
+  constructor(options: ReaderOptions) {
+    const { files, urls, log, now = () => performance.now(), memoryBytes = defaultMemoryBytes } = options
+    const sizeBytes = options.cacheSizeBytes ?? defaultCacheSizeBytes
+    this.#download = { files, urls, log, now, timeBudget: new ReadTimeBudget(now) }
+    const backlogBytes = sizeBytes > 0 ? memoryBytes * backlogPart : 0
+    this.#cache = new BlockCache(memoryBytes - backlogBytes, (id) => this.#left(id))
+    this.#share = new ReadAheadShare(memoryBytes * readAheadPart)
+    this.#store =
+      sizeBytes > 0 ? new BlockStore({ dir: options.cacheDir, sizeBytes, backlogBytes, log, now }) : undefined
+  }
+
+  open(version: Version): Reading {
+    return version.size === undefined ? this.#openUnsized(version) : this.#openSized(version, version.size)
+  }
+
+  learnSize(version: Version, signal: AbortSignal): Promise<number> {
+    return learnSize(this.#download, version, signal)
+  }
+
+  async copyTo(
+    version: Version,
+    fd: number,
+    { length, signal }: { length?: number; signal: AbortSignal },
+  ): Promise<number> {
+    const sizeBytes = version.size ?? (await this.learnSize(version, signal))
+    const reading = this.#openSized(version, sizeBytes)
+    try {
+      return await copyOut(reading, Math.min(length ?? sizeBytes, sizeBytes), fd, signal)
+    } finally {
+      reading.close()
+    }
+  }
+
+  prefetch(version: Version): void {
+    const { size } = version
+    if (size === undefined || size === 0 || isWeak(version)) return
+    if (this.#queue.backgroundBacklog >= maxPrefetchBacklog) return
+    this.#blocksOf(version, size).request(
+      { first: 0, end: blockCount(prefetchedBytes(size)) },
+      'prefetch',
+      prefetcher,
+    )
+  }
+
+  async adopt(version: Version, file: string): Promise<void> {
+    if (this.#store === undefined || version.size === undefined || isWeak(version)) {
+      await unlink(file)
+      return
+    }
+    await this.#store.adopt(storedVersion(version, version.size), file)
+  }
+
+  keep(version: Version, bytes: Uint8Array): void {
+    if (version.size !== bytes.length || bytes.length === 0 || isWeak(version)) return
+    this.#store?.forget(version.path)
+    const blocks = this.#blocksOf(version, bytes.length)
+    blocks.arrived(0, [bytes], 'network')
+    if (blocks.isIdle) this.becameIdle(blocks)
+  }
+
+  moved(from: Version, to: Version): void {
+    const blocks = this.#shared.get(keyOf(from))
+    const size = blocks?.sizeBytes ?? from.size
+    if (size !== undefined && !isWeak(from) && !isWeak(to)) {
+      this.#store?.move(storedVersion(from, size), storedVersion(to, size))
+    }
+    if (blocks === undefined) return
+    this.#shared.delete(keyOf(from))
+    blocks.moveTo(to)
+    if (isWeak(to) || this.#shared.has(keyOf(to))) this.#unshare(blocks)
+    else this.#shared.set(keyOf(to), blocks)
+  }
+
+  forget(path: string): void {
+    for (const blocks of this.#shared.values()) {
+      if (blocks.version.path === path) this.#unshare(blocks)
+    }
+    this.#store?.forget(path)
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    for (const blocks of this.#all.values()) blocks.abort()
+    await this.#store?.close()
+    this.#cache.clear()
+  }
+
+  becameIdle(blocks: VersionBlocks): void {
+    this.#all.delete(blocks.id)
+    if (this.#shared.get(keyOf(blocks.version)) === blocks) this.#shared.delete(keyOf(blocks.version))
+  }
+
+  becameStale(blocks: VersionBlocks): void {
+    const { version } = blocks
+    this.#unshare(blocks)
+    this.#store?.forget(version.path)
+    const { urls, log } = this.#download
+    urls.forget(version.path)
+    // Asks for the record, so that the tree learns what is there now.
+    urls.get(version, this.#closing.signal).catch((error: unknown) => {
+      log.debug({ path: version.path, error: String(error) }, 'a document was changed under its reader')
+    })
+  }
+
+  #openSized(version: Version, sizeBytes: number): Reading {
+    const blocks = this.#blocksOf(version, sizeBytes)
+    blocks.readings++
+    return new BlockReading(blocks, this.#share, () => {
+      blocks.readings--
+      if (blocks.readings === 0 && !blocks.isShared) blocks.drop()
+      if (blocks.isIdle) this.becameIdle(blocks)
+    })
+  }
+
+  /** Learns the size at the first read. */
+  #openUnsized(version: Version): Reading {
+    let opening: Promise<Reading> | undefined
+    let reading: Reading | undefined
+    let isClosed = false
+    const learn = async (): Promise<Reading> => {
+      const learned = this.#openSized(version, await this.learnSize(version, this.#closing.signal))
+      if (isClosed) learned.close()
+      reading = learned
+      return learned
+    }
+    return {
+      read: (offset, length, signal) => {
+        if (reading !== undefined) return reading.read(offset, length, signal)
+        opening ??= learn().catch((error: unknown) => {
+          opening = undefined
+          throw error
+        })
+        return opening.then((reading) => reading.read(offset, length, signal))
+      },
+      close() {
+        isClosed = true
+        reading?.close()
+      },
+    }
+  }
+
+  #blocksOf(version: Version, sizeBytes: number): VersionBlocks {
+    const key = keyOf(version)
+    const known = this.#shared.get(key)
+    if (known !== undefined && known.sizeBytes === sizeBytes) return known
+    const sources = { download: this.#download, queue: this.#queue, cache: this.#cache, store: this.#store }
+    const blocks = new VersionBlocks(this.#nextId++, version, sizeBytes, sources, this)
+    this.#all.set(blocks.id, blocks)
+    if (blocks.isShared) this.#shared.set(key, blocks)
+    return blocks
+  }
+
+  /** Who reads it goes on; nobody else finds it any more. */
+  #unshare(blocks: VersionBlocks): void {
+    blocks.isShared = false
+    if (this.#shared.get(keyOf(blocks.version)) === blocks) this.#shared.delete(keyOf(blocks.version))
+    if (blocks.readings === 0) blocks.drop()
+  }
+
+  #left(id: number): void {
+    const blocks = this.#all.get(id)
+    if (blocks === undefined) return
+    blocks.resident--
+    if (blocks.isIdle) this.becameIdle(blocks)
+  }
+}
+
+/** Nobody in particular wants what is prefetched; nothing releases it. */
+const prefetcher = { wantedEnd: Number.POSITIVE_INFINITY }
+
+function keyOf(version: Version): string {
+  return `${version.path}\0${version.fingerprint}`
+}

@@ -1,0 +1,156 @@
+// The reading side of one open(): turns reads into blocks, and the pattern of reads into read-ahead.
+
+import { appendSlice } from '../block.ts'
+import type { Block } from '../block.ts'
+import { blockCount, blockSizeBytes, blocksOf, clip, splitRun } from '../extent.ts'
+import type { BlockRun, Extent } from '../extent.ts'
+import { firstWindowBytes, readAheadStep } from './read-ahead.ts'
+import type { Arrival, ReadAheadState, ReadAheadStep } from './read-ahead.ts'
+import type { FetchOwner } from './fetch.ts'
+import type { Reading } from './reader.ts'
+import type { VersionBlocks } from './version-blocks.ts'
+
+/** A document up to this size is fetched whole, in one request. */
+export const smallDocumentBytes: number = 1024 * 1024
+
+/** How much of a document is fetched before it is opened: a small one whole; of a larger one what a thumbnailer or `file` wants of it. */
+export function prefetchedBytes(sizeBytes: number): number {
+  return sizeBytes <= smallDocumentBytes ? sizeBytes : firstWindowBytes
+}
+
+/** What handles share so that all their read-ahead together stays bounded. */
+export interface ReadAheadBudget {
+  /** The largest window one handle may have now. */
+  readonly maxWindowBytes: number
+  /** The handle reads in order, or does not any more. */
+  setStreaming(reading: object, isStreaming: boolean): void
+}
+
+export class BlockReading implements Reading, FetchOwner {
+  readonly #blocks: VersionBlocks
+  readonly #budget: ReadAheadBudget
+  readonly #onClose: () => void
+  #readAhead: ReadAheadState | undefined
+  #isClosed = false
+  wantedEnd: number
+
+  constructor(blocks: VersionBlocks, budget: ReadAheadBudget, onClose: () => void) {
+    this.#blocks = blocks
+    this.#budget = budget
+    this.#onClose = onClose
+    this.wantedEnd = blockCount(blocks.sizeBytes)
+  }
+
+  read(
+    offset: number,
+    length: number,
+    signal: AbortSignal,
+  ): readonly Uint8Array[] | Promise<readonly Uint8Array[]> {
+    const blocks = this.#blocks
+    if (blocks.stale !== undefined) throw blocks.stale
+    const extent = clip({ offset, length }, blocks.sizeBytes)
+    if (extent.length === 0) return []
+    const run = blocksOf(extent)
+    const here = this.#peek(run)
+    const arrival = here !== undefined ? 'ready' : this.#arrivalOf(run)
+    if (blocks.sizeBytes <= smallDocumentBytes) {
+      if (arrival === 'missing')
+        blocks.request({ first: 0, end: blockCount(blocks.sizeBytes) }, 'foreground', this)
+    } else {
+      this.#fetchAhead(run, arrival, this.#step(extent, arrival))
+    }
+    if (here !== undefined) {
+      this.#passed(run, extent)
+      return slice(here, run, extent)
+    }
+    return blocks.demand(run, signal, this).then((loaded) => {
+      this.#passed(run, extent)
+      return slice(loaded, run, extent)
+    })
+  }
+
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#budget.setStreaming(this, false)
+    this.#blocks.release(this)
+    this.#onClose()
+  }
+
+  /** A stream that memory cannot hold leaves nothing behind in it; whatever else was read may be read again. */
+  #passed(run: BlockRun, extent: Extent): void {
+    const isStreaming = (this.#readAhead?.windowBytes ?? 0) > 0
+    if (isStreaming && this.#blocks.isTooLargeToKeep && this.#blocks.readings === 1) {
+      const whole = Math.floor((extent.offset + extent.length) / blockSizeBytes)
+      for (let block = run.first; block < whole; block++) this.#blocks.discard(block)
+    } else if (!isStreaming) {
+      this.#blocks.touch(run.first)
+    }
+  }
+
+  #peek(run: BlockRun): Block[] | undefined {
+    const here: Block[] = []
+    for (let block = run.first; block < run.end; block++) {
+      const bytes = this.#blocks.peek(block)
+      if (bytes === undefined) return undefined
+      here.push(bytes)
+    }
+    return here
+  }
+
+  #arrivalOf(run: BlockRun): Arrival {
+    let arrival: Arrival = 'flowing'
+    for (let block = run.first; block < run.end; block++) {
+      if (this.#blocks.peek(block) !== undefined) continue
+      const one = this.#blocks.arrivalOf(block)
+      if (one === 'missing') return one
+      if (one === 'requested') arrival = one
+    }
+    return arrival
+  }
+
+  #step(extent: Extent, arrival: Arrival): ReadAheadStep {
+    const step = readAheadStep(this.#readAhead, extent, arrival, {
+      sizeBytes: this.#blocks.sizeBytes,
+      maxWindowBytes: this.#budget.maxWindowBytes,
+    })
+    const wasStreaming = (this.#readAhead?.windowBytes ?? 0) > 0
+    const isStreaming = step.state.windowBytes > 0
+    if (wasStreaming !== isStreaming) this.#budget.setStreaming(this, isStreaming)
+    this.#readAhead = step.state
+    this.wantedEnd = Math.ceil((step.state.frontier + step.state.windowBytes) / blockSizeBytes)
+    this.#blocks.resume()
+    return step
+  }
+
+  /** The read's own blocks and the first of what lies ahead go in one request; the rest follows in several at once. */
+  #fetchAhead(run: BlockRun, arrival: Arrival, { ahead, requestBytes, hasSought }: ReadAheadStep): void {
+    const blocks = this.#blocks
+    if (hasSought) blocks.release(this)
+    if (ahead === undefined) return
+    let { first, end } = blocksOf(ahead)
+    const blocksPerRequest = Math.max(1, Math.floor(requestBytes / blockSizeBytes))
+    if (arrival === 'missing' && first <= run.end) {
+      first = Math.min(end, run.first + blocksPerRequest)
+      blocks.request({ first: run.first, end: Math.max(run.end, first) }, 'foreground', this)
+    }
+    for (const part of splitRun({ first, end }, blocksPerRequest)) blocks.request(part, 'read-ahead', this)
+  }
+}
+
+/** Views of the extent's bytes in the blocks of a run. */
+function slice(blocks: readonly Block[], run: BlockRun, extent: Extent): readonly Uint8Array[] {
+  const from = extent.offset - run.first * blockSizeBytes
+  const [only] = blocks
+  if (only !== undefined && blocks.length === 1 && from === 0 && extent.length === blockSizeBytes) return only
+  const pieces: Uint8Array[] = []
+  let left = extent.length
+  let skip = from
+  for (const block of blocks) {
+    const to = Math.min(blockSizeBytes, skip + left)
+    appendSlice(pieces, block, skip, to)
+    left -= to - skip
+    skip = 0
+  }
+  return pieces
+}

@@ -1,0 +1,108 @@
+// Who waits for which blocks. Knows nothing of where blocks come from.
+
+import type { Block } from '../block.ts'
+import type { BlockRun } from '../extent.ts'
+
+export interface WaitOptions {
+  readonly signal: AbortSignal
+  /** A block that is here already. */
+  peek(block: number): Block | undefined
+  /** Asked every `checkMs` about a block that is not here yet: an error ends the wait with it. */
+  check(block: number): Error | undefined
+  readonly checkMs: number
+  /** The wait was given up: by the signal or by `check`. */
+  onLeave(): void
+}
+
+interface Waiter {
+  give(block: number, bytes: Block): void
+  fail(error: unknown): void
+}
+
+export class BlockWaiters {
+  readonly #waiters = new Map<number, Waiter[]>()
+
+  /** Resolves when all blocks of the run were given; rejects with the signal's reason, what `check` says, or what `fail` is told. */
+  wait(run: BlockRun, options: WaitOptions): Promise<Block[]> {
+    const { signal } = options
+    return new Promise<Block[]>((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason as Error)
+      const blocks: Block[] = []
+      const missing = new Set<number>()
+      const settle = (): void => {
+        clearInterval(timer)
+        signal.removeEventListener('abort', giveUp)
+      }
+      const waiter: Waiter = {
+        give(block, bytes) {
+          blocks[block - run.first] = bytes
+          missing.delete(block)
+          if (missing.size > 0) return
+          settle()
+          resolve(blocks)
+        },
+        fail: (error) => {
+          settle()
+          for (const block of missing) this.#remove(block, waiter)
+          reject(error)
+        },
+      }
+      const leave = (error: unknown): void => {
+        waiter.fail(error)
+        options.onLeave()
+      }
+      const giveUp = (): void => leave(signal.reason)
+      const timer = setInterval(() => {
+        const [first] = missing
+        const error = first === undefined ? undefined : options.check(first)
+        if (error !== undefined) leave(error)
+      }, options.checkMs)
+      signal.addEventListener('abort', giveUp, { once: true })
+      for (let block = run.first; block < run.end; block++) {
+        const bytes = options.peek(block)
+        if (bytes === undefined) {
+          missing.add(block)
+          this.#add(block, waiter)
+        } else {
+          blocks[block - run.first] = bytes
+        }
+      }
+    })
+  }
+
+  give(block: number, bytes: Block): void {
+    for (const waiter of this.#take(block)) waiter.give(block, bytes)
+  }
+
+  /** Fails everybody who waits for a block of which `isHopeless`. */
+  fail(isHopeless: (block: number) => boolean, error: unknown): void {
+    for (const block of this.#waiters.keys()) {
+      if (isHopeless(block)) for (const waiter of this.#take(block)) waiter.fail(error)
+    }
+  }
+
+  /** True when somebody waits for a block of which `isMeant`. */
+  some(isMeant: (block: number) => boolean): boolean {
+    for (const block of this.#waiters.keys()) if (isMeant(block)) return true
+    return false
+  }
+
+  #add(block: number, waiter: Waiter): void {
+    const others = this.#waiters.get(block)
+    if (others === undefined) this.#waiters.set(block, [waiter])
+    else others.push(waiter)
+  }
+
+  #take(block: number): readonly Waiter[] {
+    const waiters = this.#waiters.get(block)
+    if (waiters === undefined) return []
+    this.#waiters.delete(block)
+    return waiters
+  }
+
+  #remove(block: number, waiter: Waiter): void {
+    const left = this.#waiters.get(block)?.filter((other) => other !== waiter) ?? []
+    if (left.length > 0) this.#waiters.set(block, left)
+    else this.#waiters.delete(block)
+  }
+}

@@ -1,0 +1,109 @@
+// Downloading in spite of refused URLs, cut connections and temporary errors: the only place on the reading side that
+// tries again. What an attempt does with the bytes is its caller's business.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ApiError, NetworkError, isTemporary } from '../../api/errors.ts'
+import type { Files } from '../../api/types.ts'
+import type { Cancellation } from './cancellation.ts'
+import { ErrnoError } from '../../errno-error.ts'
+import type { Version } from '../fingerprint.ts'
+import type { ReadTimeBudget } from './read-time-budget.ts'
+import type { PresignedUrls } from './presigned-urls.ts'
+import type { Log } from '../../log.ts'
+
+export interface DownloadSources {
+  readonly files: Files
+  readonly urls: PresignedUrls
+  readonly timeBudget: ReadTimeBudget
+  readonly log: Log
+  /** Milliseconds of a monotonic clock. */
+  readonly now: () => number
+}
+
+/** One try: `progressed` is called whenever bytes came; `signal` ends it. */
+export type Attempt<T> = (url: string, signal: AbortSignal, progressed: () => void) => Promise<T>
+
+/** An attempt that brings no byte for this long is ended. */
+const stallMs = 7_000
+const stallCheckMs = 500
+const firstBackoffMs = 100
+const maxBackoffMs = 2_000
+/** What a store answers for a URL that expired or is otherwise no longer good. */
+const refusedStatuses = [401, 403, 404, 410]
+
+/**
+ * Runs `attempt` with the version's URL until it succeeds. A refused URL is renewed once; temporary errors are tried
+ * again until timeBudget ends, counted from the last byte that came. Throws EIO for a URL refused twice, the last error, or
+ * the cancellation's reason.
+ */
+export async function attemptDownload<T>(
+  sources: DownloadSources,
+  version: () => Version,
+  cancellation: Cancellation,
+  attempt: Attempt<T>,
+): Promise<T> {
+  const { urls, timeBudget, log, now } = sources
+  const budgetMs = timeBudget.budgetMs
+  let lastProgressMs = now()
+  let failures = 0
+  let refusedUrl: string | undefined
+  for (;;) {
+    let url: string | undefined
+    const limitMs = Math.max(stallCheckMs, Math.min(stallMs, lastProgressMs + budgetMs - now()))
+    let lastSeenMs = now()
+    const controller = cancellation.begin()
+    const stalled = setInterval(() => {
+      if (now() - lastSeenMs < limitMs) return
+      const detail = `no bytes for ${Math.round(limitMs / 1000)} s`
+      controller.abort(new NetworkError({ method: 'GET', path: version().path }, 'deadline', detail))
+    }, stallCheckMs)
+    try {
+      url = await (refusedUrl === undefined
+        ? urls.get(version(), controller.signal)
+        : urls.renew(version(), refusedUrl, controller.signal))
+      const result = await attempt(url, controller.signal, () => {
+        lastSeenMs = lastProgressMs = now()
+        failures = 0
+        refusedUrl = undefined
+      })
+      timeBudget.succeeded()
+      return result
+    } catch (error) {
+      cancellation.throwIfCancelled()
+      if (url !== undefined && isRefusal(error)) {
+        // Trouble, not permission: the reader may read this document.
+        if (refusedUrl !== undefined) throw refusedTwice(version(), error)
+        refusedUrl = url
+        continue
+      }
+      if (!isTemporary(error)) throw error
+      const delayMs = Math.max(backoffMs(failures++), retryAfterMs(error))
+      if (now() + delayMs - lastProgressMs > budgetMs) {
+        timeBudget.gaveUp()
+        throw error
+      }
+      log.debug({ path: version().path, delayMs, error: String(error) }, 'download is tried again')
+      await sleep(delayMs, undefined, { signal: cancellation.begin().signal }).catch(() => {})
+      cancellation.throwIfCancelled()
+    } finally {
+      clearInterval(stalled)
+    }
+  }
+}
+
+function refusedTwice({ path }: Version, cause: unknown): ErrnoError {
+  return new ErrnoError('EIO', `${path}: its download link was refused twice`, { cause })
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && refusedStatuses.includes(error.status)
+}
+
+function retryAfterMs(error: unknown): number {
+  return error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0
+}
+
+function backoffMs(failures: number): number {
+  const full = Math.min(maxBackoffMs, firstBackoffMs * 2 ** failures)
+  return full / 2 + (Math.random() * full) / 2
+}

@@ -1,0 +1,70 @@
+// One run of blocks by one Range request, resumed where it was cut. Every answer must be of the same version: the total
+// size and the ETag are checked before a byte is used, so that bytes of two versions never meet.
+
+import { NetworkError } from '../../api/errors.ts'
+import type { Download } from '../../api/types.ts'
+import { BlockAssembler } from '../block.ts'
+import type { Block } from '../block.ts'
+import type { Cancellation } from './cancellation.ts'
+import { attemptDownload } from './download-attempts.ts'
+import type { DownloadSources } from './download-attempts.ts'
+import { extentOf } from '../extent.ts'
+import type { BlockRun } from '../extent.ts'
+import type { Version } from '../fingerprint.ts'
+
+/** Whose bytes are wanted, and who takes them. */
+export interface DownloadTarget {
+  /** May change while it is downloaded: a document may be renamed. */
+  version(): Version
+  readonly sizeBytes: number
+  /** Throws ESTALE when the answer is of another version. */
+  checkAnswer(answer: Pick<Download, 'totalSize' | 'etag'>): void
+  /** Takes each block as its last byte arrives, in order. */
+  give(block: number, bytes: Block): void
+  /** True when no more is wanted for now: then `hold` is awaited before more is taken from the network. */
+  isTooFar(): boolean
+  hold(progressed: () => void): Promise<void>
+}
+
+/** Resolves when the whole run was given. Throws ESTALE, EIO, ApiError, NetworkError, the cancellation's reason. */
+export async function downloadRun(
+  sources: DownloadSources,
+  target: DownloadTarget,
+  run: BlockRun,
+  cancellation: Cancellation,
+): Promise<void> {
+  const assembler = new BlockAssembler(run, target.sizeBytes, (block, bytes) => target.give(block, bytes))
+  const { offset, length } = extentOf(run, target.sizeBytes)
+  const end = offset + length
+  await attemptDownload(
+    sources,
+    () => target.version(),
+    cancellation,
+    async (url, signal, progressed) => {
+      const { path } = target.version()
+      const from = assembler.position
+      const range = { offset: from, length: end - from }
+      const download = await sources.files.download(url, path, range, { signal })
+      try {
+        target.checkAnswer(download)
+      } catch (error) {
+        await giveUp(download)
+        throw error
+      }
+      for await (const chunk of download.chunks) {
+        progressed()
+        assembler.push(chunk)
+        if (target.isTooFar()) await target.hold(progressed)
+      }
+      if (!assembler.isComplete) {
+        const detail = `the answer ended ${end - assembler.position} bytes before the end of the range`
+        throw new NetworkError({ method: 'GET', path }, 'cut', detail)
+      }
+    },
+  )
+}
+
+/** Lets go of an answer whose bytes are not wanted. */
+async function giveUp(download: Download): Promise<void> {
+  await download.chunks[Symbol.asyncIterator]().return?.()
+}

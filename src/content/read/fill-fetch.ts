@@ -1,0 +1,118 @@
+// Carries a fetch out: from disk what is there, from the network the rest, no faster than its readers come along. What is
+// kept of it, and who is told, is its version's business.
+
+import type { Download } from '../../api/types.ts'
+import type { Block } from '../block.ts'
+import type { BlockStore } from '../disk/block-store.ts'
+import type { DownloadSources } from './download-attempts.ts'
+import type { DownloadQueue } from './download-queue.ts'
+import { downloadRun } from './download-run.ts'
+import type { BlockRun } from '../extent.ts'
+import type { Fetch } from './fetch.ts'
+import type { Version } from '../fingerprint.ts'
+import type { StoredVersion } from '../disk/stored-version.ts'
+
+export interface FillSources {
+  readonly download: DownloadSources
+  readonly queue: DownloadQueue
+  /** Undefined: nothing is kept on disk. */
+  readonly store: BlockStore | undefined
+}
+
+/** The version a fetch is for. */
+export interface FillTarget {
+  readonly version: Version
+  readonly sizeBytes: number
+  /** Undefined when its blocks are not to be looked for on disk. */
+  readonly storedVersion: StoredVersion | undefined
+  /** Throws ESTALE when an answer is of another version. */
+  checkAnswer(answer: Pick<Download, 'totalSize' | 'etag'>): void
+  /** False when a block on disk was stored with another ETag. Throws ESTALE. */
+  acceptsStored(tag: number): boolean
+  arrived(block: number, bytes: Block, from: 'disk' | 'network'): void
+  /** Starts another fetch for the rest of this one. */
+  splitOff(fetch: Fetch, first: number): void
+  /** True when somebody waits for a block the fetch covers. */
+  isAwaited(fetch: Fetch): boolean
+}
+
+/** How often a fetch that got too far ahead looks again by itself. */
+const holdCheckMs = 1_000
+/** A stream held back for longer is given up: its connection serves somebody else better. */
+const maxHoldChecks = 5
+
+/** Resolves when all blocks have arrived. Throws what downloading throws, or the cancellation's reason. */
+export async function fillFetch(fetch: Fetch, target: FillTarget, sources: FillSources): Promise<void> {
+  const { store, queue } = sources
+  while (fetch.next < fetch.end) {
+    fetch.cancellation.throwIfCancelled()
+    const stored = target.storedVersion
+    if (store !== undefined && stored !== undefined) {
+      const located = store.locate(stored, { first: fetch.next, end: fetch.end })
+      const run = located instanceof Promise ? await located : located
+      if (run.isHere) {
+        fetch.isFlowing = true
+        await hold(fetch, target)
+        await fillFromStore(fetch, target, store, stored, run)
+        continue
+      }
+      // The rest of a fetch whose beginning is absent may still be on disk.
+      if (run.end < fetch.end) target.splitOff(fetch, run.end)
+    }
+    fetch.isQueued = true
+    await queue.run(fetch.urgency, async () => {
+      fetch.isQueued = false
+      if (fetch.next < fetch.end && !fetch.cancellation.isCancelled)
+        await fillFromNetwork(fetch, target, sources)
+    })
+  }
+}
+
+async function fillFromStore(
+  fetch: Fetch,
+  target: FillTarget,
+  store: BlockStore,
+  stored: StoredVersion,
+  run: BlockRun,
+): Promise<void> {
+  for (const { block, bytes, tag } of await store.read(stored, run)) {
+    if (!target.acceptsStored(tag)) return store.drop(stored, block)
+    fetch.next = block + 1
+    target.arrived(block, bytes, 'disk')
+  }
+}
+
+function fillFromNetwork(fetch: Fetch, target: FillTarget, { download }: FillSources): Promise<void> {
+  return downloadRun(
+    download,
+    {
+      version: () => target.version,
+      sizeBytes: target.sizeBytes,
+      checkAnswer(answer) {
+        target.checkAnswer(answer)
+        fetch.isFlowing = true
+      },
+      give(block, bytes) {
+        fetch.next = block + 1
+        target.arrived(block, bytes, 'network')
+      },
+      isTooFar: () => !mayGoOn(fetch, target),
+      hold: (progressed) => hold(fetch, target, progressed),
+    },
+    { first: fetch.next, end: fetch.end },
+    fetch.cancellation,
+  )
+}
+
+function mayGoOn(fetch: Fetch, target: FillTarget): boolean {
+  return fetch.isWanted || fetch.cancellation.isCancelled || target.isAwaited(fetch)
+}
+
+/** Waits until the readers have come near. `progressed`: a stream held back is not one that stalls. */
+async function hold(fetch: Fetch, target: FillTarget, progressed: () => void = () => {}): Promise<void> {
+  for (let checks = 0; !mayGoOn(fetch, target); checks++) {
+    if (checks === maxHoldChecks) fetch.abort()
+    else await fetch.pause(holdCheckMs)
+    progressed()
+  }
+}

@@ -1,0 +1,152 @@
+// How far ahead of a reader to fetch: a pure state machine, one state per handle. No bytes, no I/O, no time.
+//
+//            read at 0                reads on past the first window
+//   (new) ───────────────▶ probing ───────────────────────────────▶ streaming ◀─┐ had to wait: window grows
+//     │                       │                                        │  └─────┘
+//     │ read elsewhere        │ reads elsewhere                        │ reads elsewhere
+//     └──────▶ random ◀───────┴────────────────────────────────────────┘
+//                 └─ reads on for two blocks ─▶ streaming
+
+import { blockSizeBytes } from '../extent.ts'
+import type { Extent } from '../extent.ts'
+
+/** Where a handle reads, as far as its reads tell. */
+export interface ReadAheadState {
+  /** Where the present sequential run began. */
+  readonly runStart: number
+  /** One past the furthest byte read in this run. */
+  readonly frontier: number
+  /** A part of the run that a later READ overtook and that is still expected. */
+  readonly hole: Extent | undefined
+  /** Bytes to have ahead of the frontier; 0 = random. More may be asked for, and is left on the network. */
+  readonly windowBytes: number
+  /** One past the last byte asked for ahead. */
+  readonly aheadEnd: number
+}
+
+/**
+ * How a read found its bytes:
+ * - `ready`: in memory.
+ * - `flowing`: their stream has begun: the reader is as fast as the network.
+ * - `requested`: asked for, but their stream has not begun: more should have been asked for earlier.
+ * - `missing`: nobody had asked for them.
+ */
+export type Arrival = 'ready' | 'flowing' | 'requested' | 'missing'
+
+export interface ReadAheadLimits {
+  readonly sizeBytes: number
+  /** The largest window this handle may have now. */
+  readonly maxWindowBytes: number
+}
+
+export interface ReadAheadStep {
+  readonly state: ReadAheadState
+  /** What to fetch ahead now, beyond the read itself. */
+  readonly ahead: Extent | undefined
+  /** Bytes per request for it. */
+  readonly requestBytes: number
+  /** The reader went elsewhere: what was fetched ahead before is not wanted any more. */
+  readonly hasSought: boolean
+}
+
+/** What a reader that starts at the beginning gets in its first request. */
+export const firstWindowBytes: number = 256 * 1024
+/** The window of a reader that was seen to read on. */
+const streamingWindowBytes = 2 * 1024 * 1024
+/** Enough for large requests one after another. A larger window pays only against latency, and costs memory. */
+const flowingWindowBytes = 24 * 1024 * 1024
+/** A reader that has to wait gets a window so many times as large. */
+const growth = 4
+/** A window never exceeds this many times what was read in order so far: what may be wasted stays in proportion. */
+const windowPerByteRead = 8
+const minRequestBytes = 1024 * 1024
+const maxRequestBytes = 16 * 1024 * 1024
+/** Only READs of this size are the kernel's own read-ahead, which may overtake each other. */
+const overtakingBytes = 64 * 1024
+
+/** The state after one read, and what to fetch ahead. `state` is undefined before a handle's first read. */
+export function readAheadStep(
+  state: ReadAheadState | undefined,
+  read: Extent,
+  arrival: Arrival,
+  limits: ReadAheadLimits,
+): ReadAheadStep {
+  const end = read.offset + read.length
+  if (state === undefined || !isInRun(state, read, arrival)) {
+    return step(startRun(read, limits), end, limits, state !== undefined)
+  }
+  const advanced = advance(state, read)
+  if (end <= state.frontier) return idle(advanced)
+  const windowBytes = nextWindow(advanced, arrival, limits)
+  // Asked for once and yet missing: it failed or was evicted, so everything after it may be gone too.
+  const aheadEnd = arrival === 'missing' ? end : Math.max(state.aheadEnd, advanced.frontier)
+  return step({ ...advanced, windowBytes, aheadEnd }, aheadEnd, limits, false)
+}
+
+/** True when the read goes on where the run is, fills the hole in it, or repeats a part that is still here. */
+function isInRun(state: ReadAheadState, read: Extent, arrival: Arrival): boolean {
+  const end = read.offset + read.length
+  if (read.offset < state.runStart) return false
+  if (read.offset > state.frontier) {
+    const isOvertaking = read.length >= overtakingBytes && read.offset - state.frontier <= 2 * read.length
+    return isOvertaking && state.hole === undefined
+  }
+  return end > state.frontier || arrival !== 'missing' || read.offset === state.hole?.offset
+}
+
+function startRun(read: Extent, limits: ReadAheadLimits): ReadAheadState {
+  const frontier = read.offset + read.length
+  const isAtStart = read.offset < blockSizeBytes
+  const windowBytes = isAtStart ? Math.min(firstWindowBytes, limits.maxWindowBytes) : 0
+  return { runStart: read.offset, frontier, hole: undefined, windowBytes, aheadEnd: frontier }
+}
+
+function advance(state: ReadAheadState, read: Extent): ReadAheadState {
+  const end = read.offset + read.length
+  const isGap = read.offset > state.frontier
+  const hole = isGap ? { offset: state.frontier, length: read.offset - state.frontier } : state.hole
+  const isFilled = hole !== undefined && read.offset <= hole.offset && end >= hole.offset + hole.length
+  return { ...state, hole: isFilled ? undefined : hole, frontier: Math.max(state.frontier, end) }
+}
+
+function nextWindow(state: ReadAheadState, arrival: Arrival, limits: ReadAheadLimits): number {
+  const read = state.frontier - state.runStart
+  if (state.windowBytes >= streamingWindowBytes) {
+    const { windowBytes } = state
+    const grown = {
+      ready: windowBytes,
+      flowing: Math.max(windowBytes, Math.min(windowBytes * growth, flowingWindowBytes)),
+      requested: windowBytes * growth,
+      missing: windowBytes * growth,
+    }[arrival]
+    return Math.min(grown, read * windowPerByteRead, limits.maxWindowBytes)
+  }
+  if (read < firstWindowBytes) return state.windowBytes
+  return Math.min(streamingWindowBytes, limits.maxWindowBytes)
+}
+
+/** Fills the window up by whole requests, the last of which may reach beyond it; the first window is one request. */
+function step(
+  state: ReadAheadState,
+  from: number,
+  limits: ReadAheadLimits,
+  hasSought: boolean,
+): ReadAheadStep {
+  const { windowBytes, runStart, frontier } = state
+  const requestBytes = Math.min(maxRequestBytes, Math.max(minRequestBytes, windowBytes / 2))
+  const isFirst = windowBytes <= firstWindowBytes
+  const missing = (isFirst ? runStart : frontier) + windowBytes - from
+  const asked = isFirst ? missing : Math.ceil(missing / requestBytes) * requestBytes
+  const until = Math.min(limits.sizeBytes, from + asked)
+  if (until <= from) return { ...idle(state), requestBytes, hasSought }
+  return {
+    state: { ...state, aheadEnd: until },
+    ahead: { offset: from, length: until - from },
+    requestBytes,
+    hasSought,
+  }
+}
+
+function idle(state: ReadAheadState): ReadAheadStep {
+  return { state, ahead: undefined, requestBytes: minRequestBytes, hasSought: false }
+}

@@ -1,0 +1,33 @@
+// Remote bytes by block, through the presigned URL. Knows versions and extents, no names and no handles' semantics.
+
+import type { Version } from '../fingerprint.ts'
+
+/** The reading side of one open(): carries the read-ahead state of that handle. */
+export interface Reading {
+  /** The bytes of the range clipped to the version's size. ESTALE when the remote content is no longer this version. */
+  read(
+    offset: number,
+    length: number,
+    signal: AbortSignal,
+  ): readonly Uint8Array[] | Promise<readonly Uint8Array[]>
+  close(): void
+}
+
+export interface Reader {
+  open(version: Version): Reading
+  /** The size of a document whose record did not tell it, learned from a ranged GET. */
+  learnSize(version: Version, signal: AbortSignal): Promise<number>
+  /** Writes the first `length` bytes (default: all) of the version into the open file descriptor `fd` at offset 0, from blocks where they are here. */
+  copyTo(version: Version, fd: number, options: { length?: number; signal: AbortSignal }): Promise<number>
+  /** Fetches a small document's blocks at low priority, so that the next open finds them. */
+  prefetch(version: Version): void
+  /** Takes over a file that holds exactly this version's bytes (a spool file after its commit). Removes `file`. */
+  adopt(version: Version, file: string): Promise<void>
+  /** Keeps a version's bytes that are at hand, in memory and on disk as if they had been fetched. At most one block. */
+  keep(version: Version, bytes: Uint8Array): void
+  /** The same bytes live under another version now (a rename in the service). */
+  moved(from: Version, to: Version): void
+  /** Forgets all blocks of a path: its content is another one now. */
+  forget(path: string): void
+  close(): Promise<void>
+}

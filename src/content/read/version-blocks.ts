@@ -1,0 +1,273 @@
+// The blocks of one version of one document: which are here, which are on their way, who waits. Shared by all handles on
+// the version, so that no block is fetched twice. Bytes of another version never get in: see `checkAnswer`.
+
+import { NetworkError } from '../../api/errors.ts'
+import type { Download } from '../../api/types.ts'
+import type { Block } from '../block.ts'
+import type { BlockCache } from './block-cache.ts'
+import { BlockWaiters } from './block-waiters.ts'
+import type { Urgency } from './download-queue.ts'
+import { ErrnoError } from '../../errno-error.ts'
+import { blockCount, blockLength, gapsOf } from '../extent.ts'
+import type { BlockRun } from '../extent.ts'
+import { Fetch } from './fetch.ts'
+import type { FetchOwner } from './fetch.ts'
+import { fillFetch } from './fill-fetch.ts'
+import type { FillSources, FillTarget } from './fill-fetch.ts'
+import type { Version } from '../fingerprint.ts'
+import type { Arrival } from './read-ahead.ts'
+import { storedVersion } from '../disk/stored-version.ts'
+import type { StoredVersion } from '../disk/stored-version.ts'
+import { VersionCheck } from './version-check.ts'
+
+export interface BlockSources extends FillSources {
+  readonly cache: BlockCache
+}
+
+/** What the owner of all versions is told. */
+export interface BlockEvents {
+  /** Nothing is here, nothing is on the way and no handle is open. */
+  becameIdle(blocks: VersionBlocks): void
+  /** The service has another content under this version's name. */
+  becameStale(blocks: VersionBlocks): void
+}
+
+/** A read waits this long for a download that does not get its turn; one under way has limits of its own. */
+const turnWaitMs = 15_000
+
+/** A document larger than this part of the memory is not kept there after it was read in order. */
+const keptPart = 1 / 2
+
+export class VersionBlocks implements FillTarget {
+  readonly id: number
+  readonly sizeBytes: number
+  readonly #sources: BlockSources
+  readonly #events: BlockEvents
+  readonly #fetches: Fetch[] = []
+  readonly #waiters = new BlockWaiters()
+  readonly #check: VersionCheck
+  #version: Version
+  #stored: StoredVersion | undefined
+  #stale: ErrnoError | undefined
+  /** Whoever opens this version gets these blocks, and they are kept on disk. */
+  isShared: boolean
+  /** Open handles. */
+  readings = 0
+  /** Blocks of this version in memory. */
+  resident = 0
+
+  constructor(id: number, version: Version, sizeBytes: number, sources: BlockSources, events: BlockEvents) {
+    this.id = id
+    this.#version = version
+    this.sizeBytes = sizeBytes
+    this.#check = new VersionCheck(sizeBytes)
+    this.#sources = sources
+    this.#events = events
+    this.isShared = !isWeak(version)
+  }
+
+  get version(): Version {
+    return this.#version
+  }
+
+  get isIdle(): boolean {
+    return this.readings === 0 && this.resident === 0 && this.#fetches.length === 0
+  }
+
+  /** Why nothing can be read any more: the document is another one now. */
+  get stale(): ErrnoError | undefined {
+    return this.#stale
+  }
+
+  /** A block that is in memory. */
+  peek(block: number): Block | undefined {
+    return this.#sources.cache.peek(this.id, block)
+  }
+
+  /** A block was read by somebody who may come back to it. */
+  touch(block: number): void {
+    this.#sources.cache.touch(this.id, block)
+  }
+
+  /** The block will hardly be read again soon. */
+  discard(block: number): void {
+    this.#sources.cache.delete(this.id, block)
+  }
+
+  get isTooLargeToKeep(): boolean {
+    return this.sizeBytes > this.#sources.cache.sizeBytes * keptPart
+  }
+
+  /** How a block that is not in memory will come. */
+  arrivalOf(block: number): Arrival {
+    const fetch = this.#fetches.find((fetch) => fetch.covers(block))
+    return fetch === undefined ? 'missing' : fetch.isFlowing ? 'flowing' : 'requested'
+  }
+
+  /** Sees to it that the run is here or coming. `owner` is who wants it: see `release`. */
+  request(run: BlockRun, urgency: Urgency, owner: FetchOwner): void {
+    if (this.#stale !== undefined) return
+    for (const fetch of this.#fetches) {
+      if (fetch.end > run.first && fetch.next < run.end) fetch.owners.add(owner)
+    }
+    const isHere = (block: number): boolean => this.#sources.cache.has(this.id, block)
+    for (const gap of gapsOf(run, (block) => isHere(block) || this.#isComing(block))) {
+      this.#start(gap, urgency, [owner])
+    }
+  }
+
+  /** The blocks of a run somebody waits for now. Rejects with the signal's reason, ESTALE, ApiError, NetworkError. */
+  async demand(run: BlockRun, signal: AbortSignal, owner: FetchOwner): Promise<Block[]> {
+    for (const fetch of this.#fetches.slice()) this.#hurry(fetch, run)
+    const isSoonHere = (block: number): boolean =>
+      this.#sources.cache.has(this.id, block) || this.#fetches.some((fetch) => fetch.willSoonGive(block))
+    for (const gap of gapsOf(run, isSoonHere)) this.#start(gap, 'foreground', [owner])
+    if (this.#stale !== undefined) throw this.#stale
+    const waiting = this.#waiters.wait(run, {
+      signal,
+      peek: (block) => this.peek(block),
+      checkMs: turnWaitMs,
+      check: (block) => this.#turnOverdue(block),
+      onLeave: () => {
+        for (const fetch of this.#fetches.slice()) this.#abortUnwanted(fetch)
+      },
+    })
+    this.resume()
+    return waiting
+  }
+
+  /** A handle wants nothing fetched ahead any more; what others wait for, or is nearly done, goes on. */
+  release(owner: FetchOwner): void {
+    for (const fetch of this.#fetches.slice()) {
+      if (fetch.owners.delete(owner)) this.#abortUnwanted(fetch)
+    }
+    this.resume()
+  }
+
+  /** Throws ESTALE, and forgets every block, when an answer's size or ETag is not this version's. */
+  checkAnswer(answer: Pick<Download, 'totalSize' | 'etag'>): void {
+    if (!this.#check.isSameAnswer(answer)) throw this.#becomeStale()
+  }
+
+  acceptsStored(tag: number): boolean {
+    if (this.#stale !== undefined) throw this.#stale
+    return this.#check.isSameTag(tag)
+  }
+
+  get storedVersion(): StoredVersion | undefined {
+    if (!this.isShared) return undefined
+    this.#stored ??= storedVersion(this.#version, this.sizeBytes)
+    return this.#stored
+  }
+
+  arrived(block: number, bytes: Block, from: 'disk' | 'network'): void {
+    const { cache, store } = this.#sources
+    if (this.#stale === undefined && !cache.has(this.id, block)) {
+      if (cache.set(this.id, block, bytes, blockLength(block, this.sizeBytes))) this.resident++
+      const stored = from === 'network' ? this.storedVersion : undefined
+      if (stored !== undefined) store?.write(stored, { block, bytes, tag: this.#check.tag })
+    }
+    this.#waiters.give(block, bytes)
+  }
+
+  splitOff(fetch: Fetch, first: number): void {
+    const rest = { first, end: fetch.end }
+    fetch.end = first
+    this.#start(rest, fetch.urgency, fetch.owners)
+  }
+
+  isAwaited(fetch: Fetch): boolean {
+    return this.#waiters.some((block) => fetch.covers(block))
+  }
+
+  /** A reader has come along: streams that were held back for it may go on. */
+  resume(): void {
+    for (const fetch of this.#fetches) {
+      if (fetch.isPaused && (fetch.isWanted || this.isAwaited(fetch))) fetch.resume()
+    }
+  }
+
+  /** The same bytes are under another version now; its ETag may be another one. */
+  moveTo(version: Version): void {
+    this.#version = version
+    this.#stored = undefined
+    this.#check.forgetEtag()
+  }
+
+  /** Drops the blocks in memory. */
+  drop(): void {
+    for (let block = 0, end = blockCount(this.sizeBytes); block < end && this.resident > 0; block++) {
+      this.#sources.cache.delete(this.id, block)
+    }
+  }
+
+  /** Ends everything on the way. */
+  abort(): void {
+    for (const fetch of this.#fetches.slice()) fetch.abort()
+  }
+
+  #isComing(block: number): boolean {
+    return this.#fetches.some((fetch) => fetch.covers(block))
+  }
+
+  #start(run: BlockRun, urgency: Urgency, owners: Iterable<FetchOwner>): void {
+    const fetch = new Fetch(run, urgency, owners)
+    this.#fetches.push(fetch)
+    void this.#carryOut(fetch)
+  }
+
+  async #carryOut(fetch: Fetch): Promise<void> {
+    let failure: unknown
+    try {
+      await fillFetch(fetch, this, this.#sources)
+    } catch (error) {
+      failure = error
+    }
+    this.#fetches.splice(this.#fetches.indexOf(fetch), 1)
+    if (failure !== undefined) {
+      const isHopeless = (block: number): boolean =>
+        block >= fetch.next && block < fetch.end && !this.#isComing(block)
+      this.#waiters.fail(isHopeless, this.#stale ?? failure)
+    }
+    if (this.isIdle) this.#events.becameIdle(this)
+  }
+
+  /** What is wanted now does not wait in the queue with what is only read ahead. */
+  #hurry(fetch: Fetch, run: BlockRun): void {
+    const first = Math.max(fetch.next, run.first)
+    if (!fetch.isQueued || fetch.urgency === 'foreground' || first >= Math.min(fetch.end, run.end)) return
+    const rest = { first, end: fetch.end }
+    fetch.end = first
+    this.#start(rest, 'foreground', fetch.owners)
+    if (fetch.next >= fetch.end) fetch.abort()
+  }
+
+  #turnOverdue(block: number): Error | undefined {
+    if (this.#fetches.some((fetch) => fetch.covers(block) && !fetch.isQueued)) return undefined
+    const call = { method: 'GET', path: this.#version.path }
+    return new NetworkError(call, 'deadline', `no turn to download within ${turnWaitMs / 1000} s`)
+  }
+
+  #abortUnwanted(fetch: Fetch): void {
+    if (fetch.owners.size > 0 || fetch.isNearlyDone) return
+    if (!this.isAwaited(fetch)) fetch.abort()
+  }
+
+  #becomeStale(): ErrnoError {
+    if (this.#stale !== undefined) return this.#stale
+    const { path } = this.#version
+    this.#stale = new ErrnoError(
+      'ESTALE',
+      `${path}: the document was changed in the service while it was read`,
+    )
+    this.drop()
+    this.#events.becameStale(this)
+    this.abort()
+    return this.#stale
+  }
+}
+
+/** Without a time of change, every content of one size looks the same: blocks must not outlive their readers. */
+export function isWeak(version: Version): boolean {
+  return version.fingerprint.endsWith('@?')
+}

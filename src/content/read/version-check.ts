@@ -1,0 +1,42 @@
+// Tells whether an answer, or a block on disk, is of the version that is being read: by the size of the whole and by the
+// first ETag seen. No I/O.
+
+import type { Download } from '../../api/types.ts'
+import { tagOf } from '../disk/segment.ts'
+
+export class VersionCheck {
+  readonly #sizeBytes: number
+  #etag: string | undefined
+  #tag = 0
+
+  constructor(sizeBytes: number) {
+    this.#sizeBytes = sizeBytes
+  }
+
+  /** Stands for the ETag on disk; 0 = none seen. */
+  get tag(): number {
+    return this.#tag
+  }
+
+  /** False when the answer is of another content. The first ETag is the version's. */
+  isSameAnswer({ totalSize, etag }: Pick<Download, 'totalSize' | 'etag'>): boolean {
+    if (totalSize !== undefined && totalSize !== this.#sizeBytes) return false
+    if (etag !== undefined && this.#etag !== undefined && etag !== this.#etag) return false
+    if (!this.isSameTag(tagOf(etag))) return false
+    this.#etag ??= etag
+    return true
+  }
+
+  /** False when a block was stored with another ETag. */
+  isSameTag(tag: number): boolean {
+    if (tag !== 0 && this.#tag !== 0 && tag !== this.#tag) return false
+    if (this.#tag === 0) this.#tag = tag
+    return true
+  }
+
+  /** The same bytes may have another ETag from now on. */
+  forgetEtag(): void {
+    this.#etag = undefined
+    this.#tag = 0
+  }
+}

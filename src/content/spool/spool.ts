@@ -1,0 +1,309 @@
+// The spool: local content the service has not got yet, one file each, in the state folder. On disk before anybody is
+// told "saved": by a sync of its own, or, where it is small, as a row of the journal, whose one sync then covers content and
+// intention. Never in a cache folder, which cleaners empty. Knows nothing of paths in the project.
+
+import { randomUUID } from 'node:crypto'
+import * as fs from 'node:fs'
+import { open, readdir, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { GroupSync } from './group-sync.ts'
+
+const fdatasync = promisify(fs.fdatasync)
+const readAsync = promisify(fs.read)
+const writeAsync = promisify(fs.write)
+const ftruncate = promisify(fs.ftruncate)
+
+/** Up to this many bytes a synchronous call into the page cache is cheaper than a trip through the thread pool. */
+const syncCallBytes = 64 * 1024
+const streamChunkBytes = 3 * 192 * 1024
+/** Content up to this many bytes goes into the journal … */
+const journaledBytes = 16 * 1024
+/** … unless that holds so many bytes already: its file never shrinks. */
+const allJournaledBytes = 8 * 1024 * 1024
+
+/** What the spool needs of the journal. */
+export interface ContentRows {
+  saveContent(spool: string, bytes: Uint8Array): void
+  removeContent(spool: string): void
+}
+
+export class Spool {
+  readonly dir: string
+  readonly #files = new Map<string, SpoolFile>()
+  readonly #dirSync: GroupSync
+  readonly #rows: ContentRows
+  /** Bytes of the files that are in the journal. */
+  #inJournal = 0
+
+  /** Makes the folder (mode 0700) where missing. */
+  constructor(dir: string, rows: ContentRows) {
+    this.dir = dir
+    this.#rows = rows
+    fs.mkdirSync(dir, { recursive: true, mode: 0o700 })
+    this.#dirSync = new GroupSync(() => syncFolder(dir))
+  }
+
+  /** A new, empty file. */
+  create(): SpoolFile {
+    return this.#opened(randomUUID(), 'wx+')
+  }
+
+  /** The one object for a file here, of this run or an earlier one. Throws ENOENT when the file is gone. */
+  get(id: string): SpoolFile {
+    return this.#files.get(id) ?? this.#opened(id, 'r+')
+  }
+
+  has(id: string): boolean {
+    return this.#files.has(id) || fs.existsSync(join(this.dir, id))
+  }
+
+  #opened(id: string, flags: 'wx+' | 'r+'): SpoolFile {
+    const file = new SpoolFile(join(this.dir, id), id, this.#dirSync)
+    file.open(flags)
+    this.#files.set(id, file)
+    return file
+  }
+
+  /** The file leaves the spool: removed, or taken over by the cache. */
+  forget(id: string): void {
+    const file = this.#files.get(id)
+    if (file === undefined) return
+    file.idle()
+    this.#files.delete(id)
+    this.#leaveJournal(file)
+  }
+
+  /** Makes the content survive a power cut, unless it is so small that `journal` does. */
+  async secure(file: SpoolFile): Promise<void> {
+    await file.written()
+    if (!isSmall(file) || this.#inJournal > allJournaledBytes) await file.sync()
+  }
+
+  /** Makes content survive a power cut that may not have been secured yet. Throws ENOENT when the file is gone. */
+  async makeDurable(id: string): Promise<void> {
+    const file = this.get(id)
+    if (file.journaledBytes === undefined && !file.isSynced) await file.sync()
+  }
+
+  /** The other half of `secure`, for the transaction that journals the intention. */
+  journal(file: SpoolFile): void {
+    this.#leaveJournal(file)
+    // What has grown since `secure` is still being written: its own close secures it.
+    if (!isSmall(file) || file.isSynced) return
+    this.#rows.saveContent(file.id, file.readAll())
+    file.journaledBytes = file.size
+    this.#inJournal += file.size
+  }
+
+  /** After a crash: the file holds again what the journal says. */
+  restore(id: string, bytes: Uint8Array): void {
+    fs.writeFileSync(join(this.dir, id), bytes, { mode: 0o600 })
+    const file = this.get(id)
+    file.journaledBytes = bytes.length
+    this.#inJournal += bytes.length
+    file.idle()
+  }
+
+  #leaveJournal(file: SpoolFile): void {
+    if (file.journaledBytes === undefined) return
+    this.#rows.removeContent(file.id)
+    this.#inJournal -= file.journaledBytes
+    file.journaledBytes = undefined
+  }
+
+  /** The ids of all files here, for sweeping what no journal row names. */
+  async ids(): Promise<string[]> {
+    return readdir(this.dir)
+  }
+
+  async remove(id: string): Promise<void> {
+    const isShort = (this.#files.get(id)?.size ?? Infinity) <= syncCallBytes
+    this.forget(id)
+    const path = join(this.dir, id)
+    try {
+      if (isShort) fs.unlinkSync(path)
+      else await unlink(path)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    }
+  }
+}
+
+/** One document's local content. `epoch` counts its changes, so that a commit knows what it sent. */
+export class SpoolFile {
+  readonly id: string
+  readonly path: string
+  /** Bytes of the content in the journal; undefined where it is not there. */
+  journaledBytes: number | undefined
+  readonly #dirSync: GroupSync
+  #fd: number | undefined
+  #isEntrySynced = false
+  /** As of which epoch the content is on disk. */
+  #syncedEpoch = -1
+  /** Operations under way on the descriptor. */
+  #users = 0
+  /** The descriptor is to be given back when the last of them ends. */
+  #isIdle = false
+  #size = 0
+  #epoch = 0
+  /** Changes that `epoch` counts already and that are not in the file yet. */
+  readonly #changes = new Set<Promise<unknown>>()
+
+  constructor(path: string, id: string, dirSync: GroupSync) {
+    this.id = id
+    this.path = path
+    this.#dirSync = dirSync
+  }
+
+  /** Bytes. */
+  get size(): number {
+    return this.#size
+  }
+
+  /** Grows by one with every change of the content. */
+  get epoch(): number {
+    return this.#epoch
+  }
+
+  open(flags: 'wx+' | 'r+'): void {
+    this.#fd = fs.openSync(this.path, flags, 0o600)
+    this.#size = fs.fstatSync(this.#fd).size
+  }
+
+  get fd(): number {
+    if (this.#fd === undefined) this.open('r+')
+    return this.#fd as number
+  }
+
+  /** Keeps the descriptor open while work on it is in the thread pool: its number may soon be another file's. */
+  async use<T>(work: (fd: number) => Promise<T>): Promise<T> {
+    this.#users++
+    try {
+      return await work(this.fd)
+    } finally {
+      this.#users--
+      if (this.#users === 0 && this.#isIdle) this.idle()
+    }
+  }
+
+  /** Gives the descriptor back; the next use opens the file again. */
+  idle(): void {
+    this.#isIdle = this.#users > 0
+    if (this.#fd === undefined || this.#isIdle) return
+    fs.closeSync(this.#fd)
+    this.#fd = undefined
+  }
+
+  read(offset: number, length: number): Uint8Array | Promise<Uint8Array> {
+    const wanted = Math.max(0, Math.min(length, this.#size - offset))
+    const buffer = Buffer.allocUnsafe(wanted)
+    if (wanted <= syncCallBytes) return buffer.subarray(0, fs.readSync(this.fd, buffer, 0, wanted, offset))
+    return this.use(async (fd) => {
+      const { bytesRead } = await readAsync(fd, buffer, 0, wanted, offset)
+      return buffer.subarray(0, bytesRead)
+    })
+  }
+
+  /** Writes all of `data`; ENOSPC and friends reach the writer, and what was accepted before is unharmed. */
+  write(offset: number, data: Uint8Array): number | Promise<number> {
+    this.#epoch++
+    if (data.length <= syncCallBytes)
+      return this.#wrote(offset, fs.writeSync(this.fd, data, 0, data.length, offset))
+    return this.#change(async (fd) => {
+      const { bytesWritten } = await writeAsync(fd, data, 0, data.length, offset)
+      return this.#wrote(offset, bytesWritten)
+    })
+  }
+
+  #change<T>(work: (fd: number) => Promise<T>): Promise<T> {
+    const change = this.use(work)
+    this.#changes.add(change)
+    const over = (): boolean => this.#changes.delete(change)
+    change.then(over, over)
+    return change
+  }
+
+  /** Resolves when everything that `epoch` counts now is in the file, or has failed. */
+  async written(): Promise<void> {
+    if (this.#changes.size > 0) await Promise.allSettled(this.#changes)
+  }
+
+  #wrote(offset: number, bytes: number): number {
+    this.#size = Math.max(this.#size, offset + bytes)
+    return bytes
+  }
+
+  async truncate(size: number): Promise<void> {
+    this.#epoch++
+    await this.#change(async (fd) => {
+      await ftruncate(fd, size)
+      this.#size = size
+    })
+  }
+
+  /** Content was put into `fd` by somebody else (copy-up): measure it. */
+  remeasure(): void {
+    this.#epoch++
+    this.#size = fs.fstatSync(this.fd).size
+  }
+
+  readAll(): Uint8Array {
+    const bytes = Buffer.allocUnsafeSlow(this.#size)
+    return bytes.subarray(0, fs.readSync(this.fd, bytes, 0, this.#size, 0))
+  }
+
+  /** After this the content survives a power cut. */
+  async sync(): Promise<void> {
+    const epoch = this.#epoch
+    await this.written()
+    const synced = this.use((fd) => fdatasync(fd))
+    // The file system makes one commit of both.
+    await (this.#isEntrySynced ? synced : Promise.all([synced, this.#dirSync.run()]))
+    this.#isEntrySynced = true
+    this.#syncedEpoch = epoch
+  }
+
+  /** True when the content as it is now survives a power cut by itself. */
+  get isSynced(): boolean {
+    return this.#syncedEpoch === this.#epoch
+  }
+
+  /** The whole content from the start, in chunks; a descriptor of its own, so that `idle` and `remove` do not disturb it. */
+  async *stream(): AsyncIterable<Uint8Array> {
+    if (this.#size <= syncCallBytes) {
+      if (this.#size > 0) yield await this.read(0, this.#size)
+      return
+    }
+    const file = await open(this.path, 'r')
+    try {
+      for (let offset = 0; ;) {
+        const { bytesRead, buffer } = await file.read(
+          Buffer.allocUnsafe(streamChunkBytes),
+          0,
+          streamChunkBytes,
+          offset,
+        )
+        if (bytesRead === 0) return
+        yield buffer.subarray(0, bytesRead)
+        offset += bytesRead
+      }
+    } finally {
+      await file.close()
+    }
+  }
+}
+
+function isSmall(file: SpoolFile): boolean {
+  return file.size <= journaledBytes
+}
+
+/** A new file is only as durable as its name. */
+async function syncFolder(dir: string): Promise<void> {
+  const handle = await open(dir, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,50 @@
+// Recognises somebody who takes the names of a folder one after another, and says which come next. Pure.
+
+import type { Listing } from '../tree/listings.ts'
+
+/** Names of one kind in the two orders programs walk in: as listed (find, cp -r), and sorted (ls -R, shells). */
+interface Orders {
+  readonly listed: readonly string[]
+  readonly sorted: readonly string[]
+  readonly listedAt: ReadonlyMap<string, number>
+  readonly sortedAt: ReadonlyMap<string, number>
+}
+
+const ordersOf = new WeakMap<Listing, Map<'file' | 'folder', Orders>>()
+
+/** At most `count` names that come after `current`, where `current` was reached from `previous` in one of the orders; else none. */
+export function successors(
+  listing: Listing,
+  kind: 'file' | 'folder',
+  { previous, current, count }: { previous: string | undefined; current: string; count: number },
+): readonly string[] {
+  if (previous === undefined || previous === current) return []
+  const { listed, sorted, listedAt, sortedAt } = orders(listing, kind)
+  for (const [names, positions] of [
+    [listed, listedAt],
+    [sorted, sortedAt],
+  ] as const) {
+    const at = positions.get(current)
+    if (at !== undefined && at > 0 && names[at - 1] === previous) return names.slice(at + 1, at + 1 + count)
+  }
+  return []
+}
+
+function orders(listing: Listing, kind: 'file' | 'folder'): Orders {
+  let byKind = ordersOf.get(listing)
+  if (byKind === undefined) ordersOf.set(listing, (byKind = new Map()))
+  let known = byKind.get(kind)
+  if (known === undefined) byKind.set(kind, (known = ordersIn(listing, kind)))
+  return known
+}
+
+function ordersIn(listing: Listing, kind: 'file' | 'folder'): Orders {
+  const listed: string[] = []
+  for (const [name, record] of listing.names) if (record.kind === kind) listed.push(name)
+  const sorted = listed.toSorted()
+  return { listed, sorted, listedAt: positions(listed), sortedAt: positions(sorted) }
+}
+
+function positions(names: readonly string[]): Map<string, number> {
+  return new Map(names.map((name, at) => [name, at]))
+}

@@ -1,0 +1,58 @@
+// A document leaves its path: what is pending there is taken back where that is still possible, and the node remembers
+// where the service has it, so that its next commit moves it from there.
+
+import { fingerprintOf } from '../../content/fingerprint.ts'
+import { refer } from '../unsent/content.ts'
+import type { Node } from '../tree/node.ts'
+import type { Superblock } from '../superblock.ts'
+
+/** What the service has, or may get, at the path a node left: that name has to be hidden until it is gone. */
+export interface LeftBehind {
+  readonly fingerprint: string | undefined
+}
+
+export function leavePath(sb: Superblock, node: Node): LeftBehind | undefined {
+  const { path, job, remote } = node
+  const isStoredHere = remote !== undefined && node.storedPath === path
+  // Its bytes can be read where they are until they have been moved.
+  if (remote !== undefined) refer(sb, node, node.storedPath ?? path)
+  if (job === undefined || job.intention.path !== path) {
+    if (isStoredHere) node.movesFrom = { path, fingerprint: fingerprintOf(remote) }
+    return isStoredHere ? { fingerprint: fingerprintOf(remote) } : dropReplaced(sb, path, node.base)
+  }
+  if (!sb.queue.withdraw(job)) return arriving(node, path)
+  const { source, sourceFingerprint, keepSource, base } = job.intention
+  sb.owners.delete(job.intention.id)
+  node.job = undefined
+  node.submittedEpoch = -1
+  const isMove = source !== undefined && keepSource !== true
+  const isExpected = sb.queue.find(path)?.intention.kind === 'put'
+  if (isMove) {
+    node.movesFrom = { path: source, fingerprint: sourceFingerprint }
+    // What is still on its way here is the document whose place it was to take.
+    return dropReplaced(sb, path, base, isExpected)
+  }
+  if (isExpected) return arriving(node, path)
+  if (isStoredHere) node.movesFrom = { path, fingerprint: fingerprintOf(remote) }
+  return isStoredHere ? { fingerprint: fingerprintOf(remote) } : dropReplaced(sb, path, base)
+}
+
+/** Something of it is on its way to its old path: it arrives there first, and is moved on after that. */
+function arriving(node: Node, path: string): LeftBehind {
+  node.isCopy = false
+  // The queue sees to the fingerprint when it has arrived.
+  node.movesFrom = { path, fingerprint: undefined }
+  return { fingerprint: undefined }
+}
+
+/** The version this node was to replace at its path, and now will not, has to go all the same. */
+function dropReplaced(
+  sb: Superblock,
+  path: string,
+  base: string | undefined,
+  isExpected = false,
+): LeftBehind | undefined {
+  if (base === undefined && !isExpected) return undefined
+  if (sb.queue.find(path)?.intention.kind === 'delete') return { fingerprint: base }
+  return sb.queue.submit({ kind: 'delete', path, base }) === undefined ? undefined : { fingerprint: base }
+}

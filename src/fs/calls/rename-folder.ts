@@ -1,0 +1,141 @@
+// rename(2) of a folder: the service has no such call, so every document under it is moved, journaled in one step. The
+// view switches at once; the old folder goes when nothing is left in it.
+
+import { ErrnoError } from '../../errno-error.ts'
+import type { Job } from '../../content/commit/job.ts'
+import { saveScratchRow } from '../unsent/content.ts'
+import { rmdir } from './rmdir.ts'
+import type { Listing } from '../tree/listings.ts'
+import type { Node } from '../tree/node.ts'
+import type { Caller } from '../operations.ts'
+import type { Move } from './move.ts'
+import { commitAtClose, isBeingWritten, submit, waitForService } from '../unsent/save.ts'
+import { isScratchName } from '../tree/scratch.ts'
+import type { Superblock } from '../superblock.ts'
+import { leavePath } from './leave-path.ts'
+
+interface Plan {
+  readonly documents: Node[]
+  readonly folders: Node[]
+}
+
+export async function renameFolder(sb: Superblock, move: Move, caller: Caller): Promise<void> {
+  const { node, to, name, target } = move
+  if (target !== undefined) await rmdir(sb, to.ino, name, caller)
+  const listings = await list(sb, node)
+  const becomesScratch = to.isScratch || isScratchName(name)
+  // What is dirty is secured before its journal row promises it.
+  for (const { content } of planned(sb, node, listings).documents)
+    if (content !== undefined) await sb.spool.secure(content)
+  if (node.isUnlinked) throw new ErrnoError('ENOENT', `${node.path} is gone`)
+  // Nodes may have come and gone meanwhile: what moves is what is there now, at once.
+  const plan = planned(sb, node, listings)
+  checkPlan(sb, plan, becomesScratch)
+  const jobs = sb.journal.transaction(() => apply(sb, move, plan, becomesScratch))
+  for (const job of jobs) await waitForService(sb, job, caller.signal)
+}
+
+/** Every folder under this one, listed afresh: a document that appeared meanwhile moves along. */
+async function list(sb: Superblock, top: Node): Promise<Map<Node, Listing>> {
+  const listings = new Map<Node, Listing>()
+  const folders = [top]
+  let documents = 0
+  for (const folder of folders) {
+    const listing = await sb.tree.loadFresh(folder)
+    listings.set(folder, listing)
+    for (const name of sb.tree.names(folder, listing)) {
+      const child = sb.tree.child(folder, name, listing)
+      if (child?.folder === undefined) documents++
+      else folders.push(child)
+    }
+    checkLimit(sb, top, documents)
+  }
+  return listings
+}
+
+/** Everything under the folder, as far as it is listed. */
+function planned(
+  sb: Superblock,
+  folder: Node,
+  listings: ReadonlyMap<Node, Listing>,
+  plan: Plan = { documents: [], folders: [] },
+): Plan {
+  plan.folders.push(folder)
+  const listing = sb.tree.listings.known(folder) ?? listings.get(folder)
+  if (listing === undefined) return plan
+  for (const name of sb.tree.names(folder, listing)) {
+    const child = sb.tree.child(folder, name, listing)
+    if (child === undefined) continue
+    if (child.folder === undefined) plan.documents.push(child)
+    else planned(sb, child, listings, plan)
+  }
+  return plan
+}
+
+/** mv then copies and deletes in the open, where it can be watched and stopped. */
+function checkLimit(sb: Superblock, folder: Node, documents: number): void {
+  const { renameLimit } = sb.settings
+  if (documents <= renameLimit) return
+  throw new ErrnoError('EXDEV', `${folder.path}: more than ${renameLimit} documents (--rename-limit)`)
+}
+
+function checkPlan(sb: Superblock, plan: Plan, becomesScratch: boolean): void {
+  for (const document of plan.documents) {
+    if (becomesScratch && !document.isScratch) {
+      throw new ErrnoError(
+        'EPERM',
+        `${document.path} is a document: it cannot go into a folder that never leaves this machine`,
+      )
+    }
+    if (!becomesScratch && document.isScratch && !isScratchName(document.name)) sb.types.check(document.name)
+  }
+}
+
+function apply(sb: Superblock, { node, from, to, name }: Move, plan: Plan, becomesScratch: boolean): Job[] {
+  const { path: oldPath, name: oldName, isScratch: wasScratch } = node
+  for (const folder of plan.folders) {
+    if (folder.folder?.isMadeHere === true) sb.journal.removeFolder(folder.path)
+  }
+  for (const document of plan.documents) {
+    if (document.isScratch) sb.journal.removeScratch(document.path)
+    else leavePath(sb, document)
+    sb.attributes.forget(document.path)
+  }
+  sb.tree.detach(node)
+  sb.tree.attach(node, to, name)
+  for (const folder of plan.folders) arrive(sb, folder, becomesScratch)
+  const jobs = plan.documents
+    .map((document) => moved(sb, document, becomesScratch))
+    .filter((job) => job !== undefined)
+  if (wasScratch) return jobs
+  sb.tree.bury(from, oldName, undefined)
+  const prune = sb.queue.submit({ kind: 'prune', path: oldPath })
+  return prune === undefined ? jobs : [...jobs, prune]
+}
+
+/** The folder is at its new place, where only what is kept exists so far. */
+function arrive(sb: Superblock, folder: Node, becomesScratch: boolean): void {
+  if (folder.folder === undefined) return
+  folder.folder.tombstones.clear()
+  folder.folder.isMadeHere = true
+  folder.settledAt = undefined
+  folder.isScratch = becomesScratch
+  sb.journal.saveFolder(folder.path)
+  sb.tree.keep(folder)
+  sb.tree.listings.set(folder, { names: new Map(), requestedAt: sb.now() })
+}
+
+function moved(sb: Superblock, document: Node, becomesScratch: boolean): Job | undefined {
+  sb.tree.keep(document)
+  // Back at its older place: what the service has there is its own.
+  const { movesFrom } = document
+  document.base = movesFrom?.path === document.path ? movesFrom.fingerprint : undefined
+  document.settledAt = undefined
+  document.isScratch = becomesScratch || isScratchName(document.name)
+  if (document.isScratch) {
+    saveScratchRow(sb, document)
+    return undefined
+  }
+  if (isBeingWritten(document)) return commitAtClose(sb, document)
+  return submit(sb, document, document.content?.epoch ?? -1)
+}

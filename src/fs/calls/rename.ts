@@ -1,0 +1,187 @@
+// rename(2) of documents: also over an existing one, or editors destroy what they save. check → journal → apply → wait.
+
+import { ErrnoError } from '../../errno-error.ts'
+import type { Job } from '../../content/commit/job.ts'
+import { fingerprintOf } from '../../content/fingerprint.ts'
+import {
+  bringHere,
+  discardContent,
+  forgetStored,
+  refer,
+  saveScratchRow,
+  stopReferring,
+} from '../unsent/content.ts'
+import { stayThoughEmpty } from './folders.ts'
+import { childOf } from './lookup.ts'
+import type { Move } from './move.ts'
+import { checkName } from '../tree/names.ts'
+import type { Node } from '../tree/node.ts'
+import type { Caller, RenameFlags } from '../operations.ts'
+import { renameFolder } from './rename-folder.ts'
+import { commitAtClose, isBeingWritten, sourceOf, submit, waitForService } from '../unsent/save.ts'
+import { isScratchName } from '../tree/scratch.ts'
+import type { Superblock } from '../superblock.ts'
+import { displace } from '../tree/displace.ts'
+import { leavePath } from './leave-path.ts'
+
+/** A document that became a backup (`f` → `f~`) stays in the service until the new `f` is committed, or this long. */
+const backupGraceMs = 5_000
+
+export async function rename(
+  sb: Superblock,
+  parent: number,
+  name: string,
+  newParent: number,
+  newName: string,
+  { flags, caller }: { flags: RenameFlags; caller: Caller },
+): Promise<void> {
+  checkName(newName)
+  if (flags.exchange) throw new ErrnoError('EINVAL', 'two names cannot be swapped here')
+  const from = sb.tree.nodes.getFolder(parent)
+  const to = sb.tree.nodes.getFolder(newParent)
+  const isScratch = to.isScratch || isScratchName(newName)
+  if (!isScratch) checkType(sb, await nodeAt(sb, from, name), newName)
+  // A dirty document is synced before its journal row promises it; the names are looked at after that, at once.
+  const before = await nodeAt(sb, from, name)
+  if (isScratch) await bringWhatIsUnderWay(sb, before, caller.signal)
+  else await reclaim(sb, before, caller.signal)
+  const syncedEpoch = before.content?.epoch ?? -1
+  if (isScratch) await before.content?.sync()
+  else if (before.content !== undefined) await sb.spool.secure(before.content)
+  const toListing = await sb.tree.listing(to)
+  const node = await nodeAt(sb, from, name)
+  const target = sb.tree.child(to, newName, toListing)
+  if (target === node) return
+  if (target !== undefined && flags.noReplace) throw new ErrnoError('EEXIST', `${target.path} exists`)
+  const move: Move = { node, from, to, name: newName, target }
+  checkKinds(move)
+  if (node.folder !== undefined) {
+    await renameFolder(sb, move, caller)
+    return
+  }
+  const job = sb.journal.transaction(() =>
+    isScratch ? toScratch(sb, move) : toDocument(sb, move, syncedEpoch),
+  )
+  if (job !== undefined) await waitForService(sb, job, caller.signal)
+}
+
+/** A backup of a document that is being moved: its bytes are between two places, so they come here first. */
+async function bringWhatIsUnderWay(sb: Superblock, node: Node, signal: AbortSignal): Promise<void> {
+  if (node.folder !== undefined || node.isScratch || node.job === undefined || node.content !== undefined)
+    return
+  await bringHere(sb, node, signal)
+}
+
+async function nodeAt(sb: Superblock, folder: Node, name: string): Promise<Node> {
+  return childOf(sb, folder, name, await sb.tree.listing(folder))
+}
+
+/** Refused now, before anything moved, and not at some later commit. */
+function checkType(sb: Superblock, node: Node, newName: string): void {
+  if (node.folder === undefined) sb.types.check(newName)
+}
+
+function checkKinds({ node, to, target }: Move): void {
+  if (node.folder !== undefined) {
+    for (let above: Node | undefined = to; above !== undefined; above = above.parent) {
+      if (above === node) throw new ErrnoError('EINVAL', `${node.path} cannot be moved into itself`)
+    }
+    if (target !== undefined && target.folder === undefined)
+      throw new ErrnoError('ENOTDIR', `${target.path} is a document`)
+  } else if (target?.folder !== undefined) {
+    throw new ErrnoError('EISDIR', `${target.path} is a folder`)
+  }
+}
+
+/** The node gets a name the service shall know. Sends what is to be sent, at once: rename is the last moment an editor listens. */
+function toDocument(sb: Superblock, move: Move, syncedEpoch: number): Job | undefined {
+  const { node, from } = move
+  const { path: oldPath, name: oldName, isScratch: wasScratch } = node
+  const base = baseOfTarget(move)
+  const hadJob = node.job !== undefined
+  const left = wasScratch ? undefined : leavePath(sb, node)
+  take(sb, move)
+  if (wasScratch) sb.journal.removeScratch(oldPath)
+  if (left !== undefined) sb.tree.bury(from, oldName, left.fingerprint)
+  node.isScratch = false
+  const source = sourceOf(node)
+  const isBack = source?.path === node.path
+  node.base = isBack ? (source?.fingerprint ?? base) : base
+  // Content that was brought here means that the stored one is destroyed, or about to be.
+  if (isBack && node.content === undefined) {
+    // Renamed back to where the service has it: nothing ever happened.
+    stopReferring(sb, node)
+    node.remotePath = undefined
+    node.movesFrom = undefined
+    node.base = node.remote === undefined ? undefined : fingerprintOf(node.remote)
+    sb.tree.settle(node)
+    return undefined
+  }
+  if (!wasScratch && isBeingWritten(node))
+    return hadJob || node.movesFrom !== undefined ? commitAtClose(sb, node) : undefined
+  return submit(sb, node, syncedEpoch)
+}
+
+/**
+ * A backup (`f~`) that shows a version the service still has at `f` becomes a document: the pending delete of that version
+ * is taken back, or, where something else is on its way to `f`, the bytes are brought here first.
+ */
+async function reclaim(sb: Superblock, node: Node, signal: AbortSignal): Promise<void> {
+  if (!node.isScratch || node.remotePath === undefined || node.content !== undefined) return
+  // A delete that stands behind something else is not of this version, and is not taken back alone.
+  const pending = sb.queue.first(node.remotePath)
+  if (pending === undefined) return
+  if (pending.intention.kind === 'delete' && sb.queue.withdraw(pending)) return
+  await bringHere(sb, node, signal)
+}
+
+/** The node gets a name that never leaves the machine. What the service has of it stays there for a while. */
+function toScratch(sb: Superblock, move: Move): undefined {
+  const { node, from } = move
+  const { path: oldPath, name: oldName, isScratch: wasScratch, storedPath, remote, base } = node
+  take(sb, move)
+  node.isScratch = true
+  if (wasScratch) {
+    sb.journal.removeScratch(oldPath)
+    saveScratchRow(sb, node)
+    return
+  }
+  const mayBeStored = remote !== undefined || node.job !== undefined || base !== undefined
+  if (node.content !== undefined) forgetStored(sb, node)
+  else if (storedPath !== undefined) refer(sb, node, storedPath)
+  saveScratchRow(sb, node)
+  if (!mayBeStored) return
+  const fingerprint = remote === undefined ? base : fingerprintOf(remote)
+  sb.tree.bury(from, oldName, fingerprint)
+  const job = sb.queue.submit({
+    kind: 'delete',
+    path: oldPath,
+    base: fingerprint,
+    notBefore: sb.now() + backupGraceMs,
+  })
+  node.job = undefined
+  if (job?.intention.path !== oldPath) from.folder?.tombstones.delete(oldName)
+}
+
+/** Which version at the target this mount has seen, and may replace. */
+function baseOfTarget({ to, name, target }: Move): string | undefined {
+  if (target === undefined) return to.folder?.tombstones.get(name)?.fingerprint
+  return target.base ?? (target.remote === undefined ? undefined : fingerprintOf(target.remote))
+}
+
+/** The node takes the new name; what had it goes, its open handles keep their content. */
+function take(sb: Superblock, { node, from, to, name, target }: Move): void {
+  if (target !== undefined) {
+    const { storedPath } = target
+    displace(sb.tree, to, target)
+    if (target.isScratch) sb.journal.removeScratch(target.path)
+    if (target.openHandles > 0 && storedPath !== undefined && target.content === undefined)
+      refer(sb, target, storedPath)
+    discardContent(sb, target)
+    sb.tree.nodes.dropIfUnused(target)
+  }
+  sb.attributes.forget(node.path)
+  sb.tree.detach(node)
+  sb.tree.attach(node, to, name)
+  stayThoughEmpty(sb, from)
+}

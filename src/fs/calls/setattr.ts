@@ -1,0 +1,76 @@
+// chmod, chown, utimens, truncate, fallocate. Modes and times are accepted and kept here: the service has no place for them.
+
+import { ErrnoError } from '../../errno-error.ts'
+import { abortable } from '../../abortable.ts'
+import { bringHere, markChanged, persistScratch, truncateContent } from '../unsent/content.ts'
+import { timeOfMs } from '../tree/attributes.ts'
+import { entryOf } from './lookup.ts'
+import type { Node } from '../tree/node.ts'
+import type { AttributeChange, Caller, Entry, MaybePromise, Time } from '../operations.ts'
+import { commit } from '../unsent/save.ts'
+import type { Superblock } from '../superblock.ts'
+
+export function setattr(
+  sb: Superblock,
+  ino: number,
+  change: AttributeChange,
+  fh: number | undefined,
+  caller: Caller,
+): MaybePromise<Entry> {
+  const node = sb.tree.nodes.get(ino)
+  checkOwner(sb, node, change)
+  if (change.size === undefined) return applied(sb, node, change)
+  if (node.folder !== undefined) throw new ErrnoError('EISDIR', `${node.path} is a folder`)
+  if (change.size > Number.MAX_SAFE_INTEGER) throw new ErrnoError('EFBIG', `${node.path}: too large`)
+  return resize(sb, node, change.size, fh, caller).then(() => applied(sb, node, change))
+}
+
+async function resize(
+  sb: Superblock,
+  node: Node,
+  size: number,
+  fh: number | undefined,
+  caller: Caller,
+): Promise<void> {
+  await abortable(truncateContent(sb, node, size, caller.signal), caller.signal)
+  // truncate(2) by path: there is no close that would save it.
+  if (fh === undefined && node.writeHandles === 0 && node.isDirty) await commit(sb, node)
+}
+
+/** Nobody but root may give documents away, and there is nobody to give them to. */
+function checkOwner(sb: Superblock, node: Node, { uid, gid }: AttributeChange): void {
+  const isOther = (uid !== undefined && uid !== sb.owner.uid) || (gid !== undefined && gid !== sb.owner.gid)
+  if (isOther)
+    throw new ErrnoError('EPERM', `${node.path}: all documents belong to whoever mounted the drive`)
+}
+
+function applied(sb: Superblock, node: Node, change: AttributeChange): Entry {
+  if (change.mode !== undefined) node.mode = change.mode & 0o7777
+  const now = timeOfMs(sb.now())
+  const at = (time: Time | 'now'): Time => (time === 'now' ? now : time)
+  if (change.atime !== undefined) node.atime = at(change.atime)
+  if (change.mtime !== undefined) node.mtime = at(change.mtime)
+  node.ctime = now
+  if (change.mode !== undefined || change.mtime !== undefined) sb.attributes.save(node)
+  return entryOf(sb, node)
+}
+
+/** Reserving space means nothing to a spool file; extending it does. */
+export async function fallocate(
+  sb: Superblock,
+  fh: number,
+  end: number,
+  keepSize: boolean,
+  caller: Caller,
+): Promise<void> {
+  const { node, flags } = sb.handles.file(fh)
+  if (!flags.write) throw new ErrnoError('EBADF', `${node.path} is not open for writing`)
+  if (keepSize) return
+  await bringHere(sb, node, caller.signal)
+  const { content } = node
+  if (content === undefined || content.size >= end) return
+  markChanged(sb, node)
+  node.isWritten = true
+  await content.truncate(end)
+  if (node.isScratch) await persistScratch(sb, node)
+}

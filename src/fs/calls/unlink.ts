@@ -1,0 +1,56 @@
+// Taking names away. The name is gone at once; the service hears of it after a moment's grace, in which an editor's
+// "delete, then rename the new one here" becomes one replace.
+
+import { ErrnoError } from '../../errno-error.ts'
+import { fingerprintOf } from '../../content/fingerprint.ts'
+import { discardContent, refer } from '../unsent/content.ts'
+import { stayThoughEmpty } from './folders.ts'
+import { displace } from '../tree/displace.ts'
+import { childOf, withListing } from './lookup.ts'
+import type { Node } from '../tree/node.ts'
+import type { Caller, MaybePromise } from '../operations.ts'
+import type { Superblock } from '../superblock.ts'
+
+/** Long enough for any program's next system call, short enough that nobody waits for it. */
+const graceMs = 1_000
+
+export function unlink(sb: Superblock, parent: number, name: string, caller: Caller): MaybePromise<void> {
+  const folder = sb.tree.nodes.getFolder(parent)
+  return withListing(sb, folder, caller, (listing) => {
+    const node = childOf(sb, folder, name, listing)
+    if (node.folder !== undefined) throw new ErrnoError('EISDIR', `${node.path} is a folder`)
+    sb.journal.transaction(() => {
+      removeDocument(sb, folder, node, sb.now() + graceMs)
+      stayThoughEmpty(sb, folder)
+    })
+  })
+}
+
+/** Takes a document's name away and journals what the service has to hear: not before `notBefore`. */
+export function removeDocument(sb: Superblock, folder: Node, node: Node, notBefore: number): void {
+  const { path, name, storedPath } = node
+  displace(sb.tree, folder, node)
+  if (node.isScratch) {
+    sb.journal.removeScratch(path)
+  } else {
+    const mayBeStored = node.remote !== undefined || node.job !== undefined || node.base !== undefined
+    if (mayBeStored) deleteStored(sb, folder, { path, name, node, notBefore })
+    sb.attributes.forget(path)
+  }
+  if (node.openHandles > 0 && storedPath !== undefined && node.content === undefined)
+    refer(sb, node, storedPath)
+  discardContent(sb, node)
+  sb.tree.nodes.dropIfUnused(node)
+}
+
+function deleteStored(
+  sb: Superblock,
+  folder: Node,
+  { path, name, node, notBefore }: { path: string; name: string; node: Node; notBefore: number },
+): void {
+  const fingerprint = node.base ?? (node.remote === undefined ? undefined : fingerprintOf(node.remote))
+  sb.tree.bury(folder, name, fingerprint)
+  const job = sb.queue.submit({ kind: 'delete', path, base: fingerprint, notBefore })
+  // Never sent: there is nothing to hide.
+  if (job?.intention.path !== path) folder.folder?.tombstones.delete(name)
+}

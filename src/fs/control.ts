@@ -1,0 +1,160 @@
+// What people ask of a mounted project beside files: status, wait, refresh, retry, recover, drain.
+
+import { createWriteStream } from 'node:fs'
+import { open as openFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { waitForJob, type Job } from '../content/commit/job.ts'
+import { ErrnoError } from '../errno-error.ts'
+import { concerns, type Intention } from '../content/intention.ts'
+import { isKept } from './tree/node-table.ts'
+import type { Node } from './tree/node.ts'
+import type { DrainProgress, FileSystemStatus, Unsent, UnsentState } from './status.ts'
+import type { Superblock } from './superblock.ts'
+
+export function status(sb: Superblock): FileSystemStatus {
+  const unsent = [...sb.queue.jobs()].map((job) => unsentOf(sb, job))
+  let scratchFiles = 0
+  for (const node of sb.tree.nodes.all())
+    if (node.isScratch && node.folder === undefined && isKept(node)) scratchFiles++
+  return {
+    project: sb.files.project,
+    readOnly: sb.settings.readOnly,
+    service: sb.files.isReachable ? 'reachable' : 'unreachable',
+    stale: sb.tree.source.isStale,
+    unsent,
+    unsentBytes: bytesOf(unsent),
+    scratchFiles,
+    conflicts: sb.journal.counter('conflicts'),
+    openHandles: sb.handles.count,
+    knownNodes: sb.tree.nodes.count,
+    calls: { api: sb.files.apiCalls, downloads: sb.files.downloads, failed: sb.files.failedCalls },
+    stateDir: sb.settings.stateDir,
+    cacheDir: sb.settings.cacheDir,
+  }
+}
+
+/** Changes at or under a path that the service has not got yet. */
+export function unsentUnder(sb: Superblock, path: string): readonly Unsent[] {
+  return sb.queue.jobsUnder(path).map((job) => unsentOf(sb, job))
+}
+
+function unsentOf(sb: Superblock, job: Job): Unsent {
+  const { intention } = job
+  return {
+    path: intention.path,
+    action: actionOf(intention),
+    state: stateOf(job, sb.now()),
+    bytes: intention.spool === undefined ? 0 : (intention.size ?? 0),
+    attempts: intention.attempts,
+    lastError: intention.lastError,
+    since: new Date(intention.since).toISOString(),
+    nextAttemptAt: intention.notBefore > sb.now() ? new Date(intention.notBefore).toISOString() : undefined,
+    spoolFile: intention.spool === undefined ? undefined : join(sb.spool.dir, intention.spool),
+  }
+}
+
+function actionOf(intention: Intention): Unsent['action'] {
+  if (intention.kind !== 'put') return 'delete'
+  if (intention.source !== undefined && intention.keepSource !== true) return 'rename'
+  return intention.base === undefined ? 'upload' : 'replace'
+}
+
+function stateOf(job: Job, now: number): UnsentState {
+  if (job.intention.isRefused) return 'refused'
+  if (job.isRunning) return 'sending'
+  return job.intention.lastError !== undefined && job.intention.notBefore > now ? 'retrying' : 'pending'
+}
+
+function bytesOf(unsent: readonly Unsent[]): number {
+  return unsent.reduce((sum, { bytes }) => sum + bytes, 0)
+}
+
+/** Resolves when nothing at or under the path is unsent. Throws ETIMEDOUT, or the refusal of one. */
+export async function wait(
+  sb: Superblock,
+  path: string,
+  options: { timeoutMs: number; signal?: AbortSignal },
+): Promise<void> {
+  const until = sb.now() + options.timeoutMs
+  sb.queue.expedite((intention) => concerns(intention, path))
+  for (let jobs = sb.queue.jobsUnder(path); jobs.length > 0; jobs = sb.queue.jobsUnder(path)) {
+    const job = jobs.find(({ isHeld }) => !isHeld)
+    // A document that is being written is sent when it is closed.
+    if (job === undefined)
+      throw new ErrnoError(
+        'EBUSY',
+        `${jobs[0]?.intention.path} is open for writing: it is sent when it is closed`,
+      )
+    const left = until - sb.now()
+    const outcome = left <= 0 ? 'timeout' : await waitForJob(job, { timeoutMs: left, signal: options.signal })
+    if (outcome !== 'done')
+      throw new ErrnoError('ETIMEDOUT', `${jobs.length} changes under ${path} are not sent yet`)
+  }
+}
+
+/** The next look at or under the path asks the service. */
+export async function refresh(sb: Superblock, path: string): Promise<void> {
+  const node = sb.tree.find(path)
+  const folder = node?.folder === undefined ? node?.parent : node
+  if (folder === undefined) {
+    await sb.tree.loadFresh(sb.tree.nodes.root)
+    return
+  }
+  for (const known of foldersUnder(folder)) {
+    if (known !== folder) sb.tree.listings.forget(known)
+  }
+  await sb.tree.loadFresh(folder)
+}
+
+function* foldersUnder(folder: Node): Iterable<Node> {
+  yield folder
+  for (const child of folder.folder?.children.values() ?? [])
+    if (child.folder !== undefined) yield* foldersUnder(child)
+}
+
+/** Tries everything at or under the path again, now, also what the service refused. Answers how many. */
+export function retry(sb: Superblock, path: string): number {
+  return sb.queue.expedite((intention) => concerns(intention, path), { refusedToo: true })
+}
+
+/** Copies the content at a path, spool first, to a new file outside the mount. Throws ENOENT, EEXIST. */
+export async function recoverTo(sb: Superblock, path: string, destination: string): Promise<void> {
+  const job = sb.queue.find(path)
+  const spool = job?.intention.spool
+  const content = spool === undefined ? sb.tree.find(path)?.content : sb.spool.get(spool)
+  if (content !== undefined) {
+    await pipeline(
+      Readable.from(content.stream()),
+      createWriteStream(destination, { flags: 'wx', mode: 0o600 }),
+    )
+    return
+  }
+  const node = sb.tree.find(path)
+  if (node?.version === undefined) throw new ErrnoError('ENOENT', `nothing is kept here for ${path}`)
+  const file = await openFile(destination, 'wx', 0o600)
+  try {
+    await sb.reader.copyTo(node.version, file.fd, { signal: AbortSignal.timeout(600_000) })
+  } finally {
+    await file.close()
+  }
+}
+
+/** Sends everything, whatever it waits for, until done, refused, or out of time. Answers what is left. */
+export async function drain(
+  sb: Superblock,
+  options: { timeoutMs: number; onProgress?: (progress: DrainProgress) => void },
+): Promise<readonly Unsent[]> {
+  const until = sb.now() + options.timeoutMs
+  for (;;) {
+    sb.queue.expedite(({ attempts }) => attempts === 0)
+    const open = [...sb.queue.jobs()].filter(({ intention }) => !intention.isRefused)
+    const unsent = status(sb).unsent
+    options.onProgress?.({ unsent: unsent.length, unsentBytes: bytesOf(unsent) })
+    const next = open.find(({ isHeld }) => !isHeld)
+    if (next === undefined || sb.now() >= until) return unsent
+    // A refusal is no reason to stop: it is told at the end, with the rest.
+    await waitForJob(next, { timeoutMs: Math.min(1_000, until - sb.now()) }).catch(() => {})
+  }
+}

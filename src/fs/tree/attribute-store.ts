@@ -1,0 +1,47 @@
+// Modes and times set here, kept across restarts while the document is the same version: so that a second rsync copies
+// nothing, and an editor finds the time it wrote.
+
+import { fingerprintOf } from '../../content/fingerprint.ts'
+import type { AttributeRow, Journal } from '../../content/spool/journal.ts'
+import type { Node } from './node.ts'
+
+export class AttributeStore {
+  readonly #journal: Journal
+  readonly #rows: Map<string, AttributeRow>
+
+  constructor(journal: Journal) {
+    this.#journal = journal
+    this.#rows = new Map(journal.attributes().map((row) => [row.path, row]))
+  }
+
+  /** Puts what was set here on a node that shows a version of the service. */
+  adorn(node: Node): void {
+    const row = this.#rows.get(node.path)
+    const isOurs =
+      row !== undefined && node.remote !== undefined && row.fingerprint === fingerprintOf(node.remote)
+    node.mode = isOurs ? row.mode : undefined
+    node.mtime = isOurs ? row.mtime : undefined
+    node.atime = undefined
+    node.ctime = undefined
+    if (row !== undefined && !isOurs) this.forget(node.path)
+  }
+
+  /** Makes what is set on a node durable; nothing to do while it has no version in the service. */
+  save(node: Node): void {
+    if (node.remote === undefined || node.isScratch || node.isDirty || node.isUnlinked) return
+    const row = {
+      path: node.path,
+      fingerprint: fingerprintOf(node.remote),
+      mode: node.mode,
+      mtime: node.mtime,
+    }
+    if (row.mode === undefined && row.mtime === undefined) return
+    this.#rows.set(row.path, row)
+    this.#journal.saveAttributes(row)
+  }
+
+  forget(path: string): void {
+    if (!this.#rows.delete(path)) return
+    this.#journal.removeAttributes(path)
+  }
+}

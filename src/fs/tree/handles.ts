@@ -1,0 +1,107 @@
+// Open files and folders by `fh`: one handle is one open(). Content and dirt belong to the node, never to the handle.
+
+import { fingerprintOf } from '../../content/fingerprint.ts'
+import type { Reading } from '../../content/read/reader.ts'
+import { HandleNumbers } from './handle-numbers.ts'
+import type { Node } from './node.ts'
+import type { OpenFlags } from '../operations.ts'
+
+export class FileHandle {
+  readonly node: Node
+  readonly flags: OpenFlags
+  /** Reads the version the node showed when this handle first read it. */
+  reading: Reading | undefined
+  #fingerprint: string | undefined
+
+  constructor(node: Node, flags: OpenFlags) {
+    this.node = node
+    this.flags = flags
+  }
+
+  /** Remembers which version `reading` is of. */
+  bind(reading: Reading): void {
+    this.reading = reading
+    this.#fingerprint = this.node.remote === undefined ? undefined : fingerprintOf(this.node.remote)
+  }
+
+  /** Our own commit made another version of the same content: read that from now on. */
+  rebind(): void {
+    this.reading?.close()
+    this.reading = undefined
+    this.#fingerprint = undefined
+  }
+
+  /** The fingerprint of the version being read. */
+  get fingerprint(): string | undefined {
+    return this.#fingerprint
+  }
+}
+
+export class FolderHandle {
+  readonly node: Node
+  /** Names as they were when reading began; cookies count into it. */
+  names: readonly string[] | undefined
+  /** Nodes made for this reading only, looked at again when it ends. */
+  readonly touched: Node[] = []
+
+  constructor(node: Node) {
+    this.node = node
+  }
+}
+
+export class HandleTable {
+  readonly #numbers = new HandleNumbers<FileHandle | FolderHandle>()
+
+  get count(): number {
+    return this.#numbers.count
+  }
+
+  addFile(handle: FileHandle): number {
+    handle.node.openHandles++
+    if (handle.flags.write) handle.node.writeHandles++
+    return this.#numbers.add(handle)
+  }
+
+  addFolder(handle: FolderHandle): number {
+    handle.node.openHandles++
+    return this.#numbers.add(handle)
+  }
+
+  /** Throws EBADF. */
+  file(fh: number): FileHandle {
+    return this.#numbers.get(fh, isFile)
+  }
+
+  /** Throws EBADF. */
+  folder(fh: number): FolderHandle {
+    return this.#numbers.get(fh, isFolder)
+  }
+
+  /** All handles of a node's content. */
+  *of(node: Node): Iterable<FileHandle> {
+    for (const handle of this.#numbers.values()) if (isFile(handle) && handle.node === node) yield handle
+  }
+
+  removeFile(fh: number): FileHandle | undefined {
+    const handle = this.#numbers.take(fh, isFile)
+    if (handle === undefined) return undefined
+    handle.reading?.close()
+    handle.node.openHandles--
+    if (handle.flags.write) handle.node.writeHandles--
+    return handle
+  }
+
+  removeFolder(fh: number): FolderHandle | undefined {
+    const handle = this.#numbers.take(fh, isFolder)
+    if (handle !== undefined) handle.node.openHandles--
+    return handle
+  }
+}
+
+function isFile(handle: FileHandle | FolderHandle): handle is FileHandle {
+  return handle instanceof FileHandle
+}
+
+function isFolder(handle: FileHandle | FolderHandle): handle is FolderHandle {
+  return handle instanceof FolderHandle
+}

@@ -1,0 +1,59 @@
+// One segment of a path: which are possible, and which the service would take.
+
+import { isTypeDecidedByContent, mimetypeOfName, sniffMimetype } from '../../api/mimetype-of.ts'
+import { isMimetype, type Mimetype } from '../../api/mimetypes.ts'
+import { kindOfUnsupported } from '../../api/unsupported-kind.ts'
+import { ErrnoError } from '../../errno-error.ts'
+import { isTrashName } from './scratch.ts'
+
+export const nameMaxBytes = 255
+
+/** Throws ENAMETOOLONG, EINVAL, EILSEQ or EPERM for a name that cannot be made here. */
+export function checkName(name: string): void {
+  if (Buffer.byteLength(name) > nameMaxBytes)
+    throw new ErrnoError('ENAMETOOLONG', `names are at most ${nameMaxBytes} bytes long`)
+  if (name === '' || name === '.' || name === '..') throw new ErrnoError('EINVAL', `"${name}" is not a name`)
+  if (name.includes('/') || name.includes('\0'))
+    throw new ErrnoError('EINVAL', 'a name has no slash and no NUL')
+  if (name.includes('\uFFFD')) throw new ErrnoError('EILSEQ', 'names are valid UTF-8')
+  if (isTrashName(name)) throw new ErrnoError('EPERM', 'no trash here: documents are deleted for good')
+}
+
+/** Decides the mimetype a document is sent with (interface, "Document": 17 values). */
+export class TypePolicy {
+  readonly #fallback: Mimetype | undefined
+
+  /** `unsupportedAs`: the mimetype for names of no known type. Throws EINVAL where the service does not take it either. */
+  constructor(unsupportedAs: string | undefined) {
+    if (unsupportedAs !== undefined && !isMimetype(unsupportedAs)) {
+      throw new ErrnoError('EINVAL', `the service does not take ${unsupportedAs} (--unsupported-as)`)
+    }
+    this.#fallback = unsupportedAs
+  }
+
+  /** Throws EOPNOTSUPP for a name whose type the service does not take: at create, not after the user waited for the copy. */
+  check(name: string): void {
+    if (this.#fallback !== undefined || isTypeDecidedByContent(name) || mimetypeOfName(name) !== undefined)
+      return
+    throw this.#refusal(name)
+  }
+
+  /** `head`: the first bytes of the content, asked for only where the name does not decide. */
+  async mimetypeOf(name: string, head: () => Promise<Uint8Array>): Promise<Mimetype> {
+    const byName = mimetypeOfName(name)
+    const mimetype =
+      byName ??
+      (isTypeDecidedByContent(name) ? await sniffMimetype(await head(), name) : undefined) ??
+      this.#fallback
+    if (mimetype === undefined) throw this.#refusal(name)
+    return mimetype
+  }
+
+  #refusal(name: string): ErrnoError {
+    const kind = kindOfUnsupported(name) ?? 'files of this type'
+    return new ErrnoError(
+      'EOPNOTSUPP',
+      `${name}: the service takes no ${kind} (--unsupported-as MIMETYPE sends it as another type)`,
+    )
+  }
+}

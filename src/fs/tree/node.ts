@@ -1,0 +1,132 @@
+// One file or folder we know of: its place, what the service last said of it, and what is true only here. Identity for
+// the kernel (`ino`); the path is derived, never stored in descendants.
+
+import type { RemoteFile } from '../../api/types.ts'
+import { fingerprintOf, type Version } from '../../content/fingerprint.ts'
+import type { Job } from '../../content/commit/job.ts'
+import type { SpoolFile } from '../../content/spool/spool.ts'
+import type { NodeKind, Time } from '../operations.ts'
+
+/** A name that is hidden although a listing may still show it: it was deleted or moved away here. */
+export interface Tombstone {
+  /** The version that was deleted; another fingerprint under this name is somebody's new document. Undefined for a folder. */
+  fingerprint: string | undefined
+  /** When the service agreed (ms); listings asked for one cache lifetime later decide. Undefined while the delete is pending. */
+  settledAt: number | undefined
+}
+
+/** Where a renamed document stood, and what the service has there as far as known. */
+export interface OlderPlace {
+  readonly path: string
+  readonly fingerprint: string | undefined
+}
+
+/** What only a folder has. */
+export class FolderState {
+  /** Live nodes by name. */
+  readonly children: Map<string, Node> = new Map()
+  /** Names of children that exist whatever a listing says: unsent, local-only, made here, or just sent. */
+  readonly kept: Set<string> = new Set()
+  readonly tombstones: Map<string, Tombstone> = new Map()
+  /** mkdir made it here; the service learns of it when a file lands in it. */
+  isMadeHere = false
+  /** Grows with every change of the visible names. */
+  generation = 0
+  /** The generation the door was last given a listing of. */
+  listedGeneration = -1
+}
+
+export class Node {
+  readonly ino: number
+  readonly kind: NodeKind
+  /** Undefined for the root, and for a node that lost its name. */
+  parent: Node | undefined
+  name: string
+  readonly folder: FolderState | undefined
+
+  /** The service's record of the content this node shows, where it has one. */
+  remote: RemoteFile | undefined
+  /** Where the service has that content, when that is not this node's own path (a rename under way, `f` → `f~`). */
+  remotePath: string | undefined
+  /** The older place its next commit takes it away from: the service has it there, or will when what is under way has arrived. */
+  movesFrom: OlderPlace | undefined
+  /** The fingerprint at our path that this mount has seen: what a commit may replace. */
+  base: string | undefined
+  /** Local content; it is dirty while `savedEpoch` is behind. */
+  content: SpoolFile | undefined
+  /** The content's epoch that the service has (or that was the content when it came from there). */
+  savedEpoch = -1
+  /** The content's epoch that was last handed to the commit queue. */
+  submittedEpoch = -1
+  /** Something was written, not only created or truncated, since the last commit. */
+  isWritten = false
+  /** The copy-up under way. */
+  copyUp: Promise<void> | undefined
+  /** The cache is taking the content over. */
+  handover: Promise<void> | undefined
+  /** A copy made within the service: `remotePath` keeps its document. */
+  isCopy = false
+  /** When the service was asked for `remote` (ms): its URL lives 15 minutes from then. */
+  askedAt = 0
+  /** The commit under way or waiting for this node. */
+  job: Job | undefined
+  /** Never leaves the machine. */
+  isScratch = false
+  /** The service agreed at this time (ms); listings asked for one cache lifetime later decide again. */
+  settledAt: number | undefined
+  /** Size learned by asking, where the record has none. */
+  learnedSize: number | undefined
+
+  mode: number | undefined
+  mtime: Time | undefined
+  atime: Time | undefined
+  ctime: Time | undefined
+
+  /** References the door holds. */
+  lookups = 0
+  openHandles = 0
+  writeHandles = 0
+  /** Grows when the content changes behind the kernel's back. */
+  contentGeneration = 0
+  /** The content generation the kernel's pages are of. */
+  cachedGeneration = -1
+  /** No name leads here any more; open handles still do. */
+  isUnlinked = false
+
+  constructor(ino: number, kind: NodeKind, parent: Node | undefined, name: string) {
+    this.ino = ino
+    this.kind = kind
+    this.parent = parent
+    this.name = name
+    this.folder = kind === 'folder' ? new FolderState() : undefined
+  }
+
+  /** Absolute path in the project. */
+  get path(): string {
+    if (this.parent === undefined) return '/'
+    const above = this.parent.path
+    return above === '/' ? `/${this.name}` : `${above}/${this.name}`
+  }
+
+  get isDirty(): boolean {
+    return this.content !== undefined && this.content.epoch !== this.savedEpoch
+  }
+
+  /** Where the service has this node's content, if it has. */
+  get storedPath(): string | undefined {
+    return this.remote === undefined ? undefined : (this.remotePath ?? this.path)
+  }
+
+  /** The remote version this node shows. */
+  get version(): Version | undefined {
+    const path = this.storedPath
+    if (path === undefined || this.remote === undefined) return undefined
+    return { path, fingerprint: fingerprintOf(this.remote), size: this.remote.size ?? this.learnedSize }
+  }
+
+  /** Bytes; undefined while nobody told. */
+  get size(): number | undefined {
+    if (this.content !== undefined) return this.content.size
+    return this.remote === undefined ? 0 : (this.remote.size ?? this.learnedSize)
+  }
+}

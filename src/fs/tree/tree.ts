@@ -1,0 +1,337 @@
+// The namespace: what the service lists, overlaid by what is true here. Existence is decided by the parent's listing,
+// never by guessing from an error code; a network error is never "not found" and never an empty folder.
+//
+// A name in a folder is, in this order: a kept node (unsent, local-only, made here, just sent) · a tombstone (deleted or
+// moved away here) · what the listing says. A listing can neither hide nor undo a change made here before one cache lifetime
+// has passed since the service agreed to it: listings may lag behind (the interface promises no consistency), also behind an
+// earlier one. What somebody stored after us is no lag, and shows at once.
+
+import type { Files, RemoteFile, RemoteFolder } from '../../api/types.ts'
+import { fingerprintOf, isNewer } from '../../content/fingerprint.ts'
+import type { SavedListings } from '../../content/spool/saved-listings.ts'
+import type { Log } from '../../log.ts'
+import { FolderSource } from './folder-source.ts'
+import { Listings, type Listing } from './listings.ts'
+import type { FolderState, Node, Tombstone } from './node.ts'
+import { isKept, NodeTable } from './node-table.ts'
+import { silentNotifier, type MaybePromise, type Notifier } from '../operations.ts'
+
+export interface TreeOptions {
+  readonly files: Files
+  readonly ttlMs: number
+  readonly now: () => number
+  readonly log: Log
+  /** Listings of an earlier run, for a start without the service. */
+  readonly saved: SavedListings
+  /** The node shows this record now: modes and times set here for this version are put on it. */
+  adorn(node: Node): void
+  /** A folder made here is in the service now. */
+  folderLanded(node: Node): void
+}
+
+export class Tree {
+  readonly nodes: NodeTable = new NodeTable()
+  readonly listings: Listings
+  notifier: Notifier = silentNotifier
+  readonly source: FolderSource
+  readonly #options: TreeOptions
+
+  constructor(options: TreeOptions) {
+    this.#options = options
+    this.listings = new Listings({
+      ttlMs: options.ttlMs,
+      now: options.now,
+      load: (folder, previous) => this.#load(folder, previous),
+      evicted: (ino) => this.nodes.forget(ino, 0),
+    })
+    this.source = new FolderSource({ ...options, loadFresh: (folder) => this.loadFresh(folder) })
+    this.nodes.isListed = (folder) => this.listings.known(folder) !== undefined
+    this.nodes.onDropped = (node) => {
+      if (node.folder !== undefined) this.listings.forget(node)
+    }
+  }
+
+  /** A listing asked for from now on, whatever is cached. */
+  async loadFresh(folder: Node): Promise<Listing> {
+    const listing = await this.#load(folder, this.listings.known(folder))
+    this.listings.set(folder, listing)
+    return listing
+  }
+
+  async #load(folder: Node, previous: Listing | undefined): Promise<Listing> {
+    const requestedAt = this.#options.now()
+    const names = await this.source.names(folder)
+    const listing: Listing = { names, requestedAt }
+    this.#install(folder, listing, previous)
+    return listing
+  }
+
+  /** Until when a listing cannot speak of something changed here: lagging behind, it has one cache lifetime to catch up. */
+  #protectedUntil(settledAt: number): number {
+    return settledAt + this.#options.ttlMs
+  }
+
+  /** The service answers again: what stood in for it is forgotten. */
+  endStale(): void {
+    if (!this.source.isStale) return
+    this.source.isStale = false
+    for (const node of this.nodes.all()) {
+      if (node.folder === undefined || this.listings.known(node) === undefined) continue
+      this.listings.forget(node)
+      this.notifier.contentChanged(node.ino)
+    }
+  }
+
+  /** The child of this name, if there is one. */
+  child(folder: Node, name: string, listing: Listing): Node | undefined {
+    const state = folder.folder
+    if (state === undefined) return undefined
+    if (state.kept.has(name)) return state.children.get(name)
+    if (state.tombstones.has(name)) return undefined
+    const record = listing.names.get(name)
+    if (record === undefined) return undefined
+    const known = state.children.get(name)
+    if (known?.kind === record.kind) return known
+    const node = this.nodes.add(record.kind, folder, name)
+    if (record.kind === 'file') this.show(node, record, listing.requestedAt)
+    return node
+  }
+
+  /** Every visible name, in the service's order, then those that are only here. */
+  names(folder: Node, listing: Listing): string[] {
+    const state = folder.folder
+    if (state === undefined) return []
+    if (state.tombstones.size === 0 && state.kept.size === 0) return [...listing.names.keys()]
+    const names = [...listing.names.keys()].filter(
+      (name) => state.kept.has(name) || !state.tombstones.has(name),
+    )
+    for (const name of state.kept) if (!listing.names.has(name)) names.push(name)
+    return names
+  }
+
+  /** The folder's listing; waits only where none is fresh. */
+  listing(folder: Node): MaybePromise<Listing> {
+    return this.listings.get(folder)
+  }
+
+  /** From now on the node shows this version. */
+  show(node: Node, record: RemoteFile, askedAt: number): void {
+    node.remote = record
+    node.askedAt = askedAt
+    node.remotePath = undefined
+    node.base = fingerprintOf(record)
+    node.learnedSize = undefined
+    this.#options.adorn(node)
+  }
+
+  /** The node exists whatever a listing says, and so do the folders above it. */
+  keep(node: Node): void {
+    for (let current = node; current.parent !== undefined; current = current.parent) {
+      const state = current.parent.folder
+      if (state === undefined || state.kept.has(current.name)) return
+      state.kept.add(current.name)
+      state.generation++
+    }
+  }
+
+  /** Listings decide again. A folder above that was kept only for this node waits for its own parent's next listing. */
+  unkeep(node: Node): void {
+    node.parent?.folder?.kept.delete(node.name)
+  }
+
+  /** Takes the node's name away. */
+  detach(node: Node): void {
+    const state = node.parent?.folder
+    if (state === undefined) return
+    if (isKept(node)) this.unkeep(node)
+    if (state.children.get(node.name) === node) state.children.delete(node.name)
+    state.generation++
+  }
+
+  /** Gives the node a place; it is kept there. */
+  attach(node: Node, parent: Node, name: string): void {
+    node.parent = parent
+    node.name = name
+    // What the service agreed to was the old place.
+    node.settledAt = undefined
+    parent.folder?.children.set(name, node)
+    parent.folder?.tombstones.delete(name)
+    this.keep(node)
+    if (parent.folder !== undefined) parent.folder.generation++
+  }
+
+  /** Hides a name until the service agrees. */
+  bury(folder: Node, name: string, fingerprint: string | undefined): void {
+    folder.folder?.tombstones.set(name, { fingerprint, settledAt: undefined })
+    this.listings.known(folder)?.names.delete(name)
+  }
+
+  /** The name may show again, as the service has it. */
+  unbury(folder: Node, name: string): void {
+    if (folder.folder?.tombstones.delete(name) !== true) return
+    this.listings.forget(folder)
+    folder.folder.generation++
+    this.notifier.entryChanged(folder.ino, name)
+    this.notifier.contentChanged(folder.ino)
+  }
+
+  /** The service agreed that the name is gone: this version of it, where that is known. */
+  settleTombstone(folder: Node, name: string, fingerprint: string | undefined): void {
+    const tombstone = folder.folder?.tombstones.get(name)
+    if (tombstone === undefined) return
+    tombstone.fingerprint = fingerprint ?? tombstone.fingerprint
+    tombstone.settledAt = this.#options.now()
+  }
+
+  /** The service has what the node shows; it stays kept for one more cache lifetime. */
+  settle(node: Node): void {
+    if (node.parent !== undefined && node.remote !== undefined)
+      this.listings.known(node.parent)?.names.set(node.name, node.remote)
+    node.settledAt = this.#options.now()
+    this.settleFolders(node)
+  }
+
+  /** The service has the folders above the node. */
+  settleFolders(node: Node): void {
+    for (let folder = node.parent; folder !== undefined; folder = folder.parent)
+      folder.settledAt = this.#options.now()
+  }
+
+  /** True when nothing is visible in a folder whose listing is known. */
+  isEmpty(folder: Node): boolean {
+    return (
+      this.names(folder, this.listings.known(folder) ?? { names: new Map(), requestedAt: 0 }).length === 0
+    )
+  }
+
+  /** The live node at a path, if there is one. */
+  find(path: string): Node | undefined {
+    let node: Node | undefined = this.nodes.root
+    for (const name of path.split('/')) {
+      if (name !== '') node = node?.folder?.children.get(name)
+    }
+    return node
+  }
+
+  /** A single record says that a document is another version now. */
+  recordChanged(path: string, record: RemoteFile): void {
+    const node = this.find(path)
+    if (node === undefined || node.folder !== undefined || node.remote === undefined) return
+    const isOurs =
+      isKept(node) && (node.settledAt === undefined || !isNewer(record, fingerprintOf(node.remote)))
+    if (isOurs) return
+    if (node.storedPath !== path || fingerprintOf(node.remote) === fingerprintOf(record)) return
+    this.show(node, record, this.#options.now())
+    node.contentGeneration++
+    if (node.parent !== undefined) this.listings.forget(node.parent)
+    this.notifier.contentChanged(node.ino)
+  }
+
+  /** Puts an answer of the service into the tree and tells the door what changed. */
+  #install(folder: Node, listing: Listing, previous: Listing | undefined): void {
+    const state = folder.folder
+    if (state === undefined) return
+    // With nothing to compare with, what the door was shown before may be anything.
+    let hasChanged = previous === undefined && state.listedGeneration !== -1
+    for (const [name, tombstone] of state.tombstones) {
+      if (this.#isOver(tombstone, listing.names.get(name), listing)) state.tombstones.delete(name)
+    }
+    for (const child of state.children.values()) {
+      if (state.kept.has(child.name) && !this.#isReleased(child, listing)) continue
+      if (this.#update(child, listing)) hasChanged = true
+    }
+    if (previous !== undefined) {
+      for (const name of listing.names.keys()) {
+        if (previous.names.has(name) || state.kept.has(name) || state.tombstones.has(name)) continue
+        hasChanged = true
+        this.notifier.entryChanged(folder.ino, name)
+      }
+      if (listing.names.size < previous.names.size) hasChanged = true
+    }
+    if (!hasChanged) return
+    state.generation++
+    this.notifier.contentChanged(folder.ino)
+  }
+
+  /** True when the listing may speak of a deleted name again. */
+  #isOver(tombstone: Tombstone, record: RemoteFile | RemoteFolder | undefined, listing: Listing): boolean {
+    const { fingerprint, settledAt } = tombstone
+    if (settledAt === undefined || listing.requestedAt <= settledAt) return false
+    if (record?.kind === 'file' && fingerprint !== undefined && isNewer(record, fingerprint)) return true
+    return this.#hasTheLastWord(listing, settledAt, record === undefined)
+  }
+
+  /** True when the listing may speak of a child that was changed or made here. */
+  #isReleased(child: Node, listing: Listing): boolean {
+    const record = listing.names.get(child.name)
+    const isReleased =
+      child.folder === undefined
+        ? this.#isFileReleased(child, record, listing)
+        : this.#isFolderReleased(child, child.folder, record, listing)
+    if (isReleased) {
+      child.settledAt = undefined
+      this.unkeep(child)
+    }
+    return isReleased
+  }
+
+  #isFileReleased(child: Node, record: RemoteFile | RemoteFolder | undefined, listing: Listing): boolean {
+    const { settledAt, remote } = child
+    if (settledAt === undefined || remote === undefined || listing.requestedAt <= settledAt) return false
+    if (record?.kind === 'file' && isNewer(record, fingerprintOf(remote))) return true
+    const isAgreed = record?.kind === 'file' && fingerprintOf(record) === fingerprintOf(remote)
+    if (isAgreed) this.#update(child, listing)
+    return this.#hasTheLastWord(listing, settledAt, isAgreed)
+  }
+
+  #isFolderReleased(
+    child: Node,
+    state: FolderState,
+    record: RemoteFile | RemoteFolder | undefined,
+    listing: Listing,
+  ): boolean {
+    const isListed = record?.kind === 'folder'
+    if (isListed && state.isMadeHere && state.kept.size === 0) this.#options.folderLanded(child)
+    if (state.isMadeHere || state.kept.size > 0) return false
+    return this.#hasTheLastWord(listing, child.settledAt ?? -Infinity, isListed)
+  }
+
+  /** A listing that says otherwise too early is not believed, and asked again when it may decide. */
+  #hasTheLastWord(listing: Listing, settledAt: number, isAgreed: boolean): boolean {
+    const until = this.#protectedUntil(settledAt)
+    if (listing.requestedAt > until) return true
+    if (!isAgreed) listing.until = Math.min(listing.until ?? Infinity, until)
+    return false
+  }
+
+  /** Brings a node in line with the listing. True when a program could see the difference. */
+  #update(child: Node, listing: Listing): boolean {
+    const record = listing.names.get(child.name)
+    if (record === undefined || record.kind !== child.kind) {
+      this.#vanish(child)
+      return true
+    }
+    if (record.kind === 'folder' || child.remote === undefined) return false
+    const isSame = fingerprintOf(record) === fingerprintOf(child.remote)
+    if (isSame) {
+      child.remote = record
+      child.askedAt = listing.requestedAt
+      return false
+    }
+    this.show(child, record, listing.requestedAt)
+    child.contentGeneration++
+    this.notifier.contentChanged(child.ino)
+    return true
+  }
+
+  /** Somebody else removed or replaced it. */
+  #vanish(child: Node): void {
+    const { parent } = child
+    if (parent === undefined) return
+    child.remotePath = child.storedPath
+    this.detach(child)
+    child.isUnlinked = true
+    this.notifier.entryChanged(parent.ino, child.name)
+    this.nodes.dropIfUnused(child)
+  }
+}

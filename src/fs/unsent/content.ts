@@ -1,0 +1,253 @@
+// A node's content: read from the spool where it is local, from the service where not; brought here by the first write.
+
+import { ErrnoError } from '../../errno-error.ts'
+import { fingerprintOf, type Version } from '../../content/fingerprint.ts'
+import { waitForJob } from '../../content/commit/job.ts'
+import type { SpoolFile } from '../../content/spool/spool.ts'
+import { attributesOf, timeOfMs } from '../tree/attributes.ts'
+import type { FileHandle } from '../tree/handles.ts'
+import type { Node } from '../tree/node.ts'
+import type { MaybePromise } from '../operations.ts'
+import type { Superblock } from '../superblock.ts'
+
+/** How long a read or write waits for our own commit of the same document, which takes its bytes elsewhere. */
+export const ownCommitMs = 10_000
+
+/** The bytes of the range, shorter only at the end of the content. */
+export function readContent(
+  sb: Superblock,
+  handle: FileHandle,
+  offset: number,
+  length: number,
+  signal: AbortSignal,
+): MaybePromise<readonly Uint8Array[]> {
+  const { node } = handle
+  if (node.content !== undefined && node.copyUp === undefined) {
+    const chunk = node.content.read(offset, length)
+    return chunk instanceof Promise ? chunk.then((bytes) => [bytes]) : [chunk]
+  }
+  if (node.handover !== undefined)
+    return node.handover.then(() => readContent(sb, handle, offset, length, signal))
+  if (handle.reading === undefined) {
+    const { version } = node
+    if (version === undefined) return []
+    if (node.remote !== undefined) sb.urls.remember(version.path, node.remote, node.askedAt)
+    handle.bind(sb.reader.open(version))
+  }
+  return handle.reading?.read(offset, length, signal) ?? []
+}
+
+/** The content will be written: brings it here first (copy-up). `length` bytes are enough where the rest is cut off anyway. */
+export async function bringHere(
+  sb: Superblock,
+  node: Node,
+  signal: AbortSignal,
+  length?: number,
+): Promise<void> {
+  if (node.copyUp !== undefined) await node.copyUp
+  if (node.content !== undefined) return
+  node.copyUp = copyUp(sb, node, signal, length).finally(() => {
+    node.copyUp = undefined
+  })
+  await node.copyUp
+}
+
+/** A version that goes because of our own commit or rename is found again at its new place. */
+async function copyUp(
+  sb: Superblock,
+  node: Node,
+  signal: AbortSignal,
+  length: number | undefined,
+): Promise<void> {
+  await node.handover
+  const { version } = node
+  try {
+    await copyVersion(sb, node, signal, length)
+  } catch (error) {
+    if (!isGone(error)) throw error
+    if (node.job !== undefined) await waitForJob(node.job, { timeoutMs: ownCommitMs, signal })
+    else if (isSameVersion(node.version, version)) throw error
+    await copyVersion(sb, node, signal, length).catch((second: unknown) => {
+      throw stillMoving(node, second)
+    })
+  }
+}
+
+function isSameVersion(one: Version | undefined, other: Version | undefined): boolean {
+  return one?.path === other?.path && one?.fingerprint === other?.fingerprint
+}
+
+/** True where a version is not, or no longer, where it was looked for. */
+export function isGone(error: unknown): boolean {
+  return error instanceof ErrnoError && (error.code === 'ESTALE' || error.code === 'ENOENT')
+}
+
+/** What to say of bytes that were not found: while their own rename is under way they are between two places. */
+export function stillMoving(node: Node, error: unknown): unknown {
+  if (!isGone(error) || node.job === undefined) return error
+  return new ErrnoError('ETIMEDOUT', `${node.path} is still being moved in the service`, { cause: error })
+}
+
+async function copyVersion(
+  sb: Superblock,
+  node: Node,
+  signal: AbortSignal,
+  length: number | undefined,
+): Promise<void> {
+  const { version } = node
+  const file = sb.spool.create()
+  try {
+    if (version !== undefined && version.size !== 0) {
+      if (node.remote !== undefined) sb.urls.remember(version.path, node.remote, node.askedAt)
+      await file.use((fd) =>
+        sb.reader.copyTo(version, fd, { ...(length === undefined ? {} : { length }), signal }),
+      )
+      file.remeasure()
+    }
+  } catch (error) {
+    await sb.spool.remove(file.id)
+    throw error
+  }
+  takeContent(sb, node, file)
+  node.savedEpoch = length === undefined ? file.epoch : -1
+}
+
+/** The node's content is this spool file from now on. */
+export function takeContent(sb: Superblock, node: Node, file: SpoolFile): void {
+  node.content = file
+  node.submittedEpoch = -1
+  sb.contents.set(file.id, node)
+  // What the service has is the document it was copied from, and nothing of this file's any more.
+  if (node.isScratch) forgetStored(sb, node)
+}
+
+/** The content changes now: what is on its way of it stops, and the times say so. */
+export function markChanged(sb: Superblock, node: Node): void {
+  // A move sends nothing of it: what it moves is in the service.
+  if (node.job?.intention.spool !== undefined && !node.job.isHeld) sb.queue.hold(node.job)
+  node.settledAt = undefined
+  if (!node.isUnlinked) sb.tree.keep(node)
+  const now = timeOfMs(sb.now())
+  node.mtime = now
+  node.ctime = now
+}
+
+/** Sets the size: cutting to nothing downloads nothing. */
+export async function truncateContent(
+  sb: Superblock,
+  node: Node,
+  size: number,
+  signal: AbortSignal,
+): Promise<void> {
+  if (node.copyUp !== undefined) await node.copyUp
+  if (node.size === size && (node.content !== undefined || node.remote !== undefined)) return
+  if (node.content === undefined) {
+    if (size === 0) {
+      takeContent(sb, node, sb.spool.create())
+      node.savedEpoch = -1
+    } else {
+      const known = node.size
+      await bringHere(sb, node, signal, known !== undefined && size < known ? size : undefined)
+    }
+  }
+  const { content } = node
+  if (content === undefined) throw new ErrnoError('EIO', `${node.path}: no content to cut`)
+  markChanged(sb, node)
+  await content.truncate(size)
+  rebindReaders(sb, node)
+}
+
+/** Handles that read another version follow the node: this change is our own. */
+export function rebindReaders(sb: Superblock, node: Node): void {
+  if (node.openHandles === 0) return
+  const current = node.remote === undefined ? undefined : fingerprintOf(node.remote)
+  for (const handle of sb.handles.of(node)) {
+    if (handle.reading !== undefined && (node.content !== undefined || handle.fingerprint !== current))
+      handle.rebind()
+  }
+}
+
+/** The version at `path` is about to be destroyed: whoever else shows it takes its bytes here. */
+export async function preserve(sb: Superblock, path: string, signal: AbortSignal): Promise<void> {
+  const moving = sb.queue.first(path)
+  const moved = moving?.intention.source === path ? sb.owners.get(moving.intention.id) : undefined
+  for (const node of sb.references.get(path) ?? []) {
+    if (node.storedPath !== path || node.content !== undefined) continue
+    if (!node.isScratch && node.openHandles === 0) continue
+    // Its content is at its next place already: this is the last step of its own rename. (Not its last rename, maybe.)
+    if (node === moved && !node.isScratch) continue
+    try {
+      await bringHere(sb, node, signal)
+      forgetStored(sb, node)
+      if (node.isScratch) await persistScratch(sb, node)
+    } catch (error) {
+      if (!isGone(error)) throw error
+      sb.log.warn(
+        { path },
+        'another client replaced the document before its old content could be kept for those who had it open',
+      )
+    }
+  }
+  const references = sb.references.get(path)
+  if (references === undefined) return
+  for (const node of references) if (node.content !== undefined) references.delete(node)
+  if (references.size === 0) sb.references.delete(path)
+}
+
+/** The node's content is here, and no longer in the service. */
+export function forgetStored(sb: Superblock, node: Node): void {
+  node.mtime = attributesOf(node, sb.owner).mtime
+  stopReferring(sb, node)
+  node.remote = undefined
+  node.remotePath = undefined
+}
+
+/** The node shows a version that is at another path of the service. */
+export function refer(sb: Superblock, node: Node, path: string): void {
+  stopReferring(sb, node)
+  node.remotePath = path
+  const nodes = sb.references.get(path)
+  if (nodes === undefined) sb.references.set(path, new Set([node]))
+  else nodes.add(node)
+}
+
+export function stopReferring(sb: Superblock, node: Node): void {
+  if (node.remotePath === undefined) return
+  const nodes = sb.references.get(node.remotePath)
+  nodes?.delete(node)
+  if (nodes?.size === 0) sb.references.delete(node.remotePath)
+}
+
+/** Makes a local-only file survive a restart. */
+export async function persistScratch(sb: Superblock, node: Node): Promise<void> {
+  const { content } = node
+  const epoch = content?.epoch
+  await content?.sync()
+  if (node.isUnlinked || !node.isScratch) return
+  saveScratchRow(sb, node)
+  if (epoch !== undefined) node.savedEpoch = epoch
+}
+
+/** The journaling half of it, for a transaction of the caller's: the content is synced already. */
+export function saveScratchRow(sb: Superblock, node: Node): void {
+  const { content, version } = node
+  const reference = content === undefined && version !== undefined ? version : undefined
+  sb.journal.saveScratch({ path: node.path, spool: content?.id, reference })
+}
+
+/** Removes local content that nobody needs: no name, no handle, no intention leads to it. */
+export function discardContent(sb: Superblock, node: Node): void {
+  const { content } = node
+  if (content === undefined || !node.isUnlinked || node.openHandles > 0) return
+  // After a restart another node may show it.
+  if (sb.contents.get(content.id) !== node) return
+  for (const job of sb.queue.jobs()) if (job.intention.spool === content.id) return
+  node.content = undefined
+  sb.contents.delete(content.id)
+  sb.spool.remove(content.id).catch((error: unknown) => {
+    sb.log.warn(
+      { spool: content.id, error: String(error) },
+      'a spool file that is not needed any more could not be removed',
+    )
+  })
+}

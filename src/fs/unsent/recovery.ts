@@ -1,0 +1,204 @@
+// After a restart: the view shows what the journal says is wanted, before the service has heard of it.
+
+import type { RemoteFile } from '../../api/types.ts'
+import type { Job } from '../../content/commit/job.ts'
+import { digestOf } from '../../content/digest.ts'
+import { modifiedAtIn } from '../../content/fingerprint.ts'
+import type { Intention } from '../../content/intention.ts'
+import { refer, takeContent } from './content.ts'
+import type { Node } from '../tree/node.ts'
+import { isScratchName } from '../tree/scratch.ts'
+import type { Superblock } from '../superblock.ts'
+import { displace } from '../tree/displace.ts'
+
+/** Puts everything that is true only here back into the tree, then lets the queue go on. */
+export async function recover(sb: Superblock): Promise<void> {
+  for (const path of sb.journal.folders()) {
+    const folder = ensureFolder(sb, path)
+    if (folder.folder !== undefined) folder.folder.isMadeHere = true
+    sb.tree.keep(folder)
+  }
+  restoreContents(sb)
+  const intentions = sb.journal.intentions().filter((intention) => isUnfinished(sb, intention))
+  for (const intention of intentions) await rememberWhatWasSent(sb, intention)
+  sb.queue.resume(intentions)
+  for (const job of sb.queue.jobs()) restore(sb, job)
+  // Last: a backup may share its content with what is on its way, and keeps it.
+  for (const row of sb.journal.scratchFiles()) {
+    if (isLeftByLibfuse(row.path)) {
+      sb.journal.removeScratch(row.path)
+      continue
+    }
+    const node = place(sb, row.path)
+    node.isScratch = true
+    if (row.spool !== undefined) restoreContent(sb, node, row.spool)
+    else if (row.reference !== undefined) showStored(sb, node, row.reference)
+    node.savedEpoch = node.content?.epoch ?? -1
+  }
+  if (intentions.length > 0)
+    sb.log.info({ intentions: intentions.length }, 'going on with what an earlier run left unsent')
+}
+
+/**
+ * Content leaves the spool when the service has it. A power cut may bring back a row whose end was not on disk yet, but
+ * not its content: nothing is left to send.
+ */
+function isUnfinished(sb: Superblock, { id, path, spool }: Intention): boolean {
+  if (spool === undefined || sb.spool.has(spool)) return true
+  sb.log.warn({ path, spool }, 'journaled, but no longer in the spool: an earlier run had sent it')
+  sb.journal.removeIntention(id)
+  return false
+}
+
+/** A power cut may have left less in the spool than in the journal. */
+function restoreContents(sb: Superblock): void {
+  const needed = new Set([...sb.journal.intentions(), ...sb.journal.scratchFiles()].map(({ spool }) => spool))
+  for (const { spool, bytes } of sb.journal.contents()) {
+    if (needed.has(spool)) sb.spool.restore(spool, bytes)
+    else sb.journal.removeContent(spool)
+  }
+}
+
+/** What was on its way when the last run ended may have arrived: its digest tells it from another client's version. */
+async function rememberWhatWasSent(sb: Superblock, intention: Intention): Promise<void> {
+  if (intention.kind !== 'put' || intention.spool === undefined) return
+  try {
+    const content = sb.spool.get(intention.spool)
+    intention.doubts = [...intention.doubts, await digestOf(content.stream())]
+    content.idle()
+  } catch (error) {
+    sb.log.error(
+      { path: intention.path, error: String(error) },
+      'the spooled content of this document cannot be read',
+    )
+  }
+}
+
+/** libfuse 2 renames what is unlinked while open; the last close, which removes it, did not come. */
+function isLeftByLibfuse(path: string): boolean {
+  return path.slice(path.lastIndexOf('/') + 1).startsWith('.fuse_hidden')
+}
+
+/** Removes spool files that neither an intention nor a scratch row names: leftovers of documents that were never closed. */
+export async function sweepSpool(sb: Superblock): Promise<void> {
+  const needed = new Set(sb.contents.keys())
+  for (const job of sb.queue.jobs()) if (job.intention.spool !== undefined) needed.add(job.intention.spool)
+  for (const id of await sb.spool.ids()) if (!needed.has(id)) await sb.spool.remove(id)
+}
+
+function restore(sb: Superblock, job: Job): void {
+  const { intention } = job
+  const { folder, name } = parentOf(sb, intention.path)
+  if (intention.kind !== 'put') {
+    const standing = folder.folder?.children.get(name)
+    if (standing !== undefined && standing.folder === undefined) moveOut(sb, folder, standing)
+    sb.tree.bury(folder, name, intention.base)
+    return
+  }
+  const node = place(sb, intention.path)
+  node.base = intention.base
+  node.job = job
+  node.isCopy = intention.keepSource === true
+  sb.owners.set(intention.id, node)
+  if (intention.spool !== undefined) restoreContent(sb, node, intention.spool)
+  restoreSource(sb, node, intention)
+  node.submittedEpoch = node.content?.epoch ?? -1
+}
+
+function restoreSource(sb: Superblock, node: Node, intention: Intention): void {
+  const { source } = intention
+  if (source === undefined || source === intention.path) return
+  const { folder, name } = parentOf(sb, source)
+  // It was on its way to its old name when it was renamed: that arrives first, and is moved on.
+  const standing = folder.folder?.children.get(name)
+  if (intention.spool === undefined) {
+    const { path, fingerprint } = whereItIs(intention, source, standing)
+    showStored(sb, node, { path, fingerprint: fingerprint ?? '', size: intention.size })
+  } else {
+    refer(sb, node, source)
+  }
+  if (intention.keepSource === true) return
+  if (standing !== undefined && standing.folder === undefined) {
+    for (const [id, owner] of sb.owners) if (owner === standing) sb.owners.set(id, node)
+    moveOut(sb, folder, standing)
+  }
+  sb.tree.bury(folder, name, intention.sourceFingerprint)
+}
+
+/** Where the service has the bytes of a move at the start. */
+function whereItIs(
+  intention: Intention,
+  source: string,
+  standing: Node | undefined,
+): { path: string; fingerprint: string | undefined } {
+  // Proven: the bytes are at the new place, and may be gone from the old one.
+  if (intention.isProven) return { path: intention.path, fingerprint: intention.base }
+  return standing?.version ?? { path: source, fingerprint: intention.sourceFingerprint }
+}
+
+/** The document is not there any more; nor are the folders that were there for it alone, unless a listing says so. */
+function moveOut(sb: Superblock, from: Node, document: Node): void {
+  displace(sb.tree, from, document)
+  for (let folder: Node = from; folder.parent !== undefined; folder = folder.parent) {
+    if (folder.folder === undefined || folder.folder.isMadeHere || folder.folder.kept.size > 0) return
+    sb.tree.unkeep(folder)
+  }
+}
+
+function restoreContent(sb: Superblock, node: Node, spool: string): void {
+  try {
+    const file = sb.spool.get(spool)
+    takeContent(sb, node, file)
+    file.idle()
+  } catch (error) {
+    sb.log.error(
+      { path: node.path, spool, error: String(error) },
+      'the spooled content of this document is missing',
+    )
+  }
+}
+
+/** The node shows a version whose record is not here: its fingerprint tells size and time. */
+function showStored(
+  sb: Superblock,
+  node: Node,
+  version: { path: string; fingerprint: string; size: number | undefined },
+): void {
+  const record: RemoteFile = {
+    kind: 'file',
+    name: node.name,
+    size: version.size,
+    mimetype: undefined,
+    modifiedAt: modifiedAtIn(version.fingerprint),
+    url: undefined,
+  }
+  node.remote = record
+  if (version.path !== node.path) refer(sb, node, version.path)
+}
+
+/** A kept document node at a path, with the folders above it. It takes the place of what an older row has put there. */
+function place(sb: Superblock, path: string): Node {
+  const { folder, name } = parentOf(sb, path)
+  const standing = folder.folder?.children.get(name)
+  if (standing !== undefined && standing.folder === undefined) displace(sb.tree, folder, standing)
+  const node = sb.tree.nodes.add('file', folder, name)
+  sb.tree.attach(node, folder, name)
+  return node
+}
+
+function parentOf(sb: Superblock, path: string): { folder: Node; name: string } {
+  const slash = path.lastIndexOf('/')
+  return { folder: ensureFolder(sb, path.slice(0, slash)), name: path.slice(slash + 1) }
+}
+
+function ensureFolder(sb: Superblock, path: string): Node {
+  let folder = sb.tree.nodes.root
+  for (const name of path.split('/')) {
+    if (name === '') continue
+    const child = folder.folder?.children.get(name)
+    const next = child?.folder === undefined ? sb.tree.nodes.add('folder', folder, name) : child
+    next.isScratch = folder.isScratch || isScratchName(name)
+    folder = next
+  }
+  return folder
+}

@@ -1,0 +1,266 @@
+// The order in which intentions run, with a real journal and a function that stands for the work.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { ApiError, NetworkError } from '../../../src/api/errors.ts'
+import { CommitQueue } from '../../../src/content/commit/commit-queue.ts'
+import type { Intention } from '../../../src/content/intention.ts'
+import { waitForJob } from '../../../src/content/commit/job.ts'
+import { Journal } from '../../../src/content/spool/journal.ts'
+import { silentLog } from '../../../src/log.ts'
+
+let dir: string
+let journal: Journal
+let queue: CommitQueue
+/** What ran, in order, and what it does: by path, else it succeeds. */
+let ran: string[]
+let answers: Map<string, (intention: Intention, signal: AbortSignal) => Promise<void>>
+
+function open(): void {
+  journal = new Journal(dir)
+  queue = new CommitQueue({
+    journal,
+    log: silentLog,
+    run: async (intention, signal) => {
+      ran.push(`${intention.kind} ${intention.path}`)
+      await answers.get(intention.path)?.(intention, signal)
+      return undefined
+    },
+    done: () => {},
+    outpaced: () => {},
+    superseded: () => {},
+    replaced: () => {},
+    refused: () => {},
+  })
+}
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'commit-queue-'))
+  ran = []
+  answers = new Map()
+  open()
+})
+
+afterEach(async () => {
+  vi.useRealTimers()
+  await queue.close()
+  journal.close()
+  rmSync(dir, { recursive: true })
+})
+
+const done = { timeoutMs: 20_000 }
+
+/** Resolves when `release` is called: work that is under way until then. */
+function gate(): { reached: Promise<void>; work: () => Promise<void>; release: () => void } {
+  let release = (): void => {}
+  let reach = (): void => {}
+  const opened = new Promise<void>((resolve) => (release = resolve))
+  const reached = new Promise<void>((resolve) => (reach = resolve))
+  return { reached, release, work: () => (reach(), opened) }
+}
+
+describe('commit queue', () => {
+  it('runs what concerns one path in order, and other paths beside it', async () => {
+    const first = gate()
+    answers.set('/a', first.work)
+    queue.submit({ kind: 'put', path: '/a', spool: '1' })
+    await first.reached
+    const move = queue.submit({ kind: 'put', path: '/b', source: '/a' })
+    const other = queue.submit({ kind: 'put', path: '/c', spool: '2' })
+    if (move === undefined || other === undefined) throw new Error('nothing was submitted')
+    await waitForJob(other, done)
+    expect(ran).toEqual(['put /a', 'put /c'])
+    first.release()
+    await waitForJob(move, done)
+    expect(ran).toEqual(['put /a', 'put /c', 'put /b'])
+  })
+
+  it('makes a delete and the save after it one intention', async () => {
+    queue.submit({ kind: 'delete', path: '/a', base: 'v1', notBefore: Date.now() + 60_000 })
+    const save = queue.submit({ kind: 'put', path: '/a', spool: '1' })
+    if (save === undefined) throw new Error('nothing was submitted')
+    expect(save.intention.base).toBe('v1')
+    await waitForJob(save, done)
+    expect(ran).toEqual(['put /a'])
+  })
+
+  describe('what rests', () => {
+    /** Everything now follows the test's own clock. */
+    beforeEach(async () => {
+      await queue.close()
+      journal.close()
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+      open()
+    })
+
+    function submitResting(path: string): void {
+      queue.submit({ kind: 'put', path, spool: path, notBefore: Date.now() + 200 })
+    }
+
+    it('waits while more is submitted, and no longer than a second', async () => {
+      const begun = Date.now()
+      for (let n = 0; n < 100 && ran.length === 0; n++) {
+        submitResting(`/${n}`)
+        await vi.advanceTimersByTimeAsync(50)
+      }
+      expect(ran[0]).toBe('put /0')
+      expect(Date.now() - begun).toBe(1_200)
+    })
+
+    it('is sent when nothing more comes', async () => {
+      submitResting('/a')
+      await vi.advanceTimersByTimeAsync(150)
+      submitResting('/b')
+      await vi.advanceTimersByTimeAsync(99)
+      expect(ran).toEqual([])
+      await vi.advanceTimersByTimeAsync(1)
+      expect(ran).toEqual(['put /a'])
+      await vi.advanceTimersByTimeAsync(100)
+      expect(ran).toEqual(['put /a', 'put /b'])
+    })
+  })
+
+  it('what another call did is done, but for what is under way', async () => {
+    const sending = gate()
+    answers.set('/f/a', sending.work)
+    const a = queue.submit({ kind: 'delete', path: '/f/a', base: 'v1' })
+    await sending.reached
+    const late = Array.from({ length: 250 }, (_, n) =>
+      queue.submit({ kind: 'delete', path: `/f/${n}`, base: 'v1', notBefore: Date.now() + 60_000 }),
+    )
+    queue.submit({ kind: 'delete', path: '/g', base: 'v1', notBefore: Date.now() + 60_000 })
+    const untried = queue.untriedDeletes('/f')
+    expect(untried).toEqual(late)
+    await queue.fulfilled(a === undefined ? untried : [a, ...untried])
+    for (const job of untried) expect(job.isDone).toBe(true)
+    expect(a?.isDone).toBe(false)
+    expect(journal.intentions().map(({ path }) => path)).toEqual(['/f/a', '/g'])
+    sending.release()
+    if (a !== undefined) await waitForJob(a, done)
+    expect(ran).toEqual(['delete /f/a'])
+  })
+
+  it('waits for what stood where a folder is now', async () => {
+    queue.submit({ kind: 'delete', path: '/a', base: 'v1', notBefore: Date.now() + 60_000 })
+    const save = queue.submit({ kind: 'put', path: '/a/x', spool: '1' })
+    if (save === undefined) throw new Error('nothing was submitted')
+    await waitForJob(save, done)
+    expect(ran).toEqual(['delete /a', 'put /a/x'])
+  })
+
+  it('prunes a folder after everything that leaves it', async () => {
+    const leaving = gate()
+    answers.set('/new/x', leaving.work)
+    const [, prune] = queue.submitAll([
+      { kind: 'put', path: '/new/x', source: '/old/x' },
+      { kind: 'prune', path: '/old' },
+    ])
+    if (prune === undefined) throw new Error('nothing was submitted')
+    await leaving.reached
+    expect(ran).toEqual(['put /new/x'])
+    leaving.release()
+    await waitForJob(prune, done)
+    expect(ran).toEqual(['put /new/x', 'prune /old'])
+  })
+
+  it('tries again after a failure that passes', async () => {
+    let failures = 2
+    answers.set('/a', async () => {
+      if (failures-- > 0) throw new ApiError({ method: 'PUT', path: '/a' }, 503, 'busy', 0)
+    })
+    const job = queue.submit({ kind: 'put', path: '/a', spool: '1' })
+    if (job === undefined) throw new Error('nothing was submitted')
+    expect(await waitForJob(job, done)).toBe('done')
+    expect(ran).toHaveLength(3)
+  })
+
+  it('keeps what the service refuses, with its reason, until it is tried again by hand', async () => {
+    let isRefusing = true
+    answers.set('/a', async () => {
+      if (isRefusing) throw new ApiError({ method: 'PUT', path: '/a' }, 400, 'no such type')
+    })
+    const job = queue.submit({ kind: 'put', path: '/a', spool: '1' })
+    if (job === undefined) throw new Error('nothing was submitted')
+    await expect(waitForJob(job, done)).rejects.toThrow('PUT /a: 400 no such type')
+    expect(journal.intentions()).toMatchObject([{ path: '/a', isRefused: true }])
+    isRefusing = false
+    expect(queue.expedite(() => true, { refusedToo: true })).toBe(1)
+    expect(await waitForJob(job, done)).toBe('done')
+    expect(journal.intentions()).toEqual([])
+  })
+
+  it('tells a waiter at once that the service is out of reach, and goes on', async () => {
+    let isAway = true
+    answers.set('/a', async () => {
+      if (isAway) throw new NetworkError({ method: 'PUT', path: '/a' }, 'unreachable', 'refused')
+    })
+    const job = queue.submit({ kind: 'put', path: '/a', spool: '1' })
+    if (job === undefined) throw new Error('nothing was submitted')
+    expect(await waitForJob(job, { ...done, untilUnreachable: true })).toBe('unreachable')
+    isAway = false
+    queue.expedite(() => true)
+    expect(await waitForJob(job, done)).toBe('done')
+  })
+
+  it('stops sending content that is being written again, and sends what comes in its place', async () => {
+    const sending = gate()
+    answers.set('/a', async (_intention, signal) => {
+      await Promise.race([
+        sending.work(),
+        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+      ])
+    })
+    const first = queue.submit({ kind: 'put', path: '/a', spool: '1' })
+    if (first === undefined) throw new Error('nothing was submitted')
+    await sending.reached
+    queue.hold(first)
+    await first.changed()
+    answers.delete('/a')
+    const second = queue.submit({ kind: 'put', path: '/a', spool: '1' })
+    if (second === undefined) throw new Error('nothing was submitted')
+    expect(second.intention.path).toBe('/a')
+    expect(await waitForJob(first, done)).toBe('done')
+    expect(ran).toEqual(['put /a', 'put /a'])
+  })
+
+  it('takes up after a restart what was not done, in order and in doubt', async () => {
+    queue.submit({ kind: 'put', path: '/a', spool: '1', notBefore: Date.now() + 60_000 })
+    queue.submit({ kind: 'put', path: '/b', source: '/a', notBefore: Date.now() + 60_000 })
+    await queue.close()
+    journal.close()
+    open()
+    const intentions = journal.intentions()
+    expect(intentions).toMatchObject([
+      { path: '/a', spool: '1', isInDoubt: true },
+      { path: '/b', source: '/a' },
+    ])
+    queue.resume(intentions)
+    queue.expedite(() => true)
+    for (const job of queue.jobs()) await waitForJob(job, done)
+    expect(ran).toEqual(['put /a', 'put /b'])
+  })
+
+  it('takes back what has not begun, and nothing else', async () => {
+    const job = queue.submit({ kind: 'put', path: '/a', spool: '1', notBefore: Date.now() + 60_000 })
+    if (job === undefined) throw new Error('nothing was submitted')
+    expect(queue.withdraw(job)).toBe(true)
+    expect(journal.intentions()).toEqual([])
+    const doubtful = queue.submit({
+      kind: 'put',
+      path: '/b',
+      spool: '1',
+      isInDoubt: true,
+      notBefore: Date.now() + 60_000,
+    })
+    if (doubtful === undefined) throw new Error('nothing was submitted')
+    expect(queue.withdraw(doubtful)).toBe(false)
+  })
+})
+
+describe('journal', () => {
+  it('belongs to one process at a time: a second one is told so', () => {
+    expect(() => new Journal(dir)).toThrow(/EBUSY: another docmount uses the state folder/)
+  })
+})

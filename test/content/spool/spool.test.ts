@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Spool } from '../../../src/content/spool/spool.ts'
+import { makeTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.ts'
+
+const small = Buffer.alloc(16 * 1024, 'small')
+
+let temporary: TemporaryFolder
+let rows: Map<string, Uint8Array>
+let spool: Spool
+
+beforeEach(async () => {
+  temporary = await makeTemporaryFolder()
+  rows = new Map()
+  spool = new Spool(temporary.path, {
+    saveContent: (id, bytes) => rows.set(id, bytes),
+    removeContent: (id) => rows.delete(id),
+  })
+})
+
+afterEach(() => temporary.remove())
+
+async function save(content: Uint8Array): Promise<string> {
+  const file = spool.create()
+  await file.write(0, content)
+  await spool.secure(file)
+  spool.journal(file)
+  file.idle()
+  return file.id
+}
+
+test('small content goes into the journal, larger content does not', async () => {
+  const id = await save(small)
+  expect(Buffer.from(rows.get(id) ?? []).equals(small)).toBe(true)
+  expect(rows.has(await save(Buffer.alloc(small.length + 1)))).toBe(false)
+})
+
+test('the journal takes 8 MiB of content, and more when some of it is gone', async () => {
+  const ids = []
+  for (let saved = 0; saved < 600; saved++) ids.push(await save(small))
+  const bytes = rows.size * small.length
+  expect(bytes).toBeGreaterThanOrEqual(8 * 1024 ** 2)
+  expect(bytes).toBeLessThanOrEqual(8 * 1024 ** 2 + small.length)
+  for (const id of ids) await spool.remove(id)
+  expect(rows.size).toBe(0)
+  expect(rows.has(await save(small))).toBe(true)
+})
+
+test('content that was written again leaves the journal with what it was', async () => {
+  const id = await save(small)
+  const file = spool.get(id)
+  await file.write(small.length, small)
+  await spool.secure(file)
+  spool.journal(file)
+  expect(rows.has(id)).toBe(false)
+  file.idle()
+})
+
+test('content is secured with the writes that have begun, whoever began them', async () => {
+  const content = Buffer.alloc(4 * 1024 ** 2, 'another program writes')
+  const file = spool.create()
+  const writing = file.write(0, content)
+  await spool.secure(file)
+  expect(file.size).toBe(content.length)
+  expect(file.isSynced).toBe(true)
+  await writing
+  file.idle()
+})
