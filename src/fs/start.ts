@@ -23,7 +23,7 @@ import { longestTtlMs } from './tree/listings.ts'
 import { TypePolicy } from './tree/names.ts'
 import { Prefetch } from './ahead/prefetch.ts'
 import { recover, sweepSpool } from './unsent/recovery.ts'
-import { committed, landed, outpaced, refused, replaced, superseded } from './unsent/save.ts'
+import { agreed, landed } from './unsent/agreed.ts'
 import { defaultHostName, mimetypeOf, type Settings, type Superblock } from './superblock.ts'
 import { Tree } from './tree/tree.ts'
 import { WalkAhead } from './ahead/walk-ahead.ts'
@@ -128,11 +128,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     journal,
     log,
     run: (intention, signal) => committer.run(intention, signal),
-    done: (intention, record) => committed(sb, intention, record),
-    outpaced: (intention, record) => outpaced(sb, intention, record),
-    superseded: (intention) => superseded(sb, intention),
-    replaced: (intention, successor) => replaced(sb, intention, successor),
-    refused: (intention) => refused(sb, intention),
+    say: (event) => agreed(sb, event),
   })
   const attributes = new AttributeStore(journal)
   const tree = new Tree({

@@ -24,6 +24,7 @@ import {
   type IntentionDraft,
 } from '../intention.ts'
 import { Job } from './job.ts'
+import type { QueueEvent } from './queue-event.ts'
 import type { Journal } from '../spool/journal.ts'
 
 export interface CommitQueueOptions {
@@ -33,15 +34,8 @@ export interface CommitQueueOptions {
   readonly concurrency?: number
   readonly now?: () => number
   run(intention: Intention, signal: AbortSignal): Promise<RemoteFile | undefined>
-  /** The service agrees. Called inside the journal transaction that removes the row, before anybody waiting is told. */
-  done(intention: Intention, record: RemoteFile | undefined): void
-  /** The service has an older state of content that is being written again. Called as `done` is; the intention stays. */
-  outpaced(intention: Intention, record: RemoteFile | undefined): void
-  /** A newer intention took this one's place. */
-  superseded(intention: Intention): void
-  /** This one goes on as another: whoever waits for it, or carries its content, follows. */
-  replaced(intention: Intention, successor: Job | undefined): void
-  refused(intention: Intention, error: unknown): void
+  /** Told of every turn an intention takes: inside the journal transaction that takes it, before anybody waiting is told. */
+  say(event: QueueEvent): void
 }
 
 /** Nothing new for so long: whoever submitted much is done. */
@@ -123,14 +117,6 @@ export class CommitQueue {
     return job
   }
 
-  /** Several intentions in one transaction: all are journaled, or none. */
-  submitAll(drafts: readonly IntentionDraft[]): Job[] {
-    const entered = this.#options.journal.transaction(() => drafts.map((draft) => this.#enter(draft)))
-    const jobs = entered.filter((job) => job !== undefined)
-    for (const job of jobs) this.#offer(job)
-    return jobs
-  }
-
   #enter(draft: IntentionDraft): Job | undefined {
     this.#submittedAt = this.#now()
     const older = this.#mergeableWith(draft)
@@ -158,7 +144,7 @@ export class CommitQueue {
     const successor = draft === undefined ? undefined : this.#inPlaceOf(older, draft)
     if (successor === undefined) this.#drop(older)
     supersede(older, successor)
-    this.#options.superseded(older.intention)
+    this.#options.say({ kind: 'superseded', intention: older.intention })
     // What stood behind the older one may be first now.
     this.#pumpSoon()
     return successor
@@ -174,7 +160,7 @@ export class CommitQueue {
       this.#drop(second)
       const successor = this.#succeed(job, merge(job.intention, second.intention, false))
       supersede(second, successor)
-      this.#options.replaced(second.intention, successor)
+      this.#options.say({ kind: 'replaced', intention: second.intention, successor })
     })
   }
 
@@ -389,13 +375,11 @@ export class CommitQueue {
 
   #enqueue(job: Job): void {
     this.#waiting.delete(job)
-    job.isQueued = true
     void this.#queue.add(() => this.#run(job))
   }
 
   async #run(job: Job): Promise<void> {
     const { intention } = job
-    job.isQueued = false
     // Much may have happened while it stood in line.
     if (this.#jobs.get(intention.id) !== job || this.#isClosed) return
     if (job.isHeld || intention.notBefore > this.#now() || !this.#isFirst(job)) {
@@ -450,7 +434,7 @@ export class CommitQueue {
     this.#options.journal.transaction(() => {
       this.#drop(job)
       this.#rebase(job.intention.path, record)
-      this.#options.done(job.intention, record)
+      this.#options.say({ kind: 'done', intention: job.intention, record })
     })
     job.isDone = true
   }
@@ -469,7 +453,7 @@ export class CommitQueue {
   #adjust(job: Job, record: RemoteFile | undefined): void {
     const { intention } = job
     this.#options.journal.transaction(() => {
-      this.#options.outpaced(intention, record)
+      this.#options.say({ kind: 'outpaced', intention, record })
       if (intention.source !== undefined && intention.source !== intention.path)
         this.#leave(job, intention.source)
       intention.source = undefined
@@ -498,7 +482,7 @@ export class CommitQueue {
         { path: intention.path, error: intention.lastError },
         'refused by the service; the content is kept here',
       )
-      this.#options.refused(intention, error)
+      this.#options.say({ kind: 'refused', intention, error })
     }
     if (this.#jobs.get(intention.id) === job) this.#note(intention)
   }

@@ -8,8 +8,6 @@ export class Job {
   controller: AbortController | undefined
   /** Its content is being written: wait for the next submit. */
   isHeld = false
-  /** Stands in the line for a free slot. */
-  isQueued = false
   isUnreachable = false
   /** The job that took this one's place. */
   successor: Job | undefined

@@ -20,7 +20,7 @@ import { checkName } from '../tree/names.ts'
 import type { Node } from '../tree/node.ts'
 import { timeOfMs } from '../tree/attributes.ts'
 import type { Caller, CreateOptions, Entry, MaybePromise, Opened, OpenFlags } from '../operations.ts'
-import { saveAfterRelease } from '../unsent/save.ts'
+import { saveAfterRelease } from '../unsent/submit.ts'
 import { isScratchName } from '../tree/scratch.ts'
 import type { Superblock } from '../superblock.ts'
 

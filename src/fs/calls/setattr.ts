@@ -7,7 +7,7 @@ import { timeOfMs } from '../tree/attributes.ts'
 import { entryOf } from './lookup.ts'
 import type { Node } from '../tree/node.ts'
 import type { AttributeChange, Caller, Entry, MaybePromise, Time } from '../operations.ts'
-import { commit } from '../unsent/save.ts'
+import { commit } from '../unsent/submit.ts'
 import type { Superblock } from '../superblock.ts'
 
 export function setattr(

@@ -28,11 +28,7 @@ function open(): void {
       await answers.get(intention.path)?.(intention, signal)
       return undefined
     },
-    done: () => {},
-    outpaced: () => {},
-    superseded: () => {},
-    replaced: () => {},
-    refused: () => {},
+    say: () => {},
   })
 }
 
@@ -153,10 +149,8 @@ describe('commit queue', () => {
   it('prunes a folder after everything that leaves it', async () => {
     const leaving = gate()
     answers.set('/new/x', leaving.work)
-    const [, prune] = queue.submitAll([
-      { kind: 'put', path: '/new/x', source: '/old/x' },
-      { kind: 'prune', path: '/old' },
-    ])
+    queue.submit({ kind: 'put', path: '/new/x', source: '/old/x' })
+    const prune = queue.submit({ kind: 'prune', path: '/old' })
     if (prune === undefined) throw new Error('nothing was submitted')
     await leaving.reached
     expect(ran).toEqual(['put /new/x'])

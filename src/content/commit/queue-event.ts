@@ -1,0 +1,19 @@
+// What the queue says of an intention. It calls nobody by name: whoever listens decides what follows.
+
+import type { RemoteFile } from '../../api/types.ts'
+import type { Intention } from '../intention.ts'
+import type { Job } from './job.ts'
+
+/**
+ * - `done`: the service agrees; `record` is what stands at the path now (undefined for a delete).
+ * - `outpaced`: the service has an older state of content that is being written again; the intention stays.
+ * - `superseded`: a newer intention took its place.
+ * - `replaced`: it goes on as another: whoever waits for it, or carries its content, follows.
+ * - `refused`: the service said no for good; the intention stays until somebody retries, or something newer comes.
+ */
+export type QueueEvent =
+  | { readonly kind: 'done'; readonly intention: Intention; readonly record: RemoteFile | undefined }
+  | { readonly kind: 'outpaced'; readonly intention: Intention; readonly record: RemoteFile | undefined }
+  | { readonly kind: 'superseded'; readonly intention: Intention }
+  | { readonly kind: 'replaced'; readonly intention: Intention; readonly successor: Job | undefined }
+  | { readonly kind: 'refused'; readonly intention: Intention; readonly error: unknown }

@@ -1,0 +1,164 @@
+// The way up: what the queue says of an intention, and what the tree makes of it.
+
+import type { QueueEvent } from '../../content/commit/queue-event.ts'
+import type { Job } from '../../content/commit/job.ts'
+import { fingerprintOf } from '../../content/fingerprint.ts'
+import type { Intention } from '../../content/intention.ts'
+import type { RemoteFile } from '../../api/types.ts'
+import { attributesOf } from '../tree/attributes.ts'
+import { discardContent, rebindReaders, refer, stopReferring } from './content.ts'
+import { giveToCache } from './give-to-cache.ts'
+import type { Node } from '../tree/node.ts'
+import type { Superblock } from '../superblock.ts'
+
+/** The tree follows the queue. Synchronous: what it journals belongs to the queue's own transaction. */
+export function agreed(sb: Superblock, event: QueueEvent): void {
+  switch (event.kind) {
+    case 'done':
+      return committed(sb, event.intention, event.record)
+    case 'outpaced':
+      return outpaced(sb, event.intention, event.record)
+    case 'superseded':
+      return superseded(sb, event.intention)
+    case 'replaced':
+      return replaced(sb, event.intention, event.successor)
+    case 'refused':
+      return refused(sb, event.intention)
+  }
+}
+
+/** The service has it: so it shows. */
+function committed(sb: Superblock, intention: Intention, record: RemoteFile | undefined): void {
+  const node = sb.owners.get(intention.id)
+  sb.owners.delete(intention.id)
+  settleWhatLeft(sb, intention)
+  if (node === undefined || record === undefined) {
+    if (intention.spool !== undefined) dropSpool(sb, intention.spool)
+    return
+  }
+  const isLatest = node.job === undefined || node.job.intention.id === intention.id
+  if (isLatest) node.job = undefined
+  if (node.path !== intention.path || node.isScratch) {
+    foundElsewhere(sb, node, intention.path, record)
+    return
+  }
+  stopReferring(sb, node)
+  // The service dates what it stores; here a document keeps the time it was written, also when it is renamed.
+  const { mode, mtime } = attributesOf(node, sb.owner)
+  sb.tree.show(node, record, sb.now())
+  node.isCopy = false
+  node.mode = mode
+  node.mtime = mtime
+  if (isLatest && node.content !== undefined && node.content.id === intention.spool) {
+    node.savedEpoch = node.content.epoch
+  }
+  if (node.isUnlinked) {
+    discardContent(sb, node)
+    return
+  }
+  sb.attributes.save(node)
+  landFolders(sb, node)
+  // What is still to be sent, or being written, is no listing's to decide.
+  if (isLatest && !node.isDirty) sb.tree.settle(node)
+  else sb.tree.settleFolders(node)
+  if (isLatest) giveToCache(sb, node)
+  rebindReaders(sb, node)
+  sb.tree.nodes.dropIfUnused(node)
+}
+
+/** The service has an older state of content that is being written again: the next commit stands on that. */
+function outpaced(sb: Superblock, intention: Intention, record: RemoteFile | undefined): void {
+  settleWhatLeft(sb, intention)
+  const node = sb.owners.get(intention.id)
+  if (node === undefined || record === undefined) return
+  if (node.path !== intention.path || node.isScratch) {
+    foundElsewhere(sb, node, intention.path, record)
+    return
+  }
+  stopReferring(sb, node)
+  node.remote = record
+  node.remotePath = undefined
+  node.askedAt = sb.now()
+  node.base = fingerprintOf(record)
+  landFolders(sb, node)
+}
+
+/** A node moved on while its commit was under way: here is where the next step finds it. */
+function foundElsewhere(sb: Superblock, node: Node, path: string, record: RemoteFile): void {
+  if (node.isScratch && node.content !== undefined) return
+  node.remote = record
+  refer(sb, node, path)
+}
+
+/** What the intention took away is gone from the service. */
+function settleWhatLeft(sb: Superblock, intention: Intention): void {
+  const { kind, path, base, source, sourceFingerprint, keepSource } = intention
+  if (kind !== 'put') settleAway(sb, path, base)
+  else if (source !== undefined && keepSource !== true) settleAway(sb, source, sourceFingerprint)
+}
+
+/** The folders above exist in the service now. */
+function landFolders(sb: Superblock, node: Node): void {
+  for (let folder = node.parent; folder?.folder !== undefined; folder = folder.parent) {
+    if (folder.folder.isMadeHere) landed(sb, folder)
+  }
+}
+
+/** A folder made here is in the service now. */
+export function landed(sb: Superblock, folder: Node): void {
+  if (folder.folder === undefined) return
+  folder.folder.isMadeHere = false
+  folder.settledAt = sb.now()
+  sb.journal.removeFolder(folder.path)
+}
+
+/** Nothing is at this path any more. */
+function settleAway(sb: Superblock, path: string, fingerprint: string | undefined): void {
+  const slash = path.lastIndexOf('/')
+  const folder = sb.tree.find(slash === 0 ? '/' : path.slice(0, slash))
+  if (folder !== undefined) sb.tree.settleTombstone(folder, path.slice(slash + 1), fingerprint)
+  sb.attributes.forget(path)
+}
+
+/** The intention goes on as another one. */
+function replaced(sb: Superblock, intention: Intention, successor: Job | undefined): void {
+  const node = sb.owners.get(intention.id)
+  sb.owners.delete(intention.id)
+  if (node === undefined) return
+  if (successor !== undefined) sb.owners.set(successor.intention.id, node)
+  if (node.job?.intention.id === intention.id) node.job = successor
+}
+
+/** A newer intention took this one's place: its content may be of no use any more. */
+function superseded(sb: Superblock, intention: Intention): void {
+  const node = sb.owners.get(intention.id)
+  sb.owners.delete(intention.id)
+  if (node?.job?.intention.id === intention.id) node.job = undefined
+  if (intention.spool !== undefined) dropSpool(sb, intention.spool)
+}
+
+/** A spool file whose intention is over is removed, unless a node still shows it or another intention carries it. */
+function dropSpool(sb: Superblock, id: string): void {
+  const node = sb.contents.get(id)
+  if (node !== undefined) {
+    discardContent(sb, node)
+    return
+  }
+  for (const job of sb.queue.jobs()) if (job.intention.spool === id) return
+  void sb.spool.remove(id).catch(() => {})
+}
+
+/** A delete the service refuses for good: the document is still there, so it shows again. */
+function refused(sb: Superblock, intention: Intention): void {
+  if (intention.kind !== 'delete') return
+  const job = sb.queue.find(intention.path)
+  if (job === undefined || job.intention.id !== intention.id) return
+  sb.queue.abandon(job)
+  const slash = intention.path.lastIndexOf('/')
+  const folder = sb.tree.find(slash === 0 ? '/' : intention.path.slice(0, slash))
+  if (folder !== undefined) sb.tree.unbury(folder, intention.path.slice(slash + 1))
+  sb.log.error(
+    { path: intention.path, error: intention.lastError },
+    'the service refused to delete it: it is shown again',
+  )
+}

@@ -1,0 +1,32 @@
+// Content the service has by now is cached content: the spool lets go of it.
+
+import { blockSizeBytes } from '../../content/extent.ts'
+import { rebindReaders } from './content.ts'
+import type { Node } from '../tree/node.ts'
+import type { Superblock } from '../superblock.ts'
+
+/** What the service has too need not be kept here as local content: the cache takes the file over. */
+export function giveToCache(sb: Superblock, node: Node): void {
+  const { content, version } = node
+  if (content === undefined || version === undefined || node.isScratch || node.isDirty) return
+  // What a commit still carries, somebody may still write, or another node shows, stays.
+  if (node.job !== undefined || node.writeHandles > 0 || sb.contents.get(content.id) !== node) return
+  node.content = undefined
+  sb.contents.delete(content.id)
+  rebindReaders(sb, node)
+  if (content.size <= blockSizeBytes) {
+    sb.reader.keep(version, content.readAll())
+    void sb.spool.remove(content.id).catch(() => {})
+    return
+  }
+  sb.spool.forget(content.id)
+  node.handover = sb.reader
+    .adopt(version, content.path)
+    .catch(async (error: unknown) => {
+      sb.log.warn({ path: version.path, error: String(error) }, 'the cache did not take a document over')
+      await sb.spool.remove(content.id)
+    })
+    .finally(() => {
+      node.handover = undefined
+    })
+}

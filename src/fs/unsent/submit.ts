@@ -1,0 +1,162 @@
+// The way down: from a dirty node to an intention in the queue. Close waits here.
+
+import { waitForJob, type Job } from '../../content/commit/job.ts'
+import { fingerprintOf } from '../../content/fingerprint.ts'
+import { discardContent, persistScratch } from './content.ts'
+import { giveToCache } from './give-to-cache.ts'
+import type { Node, OlderPlace } from '../tree/node.ts'
+import type { Superblock } from '../superblock.ts'
+
+/** With close-wait 0: how long a document rests before it is sent, so that quick saves in a row become one. */
+const quietMs = 200
+/** How long a file that was only created or emptied rests: a browser's placeholder, `touch`, `: > f`. */
+const untouchedQuietMs = 1_000
+
+/** Journals the node's content as it is now and hands it to the queue. Durable when this resolves. */
+export async function commit(sb: Superblock, node: Node): Promise<Job | undefined> {
+  const { content } = node
+  if (node.isScratch) {
+    await persistScratch(sb, node)
+    return undefined
+  }
+  // What is written while it is synced counts as unsubmitted: its own close sees to it.
+  const syncedEpoch = content?.epoch ?? -1
+  if (content !== undefined) await sb.spool.secure(content)
+  if (node.isUnlinked || node.content !== content || node.isScratch) return node.job
+  return submit(sb, node, syncedEpoch)
+}
+
+/** The journaling half of `commit`: the content is secured as of this epoch, or is a copy the service makes itself. */
+export function submit(sb: Superblock, node: Node, syncedEpoch: number): Job | undefined {
+  const job = sb.journal.transaction(() => journalPut(sb, node))
+  node.movesFrom = undefined
+  node.isWritten = false
+  node.submittedEpoch = syncedEpoch
+  node.job = job
+  if (job !== undefined) sb.owners.set(job.intention.id, node)
+  return job
+}
+
+/** Content and intention, in one. */
+function journalPut(sb: Superblock, node: Node): Job | undefined {
+  const { content } = node
+  const source = sourceOf(node)
+  const job = sb.queue.submit({
+    kind: 'put',
+    path: node.path,
+    spool: content?.id,
+    size: node.size,
+    base: node.base,
+    notBefore: sb.now() + restMs(sb, node),
+    ...(source !== undefined && source.path !== node.path
+      ? { source: source.path, sourceFingerprint: source.fingerprint, keepSource: node.isCopy }
+      : {}),
+  })
+  if (content !== undefined && job !== undefined) sb.spool.journal(content)
+  return job
+}
+
+/** What the next commit takes away, or copies: the document's older place, or where the service has bytes that are not here. */
+export function sourceOf(node: Node): OlderPlace | undefined {
+  if (node.movesFrom !== undefined && !node.isCopy) return node.movesFrom
+  const { remote, remotePath } = node
+  if (remote === undefined || remotePath === undefined || (node.content !== undefined && !node.isCopy))
+    return undefined
+  return { path: remotePath, fingerprint: fingerprintOf(remote) }
+}
+
+function restMs(sb: Superblock, node: Node): number {
+  if (node.content !== undefined && !node.isWritten) return untouchedQuietMs
+  return sb.settings.closeWaitMs === 0 ? quietMs : 0
+}
+
+/**
+ * close(2): commits what was written since the last commit, and waits as long as close may. Before the first write it
+ * sends nothing (shells flush first); a refusal stays the answer until a later commit succeeds.
+ */
+export async function flush(sb: Superblock, node: Node, signal: AbortSignal): Promise<void> {
+  if (node.isUnlinked) return
+  if (isUnsubmitted(node)) {
+    if (!node.isWritten && !node.isScratch) {
+      journalUntouched(sb, node)
+      return
+    }
+    const job = await commit(sb, node)
+    if (job !== undefined) await waitForService(sb, job, signal)
+  } else if (node.job?.intention.isRefused === true) {
+    throw node.job.error
+  }
+}
+
+/**
+ * A file that was only created or emptied so far: journaled, so that a kill does not undo it, and held until its last
+ * writer is gone, since most programs write next (a shell flushes before the command it redirects has begun).
+ */
+function journalUntouched(sb: Superblock, node: Node): void {
+  const job = submit(sb, node, node.content?.epoch ?? -1)
+  if (job !== undefined) sb.queue.hold(job)
+}
+
+/** fsync(2): as flush, and it waits for what is on its way already, too. */
+export async function fsync(sb: Superblock, node: Node, signal: AbortSignal): Promise<void> {
+  if (node.isUnlinked) {
+    await node.content?.sync()
+    return
+  }
+  const job = isUnsubmitted(node) ? await commit(sb, node) : node.job
+  if (job === undefined) {
+    await sb.journal.durable()
+    return
+  }
+  sb.queue.expedite((intention) => intention === job.intention)
+  await waitForService(sb, job, signal)
+}
+
+/** True for a document whose next close commits it anyway. */
+export function isBeingWritten(node: Node): boolean {
+  return node.writeHandles > 0 && isUnsubmitted(node)
+}
+
+/**
+ * A document that is being written has moved: its close commits it, under the new name. What an earlier close accepted
+ * must not be without a journal row until then, and its place among the moves of a folder must be kept.
+ */
+export function commitAtClose(sb: Superblock, node: Node): undefined {
+  const { isWritten } = node
+  const job = submit(sb, node, -1)
+  if (job !== undefined) sb.queue.hold(job)
+  node.isWritten = isWritten
+}
+
+/** True when the content changed since it was last handed to the queue. */
+export function isUnsubmitted(node: Node): boolean {
+  if (node.isCopy && node.content === undefined) return node.job === undefined
+  return node.isDirty && node.content?.epoch !== node.submittedEpoch
+}
+
+/** Waits at most close-wait; what takes longer, or meets a service out of reach, is journaled and goes on by itself. */
+export async function waitForService(sb: Superblock, job: Job, signal: AbortSignal): Promise<void> {
+  const { closeWaitMs } = sb.settings
+  if (closeWaitMs === 0) return sb.journal.durable()
+  const outcome = await waitForJob(job, {
+    timeoutMs: closeWaitMs,
+    signal,
+    untilUnreachable: closeWaitMs !== Infinity,
+  })
+  if (outcome === 'done') return
+  await sb.journal.durable()
+  sb.log.info({ path: job.intention.path, outcome }, 'saved here; sending goes on in the background')
+}
+
+/** The last close of a node: commits what no flush did, and gives clean content to the cache. */
+export async function saveAfterRelease(sb: Superblock, node: Node): Promise<void> {
+  if (node.isUnlinked) {
+    discardContent(sb, node)
+  } else if (node.writeHandles === 0) {
+    if (isUnsubmitted(node)) await commit(sb, node)
+    else if (node.job?.isHeld === true) sb.queue.release(node.job)
+    else if (!node.isDirty) giveToCache(sb, node)
+  }
+  if (node.openHandles === 0) node.content?.idle()
+  sb.tree.nodes.dropIfUnused(node)
+}
