@@ -18,6 +18,8 @@ export interface IntentionDraft {
   readonly spool?: string | undefined
   /** Bytes of the content, as far as known. */
   readonly size?: number | undefined
+  /** Of the spooled content as it was journaled: what is sent must be this. */
+  readonly digest?: Digest | undefined
   /** Where the service has this document now: its content for a move, and what is deleted once `path` is proven. */
   readonly source?: string | undefined
   readonly sourceFingerprint?: string | undefined
@@ -48,6 +50,8 @@ export interface Intention extends IntentionDraft {
   /** How long ago this run of the program first tried it (ms). Not journaled. */
   triedForMs: number
   lastError: string | undefined
+  /** The name of the errno that callers are told of a refusal. */
+  errorErrno: string | undefined
   /** The service refused for good (4xx): waits for the user. */
   isRefused: boolean
   readonly since: number
@@ -68,6 +72,7 @@ export function intend(id: number, draft: IntentionDraft, now: number): Intentio
     attempts: 0,
     triedForMs: 0,
     lastError: undefined,
+    errorErrno: undefined,
     isRefused: false,
     since: now,
   }

@@ -6,7 +6,7 @@ import { ApiError } from '../api/errors.ts'
 import type { Files, KeySource, RemoteFile } from '../api/types.ts'
 import { type Check, good, note, problem } from './doctor.ts'
 import { probe } from './probe.ts'
-import { redact } from './redact.ts'
+import { redact } from '../redact.ts'
 
 const patienceMs = 10_000
 const tolerableSkewMs = 60_000

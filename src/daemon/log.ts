@@ -3,7 +3,7 @@
 import { pino } from 'pino'
 import type { Log } from '../log.ts'
 import { LogFile } from './log-file.ts'
-import { redact } from './redact.ts'
+import { redact } from '../redact.ts'
 
 export interface LogOptions {
   /** Absent: standard error, in the human form where that is a terminal. */

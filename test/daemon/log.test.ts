@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { LogFile } from '../../src/daemon/log-file.ts'
 import { humanLine, openLog } from '../../src/daemon/log.ts'
-import { redact } from '../../src/daemon/redact.ts'
+import { redact } from '../../src/redact.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
 let temporary: TemporaryFolder

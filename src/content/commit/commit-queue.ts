@@ -11,6 +11,7 @@ import PQueue from 'p-queue'
 import { NetworkError } from '../../api/errors.ts'
 import type { RemoteFile } from '../../api/types.ts'
 import type { Log } from '../../log.ts'
+import { redact } from '../../redact.ts'
 import { backoffMs, isWorthRetrying } from './backoff.ts'
 import { fingerprintOf } from '../fingerprint.ts'
 import {
@@ -468,7 +469,8 @@ export class CommitQueue {
     if (this.#isClosed) return
     if (job.isHeld) return
     job.error = error
-    intention.lastError = error instanceof Error ? error.message : String(error)
+    // A service may echo a signature or a key in what it says.
+    intention.lastError = redact(error instanceof Error ? error.message : String(error))
     job.isUnreachable = error instanceof NetworkError && error.kind === 'unreachable'
     if (isWorthRetrying(error)) {
       intention.notBefore = this.#now() + backoffMs(intention.attempts, error)

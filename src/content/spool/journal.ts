@@ -2,67 +2,29 @@
 // and times set here). One libsql database per mount in WAL mode. What is written survives a kill at once, and a power cut
 // once `durable` resolves: one fsync for all that wait, off the event loop.
 
-import { closeSync, fdatasync as fdatasyncCallback, mkdirSync, openSync } from 'node:fs'
+import { closeSync, fdatasync as fdatasyncCallback, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import Database from 'libsql'
 import { ErrnoError } from '../../errno-error.ts'
 import { GroupSync } from './group-sync.ts'
-import type { Intention, IntentionKind } from '../intention.ts'
+import type { Intention } from '../intention.ts'
+import { migrate, schemaVersion, versionOf } from './journal-migrations.ts'
 import { reserveRoom } from './journal-room.ts'
+import {
+  attributesOfRow,
+  intentionOf,
+  rowOfAttributes,
+  rowOfIntention,
+  rowOfScratch,
+  scratchOf,
+  type AttributeRow,
+  type Row,
+  type ScratchRow,
+} from './journal-rows.ts'
+import { makePrivateDatabase, makePrivateFolder } from './private-file.ts'
 
 const fdatasync = promisify(fdatasyncCallback)
-
-const schema = `
-create table if not exists intention (
-  id integer primary key, kind text not null, path text not null, spool text, size integer, source text,
-  source_fingerprint text, keep_source integer not null, base text, in_doubt integer not null, doubts text not null, proven integer not null,
-  not_before integer not null, attempts integer not null, last_error text, refused integer not null, since integer not null);
-create table if not exists content (spool text primary key, bytes blob not null);
-create table if not exists folder (path text primary key) without rowid;
-create table if not exists scratch (path text primary key, spool text, reference text, reference_fingerprint text,
-  reference_size integer) without rowid;
-create table if not exists attribute (path text primary key, fingerprint text not null, mode integer, mtime_sec integer,
-  mtime_nsec integer) without rowid;
-create table if not exists counter (name text primary key, value integer not null) without rowid;
-`
-
-interface IntentionRow {
-  id: number
-  kind: IntentionKind
-  path: string
-  spool: string | null
-  size: number | null
-  source: string | null
-  source_fingerprint: string | null
-  keep_source: number
-  base: string | null
-  in_doubt: number
-  doubts: string
-  proven: number
-  not_before: number
-  attempts: number
-  last_error: string | null
-  refused: number
-  since: number
-}
-
-/** A local-only file: its own content, or a reference to a version the service still has. */
-export interface ScratchRow {
-  readonly path: string
-  readonly spool: string | undefined
-  readonly reference:
-    | { readonly path: string; readonly fingerprint: string; readonly size: number | undefined }
-    | undefined
-}
-
-/** Mode and times set here; they hold while the document's fingerprint is this one. */
-export interface AttributeRow {
-  readonly path: string
-  readonly fingerprint: string
-  readonly mode: number | undefined
-  readonly mtime: { readonly sec: number; readonly nsec: number } | undefined
-}
 
 export class Journal {
   readonly #lock: Database.Database
@@ -73,16 +35,17 @@ export class Journal {
   readonly #statements = new Map<string, Database.Statement>()
   #lastId: number
 
-  /** Opens or makes the journal in `stateDir`. Throws EBUSY when another daemon has it. */
+  /** Opens or makes the journal in `stateDir`. Throws EBUSY when another daemon has it, ENOTSUP when a newer docmount wrote it. */
   constructor(stateDir: string) {
-    mkdirSync(stateDir, { recursive: true, mode: 0o700 })
+    makePrivateFolder(stateDir)
     this.#lock = lockFolder(stateDir)
-    this.#db = new Database(join(stateDir, 'journal.db'))
-    this.#db.exec('pragma journal_mode = wal')
-    // Commits write the log, `durable` syncs it; checkpoints sync both by themselves.
-    this.#db.exec('pragma synchronous = normal')
-    this.#db.exec(schema)
-    this.#log = openSync(join(stateDir, 'journal.db-wal'), 'r+')
+    try {
+      this.#db = openDatabase(stateDir)
+      this.#log = openSync(join(stateDir, 'journal.db-wal'), 'r+')
+    } catch (error) {
+      this.#lock.close()
+      throw error
+    }
     reserveRoom(this.#db, this.#log)
     this.#logSync = new GroupSync(() => fdatasync(this.#log))
     const row = this.#get('select max(id) as id from intention') as { id: number | null }
@@ -114,16 +77,11 @@ export class Journal {
 
   /** Every open intention, oldest first. */
   intentions(): Intention[] {
-    return (this.#all('select * from intention order by id') as IntentionRow[]).map(intentionOf)
+    return this.#all('select * from intention order by id').map(intentionOf)
   }
 
-  saveIntention(i: Intention): void {
-    this.#run(
-      'insert or replace into intention values (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)',
-      i.id, i.kind, i.path, i.spool ?? null, i.size ?? null, i.source ?? null, i.sourceFingerprint ?? null,
-      Number(i.keepSource ?? false), i.base ?? null, Number(i.isInDoubt), JSON.stringify(i.doubts), Number(i.isProven), i.notBefore, i.attempts,
-      i.lastError ?? null, Number(i.isRefused), i.since,
-    ) // prettier-ignore
+  saveIntention(intention: Intention): void {
+    this.#save('intention', rowOfIntention(intention))
   }
 
   removeIntention(id: number): void {
@@ -132,12 +90,15 @@ export class Journal {
 
   /** Small content, by the id of its spool file: it is as durable as the intention that is journaled with it. */
   contents(): { spool: string; bytes: Uint8Array }[] {
-    const rows = this.#all('select * from content') as { spool: string; bytes: ArrayBuffer }[]
+    const rows = this.#all('select spool, bytes from content') as unknown as {
+      spool: string
+      bytes: ArrayBuffer
+    }[]
     return rows.map(({ spool, bytes }) => ({ spool, bytes: new Uint8Array(bytes) }))
   }
 
   saveContent(spool: string, bytes: Uint8Array): void {
-    this.#run('insert or replace into content values (?,?)', spool, bytes)
+    this.#save('content', { spool, bytes })
   }
 
   removeContent(spool: string): void {
@@ -145,11 +106,11 @@ export class Journal {
   }
 
   folders(): string[] {
-    return (this.#all('select path from folder order by path') as { path: string }[]).map((row) => row.path)
+    return this.#all('select path from folder order by path').map((row) => String(row['path']))
   }
 
   saveFolder(path: string): void {
-    this.#run('insert or ignore into folder values (?)', path)
+    this.#save('folder', { path })
   }
 
   removeFolder(path: string): void {
@@ -157,33 +118,11 @@ export class Journal {
   }
 
   scratchFiles(): ScratchRow[] {
-    const rows = this.#all('select * from scratch order by path') as {
-      path: string
-      spool: string | null
-      reference: string | null
-      reference_fingerprint: string | null
-      reference_size: number | null
-    }[]
-    return rows.map((row) => ({
-      path: row.path,
-      spool: row.spool ?? undefined,
-      reference:
-        row.reference === null
-          ? undefined
-          : {
-              path: row.reference,
-              fingerprint: row.reference_fingerprint ?? '',
-              size: row.reference_size ?? undefined,
-            },
-    }))
+    return this.#all('select * from scratch order by path').map(scratchOf)
   }
 
   saveScratch(row: ScratchRow): void {
-    const { reference } = row
-    this.#run(
-      'insert or replace into scratch values (?,?,?,?,?)',
-      row.path, row.spool ?? null, reference?.path ?? null, reference?.fingerprint ?? null, reference?.size ?? null,
-    ) // prettier-ignore
+    this.#save('scratch', rowOfScratch(row))
   }
 
   removeScratch(path: string): void {
@@ -191,26 +130,11 @@ export class Journal {
   }
 
   attributes(): AttributeRow[] {
-    const rows = this.#all('select * from attribute') as {
-      path: string
-      fingerprint: string
-      mode: number | null
-      mtime_sec: number | null
-      mtime_nsec: number | null
-    }[]
-    return rows.map((row) => ({
-      path: row.path,
-      fingerprint: row.fingerprint,
-      mode: row.mode ?? undefined,
-      mtime: row.mtime_sec === null ? undefined : { sec: row.mtime_sec, nsec: row.mtime_nsec ?? 0 },
-    }))
+    return this.#all('select * from attribute').map(attributesOfRow)
   }
 
   saveAttributes(row: AttributeRow): void {
-    this.#run(
-      'insert or replace into attribute values (?,?,?,?,?)',
-      row.path, row.fingerprint, row.mode ?? null, row.mtime?.sec ?? null, row.mtime?.nsec ?? null,
-    ) // prettier-ignore
+    this.#save('attribute', rowOfAttributes(row))
   }
 
   removeAttributes(path: string): void {
@@ -223,7 +147,10 @@ export class Journal {
   }
 
   increment(name: string): void {
-    this.#run('insert into counter values (?, 1) on conflict (name) do update set value = value + 1', name)
+    this.#run(
+      'insert into counter (name, value) values (?, 1) on conflict (name) do update set value = value + 1',
+      name,
+    )
   }
 
   close(): void {
@@ -250,8 +177,15 @@ export class Journal {
     return this.#statement(sql).get(...values)
   }
 
-  #all(sql: string, ...values: unknown[]): unknown[] {
-    return this.#statement(sql).all(...values)
+  #all(sql: string, ...values: unknown[]): Row[] {
+    return this.#statement(sql).all(...values) as Row[]
+  }
+
+  /** One row, every value under its column's name: the order of columns depends on a journal's history. */
+  #save(table: string, row: Row): void {
+    const columns = Object.keys(row)
+    const places = columns.map(() => '?').join()
+    this.#run(`insert or replace into ${table} (${columns.join()}) values (${places})`, ...Object.values(row))
   }
 }
 
@@ -260,7 +194,9 @@ export class Journal {
  * database of its own, without prepared statements, which would keep the connection open until they are collected.
  */
 function lockFolder(stateDir: string): Database.Database {
-  const lock = new Database(join(stateDir, 'lock.db'))
+  const path = join(stateDir, 'lock.db')
+  makePrivateDatabase(path)
+  const lock = new Database(path)
   try {
     lock.exec('begin exclusive')
     return lock
@@ -273,26 +209,20 @@ function lockFolder(stateDir: string): Database.Database {
   }
 }
 
-function intentionOf(row: IntentionRow): Intention {
-  return {
-    id: row.id,
-    kind: row.kind,
-    path: row.path,
-    spool: row.spool ?? undefined,
-    size: row.size ?? undefined,
-    source: row.source ?? undefined,
-    sourceFingerprint: row.source_fingerprint ?? undefined,
-    keepSource: row.keep_source === 1,
-    base: row.base ?? undefined,
-    // Whatever was on its way when the last run ended may have arrived.
-    isInDoubt: true,
-    doubts: JSON.parse(row.doubts) as Intention['doubts'],
-    isProven: row.proven === 1,
-    notBefore: row.not_before,
-    attempts: row.attempts,
-    triedForMs: 0,
-    lastError: row.last_error ?? undefined,
-    isRefused: row.refused === 1,
-    since: row.since,
+function openDatabase(stateDir: string): Database.Database {
+  const path = join(stateDir, 'journal.db')
+  makePrivateDatabase(path)
+  const db = new Database(path)
+  try {
+    // Before anything is written: a journal this docmount does not understand stays as it is.
+    const version = versionOf(db, stateDir)
+    db.exec('pragma journal_mode = wal')
+    // Commits write the log, `durable` syncs it; checkpoints sync both by themselves.
+    db.exec('pragma synchronous = normal')
+    if (version < schemaVersion) migrate(db, version)
+    return db
+  } catch (error) {
+    db.close()
+    throw error
   }
 }

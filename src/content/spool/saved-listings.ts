@@ -4,6 +4,7 @@
 import { join } from 'node:path'
 import Database from 'libsql'
 import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
+import { makePrivateDatabase } from './private-file.ts'
 
 const saveAfterMs = 2_000
 /** A folder of more names than this is asked for again rather than saved. */
@@ -17,7 +18,9 @@ export class SavedListings {
   #timer: NodeJS.Timeout | undefined
 
   constructor(stateDir: string) {
-    this.#db = new Database(join(stateDir, 'listings.db'))
+    const path = join(stateDir, 'listings.db')
+    makePrivateDatabase(path)
+    this.#db = new Database(path)
     // No shared memory: on a full disk a page of it that cannot be had would end the process.
     this.#db.exec('pragma locking_mode = exclusive')
     this.#db.exec('pragma journal_mode = wal')
@@ -54,7 +57,7 @@ export class SavedListings {
     this.#timer = undefined
     if (this.#unsaved.size === 0) return
     this.#db.exec('begin')
-    const insert = this.#db.prepare('insert or replace into listing values (?, ?)')
+    const insert = this.#db.prepare('insert or replace into listing (path, names) values (?, ?)')
     for (const [path, names] of this.#unsaved)
       insert.run(path, JSON.stringify([...names.values()].map(entryOf)))
     this.#db.exec('commit')

@@ -2,7 +2,8 @@
 // nothing, and an editor finds the time it wrote.
 
 import { fingerprintOf } from '../../content/fingerprint.ts'
-import type { AttributeRow, Journal } from '../../content/spool/journal.ts'
+import type { Journal } from '../../content/spool/journal.ts'
+import type { AttributeRow } from '../../content/spool/journal-rows.ts'
 import type { Node } from './node.ts'
 
 export class AttributeStore {

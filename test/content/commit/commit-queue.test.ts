@@ -185,6 +185,20 @@ describe('commit queue', () => {
     expect(journal.intentions()).toEqual([])
   })
 
+  it('keeps no signature that the service echoes in its refusal', async () => {
+    const refusal = new ApiError(
+      { method: 'PUT', path: '/a' },
+      400,
+      'cannot fetch https://blobs.example/d/1?signature=SECRET&expires=9',
+    )
+    answers.set('/a', () => Promise.reject(refusal))
+    const job = queue.submit({ kind: 'put', path: '/a', source: '/b' })
+    if (job === undefined) throw new Error('nothing was submitted')
+    await expect(waitForJob(job, done)).rejects.toBe(refusal)
+    expect(job.intention.lastError).toContain('https://blobs.example/d/1?[redacted]')
+    expect(journal.intentions()[0]?.lastError).toBe(job.intention.lastError)
+  })
+
   it('tells a waiter at once that the service is out of reach, and goes on', async () => {
     let isAway = true
     answers.set('/a', async () => {

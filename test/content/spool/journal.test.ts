@@ -1,0 +1,93 @@
+// What the journal is on disk: its schema through the years, and who may read it.
+
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'libsql'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { intend } from '../../../src/content/intention.ts'
+import { Journal } from '../../../src/content/spool/journal.ts'
+import { schemaVersion } from '../../../src/content/spool/journal-migrations.ts'
+import { makeTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.ts'
+
+let temporary: TemporaryFolder
+let dir: string
+
+beforeEach(async () => {
+  temporary = await makeTemporaryFolder()
+  dir = join(temporary.path, 'state')
+})
+
+afterEach(() => temporary.remove())
+
+function modeOf(path: string): string {
+  return (statSync(path).mode & 0o777).toString(8)
+}
+
+function sql(text: string): void {
+  const db = new Database(join(dir, 'journal.db'))
+  db.exec(text)
+  db.close()
+}
+
+test('a journal carries the version of its schema', () => {
+  new Journal(dir).close()
+  const db = new Database(join(dir, 'journal.db'))
+  expect(db.prepare('pragma user_version').get()).toMatchObject({ user_version: schemaVersion })
+  db.close()
+})
+
+test('a journal of a newer docmount is refused in one sentence, and stays as it is', () => {
+  new Journal(dir).close()
+  sql(`pragma user_version = ${schemaVersion + 1}`)
+  const before = statSync(join(dir, 'journal.db')).mtimeMs
+  expect(() => new Journal(dir)).toThrow(
+    /^ENOTSUP: the journal in .* was written by a newer docmount [^.\n]*$/,
+  )
+  expect(statSync(join(dir, 'journal.db')).mtimeMs).toBe(before)
+  sql(`pragma user_version = ${schemaVersion}`)
+  new Journal(dir).close()
+})
+
+test('what is saved is read back the same, whatever order the columns are in', () => {
+  const first = new Journal(dir)
+  const intention = {
+    ...intend(7, { kind: 'put', path: '/a.txt', spool: 's', size: 3 }, 12),
+    digest: { size: 3, sha256: 'abc' },
+    doubts: [{ size: 2, sha256: 'def' }],
+    errorErrno: 'EACCES',
+    isRefused: true,
+  }
+  first.saveIntention(intention)
+  first.close()
+  sql(`create table other as select spool, path, * from intention; drop table intention;
+    alter table other rename to intention`)
+  const second = new Journal(dir)
+  expect(second.intentions()).toEqual([{ ...intention, keepSource: false, isInDoubt: true }])
+  second.saveIntention({ ...intention, id: 8, path: '/b.txt' })
+  expect(second.intentions().map(({ path, spool }) => [path, spool])).toContainEqual(['/b.txt', 's'])
+  second.close()
+})
+
+test('a signature that an older docmount kept is not read back', () => {
+  const first = new Journal(dir)
+  first.saveIntention({
+    ...intend(1, { kind: 'delete', path: '/a.txt' }, 0),
+    lastError: 'PUT /a.txt: 400 cannot fetch https://host/d/1?signature=SECRET',
+  })
+  first.close()
+  const second = new Journal(dir)
+  expect(second.intentions()[0]?.lastError).toBe('PUT /a.txt: 400 cannot fetch https://host/d/1?[redacted]')
+  second.close()
+})
+
+test('nobody else may read it, whatever the modes were before', () => {
+  mkdirSync(dir, { mode: 0o755 })
+  writeFileSync(join(dir, 'journal.db'), '')
+  writeFileSync(join(dir, 'lock.db'), '')
+  for (const name of ['', 'journal.db', 'lock.db']) chmodSync(join(dir, name), name === '' ? 0o755 : 0o644)
+  const journal = new Journal(dir)
+  expect(modeOf(dir)).toBe('700')
+  for (const name of ['journal.db', 'journal.db-wal', 'journal.db-shm', 'lock.db'])
+    expect([name, modeOf(join(dir, name))]).toEqual([name, '600'])
+  journal.close()
+})
