@@ -10,7 +10,7 @@ import Fastify, {
 import { authenticate } from './authentication.ts'
 import type { ServiceContext } from './context.ts'
 import { parseQuery } from './document-path.ts'
-import { type CallLog, registerCallLog } from './faults/call-log.ts'
+import { registerCallLog } from './faults/call-log.ts'
 import { registerFaultHooks } from './faults/fault-hooks.ts'
 import { openApiOptions } from './openapi.ts'
 import { registerDownloads } from './routes/downloads.ts'
@@ -26,11 +26,7 @@ const jsonBodyBytes = 32 * 1024 * 1024
 const silenceMs = 10 * 60_000
 
 /** Everything under `/api`, ready to listen. `closing` cuts injected delays short. */
-export async function createApp(
-  context: ServiceContext,
-  calls: CallLog,
-  closing: AbortSignal,
-): Promise<FastifyInstance> {
+export async function createApp(context: ServiceContext, closing: AbortSignal): Promise<FastifyInstance> {
   const app = Fastify({
     bodyLimit: jsonBodyBytes,
     connectionTimeout: silenceMs,
@@ -54,12 +50,15 @@ export async function createApp(
     throw new ServiceError(404, 'there is no such endpoint')
   })
   acceptEmptyBodies(app)
-  registerCallLog(app, context, calls)
-  registerFaultHooks(app, context, closing)
+  app.decorateRequest('call', undefined)
+  if (context.testing !== undefined) {
+    registerCallLog(app, context, context.testing.calls)
+    registerFaultHooks(app, context, closing)
+  }
   app.addHook('onResponse', (request, reply, done) => {
-    const { method, call } = request
+    const { method } = request
     context.log.debug(
-      { method, path: call?.path, status: reply.statusCode, elapsedMs: reply.elapsedTime },
+      { method, path: pathOf(request), status: reply.statusCode, elapsedMs: reply.elapsedTime },
       'answered',
     )
     done()
@@ -93,6 +92,11 @@ function acceptEmptyBodies(app: FastifyInstance): void {
   })
 }
 
+/** Without the query: a link's signature is in it. */
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? ''
+}
+
 function answerError(
   context: ServiceContext,
   error: FastifyError | ServiceError,
@@ -101,8 +105,7 @@ function answerError(
 ): void {
   const status = error.statusCode !== undefined && error.statusCode >= 400 ? error.statusCode : 500
   const isBug = status === 500 && !(error instanceof ServiceError)
-  if (isBug)
-    context.log.error({ error, method: request.method, path: request.call?.path }, 'a request failed')
+  if (isBug) context.log.error({ error, method: request.method, path: pathOf(request) }, 'a request failed')
   const body: ErrorBody = { errorMessage: isBug ? 'unexpected failure' : error.message }
   void reply.code(status).type('application/json; charset=utf-8').send(body)
 }

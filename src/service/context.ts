@@ -3,8 +3,7 @@
 import type { Log } from '../log.ts'
 import type { ContentStore } from './blobs/content-store.ts'
 import type { Signer } from './downloads/signer.ts'
-import type { FaultSwitch } from './faults/fault-switch.ts'
-import type { NodeHistory } from './faults/node-history.ts'
+import type { Testing } from './faults/testing.ts'
 import type { Store } from './store/database.ts'
 import type { GroupCommit } from './store/group-commit.ts'
 import type { UriPolicy } from './uploads/fetch-uri.ts'
@@ -18,10 +17,8 @@ export interface ServiceContext {
   readonly blobs: ContentStore
   /** Makes and checks presigned downloads. */
   readonly signer: Signer
-  /** Misbehaviour on demand; takes nothing unless a test injected it. */
-  readonly faults: FaultSwitch
-  /** What changed lately, for stale listings. */
-  readonly history: NodeHistory
+  /** Misbehaviour on demand and what it needs to remember; undefined unless a test asked for it. */
+  readonly testing: Testing | undefined
   /** Which addresses `uri` uploads may reach, how much and how long. */
   readonly uriPolicy: UriPolicy
   /** Milliseconds since the epoch. */

@@ -15,6 +15,8 @@ export interface ServiceOptions {
   readonly urlLifetimeMs?: number
   /** Lets `uri` uploads fetch private addresses; the service's own address is always allowed. */
   readonly allowPrivateUris?: boolean
+  /** For tests: keeps every request and misbehaves on demand (`Service.faults` and `calls`). Off: nothing of it exists. */
+  readonly faults?: boolean
 }
 
 /** A project as announced at start; `apiKey` only where one was just made. */
@@ -30,6 +32,7 @@ export interface Service {
   readonly projects: readonly AnnouncedProject[]
   /** A fresh key for a project; only its hash is stored. */
   createKey(project: string): Promise<string>
+  /** Here as with `calls` and `clearCalls`: throws TypeError unless started with `faults`. */
   readonly faults: Faults
   /** Every request since the last `clearCalls`, in order of arrival. */
   readonly calls: readonly Call[]

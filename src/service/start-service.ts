@@ -12,9 +12,7 @@ import type { ServiceContext } from './context.ts'
 import type { AnnouncedProject, Service, ServiceOptions } from './contract.ts'
 import { loadSecret } from './downloads/secret.ts'
 import { createSigner } from './downloads/signer.ts'
-import { CallLog } from './faults/call-log.ts'
-import { FaultSwitch } from './faults/fault-switch.ts'
-import { NodeHistory } from './faults/node-history.ts'
+import { Testing } from './faults/testing.ts'
 import type { Store } from './store/database.ts'
 import { findUsedBlobs } from './store/nodes.ts'
 import { StartError } from './start-error.ts'
@@ -45,8 +43,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     closers.push(() => context.store.destroy())
     closers.push(() => context.blobs.settled())
     const projects = await announceProjects(context.store, options.projects ?? [], context.now())
-    const calls = new CallLog()
-    const app = await createApp(context, calls, closing.signal)
+    const app = await createApp(context, closing.signal)
     closers.push(() => closeApp(app))
     await app.listen({ host, port: options.port ?? 0 })
     const sweep = context.blobs
@@ -69,9 +66,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         if (project === undefined) throw new StartError(`there is no project ${name}`)
         return createKey(context.store, project.id, context.now())
       },
-      faults: context.faults,
-      calls: calls.calls,
-      clearCalls: () => calls.clear(),
+      get faults() {
+        return testingOf(context).faults
+      },
+      get calls() {
+        return testingOf(context).calls.calls
+      },
+      clearCalls: () => testingOf(context).calls.clear(),
       close: closeAll,
     }
   } catch (error) {
@@ -93,12 +94,16 @@ async function openContext(options: ServiceOptions): Promise<ServiceContext> {
     commits,
     blobs,
     signer: createSigner(secret, options.urlLifetimeMs ?? urlLifetimeMs),
-    faults: new FaultSwitch(),
-    history: new NodeHistory(),
+    testing: options.faults === true ? new Testing() : undefined,
     uriPolicy: { ...defaultUriPolicy, allowPrivate: options.allowPrivateUris ?? false },
     now: Date.now,
     log,
   }
+}
+
+function testingOf({ testing }: ServiceContext): Testing {
+  if (testing === undefined) throw new TypeError('the service was started without `faults: true`')
+  return testing
 }
 
 /** Those asked for first, then the others there are. */

@@ -27,10 +27,14 @@ export interface ServeProcess {
 }
 
 export interface CompiledCommand {
+  /** Goes with `remove`. */
+  readonly folder: string
   /** Runs to its end; throws when it fails. */
   run(...args: string[]): Promise<{ stdout: string; stderr: string }>
   /** `serve --json` with these arguments, once it is listening. */
   serve(...args: string[]): Promise<ServeProcess>
+  /** The same with these variables in its environment too. */
+  serveWith(environment: Readonly<Record<string, string>>, ...args: string[]): Promise<ServeProcess>
   remove(): Promise<void>
 }
 
@@ -57,13 +61,22 @@ export async function compileCommand(): Promise<CompiledCommand> {
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
   return {
     run: (...args) => execute(process.execPath, [main, ...args]),
-    serve: (...args) => serve([main, 'serve', '--listen', '127.0.0.1:0', '--json', ...args]),
+    folder,
+    serve: (...args) => serve(main, {}, args),
+    serveWith: (environment, ...args) => serve(main, environment, args),
     remove: () => rm(folder, { recursive: true, force: true }),
   }
 }
 
-async function serve(args: readonly string[]): Promise<ServeProcess> {
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+async function serve(
+  main: string,
+  environment: Readonly<Record<string, string>>,
+  args: readonly string[],
+): Promise<ServeProcess> {
+  const child = spawn(process.execPath, [main, 'serve', '--listen', '127.0.0.1:0', '--json', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...environment },
+  })
   let log = ''
   child.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()))
   const ended = once(child, 'close') as Promise<[number | null]>

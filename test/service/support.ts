@@ -31,7 +31,7 @@ export async function startTestService(options: Partial<ServiceOptions> = {}): P
   const removeFolder = async (): Promise<void> => {
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true })
   }
-  const service = await startService({ projects: ['acme'], ...options, dataDir }).catch(
+  const service = await startService({ projects: ['acme'], faults: true, ...options, dataDir }).catch(
     async (error: unknown) => {
       await removeFolder()
       throw error

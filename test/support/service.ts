@@ -31,7 +31,7 @@ export interface TestServiceOptions {
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const temporary = await makeTemporaryFolder()
   const dataDir = join(temporary.path, 'service')
-  let service = await startService({ ...options, dataDir, projects: [project] })
+  let service = await startService({ ...options, faults: true, dataDir, projects: [project] })
   let isRunning = true
   const { baseUrl, port } = service
   const apiKey = await service.createKey(project)
@@ -52,7 +52,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     other,
     stop,
     async start() {
-      service = await startService({ ...options, dataDir, port })
+      service = await startService({ ...options, faults: true, dataDir, port })
       // The new one starts to count anew.
       other.clearCalls()
       isRunning = true

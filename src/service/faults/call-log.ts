@@ -9,7 +9,7 @@ import type { FaultKind, FaultOf } from './fault-switch.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Undefined for what is no endpoint of the interface (the OpenAPI document, unknown URLs). */
+    /** Noted for tests. Undefined for what is no endpoint of the interface (the OpenAPI document, unknown URLs). */
     call: Call | undefined
   }
 }
@@ -33,7 +33,6 @@ export class CallLog {
 
 /** Notes every request before anything else looks at it. */
 export function registerCallLog(app: FastifyInstance, context: ServiceContext, log: CallLog): void {
-  app.decorateRequest('call', undefined)
   app.addHook('onRequest', async (request) => {
     const call = describe(request)
     if (call === undefined) return
@@ -53,7 +52,7 @@ export function takeFault<Kind extends FaultKind>(
   request: FastifyRequest,
   kind: Kind,
 ): FaultOf<Kind> | undefined {
-  return request.call === undefined ? undefined : context.faults.take(kind, request.call)
+  return request.call === undefined ? undefined : context.testing?.faults.take(kind, request.call)
 }
 
 function describe(request: FastifyRequest): Call | undefined {

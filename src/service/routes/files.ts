@@ -49,7 +49,8 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
       const found = await findByPath(context.store, request.project.id, path)
       const stale = found?.kind === 'file' ? undefined : takeFault(context, request, 'stale-listing')
       const at = stale === undefined ? undefined : context.now() - stale.ageMs
-      const node = at === undefined ? found : context.history.nodeAt(request.project.id, path, found, at)
+      const node =
+        at === undefined ? found : context.testing?.history.nodeAt(request.project.id, path, found, at)
       if (node === undefined) throw new ServiceError(404, `nothing at ${path}`)
       if (node.kind === 'file') return fileBody(context, originOf(request), node)
       return reply
@@ -75,7 +76,7 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
         removeTree(transaction, request.project.id, path),
       )
       if (removed.length === 0) throw new ServiceError(404, `nothing at ${path}`)
-      context.history.noteRemoved(removed, context.now())
+      context.testing?.history.noteRemoved(removed, context.now())
       context.blobs.collect(removed.flatMap((node) => node.blob ?? []))
       return reply.code(204).send()
     },
@@ -119,7 +120,7 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
         const made = await commitContent(context, content, (transaction) =>
           createFile(transaction, file, context.now()),
         ).catch((error: unknown) => refuseTaken(context, file, error))
-        context.history.noteCreated(made, context.now())
+        context.testing?.history.noteCreated(made, context.now())
         void reply.code(201)
         return fileBody(context, originOf(request), made.at(-1)!)
       },

@@ -44,7 +44,11 @@ setMaxListeners(0, never)
 
 export async function setUpReading(): Promise<ReadingSetup> {
   const temporary = await makeTemporaryFolder()
-  const service = await startService({ dataDir: `${temporary.path}/service`, projects: ['acme'] })
+  const service = await startService({
+    dataDir: `${temporary.path}/service`,
+    projects: ['acme'],
+    faults: true,
+  })
   const client = createClient({ baseUrl: service.baseUrl, apiKey: await service.createKey('acme') })
   const files = client.files('acme')
   const readers: Reader[] = []
