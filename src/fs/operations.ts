@@ -44,7 +44,10 @@ export interface NegativeEntry {
   readonly entryTtlMs: number
 }
 
-/** Who asks. `signal` is aborted when the caller is interrupted (Ctrl-C) or the mount ends; made lazily by the door. */
+/**
+ * Who asks. `signal` is aborted when nobody hears the answer any more: the caller is dying (Ctrl-C), gave up a call that
+ * only looks, or the mount ends. Made lazily by the door.
+ */
 export interface Caller {
   readonly uid: number
   readonly gid: number

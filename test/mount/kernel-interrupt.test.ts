@@ -31,9 +31,10 @@ describe.skipIf(why !== undefined)(`an interrupt${why === undefined ? '' : ` (${
     ['mkdir', 'mkdir "$1/new"'],
     ['opendir', 'ls "$1"'],
     ['readdir', 'ls "$1"'],
+    // Which handles the signal, for its last words: it is free after some seconds.
     ['read', 'dd if="$1/file" of=/dev/null iflag=direct'],
-    ['write', 'echo more > "$1/file"'],
-    ['flush', 'echo more > "$1/file"'],
+    ['write', 'cp /etc/passwd "$1/file"'],
+    ['flush', 'cp /etc/passwd "$1/file"'],
     ['unlink', 'rm "$1/file"'],
     ['rename', 'mv "$1/file" "$1/other"'],
   ]
@@ -49,9 +50,7 @@ describe.skipIf(why !== undefined)(`an interrupt${why === undefined ? '' : ` (${
   }
 
   test.each(commands)('ends a hanging %s: %s', async (operation, command) => {
-    // A redirection is the shell's own work: exec of a builtin is not possible.
-    const runnable = command.startsWith('echo') ? `sh -c '${command}' sh "$1"` : command
-    await interrupt(operation, runnable, false)
+    await interrupt(operation, command, false)
     await waitUntil('the call to be aborted', async () => (await drive.counts()).waiting === 0)
   })
 
@@ -72,28 +71,70 @@ describe.skipIf(why !== undefined)(`an interrupt${why === undefined ? '' : ` (${
     })
   })
 
-  test.skipIf(whyNoPython !== undefined)(
-    'that the program survives is EINTR, and the next call works',
-    async () => {
-      await drive.ask({ kind: 'hold', operation: 'getattr' })
+  describe.skipIf(whyNoPython !== undefined)('by a signal that the program handles', () => {
+    /** Sends the program a signal it handles, in the middle of what it does next. */
+    const handling = `
+import signal, threading, time
+seen = []
+signal.signal(signal.SIGUSR1, lambda *args: seen.append(1))
+signal.siginterrupt(signal.SIGUSR1, True)
+threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGUSR1)).start()
+`
+
+    test('leaves a rename waiting, and what it is told is what became of it', async () => {
+      await drive.ask({ kind: 'hold', operation: 'rename' })
       const said = python(
-        `
-import signal
-class Alarm(Exception): pass
-def ring(*args): raise Alarm()
-signal.signal(signal.SIGALRM, ring)
-signal.setitimer(signal.ITIMER_REAL, 0.2)
-try: os.stat(at)
-except Alarm: print('interrupted')
-signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        `${handling}
+threading.Timer(0.6, lambda: print('still waiting', flush=True)).start()
+print(call('rename', (at + '/file').encode(), (at + '/other').encode()), len(seen))
 `,
         drive.path,
       )
-      expect(await said).toEqual(['interrupted'])
+      await drive.holds(1)
+      // Longer than anybody is let go after.
+      await new Promise((resolve) => setTimeout(resolve, 6_500))
+      await drive.ask({ kind: 'letGo', operation: 'rename' })
+      expect(await said).toEqual(['still waiting', '0 1'])
+    })
+
+    test('that only looks is freed with EINTR after some seconds, and the next call works', async () => {
+      await drive.ask({ kind: 'hold', operation: 'getattr' })
+      const said = python(
+        `${handling}
+buffer = ctypes.create_string_buffer(1024)
+print(call('stat', at.encode(), buffer))
+`,
+        drive.path,
+      )
+      expect(await said).toEqual(['EINTR'])
       await drive.ask({ kind: 'letGo', operation: 'getattr' })
       expect(await python('print(os.path.isdir(at))', drive.path)).toEqual(['True'])
-    },
-  )
+    })
+
+    test('leaves it open to SIGKILL, which frees a rename too', async () => {
+      await drive.ask({ kind: 'hold', operation: 'rename' })
+      const child = spawn(
+        'python3',
+        [
+          '-c',
+          `import os, signal, sys
+signal.signal(signal.SIGUSR1, lambda *args: None)
+os.rename(sys.argv[1], sys.argv[2])`,
+          drive.at('file'),
+          drive.at('other'),
+        ],
+        { cwd: '/', stdio: 'ignore' },
+      )
+      const ended = once(child, 'exit')
+      await drive.holds(1)
+      child.kill('SIGUSR1')
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      expect(child.signalCode).toBeNull()
+      child.kill('SIGKILL')
+      await within(10_000, 'its end', ended)
+      await drive.ask({ kind: 'letGo', operation: 'rename' })
+    })
+  })
 
   test('of one caller leaves the others waiting', async () => {
     await drive.ask({ kind: 'hold', operation: 'lookup' })

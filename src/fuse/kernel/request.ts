@@ -22,6 +22,8 @@ export class Request implements Caller {
   readonly pid: number
   /** True once the kernel has its answer, whatever the filesystem still does. */
   isAnswered = false
+  /** Nothing is changed by it: whoever is told EINTR has lost nothing. */
+  onlyLooks = false
 
   readonly #message: Message
   readonly #length: number

@@ -8,6 +8,7 @@ import type { Log } from '../../log.ts'
 import { errnoNumber } from '../errno-number.ts'
 import type { Channel, Receive } from './channel.ts'
 import { answerInit } from './init.ts'
+import { Interrupts } from './interrupts.ts'
 import { Notifications } from './notifications.ts'
 import { opcode, opcodeName } from './protocol-opcodes.ts'
 import { batchForgetIn, forgetIn, forgetOne, initOut, interruptIn } from './protocol-structs.ts'
@@ -31,6 +32,7 @@ export class Session {
   readonly #reply: Reply
   /** Requests whose answer is a promise, by `unique`. */
   readonly #waiting = new Map<number, Request>()
+  readonly #interrupts = new Interrupts((request) => this.#giveUp(request))
   #setReady: (isAgreed: boolean) => void = () => {}
 
   constructor(connect: Connect, operations: Operations, log: Log) {
@@ -81,6 +83,7 @@ export class Session {
       this.#answer(operation, request, result)
       return undefined
     }
+    request.onlyLooks = operation.onlyLooks?.(request) ?? false
     this.#waiting.set(request.unique, request)
     const answered = result.then(
       (value) => this.#answer(operation, request, value),
@@ -90,7 +93,7 @@ export class Session {
   }
 
   #answer(operation: Operation, request: Request, result: unknown): void {
-    this.#waiting.delete(request.unique)
+    this.#settle(request)
     try {
       this.#reply.unique = request.unique
       if (!request.isAnswered && operation.answer(this.#reply, result)) return
@@ -109,8 +112,13 @@ export class Session {
     }
   }
 
-  #refuse(request: Request, error: unknown): void {
+  #settle(request: Request): void {
     this.#waiting.delete(request.unique)
+    this.#interrupts.delete(request)
+  }
+
+  #refuse(request: Request, error: unknown): void {
+    this.#settle(request)
     const name = errnoOf(error)
     // EIO is what errors without a name become: the log must tell what it was.
     if (name === 'EIO') {
@@ -162,13 +170,17 @@ export class Session {
     }
   }
 
-  /**
-   * Answers the interrupted request EINTR at once, whatever the filesystem does with the aborted signal: until then
-   * even SIGKILL leaves its caller hanging. A request we do not know is answered already.
-   */
+  /** A request we do not know is answered already. */
   #interrupt(unique: number): void {
     const request = this.#waiting.get(unique)
-    if (request === undefined) return
+    if (request !== undefined) this.#interrupts.add(request)
+  }
+
+  /**
+   * Answers at once, whatever the filesystem does with the aborted signal: until then even SIGKILL leaves the caller
+   * hanging.
+   */
+  #giveUp(request: Request): void {
     this.#replyError(request, constants.errno.EINTR)
     request.abort()
   }

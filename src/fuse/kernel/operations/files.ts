@@ -23,7 +23,7 @@ import { Refusal } from '../../refusal.ts'
 import type { Reply } from '../reply.ts'
 import type { Request } from '../request.ts'
 import { exactSize } from './nodes.ts'
-import { answerEmpty, operation, type Operation } from './operation.ts'
+import { always, answerEmpty, operation, type Operation } from './operation.ts'
 
 function openFlagsFrom(flags: number): OpenFlags {
   const access = flags & openMode.accessMode
@@ -36,6 +36,7 @@ function openFlagsFrom(flags: number): OpenFlags {
 }
 
 export const open: Operation = operation({
+  onlyLooks: (request) => (request.u32(openIn.flags) & openMode.truncate) === 0,
   call(operations, request) {
     return operations.open(request.nodeid, openFlagsFrom(request.u32(openIn.flags)), request)
   },
@@ -68,6 +69,7 @@ export const create: Operation = operation({
 })
 
 export const read: Operation = operation({
+  onlyLooks: always,
   call: (operations, request) =>
     operations.read(request.u64(readIn.fh), request.u64(readIn.offset), request.u32(readIn.size), request),
   answer: (reply, chunks) => reply.chunks(chunks),

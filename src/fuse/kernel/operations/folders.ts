@@ -7,9 +7,10 @@ import { openOut, readIn, releaseIn } from '../protocol-structs.ts'
 import type { Reply } from '../reply.ts'
 import type { Request } from '../request.ts'
 import { Listing } from './listing.ts'
-import { answerEmpty, operation, type Operation } from './operation.ts'
+import { always, answerEmpty, operation, type Operation } from './operation.ts'
 
 export const opendir: Operation = operation({
+  onlyLooks: always,
   call: (operations, request) => operations.opendir(request.nodeid, request),
   answer(reply, { fh, keepListing }) {
     writeOpenOut(reply.body, 0, fh, openFlag.cacheDir | (keepListing ? openFlag.keepCache : 0))
@@ -27,11 +28,13 @@ export const releasedir: Operation = operation({
 export const fsyncdir: Operation = operation({ call() {}, answer: answerEmpty })
 
 export const readdir: Operation = operation({
+  onlyLooks: always,
   call: (operations, request) => fill(operations, request, false),
   answer: answerListing,
 })
 
 export const readdirplus: Operation = operation({
+  onlyLooks: always,
   call: (operations, request) => fill(operations, request, true),
   answer: answerListing,
   undo: forgetAll,

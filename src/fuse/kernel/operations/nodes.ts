@@ -8,7 +8,7 @@ import { attrOut, entryOut, getattrIn, kstatfs, setattrIn } from '../protocol-st
 import { Refusal } from '../../refusal.ts'
 import type { Reply } from '../reply.ts'
 import type { Request } from '../request.ts'
-import { operation, type Operation } from './operation.ts'
+import { always, operation, type Operation } from './operation.ts'
 
 /** A node the kernel now holds one more reference on. */
 export function answerEntry(reply: Reply, entry: Entry): boolean {
@@ -21,6 +21,7 @@ function isFound(entry: Entry | NegativeEntry): entry is Entry {
 }
 
 export const lookup: Operation = operation({
+  onlyLooks: always,
   call: (operations, request) => operations.lookup(request.nodeid, request.knownName(0), request),
   answer(reply, entry) {
     if (isFound(entry)) return answerEntry(reply, entry)
@@ -39,6 +40,7 @@ function answerAttributes(reply: Reply, entry: Entry): boolean {
 }
 
 export const getattr: Operation = operation({
+  onlyLooks: always,
   call(operations, request) {
     const hasFh = (request.u32(getattrIn.getattrFlags) & getattrFlag.fh) !== 0
     return operations.getattr(request.nodeid, hasFh ? request.u64(getattrIn.fh) : undefined, request)

@@ -11,6 +11,8 @@ export interface Operation<R = unknown> {
   answer(reply: Reply, result: R): boolean
   /** Gives back references and handles of a result that never reached the kernel. */
   undo?(operations: Operations, result: R): MaybePromise<void>
+  /** True for a request that changes nothing; absent = it may. Asked while the request's bytes are there. */
+  onlyLooks?(request: Request): boolean
   /** `call` hands the receive buffer to the filesystem until its answer. */
   readonly keepsBytes?: boolean
 }
@@ -23,3 +25,6 @@ export function operation<R>(made: Operation<R>): Operation {
 export function answerEmpty(reply: Reply): boolean {
   return reply.empty()
 }
+
+/** Of an operation that never changes anything. */
+export const always = (): boolean => true
