@@ -26,6 +26,17 @@ extensions('audio/ogg', 'ogg oga opus spx')
 extensions('message/rfc822', 'eml mht mhtml mime')
 for (const extension of textExtensions) byExtension.set(extension, 'text/plain')
 
+/** Every extension that says what a document is, by the mimetype it is sent with; the commonest first. */
+export function extensionsByMimetype(): ReadonlyMap<Mimetype, readonly string[]> {
+  const found = new Map<Mimetype, string[]>()
+  for (const [extension, mimetype] of byExtension) {
+    const list = found.get(mimetype)
+    if (list === undefined) found.set(mimetype, [extension])
+    else list.push(extension)
+  }
+  return found
+}
+
 /** The mimetype a name's extension stands for; undefined where it has none or the service takes no such type. */
 export function mimetypeOfName(name: string): Mimetype | undefined {
   return byExtension.get(extensionOf(name))

@@ -27,6 +27,8 @@ export const commandFiles: Readonly<Record<string, () => Promise<CommandFile>>> 
   serve: () => import('./commands/serve.ts'),
   keys: () => import('./commands/keys.ts'),
   doctor: () => import('./commands/doctor.ts'),
+  types: () => import('./commands/types.ts'),
+  completion: () => import('./commands/completion.ts'),
 }
 
 /** Other names of the same commands. */

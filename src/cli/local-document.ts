@@ -84,7 +84,7 @@ export async function mimetypeFor(
     if (sniffed !== undefined) return sniffed
   }
   const { kindOfUnsupported } = await import('../api/unsupported-kind.ts')
-  const kind = kindOfUnsupported(name) ?? 'this kind of document'
+  const kind = kindOfUnsupported(name)
   throw new UsageError(`${name}: the service does not take ${kind}; --mimetype sends it as another type`)
 }
 

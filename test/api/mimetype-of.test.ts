@@ -55,10 +55,10 @@ describe('the mimetype of a name', () => {
   })
 
   test('what is refused has a name', () => {
-    expect(kindOfUnsupported('a.zip')).toBe('application/zip')
-    expect(kindOfUnsupported('a.docx')).toMatch(/wordprocessingml/)
-    expect(kindOfUnsupported('a.nobody-knows')).toBeUndefined()
-    expect(kindOfUnsupported('Makefile')).toBeUndefined()
+    expect(kindOfUnsupported('a.zip')).toBe('zip files (archives)')
+    expect(kindOfUnsupported('Letter.DOCX')).toBe('docx files (Word documents)')
+    expect(kindOfUnsupported('a.nobody-knows')).toBe('nobody-knows files')
+    expect(kindOfUnsupported('Makefile')).toBe('files of this type')
   })
 })
 

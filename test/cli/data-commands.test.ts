@@ -132,7 +132,7 @@ describe('put', () => {
     const zip = await localFile('a.zip', 'PK')
     expect(await docmount('put', project, zip, '/types/')).toMatchObject({
       exitCode: 2,
-      error: 'a.zip: the service does not take application/zip; --mimetype sends it as another type',
+      error: 'a.zip: the service does not take zip files (archives); --mimetype sends it as another type',
     })
     expect(await docmount('put', project, zip, '/types/', '--mimetype', 'a/b')).toMatchObject({ exitCode: 2 })
     expect(await docmount('put', project, zip, '/types/', '--mimetype', 'text/plain')).toMatchObject({

@@ -1,7 +1,7 @@
 // scripts/setup in a copy of the project whose npm and Node.js are small stand-ins: what it decides, not what npm does.
 // That it works on a bare system was run by hand: native-deps.md says where.
 
-import { chmod, copyFile, mkdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readFile, readlink, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { whyNoFuse } from '../support/fuse.ts'
@@ -47,9 +47,16 @@ describe.skipIf(why !== undefined)(`scripts/setup${why === undefined ? '' : ` ($
   }
 
   function setup(...args: string[]): Promise<Ran> {
-    const env = { ...process.env, PATH: `${programs}:${process.env['PATH']}` }
+    const env = {
+      ...process.env,
+      PATH: `${programs}:${bin()}:${process.env['PATH']}`,
+      DOCMOUNT_BIN_DIR: bin(),
+    }
     return run(join(folder.path, 'scripts', 'setup'), args, { env, mayFail: true })
   }
+
+  /** Where the command is put. */
+  const bin = (): string => join(folder.path, 'bin')
 
   /** What npm was asked for since the last look. */
   async function calls(): Promise<string[]> {
@@ -106,6 +113,28 @@ describe.skipIf(why !== undefined)(`scripts/setup${why === undefined ? '' : ` ($
     expect(code).toBe(1)
     expect(stderr).toContain('no network')
     expect((await setup()).code).toBe(1)
+  })
+
+  test('puts the command on the PATH, says where, and finds it there the next time', async () => {
+    expect((await setup()).stdout).toContain(`setup: the command docmount is ${bin()}/docmount\n`)
+    expect(await readlink(join(bin(), 'docmount'))).toBe(join(folder.path, 'dist', 'cli', 'main.js'))
+    expect((await setup()).stdout).toBe('setup: nothing to do\n')
+  })
+
+  test('leaves another program of that name alone', async () => {
+    await mkdir(bin())
+    await writeFile(join(bin(), 'docmount'), 'theirs')
+    expect((await setup()).stdout).toContain(`${bin()}/docmount is another program`)
+    expect(await readFile(join(bin(), 'docmount'), 'utf8')).toBe('theirs')
+  })
+
+  test('takes the command over from another clone, and leaves it there for tests', async () => {
+    await mkdir(bin())
+    await symlink('/elsewhere/dist/cli/main.js', join(bin(), 'docmount'))
+    await setup('--tests')
+    expect(await readlink(join(bin(), 'docmount'))).toBe('/elsewhere/dist/cli/main.js')
+    await setup()
+    expect(await readlink(join(bin(), 'docmount'))).toBe(join(folder.path, 'dist', 'cli', 'main.js'))
   })
 
   test('refuses words it does not know', async () => {

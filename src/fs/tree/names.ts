@@ -50,7 +50,7 @@ export class TypePolicy {
   }
 
   #refusal(name: string): ErrnoError {
-    const kind = kindOfUnsupported(name) ?? 'files of this type'
+    const kind = kindOfUnsupported(name)
     return new ErrnoError(
       'EOPNOTSUPP',
       `${name}: the service takes no ${kind} (--unsupported-as MIMETYPE sends it as another type)`,

@@ -1,0 +1,17 @@
+// What the compiler does not do: the program may be run, and has its man page. Part of `npm run build`.
+
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { manPage } from './man-page.mjs'
+
+const dist = new URL('../dist/', import.meta.url)
+await chmod(new URL('cli/main.js', dist), 0o755)
+
+const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
+const { makeProgram } = await import(new URL('cli/program.js', dist))
+const { commandTree } = await import(new URL('cli/command-tree.js', dist))
+const program = await makeProgram()
+await mkdir(new URL('man/', dist), { recursive: true })
+await writeFile(
+  new URL('man/docmount.1', dist),
+  manPage({ version, description: program.description(), commands: commandTree(program) }),
+)

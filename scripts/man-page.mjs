@@ -1,0 +1,54 @@
+// The man page, written from the commands themselves.
+
+/** In man(7)'s language. */
+export function manPage({ version, description, commands }) {
+  return [
+    `.TH DOCMOUNT 1 "" "docmount ${version}" "User Commands"`,
+    '.SH NAME',
+    'docmount \\- a drive for documents',
+    '.SH SYNOPSIS',
+    '.B docmount',
+    '.I command',
+    '[options] [arguments]',
+    '.SH DESCRIPTION',
+    escaped(description),
+    'Everything saved is in the service, or journaled and synced to disk on this machine, when close returns.',
+    '.SH COMMANDS',
+    ...commands.flatMap((command) => section(command, '')),
+    '.SH ENVIRONMENT',
+    ...term('DOCMOUNT_BASE_URL', 'the service, /api included'),
+    ...term(
+      'DOCMOUNT_API_KEY, DOCMOUNT_API_KEY_FILE',
+      'the key, or the file that holds it; never an argument',
+    ),
+    ...term('DOCMOUNT_CONFIG', 'the configuration file; default ~/.config/docmount/config.json (mode 0600)'),
+    '.SH EXIT STATUS',
+    '0 done; 1 failed; 2 wrong usage; 75 temporary, try again later.',
+    '.SH SEE ALSO',
+    '.BR mount (8),',
+    '.BR fusermount3 (1)',
+    '',
+  ].join('\n')
+}
+
+function section(command, above) {
+  const name = above + command.name
+  const own = [
+    `.SS "docmount ${escaped(above + command.usage)}"`,
+    escaped(command.description),
+    ...command.options.flatMap(({ usage, description }) => term(usage, description)),
+  ]
+  return [...own, ...command.commands.flatMap((below) => section(below, `${name} `))]
+}
+
+function term(words, text) {
+  return ['.TP', `.B ${escaped(words)}`, escaped(text)]
+}
+
+/** Dashes that may be copied, no backslash of ours, no line that begins like a request. */
+function escaped(text) {
+  return text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replace(/^([.'])/, '\\&$1')
+}

@@ -1,0 +1,25 @@
+// `docmount types`: what the service takes, by extension, and what it does not.
+
+import type { Command } from 'commander'
+
+const help = `
+Examples:
+  $ docmount types                         every extension that is taken, and as what
+  $ docmount types report.docx scan.pdf    would these be taken?
+  $ docmount types *.* --json`
+
+export function register(program: Command): void {
+  program
+    .command('types')
+    .summary('show which types of document the service takes')
+    .description(
+      'Shows which names the service takes and as what. With names: what each would be, exit code 1 where one is refused.',
+    )
+    .argument('[files...]', 'names to judge; files of the same name are not read')
+    .option('--json', 'print JSON: mimetype to extensions, or name to mimetype (null: refused)')
+    .addHelpText('after', help)
+    .action(async (names: string[], options: { json?: boolean }) => {
+      const { runTypes } = await import('../run-types.ts')
+      runTypes(names, options.json === true)
+    })
+}

@@ -1,0 +1,40 @@
+// The program as a tree of commands: what main runs, completion completes, and the man page tells.
+
+import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+import { filesFor } from './commands.ts'
+
+const examples = `
+Examples:
+  $ docmount serve --data ~/documents --project acme      a service of your own, to try it all
+  $ export DOCMOUNT_BASE_URL=http://127.0.0.1:8080/api DOCMOUNT_API_KEY=…
+  $ docmount mount acme                                   the project becomes the folder ~/acme
+  $ docmount status                                       what is mounted, what is not sent yet
+  $ docmount unmount ~/acme                               sends what is left, then lets go
+
+The key comes from DOCMOUNT_API_KEY, from the file that DOCMOUNT_API_KEY_FILE names, or from
+~/.config/docmount/config.json; it is never an argument. Each command has more: docmount COMMAND --help
+Exit codes: 0 done · 1 failed · 2 wrong usage · 75 temporary, try again later`
+
+/** With the commands needed for `name`: that one, or all where it names none. */
+export async function makeProgram(name?: string): Promise<Command> {
+  const program = new Command('docmount')
+    .description('A drive for documents: mounts a project of the Project Document Service as a folder.')
+    .version(readVersion(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help')
+    .addHelpText('after', examples)
+    .exitOverride()
+    .configureOutput({
+      outputError: (text, write) => write(text.replace(/^error: /, 'docmount: ')),
+    })
+  for (const load of filesFor(name)) {
+    const file = await load()
+    file.register(program)
+  }
+  return program
+}
+
+function readVersion(): string {
+  const file = new URL('../../package.json', import.meta.url)
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
+}
