@@ -10,6 +10,8 @@ import Fastify, {
 import { authenticate } from './authentication.ts'
 import type { ServiceContext } from './context.ts'
 import { parseQuery } from './document-path.ts'
+import { answerClientError } from './edge/client-error.ts'
+import { answerUnknownRoutes } from './edge/unknown-route.ts'
 import { registerCallLog } from './faults/call-log.ts'
 import { registerFaultHooks } from './faults/fault-hooks.ts'
 import { openApiOptions } from './openapi.ts'
@@ -17,7 +19,7 @@ import { registerDownloads } from './routes/downloads.ts'
 import { registerFiles } from './routes/files.ts'
 import { registerNamedOnly } from './routes/named-only.ts'
 import { registerProjects } from './routes/projects.ts'
-import type { ErrorBody } from './schemas.ts'
+import { type ErrorBody, uuidPattern } from './schemas.ts'
 import { ServiceError } from './service-error.ts'
 import { registerTables } from './tables/routes.ts'
 
@@ -30,25 +32,24 @@ export async function createApp(context: ServiceContext, closing: AbortSignal): 
   const app = Fastify({
     bodyLimit: jsonBodyBytes,
     connectionTimeout: silenceMs,
-    // A proxy on this machine may say which address it was reached at: presigned links begin with it.
-    trustProxy: 'loopback',
+    trustProxy: (address) => context.edge.isTrustedProxy(address),
     routerOptions: { maxParamLength: 1024, querystringParser: parseQuery },
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, strict: false } },
-    frameworkErrors: (error, request, reply) => answerError(context, error, request, reply),
-    clientErrorHandler: (error, socket) => {
-      if (!socket.writable) return
-      const body = JSON.stringify({ errorMessage: `not an HTTP request: ${error.message}` })
-      socket.end(
-        `HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-      )
+    ajv: {
+      customOptions: { coerceTypes: false, removeAdditional: false, strict: false },
+      onCreate: (ajv) => void ajv.addFormat('uuid', uuidPattern),
     },
+    frameworkErrors: (error, request, reply) => answerError(context, error, request, reply),
+    clientErrorHandler: answerClientError,
   })
   // Schemas of answers are for the OpenAPI document; the answers are made of typed objects.
   app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler((error: FastifyError, request, reply) => answerError(context, error, request, reply))
-  app.setNotFoundHandler(() => {
-    throw new ServiceError(404, 'there is no such endpoint')
+  app.addHook('onRequest', (_request, reply, done) => {
+    // Answers hold presigned links: they are for whoever asked, now.
+    void reply.headers({ 'cache-control': 'private, no-store', 'x-content-type-options': 'nosniff' })
+    done()
   })
+  answerUnknownRoutes(app)
   acceptEmptyBodies(app)
   app.decorateRequest('call', undefined)
   if (context.testing !== undefined) {

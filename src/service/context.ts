@@ -1,8 +1,9 @@
-// What every route of the service is given: one object, made once at start. Knows no HTTP.
+// What every route of the service is given: one object, made once at start.
 
 import type { Log } from '../log.ts'
 import type { ContentStore } from './blobs/content-store.ts'
 import type { Signer } from './downloads/signer.ts'
+import type { Edge } from './edge/edge.ts'
 import type { Testing } from './faults/testing.ts'
 import type { Store } from './store/database.ts'
 import type { GroupCommit } from './store/group-commit.ts'
@@ -17,6 +18,7 @@ export interface ServiceContext {
   readonly blobs: ContentStore
   /** Makes and checks presigned downloads. */
   readonly signer: Signer
+  readonly edge: Edge
   /** Misbehaviour on demand and what it needs to remember; undefined unless a test asked for it. */
   readonly testing: Testing | undefined
   /** Which addresses `uri` uploads may reach, how much and how long. */

@@ -13,6 +13,10 @@ export interface ServiceOptions {
   readonly log?: Log
   /** Lifetime of presigned URLs in milliseconds; 15 minutes (interface, "Limits") unless a test says otherwise. */
   readonly urlLifetimeMs?: number
+  /** What presigned links begin with: `https://documents.example`. Where absent, the address that was connected to. */
+  readonly publicUrl?: string
+  /** Proxies (addresses or CIDR) whose X-Forwarded-For, -Proto and -Host are believed; none where absent. */
+  readonly trustProxy?: readonly string[]
   /** Lets `uri` uploads fetch private addresses; the service's own address is always allowed. */
   readonly allowPrivateUris?: boolean
   /** For tests: keeps every request and misbehaves on demand (`Service.faults` and `calls`). Off: nothing of it exists. */

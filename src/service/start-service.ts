@@ -9,6 +9,7 @@ import { createApp } from './app.ts'
 import { ContentStore } from './blobs/content-store.ts'
 import { openDiskBackend } from './blobs/disk.ts'
 import type { ServiceContext } from './context.ts'
+import { type Edge, openEdge } from './edge/edge.ts'
 import type { AnnouncedProject, Service, ServiceOptions } from './contract.ts'
 import { loadSecret } from './downloads/secret.ts'
 import { createSigner } from './downloads/signer.ts'
@@ -29,6 +30,7 @@ const graceMs = 1_000
 /** Starts the service over `options.dataDir`. Throws a StartError when another one uses that folder, the system's error when the address is taken. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { dataDir, host = '127.0.0.1' } = options
+  const edge = openEdge(options)
   const closing = new AbortController()
   /** Run last to first. */
   const closers: (() => unknown)[] = []
@@ -39,7 +41,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o700 })
     closers.push(lockDataDir(dataDir))
-    const context = await openContext(options)
+    const context = await openContext(options, edge)
     closers.push(() => context.store.destroy())
     closers.push(() => context.blobs.settled())
     const projects = await announceProjects(context.store, options.projects ?? [], context.now())
@@ -81,7 +83,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-async function openContext(options: ServiceOptions): Promise<ServiceContext> {
+async function openContext(options: ServiceOptions, edge: Edge): Promise<ServiceContext> {
   const { dataDir, log = silentLog } = options
   const secret = await loadSecret(join(dataDir, 'download-secret'))
   const backend = await openDiskBackend(join(dataDir, 'blobs'))
@@ -94,6 +96,7 @@ async function openContext(options: ServiceOptions): Promise<ServiceContext> {
     commits,
     blobs,
     signer: createSigner(secret, options.urlLifetimeMs ?? urlLifetimeMs),
+    edge,
     testing: options.faults === true ? new Testing() : undefined,
     uriPolicy: { ...defaultUriPolicy, allowPrivate: options.allowPrivateUris ?? false },
     now: Date.now,

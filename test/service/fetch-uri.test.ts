@@ -89,6 +89,23 @@ test.each([
   ['2002:7f00:1::', true],
   ['2606:4700:4700::1111', false],
   ['no address', true],
+  // Where clouds keep what only their own machines may ask: credentials, and services of the network inside.
+  ['168.63.129.16', true],
+  ['169.254.170.2', true],
+  ['100.100.100.200', true],
+  ['192.0.0.192', true],
+  ['161.26.0.7', true],
+  ['166.9.1.1', true],
+  ['34.118.224.1', true],
+  ['fd00:ec2::254', true],
+  ['fd20:ce::254', true],
+  ['::ffff:a9fe:a9fe', true],
+  ['64:ff9b::a9fe:a9fe', true],
+  ['::127.0.0.1', true],
+  ['fec0::1', true],
+  ['2001:0:1::1', true],
+  ['192.31.196.1', true],
+  ['34.117.0.1', false],
 ])('%s is private: %s', (address, isPrivate) => {
   expect(isPrivateAddress(address)).toBe(isPrivate)
 })

@@ -108,7 +108,7 @@ describe('a service', () => {
 
   test('answers unknown URLs, unknown methods and broken escapes with an Error body', async () => {
     expect((await errorOf(await service.call('GET', '/nothing'))).status).toBe(404)
-    expect((await errorOf(await service.call('PATCH', files('/a')))).status).toBe(404)
+    expect((await errorOf(await service.call('PATCH', files('/a')))).status).toBe(405)
     expect((await errorOf(await service.call('GET', '/projects/%zz/files'))).status).toBe(400)
   })
 })

@@ -95,6 +95,8 @@ describe('creating a table', () => {
     ['an empty name', { name: '' }, /name/],
     ['an id that is no uuid', { name: 'x', id: '7' }, /uuid/],
     ['a created_at that is no date-time', { name: 'x', created_at: 'yesterday' }, /date-time/],
+    ['a uuid with something before it', { name: 'x', id: `urn:uuid:${randomUUID()}` }, /uuid/],
+    ['a leap second', { name: 'x', created_at: '2016-12-31T23:59:60Z' }, /created_at is no time/],
     ['settings that are no object', { name: 'x', settings: 'reconcile' }, /settings/],
     [
       'an unknown kind',
@@ -247,7 +249,7 @@ describe('forwarding', () => {
     ['another type', { type: 'rows', data: [{ asset_name: 'a', row_data: {} }] }, /type/],
     ['no data', { type: 'data' }, /data/],
     ['empty data', { type: 'data', data: [] }, /fewer than 1/],
-    ['an item without a name', { type: 'data', data: [{ row_data: {} }] }, /asset_name/],
+    ['an empty name', { type: 'data', data: [{ asset_name: '', row_data: {} }] }, /asset_name/],
     ['row_data that is no object', { type: 'data', data: [{ asset_name: 'a', row_data: 'x' }] }, /row_data/],
   ])('answers 400 to %s', async (_, body, message) => {
     expectError(await post(`/${await create('reconcile')}/forward`, body), 400, message)
@@ -263,6 +265,19 @@ describe('forwarding', () => {
 
   test.each(['extraction', 'storage'])('into a table of kind %s answers 400', async (kind) => {
     expectError(await forward(await create(kind), [{ a: 1 }]), 400, 'needs type Reconcile')
+  })
+
+  test('items without asset_name names them by their number in the table', async () => {
+    const table = await create('reconcile')
+    const rows = [
+      { row_data: { nr: 'a' } },
+      { asset_name: 'mine', row_data: { nr: 'b' } },
+      { row_data: { nr: 'c' } },
+    ]
+    expect((await post(`/${table}/forward`, { type: 'data', data: rows })).status).toBe(201)
+    await post(`/${table}/forward`, { type: 'data', data: [{ row_data: { nr: 'd' } }] })
+    const { body } = await post(`/${table}/reconcile`, { data: { nr: ['a', 'b', 'c', 'd'] } })
+    for (const name of ['row 1', 'mine', 'row 3', 'row 4']) expect(JSON.stringify(body)).toContain(name)
   })
 
   test('into an unknown table answers 404', async () => {

@@ -57,8 +57,10 @@ export function createSigner(secret: Buffer, lifetimeMs: number): Signer {
 
 /** The parts of a URL that has the shape of a presigned download, whoever made it. */
 export function parseLink(url: URL): Link | undefined {
-  if (!url.pathname.startsWith(downloadPath)) return undefined
-  const nodeId = url.pathname.slice(downloadPath.length)
+  // A proxy may show the service below a path of its own.
+  const at = url.pathname.indexOf(downloadPath)
+  if (at === -1) return undefined
+  const nodeId = url.pathname.slice(at + downloadPath.length)
   const expires = url.searchParams.get('expires')
   const signature = url.searchParams.get('signature')
   if (nodeId === '' || expires === null || signature === null) return undefined

@@ -1,5 +1,6 @@
 // GET /download/{node}?expires=…&signature=…: where presigned links lead. No key: the signature is the permission.
 
+import { create as dispositionOf } from 'content-disposition'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { ServiceContext } from '../context.ts'
@@ -41,7 +42,7 @@ export function registerDownloads(scope: FastifyInstance, context: ServiceContex
         'cache-control': 'private, no-transform',
         // The content is the uploader's: a browser must not run it as ours.
         'content-security-policy': 'sandbox',
-        'x-content-type-options': 'nosniff',
+        'content-disposition': dispositionOf(node.name, { type: 'inline' }),
       })
       void reply.type(node.mimetype ?? 'application/octet-stream')
       const { 'if-none-match': known, 'if-range': condition } = request.headers

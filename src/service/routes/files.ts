@@ -52,10 +52,10 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
       const node =
         at === undefined ? found : context.testing?.history.nodeAt(request.project.id, path, found, at)
       if (node === undefined) throw new ServiceError(404, `nothing at ${path}`)
-      if (node.kind === 'file') return fileBody(context, originOf(request), node)
+      if (node.kind === 'file') return fileBody(context, context.edge.originOf(request), node)
       return reply
         .type('application/json; charset=utf-8')
-        .send(await folderBody(context, originOf(request), node, at))
+        .send(await folderBody(context, context.edge.originOf(request), node, at))
     },
   )
 
@@ -122,7 +122,7 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
         ).catch((error: unknown) => refuseTaken(context, file, error))
         context.testing?.history.noteCreated(made, context.now())
         void reply.code(201)
-        return fileBody(context, originOf(request), made.at(-1)!)
+        return fileBody(context, context.edge.originOf(request), made.at(-1)!)
       },
     )
   })
@@ -133,14 +133,6 @@ async function refuseTaken(context: ServiceContext, file: NewFile, error: unknow
   if (!isUniqueViolation(error)) throw error
   const existing = await findByPath(context.store, file.projectId, file.path)
   throw taken(existing?.kind ?? 'file', file.path)
-}
-
-/** Where the sender reached us, so that links work through whatever proxy that was. */
-function originOf(request: FastifyRequest): string {
-  const { socket } = request.raw
-  // HTTP/1.0 names no host.
-  const host = request.host === '' ? `${socket.localAddress}:${socket.localPort}` : request.host
-  return `${request.protocol}://${host}`
 }
 
 function pathQuerySchema(hint: string, isRequired: boolean): object {

@@ -31,7 +31,7 @@ export async function addAssets(
       id: randomUUID(),
       table_id: tableId,
       number: first + at,
-      name: item.asset_name,
+      name: item.asset_name ?? `row ${first + at + 1}`,
       row_data: JSON.stringify(item.row_data),
     }))
     for (let at = 0; at < rows.length; at += rowsPerStatement) {

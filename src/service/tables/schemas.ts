@@ -146,16 +146,22 @@ export const taskSchema: TSchema = Type.Object({ task_id: uuidSchema }, { title:
 export interface ForwardBody {
   readonly type: 'data'
   readonly data: readonly {
-    readonly asset_name: string
+    readonly asset_name?: string
     readonly row_data: Readonly<Record<string, unknown>>
   }[]
 }
 export const forwardSchema: TSchema = Type.Object(
   {
     type: Type.Literal('data'),
-    data: Type.Array(Type.Object({ asset_name: Type.String({ minLength: 1 }), row_data: anyObjectSchema }), {
-      minItems: 1,
-    }),
+    data: Type.Array(
+      Type.Object({
+        asset_name: Type.Optional(Type.String({ minLength: 1, description: 'row N where absent.' })),
+        row_data: anyObjectSchema,
+      }),
+      {
+        minItems: 1,
+      },
+    ),
   },
   { title: 'Forward' },
 )

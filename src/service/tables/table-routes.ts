@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { ServiceContext } from '../context.ts'
 import { errorSchema, projectParamsSchema } from '../schemas.ts'
+import { ServiceError } from '../service-error.ts'
 import { tablesStore } from './database.ts'
 import {
   type NewTableBody,
@@ -55,7 +56,7 @@ export function registerTableRoutes(scope: FastifyInstance, context: ServiceCont
         kind: kindOfSettings(settings),
         settings,
         ...(id === undefined ? {} : { id }),
-        createdAt: createdAt === undefined ? context.now() : Date.parse(createdAt),
+        createdAt: createdAt === undefined ? context.now() : parseTime(createdAt),
       })
       void reply.code(201)
       return tableBody(table)
@@ -75,4 +76,11 @@ export function registerTableRoutes(scope: FastifyInstance, context: ServiceCont
       schema: schemaOf(await getTable(store, request.project.id, request.params.table_id)),
     }),
   )
+}
+
+function parseTime(text: string): number {
+  const time = Date.parse(text)
+  // A leap second has the form of a time; no clock here shows one.
+  if (Number.isNaN(time)) throw new ServiceError(400, `created_at is no time: ${text}`)
+  return time
 }

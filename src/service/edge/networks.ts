@@ -1,0 +1,36 @@
+// Networks as operators write them: an address, or CIDR.
+
+import ipaddr from 'ipaddr.js'
+import { StartError } from '../start-error.ts'
+
+/** Says whether an address is in one of the networks. Text that is no address is in none. */
+export type IsInNetworks = (address: string) => boolean
+
+/** Throws a StartError naming what is neither an address nor CIDR. */
+export function parseNetworks(networks: readonly string[]): IsInNetworks {
+  const parsed = networks.map(parseNetwork)
+  return (address) => {
+    if (!ipaddr.isValid(address)) return false
+    const plain = ipaddr.process(address)
+    return parsed.some(([network, bits]) => network.kind() === plain.kind() && plain.match(network, bits))
+  }
+}
+
+/** An IPv4 address in the clothes of IPv6 is shown as what it is. */
+export function plainAddress(address: string): string {
+  return address.startsWith('::ffff:') && ipaddr.isValid(address)
+    ? ipaddr.process(address).toString()
+    : address
+}
+
+export const isLoopback: IsInNetworks = parseNetworks(['127.0.0.0/8', '::1'])
+
+function parseNetwork(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text)
+  // Of the spellings ipaddr.js knows, only those that mean one thing to everybody.
+  if (ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)) {
+    const address = ipaddr.process(text)
+    return [address, address.kind() === 'ipv4' ? 32 : 128]
+  }
+  throw new StartError(`${text} is neither an address nor a network like 10.0.0.0/8`)
+}

@@ -1,0 +1,51 @@
+// What presigned links begin with: what the operator says, else what this machine can vouch for. A header of the request
+// counts only where a trusted proxy sent it, or where it names the machine the request came from and went to.
+
+import type { FastifyRequest } from 'fastify'
+import { StartError } from '../start-error.ts'
+import { type IsInNetworks, isLoopback, plainAddress } from './networks.ts'
+
+/** `https://documents.example`, or with a path below which a proxy shows the service; no slash at its end. */
+export type OriginOf = (request: FastifyRequest) => string
+
+export interface OriginSources {
+  /** What to answer, whatever the request says. */
+  readonly publicUrl: string | undefined
+  readonly isTrustedProxy: IsInNetworks
+  /** Whether the service's certificate is for this name; never, without TLS. */
+  readonly isCertified: (host: string) => boolean
+}
+
+const hostPattern = /^(?:\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i
+
+export function originsFrom({ publicUrl, isTrustedProxy, isCertified }: OriginSources): OriginOf {
+  if (publicUrl !== undefined) return () => publicUrl
+
+  function mayBegin(host: string, remoteAddress: string, localAddress: string): boolean {
+    if (!hostPattern.test(host)) return false
+    if (isTrustedProxy(remoteAddress)) return true
+    const name = host.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')
+    if (name === localAddress || isCertified(name)) return true
+    return isLoopback(remoteAddress) && (name === 'localhost' || isLoopback(name))
+  }
+
+  return (request) => {
+    const { socket } = request.raw
+    const localAddress = plainAddress(socket.localAddress ?? '')
+    // fastify takes the forwarded ones of a trusted proxy only.
+    const { host } = request
+    const protocol = request.protocol === 'https' ? 'https' : 'http'
+    if (mayBegin(host, socket.remoteAddress ?? '', localAddress)) return `${protocol}://${host}`
+    return `${protocol}://${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${socket.localPort}`
+  }
+}
+
+/** The beginning of links for a URL the operator gave, with or without `/api`. Throws a StartError on what cannot be one. */
+export function parsePublicUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isPlain = url?.search === '' && url.hash === '' && url.username === '' && url.password === ''
+  if (url === undefined || !isPlain || !/^https?:$/.test(url.protocol)) {
+    throw new StartError(`not a public URL: ${text} (https://HOST, with a port or a path if need be)`)
+  }
+  return url.origin + url.pathname.replace(/\/+$/, '').replace(/\/api$/, '')
+}

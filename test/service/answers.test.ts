@@ -1,0 +1,90 @@
+// What every answer carries, and how the service answers what is hardly HTTP.
+
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type TestService, errorOf, files, startTestService } from './support.ts'
+
+let service: TestService
+
+beforeAll(async () => {
+  service = await startTestService()
+})
+afterAll(() => service.close())
+
+/** Everything answered to these raw bytes. */
+async function rawAnswer(text: string): Promise<string> {
+  const socket = connect(service.service.port, '127.0.0.1')
+  socket.end(text)
+  let answer = ''
+  socket.on('data', (chunk: Buffer) => (answer += chunk.toString()))
+  await once(socket, 'close')
+  return answer
+}
+
+async function downloadOf(name: string): Promise<Response> {
+  await service.put(`/named/${name}`, 'x')
+  const { url } = (await (await service.get(`/named/${name}`)).json()) as { url: string }
+  return fetch(url)
+}
+
+describe('an answer', () => {
+  test('of the API is nothing to keep and nothing to guess a type from', async () => {
+    for (const path of ['/projects', files('/'), files('/nothing'), '/nowhere']) {
+      const { headers } = await service.call('GET', path)
+      expect([headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual([
+        'private, no-store',
+        'nosniff',
+      ])
+    }
+  })
+
+  test('to a method an address does not know is 405, and Allow names those it does', async () => {
+    for (const [method, path, allow] of [
+      ['PATCH', files('/a'), 'DELETE, GET, HEAD, PUT'],
+      ['POST', '/projects', 'GET, HEAD'],
+      ['PUT', '/projects/acme/tables/storage', 'POST'],
+      ['DELETE', '/download/x?expires=1&signature=2', 'GET, HEAD'],
+    ] as const) {
+      const answer = await service.call(method, path)
+      expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow])
+      expect((await errorOf(answer)).message).toContain(method)
+    }
+  })
+
+  test('to more than 16 KiB of headers is 431', async () => {
+    const answer = await rawAnswer(
+      `GET /api/projects HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`,
+    )
+    expect(answer).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/)
+    expect(answer).toContain('"errorMessage":"the headers')
+  })
+
+  test('to what is no HTTP is 400', async () => {
+    expect(await rawAnswer('hello\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[^]*"errorMessage"/)
+  })
+})
+
+describe('a download', () => {
+  test.each([
+    ['report.pdf', 'inline; filename=report.pdf'],
+    ['a "quoted" name.txt', String.raw`inline; filename="a \"quoted\" name.txt"`],
+    [
+      'Prüfbericht €.txt',
+      `inline; filename="Pr?fbericht ?.txt"; filename*=utf-8''Pr%C3%BCfbericht%20%E2%82%AC.txt`,
+    ],
+    ['line\r\nbreak: x.txt', undefined],
+  ])('is saved under the name of its document: %j', async (name, header) => {
+    const answer = await downloadOf(name)
+    const disposition = answer.headers.get('content-disposition')!
+    if (header !== undefined) expect(disposition.toLowerCase()).toBe(header.toLowerCase())
+    expect(disposition).toContain('filename')
+    expect(answer.headers.get('break')).toBeNull()
+  })
+
+  test('is for its reader only, and no type is guessed', async () => {
+    const { headers } = await downloadOf('private.txt')
+    expect(headers.get('cache-control')).toMatch(/^private\b/)
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+  })
+})
