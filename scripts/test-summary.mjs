@@ -15,6 +15,11 @@ if (process.env.CI !== undefined && mount !== undefined) {
   if (mount.passed === 0) complain('the mount tests did not run, and CI is set')
   for (const file of mount.idle) complain('no test ran in ' + file + ', and CI is set')
 }
+const leftOut = [unit, mount].flatMap((counts) => counts?.leftOut ?? [])
+if (leftOut.length > 0) {
+  console.log('left out; scripts/test --all runs it:')
+  for (const what of leftOut) console.log(`  ${what}`)
+}
 console.log(`${sum('passed')} passed, ${failed} failed, ${sum('skipped')} skipped`)
 process.exitCode = failed > 0 ? 1 : 0
 
@@ -30,11 +35,13 @@ function countsOf(path) {
   } catch {
     return undefined
   }
-  const counts = { passed: 0, failed: 0, skipped: 0, idle: [] }
+  const counts = { passed: 0, failed: 0, skipped: 0, idle: [], leftOut: [] }
   for (const { name, status, assertionResults } of report.testResults) {
     for (const result of assertionResults) {
       if (result.status === 'passed' || result.status === 'failed') counts[result.status]++
       else counts.skipped++
+      const leftOut = /^with --all: (.*)$/.exec(result.title)?.[1]
+      if (leftOut !== undefined) counts.leftOut.push(leftOut)
     }
     // A file that could not be loaded, or whose hooks failed, fails although none of its tests did.
     if (status === 'failed' && !assertionResults.some((result) => result.status === 'failed')) counts.failed++

@@ -1,5 +1,5 @@
-// Two projects: `unit` runs in parallel and needs no kernel; `mount` goes through a real kernel mount,
-// one file at a time, with docmount in a child process.
+// Two projects: `unit` needs no kernel; `mount` goes through a real kernel mount, with docmount in a child process. Both run
+// several files at once: each file has folders, services and mounts of its own.
 import { defineConfig } from 'vitest/config'
 
 const mountTests = ['test/mount/**/*.test.ts', 'test/behaviour/mount*.test.ts', 'test/crash/**/*.test.ts']
@@ -25,7 +25,9 @@ export default defineConfig({
         test: {
           name: 'mount',
           include: isSoak ? modelTests : [...mountTests, ...modelTests],
-          fileParallelism: false,
+          // Two lanes: a drive, its service and the program that uses it keep more than one core busy.
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -5,13 +5,16 @@ import { describe, expect, it } from 'vitest'
 import { whyNoFuse } from '../support/fuse.ts'
 import { startTestService } from '../support/service.ts'
 import { makeTemporaryFolder } from '../support/temporary-folder.ts'
+import { isThorough, leaveOut } from '../support/thorough.ts'
 import { simulate } from './simulation.ts'
 
 const seed = Number(process.env['DOCMOUNT_SEED'] ?? Date.now() % 1_000_000)
-const minutes = Number(process.env['DOCMOUNT_SOAK_MINUTES'] ?? 1 / 4)
+const minutes = Number(process.env['DOCMOUNT_SOAK_MINUTES'] ?? (isThorough ? 2 : 1 / 4))
 const isSoak = process.env['DOCMOUNT_SOAK_MINUTES'] !== undefined
 
 describe.skipIf(whyNoFuse() !== undefined)('random operations', () => {
+  if (!isSoak) leaveOut('two minutes of random operations, not a quarter of one')
+
   it(
     'by programs, another client, a service in trouble and kill -9 lose nothing',
     async () => {
