@@ -3,8 +3,8 @@
 
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Intention } from '../content/intention.ts'
 import type { Unsent } from '../fs/status.ts'
+import { unsentOf } from '../fs/unsent/unsent-of.ts'
 
 /** Empty where there is no journal. Throws EBUSY when a daemon has it. */
 export async function readLeftUnsent(stateDir: string): Promise<readonly Unsent[]> {
@@ -18,25 +18,10 @@ export async function readLeftUnsent(stateDir: string): Promise<readonly Unsent[
   try {
     return journal
       .intentions()
-      .filter(({ kind }) => kind !== 'prune')
-      .map((intention) => unsentOf(intention, stateDir))
+      .map((intention) =>
+        unsentOf(intention, { isRunning: false, now: Date.now(), spoolDir: join(stateDir, 'spool') }),
+      )
   } finally {
     journal.close()
-  }
-}
-
-function unsentOf(intention: Intention, stateDir: string): Unsent {
-  const { kind, path, base, source, size, isRefused, attempts, lastError, since, spool } = intention
-  const putAction = source === undefined ? (base === undefined ? 'upload' : 'replace') : 'rename'
-  return {
-    path,
-    action: kind === 'delete' ? 'delete' : putAction,
-    state: isRefused ? 'refused' : 'pending',
-    bytes: kind === 'delete' ? 0 : (size ?? 0),
-    attempts,
-    lastError,
-    since: new Date(since).toISOString(),
-    nextAttemptAt: undefined,
-    spoolFile: spool === undefined ? undefined : join(stateDir, 'spool', spool),
   }
 }

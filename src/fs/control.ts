@@ -2,19 +2,19 @@
 
 import { createWriteStream } from 'node:fs'
 import { open as openFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { waitForJob, type Job } from '../content/commit/job.ts'
 import { ErrnoError } from '../errno-error.ts'
-import { concerns, type Intention } from '../content/intention.ts'
+import { concerns } from '../content/intention.ts'
 import { isKept } from './tree/node-table.ts'
 import type { Node } from './tree/node.ts'
-import type { DrainProgress, FileSystemStatus, Unsent, UnsentState } from './status.ts'
+import type { DrainProgress, FileSystemStatus, Unsent } from './status.ts'
 import type { Superblock } from './superblock.ts'
+import { unsentOf } from './unsent/unsent-of.ts'
 
 export function status(sb: Superblock): FileSystemStatus {
-  const unsent = [...sb.queue.jobs()].map((job) => unsentOf(sb, job))
+  const unsent = [...sb.queue.jobs()].map((job) => unsentJob(sb, job))
   let scratchFiles = 0
   for (const node of sb.tree.nodes.all())
     if (node.isScratch && node.folder === undefined && isKept(node)) scratchFiles++
@@ -37,34 +37,11 @@ export function status(sb: Superblock): FileSystemStatus {
 
 /** Changes at or under a path that the service has not got yet. */
 export function unsentUnder(sb: Superblock, path: string): readonly Unsent[] {
-  return sb.queue.jobsUnder(path).map((job) => unsentOf(sb, job))
+  return sb.queue.jobsUnder(path).map((job) => unsentJob(sb, job))
 }
 
-function unsentOf(sb: Superblock, job: Job): Unsent {
-  const { intention } = job
-  return {
-    path: intention.path,
-    action: actionOf(intention),
-    state: stateOf(job, sb.now()),
-    bytes: intention.spool === undefined ? 0 : (intention.size ?? 0),
-    attempts: intention.attempts,
-    lastError: intention.lastError,
-    since: new Date(intention.since).toISOString(),
-    nextAttemptAt: intention.notBefore > sb.now() ? new Date(intention.notBefore).toISOString() : undefined,
-    spoolFile: intention.spool === undefined ? undefined : join(sb.spool.dir, intention.spool),
-  }
-}
-
-function actionOf(intention: Intention): Unsent['action'] {
-  if (intention.kind !== 'put') return 'delete'
-  if (intention.source !== undefined && intention.keepSource !== true) return 'rename'
-  return intention.base === undefined ? 'upload' : 'replace'
-}
-
-function stateOf(job: Job, now: number): UnsentState {
-  if (job.intention.isRefused) return 'refused'
-  if (job.isRunning) return 'sending'
-  return job.intention.lastError !== undefined && job.intention.notBefore > now ? 'retrying' : 'pending'
+function unsentJob(sb: Superblock, { intention, isRunning }: Job): Unsent {
+  return unsentOf(intention, { isRunning, now: sb.now(), spoolDir: sb.spool.dir })
 }
 
 function bytesOf(unsent: readonly Unsent[]): number {
