@@ -69,6 +69,7 @@ export function mkdir(
     node.mode = mode & 0o7777
     node.mtime = timeOfMs(sb.now())
     makeHere(sb, node)
+    if (node.folder !== undefined) node.folder.isOnlyHere = true
     sb.tree.attach(node, above, name)
     sb.tree.listings.set(node, { names: new Map(), requestedAt: sb.now() })
     node.lookups++

@@ -4,10 +4,10 @@
 import { ErrnoError } from '../../errno-error.ts'
 import type { Job } from '../../content/commit/job.ts'
 import { saveScratchRow } from '../unsent/content.ts'
-import { rmdir } from './rmdir.ts'
+import { pendingDelete, rmdir } from './rmdir.ts'
 import type { Listing } from '../tree/listings.ts'
 import type { Node } from '../tree/node.ts'
-import type { Caller } from '../operations.ts'
+import type { Caller, MaybePromise } from '../operations.ts'
 import type { Move } from './move.ts'
 import { commitAtClose, isBeingWritten, submit, waitForService } from '../unsent/submit.ts'
 import { isScratchName } from '../tree/scratch.ts'
@@ -41,7 +41,7 @@ async function list(sb: Superblock, top: Node): Promise<Map<Node, Listing>> {
   const folders = [top]
   let documents = 0
   for (const folder of folders) {
-    const listing = await sb.tree.loadFresh(folder)
+    const listing = await listingNow(sb, folder)
     listings.set(folder, listing)
     for (const name of sb.tree.names(folder, listing)) {
       const child = sb.tree.child(folder, name, listing)
@@ -51,6 +51,11 @@ async function list(sb: Superblock, top: Node): Promise<Map<Node, Listing>> {
     checkLimit(sb, top, documents)
   }
   return listings
+}
+
+function listingNow(sb: Superblock, folder: Node): MaybePromise<Listing> {
+  const known = sb.tree.listings.known(folder)
+  return folder.folder?.isOnlyHere === true && known !== undefined ? known : sb.tree.loadFresh(folder)
 }
 
 /** Everything under the folder, as far as it is listed. */
@@ -92,7 +97,8 @@ function checkPlan(sb: Superblock, plan: Plan, becomesScratch: boolean): void {
 }
 
 function apply(sb: Superblock, { node, from, to, name }: Move, plan: Plan, becomesScratch: boolean): Job[] {
-  const { path: oldPath, name: oldName, isScratch: wasScratch } = node
+  const { path: oldPath, name: oldName } = node
+  const wasInService = !node.isScratch && node.folder?.isOnlyHere !== true
   for (const folder of plan.folders) {
     if (folder.folder?.isMadeHere === true) sb.journal.removeFolder(folder.path)
   }
@@ -107,7 +113,11 @@ function apply(sb: Superblock, { node, from, to, name }: Move, plan: Plan, becom
   const jobs = plan.documents
     .map((document) => moved(sb, document, becomesScratch))
     .filter((job) => job !== undefined)
-  if (wasScratch) return jobs
+  if (!wasInService) {
+    const deleted = pendingDelete(sb, oldPath)
+    if (deleted !== undefined) sb.tree.bury(from, oldName, deleted.intention.base)
+    return jobs
+  }
   sb.tree.bury(from, oldName, undefined)
   const prune = sb.queue.submit({ kind: 'prune', path: oldPath })
   return prune === undefined ? jobs : [...jobs, prune]

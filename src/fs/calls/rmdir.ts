@@ -1,7 +1,7 @@
 // Removing a folder without ever removing more than was asked. What was deleted in it a moment ago goes with it, in one
 // call: the service's delete is recursive (interface, "DELETE /projects/{project_name}/files").
 
-import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
+import type { FolderListing, RemoteFile, RemoteFolder } from '../../api/types.ts'
 import { abortable } from '../../abortable.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import { fingerprintOf, isNewer, modifiedAtIn } from '../../content/fingerprint.ts'
@@ -30,11 +30,16 @@ export async function rmdir(sb: Superblock, parent: number, name: string, caller
   if (state === undefined) throw new ErrnoError('ENOTDIR', `${node.path} is a document`)
   if (state.kept.size > 0 && [...state.kept].some((kept) => state.children.get(kept)?.folder === undefined))
     throw notEmpty(node)
-  const untried = sb.queue.untriedDeletes(node.path)
-  await drainUnder(sb, node.path, signal, untried)
-  const options = { deadlineMs: callDeadlineMs, signal }
-  const standing = node.isScratch ? undefined : await lookUp(sb.files, node.path, options)
-  if (standing?.kind === 'file') throw new ErrnoError('ENOTDIR', `${node.path} is a document now`)
+  if (state.isOnlyHere) {
+    if (state.kept.size > 0) throw notEmpty(node)
+    removeFolder(sb, above, node)
+    return
+  }
+  // A document that had the folder's name before has a delete of its own.
+  const own = pendingDelete(sb, node.path)
+  const untried = sb.queue.untriedDeletes(node.path).filter((job) => job !== own)
+  await drainUnder(sb, node.path, signal, own === undefined ? untried : [...untried, own])
+  const standing = await standingAt(sb, node, own, signal)
   const isLeft = (entry: RemoteFile | RemoteFolder): boolean => !isLeaving(entry, state)
   if (state.kept.size > 0 || standing?.entries.some(isLeft) === true) {
     sb.tree.listings.forget(node)
@@ -44,6 +49,26 @@ export async function rmdir(sb: Superblock, parent: number, name: string, caller
   if (standing !== undefined) await deleteWhole(sb, node, untried, signal)
   await drainUnder(sb, node.path, signal)
   removeFolder(sb, above, node)
+}
+
+/** The delete of a document at this path that the service has not heard of yet. */
+export function pendingDelete(sb: Superblock, path: string): Job | undefined {
+  const job = sb.queue.find(path)
+  return job?.intention.kind === 'delete' ? job : undefined
+}
+
+/** The folder as the service has it now, if it has. Throws ENOTDIR where a document stands that nobody here is deleting. */
+async function standingAt(
+  sb: Superblock,
+  node: Node,
+  own: Job | undefined,
+  signal: AbortSignal,
+): Promise<FolderListing | undefined> {
+  if (node.isScratch) return undefined
+  const standing = await lookUp(sb.files, node.path, { deadlineMs: callDeadlineMs, signal })
+  if (standing?.kind !== 'file') return standing
+  if (own === undefined) throw new ErrnoError('ENOTDIR', `${node.path} is a document now`)
+  return undefined
 }
 
 /** The folder goes, and with it the documents whose deletes have not been sent. */
@@ -78,8 +103,9 @@ function removeFolder(sb: Superblock, above: Node, node: Node): void {
   sb.tree.detach(node)
   node.isUnlinked = true
   sb.tree.listings.forget(node)
-  sb.tree.bury(above, node.name, undefined)
-  sb.tree.settleTombstone(above, node.name, undefined)
+  const own = pendingDelete(sb, node.path)
+  sb.tree.bury(above, node.name, own?.intention.base)
+  if (own === undefined) sb.tree.settleTombstone(above, node.name, undefined)
   stayThoughEmpty(sb, above)
   sb.tree.nodes.dropIfUnused(node)
 }

@@ -30,6 +30,8 @@ export class FolderState {
   readonly tombstones: Map<string, Tombstone> = new Map()
   /** mkdir made it here; the service learns of it when a file lands in it. */
   isMadeHere = false
+  /** Made here by this run, and nothing in it was ever handed in to be sent: the service knows nothing of it. */
+  isOnlyHere = false
   /** Grows with every change of the visible names. */
   generation = 0
   /** The generation the door was last given a listing of. */

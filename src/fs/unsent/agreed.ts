@@ -108,6 +108,7 @@ function landFolders(sb: Superblock, node: Node): void {
 export function landed(sb: Superblock, folder: Node): void {
   if (folder.folder === undefined) return
   folder.folder.isMadeHere = false
+  folder.folder.isOnlyHere = false
   folder.settledAt = sb.now()
   sb.journal.removeFolder(folder.path)
 }

@@ -29,6 +29,8 @@ export async function commit(sb: Superblock, node: Node): Promise<Job | undefine
 /** The journaling half of `commit`: the content is secured as of this epoch, or is a copy the service makes itself. */
 export function submit(sb: Superblock, node: Node, syncedEpoch: number): Job | undefined {
   const job = sb.journal.transaction(() => journalPut(sb, node))
+  for (let above = node.parent; above?.folder?.isOnlyHere === true; above = above.parent)
+    above.folder.isOnlyHere = false
   node.movesFrom = undefined
   node.isWritten = false
   node.submittedEpoch = syncedEpoch

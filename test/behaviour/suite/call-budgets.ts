@@ -71,6 +71,22 @@ export const callBudgets: Topic = (it) => {
     door.behind.expectCalls(folder, { GET: 0 })
   })
 
+  it('folders that exist only here are made, renamed and removed without a call', async ({
+    door,
+    folder,
+    at,
+  }) => {
+    await door.readdir(folder)
+    door.behind.clearCalls()
+    await door.mkdir(at('inner'))
+    await door.mkdir(at('inner/deeper'))
+    await door.rename(at('inner'), at('moved'))
+    await door.rmdir(at('moved/deeper'))
+    await door.rmdir(at('moved'))
+    await door.behind.settle(folder, {})
+    door.behind.expectCalls(folder, { apiAtMost: 0 })
+  })
+
   it('a small new file is one PUT and nothing else', { 'a.txt': 'a' }, async ({ door, folder, at }) => {
     await door.readdir(folder)
     door.behind.clearCalls()

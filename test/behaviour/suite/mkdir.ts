@@ -61,6 +61,29 @@ export const rmdir: Topic = (it) => {
     await expect(door.rmdir(at('a.txt'))).rejects.toMatchObject({ code: 'ENOTDIR' })
   })
 
+  it('a folder in the place of a document just deleted goes', async ({ door, folder, at }) => {
+    await door.writeFile(at('g.txt'), 'a')
+    await door.unlink(at('g.txt'))
+    await door.mkdir(at('g.txt'))
+    await door.rmdir(at('g.txt'))
+    expect(await door.readdir(folder)).toEqual([])
+    await door.behind.settle(folder, {})
+  })
+
+  it(
+    'a folder in the place of a document just deleted is filled, emptied and goes',
+    { 'g.txt': 'a' },
+    async ({ door, folder, at }) => {
+      await door.unlink(at('g.txt'))
+      await door.mkdir(at('g.txt'))
+      await door.writeFile(at('g.txt/b.txt'), 'b')
+      await door.unlink(at('g.txt/b.txt'))
+      await door.rmdir(at('g.txt'))
+      expect(await door.readdir(folder)).toEqual([])
+      await door.behind.settle(folder, {})
+    },
+  )
+
   it('a missing folder is ENOENT', async ({ door, at }) => {
     await expect(door.rmdir(at('missing'))).rejects.toMatchObject({ code: 'ENOENT' })
   })

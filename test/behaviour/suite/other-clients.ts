@@ -129,15 +129,30 @@ export const otherClients: Topic<DocmountDoor> = (it) => {
 
   it(
     'a folder that another client filled meanwhile is not removed',
-    { 'x.txt': 'x' },
+    { 'inner/x.txt': 'x' },
     async ({ door, at }) => {
-      await door.mkdir(at('inner'))
+      await door.unlink(at('inner/x.txt'))
       expect(await door.readdir(at('inner'))).toEqual([])
       await door.testService.other.put(at('inner/a.txt'), 'theirs')
       await expect(door.rmdir(at('inner'))).rejects.toMatchObject({ code: 'ENOTEMPTY' })
       expect((await door.testService.other.bytes(at('inner/a.txt'))).toString()).toBe('theirs')
     },
   )
+
+  it('a folder made here that another client filled meanwhile goes here, and nothing of theirs', async ({
+    door,
+    at,
+  }) => {
+    await door.mkdir(at('inner'))
+    await door.testService.other.put(at('inner/a.txt'), 'theirs')
+    await door.rmdir(at('inner'))
+    expect((await door.testService.other.bytes(at('inner/a.txt'))).toString()).toBe('theirs')
+    await waitUntil(
+      'their document to be shown',
+      async () =>
+        (await door.readFile(at('inner/a.txt')).catch(() => Buffer.alloc(0))).toString() === 'theirs',
+    )
+  })
 
   it(
     'a folder emptied here that another client filled meanwhile keeps what they stored, and only that',

@@ -8,6 +8,18 @@ import type { Topic } from '../topic.ts'
 const bytes = patternedBytes(150_000, 'rename')
 
 export const rename: Topic = (it) => {
+  it(
+    'a folder takes the place of an empty one where a document was just deleted',
+    { 'g.txt': 'a', 'other/x.txt': 'x' },
+    async ({ door, folder, at }) => {
+      await door.unlink(at('g.txt'))
+      await door.mkdir(at('g.txt'))
+      await door.rename(at('other'), at('g.txt'))
+      expect(await door.readdir(folder)).toEqual(['g.txt'])
+      expect((await door.readFile(at('g.txt/x.txt'))).toString()).toBe('x')
+    },
+  )
+
   it('a document gets a new name in its folder', { 'a.pdf': bytes }, async ({ door, folder, at }) => {
     await door.rename(at('a.pdf'), at('b.pdf'))
     expect(await door.readdir(folder)).toEqual(['b.pdf'])
