@@ -11,9 +11,13 @@ import { authenticate } from './authentication.ts'
 import type { ServiceContext } from './context.ts'
 import { parseQuery } from './document-path.ts'
 import { answerClientError } from './edge/client-error.ts'
+import { checkJson } from './edge/json-limits.ts'
+import { giveUpSlowBodies } from './edge/slow-bodies.ts'
+import { throttleAddresses } from './edge/throttle.ts'
 import { answerUnknownRoutes } from './edge/unknown-route.ts'
 import { registerCallLog } from './faults/call-log.ts'
 import { registerFaultHooks } from './faults/fault-hooks.ts'
+import type { Limits } from './limits.ts'
 import { openApiOptions } from './openapi.ts'
 import { registerDownloads } from './routes/downloads.ts'
 import { registerFiles } from './routes/files.ts'
@@ -23,14 +27,13 @@ import { type ErrorBody, uuidPattern } from './schemas.ts'
 import { ServiceError } from './service-error.ts'
 import { registerTables } from './tables/routes.ts'
 
-const jsonBodyBytes = 32 * 1024 * 1024
 /** A connection on which nothing moves for so long is given up; reconciliation answers late, but not that late. */
 const silenceMs = 10 * 60_000
 
 /** Everything under `/api`, ready to listen. `closing` cuts injected delays short. */
 export async function createApp(context: ServiceContext, closing: AbortSignal): Promise<FastifyInstance> {
   const app = Fastify({
-    bodyLimit: jsonBodyBytes,
+    bodyLimit: context.limits.jsonBytes === 0 ? Number.MAX_SAFE_INTEGER : context.limits.jsonBytes,
     connectionTimeout: silenceMs,
     trustProxy: (address) => context.edge.isTrustedProxy(address),
     routerOptions: { maxParamLength: 1024, querystringParser: parseQuery },
@@ -50,7 +53,9 @@ export async function createApp(context: ServiceContext, closing: AbortSignal): 
     done()
   })
   answerUnknownRoutes(app)
-  acceptEmptyBodies(app)
+  throttleAddresses(app, context.edge, context.limits)
+  giveUpSlowBodies(app, context.limits)
+  acceptJson(app, context.limits)
   app.decorateRequest('call', undefined)
   if (context.testing !== undefined) {
     registerCallLog(app, context, context.testing.calls)
@@ -84,12 +89,21 @@ export async function createApp(context: ServiceContext, closing: AbortSignal): 
 }
 
 /** Some clients put a content type on a DELETE: no body is then no error. Routes that need one say so in their schema. */
-function acceptEmptyBodies(app: FastifyInstance): void {
+function acceptJson(app: FastifyInstance, limits: Limits): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeContentTypeParser('application/json')
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '') done(null, undefined)
-    else void parse(request, body as string, done)
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    if (body.length === 0) {
+      done(null, undefined)
+      return
+    }
+    try {
+      checkJson(body as Buffer, limits)
+    } catch (error) {
+      done(error as ServiceError)
+      return
+    }
+    void parse(request, body.toString(), done)
   })
 }
 

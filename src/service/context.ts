@@ -5,6 +5,7 @@ import type { ContentStore } from './blobs/content-store.ts'
 import type { Signer } from './downloads/signer.ts'
 import type { Edge } from './edge/edge.ts'
 import type { Testing } from './faults/testing.ts'
+import type { Limits } from './limits.ts'
 import type { Store } from './store/database.ts'
 import type { GroupCommit } from './store/group-commit.ts'
 import type { UriPolicy } from './uploads/fetch-uri.ts'
@@ -19,6 +20,7 @@ export interface ServiceContext {
   /** Makes and checks presigned downloads. */
   readonly signer: Signer
   readonly edge: Edge
+  readonly limits: Limits
   /** Misbehaviour on demand and what it needs to remember; undefined unless a test asked for it. */
   readonly testing: Testing | undefined
   /** Which addresses `uri` uploads may reach, how much and how long. */

@@ -1,6 +1,7 @@
 // How the service is started and made to misbehave: the shape tests, demo and benchmarks rely on.
 
 import type { Log } from '../log.ts'
+import type { Limits } from './limits.ts'
 
 export interface ServiceOptions {
   /** Everything durable lives here: database, blobs, signing secret. Locked: one service per folder. */
@@ -17,6 +18,8 @@ export interface ServiceOptions {
   readonly publicUrl?: string
   /** Proxies (addresses or CIDR) whose X-Forwarded-For, -Proto and -Host are believed; none where absent. */
   readonly trustProxy?: readonly string[]
+  /** Those that differ from `defaultLimits`; 0 is no limit. */
+  readonly limits?: Partial<Limits>
   /** Lets `uri` uploads fetch private addresses; the service's own address is always allowed. */
   readonly allowPrivateUris?: boolean
   /** For tests: keeps every request and misbehaves on demand (`Service.faults` and `calls`). Off: nothing of it exists. */

@@ -1,5 +1,6 @@
 // The `path` query: an absolute path inside the project, leading slash optional, no `..` segments (interface, "PUT files").
 
+import { type Limits, exceeds } from './limits.ts'
 import { ServiceError } from './service-error.ts'
 
 /** Stands for a query that is no UTF-8: no path may contain it, so the request is refused where the path is read. */
@@ -16,6 +17,17 @@ export function parseDocumentPath(text: unknown): string {
     if (name === '.' || name === '..') throw new ServiceError(400, `path contains a ${name} segment`)
   }
   return `/${names.join('/')}`
+}
+
+/** Throws ServiceError 400 on a path, as parsed, that nothing new may be put at. What is there already is not judged. */
+export function checkNewPath(path: string, { nameBytes, pathBytes, depth }: Limits): void {
+  const names = path.split('/').slice(1)
+  const long = names.find((name) => exceeds(Buffer.byteLength(name), nameBytes))
+  if (long !== undefined)
+    throw new ServiceError(400, `a name in the path has more than ${nameBytes} bytes: ${long.slice(0, 40)}…`)
+  if (exceeds(Buffer.byteLength(path), pathBytes))
+    throw new ServiceError(400, `the path has more than ${pathBytes} bytes`)
+  if (exceeds(names.length, depth)) throw new ServiceError(400, `the path is more than ${depth} names deep`)
 }
 
 /** Fastify's query parser for this service: a broken escape must become a 400, and the parser may not throw. */

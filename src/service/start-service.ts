@@ -16,6 +16,7 @@ import { createSigner } from './downloads/signer.ts'
 import { Testing } from './faults/testing.ts'
 import type { Store } from './store/database.ts'
 import { findUsedBlobs } from './store/nodes.ts'
+import { defaultLimits } from './limits.ts'
 import { StartError } from './start-error.ts'
 import { GroupCommit } from './store/group-commit.ts'
 import { openStore } from './store/open-store.ts'
@@ -97,6 +98,7 @@ async function openContext(options: ServiceOptions, edge: Edge): Promise<Service
     blobs,
     signer: createSigner(secret, options.urlLifetimeMs ?? urlLifetimeMs),
     edge,
+    limits: { ...defaultLimits, ...options.limits },
     testing: options.faults === true ? new Testing() : undefined,
     uriPolicy: { ...defaultUriPolicy, allowPrivate: options.allowPrivateUris ?? false },
     now: Date.now,

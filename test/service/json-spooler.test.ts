@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { silentLog } from '../../src/log.ts'
 import { ContentStore } from '../../src/service/blobs/content-store.ts'
 import { openDiskBackend } from '../../src/service/blobs/disk.ts'
+import { defaultLimits } from '../../src/service/limits.ts'
 import { GroupCommit } from '../../src/service/store/group-commit.ts'
 import type { Store } from '../../src/service/store/database.ts'
 import { openStore } from '../../src/service/store/open-store.ts'
@@ -36,9 +37,9 @@ async function spool(
   body: Buffer,
   chunkBytes: readonly number[],
 ): Promise<{ value: unknown; spooled: number }> {
-  const staging = new Staging(blobs)
+  const staging = new Staging(blobs, defaultLimits)
   try {
-    const spooler = new JsonSpooler(staging)
+    const spooler = new JsonSpooler(staging, defaultLimits)
     for (let at = 0, turn = 0; at < body.byteLength; turn++) {
       const length = chunkBytes[turn % chunkBytes.length]!
       await spooler.write(body.subarray(at, at + length))

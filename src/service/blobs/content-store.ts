@@ -47,8 +47,9 @@ export class ContentStore {
     this.#owners.push(owner)
   }
 
-  stage(): BlobWriter {
-    return new SpillingWriter(this.#backend)
+  /** Up to `memoryBytes` (at most 32 KiB) wait in memory, more on disk. */
+  stage(memoryBytes: number = smallBytes): BlobWriter {
+    return new SpillingWriter(this.#backend, memoryBytes)
   }
 
   /** Bytes `start` up to and including `end`. Undefined when there is no such content. */

@@ -34,16 +34,18 @@ export class SmallBlob implements StagedBlob {
 /** Stages in memory while the content is small, then in `backend`. */
 export class SpillingWriter implements BlobWriter {
   readonly #backend: BlobBackend
+  readonly #memoryBytes: number
   #small: Buffer[] = []
   #smallBytes = 0
   #large: BlobWriter | undefined
 
-  constructor(backend: BlobBackend) {
+  constructor(backend: BlobBackend, memoryBytes: number) {
     this.#backend = backend
+    this.#memoryBytes = memoryBytes
   }
 
   async write(chunk: Uint8Array): Promise<void> {
-    if (this.#large === undefined && this.#smallBytes + chunk.byteLength <= smallBytes) {
+    if (this.#large === undefined && this.#smallBytes + chunk.byteLength <= this.#memoryBytes) {
       this.#small.push(Buffer.from(chunk))
       this.#smallBytes += chunk.byteLength
       return

@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { ServiceContext } from '../context.ts'
-import { parseDocumentPath } from '../document-path.ts'
+import { checkNewPath, parseDocumentPath } from '../document-path.ts'
 import { takeFault } from '../faults/call-log.ts'
 import {
   type DocumentBody,
@@ -99,6 +99,7 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
         onRequest: async (request) => {
           const path = pathOf(request)
           if (path === '/') throw new ServiceError(400, 'path is missing: name the file')
+          checkNewPath(path, context.limits)
           const existing = await findByPath(context.store, request.project.id, path)
           if (existing !== undefined) throw taken(existing.kind, path)
         },

@@ -101,6 +101,11 @@ export async function revokeKeys(
   return revoked.map((row) => row.id)
 }
 
+/** The id a key is listed under. */
+export function keyIdOf(key: string): string {
+  return hashOf(key).slice(0, 12)
+}
+
 function hashOf(key: string): string {
   return createHash('sha256').update(key).digest('hex')
 }

@@ -6,10 +6,12 @@ import { ServiceError } from '../service-error.ts'
 
 const outBytes = 1024 * 1024
 const pieceChars = 256 * 1024
+/** To begin with: most parts of a document of many parts are small. */
+const firstBytes = 64 * 1024
 
 export class Base64Decoder {
   readonly #writer: BlobWriter
-  readonly #out: Buffer
+  #out: Buffer
   #used = 0
   /** Zero to three characters that do not make a group yet. */
   #carry = ''
@@ -18,7 +20,7 @@ export class Base64Decoder {
   /** `expectedChars`: no more than this will be written, so that little text takes little memory. */
   constructor(writer: BlobWriter, expectedChars: number = Infinity) {
     this.#writer = writer
-    this.#out = Buffer.allocUnsafe(Math.min(outBytes + pieceChars, expectedChars))
+    this.#out = Buffer.allocUnsafe(Math.min(firstBytes, expectedChars))
   }
 
   /** Takes the text of a JSON string as it was sent, escapes and all; no escape may be split between two pieces. */
@@ -26,6 +28,7 @@ export class Base64Decoder {
     for (let start = 0; start < raw.byteLength;) {
       let end = Math.min(start + pieceChars, raw.byteLength)
       if (end < raw.byteLength) end -= splitEscapeBytes(raw, start, end)
+      this.#makeRoom(end - start)
       this.#decode(unescapeBase64(raw.toString('latin1', start, end)))
       if (this.#used >= outBytes) await this.#flush()
       start = end
@@ -43,6 +46,13 @@ export class Base64Decoder {
     this.#used += bytes
     await this.#flush()
     return this.#writer.finish()
+  }
+
+  #makeRoom(chars: number): void {
+    if (this.#used + chars + 4 <= this.#out.byteLength) return
+    const larger = Buffer.allocUnsafe(outBytes + pieceChars + 4)
+    this.#out.copy(larger, 0, 0, this.#used)
+    this.#out = larger
   }
 
   #decode(piece: string): void {

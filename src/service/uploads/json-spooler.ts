@@ -7,6 +7,8 @@
 //                    └──→ spooling ──"──→ outside
 
 import type { StagedBlob } from '../blobs/backend.ts'
+import { checkJson, findClosingQuote } from '../edge/json-limits.ts'
+import type { Limits } from '../limits.ts'
 import { ServiceError } from '../service-error.ts'
 import { Base64Decoder, splitEscapeBytes } from './base64-decoder.ts'
 import type { Staging } from './staging.ts'
@@ -16,11 +18,11 @@ const longBytes = 64 * 1024
 /** What counts as long once half of the rest is full, so that many small parts fit as well as a few. */
 const longWhenCrowdedBytes = 1024
 const quote = 0x22
-const backslash = 0x5c
 const nothing = Buffer.alloc(0)
 
 export class JsonSpooler {
   readonly #staging: Staging
+  readonly #limits: Limits
   #mode: 'outside' | 'string' | 'spooling' = 'outside'
   /** The body with placeholders for what was spooled. */
   #rest = Buffer.allocUnsafe(4096)
@@ -33,8 +35,9 @@ export class JsonSpooler {
   /** The beginning of an escape that the next chunk completes. */
   #held: Buffer = nothing
 
-  constructor(staging: Staging) {
+  constructor(staging: Staging, limits: Limits) {
     this.#staging = staging
+    this.#limits = limits
   }
 
   /** Throws ServiceError 400 for what is not base64, 413 when too much is left beside the content. */
@@ -46,13 +49,14 @@ export class JsonSpooler {
     }
   }
 
-  /** The body's value. Throws ServiceError 400 when it is not JSON. */
+  /** The body's value. Throws ServiceError 400 when it is not JSON, or too deep. */
   finish(): unknown {
     if (this.#mode !== 'outside')
       throw new ServiceError(400, 'the body ends inside a string: it was cut short')
+    const rest = this.#rest.subarray(0, this.#restBytes)
+    checkJson(rest, this.#limits)
     try {
-      const text = new TextDecoder('utf-8', { fatal: true }).decode(this.#rest.subarray(0, this.#restBytes))
-      return JSON.parse(text) as unknown
+      return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(rest)) as unknown
     } catch (error) {
       throw new ServiceError(400, 'the body is not JSON', { cause: error })
     }
@@ -131,14 +135,4 @@ export class JsonSpooler {
     source.copy(this.#rest, this.#restBytes, start, end)
     this.#restBytes = needed
   }
-}
-
-/** The first quote from `at` that no backslash escapes, or −1. At `at` no escape is open. */
-function findClosingQuote(chunk: Buffer, at: number): number {
-  for (let found = chunk.indexOf(quote, at); found !== -1; found = chunk.indexOf(quote, found + 1)) {
-    let escapes = found
-    while (escapes > at && chunk[escapes - 1] === backslash) escapes--
-    if ((found - escapes) % 2 === 0) return found
-  }
-  return -1
 }

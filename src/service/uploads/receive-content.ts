@@ -28,7 +28,7 @@ export async function receiveContent(
   if (document.file_type === 'multipart') {
     if (typeof document.file === 'string')
       throw new ServiceError(400, 'file_type is multipart: file must be an array of parts')
-    const writer = staging.stage()
+    const writer = staging.stageWhole()
     await writeMultipart(partsOf(context, document.file, staging), writer)
     return staged(await writer.finish())
   }

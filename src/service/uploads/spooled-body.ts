@@ -4,6 +4,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { ServiceContext } from '../context.ts'
+import type { Limits } from '../limits.ts'
 import { ServiceError } from '../service-error.ts'
 import { JsonSpooler } from './json-spooler.ts'
 import { Staging } from './staging.ts'
@@ -24,19 +25,19 @@ export function acceptSpooledBodies(scope: FastifyInstance, context: ServiceCont
   scope.addHook('preValidation', async (request, reply) => {
     const payload = request.body as Readable | undefined | null
     if (payload === undefined || payload === null) throw new ServiceError(400, 'the body is missing')
-    const staging = new Staging(context.blobs)
+    const staging = new Staging(context.blobs, context.limits)
     request.staging = staging
     reply.raw.once('close', () => {
       staging
         .discard()
         .catch((error: unknown) => context.log.warn({ error }, 'could not drop staged content'))
     })
-    request.body = await spool(payload, staging)
+    request.body = await spool(payload, staging, context.limits)
   })
 }
 
-async function spool(payload: Readable, staging: Staging): Promise<unknown> {
-  const spooler = new JsonSpooler(staging)
+async function spool(payload: Readable, staging: Staging, limits: Limits): Promise<unknown> {
+  const spooler = new JsonSpooler(staging, limits)
   try {
     // Leaving early must not destroy the stream: the answer goes out on the same connection.
     for await (const chunk of payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {

@@ -3,31 +3,39 @@
 import { randomUUID } from 'node:crypto'
 import type { BlobWriter, StagedBlob } from '../blobs/backend.ts'
 import type { ContentStore } from '../blobs/content-store.ts'
+import { smallBytes } from '../blobs/small-contents.ts'
+import { type Limits, exceeds } from '../limits.ts'
+import { ServiceError } from '../service-error.ts'
+
+/** Small contents wait in memory, but not more than this of one upload: the rest waits on disk. */
+const memoryBytes = 1024 * 1024
 
 export class Staging {
   readonly #blobs: ContentStore
+  readonly #limits: Limits
   /** Begins every placeholder: unknown to the sender, so that no body can pretend to one. */
   readonly #mark = `staged:${randomUUID()}:`
   readonly #staged: StagedBlob[] = []
   readonly #writers = new Set<BlobWriter>()
+  readonly #received = { bytes: 0, parts: 0 }
+  #memoryBytes = 0
 
-  constructor(blobs: ContentStore) {
+  constructor(blobs: ContentStore, limits: Limits) {
     this.#blobs = blobs
+    this.#limits = limits
   }
 
+  /** Throws ServiceError 413 beyond the number of parts a document may have, its writer beyond the bytes. */
   stage(): BlobWriter {
-    const writer = this.#blobs.stage()
-    this.#writers.add(writer)
-    return {
-      write: (chunk) => writer.write(chunk),
-      finish: async () => {
-        const blob = await writer.finish()
-        this.#writers.delete(writer)
-        this.#staged.push(blob)
-        return blob
-      },
-      discard: () => writer.discard(),
-    }
+    const { parts } = this.#limits
+    if (exceeds(++this.#received.parts, parts))
+      throw new ServiceError(413, `a document has at most ${parts} parts`)
+    return this.#stage(this.#received)
+  }
+
+  /** For a document that is made of what was staged. */
+  stageWhole(): BlobWriter {
+    return this.#stage({ bytes: 0 })
   }
 
   /** A placeholder that stands for the blob in a JSON string. */
@@ -42,5 +50,28 @@ export class Staging {
 
   async discard(): Promise<void> {
     for (const staged of [...this.#writers, ...this.#staged]) await staged.discard()
+  }
+
+  #stage(count: { bytes: number }): BlobWriter {
+    const { documentBytes } = this.#limits
+    const inMemory = Math.min(smallBytes, Math.max(0, memoryBytes - this.#memoryBytes))
+    const writer = this.#blobs.stage(inMemory)
+    this.#writers.add(writer)
+    return {
+      write: async (chunk) => {
+        count.bytes += chunk.byteLength
+        if (exceeds(count.bytes, documentBytes))
+          throw new ServiceError(413, `a document has at most ${documentBytes} bytes`)
+        await writer.write(chunk)
+      },
+      finish: async () => {
+        const blob = await writer.finish()
+        this.#writers.delete(writer)
+        this.#staged.push(blob)
+        if (blob.size <= inMemory) this.#memoryBytes += blob.size
+        return blob
+      },
+      discard: () => writer.discard(),
+    }
   }
 }

@@ -1,0 +1,46 @@
+// Looks through the text of JSON before anything is made of it: a few megabytes of brackets would become gigabytes.
+
+import { type Limits, exceeds } from '../limits.ts'
+import { ServiceError } from '../service-error.ts'
+
+const quote = 0x22
+const comma = 0x2c
+const openingArray = 0x5b
+const closingArray = 0x5d
+const backslash = 0x5c
+const openingObject = 0x7b
+const closingObject = 0x7d
+
+/** Throws ServiceError 400 on what is nested too deeply, 413 on too many values. Whether it is JSON is not looked at. */
+export function checkJson(text: Buffer, { jsonDepth, jsonValues }: Limits): void {
+  let depth = 0
+  let values = 0
+  for (let at = 0; at < text.byteLength; at++) {
+    const byte = text[at]
+    if (byte === quote) {
+      at = findClosingQuote(text, at + 1)
+      if (at === -1) return
+    } else if (byte === openingArray || byte === openingObject) {
+      values++
+      depth++
+      if (exceeds(depth, jsonDepth))
+        throw new ServiceError(400, `the body is nested more than ${jsonDepth} levels deep`)
+    } else if (byte === closingArray || byte === closingObject) {
+      depth--
+    } else if (byte === comma) {
+      values++
+    }
+    if (exceeds(values, jsonValues))
+      throw new ServiceError(413, `the body holds more than ${jsonValues} values: send it in several`)
+  }
+}
+
+/** The first quote from `at` that no backslash escapes, or −1. At `at` no escape is open. */
+export function findClosingQuote(chunk: Buffer, at: number): number {
+  for (let found = chunk.indexOf(quote, at); found !== -1; found = chunk.indexOf(quote, found + 1)) {
+    let escapes = found
+    while (escapes > at && chunk[escapes - 1] === backslash) escapes--
+    if ((found - escapes) % 2 === 0) return found
+  }
+  return -1
+}

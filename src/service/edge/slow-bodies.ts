@@ -1,0 +1,47 @@
+// Bodies that hardly come: a minute in which it brings less than so many bytes ends the request with 408. What waits because this machine
+// is slow is not the sender's fault.
+
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Limits } from '../limits.ts'
+
+interface Body {
+  readonly reply: FastifyReply
+  /** When it was looked at last; undefined until then. */
+  bytes: number | undefined
+}
+
+export function giveUpSlowBodies(app: FastifyInstance, { bodyBytesPerSecond, bodyPeriodMs }: Limits): void {
+  if (bodyBytesPerSecond === 0) return
+  const least = (bodyBytesPerSecond * bodyPeriodMs) / 1000
+  const coming = new Map<IncomingMessage, Body>()
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    const { raw } = request
+    if (!raw.complete && !raw.readableEnded) {
+      coming.set(raw, { reply, bytes: undefined })
+      const forget = (): void => void coming.delete(raw)
+      raw.once('end', forget)
+      reply.raw.once('close', forget)
+    }
+    done(null, payload)
+  })
+  const timer = setInterval(() => {
+    for (const [raw, body] of coming) {
+      const { bytesRead } = raw.socket
+      const isSlow = body.bytes !== undefined && bytesRead - body.bytes < least && raw.readableLength === 0
+      body.bytes = bytesRead
+      if (isSlow) giveUp(raw, body.reply)
+    }
+  }, bodyPeriodMs)
+  timer.unref()
+  app.addHook('onClose', () => clearInterval(timer))
+}
+
+function giveUp(raw: IncomingMessage, reply: FastifyReply): void {
+  reply.raw.once('finish', () => raw.destroy())
+  void reply
+    .code(408)
+    .header('connection', 'close')
+    .type('application/json; charset=utf-8')
+    .send({ errorMessage: 'the body came too slowly' })
+}

@@ -1,0 +1,68 @@
+// How often, and how many at a time, an address or a key may come. 429 with Retry-After beyond it.
+
+import type { Socket } from 'node:net'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import ipaddr from 'ipaddr.js'
+import { type Limits, exceeds } from '../limits.ts'
+import { ServiceError } from '../service-error.ts'
+import { answerOnSocket } from './client-error.ts'
+import { isLoopback, plainAddress } from './networks.ts'
+import { TokenBuckets } from './token-buckets.ts'
+import type { Edge } from './edge.ts'
+
+/** For the whole service: connections and requests of each address. */
+export function throttleAddresses(app: FastifyInstance, edge: Edge, limits: Limits): void {
+  const buckets = new TokenBuckets(limits.requestsPerSecondPerAddress)
+  app.addHook('onRequest', (request, reply, done) => {
+    const wait = isLoopback(request.ip) ? 0 : buckets.take(networkOf(request.ip))
+    if (wait > 0) refuse(reply, wait, 'too many requests from this address')
+    done()
+  })
+  if (limits.connections !== 0) app.server.maxConnections = limits.connections
+  const open = new Map<string, number>()
+  app.server.on('connection', (socket: Socket) => {
+    const remoteAddress = socket.remoteAddress ?? ''
+    if (isLoopback(remoteAddress) || edge.isTrustedProxy(remoteAddress)) return
+    const address = networkOf(remoteAddress)
+    const count = (open.get(address) ?? 0) + 1
+    open.set(address, count)
+    socket.once('close', () => release(open, address))
+    if (!exceeds(count, limits.connectionsPerAddress)) return
+    // Behind TLS nothing can be said yet.
+    if ('setSecureContext' in app.server) socket.destroy()
+    else answerOnSocket(socket, 429, 'too many connections from this address', 'Retry-After: 10\r\n')
+  })
+}
+
+/** A hook for requests whose key is known by its id. Throws ServiceError 429. */
+export function createKeyThrottle(limits: Limits): (keyId: string, reply: FastifyReply) => void {
+  const buckets = new TokenBuckets(limits.requestsPerSecondPerKey)
+  const underWay = new Map<string, number>()
+  return (keyId, reply) => {
+    const wait = buckets.take(keyId)
+    if (wait > 0) refuse(reply, wait, 'too many requests with this key')
+    const count = (underWay.get(keyId) ?? 0) + 1
+    if (exceeds(count, limits.requestsUnderWayPerKey))
+      refuse(reply, 1, 'too many requests with this key at a time')
+    underWay.set(keyId, count)
+    reply.raw.once('close', () => release(underWay, keyId))
+  }
+}
+
+function refuse(reply: FastifyReply, seconds: number, errorMessage: string): never {
+  void reply.header('retry-after', seconds)
+  throw new ServiceError(429, `${errorMessage}: come back in ${seconds} s`)
+}
+
+function release(counts: Map<string, number>, name: string): void {
+  const count = counts.get(name) ?? 0
+  if (count > 1) counts.set(name, count - 1)
+  else counts.delete(name)
+}
+
+/** Who has one address of IPv6 has the 2⁶⁴ of its network. */
+function networkOf(address: string): string {
+  const plain = plainAddress(address)
+  if (!ipaddr.IPv6.isValid(plain)) return plain
+  return ipaddr.IPv6.parse(plain).parts.slice(0, 4).join(':')
+}

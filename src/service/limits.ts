@@ -1,0 +1,54 @@
+// How much anybody may ask of the service. Generous: nobody who works with documents meets one. 0 is no limit.
+
+export interface Limits {
+  /** Bytes of UTF-8 of one name in the path of an upload. */
+  readonly nameBytes: number
+  /** Bytes of UTF-8 of the path of an upload. */
+  readonly pathBytes: number
+  /** Names in the path of an upload. */
+  readonly depth: number
+  /** Bytes of a document. */
+  readonly documentBytes: number
+  /** Parts of a multipart document. */
+  readonly parts: number
+  /** Bytes of a body of JSON; beside the content of a document it is 1 MiB. */
+  readonly jsonBytes: number
+  /** Objects and arrays within each other. */
+  readonly jsonDepth: number
+  /** Values in a body of JSON. */
+  readonly jsonValues: number
+  /** A body has to bring so many bytes a second, on the average of `bodyPeriodMs`. */
+  readonly bodyBytesPerSecond: number
+  readonly bodyPeriodMs: number
+  readonly connections: number
+  /** These two do not concern addresses of this machine: that is where proxies are. */
+  readonly connectionsPerAddress: number
+  readonly requestsPerSecondPerAddress: number
+  /** On the average of ten seconds, as above. */
+  readonly requestsPerSecondPerKey: number
+  /** Requests of one key at the same time. */
+  readonly requestsUnderWayPerKey: number
+}
+
+export const defaultLimits: Limits = {
+  nameBytes: 255,
+  pathBytes: 4_096,
+  depth: 64,
+  documentBytes: 0,
+  parts: 1_000,
+  jsonBytes: 32 * 1024 * 1024,
+  jsonDepth: 64,
+  jsonValues: 2_000_000,
+  bodyBytesPerSecond: 256,
+  bodyPeriodMs: 60_000,
+  connections: 10_000,
+  connectionsPerAddress: 1_000,
+  requestsPerSecondPerAddress: 5_000,
+  requestsPerSecondPerKey: 5_000,
+  requestsUnderWayPerKey: 1_000,
+}
+
+/** True when there is such a limit and `amount` is beyond it. */
+export function exceeds(amount: number, limit: number): boolean {
+  return limit !== 0 && amount > limit
+}

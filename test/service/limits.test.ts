@@ -1,0 +1,225 @@
+// What anybody may ask of the service: each limit has a default, can be set, and says what it is.
+
+import { once } from 'node:events'
+import { readdir } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type Limits, defaultLimits } from '../../src/service/index.ts'
+import { TokenBuckets } from '../../src/service/edge/token-buckets.ts'
+import { type TestService, documentOf, errorOf, files, startTestService } from './support.ts'
+
+let service: TestService
+afterEach(() => service.close())
+
+async function start(limits: Partial<Limits> = {}): Promise<void> {
+  service = await startTestService({ limits, trustProxy: ['127.0.0.0/8'] })
+}
+
+const json = { 'content-type': 'application/json' }
+const put = (path: string, body: unknown): Promise<Response> =>
+  service.call('PUT', files(path), {
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    headers: json,
+  })
+const post = (path: string, body: string): Promise<Response> =>
+  service.call('POST', `/projects/acme/tables${path}`, { body, headers: json })
+
+describe('a path', () => {
+  test.each([
+    ['a name of 256 bytes', `/${'n'.repeat(256)}`, 'a name in the path has more than 255 bytes'],
+    ['a name of 128 letters of two bytes', `/${'ü'.repeat(128)}.txt`, '255 bytes'],
+    [
+      '4,097 bytes',
+      `/${'d/'.repeat(20)}${`${'n'.repeat(254)}/`.repeat(16)}x`,
+      'the path has more than 4096 bytes',
+    ],
+    ['65 names', `${'/d'.repeat(64)}/x.txt`, 'the path is more than 64 names deep'],
+    ['3,300 names', `${'/d'.repeat(3300)}/x.txt`, '4096 bytes'],
+  ])('of %s is refused, and nothing is made', async (_, path, words) => {
+    await start()
+    expect(await errorOf(await service.put(path, 'x'))).toEqual({
+      status: 400,
+      message: expect.stringContaining(words),
+    })
+    expect(((await (await service.get('/')).json()) as { entries: [] }).entries).toEqual([])
+  })
+
+  test('of the longest name, the longest path and the deepest folder is taken', async () => {
+    await start()
+    for (const path of [
+      `/${'n'.repeat(255)}`,
+      `${'/d'.repeat(63)}/x.txt`,
+      `/${`${'n'.repeat(254)}/`.repeat(16)}${'x'.repeat(15)}`,
+    ])
+      expect([path.length, (await service.put(path, 'x')).status]).toEqual([path.length, 201])
+  })
+
+  test('may be as long as the operator says', async () => {
+    await start({ nameBytes: 8, depth: 0 })
+    expect((await service.put('/123456789', 'x')).status).toBe(400)
+    expect((await service.put(`${'/d'.repeat(200)}/x.txt`, 'x')).status).toBe(201)
+  })
+})
+
+describe('a body', () => {
+  const deep = (levels: number): string => '[{"a":'.repeat(levels / 2) + '1' + '}]'.repeat(levels / 2)
+
+  test('of JSON nested too deeply is refused before anything is made of it', async () => {
+    await start()
+    const words = 'the body is nested more than 64 levels deep'
+    for (const body of [deep(66), `{"data":${deep(100_000)}}`, '['.repeat(5_000_000)])
+      expect(await errorOf(await post('/x/reconcile', body))).toEqual({ status: 400, message: words })
+    expect(await errorOf(await put('/a.txt', `{"file":${deep(66)}}`))).toEqual({
+      status: 400,
+      message: words,
+    })
+    // Brackets within a string are no nesting.
+    expect((await put('/b.txt', { ...documentOf('x'), more: '[{"'.repeat(100) })).status).toBe(201)
+  })
+
+  test('of JSON with too many values is refused', async () => {
+    await start({ jsonValues: 1000 })
+    expect(
+      await errorOf(await post('/x/reconcile', JSON.stringify({ data: { a: Array(1001).fill(1) } }))),
+    ).toEqual({
+      status: 413,
+      message: 'the body holds more than 1000 values: send it in several',
+    })
+  })
+
+  test('of JSON may be as large as the operator says', async () => {
+    await start({ jsonBytes: 1000 })
+    expect(
+      await errorOf(await post('/x/reconcile', JSON.stringify({ data: 'x'.repeat(1000) }))),
+    ).toMatchObject({
+      status: 413,
+    })
+  })
+
+  test('of too many bytes of a document is refused with 413, also when made of parts', async () => {
+    await start({ documentBytes: 100_000 })
+    const tooLarge = { status: 413, message: 'a document has at most 100000 bytes' }
+    expect(await errorOf(await service.put('/a.txt', Buffer.alloc(100_001)))).toEqual(tooLarge)
+    expect((await service.put('/b.txt', Buffer.alloc(100_000))).status).toBe(201)
+    const part = { file: { mimetype: 'a/b', file_type: 'binary', content: 'A'.repeat(60_000) } }
+    const document = {
+      mimetype: 'multipart/related',
+      filename: 'a',
+      file_type: 'multipart',
+      file: [part, part, part],
+    }
+    expect(await errorOf(await put('/c.mht', document))).toEqual(tooLarge)
+  })
+
+  test('of more than 1,000 parts is refused', async () => {
+    await start()
+    const part = { file: { mimetype: 'a/b', file_type: 'binary', content: 'QUJD' } }
+    const document = (parts: number): object => ({
+      mimetype: 'multipart/related',
+      filename: 'a',
+      file_type: 'multipart',
+      file: Array.from({ length: parts }, () => part),
+    })
+    expect((await put('/all.mht', document(1000))).status).toBe(201)
+    expect(await errorOf(await put('/more.mht', document(1001)))).toEqual({
+      status: 413,
+      message: 'a document has at most 1000 parts',
+    })
+  })
+
+  test('of parts keeps at most 1 MiB of them in memory', async () => {
+    await start()
+    const content = Buffer.alloc(30_000).toString('base64')
+    const part = JSON.stringify({ file: { mimetype: 'a/b', file_type: 'binary', content } })
+    const head = '{"mimetype":"multipart/related","filename":"a","file_type":"multipart","file":['
+    const body = head + Array.from({ length: 100 }, () => part).join(',')
+    const socket = connect(service.service.port, '127.0.0.1')
+    socket.write(
+      `PUT /api${files('/x.mht')} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${service.key}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length + 10_000}\r\n\r\n${body}`,
+    )
+    const staged = async (): Promise<number> => (await readdir(`${service.dataDir}/blobs/incoming`)).length
+    // 100 parts of 30,000 bytes came; those that fit into 1 MiB have no file.
+    await expect.poll(staged, { timeout: 10_000 }).toBeGreaterThan(45)
+    socket.destroy()
+    await expect.poll(staged, { timeout: 10_000 }).toBe(0)
+  })
+
+  test('that hardly comes is given up with 408', async () => {
+    await start({ bodyPeriodMs: 100, bodyBytesPerSecond: 1000 })
+    const socket = connect(service.service.port, '127.0.0.1')
+    let answer = ''
+    socket.on('data', (chunk: Buffer) => (answer += chunk.toString()))
+    socket.write(
+      `PUT /api${files('/slow.txt')} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${service.key}\r\n` +
+        'Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n{"mimetype":"',
+    )
+    const drip = setInterval(() => socket.write('x'), 20)
+    socket.on('error', () => undefined)
+    await once(socket, 'close')
+    clearInterval(drip)
+    expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n[^]*"errorMessage":"the body came too slowly"/)
+    expect((await service.get('/slow.txt')).status).toBe(404)
+  })
+})
+
+describe('requests', () => {
+  test('of one key beyond the limit are 429 with Retry-After; another key is served', async () => {
+    await start({ requestsPerSecondPerKey: 1 })
+    const other = await service.service.createKey('acme')
+    const statuses: number[] = []
+    for (let count = 0; count < 12; count++) statuses.push((await service.call('GET', '/projects')).status)
+    expect(statuses).toContain(429)
+    expect(statuses.slice(0, 10)).toEqual(Array(10).fill(200))
+    const refused = await service.call('GET', '/projects')
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(await errorOf(refused)).toEqual({
+      status: 429,
+      message: 'too many requests with this key: come back in 1 s',
+    })
+    expect((await service.call('GET', '/projects', { headers: { 'x-api-key': other } })).status).toBe(200)
+  })
+
+  test('of one address beyond the limit are 429; another address is served, and this machine is', async () => {
+    await start({ requestsPerSecondPerAddress: 1 })
+    const from = async (address: string): Promise<number> =>
+      (await fetch(`${service.service.baseUrl}/projects`, { headers: { 'x-forwarded-for': address } })).status
+    const statuses: number[] = []
+    for (let count = 0; count < 12; count++) statuses.push(await from(`2001:db8::${count}`))
+    expect(statuses.slice(0, 10)).toEqual(Array(10).fill(401))
+    expect(statuses.at(-1)).toBe(429)
+    expect(await from('203.0.113.9')).toBe(401)
+    for (let count = 0; count < 20; count++) expect((await service.call('GET', '/projects')).status).toBe(200)
+  })
+
+  test('of one key at a time are limited too', async () => {
+    await start({ requestsUnderWayPerKey: 1 })
+    const socket = connect(service.service.port, '127.0.0.1')
+    socket.write(
+      `PUT /api${files('/held.txt')} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${service.key}\r\n` +
+        'Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n',
+    )
+    await expect.poll(async () => (await service.call('GET', '/projects')).status).toBe(429)
+    socket.destroy()
+    await expect.poll(async () => (await service.call('GET', '/projects')).status).toBe(200)
+  })
+
+  test('are counted as buckets that fill again, for the names used lately', () => {
+    let now = 0
+    const buckets = new TokenBuckets(2, () => now)
+    for (let count = 0; count < 20; count++) expect(buckets.take('a')).toBe(0)
+    expect(buckets.take('a')).toBe(1)
+    now += 500
+    expect([buckets.take('a'), buckets.take('a'), buckets.take('b')]).toEqual([0, 1, 0])
+    for (let count = 0; count < 10_000; count++) buckets.take(`name ${count}`)
+    // Forgotten, so full.
+    expect(buckets.take('a')).toBe(0)
+  })
+})
+
+test('no default is met by a drive that sends hundreds of requests a second', async () => {
+  await start()
+  expect(defaultLimits.requestsPerSecondPerKey).toBeGreaterThan(1000)
+  const answers = await Promise.all(Array.from({ length: 800 }, () => service.get('/')))
+  expect(answers.filter((answer) => answer.status !== 200)).toEqual([])
+})
