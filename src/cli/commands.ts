@@ -8,6 +8,7 @@ export interface CommandFile {
 
 /** In the order of `docmount --help`. */
 export const commandFiles: Readonly<Record<string, () => Promise<CommandFile>>> = {
+  login: () => import('./commands/login.ts'),
   mount: () => import('./commands/mount.ts'),
   unmount: () => import('./commands/unmount.ts'),
   status: () => import('./commands/status.ts'),
@@ -15,6 +16,7 @@ export const commandFiles: Readonly<Record<string, () => Promise<CommandFile>>> 
   refresh: () => import('./commands/refresh.ts'),
   retry: () => import('./commands/retry.ts'),
   recover: () => import('./commands/recover.ts'),
+  service: () => import('./commands/service.ts'),
   projects: () => import('./commands/projects.ts'),
   ls: () => import('./commands/ls.ts'),
   get: () => import('./commands/get.ts'),

@@ -35,6 +35,12 @@ export async function readConfiguration(
   return { baseUrl, key: keyFromEnvironment(env) ?? keyFromSection(own, env) ?? keyFromSection(top, env) }
 }
 
+/** What the file alone says: what a daemon finds that does not see this shell's environment. */
+export function readConfigFile(project: string, env: Environment = process.env): Promise<Configuration> {
+  const { DOCMOUNT_BASE_URL: _url, DOCMOUNT_API_KEY: _key, DOCMOUNT_API_KEY_FILE: _file, ...rest } = env
+  return readConfiguration(project, rest)
+}
+
 /** `$DOCMOUNT_CONFIG`, or the usual place. */
 export function configFilePath(env: Environment = process.env): string {
   const path = presentText(env['DOCMOUNT_CONFIG'])
@@ -43,7 +49,7 @@ export function configFilePath(env: Environment = process.env): string {
 
 /** What to tell somebody who has no key configured. */
 export const noKeyMessage: string =
-  'no API key; set DOCMOUNT_API_KEY or DOCMOUNT_API_KEY_FILE, or put "api_key_file" into the config file (docmount help mount)'
+  'no API key; run docmount login, or set DOCMOUNT_API_KEY_FILE or DOCMOUNT_API_KEY'
 
 function keyFromEnvironment(env: Environment): KeySource | undefined {
   const key = presentText(env['DOCMOUNT_API_KEY'])

@@ -13,8 +13,13 @@ const places = {
 
 /** docmount's own folder of that kind. As the XDG rules say, an empty or relative variable counts as unset. */
 export function xdgFolder(kind: keyof typeof places, env: Environment = process.env): string {
+  return join(xdgBase(kind, env), 'docmount')
+}
+
+/** The folder of that kind which all programs share. */
+export function xdgBase(kind: keyof typeof places, env: Environment = process.env): string {
   const { variable, fallback } = places[kind]
-  return join(absoluteOrUndefined(env[variable]) ?? join(homeOf(env), fallback), 'docmount')
+  return absoluteOrUndefined(env[variable]) ?? join(homeOf(env), fallback)
 }
 
 /** Sockets and mount records: gone after a restart of the machine. Root without a session has /run. */

@@ -1,0 +1,31 @@
+// `docmount login`: once, so that every other command knows service and key.
+
+import type { Command } from 'commander'
+
+export interface LoginOptions {
+  readonly baseUrl?: string
+  readonly keyStdin?: boolean
+}
+
+const help = `
+The key is asked for without showing it, tried, and kept in ~/.config/docmount/config.json (mode 0600), one section for
+each project it sees. It is never an argument: those are visible to every user of the machine.
+
+Examples:
+  $ docmount login                                              asks for service and key
+  $ docmount login --base-url https://service.example/api
+  $ docmount login --base-url https://service.example/api --key-stdin < ~/.keys/acme`
+
+export function register(program: Command): void {
+  program
+    .command('login')
+    .summary('remember a service and a key')
+    .description('Asks for the service and a key, tries them, and remembers them.')
+    .option('--base-url <url>', 'the service, /api included')
+    .option('--key-stdin', 'read the key from standard input')
+    .addHelpText('after', help)
+    .action(async (options: LoginOptions) => {
+      const { runLogin } = await import('../run-login.ts')
+      await runLogin(options)
+    })
+}

@@ -1,0 +1,70 @@
+// `docmount service`: a drive that is there after every login, by a systemd user unit.
+
+import type { Command } from 'commander'
+
+const help = `
+The unit starts the drive at login, again after a failure for as long as it takes, and sends what is left when it stops.
+Service and key come from the config file: docmount login first. Everything behind -- goes to docmount mount.
+
+Examples:
+  $ docmount service install acme                        ~/acme from now on
+  $ docmount service install acme ~/documents -- --close-wait 0
+  $ docmount service status
+  $ docmount service remove acme                         stops it; what was not sent stays journaled
+  $ docmount service install acme /mnt/acme --fstab      prints the line for /etc/fstab instead`
+
+export function register(program: Command): void {
+  const service = program
+    .command('service')
+    .summary('have a drive mounted at every login')
+    .description('Makes, shows and removes the systemd user units that keep drives mounted.')
+    .addHelpText('after', help)
+
+  service
+    .command('install')
+    .summary('mount a project from now on')
+    .description('Writes a systemd user unit for the project, enables it and starts it.')
+    .argument('<project>', 'name of the project')
+    .argument('[mountpoint]', 'an empty folder (default: ~/PROJECT, made if missing)')
+    .argument('[options...]', 'options of docmount mount, behind --')
+    .option('--fstab', 'print the line for /etc/fstab, and write nothing')
+    .option('--no-start', 'write and enable the unit, but do not start it now')
+    .action(
+      async (
+        project: string,
+        mountpoint: string | undefined,
+        mountOptions: string[],
+        options: { fstab?: boolean; start: boolean },
+      ) => {
+        const { installUnit, printFstabLine } = await import('../run-service.ts')
+        // With nothing between project and --, commander takes the first option for the mountpoint.
+        const isOption = mountpoint?.startsWith('-') === true
+        const drive = {
+          project,
+          mountpoint: isOption ? undefined : mountpoint,
+          mountOptions: isOption ? [mountpoint ?? '', ...mountOptions] : mountOptions,
+        }
+        if (options.fstab === true) await printFstabLine(drive)
+        else await installUnit(drive, options.start)
+      },
+    )
+
+  service
+    .command('remove')
+    .summary('mount it no more')
+    .description('Stops the unit, which sends what is left, and removes it.')
+    .argument('<project>', 'name of the project')
+    .action(async (project: string) => {
+      const { removeUnit } = await import('../run-service.ts')
+      await removeUnit(project)
+    })
+
+  service
+    .command('status')
+    .summary('show the units')
+    .description('Shows the units of docmount and how they fare.')
+    .action(async () => {
+      const { showUnits } = await import('../run-service.ts')
+      await showUnits()
+    })
+}

@@ -1,0 +1,52 @@
+// The config file as `docmount login` leaves it: what is in it stays, one project's section is new. Never half written.
+
+import { randomUUID } from 'node:crypto'
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { DaemonError } from '../daemon/daemon-error.ts'
+import { configFilePath } from './config-file.ts'
+
+export interface Login {
+  readonly baseUrl: string
+  readonly apiKey: string
+  /** Projects the key sees: each gets a section. */
+  readonly projects: readonly string[]
+}
+
+/** Answers the file's path; its mode is 0600 afterwards. The first login is also what commands without a project use. */
+export async function saveLogin({ baseUrl, apiKey, projects }: Login): Promise<string> {
+  const file = configFilePath()
+  const config = await readExisting(file)
+  config['base_url'] ??= baseUrl
+  if (config['base_url'] === baseUrl && config['api_key_file'] === undefined) config['api_key'] ??= apiKey
+  const sections = (config['projects'] ?? {}) as Record<string, unknown>
+  for (const project of projects) sections[project] = { base_url: baseUrl, api_key: apiKey }
+  if (projects.length > 0) config['projects'] = sections
+  else config['api_key'] = apiKey
+  await writePrivately(file, `${JSON.stringify(config, null, 2)}\n`)
+  return file
+}
+
+async function readExisting(file: string): Promise<Record<string, unknown>> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    throw new DaemonError(`${file} cannot be read as JSON; fix or remove it, then log in again`, {
+      cause: error,
+    })
+  }
+}
+
+async function writePrivately(file: string, content: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  const draft = `${file}.${randomUUID()}`
+  try {
+    await writeFile(draft, content, { mode: 0o600, flag: 'wx' })
+    await chmod(draft, 0o600)
+    await rename(draft, file)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
+}

@@ -1,0 +1,106 @@
+// `docmount login`, with the key from a script and typed at a terminal.
+
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { whyNoPython } from '../support/python.ts'
+import { bash, run, type Ran } from '../support/run.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+
+const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
+
+let service: TestService
+let home: TemporaryFolder
+let keyFile: string
+beforeAll(async () => {
+  service = await startTestService()
+})
+afterAll(() => service.close())
+beforeEach(async () => {
+  home = await makeTemporaryFolder()
+  keyFile = join(home.path, 'key')
+  await writeFile(keyFile, `${service.apiKey}\n`)
+  return () => home.remove()
+})
+
+const environment = (): NodeJS.ProcessEnv => ({ PATH: process.env['PATH'], HOME: home.path })
+const configFile = (): string => join(home.path, '.config', 'docmount', 'config.json')
+
+function login(...args: string[]): Promise<Ran> {
+  const line = `"$1" "$2" login --key-stdin "\${@:4}" <"$3"`
+  return bash(line, [process.execPath, cli, keyFile, ...args], { env: environment(), mayFail: true })
+}
+
+test('a key that is accepted is kept, for nobody else to read, and every command finds it', async () => {
+  const { code, stdout } = await login('--base-url', service.baseUrl)
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('it sees acme') })
+  expect(stdout).not.toContain(service.apiKey)
+  expect((await stat(configFile())).mode & 0o777).toBe(0o600)
+  const { stdout: projects } = await run(process.execPath, [cli, 'projects'], { env: environment() })
+  expect(projects).toContain('acme')
+})
+
+test('an address without /api is understood, and the right one is said and kept', async () => {
+  const { stdout } = await login('--base-url', service.baseUrl.replace(/\/api$/, ''))
+  expect(stdout).toContain(`the service is ${service.baseUrl}`)
+  expect(JSON.parse(await readFile(configFile(), 'utf8'))).toMatchObject({
+    projects: { acme: { base_url: service.baseUrl } },
+  })
+})
+
+test('what the file held already stays', async () => {
+  await mkdir(join(home.path, '.config', 'docmount'), { recursive: true })
+  const other = { base_url: 'https://other.example/api', api_key_file: '~/other', projects: { other: {} } }
+  await writeFile(configFile(), JSON.stringify(other))
+  await login('--base-url', service.baseUrl)
+  expect(JSON.parse(await readFile(configFile(), 'utf8'))).toMatchObject(other)
+})
+
+test('a key that is refused changes nothing and says where a new one is made', async () => {
+  await writeFile(keyFile, 'dm_wrong_key')
+  const { code, stderr } = await login('--base-url', service.baseUrl)
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringMatching(/refuses the key \(401 .*settings/),
+  })
+  expect(stderr).not.toContain('dm_wrong_key')
+  await expect(stat(configFile())).rejects.toThrow('ENOENT')
+})
+
+test('no service, no key and no terminal are one sentence each', async () => {
+  expect((await login()).stderr).toMatch(/which service\?/)
+  expect((await login('--base-url', 'http://127.0.0.1:1')).stderr).toMatch(/no Project Document Service at/)
+  await writeFile(keyFile, '')
+  expect((await login('--base-url', service.baseUrl)).stderr).toMatch(/the key is empty/)
+  const bare = await run(process.execPath, [cli, 'login'], { env: environment(), mayFail: true })
+  expect(bare).toMatchObject({ code: 2, stderr: expect.stringMatching(/add --key-stdin/) })
+})
+
+test.skipIf(whyNoPython !== undefined)('a key typed at a terminal is not shown', async () => {
+  const typist = `
+import os, pty, sys
+answers = [b'Service', sys.argv[1].encode(), b'not shown', sys.argv[2].encode()]
+pid, terminal = pty.fork()
+if pid == 0: os.execvp(sys.argv[3], sys.argv[3:])
+shown = b''
+while True:
+    try: piece = os.read(terminal, 4096)
+    except OSError: break
+    if not piece: break
+    shown += piece
+    if answers and answers[0] in shown:
+        os.write(terminal, answers[1] + b'\\r')
+        answers = answers[2:]
+sys.stdout.write(shown.decode())
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))`
+  const { stdout } = await run(
+    'python3',
+    ['-c', typist, service.baseUrl, service.apiKey, process.execPath, cli, 'login'],
+    {
+      env: environment(),
+    },
+  )
+  expect(stdout).toContain('it sees acme')
+  expect(stdout).not.toContain(service.apiKey)
+})

@@ -1,0 +1,33 @@
+// The unit's text. That systemd runs it: test/mount/systemd.test.ts.
+
+import { expect, test } from 'vitest'
+import { unitName, unitText } from '../../src/cli/systemd-unit.ts'
+
+const parts = {
+  project: 'acme',
+  mountpoint: '/home/ann/acme',
+  program: ['/usr/bin/node', '/opt/docmount/main.js'],
+  mountOptions: [],
+  configFile: undefined,
+} as const
+
+test('it starts at login, again after every failure, and sends what is left when it stops', () => {
+  const lines = unitText(parts).split('\n')
+  expect(lines).toContain(
+    'ExecStart=/usr/bin/node /opt/docmount/main.js mount acme /home/ann/acme --foreground',
+  )
+  expect(lines).toContain('ExecStop=/usr/bin/node /opt/docmount/main.js unmount /home/ann/acme')
+  expect(lines).toEqual(
+    expect.arrayContaining(['StartLimitIntervalSec=0', 'Restart=on-failure', 'RestartSec=5']),
+  )
+})
+
+test('blanks, percent signs, dollars and quotes stay what they are', () => {
+  const odd = { ...parts, project: 'a b', mountpoint: '/home/ann/100% $HOME "x"' }
+  expect(unitText(odd)).toContain('mount "a b" "/home/ann/100%% $$HOME \\"x\\"" --foreground')
+})
+
+test('a unit is named as systemd-escape names it', () => {
+  expect(unitName('acme')).toBe('docmount-acme.service')
+  expect(unitName('a b/ü-1')).toBe('docmount-a\\x20b-\\xc3\\xbc\\x2d1.service')
+})
