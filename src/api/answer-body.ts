@@ -9,23 +9,45 @@ import type { Answer } from './transport.ts'
 const errorBodyBytes = 64 * 1024
 const longestErrorMessage = 500
 
-/** The whole body as parsed JSON, undefined for an empty one. Throws NetworkError: "protocol" for anything else. */
-export async function readJson(call: CallDescription, answer: Answer, maxBytes: number): Promise<unknown> {
+/** Entries of one list: a listing without an end must not fill the memory. */
+const mostElements = 2_000_000
+
+export interface JsonBounds {
+  readonly maxBytes: number
+  /** Told whenever a piece came. */
+  readonly onProgress?: (() => void) | undefined
+}
+
+/**
+ * The whole body as parsed JSON, undefined for an empty one. Throws NetworkError: "cut" for JSON that ends too early,
+ * "protocol" for anything else.
+ */
+export async function readJson(
+  call: CallDescription,
+  answer: Answer,
+  { maxBytes, onProgress }: JsonBounds,
+): Promise<unknown> {
   const json = new PiecewiseJson()
   let length = 0
   try {
     for await (const chunk of answer.chunks) {
       length += chunk.length
+      onProgress?.()
       if (length > maxBytes) {
         throw new NetworkError(call, 'protocol', `the answer is longer than ${maxBytes / 1024 / 1024} MiB`)
       }
       json.push(chunk)
+      if (json.elements > mostElements) {
+        throw new NetworkError(call, 'protocol', `the answer lists more than ${mostElements} entries`)
+      }
     }
     return json.end()
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     // Not kept as the cause: V8 quotes the text, which may hold presigned URLs.
     const type = answer.header('content-type') ?? 'no content type'
+    // A proxy that loses the rest and closes in good order leaves half an answer.
+    if (/\bjson\b/i.test(type)) throw new NetworkError(call, 'cut', 'the JSON of the answer is not whole')
     throw new NetworkError(
       call,
       'protocol',
@@ -46,9 +68,9 @@ export async function readError(
     return new NetworkError(call, 'protocol', redirectMessage(status, answer.header('location')))
   }
   const retryAfterMs = retryAfterMsOf(answer.header('retry-after'), Date.now())
-  const words = await errorMessageOf(answer)
+  const { words, isServices } = await errorOf(answer)
   const message = secrets.reduce((text, secret) => text.replaceAll(secret, '…'), words ?? statusText(status))
-  return new ApiError(call, status, message, retryAfterMs)
+  return new ApiError(call, status, message, retryAfterMs, isServices)
 }
 
 /** Reads a body of no interest to its end, so that the connection can be used again. Never throws. */
@@ -63,20 +85,30 @@ function redirectMessage(status: number, location: string | undefined): string {
   return `${status} redirect to ${origin}, which is not followed; is the base URL right?`
 }
 
-async function errorMessageOf(answer: Answer): Promise<string | undefined> {
+/** What the body says; whether it may be the service's own at all: JSON, or nothing. */
+async function errorOf(answer: Answer): Promise<{ words: string | undefined; isServices: boolean }> {
   try {
     const body = await readBytes(answer, errorBodyBytes)
+    if (body?.length === 0) return { words: undefined, isServices: true }
     const parsed: unknown = JSON.parse(body?.toString('utf8') ?? '')
-    if (typeof parsed !== 'object' || parsed === null || !('errorMessage' in parsed)) return undefined
-    const { errorMessage } = parsed
-    if (typeof errorMessage !== 'string') return undefined
-    // One line, and nothing a terminal would obey.
-    const line = errorMessage.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim()
-    return line === '' ? undefined : line.slice(0, longestErrorMessage)
+    return { words: wordsOf(parsed), isServices: true }
   } catch {
     // The status is the answer; its words are only help.
-    return undefined
+    return { words: undefined, isServices: !isHtml(answer) }
   }
+}
+
+function wordsOf(parsed: unknown): string | undefined {
+  if (typeof parsed !== 'object' || parsed === null || !('errorMessage' in parsed)) return undefined
+  const { errorMessage } = parsed
+  if (typeof errorMessage !== 'string') return undefined
+  // One line, and nothing a terminal would obey.
+  const line = errorMessage.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim()
+  return line === '' ? undefined : line.slice(0, longestErrorMessage)
+}
+
+function isHtml(answer: Answer): boolean {
+  return /\bhtml\b/i.test(answer.header('content-type') ?? '')
 }
 
 async function readBytes(answer: Answer, maxBytes: number): Promise<Buffer | undefined> {

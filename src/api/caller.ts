@@ -65,8 +65,12 @@ const defaultMaxAnswerBytes = 64 * 1024 * 1024
 export function createCaller(caller: CallerOptions): Caller {
   return async (spec) => {
     const call: CallDescription = { method: spec.method, path: spec.path }
-    const { signal, attempts = defaultAttempts } = spec.options ?? {}
-    const deadline = new Deadline(signal, spec.options?.deadlineMs ?? spec.deadlineMs ?? caller.deadlineMs)
+    const { signal, watch, reconnect, attempts = defaultAttempts } = spec.options ?? {}
+    if (reconnect === true) caller.transport.renew()
+    const deadline = new Deadline(
+      [signal, watch?.signal],
+      spec.options?.deadlineMs ?? spec.deadlineMs ?? caller.deadlineMs,
+    )
     try {
       return await withRetry(
         {
@@ -76,6 +80,7 @@ export function createCaller(caller: CallerOptions): Caller {
           remainingMs: () => deadline.remainingMs,
           sleep: (ms) => sleep(ms, undefined, { signal: deadline.signal }),
           onRetry: (error, attempt, delayMs) => {
+            watch?.onFailure(error)
             caller.log.debug({ ...call, attempt, delayMs, error: String(error) }, 'call is repeated')
           },
         },
@@ -118,7 +123,9 @@ async function attemptOnce(
 ): Promise<unknown> {
   const startedAt = performance.now()
   const ended = new AbortController()
+  const watch = spec.options?.watch
   const onProgress = (): void => {
+    watch?.onProgress()
     if (spec.isDeadlineForProgress === true) deadline.renew()
   }
   let status: number | undefined
@@ -134,6 +141,7 @@ async function attemptOnce(
       ...(spec.body === undefined ? {} : { body: spec.body.open(ended.signal, onProgress) }),
     })
     status = answer.status
+    watch?.onProgress()
     return await outcomeOf(spec, call, attempt, answer, key)
   } finally {
     // The service may answer before it has read the body (an early 409): whoever feeds the body must stop.
@@ -165,7 +173,10 @@ async function outcomeOf(
   const isSuccess = answer.status >= 200 && answer.status < 300
   if (!isSuccess && spec.isDone?.(answer.status, attempt) !== true) throw await readError(call, answer, [key])
   if (isSuccess && spec.isAnswerIgnored !== true) {
-    return await readJson(call, answer, spec.maxAnswerBytes ?? defaultMaxAnswerBytes)
+    return await readJson(call, answer, {
+      maxBytes: spec.maxAnswerBytes ?? defaultMaxAnswerBytes,
+      onProgress: spec.options?.watch?.onProgress.bind(spec.options.watch),
+    })
   }
   await drain(answer)
   return undefined

@@ -1,4 +1,4 @@
-// One clock and one signal for a call: the caller's AbortSignal joined with our own time limit.
+// One clock and one signal for a call: the AbortSignals of who made and who watches it, joined with our own time limit.
 // Not AbortSignal.any: its listeners on a long-lived parent are only collected with the parent.
 
 import { setMaxListeners } from 'node:events'
@@ -8,25 +8,29 @@ import type { CallDescription } from './errors.ts'
 /** A longer timer would fire at once. 24 days are for ever enough. */
 const longestTimerMs = 2 ** 31 - 1
 
-/** Joins a signal with a time limit. Dispose it when the call has ended, or the timer keeps the process alive. */
+/** A timer this late says that the process did not run meanwhile. */
+const standstillMs = 2_000
+
+/** Joins signals with a time limit. Dispose it when the call has ended, or the timer keeps the process alive. */
 export class Deadline {
   readonly #controller = new AbortController()
-  readonly #parent: AbortSignal | undefined
+  readonly #parents: readonly AbortSignal[]
   readonly #limitMs: number
   #timer: NodeJS.Timeout
   #endsAt: number
   #hasPassed = false
 
-  constructor(parent: AbortSignal | undefined, limitMs: number) {
-    this.#parent = parent
+  constructor(parents: readonly (AbortSignal | undefined)[], limitMs: number) {
+    this.#parents = parents.filter((parent) => parent !== undefined)
     this.#limitMs = Math.min(limitMs, longestTimerMs)
     this.#endsAt = performance.now() + this.#limitMs
     this.#timer = setTimeout(this.#pass, this.#limitMs)
-    if (parent === undefined) return
-    // One signal may bound hundreds of calls: as many listeners are no leak, each goes with its call.
-    setMaxListeners(0, parent)
-    if (parent.aborted) this.#follow()
-    else parent.addEventListener('abort', this.#follow, { once: true })
+    for (const parent of this.#parents) {
+      // One signal may bound hundreds of calls: as many listeners are no leak, each goes with its call.
+      setMaxListeners(0, parent)
+      if (parent.aborted) this.#follow()
+      else parent.addEventListener('abort', this.#follow, { once: true })
+    }
   }
 
   /** Aborted when the caller aborts or the time is over. */
@@ -53,22 +57,32 @@ export class Deadline {
 
   /** What a call that failed with `error` rejects with: the caller's own reason, "deadline", or the error itself. */
   explain(call: CallDescription, error: unknown): unknown {
-    if (this.#parent?.aborted === true) return this.#parent.reason
+    const aborted = this.#aborted
+    if (aborted !== undefined) return aborted.reason
     if (!this.#hasPassed) return error
     return new NetworkError(call, 'deadline', `no answer within ${this.#limitMs / 1000} s`)
   }
 
   dispose(): void {
     clearTimeout(this.#timer)
-    this.#parent?.removeEventListener('abort', this.#follow)
+    for (const parent of this.#parents) parent.removeEventListener('abort', this.#follow)
+  }
+
+  get #aborted(): AbortSignal | undefined {
+    return this.#parents.find(({ aborted }) => aborted)
   }
 
   readonly #pass = (): void => {
+    // Nobody was there to take an answer: this process stood still (a suspend, SIGSTOP). The time starts anew.
+    if (performance.now() - this.#endsAt > standstillMs) {
+      this.renew()
+      return
+    }
     this.#hasPassed = true
     this.#controller.abort()
   }
 
   readonly #follow = (): void => {
-    this.#controller.abort(this.#parent?.reason)
+    this.#controller.abort(this.#aborted?.reason)
   }
 }

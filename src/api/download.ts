@@ -25,7 +25,8 @@ export function createDownloader(downloader: DownloaderOptions): Downloader {
     checkRange(range)
     if (range.length === 0) return { totalSize: undefined, etag: undefined, chunks: noChunks() }
 
-    const deadline = new Deadline(options?.signal, options?.deadlineMs ?? downloader.stallMs)
+    const { watch } = options ?? {}
+    const deadline = new Deadline([options?.signal, watch?.signal], options?.deadlineMs ?? downloader.stallMs)
     const startedAt = performance.now()
     let status: number | undefined
     try {
@@ -42,6 +43,7 @@ export function createDownloader(downloader: DownloaderOptions): Downloader {
         signal: deadline.signal,
       })
       status = answer.status
+      watch?.onProgress()
       const part = await partOf(call, answer, range, [url, place.target])
       return {
         totalSize: part.totalSize,

@@ -17,24 +17,34 @@ export class ApiError extends Error {
   readonly errorMessage: string
   /** From Retry-After, in milliseconds. */
   readonly retryAfterMs: number | undefined
+  /** False where the body is not the service's JSON: a gateway or a captive portal may speak for it. */
+  readonly isServices: boolean
 
-  constructor(call: CallDescription, status: number, errorMessage: string, retryAfterMs?: number) {
+  constructor(
+    call: CallDescription,
+    status: number,
+    errorMessage: string,
+    retryAfterMs?: number,
+    isServices = true,
+  ) {
     super(`${call.method} ${call.path}: ${status} ${errorMessage}`)
     this.method = call.method
     this.path = call.path
     this.status = status
     this.errorMessage = errorMessage
     this.retryAfterMs = retryAfterMs
+    this.isServices = isServices
   }
 }
 
 /**
  * - `unreachable`: no connection (refused, DNS, TLS): the request cannot have been stored.
+ * - `away`: not even tried, or given up, because the service is known to be out of reach: nothing was stored.
  * - `cut`: the connection ended before the whole answer came: the outcome is unknown.
  * - `deadline`: our own deadline passed: the outcome is unknown.
  * - `protocol`: the answer is not what the interface says (bad JSON, wrong shape, a redirect).
  */
-export type NetworkErrorKind = 'unreachable' | 'cut' | 'deadline' | 'protocol'
+export type NetworkErrorKind = 'unreachable' | 'away' | 'cut' | 'deadline' | 'protocol'
 
 /** No usable answer came. Not thrown for an aborted call: that rejects with the signal's reason. */
 export class NetworkError extends Error {
@@ -72,7 +82,7 @@ export class ContentError extends Error {
 /** True when the service may have carried the call out although we saw no success. */
 export function isOutcomeUnknown(error: unknown): boolean {
   if (error instanceof ApiError) return error.status >= 500
-  if (error instanceof NetworkError) return error.kind !== 'unreachable'
+  if (error instanceof NetworkError) return error.kind !== 'unreachable' && error.kind !== 'away'
   return !(error instanceof ContentError || error instanceof InputError)
 }
 

@@ -24,6 +24,12 @@ export class PiecewiseJson {
   #isInString = false
   /** Backslashes at the end of the last chunk, while in a string. */
   #backslashes = 0
+  #elements = 0
+
+  /** How many elements of lists were parsed so far. */
+  get elements(): number {
+    return this.#elements
+  }
 
   push(chunk: Uint8Array): void {
     let start = 0
@@ -102,6 +108,7 @@ export class PiecewiseJson {
     const elements = JSON.parse(`[${Buffer.concat([...this.#rest, bytes]).toString()}]`) as unknown[]
     if (elements.length === 0) throw new SyntaxError('an element is missing')
     this.#rest = []
+    this.#elements += elements.length
     return elements
   }
 }

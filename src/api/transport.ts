@@ -35,6 +35,8 @@ export interface Transport {
   api(request: TransportRequest): Promise<Answer>
   /** To a presigned URL. Throws NetworkError. */
   download(request: TransportRequest): Promise<Answer>
+  /** Requests from now on use new connections; those under way finish on theirs. */
+  renew(): void
   /** Closes every connection; calls under way fail as `cut`. */
   close(): Promise<void>
 }
@@ -45,10 +47,12 @@ const keepAliveMs = 30_000
 /** Opens no connection yet. `connections` bounds each of the two pools per host. */
 export function createTransport(connections: number): Transport {
   const connectErrors = new WeakSet<object>()
-  const pools = {
+  const makePools = (): Record<'api' | 'download', Dispatcher> => ({
     api: createPool(connections, connectErrors),
     download: createPool(connections, connectErrors),
-  }
+  })
+  let pools = makePools()
+  const retired = new Set<Dispatcher>()
 
   const send = async (pool: Dispatcher, request: TransportRequest): Promise<Answer> => {
     const fail = (error: unknown): unknown => networkErrorOf(request.call, error, connectErrors)
@@ -73,8 +77,20 @@ export function createTransport(connections: number): Transport {
   return {
     api: (request) => send(pools.api, request),
     download: (request) => send(pools.download, request),
+    renew() {
+      const old = Object.values(pools)
+      pools = makePools()
+      for (const pool of old) {
+        retired.add(pool)
+        // Waits for the requests under way; what becomes of them is told to who made them.
+        void pool
+          .close()
+          .catch(() => {})
+          .finally(() => retired.delete(pool))
+      }
+    },
     async close() {
-      await Promise.all([pools.api.destroy(), pools.download.destroy()])
+      await Promise.all([...Object.values(pools), ...retired].map((pool) => pool.destroy()))
     },
   }
 }
@@ -135,6 +151,7 @@ function networkErrorOf(call: CallDescription, error: unknown, connectErrors: We
 
 const prefixOf: Record<NetworkErrorKind, string> = {
   unreachable: 'no connection',
+  away: 'the service is out of reach',
   cut: 'the connection broke',
   deadline: 'no answer in time',
   protocol: 'the answer is not HTTP',

@@ -71,9 +71,22 @@ export interface Upload {
   readonly content: BytesContent | UriContent | MultipartContent
 }
 
+/** Somebody who follows a call from outside: told how it goes, and able to end it. */
+export interface CallWatch {
+  /** Bytes went out or came in. */
+  onProgress(): void
+  /** An attempt failed, and another will follow. */
+  onFailure(error: unknown): void
+  /** Aborted: the call ends at once with the signal's reason. */
+  readonly signal: AbortSignal
+}
+
 /** How one call may be bounded. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
+  readonly watch?: CallWatch | undefined
+  /** Connections made before may be dead: this call, and every later one of the client, uses new ones. */
+  readonly reconnect?: boolean | undefined
   /**
    * Milliseconds for the whole call, retries included. Uploads: milliseconds without progress (default 120 s). Downloads:
    * for the whole range; without it they end when no byte has come for the client's `deadlineMs`.

@@ -63,8 +63,9 @@ function describe(shown: Shown): string {
   if (shown.path !== undefined) return describeDocument(shown.path, shown.unsent)
   const head = `${shown.mountpoint}  ${shown.project} at ${shown.baseUrl}  ${shown.state}`
   const facts = [
-    `service ${shown.service}`,
-    ...(shown.stale ? ['listing from an earlier run'] : []),
+    shown.away === undefined
+      ? `service ${shown.service}`
+      : `service away since ${new Date(shown.away.since).toISOString()} (${shown.away.reason}): what is shown may be old`,
     ...(shown.readOnly ? ['read-only'] : []),
     shown.unsent.length === 0
       ? 'everything sent'

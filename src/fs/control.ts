@@ -21,8 +21,9 @@ export function status(sb: Superblock): FileSystemStatus {
   return {
     project: sb.files.project,
     readOnly: sb.settings.readOnly,
-    service: sb.files.isReachable ? 'reachable' : 'unreachable',
-    stale: sb.tree.source.isStale,
+    service: sb.files.reach.state,
+    stale: sb.files.reach.isAway,
+    away: sb.files.reach.absence,
     unsent,
     unsentBytes: bytesOf(unsent),
     scratchFiles,
@@ -93,6 +94,7 @@ function* foldersUnder(folder: Node): Iterable<Node> {
 
 /** Tries everything at or under the path again, now, also what the service refused. Answers how many. */
 export function retry(sb: Superblock, path: string): number {
+  sb.files.reach.probeNow()
   return sb.queue.expedite((intention) => concerns(intention, path), { refusedToo: true })
 }
 

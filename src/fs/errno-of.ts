@@ -8,7 +8,7 @@ export function errnoOf(error: unknown): string {
   if (error instanceof ErrnoError) return error.code
   if (error instanceof ApiError) return errnoOfStatus(error.status)
   if (error instanceof InputError) return 'EINVAL'
-  if (error instanceof NetworkError) return error.kind === 'deadline' ? 'ETIMEDOUT' : 'EIO'
+  if (error instanceof NetworkError) return errnoOfNetwork(error)
   if (error instanceof Error) {
     if (error.name === 'AbortError') return 'EINTR'
     // Node's own system errors (ENOSPC from the spool) carry their name already.
@@ -17,6 +17,11 @@ export function errnoOf(error: unknown): string {
     if (typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) && !code.startsWith('ERR')) return code
   }
   return 'EIO'
+}
+
+/** What nobody can know now is ETIMEDOUT, never "it is not there". */
+function errnoOfNetwork({ kind }: NetworkError): string {
+  return kind === 'cut' || kind === 'protocol' ? 'EIO' : 'ETIMEDOUT'
 }
 
 function errnoOfStatus(status: number): string {

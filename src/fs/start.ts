@@ -9,7 +9,6 @@ import { ErrnoError } from '../errno-error.ts'
 import { WatchedFiles } from '../content/reach/watched-files.ts'
 import { Journal } from '../content/spool/journal.ts'
 import { PresignedUrls } from '../content/read/presigned-urls.ts'
-import { probeWhileUnreachable } from '../content/reach/probe.ts'
 import { SavedListings } from '../content/spool/saved-listings.ts'
 import { Spool } from '../content/spool/spool.ts'
 import { silentLog } from '../log.ts'
@@ -17,7 +16,6 @@ import { AttributeStore } from './tree/attribute-store.ts'
 import { timeOfMs } from './tree/attributes.ts'
 import { preserve } from './unsent/content.ts'
 import type { FileSystemOptions } from './contract.ts'
-import { isUnreachable } from './tree/folder-source.ts'
 import { HandleTable } from './tree/handles.ts'
 import { longestTtlMs } from './tree/listings.ts'
 import { TypePolicy } from './tree/names.ts'
@@ -36,7 +34,8 @@ export async function start(options: FileSystemOptions): Promise<Superblock> {
   try {
     await recover(sb)
     await sweepSpool(sb)
-    await listRoot(sb)
+    // Where the service is away, the last saved listing stands in for it.
+    await sb.tree.loadFresh(sb.tree.nodes.root)
     return sb
   } catch (error) {
     await stop(sb)
@@ -46,27 +45,11 @@ export async function start(options: FileSystemOptions): Promise<Superblock> {
 
 /** Ends all work; what is unsent stays journaled. */
 export async function stop(sb: Superblock): Promise<void> {
-  sb.stopProbing()
+  sb.files.close()
   await sb.queue.close()
   await sb.reader.close()
   sb.saved.close()
   sb.journal.close()
-}
-
-/** Lists the root; where the service is out of reach, the last saved listing stands in for it. */
-async function listRoot(sb: Superblock): Promise<void> {
-  const { tree } = sb
-  try {
-    await tree.loadFresh(tree.nodes.root)
-  } catch (error) {
-    if (!isUnreachable(error) || sb.saved.load('/') === undefined) throw error
-    sb.log.warn(
-      { project: sb.files.project },
-      'the service is out of reach: the drive shows what it last knew',
-    )
-    tree.source.isStale = true
-    await tree.loadFresh(tree.nodes.root)
-  }
 }
 
 function settingsOf(options: FileSystemOptions): Settings {
@@ -93,7 +76,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
   const journal = new Journal(settings.stateDir)
   const log = options.log ?? silentLog
   const now = Date.now
-  const files = new WatchedFiles(options.files)
+  const files = new WatchedFiles(options.files, log)
   const saved = new SavedListings(settings.stateDir)
   const spool = new Spool(join(settings.stateDir, 'spool'), journal)
   mkdirSync(settings.cacheDir, { recursive: true, mode: 0o700 })
@@ -114,6 +97,8 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     log,
     mimetypeOf: (path, head) => mimetypeOf(types, path, head),
     preserve: (path, signal) => preserve(sb, path, signal),
+    // Decided while the service was away, by a listing of any age.
+    isLate: ({ since }) => since <= files.reach.backAt,
     secure: async ({ spool: id }) => {
       if (id !== undefined) await spool.makeDurable(id)
       await journal.durable()
@@ -133,6 +118,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
   const attributes = new AttributeStore(journal)
   const tree = new Tree({
     files,
+    reach: files.reach,
     ttlMs: settings.cacheTtlMs,
     now,
     log,
@@ -146,15 +132,15 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     mountedAt: timeOfMs(now()),
   }
   const sb: Superblock = {
-    stopProbing: probeWhileUnreachable(files),
     settings, files, log, tree, handles: new HandleTable(), journal, saved, spool, queue, urls, reader,
     walkAhead: new WalkAhead(tree), prefetch: new Prefetch({ tree, reader, urls }), types, attributes, owner, now,
     owners: new Map(), contents: new Map(), references: new Map(),
   } // prettier-ignore
   // Whatever waits for a service that was out of reach goes on as soon as it answers again.
-  files.onReachableAgain = () => {
-    tree.endStale()
+  files.reach.onChange((state, before) => {
+    if (state !== 'reachable' || before !== 'away') return
+    void tree.endStale()
     queue.expedite(({ attempts }) => attempts > 0)
-  }
+  })
   return sb
 }

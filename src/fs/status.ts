@@ -1,5 +1,7 @@
 // What the filesystem says of itself: the shape of `docmount status --json`, for people and scripts.
 
+import type { Absence, ReachState } from '../content/reach/reach.ts'
+
 /**
  * - `pending`: journaled, waiting for its turn or its quiet time.
  * - `sending`: on its way.
@@ -28,9 +30,12 @@ export interface Unsent {
 export interface FileSystemStatus {
   readonly project: string
   readonly readOnly: boolean
-  readonly service: 'reachable' | 'unreachable'
-  /** True while the listing shown comes from an earlier run, because the service cannot be asked. */
+  /** `doubtful`: something is wrong, and it is being found out what. `away`: everything is answered from what is here. */
+  readonly service: ReachState
+  /** True while listings of any age are shown, because the service cannot be asked. */
   readonly stale: boolean
+  /** Since when it is away (epoch ms), and why. */
+  readonly away: Absence | undefined
   readonly unsent: readonly Unsent[]
   readonly unsentBytes: number
   /** Local-only files (editor droppings), never sent. */

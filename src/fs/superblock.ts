@@ -49,7 +49,6 @@ export interface Superblock {
   readonly attributes: AttributeStore
   readonly owner: Owner
   readonly now: () => number
-  readonly stopProbing: () => void
   /** Whose content an intention carries, by intention id. */
   readonly owners: Map<number, Node>
   /** Whose content a spool file is, by spool id. */

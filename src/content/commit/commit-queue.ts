@@ -471,7 +471,8 @@ export class CommitQueue {
     job.error = error
     // A service may echo a signature or a key in what it says.
     intention.lastError = redact(error instanceof Error ? error.message : String(error))
-    job.isUnreachable = error instanceof NetworkError && error.kind === 'unreachable'
+    job.isUnreachable =
+      error instanceof NetworkError && (error.kind === 'unreachable' || error.kind === 'away')
     if (isWorthRetrying(error)) {
       intention.notBefore = this.#now() + backoffMs(intention.attempts, error)
       this.#options.log.warn(

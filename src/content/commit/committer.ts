@@ -31,6 +31,8 @@ export interface CommitterOptions {
   mimetypeOf(path: string, head: () => Promise<Uint8Array>): Promise<Mimetype>
   /** Called before the version at `path` is destroyed: whoever still needs its bytes takes them now. */
   preserve(path: string, signal: AbortSignal): Promise<void>
+  /** True when what the intention was decided by may have been old. */
+  isLate(intention: Intention): boolean
   /** Makes the intention and its content survive a power cut. */
   secure(intention: Intention): Promise<void>
   /** Journals the intention's changed fields. */
@@ -326,7 +328,7 @@ export class Committer {
   /** A delete that comes late (the service was out of reach, or this machine was) must not hit a version nobody here has seen. */
   async #deleteSeen(intention: Intention, signal: AbortSignal): Promise<void> {
     const { path, base } = intention
-    const isLate = intention.attempts > 1 || intention.isInDoubt
+    const isLate = intention.attempts > 1 || intention.isInDoubt || this.#options.isLate(intention)
     if (isLate && base !== undefined) {
       const standing = await lookUp(this.#options.files, path, { signal })
       if (standing === undefined) return

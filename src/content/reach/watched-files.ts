@@ -1,6 +1,7 @@
-// A `Files` around another that counts calls and knows whether the service answers. Same shape in, same shape out.
+// A `Files` around another that keeps account of its calls and knows whether the service is there: while it is away no
+// call is made, and each is refused at once. Same shape in, same shape out.
 
-import { ApiError, NetworkError } from '../../api/errors.ts'
+import { NetworkError } from '../../api/errors.ts'
 import type {
   CallOptions,
   Download,
@@ -10,65 +11,190 @@ import type {
   RemoteFile,
   Upload,
 } from '../../api/types.ts'
+import type { Log } from '../../log.ts'
+import { CallsUnderWay, CallUnderWay, type CallKind } from './calls-under-way.ts'
+import { evidenceOf, type Evidence } from './evidence.ts'
+import { askedAgain } from './asked-again.ts'
+import { Reach } from './reach.ts'
+
+/** A probe whose answer flows may take this long. */
+const longestProbeMs = 60_000
 
 export class WatchedFiles implements Files {
   readonly project: string
+  readonly reach: Reach
   readonly #inner: Files
+  readonly #calls: CallsUnderWay
+  /** Questions that may be asked a second time, by what follows their first. */
+  readonly #repeatable = new Map<CallUnderWay, () => void>()
   apiCalls = 0
   downloads = 0
   failedCalls = 0
-  isReachable = true
-  /** Called when an answer comes after the service was out of reach. */
-  onReachableAgain: () => void = () => {}
-  /** Called when the service is out of reach. */
-  onUnreachable: () => void = () => {}
 
-  constructor(inner: Files) {
+  constructor(inner: Files, log: Log) {
     this.#inner = inner
     this.project = inner.project
+    this.reach = new Reach({ log, probe: (silentMs) => this.#probe(silentMs) })
+    this.#calls = new CallsUnderWay({
+      isAway: () => this.reach.isAway,
+      reason: () => this.reach.absence?.reason ?? 'no answer',
+      onSilent: () => this.reach.doubt(),
+    })
+    this.reach.onChange((state) => {
+      if (state === 'away') this.#calls.lost()
+      else if (state === 'reachable') this.#found()
+    })
   }
 
   get(path: string, options?: CallOptions): Promise<RemoteFile | FolderListing> {
-    this.apiCalls++
-    return this.#observe(this.#inner.get(path, options))
+    return askedAgain(options, (how, mayAskAgain) => {
+      this.apiCalls++
+      return this.#follow('GET', path, 'question', how, (watched, call) => {
+        this.#repeatable.set(call, mayAskAgain)
+        return this.#inner.get(path, watched).finally(() => this.#repeatable.delete(call))
+      })
+    })
   }
 
   upload(path: string, upload: Upload, options?: CallOptions): Promise<RemoteFile> {
     this.apiCalls++
-    return this.#observe(this.#inner.upload(path, upload, options))
+    return this.#follow('PUT', path, 'change', options, (how) => this.#inner.upload(path, upload, how))
   }
 
   delete(path: string, options?: CallOptions): Promise<void> {
     this.apiCalls++
-    return this.#observe(this.#inner.delete(path, options))
+    return this.#follow('DELETE', path, 'change', options, (how) => this.#inner.delete(path, how))
   }
 
-  download(url: string, path: string, range: Range, options?: CallOptions): Promise<Download> {
+  /** The host of the downloads may be another one: what it does raises doubt, and proves nothing. */
+  async download(url: string, path: string, range: Range, options?: CallOptions): Promise<Download> {
     this.downloads++
-    return this.#observe(this.#inner.download(url, path, range, options))
-  }
-
-  async #observe<T>(call: Promise<T>): Promise<T> {
+    this.#checkReach('GET', path)
+    const call = this.#begin('GET', path, 'question')
     try {
-      const answer = await call
-      this.#reached()
-      return answer
+      const download = await this.#inner.download(url, path, range, { ...options, watch: call })
+      return { ...download, chunks: this.#followed(download.chunks, call) }
     } catch (error) {
-      if (error instanceof ApiError && error.status < 500) this.#reached()
-      else this.failedCalls++
-      if (error instanceof NetworkError && error.kind === 'unreachable') this.#lost()
+      this.#calls.finish(call)
+      this.failedCalls++
+      if (evidenceOf(error) !== 'answer' && evidenceOf(error) !== 'nothing') this.reach.doubt()
       throw error
     }
   }
 
-  #lost(): void {
-    this.isReachable = false
-    this.onUnreachable()
+  /** Ends what asks whether the service is back. */
+  close(): void {
+    this.reach.close()
   }
 
-  #reached(): void {
-    if (this.isReachable) return
-    this.isReachable = true
-    this.onReachableAgain()
+  #checkReach(method: string, path: string): void {
+    if (!this.reach.isAway) return
+    const reason = this.reach.absence?.reason ?? 'no answer'
+    throw new NetworkError({ method, path }, 'away', `the service is out of reach: ${reason}`)
   }
+
+  #begin(method: string, path: string, kind: CallKind): CallUnderWay {
+    const call: CallUnderWay = new CallUnderWay({ method, path }, kind, (error) => {
+      this.#tell(error)
+      this.#calls.failed(call)
+    })
+    this.#calls.begin(call)
+    return call
+  }
+
+  async #follow<T>(
+    method: string,
+    path: string,
+    kind: CallKind,
+    options: CallOptions | undefined,
+    make: (options: CallOptions, call: CallUnderWay) => Promise<T>,
+  ): Promise<T> {
+    this.#checkReach(method, path)
+    const call = this.#begin(method, path, kind)
+    try {
+      const answer = await make({ ...options, watch: call }, call)
+      this.reach.tell('answer', '')
+      return answer
+    } catch (error) {
+      if (evidenceOf(error) !== 'answer') this.failedCalls++
+      this.#tell(error)
+      // A question is answered from what is here where the service turns out to be away: that is known in a moment.
+      if (kind === 'question') await this.reach.decided()
+      if (kind === 'question' && evidenceOf(error) !== 'answer') this.#checkReach(method, path)
+      throw error
+    } finally {
+      this.#calls.finish(call)
+    }
+  }
+
+  #tell(error: unknown): void {
+    this.reach.tell(evidenceOf(error), reasonOf(error))
+  }
+
+  #found(): void {
+    this.#calls.found()
+    // Their connections may be dead: the answer to the same question on a new one may come first.
+    for (const call of this.#calls.silent()) this.#repeatable.get(call)?.()
+  }
+
+  async #probe(silentMs: number): Promise<{ evidence: Evidence; reason: string }> {
+    const controller = new AbortController()
+    const silence = setTimeout(() => {
+      controller.abort(new NetworkError({ method: 'GET', path: '/' }, 'deadline', 'no answer'))
+    }, silentMs)
+    const watch = {
+      signal: controller.signal,
+      onProgress: () => void silence.refresh(),
+      onFailure: () => {},
+    }
+    try {
+      this.apiCalls++
+      await this.#inner.get('/', { attempts: 1, deadlineMs: longestProbeMs, reconnect: true, watch })
+      return { evidence: 'answer', reason: '' }
+    } catch (error) {
+      const evidence = evidenceOf(error)
+      if (evidence !== 'answer') this.failedCalls++
+      // Whatever goes wrong here, the next probe is the way out.
+      return { evidence: evidence === 'nothing' ? 'doubt' : evidence, reason: reasonOf(error) }
+    } finally {
+      clearTimeout(silence)
+    }
+  }
+
+  /** The chunks, each of which says that bytes flow; a reader that rests is no silence. */
+  #followed(chunks: AsyncIterable<Uint8Array>, call: CallUnderWay): AsyncIterableIterator<Uint8Array> {
+    const inner = chunks[Symbol.asyncIterator]()
+    call.isResting = true
+    const end = (): void => this.#calls.finish(call)
+    return {
+      [Symbol.asyncIterator]() {
+        return this
+      },
+      next: () => {
+        call.isResting = false
+        call.onProgress()
+        return inner.next().then(
+          (result) => {
+            call.isResting = true
+            if (result.done === true) end()
+            return result
+          },
+          (error: unknown) => {
+            end()
+            this.failedCalls++
+            throw error
+          },
+        )
+      },
+      async return() {
+        end()
+        await inner.return?.()
+        return { done: true, value: undefined }
+      },
+    }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

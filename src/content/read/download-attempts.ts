@@ -76,7 +76,7 @@ export async function attemptDownload<T>(
         refusedUrl = url
         continue
       }
-      if (!isTemporary(error)) throw error
+      if (!isTemporary(error) || isAway(error)) throw error
       const delayMs = Math.max(backoffMs(failures++), retryAfterMs(error))
       if (now() + delayMs - lastProgressMs > budgetMs) {
         timeBudget.gaveUp()
@@ -97,6 +97,11 @@ function refusedTwice({ path }: Version, cause: unknown): ErrnoError {
 
 function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && refusedStatuses.includes(error.status)
+}
+
+/** It cannot be had now, and whoever waits for it need not. */
+function isAway(error: unknown): boolean {
+  return error instanceof NetworkError && error.kind === 'away'
 }
 
 function retryAfterMs(error: unknown): number {

@@ -10,6 +10,7 @@ import { lookUp } from '../../content/remote-lookup.ts'
 import { preserve } from '../unsent/content.ts'
 import { stayThoughEmpty } from './folders.ts'
 import { childOf, withListing } from './lookup.ts'
+import { rmdirHere } from './rmdir-here.ts'
 import type { FolderState, Node } from '../tree/node.ts'
 import type { Caller } from '../operations.ts'
 import type { Superblock } from '../superblock.ts'
@@ -35,6 +36,7 @@ export async function rmdir(sb: Superblock, parent: number, name: string, caller
     removeFolder(sb, above, node)
     return
   }
+  if (sb.files.reach.isAway) return rmdirHere(sb, above, node, caller)
   // A document that had the folder's name before has a delete of its own.
   const own = pendingDelete(sb, node.path)
   const untried = sb.queue.untriedDeletes(node.path).filter((job) => job !== own)

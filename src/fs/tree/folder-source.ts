@@ -1,54 +1,66 @@
-// Where a folder's names come from: the service, or, from a start without it until it answers, what was last saved.
+// Where a folder's names come from: the service, or, while it is away, what it last said.
 
 import { NetworkError } from '../../api/errors.ts'
 import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import { mayMeanMissing } from '../../content/remote-lookup.ts'
+import type { Reach } from '../../content/reach/reach.ts'
 import type { SavedListings } from '../../content/spool/saved-listings.ts'
 import type { Listing } from './listings.ts'
 import type { Node } from './node.ts'
 
 /** No operation but a waiting close may block longer than 15 s. */
 const deadlineMs = 14_000
-/** While saved listings stand in for a service out of reach, nobody waits long for it. */
-const staleDeadlineMs = 1_500
+/** When a saved listing was asked for is not known: it is older than everything that happened here. */
+const longAgo = 0
 
 export interface FolderSourceOptions {
   readonly files: Files
+  readonly reach: Reach
   readonly saved: SavedListings
+  readonly now: () => number
   /** The parent's listing, asked for now: it decides whether a folder is gone. */
   loadFresh(folder: Node): Promise<Listing>
 }
 
 export class FolderSource {
   readonly #options: FolderSourceOptions
-  /** True from a start without the service until it answers. */
-  isStale = false
 
   constructor(options: FolderSourceOptions) {
     this.#options = options
   }
 
-  /** The folder's names now. Throws ENOENT and ENOTDIR where it is none any more, ApiError, NetworkError. */
-  async names(folder: Node): Promise<Listing['names']> {
-    const { saved } = this.#options
+  /**
+   * The folder's listing now, or the last one known (`previous` itself, or a saved one) where the service is away. Throws
+   * ENOENT and ENOTDIR where it is no folder any more, ApiError, NetworkError.
+   */
+  async listing(folder: Node, previous: Listing | undefined): Promise<Listing> {
+    const { saved, reach, now } = this.#options
+    const requestedAt = now()
     try {
       const names = await this.#ask(folder)
       saved.save(folder.path, names)
-      return names
+      return { names, requestedAt }
     } catch (error) {
-      const remembered = this.isStale && isUnreachable(error) ? saved.load(folder.path) : undefined
+      const remembered =
+        reach.isAway && isUnreachable(error) ? (previous ?? this.#remembered(folder)) : undefined
       if (remembered === undefined) throw error
       return remembered
     }
   }
 
+  /** What an earlier listing said, also of an earlier run. */
+  #remembered(folder: Node): Listing | undefined {
+    const names = this.#options.saved.load(folder.path)
+    if (names !== undefined) return { names, requestedAt: longAgo }
+    return folder.folder?.isMadeHere === true ? { names: new Map(), requestedAt: longAgo } : undefined
+  }
+
   async #ask(folder: Node): Promise<Listing['names']> {
     const { path } = folder
-    const how = this.isStale ? { deadlineMs: staleDeadlineMs, attempts: 1 } : { deadlineMs }
     let answer: RemoteFile | FolderListing
     try {
-      answer = await this.#options.files.get(path, how)
+      answer = await this.#options.files.get(path, { deadlineMs })
     } catch (error) {
       if (!mayMeanMissing(error) || folder.parent === undefined) throw error
       // Made here, or holding something unsent: it is a folder although the service has none.

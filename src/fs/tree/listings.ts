@@ -22,6 +22,8 @@ export interface Listing {
 export interface ListingsOptions {
   readonly ttlMs: number
   readonly now: () => number
+  /** True while the service cannot be asked: what is known is served, of any age. */
+  isAway(): boolean
   /** Asks the service and puts the answer into the tree. `previous` is what was known before. */
   load(folder: Node, previous: Listing | undefined): Promise<Listing>
   /** A listing made room for others. */
@@ -31,6 +33,8 @@ export interface ListingsOptions {
 export class Listings {
   readonly #options: ListingsOptions
   readonly #cache: LRUCache<number, Listing, Node>
+  /** Folders that were asked for while the service was away. */
+  readonly #servedStale = new Set<Node>()
 
   constructor(options: ListingsOptions) {
     this.#options = options
@@ -49,10 +53,21 @@ export class Listings {
   /** The folder's listing, at once where it is fresh. Rejects as `load` does. */
   get(folder: Node): MaybePromise<Listing> {
     const listing = this.#cache.get(folder.ino)
+    if (this.#options.isAway()) {
+      this.#servedStale.add(folder)
+      return listing ?? this.#load(folder)
+    }
     if (listing === undefined || this.remainingMs(listing) <= 0) return this.#load(folder)
     const ageMs = this.#options.now() - listing.requestedAt
     if (ageMs > (this.#options.ttlMs * 2) / 3) this.#load(folder).catch(() => {})
     return listing
+  }
+
+  /** Folders that were served from old listings since this was last asked. */
+  takeServedStale(): Node[] {
+    const folders = [...this.#servedStale]
+    this.#servedStale.clear()
+    return folders
   }
 
   /** What is known now, fresh or not. */
@@ -71,6 +86,7 @@ export class Listings {
   }
 
   forget(folder: Node): void {
+    this.#servedStale.delete(folder)
     this.#cache.delete(folder.ino)
   }
 

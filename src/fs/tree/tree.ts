@@ -10,6 +10,7 @@ import type { Files, RemoteFile, RemoteFolder } from '../../api/types.ts'
 import { fingerprintOf, isNewer } from '../../content/fingerprint.ts'
 import type { SavedListings } from '../../content/spool/saved-listings.ts'
 import type { Log } from '../../log.ts'
+import type { Reach } from '../../content/reach/reach.ts'
 import { FolderSource } from './folder-source.ts'
 import { Listings, type Listing } from './listings.ts'
 import type { FolderState, Node, Tombstone } from './node.ts'
@@ -18,10 +19,11 @@ import { silentNotifier, type MaybePromise, type Notifier } from '../operations.
 
 export interface TreeOptions {
   readonly files: Files
+  readonly reach: Reach
   readonly ttlMs: number
   readonly now: () => number
   readonly log: Log
-  /** Listings of an earlier run, for a start without the service. */
+  /** The last listing of each folder, for when the service is away. */
   readonly saved: SavedListings
   /** The node shows this record now: modes and times set here for this version are put on it. */
   adorn(node: Node): void
@@ -41,6 +43,7 @@ export class Tree {
     this.listings = new Listings({
       ttlMs: options.ttlMs,
       now: options.now,
+      isAway: () => options.reach.isAway,
       load: (folder, previous) => this.#load(folder, previous),
       evicted: (ino) => this.nodes.forget(ino, 0),
     })
@@ -59,9 +62,8 @@ export class Tree {
   }
 
   async #load(folder: Node, previous: Listing | undefined): Promise<Listing> {
-    const requestedAt = this.#options.now()
-    const names = await this.source.names(folder)
-    const listing: Listing = { names, requestedAt }
+    const listing = await this.source.listing(folder, previous)
+    if (listing === previous) return listing
     this.#install(folder, listing, previous)
     return listing
   }
@@ -71,14 +73,13 @@ export class Tree {
     return settledAt + this.#options.ttlMs
   }
 
-  /** The service answers again: what stood in for it is forgotten. */
-  endStale(): void {
-    if (!this.source.isStale) return
-    this.source.isStale = false
-    for (const node of this.nodes.all()) {
-      if (node.folder === undefined || this.listings.known(node) === undefined) continue
-      this.listings.forget(node)
-      this.notifier.contentChanged(node.ino)
+  /** The service answers again: the folders that were looked at meanwhile are listed anew, and the door is told what changed. */
+  async endStale(): Promise<void> {
+    for (const folder of this.listings.takeServedStale()) {
+      if (this.#options.reach.isAway) return
+      if (folder.isUnlinked || this.listings.fresh(folder) !== undefined) continue
+      // Whoever looks there next asks again, and is told what is wrong.
+      await this.loadFresh(folder).catch(() => {})
     }
   }
 
@@ -95,6 +96,11 @@ export class Tree {
     const node = this.nodes.add(record.kind, folder, name)
     if (record.kind === 'file') this.show(node, record, listing.requestedAt)
     return node
+  }
+
+  /** The child that is true here, whatever a listing says. */
+  keptChild({ folder }: Node, name: string): Node | undefined {
+    return folder?.kept.has(name) === true ? folder.children.get(name) : undefined
   }
 
   /** Every visible name, in the service's order, then those that are only here. */

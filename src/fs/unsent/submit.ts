@@ -140,11 +140,11 @@ export function isUnsubmitted(node: Node): boolean {
 export async function waitForService(sb: Superblock, job: Job, signal: AbortSignal): Promise<void> {
   const { closeWaitMs } = sb.settings
   if (closeWaitMs === 0) return sb.journal.durable()
-  const outcome = await waitForJob(job, {
-    timeoutMs: closeWaitMs,
-    signal,
-    untilUnreachable: closeWaitMs !== Infinity,
-  })
+  const isPatient = closeWaitMs === Infinity
+  // Known to be away: there is nothing to wait for.
+  if (sb.files.reach.isAway && !isPatient) return sb.journal.durable()
+  const waiting = waitForJob(job, { timeoutMs: closeWaitMs, signal, untilUnreachable: !isPatient })
+  const outcome = await (isPatient ? waiting : sb.files.reach.unlessAway(waiting))
   if (outcome === 'done') return
   await sb.journal.durable()
   sb.log.info({ path: job.intention.path, outcome }, 'saved here; sending goes on in the background')

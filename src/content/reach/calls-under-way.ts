@@ -1,0 +1,166 @@
+// The calls under way, and how long each has been silent: silence raises doubt, and when the service is away nobody goes
+// on waiting for it.
+
+import { NetworkError } from '../../api/errors.ts'
+import type { CallDescription } from '../../api/errors.ts'
+import type { CallWatch } from '../../api/types.ts'
+
+/**
+ * - `question`: somebody waits for it, and it may be asked again (GET, a download).
+ * - `change`: it may take its time, and is not given up while it may still be carried out (PUT, DELETE).
+ */
+export type CallKind = 'question' | 'change'
+
+/** A question without a byte for so long raises doubt. */
+export const doubtAfterMs = 2_500
+/** While the service is away, a question under way gets no more than this. */
+const patienceMs = 500
+/** A change from before an absence that is silent for so long after it hangs on a dead connection. */
+const changePatienceMs = 5_000
+/** A look this late says that the process stood still: silence was its own. */
+const standstillMs = 2_000
+
+export class CallUnderWay implements CallWatch {
+  readonly description: CallDescription
+  readonly kind: CallKind
+  readonly #controller = new AbortController()
+  readonly #onFailure: (error: unknown) => void
+  seenAt: number = performance.now()
+  hasRaisedDoubt = false
+  /** It was under way while the service was away, and silent since. */
+  isSuspect = false
+  /** Nobody asks for bytes at the moment. */
+  isResting = false
+
+  constructor(description: CallDescription, kind: CallKind, onFailure: (error: unknown) => void) {
+    this.description = description
+    this.kind = kind
+    this.#onFailure = onFailure
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  onProgress(): void {
+    this.seenAt = performance.now()
+    this.isSuspect = false
+    this.hasRaisedDoubt = false
+  }
+
+  onFailure(error: unknown): void {
+    this.#onFailure(error)
+  }
+
+  end(error: NetworkError): void {
+    this.#controller.abort(error)
+  }
+
+  silentMs(now: number): number {
+    return this.isResting ? 0 : now - this.seenAt
+  }
+}
+
+export interface CallsUnderWayOptions {
+  readonly isAway: () => boolean
+  readonly reason: () => string
+  /** A question has been silent for long. */
+  onSilent(): void
+}
+
+export class CallsUnderWay {
+  readonly #options: CallsUnderWayOptions
+  readonly #calls = new Set<CallUnderWay>()
+  #timer: NodeJS.Timeout | undefined
+  #lookAt = Infinity
+
+  constructor(options: CallsUnderWayOptions) {
+    this.#options = options
+  }
+
+  begin(call: CallUnderWay): void {
+    this.#calls.add(call)
+    this.#schedule(performance.now() + doubtAfterMs)
+  }
+
+  finish(call: CallUnderWay): void {
+    this.#calls.delete(call)
+    if (this.#calls.size > 0) return
+    clearTimeout(this.#timer)
+    this.#lookAt = Infinity
+  }
+
+  /** The service is away: who waits is told soon. */
+  lost(): void {
+    for (const call of this.#calls) if (call.kind === 'change') call.isSuspect = true
+    this.#look()
+  }
+
+  /** An attempt failed: where the service is away, there is no second. */
+  failed(call: CallUnderWay): void {
+    if (this.#options.isAway() && call.kind === 'question') this.#end(call)
+  }
+
+  /** The service is there again: what hangs on a connection of before is found out. */
+  found(): void {
+    for (const call of this.#calls) if (call.isSuspect) call.seenAt = performance.now()
+    this.#look()
+  }
+
+  /** Questions that have been silent for as long as raises doubt. */
+  *silent(): Iterable<CallUnderWay> {
+    const now = performance.now()
+    for (const call of this.#calls)
+      if (call.kind === 'question' && call.silentMs(now) >= doubtAfterMs) yield call
+  }
+
+  #schedule(at: number): void {
+    if (at >= this.#lookAt) return
+    clearTimeout(this.#timer)
+    this.#lookAt = at
+    this.#timer = setTimeout(() => this.#rings(), Math.max(1, at - performance.now())).unref()
+  }
+
+  #rings(): void {
+    const now = performance.now()
+    if (now - this.#lookAt > standstillMs) for (const call of this.#calls) call.seenAt = now
+    this.#look()
+  }
+
+  #look(): void {
+    this.#lookAt = Infinity
+    const isAway = this.#options.isAway()
+    const now = performance.now()
+    let next = Infinity
+    let isAnySilent = false
+    for (const call of this.#calls) {
+      const limitMs = limitOf(call, isAway)
+      if (call.silentMs(now) < limitMs) {
+        next = Math.min(next, now + limitMs - call.silentMs(now))
+      } else if (call.kind === 'question' && !isAway) {
+        next = Math.min(next, now + doubtAfterMs)
+        isAnySilent ||= !call.hasRaisedDoubt
+        call.hasRaisedDoubt = true
+      } else {
+        this.#end(call)
+      }
+    }
+    if (next !== Infinity) this.#schedule(next)
+    if (isAnySilent) this.#options.onSilent()
+  }
+
+  #end(call: CallUnderWay): void {
+    const { description, kind } = call
+    call.end(
+      kind === 'question'
+        ? new NetworkError(description, 'away', `the service is out of reach: ${this.#options.reason()}`)
+        : new NetworkError(description, 'cut', 'the connection is from before the service was out of reach'),
+    )
+  }
+}
+
+/** After how long a silence something happens to the call (ms). */
+function limitOf(call: CallUnderWay, isAway: boolean): number {
+  if (call.kind === 'change') return call.isSuspect && !isAway ? changePatienceMs : Infinity
+  return isAway ? patienceMs : doubtAfterMs
+}

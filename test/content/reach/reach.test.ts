@@ -1,0 +1,175 @@
+// Whether the service is there: what turns it away, what answers meanwhile, and what brings it back.
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+import { createClient, type Client } from '../../../src/api/client.ts'
+import { NetworkError } from '../../../src/api/errors.ts'
+import { WatchedFiles } from '../../../src/content/reach/watched-files.ts'
+import { silentLog } from '../../../src/log.ts'
+import { startNetwork, type Network } from '../../support/network.ts'
+import { project, startTestService, type TestService } from '../../support/service.ts'
+import { waitUntil } from '../../support/wait-until.ts'
+
+let service: TestService
+let network: Network
+let client: Client
+let files: WatchedFiles
+
+beforeEach(async () => {
+  service = await startTestService()
+  network = await startNetwork(() => Number(new URL(service.baseUrl).port))
+  client = createClient({ baseUrl: network.baseUrl, apiKey: service.apiKey })
+  files = new WatchedFiles(client.files(project), silentLog)
+  await service.other.put('/a.txt', 'a')
+  await files.get('/')
+})
+
+afterEach(async () => {
+  files.close()
+  await client.close()
+  await network.close()
+  await service.close()
+})
+
+const errorOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+
+const kindOf = async (work: Promise<unknown>): Promise<string | undefined> => {
+  const error = await errorOf(work)
+  return error instanceof NetworkError ? error.kind : String(error)
+}
+
+describe('reach', () => {
+  for (const state of ['refused', 'black-hole', 'portal', 'gateway'] as const) {
+    it(`${state}: the first question finds out, and nothing is sent after it but the probe`, async () => {
+      await network.set(state)
+      expect(['away', 'unreachable']).toContain(await kindOf(files.get('/a.txt', { deadlineMs: 14_000 })))
+      expect(files.reach.state).toBe('away')
+      const before = network.requests
+      for (let i = 0; i < 50; i++) expect(await kindOf(files.get('/a.txt'))).toBe('away')
+      expect(network.requests - before).toBeLessThanOrEqual(1)
+      await network.set('up')
+      await files.reach.waitUntilReachable()
+      expect(await files.get('/a.txt')).toMatchObject({ kind: 'file', size: 1 })
+    })
+  }
+
+  it('a host that no name server knows is away', async () => {
+    const nowhere = createClient({ baseUrl: 'http://docmount.invalid/api', apiKey: 'k' })
+    const lost = new WatchedFiles(nowhere.files(project), silentLog)
+    expect(await kindOf(lost.get('/'))).toMatch(/away|unreachable/)
+    expect(lost.reach.isAway).toBe(true)
+    lost.close()
+    await nowhere.close()
+  })
+
+  it('a black hole is found out within five seconds, by whoever asked first and by all who ask later', async () => {
+    await network.set('black-hole')
+    const startedAt = performance.now()
+    const first = kindOf(files.get('/a.txt', { deadlineMs: 14_000 }))
+    await waitUntil('doubt', () => files.reach.state === 'doubtful')
+    const others = [kindOf(files.get('/')), kindOf(files.get('/b', { deadlineMs: 14_000 }))]
+    expect(await Promise.all([first, ...others])).toEqual(['away', 'away', 'away'])
+    // Twice the promise: this machine may be busy.
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
+  })
+
+  it('a download under way is given up when the service is away', async () => {
+    const record = await files.get('/a.txt')
+    const url = record.kind === 'file' ? (record.url ?? '') : ''
+    await network.set('black-hole')
+    expect(await kindOf(files.download(url, '/a.txt', { offset: 0, length: 1 }))).toBe('away')
+  })
+
+  it('a service that takes four seconds is slow, not away', async () => {
+    service.service.faults.inject({ kind: 'latency', ms: 4_000 }, { endpoint: 'files', method: 'GET' })
+    const states: string[] = []
+    files.reach.onChange((state) => states.push(state))
+    expect(await files.get('/a.txt', { deadlineMs: 14_000 })).toMatchObject({ size: 1 })
+    expect(states).not.toContain('away')
+    expect(files.reach.state).toBe('reachable')
+  })
+
+  it('a listing whose bytes come slowly raises no doubt', async () => {
+    for (let i = 0; i < 20; i++) await service.other.put(`/many/document-${i}.txt`, 'x')
+    service.service.faults.inject({ kind: 'slow-drip', bytesPerSecond: 1_500 }, { path: '/many' })
+    const states: string[] = []
+    files.reach.onChange((state) => states.push(state))
+    expect(await files.get('/many', { deadlineMs: 14_000 })).toMatchObject({ kind: 'folder' })
+    expect(states).toEqual([])
+  })
+
+  it('an upload that waits for its answer longer than five seconds is let finish', async () => {
+    service.service.faults.inject({ kind: 'latency', ms: 7_000 }, { method: 'PUT' })
+    const content = { kind: 'bytes', size: 1, open: async function* () { yield Buffer.from('x') } } as const // prettier-ignore
+    await files.upload('/slow.txt', { mimetype: 'text/plain', filename: 'slow.txt', content })
+    expect(files.reach.state).toBe('reachable')
+  })
+
+  it('a question on a dead connection is asked again on a new one', async () => {
+    const single = createClient({ baseUrl: network.baseUrl, apiKey: service.apiKey, connections: 1 })
+    await using _ = { [Symbol.asyncDispose]: () => single.close() }
+    files = new WatchedFiles(single.files(project), silentLog)
+    await files.get('/')
+    network.forgetConnections()
+    const before = network.requests
+    const startedAt = performance.now()
+    expect(await files.get('/a.txt', { deadlineMs: 14_000 })).toMatchObject({ size: 1 })
+    expect(files.reach.state).toBe('reachable')
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
+    expect(network.requests - before, 'the question, the probe, the question').toBe(3)
+  })
+
+  it('a change on a connection of before an absence is ended once the service is back, and its outcome is unknown', async () => {
+    service.service.faults.inject({ kind: 'latency', ms: 60_000 }, { method: 'DELETE' })
+    const deleting = kindOf(files.delete('/a.txt', { attempts: 1, deadlineMs: 120_000 }))
+    await waitUntil('the delete to arrive', () =>
+      service.service.calls.some(({ method }) => method === 'DELETE'),
+    )
+    await network.set('black-hole')
+    await kindOf(files.get('/a.txt'))
+    expect(files.reach.isAway).toBe(true)
+    service.service.faults.clear()
+    await network.set('up')
+    expect(await deleting).toBe('cut')
+  })
+
+  it('a single 503 is no absence', async () => {
+    service.service.faults.inject({ kind: 'status', status: 503 }, { path: '/a.txt', times: 1 })
+    const states: string[] = []
+    files.reach.onChange((state) => states.push(state))
+    expect(await files.get('/a.txt')).toMatchObject({ size: 1 })
+    expect(states).not.toContain('away')
+  })
+
+  it('401, 404 and 500 are answers', async () => {
+    for (const status of [401, 404, 500]) {
+      const clear = service.service.faults.inject({ kind: 'status', status }, { path: '/a.txt' })
+      await errorOf(files.get('/a.txt', { attempts: 1 }))
+      expect(files.reach.state).toBe('reachable')
+      clear()
+    }
+  })
+
+  it('whoever asks for it has the probe sent now', async () => {
+    await network.set('refused')
+    await errorOf(files.get('/a.txt'))
+    // Far into the pauses.
+    await waitUntil('three probes in vain', () => files.failedCalls >= 4, 30_000)
+    await network.set('up')
+    files.reach.probeNow()
+    await files.reach.waitUntilReachable(AbortSignal.timeout(1_500))
+  })
+
+  it('a wait for it ends with its signal', async () => {
+    await network.set('refused')
+    await errorOf(files.get('/a.txt'))
+    const controller = new AbortController()
+    const waiting = errorOf(files.reach.waitUntilReachable(controller.signal))
+    controller.abort(new Error('enough'))
+    expect(await waiting).toMatchObject({ message: 'enough' })
+  })
+})
