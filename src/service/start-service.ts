@@ -1,6 +1,5 @@
 // From options to a listening service, and back: what is opened here in order is closed in reverse.
 
-import { mkdir } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
@@ -9,6 +8,7 @@ import { createApp } from './app.ts'
 import { ContentStore } from './blobs/content-store.ts'
 import { openDiskBackend } from './blobs/disk.ts'
 import type { ServiceContext } from './context.ts'
+import { prepareDataDir } from './data-dir.ts'
 import { type Edge, openEdge } from './edge/edge.ts'
 import type { AnnouncedProject, Service, ServiceOptions } from './contract.ts'
 import { loadSecret } from './downloads/secret.ts'
@@ -40,7 +40,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     for (const close of closers.splice(0).reverse()) await close()
   }
   try {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    await prepareDataDir(dataDir)
     closers.push(lockDataDir(dataDir))
     const context = await openContext(options, edge)
     closers.push(() => context.store.destroy())

@@ -1,0 +1,67 @@
+// The folder everything is kept in: made where missing, refused where it is somebody else's, closed to everybody else.
+
+import { chmod, mkdir, open, readdir, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { StartError } from './start-error.ts'
+
+const databases = ['service.db', 'service.lock']
+/** What a service that died early in its first start may have left; file systems have their own folder. */
+const ownNames = /^(?:service\..*|download-secret(?:\.new)?|blobs|lost\+found)$/
+
+/** Throws a StartError, with nothing changed, when the folder cannot be a service's. */
+export async function prepareDataDir(dataDir: string): Promise<void> {
+  await makeFolder(dataDir)
+  const names = await readdir(dataDir).catch((error: unknown) => {
+    throw new StartError(`${dataDir} cannot be read (${codeOf(error)})`, { cause: error })
+  })
+  const foreign = names.filter((name) => !ownNames.test(name))
+  if (!names.includes('service.db') && foreign.length > 0) {
+    const some = foreign.slice(0, 3).join(', ') + (foreign.length > 3 ? ', …' : '')
+    throw new StartError(
+      `${dataDir} holds files that are no service's (${some}): choose an empty folder, or one a service has used`,
+    )
+  }
+  try {
+    await chmod(dataDir, 0o700)
+    for (const name of names.filter((known) => ownNames.test(known) && known !== 'lost+found'))
+      await chmod(join(dataDir, name), name === 'blobs' ? 0o700 : 0o600)
+    // The other files of a database take their mode from it.
+    for (const name of databases) await (await open(join(dataDir, name), 'a', 0o600)).close()
+  } catch (error) {
+    throw new StartError(
+      `${dataDir} cannot be used (${codeOf(error)}): it has to belong to who runs the service`,
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+async function makeFolder(dataDir: string): Promise<void> {
+  try {
+    await makeWithParents(resolve(dataDir))
+  } catch (error) {
+    throw new StartError(`${dataDir} cannot be made (${codeOf(error)}): choose a folder you may write to`, {
+      cause: error,
+    })
+  }
+  if (!(await stat(dataDir)).isDirectory()) throw new StartError(`${dataDir} is not a folder`)
+}
+
+/** Node's own `recursive` never ends below /proc, where making a folder is answered as if its parent were missing. */
+async function makeWithParents(folder: string): Promise<void> {
+  const make = (): Promise<void> => mkdir(folder, { mode: 0o700 })
+  try {
+    await make().catch(async (error: unknown) => {
+      if (codeOf(error) !== 'ENOENT' || dirname(folder) === folder) throw error
+      await makeWithParents(dirname(folder))
+      await make()
+    })
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'failed'
+}

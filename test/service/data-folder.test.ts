@@ -1,0 +1,69 @@
+// The data folder: whose it may be, who may read it, and what remains in it.
+
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { StartError, startService } from '../../src/service/index.ts'
+import { startTestService } from './support.ts'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'docmount-folder-'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o777).toString(8)
+
+async function refusalOf(dataDir: string): Promise<string> {
+  const error: unknown = await startService({ dataDir }).catch((reason: unknown) => reason)
+  expect(error).toBeInstanceOf(StartError)
+  return (error as Error).message
+}
+
+describe('the data folder', () => {
+  test('is refused when it holds files of somebody else, and nothing is added to it', async () => {
+    await writeFile(join(folder, 'thesis.odt'), 'x')
+    expect(await refusalOf(folder)).toBe(
+      `${folder} holds files that are no service's (thesis.odt): choose an empty folder, or one a service has used`,
+    )
+    expect(await readdir(folder)).toEqual(['thesis.odt'])
+  })
+
+  test('is refused when it is a file, and when it cannot be made', async () => {
+    const file = join(folder, 'file')
+    await writeFile(file, 'x')
+    expect(await refusalOf(file)).toBe(`${file} is not a folder`)
+    expect(await refusalOf(join(file, 'below'))).toContain('cannot be made (ENOTDIR)')
+    expect(await refusalOf('/proc/x')).toBe(
+      '/proc/x cannot be made (ENOENT): choose a folder you may write to',
+    )
+  })
+
+  test('is its owner’s alone, whatever it was before', async () => {
+    const before = process.umask(0)
+    try {
+      const dataDir = join(folder, 'data')
+      await mkdir(dataDir, { mode: 0o777 })
+      const first = await startTestService({ dataDir })
+      await first.put('/small.txt', 'small')
+      await first.put('/large.txt', Buffer.alloc(100_000))
+      const check = async (): Promise<void> => {
+        expect([await modeOf(dataDir), await modeOf(join(dataDir, 'blobs'))]).toEqual(['700', '700'])
+        for (const entry of await readdir(dataDir, { withFileTypes: true }))
+          if (entry.isFile())
+            expect([entry.name, await modeOf(join(dataDir, entry.name))]).toEqual([entry.name, '600'])
+      }
+      await check()
+      await first.service.close()
+      for (const name of await readdir(dataDir)) await chmod(join(dataDir, name), 0o777)
+      await chmod(dataDir, 0o755)
+      const second = await startTestService({ dataDir })
+      await second.put('/more.txt', 'more')
+      await check()
+      await second.service.close()
+    } finally {
+      process.umask(before)
+    }
+  })
+})
