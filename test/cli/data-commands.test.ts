@@ -339,7 +339,9 @@ describe('the key and the service', () => {
     expect(refused.error).toMatch(/^GET \/: 401 /)
     expect(refused.error).not.toContain('wrong-key')
     vi.stubEnv('DOCMOUNT_API_KEY', '')
-    expect((await docmount('ls', project)).error).toMatch(/^no API key; set DOCMOUNT_API_KEY/)
+    expect((await docmount('ls', project)).error).toMatch(
+      /^no API key; run docmount login, or set DOCMOUNT_API_KEY/,
+    )
     vi.stubEnv('DOCMOUNT_BASE_URL', '')
     expect(await docmount('ls', project)).toMatchObject({ exitCode: 2 })
   })

@@ -54,7 +54,10 @@ describe('failures are one line and exit code 1', () => {
     [['unmount', '/nowhere'], /is on no drive/],
     [['wait'], /no drive is mounted/],
     [['retry', '/nowhere/x'], /is on no drive/],
-    [['mount', 'acme', '--base-url', 'http://127.0.0.1:1/api'], /no API key; set DOCMOUNT_API_KEY/],
+    [
+      ['mount', 'acme', '--base-url', 'http://127.0.0.1:1/api'],
+      /no API key; run docmount login, or set DOCMOUNT_API_KEY/,
+    ],
   ])('%j', async (args, words) => {
     const { code, stderr } = await docmount(args)
     expect(stderr).toMatch(words)
