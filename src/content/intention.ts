@@ -31,8 +31,8 @@ export interface IntentionDraft {
   readonly isInDoubt?: boolean
   /** What earlier attempts sent in full without an answer: found at `path`, it is our own. */
   readonly doubts?: readonly Digest[]
-  /** Not before this time (epoch ms): quiet time, or the grace in which a delete may become a replace. */
-  readonly notBefore?: number
+  /** How long it rests before it is sent (ms): quiet time, or the grace in which a delete may become a replace. */
+  readonly restMs?: number
 }
 
 export interface Intention extends IntentionDraft {
@@ -45,6 +45,7 @@ export interface Intention extends IntentionDraft {
   doubts: readonly Digest[]
   /** The target holds the content; only `source` is left to be deleted. */
   isProven: boolean
+  /** Not before this time (epoch ms), as journaled and shown; within a run the queue measures with a steady clock. */
   notBefore: number
   attempts: number
   /** How long ago this run of the program first tried it (ms). Not journaled. */
@@ -57,7 +58,7 @@ export interface Intention extends IntentionDraft {
   readonly since: number
 }
 
-/** A journaled intention from a draft. */
+/** A journaled intention from a draft; `now` in epoch ms. */
 export function intend(id: number, draft: IntentionDraft, now: number): Intention {
   return {
     ...draft,
@@ -68,7 +69,7 @@ export function intend(id: number, draft: IntentionDraft, now: number): Intentio
     isInDoubt: draft.isInDoubt ?? false,
     doubts: draft.doubts ?? [],
     isProven: false,
-    notBefore: draft.notBefore ?? 0,
+    notBefore: now + (draft.restMs ?? 0),
     attempts: 0,
     triedForMs: 0,
     lastError: undefined,

@@ -89,7 +89,7 @@ export class MountSession {
    * DaemonError when the mount stays busy beyond the timeout, or when the wish was taken back: the drive then lives on.
    */
   async stop(options: StopOptions): Promise<UnmountAnswer> {
-    this.#deadlineMs = Date.now() + Math.min(options.timeoutMs, longestMs)
+    this.#deadlineMs = performance.now() + Math.min(options.timeoutMs, longestMs)
     this.#isForced ||= options.force
     if (this.#isKernelGone && this.#stopping === undefined) return this.#finishWithin(options)
     if (options.onProgress !== undefined) this.#listeners.add(options.onProgress)
@@ -169,7 +169,7 @@ export class MountSession {
     const { mountpoint } = this.record
     const users = describeMountUsers(await findMountUsers(mountpoint), mountpoint)
     this.#tell({ busy: users })
-    if (Date.now() < this.#deadlineMs) return
+    if (performance.now() < this.#deadlineMs) return
     throw new DaemonError(`${mountpoint} is in use by ${users}; close it there, or add --force`, { cause })
   }
 
@@ -178,7 +178,7 @@ export class MountSession {
     this.#isKernelGone = true
     if (this.#stopping === undefined) {
       log.warn({ reason }, 'the mount ended from outside; sending what is unsent')
-      this.#deadlineMs = Date.now() + afterUnmountMs
+      this.#deadlineMs = performance.now() + afterUnmountMs
       this.#enter('draining')
     }
     await this.#drain([]).catch((error: unknown) => log.error({ error }, 'draining failed'))
@@ -191,7 +191,7 @@ export class MountSession {
 
   /** Returns when everything is sent, time is out, or nobody waits any more. */
   async #drain(stops: readonly AbortSignal[]): Promise<void> {
-    const timeoutMs = Math.max(0, Math.min(this.#deadlineMs - Date.now(), longestMs))
+    const timeoutMs = Math.max(0, Math.min(this.#deadlineMs - performance.now(), longestMs))
     if (timeoutMs === 0 || this.#hurry.signal.aborted) return
     const onProgress = (): void => this.#tell({})
     const drained = this.fileSystem.drain({ timeoutMs, onProgress })

@@ -18,9 +18,9 @@ export async function takeOver(plan: MountPlan): Promise<void> {
   await ask(record.socketPath, 'unmount', { force: true, timeoutMs: 0 }).catch(() => {
     // Whether it goes is seen below.
   })
-  const deadline = Date.now() + patienceMs
+  const deadline = performance.now() + patienceMs
   while (await isAlive(record)) {
-    if (Date.now() > deadline) {
+    if (performance.now() > deadline) {
       throw new DaemonError(
         `an earlier docmount (process ${record.pid}) still serves programs that use ${plan.mountpoint}; close them`,
       )

@@ -1,6 +1,7 @@
 // How a filesystem is made and steered: what the daemon relies on beyond `Operations`.
 
 import type { Files } from '../api/types.ts'
+import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Notifier, Operations } from './operations.ts'
 import type { DrainProgress, FileSystemStatus, Unsent } from './status.ts'
@@ -28,6 +29,8 @@ export interface FileSystemOptions {
   /** Names conflict copies. Default os.hostname(). */
   readonly hostName?: string
   readonly log?: Log
+  /** What time it is, and how long things take. Default: this machine's clocks. */
+  readonly clock?: Clock
 }
 
 /** A project as a POSIX-shaped object. */

@@ -42,7 +42,7 @@ export function unsentUnder(sb: Superblock, path: string): readonly Unsent[] {
 }
 
 function unsentJob(sb: Superblock, { intention, isRunning }: Job): Unsent {
-  return unsentOf(intention, { isRunning, now: sb.now(), spoolDir: sb.spool.dir })
+  return unsentOf(intention, { isRunning, now: sb.clock.wall(), spoolDir: sb.spool.dir })
 }
 
 function bytesOf(unsent: readonly Unsent[]): number {
@@ -55,7 +55,7 @@ export async function wait(
   path: string,
   options: { timeoutMs: number; signal?: AbortSignal },
 ): Promise<void> {
-  const until = sb.now() + options.timeoutMs
+  const until = sb.clock.steady() + options.timeoutMs
   sb.queue.expedite((intention) => concerns(intention, path))
   for (let jobs = sb.queue.jobsUnder(path); jobs.length > 0; jobs = sb.queue.jobsUnder(path)) {
     const job = jobs.find(({ isHeld }) => !isHeld)
@@ -65,7 +65,7 @@ export async function wait(
         'EBUSY',
         `${jobs[0]?.intention.path} is open for writing: it is sent when it is closed`,
       )
-    const left = until - sb.now()
+    const left = until - sb.clock.steady()
     const outcome = left <= 0 ? 'timeout' : await waitForJob(job, { timeoutMs: left, signal: options.signal })
     if (outcome !== 'done')
       throw new ErrnoError('ETIMEDOUT', `${jobs.length} changes under ${path} are not sent yet`)
@@ -125,15 +125,15 @@ export async function drain(
   sb: Superblock,
   options: { timeoutMs: number; onProgress?: (progress: DrainProgress) => void },
 ): Promise<readonly Unsent[]> {
-  const until = sb.now() + options.timeoutMs
+  const until = sb.clock.steady() + options.timeoutMs
   for (;;) {
     sb.queue.expedite(({ attempts }) => attempts === 0)
     const open = [...sb.queue.jobs()].filter(({ intention }) => !intention.isRefused)
     const unsent = status(sb).unsent
     options.onProgress?.({ unsent: unsent.length, unsentBytes: bytesOf(unsent) })
     const next = open.find(({ isHeld }) => !isHeld)
-    if (next === undefined || sb.now() >= until) return unsent
+    if (next === undefined || sb.clock.steady() >= until) return unsent
     // A refusal is no reason to stop: it is told at the end, with the rest.
-    await waitForJob(next, { timeoutMs: Math.min(1_000, until - sb.now()) }).catch(() => {})
+    await waitForJob(next, { timeoutMs: Math.min(1_000, until - sb.clock.steady()) }).catch(() => {})
   }
 }

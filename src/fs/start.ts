@@ -11,6 +11,7 @@ import { Journal } from '../content/spool/journal.ts'
 import { PresignedUrls } from '../content/read/presigned-urls.ts'
 import { SavedListings } from '../content/spool/saved-listings.ts'
 import { Spool } from '../content/spool/spool.ts'
+import { createClock } from '../clock.ts'
 import { silentLog } from '../log.ts'
 import { AttributeStore } from './tree/attribute-store.ts'
 import { timeOfMs } from './tree/attributes.ts'
@@ -75,12 +76,16 @@ function settingsOf(options: FileSystemOptions): Settings {
 function assemble(options: FileSystemOptions, settings: Settings, types: TypePolicy): Superblock {
   const journal = new Journal(settings.stateDir)
   const log = options.log ?? silentLog
-  const now = Date.now
+  const clock = options.clock ?? createClock()
   const files = new WatchedFiles(options.files, log)
   const saved = new SavedListings(settings.stateDir)
   const spool = new Spool(join(settings.stateDir, 'spool'), journal)
   mkdirSync(settings.cacheDir, { recursive: true, mode: 0o700 })
-  const urls = new PresignedUrls({ files, onChanged: (path, file) => sb.tree.recordChanged(path, file) })
+  const urls = new PresignedUrls({
+    files,
+    now: clock.steady,
+    onChanged: (path, file) => sb.tree.recordChanged(path, file),
+  })
   const reader = createReader({
     files,
     urls,
@@ -112,6 +117,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
   const queue = new CommitQueue({
     journal,
     log,
+    clock,
     run: (intention, signal) => committer.run(intention, signal),
     say: (event) => agreed(sb, event),
   })
@@ -120,7 +126,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     files,
     reach: files.reach,
     ttlMs: settings.cacheTtlMs,
-    now,
+    now: clock.steady,
     log,
     saved,
     adorn: (node) => attributes.adorn(node),
@@ -129,11 +135,11 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
   const owner = {
     uid: options.uid ?? process.getuid?.() ?? 0,
     gid: options.gid ?? process.getgid?.() ?? 0,
-    mountedAt: timeOfMs(now()),
+    mountedAt: timeOfMs(clock.wall()),
   }
   const sb: Superblock = {
     settings, files, log, tree, handles: new HandleTable(), journal, saved, spool, queue, urls, reader,
-    walkAhead: new WalkAhead(tree), prefetch: new Prefetch({ tree, reader, urls }), types, attributes, owner, now,
+    walkAhead: new WalkAhead(tree), prefetch: new Prefetch({ tree, reader, urls }), types, attributes, owner, clock,
     owners: new Map(), contents: new Map(), references: new Map(),
   } // prettier-ignore
   // Whatever waits for a service that was out of reach goes on as soon as it answers again.

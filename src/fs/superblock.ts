@@ -9,6 +9,7 @@ import type { PresignedUrls } from '../content/read/presigned-urls.ts'
 import type { Reader } from '../content/read/reader.ts'
 import type { SavedListings } from '../content/spool/saved-listings.ts'
 import type { Spool } from '../content/spool/spool.ts'
+import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { AttributeStore } from './tree/attribute-store.ts'
 import type { Owner } from './tree/attributes.ts'
@@ -48,7 +49,7 @@ export interface Superblock {
   readonly types: TypePolicy
   readonly attributes: AttributeStore
   readonly owner: Owner
-  readonly now: () => number
+  readonly clock: Clock
   /** Whose content an intention carries, by intention id. */
   readonly owners: Map<number, Node>
   /** Whose content a spool file is, by spool id. */

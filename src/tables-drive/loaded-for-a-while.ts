@@ -5,6 +5,7 @@ import type { MaybePromise } from '../fs/operations.ts'
 
 export interface LoadedForAWhileOptions {
   readonly ttlMs: number
+  /** Milliseconds of a clock that only grows. */
   readonly now: () => number
   readonly load: () => Promise<void>
 }

@@ -7,6 +7,7 @@ import type { MaybePromise } from '../fs/operations.ts'
 import { Content } from './content.ts'
 import { forwardTarget } from './forward-target.ts'
 import { LoadedForAWhile } from './loaded-for-a-while.ts'
+import type { Clock } from '../clock.ts'
 import { reconcileTarget } from './reconcile-target.ts'
 import { folderNamesOf, type KnownTable } from './table-names.ts'
 import type { VirtualNode, VirtualNodes } from './virtual-node.ts'
@@ -17,7 +18,7 @@ export interface TableFoldersOptions {
   /** The folder `.tables` itself. */
   readonly root: VirtualNode
   readonly ttlMs: number
-  readonly now: () => number
+  readonly clock: Clock
   /** Aborted when the drive ends. */
   readonly signal: AbortSignal
 }
@@ -36,8 +37,8 @@ export class TableFolders {
 
   constructor(options: TableFoldersOptions) {
     this.#options = options
-    const { ttlMs, now, root } = options
-    this.#listing = new LoadedForAWhile({ ttlMs, now, load: () => this.#load() })
+    const { ttlMs, clock, root } = options
+    this.#listing = new LoadedForAWhile({ ttlMs, now: clock.steady, load: () => this.#load() })
     root.refreshChildren = (signal): MaybePromise<void> => this.#listing.ensure(signal)
   }
 
@@ -64,9 +65,9 @@ export class TableFolders {
   }
 
   #make(name: string, table: KnownTable): TableFolder {
-    const { nodes, root, tables, ttlMs, now, signal } = this.#options
+    const { nodes, root, tables, ttlMs, clock, signal } = this.#options
     const createdMs = Date.parse(table.createdAt ?? '')
-    const mtimeMs = Number.isNaN(createdMs) ? now() : createdMs
+    const mtimeMs = Number.isNaN(createdMs) ? clock.wall() : createdMs
     const folder = nodes.add({ kind: 'folder', name, parent: root, mode: 0o555, mtimeMs })
     const file = (fileName: string): VirtualNode =>
       nodes.add({ kind: 'file', name: fileName, parent: folder, mode: 0o444, mtimeMs })
@@ -77,7 +78,7 @@ export class TableFolders {
     const schemaFile = file('schema.json')
     const load = async (): Promise<void> =>
       this.#show(schemaFile, schemaToWire(await tables.schema(table.id, { signal })))
-    const schema = new LoadedForAWhile({ ttlMs, now, load })
+    const schema = new LoadedForAWhile({ ttlMs, now: clock.steady, load })
     schemaFile.refreshContent = (waiting): MaybePromise<void> => schema.ensure(waiting)
     const onForwarded = (): void => schema.forget()
     dropFolder('forward').target = forwardTarget({ tables, tableId: table.id, onForwarded })
@@ -92,7 +93,7 @@ export class TableFolders {
   #show(file: VirtualNode, value: object): void {
     const text = Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`)
     if (file.content !== undefined && text.equals(file.content.bytes())) return
-    if (file.content !== undefined) file.touch(this.#options.now())
+    if (file.content !== undefined) file.touch(this.#options.clock.wall())
     file.content = new Content(text)
   }
 }

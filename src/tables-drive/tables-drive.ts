@@ -9,6 +9,7 @@
 // Dropped files and results are in memory: they end with the mount.
 
 import type { Tables } from '../api/table-types.ts'
+import { type Clock, createClock } from '../clock.ts'
 import type { FileSystem } from '../fs/contract.ts'
 import { type Caller, rootIno } from '../fs/operations.ts'
 import { readOnly } from '../fs/read-only.ts'
@@ -27,8 +28,8 @@ export interface TablesDriveOptions {
   readonly cacheTtlMs?: number | undefined
   readonly readOnly?: boolean | undefined
   readonly log?: Log | undefined
-  /** Milliseconds since 1970. Default Date.now. */
-  readonly now?: (() => number) | undefined
+  /** What time it is, and how long things take. Default: this machine's clocks. */
+  readonly clock?: Clock | undefined
 }
 
 /**
@@ -36,7 +37,7 @@ export interface TablesDriveOptions {
  * Throws what looking at the root throws.
  */
 export async function withTablesFolder(inner: FileSystem, options: TablesDriveOptions): Promise<FileSystem> {
-  const { tables, cacheTtlMs: ttlMs = 30_000, log = silentLog, now = Date.now } = options
+  const { tables, cacheTtlMs: ttlMs = 30_000, log = silentLog, clock = createClock() } = options
   const ending = new AbortController()
   const caller: Caller = { uid: 0, gid: 0, pid: process.pid, signal: ending.signal }
   if (await hasOwn(inner, caller)) {
@@ -51,10 +52,10 @@ export async function withTablesFolder(inner: FileSystem, options: TablesDriveOp
     name: folderName,
     parent: undefined,
     mode: 0o555,
-    mtimeMs: now(),
+    mtimeMs: clock.wall(),
   })
-  const folders = new TableFolders({ tables, nodes, root, ttlMs, now, signal: ending.signal })
-  const tree = virtualTree({ nodes, quota: new DropQuota(nodes), log, now })
+  const folders = new TableFolders({ tables, nodes, root, ttlMs, clock, signal: ending.signal })
+  const tree = virtualTree({ nodes, quota: new DropQuota(nodes), log, now: clock.wall })
   const drive = overlay(inner, { name: folderName, tree, onHidden: warnOnce(log) })
   const shown = options.readOnly === true ? readOnly(drive) : drive
   return {

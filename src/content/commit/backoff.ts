@@ -5,6 +5,10 @@ import { ErrnoError } from '../../errno-error.ts'
 
 const firstBackoffMs = 500
 const longestBackoffMs = 60_000
+/** A service that asks for more is asked again after an hour. */
+const longestAskedMs = 3_600_000
+/** Every rest before a first attempt is shorter. */
+const longestRestMs = 60_000
 
 /** True when the same intention may succeed later with nothing changed: it is tried again for as long as it takes. */
 export function isWorthRetrying(error: unknown): boolean {
@@ -29,10 +33,15 @@ function isLocalTrouble(error: unknown): boolean {
   )
 }
 
-/** Milliseconds until the next attempt: what the service asked for, else doubling with chance, up to a minute. */
+/** Milliseconds until the next attempt: doubling with chance, up to a minute; longer where the service asked for it, up to an hour. */
 export function backoffMs(attempts: number, error: unknown): number {
-  const asked = error instanceof ApiError ? error.retryAfterMs : undefined
-  if (asked !== undefined) return asked
   const ceiling = Math.min(longestBackoffMs, firstBackoffMs * 2 ** Math.min(attempts - 1, 10))
-  return ceiling / 2 + Math.random() * (ceiling / 2)
+  const ownMs = ceiling / 2 + Math.random() * (ceiling / 2)
+  const askedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0
+  return Math.max(ownMs, Math.min(askedMs, longestAskedMs))
+}
+
+/** No intention that was tried so often ever waits longer than this (ms). */
+export function longestWaitMs(attempts: number): number {
+  return attempts === 0 ? longestRestMs : longestAskedMs
 }

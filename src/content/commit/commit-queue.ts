@@ -1,21 +1,22 @@
 // Decides when each intention runs: per path in order, several at once, again after failures for as long as it takes.
 // Knows nothing of what running means: it is given a function.
 //
-//   submitted ─► waiting ─► running ─► done
-//                  ▲           │
-//                  ├─ backoff ◄┤ temporary failure (for ever)
-//                  ├─ held ◄───┤ its content is being written again (until the next submit)
-//                  └─ refused ◄┘ 4xx (until retry)
+//   submitted ─► waiting ─► in line ─► running ─► done
+//                  ▲                      │
+//                  ├─ backoff ◄───────────┤ temporary failure (for ever)
+//                  ├─ held ◄──────────────┤ its content is being written again (until the next submit)
+//                  └─ refused ◄───────────┘ 4xx (until retry, or until something newer comes)
+//
+// What waits is always seen to: it is held, refused, stands behind something older, or the alarm is set for it (`overlooked`).
 
 import PQueue from 'p-queue'
 import { NetworkError } from '../../api/errors.ts'
 import type { RemoteFile } from '../../api/types.ts'
+import { createClock, type Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import { redact } from '../../redact.ts'
-import { backoffMs, isWorthRetrying } from './backoff.ts'
 import { fingerprintOf } from '../fingerprint.ts'
 import {
-  concerns,
   intend,
   isDoubtful,
   isMergeable,
@@ -24,16 +25,19 @@ import {
   type Intention,
   type IntentionDraft,
 } from '../intention.ts'
-import { Job } from './job.ts'
-import type { QueueEvent } from './queue-event.ts'
 import type { Journal } from '../spool/journal.ts'
+import { Alarm } from './alarm.ts'
+import { backoffMs, isWorthRetrying, longestWaitMs } from './backoff.ts'
+import { Job } from './job.ts'
+import { PathOrder } from './path-order.ts'
+import type { QueueEvent } from './queue-event.ts'
 
 export interface CommitQueueOptions {
   readonly journal: Journal
   readonly log: Log
   /** Uploads and deletes under way at once. Default 8. */
   readonly concurrency?: number
-  readonly now?: () => number
+  readonly clock?: Clock
   run(intention: Intention, signal: AbortSignal): Promise<RemoteFile | undefined>
   /** Told of every turn an intention takes: inside the journal transaction that takes it, before anybody waiting is told. */
   say(event: QueueEvent): void
@@ -48,41 +52,44 @@ const fulfilledAtOnce = 100
 
 export class CommitQueue {
   readonly #options: CommitQueueOptions
-  readonly #queue: PQueue
-  readonly #now: () => number
-  /** Unfinished jobs by id, oldest first. */
-  readonly #jobs = new Map<number, Job>()
-  readonly #byPath = new Map<string, Job[]>()
-  /** Jobs that are neither queued nor running: what `#pump` has to look at. */
+  readonly #clock: Clock
+  readonly #order = new PathOrder()
+  /** Jobs that are neither in line nor running: what `#look` has to look at. */
   readonly #waiting = new Set<Job>()
-  readonly #prunes = new Set<Job>()
-  #timer: NodeJS.Timeout | undefined
-  /** When the timer rings. */
-  #alarm = Infinity
-  #immediate: NodeJS.Immediate | undefined
-  /** When something was submitted last. */
-  #submittedAt = 0
+  /** The line for a free slot. */
+  readonly #line: PQueue
+  readonly #inLine = new Set<Job>()
+  readonly #alarm: Alarm
+  /** A look that is about to be taken. */
+  #soon: NodeJS.Immediate | undefined
+  #lastSubmitAt = 0
   #isClosed = false
 
   constructor(options: CommitQueueOptions) {
     this.#options = options
-    this.#now = options.now ?? Date.now
-    this.#queue = new PQueue({ concurrency: options.concurrency ?? 8 })
+    this.#clock = options.clock ?? createClock()
+    this.#line = new PQueue({ concurrency: options.concurrency ?? 8 })
+    this.#alarm = new Alarm(this.#clock.steady, () => this.#look())
   }
 
   /** Unfinished jobs, oldest first. */
   jobs(): Iterable<Job> {
-    return this.#jobs.values()
+    return this.#order.all()
   }
 
   /** Unfinished jobs that concern this path or anything under it. */
   jobsUnder(path: string): Job[] {
-    return [...this.#jobs.values()].filter(({ intention }) => concerns(intention, path))
+    return this.#order.under(path)
   }
 
   /** The newest unfinished job whose target is this path. */
   find(path: string): Job | undefined {
-    return this.#byPath.get(path)?.findLast((job) => job.intention.path === path)
+    return this.#order.at(path).findLast((job) => job.intention.path === path)
+  }
+
+  /** The oldest unfinished job that concerns this path: the only one that may be under way there. */
+  first(path: string): Job | undefined {
+    return this.#order.at(path)[0]
   }
 
   /** Deletes under a folder that were never sent and stand alone for their paths: what one recursive delete may do for all. */
@@ -93,19 +100,30 @@ export class CommitQueue {
         job.intention.kind === 'delete' &&
         job.intention.attempts === 0 &&
         !isDoubtful(job.intention) &&
-        this.#byPath.get(job.intention.path)?.length === 1,
+        this.#order.at(job.intention.path).length === 1,
     )
   }
 
-  /** The oldest unfinished job that concerns this path: the only one that may be under way there. */
-  first(path: string): Job | undefined {
-    return this.#byPath.get(path)?.[0]
+  /** Jobs that nobody would ever look at again. There are none, after any event: a queue left alone becomes empty. */
+  overlooked(): Job[] {
+    if (this.#isClosed || this.#soon !== undefined) return []
+    return [...this.#order.all()].filter((job) => {
+      if (job.isRunning || this.#inLine.has(job)) return false
+      if (!this.#waiting.has(job)) return true
+      return this.#mayGo(job) && this.#dueAt(job) < this.#alarm.at
+    })
   }
 
   /** Takes up the open intentions of an earlier run. */
   resume(intentions: readonly Intention[]): void {
-    for (const intention of intentions) this.#add(new Job(intention))
-    this.#pump()
+    for (const intention of intentions) {
+      const job = new Job(intention)
+      const waitMs = intention.notBefore - this.#clock.wall()
+      // Whoever set the clock meanwhile set nothing of this: no wait was ever longer than the longest.
+      if (waitMs > 0 && waitMs <= longestWaitMs(intention.attempts)) job.dueAt = this.#clock.steady() + waitMs
+      this.#enter(job)
+    }
+    this.#look()
   }
 
   /**
@@ -113,30 +131,30 @@ export class CommitQueue {
    * `durable` resolves. Undefined where nothing is left to do.
    */
   submit(draft: IntentionDraft): Job | undefined {
-    const job = this.#options.journal.transaction(() => this.#enter(draft))
+    const job = this.#options.journal.transaction(() => this.#accept(draft))
     if (job !== undefined) this.#offer(job)
     return job
   }
 
-  #enter(draft: IntentionDraft): Job | undefined {
-    this.#submittedAt = this.#now()
+  #accept(draft: IntentionDraft): Job | undefined {
+    this.#lastSubmitAt = this.#clock.steady()
     const older = this.#mergeableWith(draft)
     if (older === undefined) {
       this.#letGo(draft.path)
       return this.#journaled(draft)
     }
-    const isExpected = this.#byPath.get(draft.path)?.[0] !== older
+    const isExpected = this.#order.at(draft.path)[0] !== older
     return this.#succeed(older, merge(older.intention, draft, isExpected))
   }
 
   /** What is held for a newer submit, and cannot be merged with it, goes first. */
   #letGo(path: string): void {
-    for (const job of this.#byPath.get(path) ?? []) if (job.intention.path === path) job.isHeld = false
+    for (const job of this.#order.at(path)) if (job.intention.path === path) this.release(job)
   }
 
   /** The last job of this path, if it is idle, wants this path and no other, and nothing of its past must be seen through first. */
   #mergeableWith(draft: IntentionDraft): Job | undefined {
-    const last = this.#byPath.get(draft.path)?.at(-1)
+    const last = this.#order.at(draft.path).at(-1)
     if (draft.kind === 'prune' || last === undefined || !last.isIdle) return undefined
     return last.intention.path === draft.path && isMergeable(last.intention) ? last : undefined
   }
@@ -147,13 +165,13 @@ export class CommitQueue {
     supersede(older, successor)
     this.#options.say({ kind: 'superseded', intention: older.intention })
     // What stood behind the older one may be first now.
-    this.#pumpSoon()
+    this.#lookSoon()
     return successor
   }
 
   /** A job that failed and has a newer one for the same path right behind it makes way. */
   #mergeBehind(job: Job): void {
-    const [first, second, ...more] = this.#byPath.get(job.intention.path) ?? []
+    const [first, second, ...more] = this.#order.at(job.intention.path)
     if (first !== job || second === undefined || more.length > 0 || !second.isIdle) return
     if (second.intention.path !== job.intention.path) return
     if (!isMergeable(job.intention) || !isMergeable(second.intention)) return
@@ -172,56 +190,37 @@ export class CommitQueue {
     return this.#journaled(draft)
   }
 
-  /** A draft takes the place of a job in every order: what was to wait for that one waits for it. */
   #putInPlace(place: Job, draft: IntentionDraft): Job {
-    const job = new Job(intend(place.intention.id, draft, this.#now()))
-    const { intention } = job
-    this.#options.journal.saveIntention(intention)
-    this.#jobs.set(intention.id, job)
+    const job = this.#jobOf(place.intention.id, draft)
+    this.#order.replace(place, job)
     this.#waiting.delete(place)
     this.#waiting.add(job)
-    for (const path of pathsOf(intention)) {
-      const jobs = this.#byPath.get(path)
-      if (jobs === undefined) this.#byPath.set(path, [job])
-      else if (jobs.includes(place)) jobs[jobs.indexOf(place)] = job
-      else jobs.push(job)
-    }
     return job
   }
 
   #journaled(draft: IntentionDraft): Job {
-    const intention = intend(this.#options.journal.nextId(), draft, this.#now())
-    this.#options.journal.saveIntention(intention)
-    const job = new Job(intention)
-    this.#add(job)
+    const job = this.#jobOf(this.#options.journal.nextId(), draft)
+    this.#enter(job)
     return job
   }
 
-  #add(job: Job): void {
-    this.#jobs.set(job.intention.id, job)
+  #jobOf(id: number, draft: IntentionDraft): Job {
+    const job = new Job(intend(id, draft, this.#clock.wall()))
+    this.#options.journal.saveIntention(job.intention)
+    job.isResting = (draft.restMs ?? 0) > 0
+    job.dueAt = this.#clock.steady() + (draft.restMs ?? 0)
+    return job
+  }
+
+  #enter(job: Job): void {
+    this.#order.add(job)
     this.#waiting.add(job)
-    if (job.intention.kind === 'prune') this.#prunes.add(job)
-    for (const path of pathsOf(job.intention)) {
-      const jobs = this.#byPath.get(path)
-      if (jobs === undefined) this.#byPath.set(path, [job])
-      else jobs.push(job)
-    }
   }
 
   #drop(job: Job): void {
     this.#options.journal.removeIntention(job.intention.id)
-    this.#jobs.delete(job.intention.id)
+    this.#order.remove(job)
     this.#waiting.delete(job)
-    this.#prunes.delete(job)
-    for (const path of pathsOf(job.intention)) this.#leave(job, path)
-  }
-
-  #leave(job: Job, path: string): void {
-    const jobs = this.#byPath.get(path)
-    if (jobs === undefined) return
-    const at = jobs.indexOf(job)
-    if (at !== -1) jobs.splice(at, 1)
-    if (jobs.length === 0) this.#byPath.delete(path)
   }
 
   /** Takes an idle job back as if it had never been asked for. False when it is under way or may have been stored. */
@@ -229,18 +228,11 @@ export class CommitQueue {
     const { intention } = job
     // The answer to a delete that was tried may have been lost.
     if (intention.kind === 'delete' && intention.attempts > 0) return false
-    if (this.#jobs.get(intention.id) !== job || !job.isIdle || isDoubtful(intention) || intention.isProven)
-      return false
+    if (!this.#order.has(job) || !job.isIdle || isDoubtful(intention) || intention.isProven) return false
     // What waits behind it was meant to find its work done.
-    const paths = pathsOf(intention)
-    if (!paths.every((path) => this.#byPath.get(path)?.at(-1) === job)) return false
-    for (const prune of this.#prunes) {
-      if (prune.intention.id > intention.id && concerns(intention, prune.intention.path)) return false
-    }
+    if (!this.#order.isLast(job)) return false
     this.#options.journal.transaction(() => this.#drop(job))
-    job.isDone = true
-    job.announce()
-    this.#pump()
+    this.#end(job)
     return true
   }
 
@@ -257,20 +249,22 @@ export class CommitQueue {
   }
 
   release(job: Job): void {
+    if (!job.isHeld) return
     job.isHeld = false
-    this.#pump()
+    this.#lookSoon()
   }
 
   /** Runs now what waits for its quiet time or backoff, refusals included where asked. Answers how many. */
   expedite(isMeant: (intention: Intention) => boolean, options?: { refusedToo: boolean }): number {
     let count = 0
-    for (const { intention } of this.#jobs.values()) {
+    for (const job of this.#order.all()) {
+      const { intention } = job
       if (!isMeant(intention) || (intention.isRefused && options?.refusedToo !== true)) continue
-      intention.notBefore = 0
+      hasten(job)
       intention.isRefused = false
       count++
     }
-    this.#pump()
+    this.#look()
     return count
   }
 
@@ -278,82 +272,49 @@ export class CommitQueue {
   #offer(job: Job): void {
     if (this.#isClosed) return
     if (this.#hurry(job)) {
-      this.#pump()
+      this.#look()
       return
     }
-    if (job.isHeld || !this.#waiting.has(job) || !this.#isFirst(job)) return
-    const due = this.#dueAt(job.intention)
-    if (due <= this.#now()) this.#enqueue(job)
-    else this.#wakeAt(due)
+    if (!this.#waiting.has(job) || !this.#mayGo(job)) return
+    const due = this.#dueAt(job)
+    if (due <= this.#clock.steady()) this.#lineUp(job)
+    else this.#alarm.set(due)
   }
 
   /**
    * What rests before it is first sent rests on while more is submitted, for a moment: a program that copies or deletes
    * many files is done sooner, and what is still here may become part of a newer change.
    */
-  #dueAt({ notBefore, since, attempts }: Intention): number {
-    if (attempts > 0 || notBefore <= since) return notBefore
-    return Math.max(notBefore, Math.min(this.#submittedAt + quietMs, notBefore + longestQuietMs))
+  #dueAt({ dueAt, isResting }: Job): number {
+    return isResting ? Math.max(dueAt, Math.min(this.#lastSubmitAt + quietMs, dueAt + longestQuietMs)) : dueAt
+  }
+
+  /** True when nothing but time keeps it from running. */
+  #mayGo(job: Job): boolean {
+    return !job.isHeld && !job.intention.isRefused && this.#order.isFirst(job)
   }
 
   /** Several jobs that end in one turn are followed by one look at what they made way for. */
-  #pumpSoon(): void {
-    if (this.#immediate === undefined) this.#immediate = setImmediate(() => this.#pump())
+  #lookSoon(): void {
+    if (!this.#isClosed) this.#soon ??= setImmediate(() => this.#look())
   }
 
-  /** Sets the alarm, unless it rings before that anyway. */
-  #wakeAt(time: number): void {
-    if (time >= this.#alarm) return
-    clearTimeout(this.#timer)
-    this.#alarm = time
-    this.#timer = setTimeout(() => this.#pump(), Math.min(time - this.#now(), 2 ** 30))
-  }
-
-  /** Queues everything whose turn it is, and sets the alarm for what waits. */
-  #pump(): void {
-    this.#immediate = undefined
+  /** Lines up everything whose turn it is, and sets the alarm for what has to wait. */
+  #look(): void {
+    clearImmediate(this.#soon)
+    this.#soon = undefined
     if (this.#isClosed) return
     while (this.#hurryAncestors()) {
       // What was waiting for its quiet time and stands in somebody's way may have somebody in its own.
     }
-    const now = this.#now()
-    let next = Infinity
+    this.#alarm.clear()
+    const now = this.#clock.steady()
     for (const job of this.#waiting) {
-      const { intention } = job
-      if (job.isHeld || intention.isRefused || !this.#isFirst(job)) continue
-      const due = this.#dueAt(intention)
-      if (due > now) next = Math.min(next, due)
-      else this.#enqueue(job)
+      if (!this.#mayGo(job)) continue
+      const due = this.#dueAt(job)
+      if (due > now) this.#alarm.set(due)
+      else this.#lineUp(job)
     }
-    clearTimeout(this.#timer)
-    this.#alarm = Infinity
-    if (next !== Infinity) this.#wakeAt(next)
-  }
-
-  /** True when nothing older concerns the same paths. */
-  #isFirst(job: Job): boolean {
-    const { intention } = job
-    const paths = pathsOf(intention)
-    if (!paths.every((path) => this.#byPath.get(path)?.[0] === job)) return false
-    if (paths.some((path) => this.#olderAbove(job, path) !== undefined)) return false
-    for (const prune of this.#prunes) {
-      if (prune.intention.id < intention.id && concerns(intention, prune.intention.path)) return false
-    }
-    if (intention.kind !== 'prune') return true
-    for (const other of this.#jobs.values()) {
-      if (other === job) return true
-      if (concerns(other.intention, intention.path)) return false
-    }
-    return true
-  }
-
-  /** An older job for a document that stood where this path has a folder now: it has to be gone first. */
-  #olderAbove(job: Job, path: string): Job | undefined {
-    for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
-      const above = this.#byPath.get(path.slice(0, slash))?.[0]
-      if (above !== undefined && above.intention.id < job.intention.id) return above
-    }
-    return undefined
   }
 
   /** Ends the quiet time of what others wait for. True when there was any. */
@@ -366,32 +327,37 @@ export class CommitQueue {
   #hurry(job: Job): boolean {
     let isAny = false
     for (const path of pathsOf(job.intention)) {
-      const above = this.#olderAbove(job, path)
-      if (above === undefined || above.intention.attempts > 0 || above.intention.notBefore === 0) continue
-      above.intention.notBefore = 0
+      const above = this.#order.olderAbove(job, path)
+      if (above?.isResting !== true) continue
+      hasten(above)
       isAny = true
     }
     return isAny
   }
 
-  #enqueue(job: Job): void {
+  #lineUp(job: Job): void {
     this.#waiting.delete(job)
-    void this.#queue.add(() => this.#run(job))
+    this.#inLine.add(job)
+    void this.#line.add(() => this.#run(job))
   }
 
   async #run(job: Job): Promise<void> {
     const { intention } = job
+    this.#inLine.delete(job)
     // Much may have happened while it stood in line.
-    if (this.#jobs.get(intention.id) !== job || this.#isClosed) return
-    if (job.isHeld || intention.notBefore > this.#now() || !this.#isFirst(job)) {
+    if (!this.#order.has(job) || this.#isClosed) return
+    if (!this.#mayGo(job)) {
       this.#waiting.add(job)
+      this.#lookSoon()
       return
     }
+    const now = this.#clock.steady()
     job.controller = new AbortController()
     job.isUnreachable = false
+    job.isResting = false
     intention.attempts++
-    job.firstTriedAt ??= this.#now()
-    intention.triedForMs = this.#now() - job.firstTriedAt
+    job.firstTriedAt ??= now
+    intention.triedForMs = now - job.firstTriedAt
     try {
       const record = await this.#options.run(intention, job.controller.signal)
       // Content written while its last bytes were on the way: what the service has is an older state of it.
@@ -401,12 +367,12 @@ export class CommitQueue {
       this.#failed(job, error)
     }
     job.controller = undefined
-    if (this.#jobs.get(intention.id) === job) {
+    if (this.#order.has(job)) {
       this.#waiting.add(job)
       this.#mergeBehind(job)
     }
     job.announce()
-    this.#pumpSoon()
+    this.#lookSoon()
   }
 
   /** What stands at these paths may be another client's by now: each is looked at before it is deleted. */
@@ -420,15 +386,13 @@ export class CommitQueue {
     for (let at = 0; at < jobs.length; at += fulfilledAtOnce) {
       // Between two batches everybody else has a turn.
       if (at > 0) await new Promise((resolve) => setImmediate(resolve))
-      const batch = jobs
-        .slice(at, at + fulfilledAtOnce)
-        .filter((job) => this.#jobs.get(job.intention.id) === job && job.isIdle)
+      const batch = jobs.slice(at, at + fulfilledAtOnce).filter((job) => this.#order.has(job) && job.isIdle)
       this.#options.journal.transaction(() => {
         for (const job of batch) this.#finish(job, undefined)
       })
       for (const job of batch) job.announce()
     }
-    this.#pumpSoon()
+    this.#lookSoon()
   }
 
   #finish(job: Job, record: RemoteFile | undefined): void {
@@ -443,7 +407,7 @@ export class CommitQueue {
   /** Later intentions for this path now stand on what was just stored. */
   #rebase(path: string, record: RemoteFile | undefined): void {
     const fingerprint = record === undefined ? undefined : fingerprintOf(record)
-    for (const { intention } of this.#byPath.get(path) ?? []) {
+    for (const { intention } of this.#order.at(path)) {
       if (intention.path === path) intention.base = fingerprint
       else intention.sourceFingerprint = fingerprint
       this.#options.journal.saveIntention(intention)
@@ -456,7 +420,7 @@ export class CommitQueue {
     this.#options.journal.transaction(() => {
       this.#options.say({ kind: 'outpaced', intention, record })
       if (intention.source !== undefined && intention.source !== intention.path)
-        this.#leave(job, intention.source)
+        this.#order.leave(job, intention.source)
       intention.source = undefined
       intention.sourceFingerprint = undefined
       intention.isProven = false
@@ -474,7 +438,9 @@ export class CommitQueue {
     job.isUnreachable =
       error instanceof NetworkError && (error.kind === 'unreachable' || error.kind === 'away')
     if (isWorthRetrying(error)) {
-      intention.notBefore = this.#now() + backoffMs(intention.attempts, error)
+      const waitMs = backoffMs(intention.attempts, error)
+      job.dueAt = this.#clock.steady() + waitMs
+      intention.notBefore = this.#clock.wall() + waitMs
       this.#options.log.warn(
         { path: intention.path, attempts: intention.attempts, error: intention.lastError },
         'not sent yet, trying again',
@@ -487,7 +453,7 @@ export class CommitQueue {
       )
       this.#options.say({ kind: 'refused', intention, error })
     }
-    if (this.#jobs.get(intention.id) === job) this.#note(intention)
+    if (this.#order.has(job)) this.#note(intention)
   }
 
   /** How an attempt went is worth noting, but not worth a crash: without room for it the intention itself is still there. */
@@ -502,18 +468,23 @@ export class CommitQueue {
   /** Removes a refused job for good: its owner has undone what it stood for. */
   abandon(job: Job): void {
     this.#options.journal.transaction(() => this.#drop(job))
+    this.#end(job)
+  }
+
+  #end(job: Job): void {
     job.isDone = true
     job.announce()
-    this.#pump()
+    this.#lookSoon()
   }
 
   /** Stops: what is under way is cut off and stays journaled. */
   async close(): Promise<void> {
     this.#isClosed = true
-    clearTimeout(this.#timer)
-    for (const job of this.#jobs.values())
+    clearImmediate(this.#soon)
+    this.#alarm.clear()
+    for (const job of this.#order.all())
       job.controller?.abort(new DOMException('the mount ends', 'AbortError'))
-    await this.#queue.onIdle()
+    await this.#line.onIdle()
   }
 }
 
@@ -522,4 +493,11 @@ function supersede(job: Job, successor: Job | undefined): void {
   job.successor = successor
   job.isDone = successor === undefined
   job.announce()
+}
+
+/** It rests, or waits for its next attempt, no longer. */
+function hasten(job: Job): void {
+  job.isResting = false
+  job.dueAt = 0
+  job.intention.notBefore = 0
 }

@@ -9,6 +9,10 @@ export class Job {
   /** Its content is being written: wait for the next submit. */
   isHeld = false
   isUnreachable = false
+  /** Not before this time (ms of the steady clock). */
+  dueAt = 0
+  /** Waits before it is sent for the first time: a quiet time, or a grace. */
+  isResting = false
   /** The job that took this one's place. */
   successor: Job | undefined
   isDone = false

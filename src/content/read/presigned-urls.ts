@@ -1,6 +1,7 @@
 // Presigned download URLs by path: from the tree's records while they live, from one GET otherwise. A URL is a secret
 // for 15 minutes (interface, "Limits"): it is handed to `Files.download` and to nobody else, never logged.
 
+import { createClock } from '../../clock.ts'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../../api/errors.ts'
 import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
@@ -14,7 +15,7 @@ export interface PresignedUrlsOptions {
   readonly files: Files
   /** Told of a record that is not the version somebody was reading, so that the tree can show it. */
   readonly onChanged?: (path: string, file: RemoteFile) => void
-  /** Milliseconds since the epoch; Date.now unless a test says otherwise. */
+  /** Milliseconds of a clock that only grows; `remember` is told times of the same one. */
   readonly now?: () => number
   readonly maxEntries?: number
 }
@@ -39,7 +40,7 @@ export class PresignedUrls {
   constructor(options: PresignedUrlsOptions) {
     this.#files = options.files
     this.#onChanged = options.onChanged ?? (() => {})
-    this.#now = options.now ?? Date.now
+    this.#now = options.now ?? createClock().steady
     this.#signed = new LRUCache<string, Signed>({
       max: options.maxEntries ?? 200_000,
       ttl: urlLifetimeMs,

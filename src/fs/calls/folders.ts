@@ -67,11 +67,11 @@ export function mkdir(
     const node = sb.tree.nodes.add('folder', above, name)
     node.isScratch = above.isScratch || isScratchName(name)
     node.mode = mode & 0o7777
-    node.mtime = timeOfMs(sb.now())
+    node.mtime = timeOfMs(sb.clock.wall())
     makeHere(sb, node)
     if (node.folder !== undefined) node.folder.isOnlyHere = true
     sb.tree.attach(node, above, name)
-    sb.tree.listings.set(node, { names: new Map(), requestedAt: sb.now() })
+    sb.tree.listings.set(node, { names: new Map(), requestedAt: sb.clock.steady() })
     node.lookups++
     return entryOf(sb, node)
   })

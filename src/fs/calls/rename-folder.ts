@@ -132,7 +132,7 @@ function arrive(sb: Superblock, folder: Node, becomesScratch: boolean): void {
   folder.isScratch = becomesScratch
   sb.journal.saveFolder(folder.path)
   sb.tree.keep(folder)
-  sb.tree.listings.set(folder, { names: new Map(), requestedAt: sb.now() })
+  sb.tree.listings.set(folder, { names: new Map(), requestedAt: sb.clock.steady() })
 }
 
 function moved(sb: Superblock, document: Node, becomesScratch: boolean): Job | undefined {

@@ -157,7 +157,7 @@ function toScratch(sb: Superblock, move: Move): undefined {
     kind: 'delete',
     path: oldPath,
     base: fingerprint,
-    notBefore: sb.now() + backupGraceMs,
+    restMs: backupGraceMs,
   })
   node.job = undefined
   if (job?.intention.path !== oldPath) from.folder?.tombstones.delete(oldName)

@@ -119,14 +119,14 @@ async function drainUnder(
   signal: AbortSignal,
   except: readonly Job[] = [],
 ): Promise<void> {
-  const until = sb.now() + drainBeforeRemovalMs
+  const until = sb.clock.steady() + drainBeforeRemovalMs
   const staying = new Set(except)
   const jobs = sb.queue.jobsUnder(path).filter((job) => !staying.has(job))
   if (jobs.length === 0) return
   const sent = new Set(jobs.map(({ intention }) => intention))
   sb.queue.expedite((intention) => intention.kind === 'delete' && sent.has(intention))
   for (const job of jobs) {
-    const outcome = await waitForJob(job, { timeoutMs: Math.max(0, until - sb.now()), signal })
+    const outcome = await waitForJob(job, { timeoutMs: Math.max(0, until - sb.clock.steady()), signal })
     if (outcome !== 'done')
       throw new ErrnoError('EBUSY', `${path}: its documents are not yet deleted in the service`)
   }

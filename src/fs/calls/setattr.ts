@@ -46,7 +46,7 @@ function checkOwner(sb: Superblock, node: Node, { uid, gid }: AttributeChange): 
 
 function applied(sb: Superblock, node: Node, change: AttributeChange): Entry {
   if (change.mode !== undefined) node.mode = change.mode & 0o7777
-  const now = timeOfMs(sb.now())
+  const now = timeOfMs(sb.clock.wall())
   const at = (time: Time | 'now'): Time => (time === 'now' ? now : time)
   if (change.atime !== undefined) node.atime = at(change.atime)
   if (change.mtime !== undefined) node.mtime = at(change.mtime)

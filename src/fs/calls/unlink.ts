@@ -20,21 +20,21 @@ export function unlink(sb: Superblock, parent: number, name: string, caller: Cal
     const node = childOf(sb, folder, name, listing)
     if (node.folder !== undefined) throw new ErrnoError('EISDIR', `${node.path} is a folder`)
     sb.journal.transaction(() => {
-      removeDocument(sb, folder, node, sb.now() + graceMs)
+      removeDocument(sb, folder, node, graceMs)
       stayThoughEmpty(sb, folder)
     })
   })
 }
 
-/** Takes a document's name away and journals what the service has to hear: not before `notBefore`. */
-export function removeDocument(sb: Superblock, folder: Node, node: Node, notBefore: number): void {
+/** Takes a document's name away and journals what the service has to hear, after a rest. */
+export function removeDocument(sb: Superblock, folder: Node, node: Node, restMs: number): void {
   const { path, name, storedPath } = node
   displace(sb.tree, folder, node)
   if (node.isScratch) {
     sb.journal.removeScratch(path)
   } else {
     const mayBeStored = node.remote !== undefined || node.job !== undefined || node.base !== undefined
-    if (mayBeStored) deleteStored(sb, folder, { path, name, node, notBefore })
+    if (mayBeStored) deleteStored(sb, folder, { path, name, node, restMs })
     sb.attributes.forget(path)
   }
   if (node.openHandles > 0 && storedPath !== undefined && node.content === undefined)
@@ -46,11 +46,11 @@ export function removeDocument(sb: Superblock, folder: Node, node: Node, notBefo
 function deleteStored(
   sb: Superblock,
   folder: Node,
-  { path, name, node, notBefore }: { path: string; name: string; node: Node; notBefore: number },
+  { path, name, node, restMs }: { path: string; name: string; node: Node; restMs: number },
 ): void {
   const fingerprint = node.base ?? (node.remote === undefined ? undefined : fingerprintOf(node.remote))
   sb.tree.bury(folder, name, fingerprint)
-  const job = sb.queue.submit({ kind: 'delete', path, base: fingerprint, notBefore })
+  const job = sb.queue.submit({ kind: 'delete', path, base: fingerprint, restMs })
   // Never sent: there is nothing to hide.
   if (job?.intention.path !== path) folder.folder?.tombstones.delete(name)
 }

@@ -45,7 +45,7 @@ function committed(sb: Superblock, intention: Intention, record: RemoteFile | un
   stopReferring(sb, node)
   // The service dates what it stores; here a document keeps the time it was written, also when it is renamed.
   const { mode, mtime } = attributesOf(node, sb.owner)
-  sb.tree.show(node, record, sb.now())
+  sb.tree.show(node, record, sb.clock.steady())
   node.isCopy = false
   node.mode = mode
   node.mtime = mtime
@@ -78,7 +78,7 @@ function outpaced(sb: Superblock, intention: Intention, record: RemoteFile | und
   stopReferring(sb, node)
   node.remote = record
   node.remotePath = undefined
-  node.askedAt = sb.now()
+  node.askedAt = sb.clock.steady()
   node.base = fingerprintOf(record)
   landFolders(sb, node)
 }
@@ -109,7 +109,7 @@ export function landed(sb: Superblock, folder: Node): void {
   if (folder.folder === undefined) return
   folder.folder.isMadeHere = false
   folder.folder.isOnlyHere = false
-  folder.settledAt = sb.now()
+  folder.settledAt = sb.clock.steady()
   sb.journal.removeFolder(folder.path)
 }
 

@@ -127,7 +127,7 @@ export function markChanged(sb: Superblock, node: Node): void {
   if (node.job?.intention.spool !== undefined && !node.job.isHeld) sb.queue.hold(node.job)
   node.settledAt = undefined
   if (!node.isUnlinked) sb.tree.keep(node)
-  const now = timeOfMs(sb.now())
+  const now = timeOfMs(sb.clock.wall())
   node.mtime = now
   node.ctime = now
 }

@@ -49,7 +49,7 @@ function journalPut(sb: Superblock, node: Node): Job | undefined {
     spool: content?.id,
     size: node.size,
     base: node.base,
-    notBefore: sb.now() + restMs(sb, node),
+    restMs: restMs(sb, node),
     ...(source !== undefined && source.path !== node.path
       ? { source: source.path, sourceFingerprint: source.fingerprint, keepSource: node.isCopy }
       : {}),

@@ -74,7 +74,7 @@ describe('commit queue', () => {
   })
 
   it('makes a delete and the save after it one intention', async () => {
-    queue.submit({ kind: 'delete', path: '/a', base: 'v1', notBefore: Date.now() + 60_000 })
+    queue.submit({ kind: 'delete', path: '/a', base: 'v1', restMs: 60_000 })
     const save = queue.submit({ kind: 'put', path: '/a', spool: '1' })
     if (save === undefined) throw new Error('nothing was submitted')
     expect(save.intention.base).toBe('v1')
@@ -87,12 +87,12 @@ describe('commit queue', () => {
     beforeEach(async () => {
       await queue.close()
       journal.close()
-      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
       open()
     })
 
     function submitResting(path: string): void {
-      queue.submit({ kind: 'put', path, spool: path, notBefore: Date.now() + 200 })
+      queue.submit({ kind: 'put', path, spool: path, restMs: 200 })
     }
 
     it('waits while more is submitted, and no longer than a second', async () => {
@@ -124,9 +124,9 @@ describe('commit queue', () => {
     const a = queue.submit({ kind: 'delete', path: '/f/a', base: 'v1' })
     await sending.reached
     const late = Array.from({ length: 250 }, (_, n) =>
-      queue.submit({ kind: 'delete', path: `/f/${n}`, base: 'v1', notBefore: Date.now() + 60_000 }),
+      queue.submit({ kind: 'delete', path: `/f/${n}`, base: 'v1', restMs: 60_000 }),
     )
-    queue.submit({ kind: 'delete', path: '/g', base: 'v1', notBefore: Date.now() + 60_000 })
+    queue.submit({ kind: 'delete', path: '/g', base: 'v1', restMs: 60_000 })
     const untried = queue.untriedDeletes('/f')
     expect(untried).toEqual(late)
     await queue.fulfilled(a === undefined ? untried : [a, ...untried])
@@ -139,7 +139,7 @@ describe('commit queue', () => {
   })
 
   it('waits for what stood where a folder is now', async () => {
-    queue.submit({ kind: 'delete', path: '/a', base: 'v1', notBefore: Date.now() + 60_000 })
+    queue.submit({ kind: 'delete', path: '/a', base: 'v1', restMs: 60_000 })
     const save = queue.submit({ kind: 'put', path: '/a/x', spool: '1' })
     if (save === undefined) throw new Error('nothing was submitted')
     await waitForJob(save, done)
@@ -234,8 +234,8 @@ describe('commit queue', () => {
   })
 
   it('takes up after a restart what was not done, in order and in doubt', async () => {
-    queue.submit({ kind: 'put', path: '/a', spool: '1', notBefore: Date.now() + 60_000 })
-    queue.submit({ kind: 'put', path: '/b', source: '/a', notBefore: Date.now() + 60_000 })
+    queue.submit({ kind: 'put', path: '/a', spool: '1', restMs: 60_000 })
+    queue.submit({ kind: 'put', path: '/b', source: '/a', restMs: 60_000 })
     await queue.close()
     journal.close()
     open()
@@ -251,7 +251,7 @@ describe('commit queue', () => {
   })
 
   it('takes back what has not begun, and nothing else', async () => {
-    const job = queue.submit({ kind: 'put', path: '/a', spool: '1', notBefore: Date.now() + 60_000 })
+    const job = queue.submit({ kind: 'put', path: '/a', spool: '1', restMs: 60_000 })
     if (job === undefined) throw new Error('nothing was submitted')
     expect(queue.withdraw(job)).toBe(true)
     expect(journal.intentions()).toEqual([])
@@ -260,7 +260,7 @@ describe('commit queue', () => {
       path: '/b',
       spool: '1',
       isInDoubt: true,
-      notBefore: Date.now() + 60_000,
+      restMs: 60_000,
     })
     if (doubtful === undefined) throw new Error('nothing was submitted')
     expect(queue.withdraw(doubtful)).toBe(false)

@@ -1,0 +1,106 @@
+// Which unfinished jobs concern which paths, and in what order they came. Knows nothing of time: a job that is first may
+// still have to wait.
+
+import { concerns, pathsOf } from '../intention.ts'
+import type { Job } from './job.ts'
+
+export class PathOrder {
+  /** By id, oldest first. */
+  readonly #jobs = new Map<number, Job>()
+  readonly #byPath = new Map<string, Job[]>()
+  readonly #prunes = new Set<Job>()
+
+  /** Oldest first. */
+  all(): Iterable<Job> {
+    return this.#jobs.values()
+  }
+
+  has(job: Job): boolean {
+    return this.#jobs.get(job.intention.id) === job
+  }
+
+  /** What changes, or moves away, this very path; oldest first. */
+  at(path: string): readonly Job[] {
+    return this.#byPath.get(path) ?? []
+  }
+
+  /** What concerns this path or anything under it; oldest first. */
+  under(path: string): Job[] {
+    return [...this.#jobs.values()].filter(({ intention }) => concerns(intention, path))
+  }
+
+  add(job: Job): void {
+    this.#jobs.set(job.intention.id, job)
+    if (job.intention.kind === 'prune') this.#prunes.add(job)
+    for (const path of pathsOf(job.intention)) this.#append(job, path)
+  }
+
+  /** A job takes the place, and has the id, of another in every order: what was to wait for that one waits for it. */
+  replace(place: Job, job: Job): void {
+    this.#jobs.set(job.intention.id, job)
+    const paths = pathsOf(job.intention)
+    for (const path of paths) {
+      const jobs = this.#byPath.get(path)
+      if (jobs?.includes(place) === true) jobs[jobs.indexOf(place)] = job
+      else this.#append(job, path)
+    }
+    for (const path of pathsOf(place.intention)) if (!paths.includes(path)) this.leave(place, path)
+  }
+
+  remove(job: Job): void {
+    this.#jobs.delete(job.intention.id)
+    this.#prunes.delete(job)
+    for (const path of pathsOf(job.intention)) this.leave(job, path)
+  }
+
+  /** The job no longer concerns this path. */
+  leave(job: Job, path: string): void {
+    const jobs = this.#byPath.get(path)
+    const at = jobs?.indexOf(job) ?? -1
+    if (jobs === undefined || at === -1) return
+    jobs.splice(at, 1)
+    if (jobs.length === 0) this.#byPath.delete(path)
+  }
+
+  /** True when nothing older concerns the same paths. */
+  isFirst(job: Job): boolean {
+    const { intention } = job
+    const paths = pathsOf(intention)
+    if (!paths.every((path) => this.at(path)[0] === job)) return false
+    if (paths.some((path) => this.olderAbove(job, path) !== undefined)) return false
+    for (const prune of this.#prunes) {
+      if (prune.intention.id < intention.id && concerns(intention, prune.intention.path)) return false
+    }
+    if (intention.kind !== 'prune') return true
+    for (const other of this.#jobs.values()) {
+      if (other === job) return true
+      if (concerns(other.intention, intention.path)) return false
+    }
+    return true
+  }
+
+  /** True when nothing waits for it. */
+  isLast(job: Job): boolean {
+    const { intention } = job
+    if (!pathsOf(intention).every((path) => this.at(path).at(-1) === job)) return false
+    for (const prune of this.#prunes) {
+      if (prune.intention.id > intention.id && concerns(intention, prune.intention.path)) return false
+    }
+    return true
+  }
+
+  /** An older job for a document that stood where this path has a folder now: it has to be gone first. */
+  olderAbove(job: Job, path: string): Job | undefined {
+    for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
+      const above = this.at(path.slice(0, slash))[0]
+      if (above !== undefined && above.intention.id < job.intention.id) return above
+    }
+    return undefined
+  }
+
+  #append(job: Job, path: string): void {
+    const jobs = this.#byPath.get(path)
+    if (jobs === undefined) this.#byPath.set(path, [job])
+    else jobs.push(job)
+  }
+}

@@ -1,0 +1,66 @@
+// A commit queue over a real journal, with clocks of the test's own and a function that stands for the work.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { vi } from 'vitest'
+import type { RemoteFile } from '../../../src/api/types.ts'
+import { createClock, type Clock } from '../../../src/clock.ts'
+import { CommitQueue } from '../../../src/content/commit/commit-queue.ts'
+import type { QueueEvent } from '../../../src/content/commit/queue-event.ts'
+import type { Intention } from '../../../src/content/intention.ts'
+import { Journal } from '../../../src/content/spool/journal.ts'
+import { silentLog } from '../../../src/log.ts'
+
+export type Work = (intention: Intention, signal: AbortSignal) => Promise<RemoteFile | undefined>
+
+export interface QueueSetup {
+  readonly queue: CommitQueue
+  readonly journal: Journal
+  /** Somebody sets the wall clock. */
+  setWallClock(byMs: number): void
+  /** What the queue said, oldest first. */
+  readonly events: QueueEvent[]
+  /** As after the end of the process: a new queue on the same journal. */
+  restart(): Promise<void>
+  /** Lets so much time go by, and everything happen that is due. */
+  pass(ms: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** Timers, immediates and clocks are faked from now on: `vi.useRealTimers()` ends it. */
+export function setUpQueue(work: Work): QueueSetup {
+  vi.useFakeTimers({
+    toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'Date', 'performance'],
+  })
+  const dir = mkdtempSync(join(tmpdir(), 'commit-queue-'))
+  const events: QueueEvent[] = []
+  const step = { ms: 0 }
+  const clock: Clock = createClock(() => Date.now() + step.ms)
+  const open = (): { journal: Journal; queue: CommitQueue } => {
+    const journal = new Journal(dir)
+    const say = (event: QueueEvent): void => void events.push(event)
+    return { journal, queue: new CommitQueue({ journal, log: silentLog, clock, run: work, say }) }
+  }
+  const end = async (): Promise<void> => {
+    await setup.queue.close()
+    setup.journal.close()
+  }
+  const setup = {
+    setWallClock: (byMs: number) => void (step.ms += byMs),
+    events,
+    async restart() {
+      await end()
+      Object.assign(setup, open())
+      setup.queue.resume(setup.journal.intentions())
+    },
+    async pass(ms: number) {
+      await vi.advanceTimersByTimeAsync(ms)
+    },
+    async close() {
+      await end()
+      rmSync(dir, { recursive: true })
+    },
+  } as QueueSetup
+  return Object.assign(setup, open())
+}
