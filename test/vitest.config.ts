@@ -8,6 +8,9 @@ const mountTests = ['test/mount/**/*.test.ts', 'test/behaviour/mount*.test.ts', 
 const modelTests = ['test/model/**/*.test.ts']
 const isSoak = process.env['DOCMOUNT_SOAK_MINUTES'] !== undefined
 
+/** Threads run the sources too. */
+const execArgv = ['--import', new URL('support/run-typescript.mjs', import.meta.url).href]
+
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
@@ -15,6 +18,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          execArgv,
           include: ['test/**/*.test.ts'],
           exclude: [...mountTests, ...modelTests],
           testTimeout: 30_000,
@@ -24,6 +28,7 @@ export default defineConfig({
       {
         test: {
           name: 'mount',
+          execArgv,
           include: isSoak ? modelTests : [...mountTests, ...modelTests],
           // Two lanes: a drive, its service and the program that uses it keep more than one core busy.
           maxWorkers: 2,
