@@ -7,14 +7,17 @@ import type { Edge } from './edge/edge.ts'
 import type { Testing } from './faults/testing.ts'
 import type { Limits } from './limits.ts'
 import type { Store } from './store/database.ts'
-import type { GroupCommit } from './store/group-commit.ts'
+import type { DetachedTrees } from './store/detached-trees.ts'
+import type { Commits } from './store/open-store.ts'
 import type { UriPolicy } from './uploads/fetch-uri.ts'
 
 export interface ServiceContext {
   /** The database: projects, keys, nodes; other tables through `store.withTables<…>()`. */
   readonly store: Store
   /** Changes of nodes go through here, many to a commit. */
-  readonly commits: GroupCommit
+  readonly commits: Commits
+  /** Clears what was below deleted folders. */
+  readonly detachedTrees: DetachedTrees
   /** The bytes, by content hash. Whoever keeps hashes in tables of their own registers with `blobs.addOwner`. */
   readonly blobs: ContentStore
   /** Makes and checks presigned downloads. */

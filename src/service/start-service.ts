@@ -18,7 +18,7 @@ import type { Store } from './store/database.ts'
 import { findUsedBlobs } from './store/nodes.ts'
 import { defaultLimits } from './limits.ts'
 import { StartError } from './start-error.ts'
-import { GroupCommit } from './store/group-commit.ts'
+import { DetachedTrees } from './store/detached-trees.ts'
 import { openStore } from './store/open-store.ts'
 import { createKey, ensureProject, findProject, listProjects } from './store/projects.ts'
 import { lockDataDir } from './store/service-lock.ts'
@@ -45,10 +45,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const context = await openContext(options, edge)
     closers.push(() => context.store.destroy())
     closers.push(() => context.blobs.settled())
+    closers.push(() => context.detachedTrees.stop())
     const projects = await announceProjects(context.store, options.projects ?? [], context.now())
     const app = await createApp(context, closing.signal)
     closers.push(() => closeApp(app))
     await app.listen({ host, port: options.port ?? 0 })
+    context.detachedTrees.clear()
     const sweep = context.blobs
       .sweep(closing.signal)
       .catch((error: unknown) => context.log.error({ error }, 'could not look for content nothing refers to'))
@@ -88,13 +90,13 @@ async function openContext(options: ServiceOptions, edge: Edge): Promise<Service
   const { dataDir, log = silentLog } = options
   const secret = await loadSecret(join(dataDir, 'download-secret'))
   const backend = await openDiskBackend(join(dataDir, 'blobs'))
-  const store = await openStore(dataDir)
-  const commits = new GroupCommit(store)
+  const { store, commits } = await openStore(dataDir)
   const blobs = new ContentStore(backend, store, commits, log)
   blobs.addOwner((sha256s) => findUsedBlobs(store, sha256s))
   return {
     store,
     commits,
+    detachedTrees: new DetachedTrees(commits, blobs, log),
     blobs,
     signer: createSigner(secret, options.urlLifetimeMs ?? urlLifetimeMs),
     edge,

@@ -7,7 +7,6 @@ import { silentLog } from '../../src/log.ts'
 import { ContentStore } from '../../src/service/blobs/content-store.ts'
 import { openDiskBackend } from '../../src/service/blobs/disk.ts'
 import { defaultLimits } from '../../src/service/limits.ts'
-import { GroupCommit } from '../../src/service/store/group-commit.ts'
 import type { Store } from '../../src/service/store/database.ts'
 import { openStore } from '../../src/service/store/open-store.ts'
 import { JsonSpooler } from '../../src/service/uploads/json-spooler.ts'
@@ -19,13 +18,9 @@ let blobs: ContentStore
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'docmount-spooler-'))
-  store = await openStore(folder)
-  blobs = new ContentStore(
-    await openDiskBackend(join(folder, 'blobs')),
-    store,
-    new GroupCommit(store),
-    silentLog,
-  )
+  const opened = await openStore(folder)
+  store = opened.store
+  blobs = new ContentStore(await openDiskBackend(join(folder, 'blobs')), store, opened.commits, silentLog)
 })
 afterAll(async () => {
   await store.destroy()

@@ -10,16 +10,18 @@ import { ContentStore } from '../../src/service/blobs/content-store.ts'
 import { openDiskBackend } from '../../src/service/blobs/disk.ts'
 import { KeyedLock } from '../../src/service/blobs/keyed-lock.ts'
 import type { Store } from '../../src/service/store/database.ts'
-import { GroupCommit } from '../../src/service/store/group-commit.ts'
-import { openStore } from '../../src/service/store/open-store.ts'
-import { ensureProject, findProject, listProjects } from '../../src/service/store/projects.ts'
+import { listSmall } from '../../src/service/store/small-contents.ts'
+import { type Commits, openStore } from '../../src/service/store/open-store.ts'
+import { findByPath } from '../../src/service/store/nodes.ts'
+import { ensureProject, listProjects } from '../../src/service/store/projects.ts'
 
 let folder: string
 let store: Store
+let commits: Commits
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'docmount-stores-'))
-  store = await openStore(folder)
+  ;({ store, commits } = await openStore(folder))
 })
 afterEach(async () => {
   await store.destroy()
@@ -71,47 +73,63 @@ describe('a keyed lock', () => {
 })
 
 describe('a group commit', () => {
-  const add = (name: string) => (transaction: Store) =>
-    transaction.insertInto('projects').values({ id: name, name, created_at: 0, clock_ms: 0 }).execute()
+  let projectId: string
+
+  beforeEach(async () => {
+    const { project } = await ensureProject(store, 'acme', 0)
+    projectId = project.id
+  })
+
+  const add = (path: string): Promise<unknown> =>
+    commits.run('createFile', {
+      file: { projectId, path, size: 1, mimetype: 'text/plain', blob: path },
+      now: 0,
+      small: { sha256: path, bytes: Buffer.from('x') },
+    })
 
   test('undoes the change that fails, and no other of its group', async () => {
-    const commits = new GroupCommit(store)
-    const outcomes = await Promise.allSettled([
-      commits.run(add('one')),
-      commits.run(async (transaction) => {
-        await add('half')(transaction)
-        throw new Error('changed my mind')
-      }),
-      commits.run(add('one')),
-      commits.run(add('two')),
-    ])
+    const outcomes = await Promise.allSettled(['/one', '/one/half', '/one', '/two'].map(add))
     expect(outcomes.map((outcome) => outcome.status)).toEqual([
       'fulfilled',
       'rejected',
       'rejected',
       'fulfilled',
     ])
-    expect((await listProjects(store)).map((project) => project.name)).toEqual(['one', 'two'])
+    expect(outcomes[1]).toMatchObject({ reason: { statusCode: 400 } })
+    expect(outcomes[2]).toMatchObject({ reason: { code: 'SQLITE_CONSTRAINT_UNIQUE' } })
+    expect(await listSmall(store, '', 10)).toEqual(['/one', '/two'])
   })
 
   test('is seen by another connection once it is answered', async () => {
     const other = await openStore(folder)
-    await new GroupCommit(store).run(add('seen'))
-    expect(await findProject(other, 'seen')).toBeDefined()
-    await other.destroy()
+    await add('/seen')
+    expect(await findByPath(other.store, projectId, '/seen')).toBeDefined()
+    await other.store.destroy()
   })
 
   test('gives way to another process that writes, and comes after it', async () => {
     const other = await openStore(folder)
-    const commits = new GroupCommit(store)
     await Promise.all(
       Array.from({ length: 20 }, async (_, index) => {
-        await ensureProject(other, `theirs ${index}`, 0)
-        await commits.run(add(`ours ${index}`))
+        await ensureProject(other.store, `theirs ${index}`, 0)
+        await add(`/ours ${index}`)
       }),
     )
-    expect(await listProjects(store)).toHaveLength(40)
-    await other.destroy()
+    expect(await listProjects(store)).toHaveLength(21)
+    await other.store.destroy()
+  })
+
+  test('waits for a transaction of several statements, which is undone as a whole', async () => {
+    const half = store.transaction().execute(async (transaction) => {
+      await transaction.updateTable('projects').set({ clock_ms: 1 }).execute()
+      const added = add('/after')
+      await transaction.updateTable('projects').set({ clock_ms: 2 }).execute()
+      void added.catch(() => undefined)
+      throw new Error('changed my mind')
+    })
+    await expect(half).rejects.toThrow('changed my mind')
+    await add('/later')
+    expect(await findByPath(store, projectId, '/after')).toMatchObject({ modified_at: 1 })
   })
 })
 
@@ -120,12 +138,7 @@ describe('a content store', () => {
     ['small', 1_000],
     ['large', 100_000],
   ])('keeps %s content while anybody refers to it', async (_, size) => {
-    const blobs = new ContentStore(
-      await openDiskBackend(join(folder, 'blobs')),
-      store,
-      new GroupCommit(store),
-      silentLog,
-    )
+    const blobs = new ContentStore(await openDiskBackend(join(folder, 'blobs')), store, commits, silentLog)
     const referred = new Set<string>()
     blobs.addOwner(async (sha256s) => sha256s.filter((sha256) => referred.has(sha256)))
     const stage = async (): Promise<{ sha256: string; size: number }> => {

@@ -24,7 +24,7 @@ async function withService<Result>(use: (service: TestService) => Promise<Result
 }
 
 async function withStore<Result>(use: (store: TablesStore) => Promise<Result>): Promise<Result> {
-  const store = await openStore(dataDir)
+  const { store } = await openStore(dataDir)
   try {
     return await use(tablesStore(store))
   } finally {

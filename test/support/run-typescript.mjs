@@ -8,6 +8,11 @@ import { isMainThread } from 'node:worker_threads'
 // Vitest has transforms of its own in the main thread.
 if (!isMainThread) register(import.meta.url)
 
+/** As one CommonJS tree, which is loaded without asking here for each of its hundreds of files. */
+export function resolve(specifier, context, nextResolve) {
+  return nextResolve(specifier, specifier === 'kysely' ? { ...context, conditions: ['node', 'require'] } : context)
+}
+
 export async function load(url, context, nextLoad) {
   if (!url.startsWith('file:') || !url.endsWith('.ts')) return nextLoad(url, context)
   const { transformSync } = await import('rolldown/utils')

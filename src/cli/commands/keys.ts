@@ -88,7 +88,7 @@ async function withProject(
       `${dataDir} is no data folder of a service; docmount serve --data ${dataDir} makes one`,
     )
   }
-  const store = await openStore(dataDir)
+  const { store } = await openStore(dataDir)
   try {
     const project = await findProject(store, name)
     if (project === undefined) {

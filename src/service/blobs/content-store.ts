@@ -5,18 +5,12 @@
 import { Readable } from 'node:stream'
 import type { Log } from '../../log.ts'
 import type { Store } from '../store/database.ts'
-import type { Change, GroupCommit } from '../store/group-commit.ts'
+import type { ChangeArgument, ChangeResult } from '../store/changes.ts'
+import type { Commits } from '../store/open-store.ts'
+import { listSmall, readSmall } from '../store/small-contents.ts'
 import type { BlobBackend, BlobWriter, StagedBlob } from './backend.ts'
 import { KeyedLock } from './keyed-lock.ts'
-import {
-  SmallBlob,
-  SpillingWriter,
-  addSmall,
-  listSmall,
-  readSmall,
-  removeSmall,
-  smallBytes,
-} from './small-contents.ts'
+import { SmallBlob, SpillingWriter, smallBytes } from './small-blob.ts'
 
 /** Says which of these hashes its tables refer to. */
 export type BlobOwner = (sha256s: readonly string[]) => Promise<readonly string[]>
@@ -29,13 +23,13 @@ const batchBlobs = 200
 export class ContentStore {
   readonly #backend: BlobBackend
   readonly #store: Store
-  readonly #commits: GroupCommit
+  readonly #commits: Commits
   readonly #log: Log
   readonly #lock = new KeyedLock()
   readonly #owners: BlobOwner[] = []
   #collected: Promise<void> = Promise.resolve()
 
-  constructor(backend: BlobBackend, store: Store, commits: GroupCommit, log: Log) {
+  constructor(backend: BlobBackend, store: Store, commits: Commits, log: Log) {
     this.#backend = backend
     this.#store = store
     this.#commits = commits
@@ -67,24 +61,23 @@ export class ContentStore {
       : this.#backend.stream(sha256, start, end)
   }
 
-  /** Makes the content durable together with `change`, which adds the row that refers to it. */
-  commit<Result>(staged: StagedBlob, change: Change<Result>): Promise<Result> {
+  /** Makes the content durable together with the file that refers to it. */
+  commitFile(
+    staged: StagedBlob,
+    file: Omit<ChangeArgument<'createFile'>, 'small'>,
+  ): Promise<ChangeResult<'createFile'>> {
     return this.#recording(staged.sha256, async () => {
-      if (!(staged instanceof SmallBlob)) {
-        await this.#backend.publish(staged)
-        return this.#commits.run(change)
-      }
-      return this.#commits.run(async (transaction) => {
-        await addSmall(transaction, staged)
-        return change(transaction)
-      })
+      if (staged instanceof SmallBlob)
+        return this.#commits.run('createFile', { ...file, small: rowOf(staged) })
+      await this.#backend.publish(staged)
+      return this.#commits.run('createFile', file)
     })
   }
 
   /** Makes the content durable, then runs `record`, which adds the row that refers to it in a transaction of its own. */
   keep<Result>(staged: StagedBlob, record: () => Promise<Result>): Promise<Result> {
     return this.#recording(staged.sha256, async () => {
-      if (staged instanceof SmallBlob) await this.#commits.run((transaction) => addSmall(transaction, staged))
+      if (staged instanceof SmallBlob) await this.#commits.run('addSmall', rowOf(staged))
       else await this.#backend.publish(staged)
       return record()
     })
@@ -140,7 +133,7 @@ export class ContentStore {
       const used = new Set(answers.flat())
       const unused = sha256s.filter((sha256) => !used.has(sha256))
       if (unused.length === 0) return
-      const small = new Set(await removeSmall(this.#store, unused))
+      const small = new Set(await this.#commits.run('removeSmall', { sha256s: unused }))
       for (const sha256 of unused) if (!small.has(sha256)) await this.#backend.remove(sha256)
     })
   }
@@ -166,4 +159,8 @@ export class ContentStore {
       last = sha256s.at(-1)!
     }
   }
+}
+
+function rowOf({ sha256, bytes }: SmallBlob): { sha256: string; bytes: Buffer } {
+  return { sha256, bytes }
 }

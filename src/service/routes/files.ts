@@ -15,9 +15,10 @@ import {
   projectParamsSchema,
 } from '../schemas.ts'
 import { ServiceError } from '../service-error.ts'
-import { type NewFile, createFile, findByPath, removeTree, taken } from '../store/nodes.ts'
+import type { NewFile } from '../store/create-file.ts'
+import { findByPath, listTree, taken } from '../store/nodes.ts'
 import { isUniqueViolation } from '../store/transact.ts'
-import { commitContent, receiveContent } from '../uploads/receive-content.ts'
+import { commitFile, receiveContent } from '../uploads/receive-content.ts'
 import { acceptSpooledBodies } from '../uploads/spooled-body.ts'
 import { fileBody, folderBody } from './node-bodies.ts'
 
@@ -72,12 +73,14 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
     async (request, reply) => {
       const path = pathOf(request)
       if (path === '/') throw new ServiceError(400, 'the project root cannot be deleted')
-      const removed = await context.commits.run((transaction) =>
-        removeTree(transaction, request.project.id, path),
-      )
-      if (removed.length === 0) throw new ServiceError(404, `nothing at ${path}`)
-      context.testing?.history.noteRemoved(removed, context.now())
-      context.blobs.collect(removed.flatMap((node) => node.blob ?? []))
+      const projectId = request.project.id
+      const known = context.testing === undefined ? [] : await listTree(context.store, projectId, path)
+      const now = context.now()
+      const removed = await context.commits.run('removeTree', { projectId, path, now })
+      if (removed.kind === undefined) throw new ServiceError(404, `nothing at ${path}`)
+      context.testing?.history.noteRemoved(known, context.now())
+      context.blobs.collect(removed.blobs)
+      if (removed.isDetached) context.detachedTrees.clear()
       return reply.code(204).send()
     },
   )
@@ -118,9 +121,9 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
           mimetype: request.body.mimetype,
           blob: content.sha256,
         }
-        const made = await commitContent(context, content, (transaction) =>
-          createFile(transaction, file, context.now()),
-        ).catch((error: unknown) => refuseTaken(context, file, error))
+        const made = await commitFile(context, content, { file, now: context.now() }).catch(
+          (error: unknown) => refuseTaken(context, file, error),
+        )
         context.testing?.history.noteCreated(made, context.now())
         void reply.code(201)
         return fileBody(context, context.edge.originOf(request), made.at(-1)!)

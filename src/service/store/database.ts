@@ -8,6 +8,7 @@ export interface Database {
   api_keys: ApiKeysTable
   nodes: NodesTable
   small_contents: SmallContentsTable
+  detached: DetachedTable
 }
 
 export interface ProjectsTable {
@@ -30,10 +31,10 @@ export interface ApiKeysTable {
 export interface NodesTable {
   id: string
   project_id: string
-  /** Null for the project's root only. */
+  /** Null for the project's root, and for what is deleted and not cleared yet. */
   parent_id: string | null
   name: string
-  /** Absolute (`/a/b.pdf`). Never changes: the interface has no rename. */
+  /** Absolute (`/a/b.pdf`). Never changes while the node lives: the interface has no rename. */
   path: string
   kind: 'file' | 'folder'
   modified_at: number
@@ -47,6 +48,14 @@ export interface NodesTable {
 export interface SmallContentsTable {
   sha256: string
   bytes: Buffer
+}
+
+/** Folders that were deleted while what is below them still waits to be cleared (`detached.ts`). */
+export interface DetachedTable {
+  project_id: string
+  path: string
+  /** By the project's clock: everything below `path` that is not younger is deleted. */
+  detached_at: number
 }
 
 export type Store = Kysely<Database>

@@ -4,6 +4,7 @@ import type { Kysely, Migration } from 'kysely'
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001_files': { up: createTables },
+  '0002_detached': { up: createDetached },
 }
 
 async function createTables(store: Kysely<unknown>): Promise<void> {
@@ -44,4 +45,14 @@ async function createTables(store: Kysely<unknown>): Promise<void> {
     .addColumn('bytes', 'blob', (column) => column.notNull())
     .execute()
   await store.schema.createIndex('nodes_blob').on('nodes').column('blob').execute()
+}
+
+async function createDetached(store: Kysely<unknown>): Promise<void> {
+  await store.schema
+    .createTable('detached')
+    .addColumn('project_id', 'text', (column) => column.notNull().references('projects.id'))
+    .addColumn('path', 'text', (column) => column.notNull())
+    .addColumn('detached_at', 'bigint', (column) => column.notNull())
+    .addPrimaryKeyConstraint('detached_path', ['project_id', 'path'])
+    .execute()
 }

@@ -1,50 +1,42 @@
-// Opens the store over libsql: one file, WAL, an fsync per commit. A second process (`docmount keys`) may write too,
-// briefly: whoever finds the file busy waits for a few seconds.
+// Opens the store over libsql: one file, WAL, an fsync per commit. Another process may write too: whoever finds the file
+// taken waits.
 
 import { join } from 'node:path'
-import { Kysely, SqliteDialect } from 'kysely'
-import type { SqliteDatabase, SqliteStatement } from 'kysely'
-import Libsql from 'libsql'
+import { Kysely } from 'kysely'
+import type { ChangeArgument, ChangeName, ChangeResult } from './changes.ts'
+import { Connection } from './connection.ts'
 import type { Database, Store } from './database.ts'
+import { dialectOf } from './dialect.ts'
 import { migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
+import { readerPragmas } from './pragmas.ts'
+import { Writer } from './writer.ts'
 
-const busyTimeoutMs = 5_000
-const maxStatements = 500
-
-/** Opens the store in `dataDir`, made where missing, and brings its tables up to date. Close with `store.destroy()`. */
-export async function openStore(dataDir: string): Promise<Store> {
-  const database = new Libsql(join(dataDir, 'service.db'), { timeout: busyTimeoutMs })
-  for (const pragma of ['journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON'])
-    database.pragma(pragma)
-  const store = new Kysely<Database>({
-    dialect: new SqliteDialect({ database: withStatementCache(database) }),
-  })
-  await migrate(store, 'service', migrations)
-  return store
+/** Changes of nodes and contents, many to a commit. */
+export interface Commits {
+  /** Resolves with what the change answers when it is durable; rejects with what it throws, and nothing has happened then. */
+  run<Name extends ChangeName>(name: Name, argument: ChangeArgument<Name>): Promise<ChangeResult<Name>>
 }
 
-/** Preparing a statement costs six times its execution, and kysely prepares each anew. */
-function withStatementCache(database: Libsql.Database): SqliteDatabase {
-  const statements = new Map<string, SqliteStatement>()
-  return {
-    close: () => {
-      statements.clear()
-      database.close()
-    },
-    prepare: (sql) => {
-      const known = statements.get(sql)
-      if (known !== undefined) return known
-      const prepared = database.prepare(sql)
-      const statement: SqliteStatement = {
-        reader: prepared.reader,
-        all: (parameters) => prepared.all(parameters),
-        run: (parameters) => prepared.run(parameters),
-        iterate: (parameters) => prepared.iterate(parameters),
-      }
-      if (statements.size >= maxStatements) statements.clear()
-      statements.set(sql, statement)
-      return statement
-    },
+export interface OpenedStore {
+  /** Close it with `destroy`. */
+  readonly store: Store
+  readonly commits: Commits
+}
+
+/** Opens the store in `dataDir`, made where missing, and brings its tables up to date. */
+export async function openStore(dataDir: string): Promise<OpenedStore> {
+  const file = join(dataDir, 'service.db')
+  const writer = new Writer(file)
+  // The file's first connection is the writer's: it chooses the journal mode.
+  await writer.statement('pragma journal_mode', [])
+  const reader = new Connection(file, { pragmas: readerPragmas })
+  const store = new Kysely<Database>({ dialect: dialectOf(reader, writer) })
+  try {
+    await migrate(store, 'service', migrations)
+  } catch (error) {
+    await store.destroy()
+    throw error
   }
+  return { store, commits: writer }
 }

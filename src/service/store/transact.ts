@@ -1,10 +1,11 @@
 // Transactions, and what the engines' error codes mean.
 
 import type { Kysely, Transaction } from 'kysely'
+import { codeOf } from './connection.ts'
 
 const attempts = 5
 
-/** Runs `change` in one transaction, again when another process was writing at the same moment. */
+/** Runs `change` in one transaction, again when it collided with another one. Nobody else writes until it ends. */
 export async function transact<Tables, Result>(
   store: Kysely<Tables>,
   change: (transaction: Transaction<Tables>) => Promise<Result>,
@@ -13,7 +14,7 @@ export async function transact<Tables, Result>(
     try {
       return await store.transaction().execute(change)
     } catch (error) {
-      if (attempt === attempts || !isBusy(error)) throw error
+      if (attempt === attempts || codeOf(error) !== '40001') throw error
     }
   }
 }
@@ -22,13 +23,4 @@ export async function transact<Tables, Result>(
 export function isUniqueViolation(error: unknown): boolean {
   const code = codeOf(error)
   return code === 'SQLITE_CONSTRAINT_UNIQUE' || code === '23505'
-}
-
-function isBusy(error: unknown): boolean {
-  const code = codeOf(error)
-  return code.startsWith('SQLITE_BUSY') || code === '40001'
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }

@@ -7,7 +7,7 @@ import type { ServiceContext } from '../context.ts'
 import { parseLink } from '../downloads/signer.ts'
 import type { DocumentBody, PartFileBody } from '../schemas.ts'
 import { ServiceError } from '../service-error.ts'
-import type { Change } from '../store/group-commit.ts'
+import type { ChangeArgument, ChangeResult } from '../store/changes.ts'
 import { findById } from '../store/nodes.ts'
 import { Base64Decoder } from './base64-decoder.ts'
 import { fetchUri } from './fetch-uri.ts'
@@ -38,15 +38,15 @@ export async function receiveContent(
   return receiveFile(context, document.file_type, document.file, staging)
 }
 
-/** Makes the bytes durable together with `change`, which adds the row that refers to them. */
-export async function commitContent<Result>(
+/** Makes the bytes durable together with the file that refers to them. */
+export async function commitFile(
   context: ServiceContext,
   content: ReceivedContent,
-  change: Change<Result>,
-): Promise<Result> {
+  file: ChangeArgument<'createFile'>,
+): Promise<ChangeResult<'createFile'>> {
   return content.kind === 'staged'
-    ? context.blobs.commit(content.blob, change)
-    : keepContent(context, content, () => context.commits.run(change))
+    ? context.blobs.commitFile(content.blob, file)
+    : keepContent(context, content, () => context.commits.run('createFile', file))
 }
 
 /** Runs `record` once the bytes are durable; it adds the row that refers to them in a transaction of its own. */

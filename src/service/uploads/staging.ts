@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { BlobWriter, StagedBlob } from '../blobs/backend.ts'
 import type { ContentStore } from '../blobs/content-store.ts'
-import { smallBytes } from '../blobs/small-contents.ts'
+import { smallBytes } from '../blobs/small-blob.ts'
 import { type Limits, exceeds } from '../limits.ts'
 import { ServiceError } from '../service-error.ts'
 

@@ -3,8 +3,6 @@
 
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import type { Kysely } from 'kysely'
-import type { Database } from '../store/database.ts'
 import type { BlobBackend, BlobWriter, StagedBlob } from './backend.ts'
 
 /** Contents up to this size are kept in the database. */
@@ -66,43 +64,4 @@ export class SpillingWriter implements BlobWriter {
     this.#small = []
     await this.#large?.discard()
   }
-}
-
-export async function addSmall(store: Kysely<Database>, { sha256, bytes }: SmallBlob): Promise<void> {
-  await store
-    .insertInto('small_contents')
-    .values({ sha256, bytes })
-    .onConflict((conflict) => conflict.column('sha256').doNothing())
-    .execute()
-}
-
-export async function readSmall(store: Kysely<Database>, sha256: string): Promise<Buffer | undefined> {
-  const row = await store
-    .selectFrom('small_contents')
-    .select('bytes')
-    .where('sha256', '=', sha256)
-    .executeTakeFirst()
-  return row === undefined ? undefined : Buffer.from(row.bytes)
-}
-
-/** Answers those that were here. */
-export async function removeSmall(store: Kysely<Database>, sha256s: readonly string[]): Promise<string[]> {
-  const rows = await store
-    .deleteFrom('small_contents')
-    .where('sha256', 'in', sha256s)
-    .returning('sha256')
-    .execute()
-  return rows.map((row) => row.sha256)
-}
-
-/** Hashes in their order, those after `after`. */
-export async function listSmall(store: Kysely<Database>, after: string, limit: number): Promise<string[]> {
-  const rows = await store
-    .selectFrom('small_contents')
-    .select('sha256')
-    .where('sha256', '>', after)
-    .orderBy('sha256')
-    .limit(limit)
-    .execute()
-  return rows.map((row) => row.sha256)
 }

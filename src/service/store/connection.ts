@@ -1,0 +1,91 @@
+// One libsql connection, with its statements prepared once. Answers at once; knows no threads and no tables.
+//
+// libsql does not reset a statement whose step failed, and SQLite then refuses every later commit of the connection
+// ("SQL statements in progress"). So a connection on which anything but a constraint failed is thrown away.
+
+import Libsql from 'libsql'
+
+export interface Answer {
+  readonly rows: unknown[]
+  /** Rows inserted, updated or deleted; undefined where rows are answered. */
+  readonly changes: number | undefined
+}
+
+export interface ConnectionOptions {
+  /** Run on every new connection. */
+  readonly pragmas: readonly string[]
+}
+
+const maxStatements = 500
+
+export class Connection {
+  readonly #file: string
+  readonly #pragmas: readonly string[]
+  #database: Libsql.Database
+  #statements = new Map<string, Libsql.Statement>()
+
+  constructor(file: string, { pragmas }: ConnectionOptions) {
+    this.#file = file
+    this.#pragmas = pragmas
+    this.#database = this.#open()
+  }
+
+  /** Throws SqliteError, and is a new connection then unless a constraint refused the row. */
+  execute(sql: string, parameters: readonly unknown[]): Answer {
+    try {
+      const statement = this.#prepare(sql)
+      if (statement.reader) return { rows: statement.all(parameters), changes: undefined }
+      return { rows: [], changes: statement.run(parameters).changes }
+    } catch (error) {
+      if (!codeOf(error).startsWith('SQLITE_CONSTRAINT')) this.renew()
+      throw error
+    }
+  }
+
+  /** For `begin`, `commit` and the like: prepared each time, so that a refusal leaves no statement behind. */
+  control(sql: string): void {
+    this.#database.exec(sql)
+  }
+
+  get isInTransaction(): boolean {
+    return this.#database.inTransaction
+  }
+
+  /** Forgets the connection, and with it an open transaction and whatever failed on it. */
+  renew(): void {
+    this.close()
+    this.#database = this.#open()
+  }
+
+  close(): void {
+    this.#statements = new Map()
+    this.#database.close()
+  }
+
+  #open(): Libsql.Database {
+    // Who waits for a lock does so without taking the thread: see `writer-thread.ts` and `dialect.ts`.
+    const database = new Libsql(this.#file, { timeout: 0 })
+    for (const pragma of this.#pragmas) database.pragma(pragma)
+    return database
+  }
+
+  #prepare(sql: string): Libsql.Statement {
+    let statement = this.#statements.get(sql)
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql)
+      if (this.#statements.size >= maxStatements) this.#statements.clear()
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+}
+
+/** SQLite's name of what went wrong; empty for other errors. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
+/** Another connection has the lock that this one needs. */
+export function isBusy(error: unknown): boolean {
+  return codeOf(error).startsWith('SQLITE_BUSY')
+}

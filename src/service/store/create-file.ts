@@ -1,0 +1,100 @@
+// A new file with the folders above it.
+
+import { randomUUID } from 'node:crypto'
+import { ServiceError } from '../service-error.ts'
+import type { NodeRow, Store } from './database.ts'
+import { makeWay } from './detached.ts'
+import { advanceClock, findByPath } from './nodes.ts'
+import { prepared } from './prepared.ts'
+
+export interface NewFile {
+  readonly projectId: string
+  /** Absolute, not the root. */
+  readonly path: string
+  readonly size: number
+  readonly mimetype: string
+  /** SHA-256 of content the blob store already holds. */
+  readonly blob: string
+}
+
+/**
+ * Adds a file and the folders above it; answers every node made, the file last. Throws ServiceError 400 when a parent is a
+ * file, and a unique violation when the path is taken: the constraint decides between two writers.
+ */
+export async function createFile(store: Store, file: NewFile, now: number): Promise<NodeRow[]> {
+  const modifiedAt = await advanceClock(store, file.projectId, now)
+  const { parent, folders } = await ensureParents(store, file, modifiedAt)
+  const node = { ...newNode(file.projectId, parent, nameOf(file.path), modifiedAt), ...contentOf(file) }
+  await insertNode(store, node)
+  return [...folders, node]
+}
+
+/** Looks upwards from the file: mostly its folder is there. */
+async function ensureParents(
+  store: Store,
+  file: NewFile,
+  modifiedAt: number,
+): Promise<{ parent: NodeRow; folders: NodeRow[] }> {
+  const missing: string[] = []
+  let parent: NodeRow | undefined
+  for (let path = parentOf(file.path); parent === undefined; path = parentOf(path)) {
+    parent = await findByPath(store, file.projectId, path)
+    if (parent?.kind === 'file') throw new ServiceError(400, `${path} is a file, not a folder`)
+    if (parent === undefined && path === '/') throw new ServiceError(404, 'the project has no root folder')
+    if (parent === undefined) missing.push(path)
+  }
+  const folders: NodeRow[] = []
+  for (const path of missing.reverse()) {
+    parent = newNode(file.projectId, parent, nameOf(path), modifiedAt)
+    await insertNode(store, parent)
+    folders.push(parent)
+  }
+  return { parent, folders }
+}
+
+async function insertNode(store: Store, node: NodeRow): Promise<void> {
+  await makeWay(store, node.project_id, node.path)
+  await insert(store, node)
+}
+const insert = prepared((store, is: NodeRow) =>
+  store.insertInto('nodes').values({
+    id: is.id,
+    project_id: is.project_id,
+    parent_id: is.parent_id,
+    name: is.name,
+    path: is.path,
+    kind: is.kind,
+    modified_at: is.modified_at,
+    size: is.size,
+    mimetype: is.mimetype,
+    blob: is.blob,
+  }),
+)
+
+function newNode(projectId: string, parent: NodeRow, name: string, modifiedAt: number): NodeRow {
+  return {
+    id: randomUUID(),
+    project_id: projectId,
+    parent_id: parent.id,
+    name,
+    path: parent.path === '/' ? `/${name}` : `${parent.path}/${name}`,
+    kind: 'folder',
+    modified_at: modifiedAt,
+    size: null,
+    mimetype: null,
+    blob: null,
+  }
+}
+
+function contentOf(file: NewFile): Pick<NodeRow, 'kind' | 'size' | 'mimetype' | 'blob'> {
+  return { kind: 'file', size: file.size, mimetype: file.mimetype, blob: file.blob }
+}
+
+/** `/a/b` → `/a`, `/a` → `/`. */
+function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/')) || '/'
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}

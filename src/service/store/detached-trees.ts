@@ -1,0 +1,54 @@
+// Clears what was below deleted folders, batch after batch, while the service does other things.
+
+import type { Log } from '../../log.ts'
+import type { ContentStore } from '../blobs/content-store.ts'
+import type { Commits } from './open-store.ts'
+
+export class DetachedTrees {
+  readonly #commits: Commits
+  readonly #blobs: ContentStore
+  readonly #log: Log
+  #running: Promise<void> | undefined
+  /** Something was detached since the last look. */
+  #isAsked = false
+  #isStopped = false
+
+  constructor(commits: Commits, blobs: ContentStore, log: Log) {
+    this.#commits = commits
+    this.#blobs = blobs
+    this.#log = log
+  }
+
+  /** Begins, unless it is under way; what a stop leaves is cleared after the next start. */
+  clear(): void {
+    this.#isAsked = true
+    this.#running ??= this.#clearAll()
+      .catch((error: unknown) => {
+        this.#log.error({ error }, 'could not clear what was deleted; the next deletion or start tries again')
+      })
+      .finally(() => (this.#running = undefined))
+  }
+
+  /** Resolves when everything deleted so far is cleared. */
+  async settled(): Promise<void> {
+    while (this.#running !== undefined) await this.#running
+  }
+
+  /** Ends after the batch under way. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.settled()
+  }
+
+  async #clearAll(): Promise<void> {
+    while (this.#isAsked && !this.#isStopped) {
+      this.#isAsked = false
+      for (;;) {
+        const blobs = this.#isStopped ? undefined : await this.#commits.run('clearDetached', {})
+        if (blobs === undefined) break
+        this.#blobs.collect(blobs)
+        await this.#blobs.settled()
+      }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+// Kysely over one connection of this thread. Transactions are the caller's affair.
+
+import { Kysely, type QueryResult, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import type { CompiledQuery, DatabaseConnection } from 'kysely'
+import type { Answer, Connection } from './connection.ts'
+import type { Database } from './database.ts'
+
+export function kyselyOver(connection: Connection): Kysely<Database> {
+  const only: DatabaseConnection = {
+    executeQuery: async <Row>(query: CompiledQuery) =>
+      resultOf<Row>(connection.execute(query.sql, query.parameters)),
+    streamQuery: refuseStreams,
+  }
+  const nothing = async (): Promise<void> => {}
+  const refuse = (): Promise<never> => Promise.reject(new TypeError('a change is in a transaction already'))
+  return new Kysely<Database>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createIntrospector: (store) => new SqliteIntrospector(store),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+      createDriver: () => ({
+        init: nothing,
+        acquireConnection: async () => only,
+        releaseConnection: nothing,
+        beginTransaction: refuse,
+        commitTransaction: refuse,
+        rollbackTransaction: refuse,
+        destroy: nothing,
+      }),
+    },
+  })
+}
+
+/** An answer in Kysely's words. */
+export function resultOf<Row>({ rows, changes }: Answer): QueryResult<Row> {
+  return changes === undefined
+    ? { rows: rows as Row[] }
+    : { rows: rows as Row[], numAffectedRows: BigInt(changes) }
+}
+
+// eslint-disable-next-line require-yield
+export async function* refuseStreams(): AsyncIterableIterator<never> {
+  throw new TypeError('rows are read in pages, not streamed')
+}

@@ -1,0 +1,12 @@
+// How the database is opened, by whom.
+
+/** Every commit is on the disk before it is answered. */
+export const writerPragmas: readonly string[] = [
+  'journal_mode = WAL',
+  'synchronous = FULL',
+  'foreign_keys = ON',
+  // Pages: 8 MiB. Less often than by default, for each checkpoint costs two more syncs.
+  'wal_autocheckpoint = 2000',
+]
+
+export const readerPragmas: readonly string[] = ['query_only = ON']

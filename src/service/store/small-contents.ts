@@ -1,0 +1,44 @@
+// The table of small contents, by hash. What is small, and what refers to it, is known elsewhere.
+
+import type { SmallContentsTable, Store } from './database.ts'
+import { prepared } from './prepared.ts'
+
+export async function addSmall(store: Store, content: SmallContentsTable): Promise<void> {
+  await insert(store, content)
+}
+const insert = prepared((store, is: SmallContentsTable) =>
+  store
+    .insertInto('small_contents')
+    .values({ sha256: is.sha256, bytes: is.bytes })
+    .onConflict((conflict) => conflict.column('sha256').doNothing()),
+)
+
+export async function readSmall(store: Store, sha256: string): Promise<Buffer | undefined> {
+  const [row] = await select(store, { sha256 })
+  return row === undefined ? undefined : Buffer.from(row.bytes)
+}
+const select = prepared((store, is: { sha256: string }) =>
+  store.selectFrom('small_contents').select('bytes').where('sha256', '=', is.sha256),
+)
+
+/** Answers those that were here. */
+export async function removeSmall(store: Store, sha256s: readonly string[]): Promise<string[]> {
+  const rows = await store
+    .deleteFrom('small_contents')
+    .where('sha256', 'in', sha256s)
+    .returning('sha256')
+    .execute()
+  return rows.map((row) => row.sha256)
+}
+
+/** Hashes in their order, those after `after`. */
+export async function listSmall(store: Store, after: string, limit: number): Promise<string[]> {
+  const rows = await store
+    .selectFrom('small_contents')
+    .select('sha256')
+    .where('sha256', '>', after)
+    .orderBy('sha256')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.sha256)
+}

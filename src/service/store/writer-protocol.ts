@@ -1,0 +1,36 @@
+// What the service and its writer say to each other. Only what a message can carry: rows, texts, bytes.
+
+import type { ChangeArgument, ChangeName } from './changes.ts'
+
+export type WriterRequest =
+  /** One of `changes.ts`; joins whatever transaction is made next. */
+  | {
+      readonly kind: 'change'
+      readonly id: number
+      readonly name: ChangeName
+      readonly argument: ChangeArgument<ChangeName>
+    }
+  /** One statement; in a transaction of its session, or like a change. */
+  | {
+      readonly kind: 'statement'
+      readonly id: number
+      readonly sql: string
+      readonly parameters: readonly unknown[]
+      readonly session: number | undefined
+    }
+  /** From here to its end nothing else is written. */
+  | { readonly kind: 'begin'; readonly id: number; readonly session: number }
+  | { readonly kind: 'end'; readonly id: number; readonly session: number; readonly isCommit: boolean }
+  | { readonly kind: 'close'; readonly id: number }
+
+export type WriterAnswer =
+  | { readonly id: number; readonly result: unknown }
+  | { readonly id: number; readonly error: CarriedError }
+
+/** An error as a message carries it. */
+export interface CarriedError {
+  readonly message: string
+  readonly code: string | undefined
+  /** Of a ServiceError. */
+  readonly statusCode: number | undefined
+}

@@ -1,0 +1,196 @@
+// The thread that writes. Changes that wait together share one transaction, so that they share one fsync; each stands
+// alone: one that throws is undone without harm to the others.
+//
+//   inbox ──changes, statements──→ group: begin immediate · savepoint each · commit
+//         ──begin … end──────────→ session: nothing else until its end
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { ServiceError } from '../service-error.ts'
+import { carry } from './carried-error.ts'
+import { changes } from './changes.ts'
+import { Connection, codeOf, isBusy } from './connection.ts'
+import { kyselyOver } from './dialect-local.ts'
+import { writerPragmas } from './pragmas.ts'
+import type { WriterAnswer, WriterRequest } from './writer-protocol.ts'
+
+/** Members of one transaction. */
+const maxGroup = 64
+/** How long another program may hold the database before a change is refused. */
+const patienceMs = 30_000
+const maxPauseMs = 50
+
+type Member = Extract<WriterRequest, { kind: 'change' | 'statement' }>
+
+const port = parentPort!
+const connection = new Connection((workerData as { file: string }).file, { pragmas: writerPragmas })
+const store = kyselyOver(connection)
+const inbox: WriterRequest[] = []
+let session: number | undefined
+let wake: (() => void) | undefined
+
+port.on('message', (requests: readonly WriterRequest[]) => {
+  inbox.push(...requests)
+  wake?.()
+})
+
+for (let isOpen = true; isOpen;) {
+  await nextMessages()
+  const first = inbox[0]!
+  if (session !== undefined || first.kind === 'begin') await answer(takeOfSession(), runOfSession)
+  else if (isMember(first)) port.postMessage(await runGroup(takeGroup()))
+  else {
+    inbox.shift()
+    isOpen = first.kind !== 'close'
+    await answer(first, close)
+  }
+}
+port.close()
+
+/** Resolves when there is something to do now. */
+async function nextMessages(): Promise<void> {
+  for (;;) {
+    for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
+      inbox.push(...(next.message as readonly WriterRequest[]))
+    }
+    if (session === undefined ? inbox.length > 0 : inbox.some(isOfSession)) return
+    await new Promise<void>((resolve) => (wake = resolve))
+  }
+}
+
+function isOfSession(request: WriterRequest): boolean {
+  return 'session' in request && request.session === session
+}
+
+function takeOfSession(): WriterRequest {
+  const at = session === undefined ? 0 : inbox.findIndex(isOfSession)
+  return inbox.splice(at, 1)[0]!
+}
+
+/** Those in front that need no session. */
+function takeGroup(): Member[] {
+  const group: Member[] = []
+  while (group.length < maxGroup && inbox[0] !== undefined && isMember(inbox[0])) {
+    group.push(inbox.shift() as Member)
+  }
+  return group
+}
+
+function isMember(request: WriterRequest): request is Member {
+  return request.kind === 'change' || (request.kind === 'statement' && request.session === undefined)
+}
+
+async function close(request: WriterRequest): Promise<void> {
+  // Its session ended with the thread that ran it.
+  if (request.kind !== 'close') throw new Error('the transaction was given up')
+  connection.close()
+}
+
+async function answer(
+  request: WriterRequest,
+  run: (request: WriterRequest) => Promise<unknown>,
+): Promise<void> {
+  try {
+    port.postMessage([{ id: request.id, result: await run(request) }])
+  } catch (error) {
+    port.postMessage([{ id: request.id, error: carry(error) }])
+  }
+}
+
+async function runOfSession(request: WriterRequest): Promise<unknown> {
+  if (request.kind === 'begin') {
+    await begin()
+    session = request.session
+    return undefined
+  }
+  if (request.kind === 'statement') return connection.execute(request.sql, request.parameters)
+  if (request.kind !== 'end') throw new TypeError(`not in a session: ${request.kind}`)
+  session = undefined
+  if (!request.isCommit) rollBack()
+  // A connection that was thrown away took its transaction with it.
+  else if (connection.isInTransaction) commit()
+  else throw new Error('the transaction was given up')
+  return undefined
+}
+
+async function runGroup(group: readonly Member[]): Promise<WriterAnswer[]> {
+  try {
+    if (group.length === 1 && isOutsideTransactions(group[0]!)) {
+      return [{ id: group[0]!.id, result: await runMember(group[0]!) }]
+    }
+    await begin()
+    const answers: WriterAnswer[] = []
+    for (const member of group) answers.push(await runAlone(member))
+    commit()
+    return answers
+  } catch (error) {
+    rollBack()
+    // One by one: what one of them lacks (room on the disk) another may not need.
+    if (group.length === 1) return [{ id: group[0]!.id, error: carry(error) }]
+    const answers: WriterAnswer[] = []
+    for (const member of group) answers.push(...(await runGroup([member])))
+    return answers
+  }
+}
+
+/** Throws what ends the whole transaction; everything else is the member's own affair. */
+async function runAlone(member: Member): Promise<WriterAnswer> {
+  connection.execute('savepoint member', [])
+  try {
+    const result = await runMember(member)
+    connection.execute('release member', [])
+    return { id: member.id, result }
+  } catch (error) {
+    if (!connection.isInTransaction) throw error
+    connection.execute('rollback to member', [])
+    connection.execute('release member', [])
+    return { id: member.id, error: carry(error) }
+  }
+}
+
+async function runMember(member: Member): Promise<unknown> {
+  if (member.kind === 'statement') return connection.execute(member.sql, member.parameters)
+  return changes[member.name](store, member.argument as never)
+}
+
+/** SQLite runs these outside of transactions only. */
+function isOutsideTransactions(member: Member): boolean {
+  return member.kind === 'statement' && /^\s*(?:pragma|vacuum)\b/i.test(member.sql)
+}
+
+/** Takes the database's write lock, and waits where another program has it. Throws ServiceError 503 after `patienceMs`. */
+async function begin(): Promise<void> {
+  const start = performance.now()
+  for (let pauseMs = 1; ; pauseMs = Math.min(maxPauseMs, pauseMs * 2)) {
+    try {
+      connection.control('begin immediate')
+      return
+    } catch (error) {
+      if (!isBusy(error)) connection.renew()
+      if (!isBusy(error)) throw error
+      if (performance.now() - start > patienceMs) {
+        throw new ServiceError(503, 'another program is writing to the database: try again', { cause: error })
+      }
+    }
+    await sleep(pauseMs)
+  }
+}
+
+function commit(): void {
+  try {
+    connection.control('commit')
+  } catch (error) {
+    connection.renew()
+    throw error
+  }
+}
+
+function rollBack(): void {
+  if (!connection.isInTransaction) return
+  try {
+    connection.control('rollback')
+  } catch (error) {
+    if (codeOf(error) === '') throw error
+    connection.renew()
+  }
+}

@@ -1,0 +1,60 @@
+// Another program has the database: a shell, a backup, VACUUM. Who writes waits for it, who reads does not, and afterwards
+// nothing of it is left.
+
+import { join } from 'node:path'
+import Libsql from 'libsql'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type TestService, startTestService } from './support.ts'
+
+let service: TestService
+let other: Libsql.Database
+
+beforeEach(async () => {
+  service = await startTestService()
+  other = new Libsql(join(service.dataDir, 'service.db'))
+})
+afterEach(async () => {
+  other.close()
+  await service.close()
+})
+
+test('uploads and deletions wait for a program that writes, reads do not, and all goes on after it', async () => {
+  await service.put('/there.txt', 'x')
+  other.exec('begin immediate')
+  const answered: string[] = []
+  const note = (what: string) => (response: Response) => answered.push(`${what} ${response.status}`)
+  const waiting = [
+    service.put('/new.txt', 'x').then(note('PUT')),
+    service.put('/large.txt', Buffer.alloc(100_000)).then(note('PUT')),
+    service.delete('/there.txt').then(note('DELETE')),
+    service
+      .call('POST', '/projects/acme/tables', {
+        body: JSON.stringify({ name: 'table' }),
+        headers: { 'content-type': 'application/json' },
+      })
+      .then(note('POST')),
+  ]
+  for (let read = 0; read < 50; read++) {
+    const answer = (await (await service.get('/there.txt')).json()) as { url: string }
+    expect(await (await fetch(answer.url)).text()).toBe('x')
+  }
+  expect(answered).toEqual([])
+  other.exec('commit')
+  await Promise.all(waiting)
+  expect(answered.toSorted()).toEqual(['DELETE 204', 'POST 201', 'PUT 201', 'PUT 201'])
+  for (const round of [1, 2, 3]) {
+    expect((await service.put(`/later-${round}.txt`, 'x')).status).toBe(201)
+    expect((await service.delete(`/later-${round}.txt`)).status).toBe(204)
+  }
+})
+
+test('a service starts while another program writes, as soon as that lets go', async () => {
+  await service.service.close()
+  other.exec('begin immediate')
+  const starting = startTestService({ dataDir: service.dataDir, projects: ['acme', 'second'] })
+  await new Promise((resolve) => setImmediate(resolve))
+  other.exec('commit')
+  const again = await starting
+  expect((await again.put('/new.txt', 'x')).status).toBe(201)
+  await again.service.close()
+})
