@@ -11,6 +11,11 @@ export interface Answer {
   readonly changes: number | undefined
 }
 
+interface Prepared {
+  readonly statement: Libsql.Statement
+  readonly isReader: boolean
+}
+
 export interface ConnectionOptions {
   /** Run on every new connection. */
   readonly pragmas: readonly string[]
@@ -22,7 +27,7 @@ export class Connection {
   readonly #file: string
   readonly #pragmas: readonly string[]
   #database: Libsql.Database
-  #statements = new Map<string, Libsql.Statement>()
+  #statements = new Map<string, Prepared>()
 
   constructor(file: string, { pragmas }: ConnectionOptions) {
     this.#file = file
@@ -33,8 +38,8 @@ export class Connection {
   /** Throws SqliteError, and is a new connection then unless a constraint refused the row. */
   execute(sql: string, parameters: readonly unknown[]): Answer {
     try {
-      const statement = this.#prepare(sql)
-      if (statement.reader) return { rows: statement.all(parameters), changes: undefined }
+      const { statement, isReader } = this.#prepare(sql)
+      if (isReader) return { rows: statement.all(parameters), changes: undefined }
       return { rows: [], changes: statement.run(parameters).changes }
     } catch (error) {
       if (!codeOf(error).startsWith('SQLITE_CONSTRAINT')) this.renew()
@@ -69,14 +74,15 @@ export class Connection {
     return database
   }
 
-  #prepare(sql: string): Libsql.Statement {
-    let statement = this.#statements.get(sql)
-    if (statement === undefined) {
-      statement = this.#database.prepare(sql)
+  #prepare(sql: string): Prepared {
+    let prepared = this.#statements.get(sql)
+    if (prepared === undefined) {
+      const statement = this.#database.prepare(sql)
+      prepared = { statement, isReader: statement.reader }
       if (this.#statements.size >= maxStatements) this.#statements.clear()
-      this.#statements.set(sql, statement)
+      this.#statements.set(sql, prepared)
     }
-    return statement
+    return prepared
   }
 }
 

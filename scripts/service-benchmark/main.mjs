@@ -1,0 +1,38 @@
+// scripts/bench-service: see there.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { get, largeFiles, put } from './throughput.mjs'
+import { startRclone, startService } from './servers.mjs'
+import { waits } from './waits.mjs'
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string', default: 'put,get,large,waits' },
+    seconds: { type: 'string' },
+    data: { type: 'string', default: tmpdir() },
+  },
+})
+const seconds = Number(options.seconds ?? (options.quick ? 3 : 10))
+const wanted = new Set(options.only.split(','))
+const folder = mkdtempSync(join(options.data, 'docmount-bench-service-'))
+const service = await startService(folder)
+const rclone = await startRclone(folder)
+try {
+  const rows = []
+  if (wanted.has('put')) rows.push(...(await put(service, rclone, seconds)))
+  if (wanted.has('get')) rows.push(...(await get(service, rclone, seconds)))
+  if (wanted.has('large')) rows.push(...(await largeFiles(service, rclone, options.quick ? 64 : 256)))
+  if (rows.length > 0) {
+    console.log('| | docmount serve | processor per call | `rclone serve webdav` |\n|---|--:|--:|--:|')
+    for (const row of rows) console.log(`| ${row.join(' | ')} |`)
+  }
+  if (wanted.has('waits')) await waits(service, options.quick)
+} finally {
+  await service.stop()
+  await rclone?.stop()
+  rmSync(folder, { recursive: true, force: true })
+}

@@ -1,0 +1,70 @@
+// The servers that are measured, as processes of their own, and the processor time they took.
+
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const main = new URL('../../dist/cli/main.js', import.meta.url).pathname
+const ticksPerSecond = Number(spawnSync('getconf', ['CLK_TCK']).stdout.toString())
+
+export async function startService(folder) {
+  const args = ['serve', '--data', join(folder, 'service'), '--listen', '127.0.0.1:0', '--json']
+  const child = spawn(process.execPath, [main, ...args, '--project', 'bench', '--project', 'other'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let text = ''
+  for await (const chunk of child.stdout) {
+    text += chunk
+    if (text.includes('\n')) break
+  }
+  child.stdout.resume?.()
+  const { base_url: baseUrl, projects } = JSON.parse(text)
+  const keyOf = (name) => projects.find((project) => project.name === name).api_key
+  return { ...serverOf(child, Number(new URL(baseUrl).port)), baseUrl, key: keyOf('bench'), otherKey: keyOf('other') }
+}
+
+export async function startRclone(folder) {
+  if (spawnSync('rclone', ['version']).status !== 0) return undefined
+  const port = await freePort()
+  const root = join(folder, 'rclone')
+  mkdirSync(root)
+  const child = spawn('rclone', ['serve', 'webdav', root, '--addr', `127.0.0.1:${port}`, '--vfs-cache-mode', 'off'], {
+    stdio: ['ignore', 'ignore', 'ignore'],
+  })
+  for (let tries = 0; tries < 100; tries++) {
+    const answer = await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined)
+    if (answer !== undefined) return serverOf(child, port)
+    await sleep(100)
+  }
+  throw new Error('rclone did not start')
+}
+
+function serverOf(child, port) {
+  return {
+    port,
+    /** Processor seconds so far. */
+    processorSeconds: () => {
+      const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1].split(' ')
+      return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
+    },
+    /** Most memory it ever had, MB. */
+    peakMegabytes: () =>
+      Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1]) / 1024),
+    stop: async () => {
+      if (child.exitCode !== null) return
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+    },
+  }
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  return port
+}

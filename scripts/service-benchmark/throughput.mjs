@@ -1,0 +1,144 @@
+// Requests a second with 1 and 64 clients, and megabytes a second of one large document.
+
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Connection, requestHead } from './connection.mjs'
+
+const smallBytes = 8 * 1024
+let number = 0
+
+export async function put(service, rclone, seconds) {
+  const rows = []
+  for (const clients of [1, 64]) {
+    const ours = await rate(service, clients, seconds, () => serviceUpload(service, randomBytes(smallBytes)))
+    const theirs = rclone && (await rate(rclone, clients, seconds, () => webdavUpload(randomBytes(smallBytes))))
+    rows.push([`PUT 8 KiB, ${named(clients)}`, perSecond(ours), milliseconds(ours), perSecond(theirs)])
+  }
+  return rows
+}
+
+export async function get(service, rclone, seconds) {
+  const connection = await new Connection(service.port).open()
+  const links = []
+  for (let at = 0; at < 500; at++) {
+    const answer = await send(connection, serviceUpload(service, randomBytes(smallBytes)), 201)
+    links.push(pathOf(JSON.parse(answer.body).url))
+  }
+  connection.close()
+  const paths = []
+  if (rclone !== undefined) {
+    const connection = await new Connection(rclone.port).open()
+    for (let at = 0; at < 500; at++) {
+      const upload = webdavUpload(randomBytes(smallBytes))
+      await send(connection, upload, 201)
+      paths.push(upload.path)
+    }
+    connection.close()
+  }
+  const rows = []
+  for (const clients of [1, 64]) {
+    const ours = await rate(service, clients, seconds, () => ({ head: requestHead('GET', pick(links)), status: 200 }))
+    const theirs =
+      rclone && (await rate(rclone, clients, seconds, () => ({ head: requestHead('GET', pick(paths)), status: 200 })))
+    rows.push([`GET 8 KiB, ${named(clients)}`, perSecond(ours), milliseconds(ours), perSecond(theirs)])
+  }
+  return rows
+}
+
+export async function largeFiles(service, rclone, megabytes) {
+  const content = randomBytes(megabytes * 1024 * 1024)
+  const connection = await new Connection(service.port).open()
+  const rows = []
+  const times = { put: [], get: [], theirPut: [], theirGet: [] }
+  const cpu = { put: [], get: [] }
+  for (let round = 0; round < 3; round++) {
+    const upload = serviceUpload(service, content)
+    let answer
+    cpu.put.push(await processor(service, async () => {
+      times.put.push(await timed(async () => (answer = await send(connection, upload, 201))))
+    }))
+    const head = requestHead('GET', pathOf(JSON.parse(answer.body).url))
+    cpu.get.push(await processor(service, async () => {
+      times.get.push(await timed(() => send(connection, { head, isCounted: true }, 200)))
+    }))
+    await sleep(200)
+    content[round]++
+  }
+  connection.close()
+  if (rclone !== undefined) {
+    const theirs = await new Connection(rclone.port).open()
+    for (let round = 0; round < 3; round++) {
+      const upload = webdavUpload(content)
+      times.theirPut.push(await timed(() => send(theirs, upload, 201)))
+      times.theirGet.push(await timed(() => send(theirs, { head: requestHead('GET', upload.path), isCounted: true }, 200)))
+    }
+    theirs.close()
+  }
+  const speed = (list) => (list.length === 0 ? '' : `${Math.round((megabytes * 1.048576) / Math.min(...list))} MB/s`)
+  const took = (list) => `${Math.min(...list).toFixed(2)} s`
+  rows.push([`PUT ${megabytes} MiB, one client`, speed(times.put), took(cpu.put), speed(times.theirPut)])
+  rows.push([`GET ${megabytes} MiB, one client`, speed(times.get), took(cpu.get), speed(times.theirGet)])
+  return rows
+}
+
+/** Calls a second, and processor time per call, of clients that each send the next request once the last is answered. */
+async function rate(server, clients, seconds, next) {
+  let calls = 0
+  const connections = await Promise.all(Array.from({ length: clients }, () => new Connection(server.port).open()))
+  let end = performance.now() + 1000
+  const loop = async (connection) => {
+    while (performance.now() < end) {
+      const { status, ...request } = next()
+      await send(connection, request, status)
+      calls++
+    }
+  }
+  await Promise.all(connections.map(loop))
+  calls = 0
+  const before = server.processorSeconds()
+  const start = performance.now()
+  end = start + seconds * 1000
+  await Promise.all(connections.map(loop))
+  const taken = (performance.now() - start) / 1000
+  for (const connection of connections) connection.close()
+  return { perSecond: calls / taken, processorMs: ((server.processorSeconds() - before) * 1000) / calls }
+}
+
+async function send(connection, { head, body, isCounted = false }, status) {
+  const answer = await connection.send(head, body, { isCounted })
+  if (answer.status !== status) throw new Error(`${head.split('\r\n')[0]}: ${answer.status} ${answer.body ?? ''}`)
+  return answer
+}
+
+function serviceUpload(service, content) {
+  const body = Buffer.concat([
+    Buffer.from('{"mimetype":"text/plain","filename":"a","file_type":"binary","file":"'),
+    Buffer.from(content.toString('base64'), 'latin1'),
+    Buffer.from('"}'),
+  ])
+  const path = `/api/projects/bench/files?path=/put/${number % 100}/${number++}.txt`
+  return { head: requestHead('PUT', path, service.key, body.length), body, status: 201 }
+}
+
+function webdavUpload(content) {
+  const path = `/${number++}.txt`
+  return { path, head: requestHead('PUT', path, undefined, content.length, 'text/plain'), body: content, status: 201 }
+}
+
+async function processor(server, work) {
+  const before = server.processorSeconds()
+  await work()
+  return server.processorSeconds() - before
+}
+
+async function timed(work) {
+  const start = performance.now()
+  await work()
+  return (performance.now() - start) / 1000
+}
+
+const pick = (list) => list[Math.floor(Math.random() * list.length)]
+const named = (clients) => (clients === 1 ? 'one client' : `${clients} clients`)
+const perSecond = (result) => (result === undefined ? '' : `${Math.round(result.perSecond)}/s`)
+const milliseconds = (result) => `${result.processorMs.toFixed(2)} ms`
+const pathOf = (url) => url.slice(url.indexOf('/', 'http://'.length))
