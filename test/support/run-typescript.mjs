@@ -10,7 +10,10 @@ if (!isMainThread) register(import.meta.url)
 
 /** As one CommonJS tree, which is loaded without asking here for each of its hundreds of files. */
 export function resolve(specifier, context, nextResolve) {
-  return nextResolve(specifier, specifier === 'kysely' ? { ...context, conditions: ['node', 'require'] } : context)
+  return nextResolve(
+    specifier,
+    specifier === 'kysely' ? { ...context, conditions: ['node', 'require'] } : context,
+  )
 }
 
 export async function load(url, context, nextLoad) {

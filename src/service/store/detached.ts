@@ -75,7 +75,7 @@ async function detach(store: Store, top: NodeRow, detachedAt: number): Promise<v
     .execute()
 }
 
-const selectDetached = prepared((store, _: object) => store.selectFrom('detached').selectAll().limit(1))
+const selectDetached = prepared((store) => store.selectFrom('detached').selectAll().limit(1))
 
 const selectDetachedOf = prepared((store, is: { projectId: string }) =>
   store.selectFrom('detached').select('path').where('project_id', '=', is.projectId).limit(1),

@@ -3,6 +3,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { StartError } from '../start-error.ts'
 import type { ProjectRow, Store } from './database.ts'
+import { prepared } from './prepared.ts'
 import { transact } from './transact.ts'
 
 /** Every project, by name. */
@@ -71,14 +72,16 @@ export async function createKey(store: Store, projectId: string, now: number): P
 }
 
 /** The project a key opens. Keys are 256 random bits, so an index lookup by hash tells an attacker nothing. */
-export function findProjectByKey(store: Store, key: string): Promise<ProjectRow | undefined> {
-  return store
+export async function findProjectByKey(store: Store, key: string): Promise<ProjectRow | undefined> {
+  return (await selectByKey(store, { hash: hashOf(key) }))[0]
+}
+const selectByKey = prepared((store, is: { hash: string }) =>
+  store
     .selectFrom('api_keys')
     .innerJoin('projects', 'projects.id', 'api_keys.project_id')
     .selectAll('projects')
-    .where('api_keys.hash', '=', hashOf(key))
-    .executeTakeFirst()
-}
+    .where('api_keys.hash', '=', is.hash),
+)
 
 export function listKeys(store: Store, projectId: string): Promise<{ id: string; created_at: number }[]> {
   return store

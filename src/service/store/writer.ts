@@ -64,7 +64,7 @@ export class Writer {
     return new Promise<Result>((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject })
       if (this.#outbox.length === 0) setImmediate(() => this.#send())
-      this.#outbox.push({ ...request, id } as WriterRequest)
+      this.#outbox.push({ ...request, id })
     })
   }
 
@@ -72,7 +72,7 @@ export class Writer {
     this.#worker ??= this.#start()
     const requests = this.#outbox
     this.#outbox = []
-    this.#worker.postMessage(requests)
+    this.#worker.postMessage(requests, [])
   }
 
   #start(): Worker {

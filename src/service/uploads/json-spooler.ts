@@ -14,9 +14,7 @@ import { Base64Decoder, splitEscapeBytes } from './base64-decoder.ts'
 import type { Staging } from './staging.ts'
 
 const restLimitBytes = 1024 * 1024
-const longBytes = 64 * 1024
-/** What counts as long once half of the rest is full, so that many small parts fit as well as a few. */
-const longWhenCrowdedBytes = 1024
+const longBytes = 1024
 const quote = 0x22
 const nothing = Buffer.alloc(0)
 
@@ -110,8 +108,7 @@ export class JsonSpooler {
   }
 
   #isLong(arrivedBytes: number): boolean {
-    const limit = this.#restBytes > restLimitBytes / 2 ? longWhenCrowdedBytes : longBytes
-    return this.#restBytes - this.#stringStart + arrivedBytes > limit
+    return this.#restBytes - this.#stringStart + arrivedBytes > longBytes
   }
 
   /** True when the string that begins now is the value of `file` or `content`. */
