@@ -7,7 +7,6 @@ export class Connection {
   #port
   #socket
   #arrived = []
-  #bytes = 0
   #wake = () => {}
 
   constructor(port) {
@@ -18,7 +17,6 @@ export class Connection {
     this.#socket = connect({ port: this.#port, host: '127.0.0.1', noDelay: true })
     this.#socket.on('data', (chunk) => {
       this.#arrived.push(chunk)
-      this.#bytes += chunk.length
       this.#wake()
     })
     this.#socket.on('close', () => this.#wake(new Error('the connection was closed')))
@@ -68,7 +66,8 @@ export class Connection {
 }
 
 export function requestHead(method, path, key, contentLength, type = 'application/json') {
-  const body = contentLength === undefined ? '' : `Content-Type: ${type}\r\nContent-Length: ${contentLength}\r\n`
+  const body =
+    contentLength === undefined ? '' : `Content-Type: ${type}\r\nContent-Length: ${contentLength}\r\n`
   const auth = key === undefined ? '' : `X-API-Key: ${key}\r\n`
   return `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${auth}${body}\r\n`
 }

@@ -23,7 +23,12 @@ export async function startService(folder) {
   child.stdout.resume?.()
   const { base_url: baseUrl, projects } = JSON.parse(text)
   const keyOf = (name) => projects.find((project) => project.name === name).api_key
-  return { ...serverOf(child, Number(new URL(baseUrl).port)), baseUrl, key: keyOf('bench'), otherKey: keyOf('other') }
+  return {
+    ...serverOf(child, Number(new URL(baseUrl).port)),
+    baseUrl,
+    key: keyOf('bench'),
+    otherKey: keyOf('other'),
+  }
 }
 
 export async function startRclone(folder) {
@@ -31,9 +36,13 @@ export async function startRclone(folder) {
   const port = await freePort()
   const root = join(folder, 'rclone')
   mkdirSync(root)
-  const child = spawn('rclone', ['serve', 'webdav', root, '--addr', `127.0.0.1:${port}`, '--vfs-cache-mode', 'off'], {
-    stdio: ['ignore', 'ignore', 'ignore'],
-  })
+  const child = spawn(
+    'rclone',
+    ['serve', 'webdav', root, '--addr', `127.0.0.1:${port}`, '--vfs-cache-mode', 'off'],
+    {
+      stdio: ['ignore', 'ignore', 'ignore'],
+    },
+  )
   for (let tries = 0; tries < 100; tries++) {
     const answer = await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined)
     if (answer !== undefined) return serverOf(child, port)

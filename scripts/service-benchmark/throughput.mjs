@@ -11,7 +11,8 @@ export async function put(service, rclone, seconds) {
   const rows = []
   for (const clients of [1, 64]) {
     const ours = await rate(service, clients, seconds, () => serviceUpload(service, randomBytes(smallBytes)))
-    const theirs = rclone && (await rate(rclone, clients, seconds, () => webdavUpload(randomBytes(smallBytes))))
+    const theirs =
+      rclone && (await rate(rclone, clients, seconds, () => webdavUpload(randomBytes(smallBytes))))
     rows.push([`PUT 8 KiB, ${named(clients)}`, perSecond(ours), milliseconds(ours), perSecond(theirs)])
   }
   return rows
@@ -37,9 +38,13 @@ export async function get(service, rclone, seconds) {
   }
   const rows = []
   for (const clients of [1, 64]) {
-    const ours = await rate(service, clients, seconds, () => ({ head: requestHead('GET', pick(links)), status: 200 }))
+    const ours = await rate(service, clients, seconds, () => ({
+      head: requestHead('GET', pick(links)),
+      status: 200,
+    }))
     const theirs =
-      rclone && (await rate(rclone, clients, seconds, () => ({ head: requestHead('GET', pick(paths)), status: 200 })))
+      rclone &&
+      (await rate(rclone, clients, seconds, () => ({ head: requestHead('GET', pick(paths)), status: 200 })))
     rows.push([`GET 8 KiB, ${named(clients)}`, perSecond(ours), milliseconds(ours), perSecond(theirs)])
   }
   return rows
@@ -54,13 +59,17 @@ export async function largeFiles(service, rclone, megabytes) {
   for (let round = 0; round < 3; round++) {
     const upload = serviceUpload(service, content)
     let answer
-    cpu.put.push(await processor(service, async () => {
-      times.put.push(await timed(async () => (answer = await send(connection, upload, 201))))
-    }))
+    cpu.put.push(
+      await processor(service, async () => {
+        times.put.push(await timed(async () => (answer = await send(connection, upload, 201))))
+      }),
+    )
     const head = requestHead('GET', pathOf(JSON.parse(answer.body).url))
-    cpu.get.push(await processor(service, async () => {
-      times.get.push(await timed(() => send(connection, { head, isCounted: true }, 200)))
-    }))
+    cpu.get.push(
+      await processor(service, async () => {
+        times.get.push(await timed(() => send(connection, { head, isCounted: true }, 200)))
+      }),
+    )
     await sleep(200)
     content[round]++
   }
@@ -70,11 +79,14 @@ export async function largeFiles(service, rclone, megabytes) {
     for (let round = 0; round < 3; round++) {
       const upload = webdavUpload(content)
       times.theirPut.push(await timed(() => send(theirs, upload, 201)))
-      times.theirGet.push(await timed(() => send(theirs, { head: requestHead('GET', upload.path), isCounted: true }, 200)))
+      times.theirGet.push(
+        await timed(() => send(theirs, { head: requestHead('GET', upload.path), isCounted: true }, 200)),
+      )
     }
     theirs.close()
   }
-  const speed = (list) => (list.length === 0 ? '' : `${Math.round((megabytes * 1.048576) / Math.min(...list))} MB/s`)
+  const speed = (list) =>
+    list.length === 0 ? '' : `${Math.round((megabytes * 1.048576) / Math.min(...list))} MB/s`
   const took = (list) => `${Math.min(...list).toFixed(2)} s`
   rows.push([`PUT ${megabytes} MiB, one client`, speed(times.put), took(cpu.put), speed(times.theirPut)])
   rows.push([`GET ${megabytes} MiB, one client`, speed(times.get), took(cpu.get), speed(times.theirGet)])
@@ -84,7 +96,9 @@ export async function largeFiles(service, rclone, megabytes) {
 /** Calls a second, and processor time per call, of clients that each send the next request once the last is answered. */
 async function rate(server, clients, seconds, next) {
   let calls = 0
-  const connections = await Promise.all(Array.from({ length: clients }, () => new Connection(server.port).open()))
+  const connections = await Promise.all(
+    Array.from({ length: clients }, () => new Connection(server.port).open()),
+  )
   let end = performance.now() + 1000
   const loop = async (connection) => {
     while (performance.now() < end) {
@@ -106,7 +120,8 @@ async function rate(server, clients, seconds, next) {
 
 async function send(connection, { head, body, isCounted = false }, status) {
   const answer = await connection.send(head, body, { isCounted })
-  if (answer.status !== status) throw new Error(`${head.split('\r\n')[0]}: ${answer.status} ${answer.body ?? ''}`)
+  if (answer.status !== status)
+    throw new Error(`${head.split('\r\n')[0]}: ${answer.status} ${answer.body ?? ''}`)
   return answer
 }
 
@@ -122,7 +137,12 @@ function serviceUpload(service, content) {
 
 function webdavUpload(content) {
   const path = `/${number++}.txt`
-  return { path, head: requestHead('PUT', path, undefined, content.length, 'text/plain'), body: content, status: 201 }
+  return {
+    path,
+    head: requestHead('PUT', path, undefined, content.length, 'text/plain'),
+    body: content,
+    status: 201,
+  }
 }
 
 async function processor(server, work) {
