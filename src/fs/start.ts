@@ -127,6 +127,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     reach: files.reach,
     ttlMs: settings.cacheTtlMs,
     now: clock.steady,
+    wall: clock.wall,
     log,
     saved,
     adorn: (node) => attributes.adorn(node),

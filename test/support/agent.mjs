@@ -21,7 +21,9 @@ function described(stat) {
     mode: Number(stat.mode & 0o7777n),
     ino: Number(stat.ino),
     nlink: Number(stat.nlink),
+    atimeNs: stat.atimeNs,
     mtimeNs: stat.mtimeNs,
+    ctimeNs: stat.ctimeNs,
   }
 }
 

@@ -13,7 +13,9 @@ export interface Stat {
   readonly mode: number
   readonly ino: number
   readonly nlink: number
+  readonly atimeNs: bigint
   readonly mtimeNs: bigint
+  readonly ctimeNs: bigint
 }
 
 /** The flags of node:fs/promises that the suite uses. */

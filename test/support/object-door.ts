@@ -8,6 +8,7 @@ import {
   type Caller,
   type Operations,
   type OpenFlags,
+  type Time,
 } from '../../src/fs/operations.ts'
 import type { Calls, Door, OpenFile, OpenMode, Stat } from './door.ts'
 
@@ -270,8 +271,9 @@ function timeOf(seconds: number): { sec: number; nsec: number } {
 }
 
 function statOf(attributes: Attributes): Stat {
-  const { kind, size, mode, ino, nlink, mtime } = attributes
-  return { kind, size, mode, ino, nlink, mtimeNs: BigInt(mtime.sec) * 1_000_000_000n + BigInt(mtime.nsec) }
+  const { kind, size, mode, ino, nlink, atime, mtime, ctime } = attributes
+  const ns = (time: Time): bigint => BigInt(time.sec) * 1_000_000_000n + BigInt(time.nsec)
+  return { kind, size, mode, ino, nlink, atimeNs: ns(atime), mtimeNs: ns(mtime), ctimeNs: ns(ctime) }
 }
 
 function failure(code: string, path: string): Error {

@@ -19,7 +19,13 @@ export interface AttributeRow {
   readonly path: string
   readonly fingerprint: string
   readonly mode: number | undefined
-  readonly mtime: { readonly sec: number; readonly nsec: number } | undefined
+  readonly atime: RowTime | undefined
+  readonly mtime: RowTime | undefined
+}
+
+export interface RowTime {
+  readonly sec: number
+  readonly nsec: number
 }
 
 export function rowOfIntention(i: Intention): Row {
@@ -95,24 +101,31 @@ export function scratchOf(row: Row): ScratchRow {
   return { path: String(row['path']), spool: text(row['spool']), reference }
 }
 
-export function rowOfAttributes({ path, fingerprint, mode, mtime }: AttributeRow): Row {
+export function rowOfAttributes({ path, fingerprint, mode, atime, mtime }: AttributeRow): Row {
   return {
     path,
     fingerprint,
     mode: mode ?? null,
+    atime_sec: atime?.sec ?? null,
+    atime_nsec: atime?.nsec ?? null,
     mtime_sec: mtime?.sec ?? null,
     mtime_nsec: mtime?.nsec ?? null,
   }
 }
 
 export function attributesOfRow(row: Row): AttributeRow {
-  const sec = number(row['mtime_sec'])
   return {
     path: String(row['path']),
     fingerprint: String(row['fingerprint']),
     mode: number(row['mode']),
-    mtime: sec === undefined ? undefined : { sec, nsec: number(row['mtime_nsec']) ?? 0 },
+    atime: time(row, 'atime'),
+    mtime: time(row, 'mtime'),
   }
+}
+
+function time(row: Row, name: 'atime' | 'mtime'): RowTime | undefined {
+  const sec = number(row[`${name}_sec`])
+  return sec === undefined ? undefined : { sec, nsec: number(row[`${name}_nsec`]) ?? 0 }
 }
 
 function text(value: Row[string] | undefined): string | undefined {

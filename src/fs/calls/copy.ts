@@ -1,7 +1,7 @@
 // copy_file_range of a whole document: the service copies from itself, no bytes move through this machine.
 
 import { ErrnoError } from '../../errno-error.ts'
-import { discardContent, rebindReaders, refer } from '../unsent/content.ts'
+import { discardContent, rebindReaders, refer, touch } from '../unsent/content.ts'
 import type { FileHandle } from '../tree/handles.ts'
 import type { Superblock } from '../superblock.ts'
 
@@ -67,6 +67,7 @@ function adoptCopy(sb: Superblock, from: FileHandle, to: FileHandle): void {
   node.askedAt = from.node.askedAt
   node.isCopy = true
   node.isWritten = true
+  touch(sb, node)
   refer(sb, node, storedPath)
   rebindReaders(sb, node)
   discardContent(sb, node)

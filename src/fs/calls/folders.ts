@@ -68,6 +68,8 @@ export function mkdir(
     node.isScratch = above.isScratch || isScratchName(name)
     node.mode = mode & 0o7777
     node.mtime = timeOfMs(sb.clock.wall())
+    node.atime = node.mtime
+    node.ctime = node.mtime
     makeHere(sb, node)
     if (node.folder !== undefined) node.folder.isOnlyHere = true
     sb.tree.attach(node, above, name)

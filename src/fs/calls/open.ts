@@ -85,6 +85,7 @@ function make(sb: Superblock, folder: Node, name: string, mode: number): Node {
   node.base = base
   node.mode = mode & 0o7777
   node.mtime = timeOfMs(sb.clock.wall())
+  node.atime = node.mtime
   node.ctime = node.mtime
   takeContent(sb, node, content)
   sb.tree.attach(node, folder, name)

@@ -51,7 +51,8 @@ function applied(sb: Superblock, node: Node, change: AttributeChange): Entry {
   if (change.atime !== undefined) node.atime = at(change.atime)
   if (change.mtime !== undefined) node.mtime = at(change.mtime)
   node.ctime = now
-  if (change.mode !== undefined || change.mtime !== undefined) sb.attributes.save(node)
+  if (change.mode !== undefined || change.atime !== undefined || change.mtime !== undefined)
+    sb.attributes.save(node)
   return entryOf(sb, node)
 }
 

@@ -22,7 +22,7 @@ export class AttributeStore {
       row !== undefined && node.remote !== undefined && row.fingerprint === fingerprintOf(node.remote)
     node.mode = isOurs ? row.mode : undefined
     node.mtime = isOurs ? row.mtime : undefined
-    node.atime = undefined
+    node.atime = isOurs ? row.atime : undefined
     node.ctime = undefined
     if (row !== undefined && !isOurs) this.forget(node.path)
   }
@@ -34,9 +34,10 @@ export class AttributeStore {
       path: node.path,
       fingerprint: fingerprintOf(node.remote),
       mode: node.mode,
+      atime: node.atime,
       mtime: node.mtime,
     }
-    if (row.mode === undefined && row.mtime === undefined) return
+    if (row.mode === undefined && row.atime === undefined && row.mtime === undefined) return
     this.#rows.set(row.path, row)
     this.#journal.saveAttributes(row)
   }

@@ -12,6 +12,7 @@ import type { SavedListings } from '../../content/spool/saved-listings.ts'
 import type { Log } from '../../log.ts'
 import type { Reach } from '../../content/reach/reach.ts'
 import { FolderSource } from './folder-source.ts'
+import { FolderTimes } from './folder-times.ts'
 import { Listings, type Listing } from './listings.ts'
 import type { FolderState, Node, Tombstone } from './node.ts'
 import { isKept, NodeTable } from './node-table.ts'
@@ -22,6 +23,8 @@ export interface TreeOptions {
   readonly reach: Reach
   readonly ttlMs: number
   readonly now: () => number
+  /** As people read it (ms): for the times of folders. */
+  readonly wall: () => number
   readonly log: Log
   /** The last listing of each folder, for when the service is away. */
   readonly saved: SavedListings
@@ -37,6 +40,7 @@ export class Tree {
   notifier: Notifier = silentNotifier
   readonly source: FolderSource
   readonly #options: TreeOptions
+  readonly #times = new FolderTimes()
 
   constructor(options: TreeOptions) {
     this.#options = options
@@ -50,7 +54,9 @@ export class Tree {
     this.source = new FolderSource({ ...options, loadFresh: (folder) => this.loadFresh(folder) })
     this.nodes.isListed = (folder) => this.listings.known(folder) !== undefined
     this.nodes.onDropped = (node) => {
-      if (node.folder !== undefined) this.listings.forget(node)
+      if (node.folder === undefined) return
+      this.listings.forget(node)
+      this.#times.left(node)
     }
   }
 
@@ -95,6 +101,7 @@ export class Tree {
     if (known?.kind === record.kind) return known
     const node = this.nodes.add(record.kind, folder, name)
     if (record.kind === 'file') this.show(node, record, listing.requestedAt)
+    else this.#times.recall(node)
     return node
   }
 
@@ -151,7 +158,7 @@ export class Tree {
     if (state === undefined) return
     if (isKept(node)) this.unkeep(node)
     if (state.children.get(node.name) === node) state.children.delete(node.name)
-    state.generation++
+    this.#namesChanged(node.parent)
   }
 
   /** Gives the node a place; it is kept there. */
@@ -163,7 +170,14 @@ export class Tree {
     parent.folder?.children.set(name, node)
     parent.folder?.tombstones.delete(name)
     this.keep(node)
-    if (parent.folder !== undefined) parent.folder.generation++
+    this.#namesChanged(parent)
+  }
+
+  /** What the folder shows is another list now, and its times say so. */
+  #namesChanged(folder: Node | undefined): void {
+    if (folder?.folder === undefined) return
+    folder.folder.generation++
+    this.#times.changed(folder, this.#options.wall())
   }
 
   /** Hides a name until the service agrees. */
@@ -176,7 +190,7 @@ export class Tree {
   unbury(folder: Node, name: string): void {
     if (folder.folder?.tombstones.delete(name) !== true) return
     this.listings.forget(folder)
-    folder.folder.generation++
+    this.#namesChanged(folder)
     this.notifier.entryChanged(folder.ino, name)
     this.notifier.contentChanged(folder.ino)
   }
@@ -205,9 +219,11 @@ export class Tree {
 
   /** True when nothing is visible in a folder whose listing is known. */
   isEmpty(folder: Node): boolean {
-    return (
-      this.names(folder, this.listings.known(folder) ?? { names: new Map(), requestedAt: 0 }).length === 0
-    )
+    const state = folder.folder
+    if (state === undefined || state.kept.size > 0) return false
+    for (const name of this.listings.known(folder)?.names.keys() ?? [])
+      if (!state.tombstones.has(name)) return false
+    return true
   }
 
   /** The live node at a path, if there is one. */
@@ -238,7 +254,9 @@ export class Tree {
     const state = folder.folder
     if (state === undefined) return
     // With nothing to compare with, what the door was shown before may be anything.
-    let hasChanged = previous === undefined && state.listedGeneration !== -1
+    let haveNamesChanged = previous === undefined && state.listedGeneration !== -1
+    let hasChanged = false
+    const isOurs = (name: string): boolean => state.kept.has(name) || state.tombstones.has(name)
     for (const [name, tombstone] of state.tombstones) {
       if (this.#isOver(tombstone, listing.names.get(name), listing)) state.tombstones.delete(name)
     }
@@ -248,14 +266,16 @@ export class Tree {
     }
     if (previous !== undefined) {
       for (const name of listing.names.keys()) {
-        if (previous.names.has(name) || state.kept.has(name) || state.tombstones.has(name)) continue
-        hasChanged = true
+        if (previous.names.has(name) || isOurs(name)) continue
+        haveNamesChanged = true
         this.notifier.entryChanged(folder.ino, name)
       }
-      if (listing.names.size < previous.names.size) hasChanged = true
+      for (const name of previous.names.keys())
+        if (!listing.names.has(name) && !isOurs(name)) haveNamesChanged = true
     }
-    if (!hasChanged) return
-    state.generation++
+    if (haveNamesChanged) this.#namesChanged(folder)
+    else if (hasChanged) state.generation++
+    else return
     this.notifier.contentChanged(folder.ino)
   }
 

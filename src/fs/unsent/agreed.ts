@@ -44,11 +44,10 @@ function committed(sb: Superblock, intention: Intention, record: RemoteFile | un
   }
   stopReferring(sb, node)
   // The service dates what it stores; here a document keeps the time it was written, also when it is renamed.
-  const { mode, mtime } = attributesOf(node, sb.owner)
+  const { mode, atime, mtime, ctime } = attributesOf(node, sb.owner)
   sb.tree.show(node, record, sb.clock.steady())
   node.isCopy = false
-  node.mode = mode
-  node.mtime = mtime
+  Object.assign(node, { mode, atime, mtime, ctime })
   if (isLatest && node.content !== undefined && node.content.id === intention.spool) {
     node.savedEpoch = node.content.epoch
   }

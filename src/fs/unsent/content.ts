@@ -127,7 +127,13 @@ export function markChanged(sb: Superblock, node: Node): void {
   if (node.job?.intention.spool !== undefined && !node.job.isHeld) sb.queue.hold(node.job)
   node.settledAt = undefined
   if (!node.isUnlinked) sb.tree.keep(node)
+  touch(sb, node)
+}
+
+/** The content is from now: written, not read. */
+export function touch(sb: Superblock, node: Node): void {
   const now = timeOfMs(sb.clock.wall())
+  node.atime = attributesOf(node, sb.owner).atime
   node.mtime = now
   node.ctime = now
 }

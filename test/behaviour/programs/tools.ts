@@ -24,6 +24,40 @@ export const tools: readonly Scenario[] = [
     calls: { PUT: 2, DELETE: 0 },
   },
   {
+    title: 'a document copied within the service is dated from its copy',
+    programs: ['python3'],
+    given: { 'a.txt': thousandLines },
+    act: `python3 -c '
+import os, sys, time
+os.chdir(sys.argv[1])
+a, b = open("a.txt", "rb"), open("b.txt", "wb")
+before = os.fstat(b.fileno()).st_mtime_ns
+time.sleep(0.05)
+left = os.fstat(a.fileno()).st_size
+while left > 0: left -= os.copy_file_range(a.fileno(), b.fileno(), left)
+print(os.fstat(b.fileno()).st_mtime_ns > before)
+b.close()
+print(os.stat("b.txt").st_mtime_ns > before)
+' "$1"`,
+    after: { 'a.txt': thousandLines, 'b.txt': thousandLines },
+    says: 'True\nTrue\n',
+  },
+  {
+    title: 'a running Python finds a module that was not there a moment ago',
+    programs: ['python3'],
+    act: `python3 -B -c '
+import sys
+sys.path.insert(0, sys.argv[1])
+try: import fresh
+except ImportError: pass
+open(sys.argv[1] + "/fresh.py", "w").write("word = 1")
+import fresh
+print(fresh.word)
+' "$1"`,
+    after: { 'fresh.py': 'word = 1' },
+    says: '1\n',
+  },
+  {
     title: 'rsync -a replaces what changed',
     programs: ['rsync'],
     given: { 'a.txt': 'old', 'b.txt': 'the same' },

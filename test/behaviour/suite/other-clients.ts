@@ -24,6 +24,29 @@ export const otherClients: Topic<DocmountDoor> = (it) => {
   )
 
   it(
+    'a folder’s modification time says that another client changed its names',
+    { 'a.txt': 'a' },
+    async ({ door, folder, at }) => {
+      const longAgoSec = 981_173_106
+      const isLongAgo = async (): Promise<boolean> =>
+        (await door.stat(folder)).mtimeNs === BigInt(longAgoSec) * 1_000_000_000n
+      const changes = [
+        () => door.testService.other.put(at('b.txt'), 'b'),
+        () => door.testService.other.delete(at('a.txt')),
+      ]
+      for (const change of changes) {
+        await door.readdir(folder)
+        await door.utimes(folder, longAgoSec, longAgoSec)
+        await change()
+        await waitUntil('the folder’s time to move', async () => {
+          await door.readdir(folder)
+          return !(await isLongAgo())
+        })
+      }
+    },
+  )
+
+  it(
     'a name looked up in vain is found once another client has made it',
     { 'a.txt': 'a' },
     async ({ door, at }) => {

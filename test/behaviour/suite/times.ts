@@ -63,6 +63,56 @@ export const times: Topic = (it) => {
     expect((await door.stat(at('a.txt'))).mtimeNs).toBeGreaterThan(longAgoNs)
   })
 
+  it('a write leaves the access time where it was', async ({ door, at }) => {
+    await door.writeFile(at('a.txt'), 'a')
+    await door.utimes(at('a.txt'), longAgoSec, longAgoSec)
+    await door.appendFile(at('a.txt'), 'b')
+    const { atimeNs, mtimeNs } = await door.stat(at('a.txt'))
+    expect(atimeNs).toBe(longAgoNs)
+    expect(mtimeNs).toBeGreaterThan(longAgoNs)
+  })
+
+  it('a folder’s times say when its names changed', async ({ door, at }) => {
+    await door.mkdir(at('here'))
+    await door.mkdir(at('there'))
+    const changes: readonly [string, () => Promise<void>, readonly ('here' | 'there')[]][] = [
+      ['a new document', () => door.writeFile(at('here/a.txt'), 'a'), ['here']],
+      ['a rename', () => door.rename(at('here/a.txt'), at('here/b.txt')), ['here']],
+      ['a move', () => door.rename(at('here/b.txt'), at('there/b.txt')), ['here', 'there']],
+      ['a new folder', () => door.mkdir(at('here/inner')), ['here']],
+      ['a moved folder', () => door.rename(at('here/inner'), at('there/inner')), ['here', 'there']],
+      ['a removed folder', () => door.rmdir(at('there/inner')), ['there']],
+      ['a deleted document', () => door.unlink(at('there/b.txt')), ['there']],
+    ]
+    for (const [what, change, moved] of changes) {
+      const ctimes = new Map<string, bigint>()
+      for (const name of ['here', 'there']) {
+        await door.utimes(at(name), longAgoSec, longAgoSec)
+        ctimes.set(name, (await door.stat(at(name))).ctimeNs)
+      }
+      // A clock counts in milliseconds, some in several.
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      await change()
+      for (const name of ['here', 'there'] as const) {
+        const { mtimeNs, ctimeNs } = await door.stat(at(name))
+        const isMoved = moved.includes(name)
+        expect(mtimeNs > longAgoNs, `mtime of ${name} after ${what}`).toBe(isMoved)
+        expect(ctimeNs > (ctimes.get(name) ?? 0n), `ctime of ${name} after ${what}`).toBe(isMoved)
+      }
+    }
+  })
+
+  it('a folder’s times stay while its documents are read and written', async ({ door, folder, at }) => {
+    await door.writeFile(at('a.txt'), 'a')
+    await door.utimes(folder, longAgoSec, longAgoSec)
+    const before = await door.stat(folder)
+    await door.appendFile(at('a.txt'), 'b')
+    await door.readFile(at('a.txt'))
+    await door.readdir(folder)
+    const after = await door.stat(folder)
+    expect([after.mtimeNs, after.ctimeNs]).toEqual([longAgoNs, before.ctimeNs])
+  })
+
   it('fractions of a second are kept', { 'a.txt': 'a' }, async ({ door, at }) => {
     await door.utimes(at('a.txt'), longAgoSec + 0.25, longAgoSec + 0.25)
     expect((await door.stat(at('a.txt'))).mtimeNs).toBe(longAgoNs + 250_000_000n)
