@@ -18,9 +18,11 @@ import { answerUnknownRoutes } from './edge/unknown-route.ts'
 import { registerCallLog } from './faults/call-log.ts'
 import { registerFaultHooks } from './faults/fault-hooks.ts'
 import type { Limits } from './limits.ts'
+import { createRequestIds, observeRequests } from './observe/logs.ts'
 import { openApiOptions } from './openapi.ts'
 import { registerDownloads } from './routes/downloads.ts'
 import { registerFiles } from './routes/files.ts'
+import { isHealthUrl, registerHealth } from './routes/health.ts'
 import { registerNamedOnly } from './routes/named-only.ts'
 import { registerProjects } from './routes/projects.ts'
 import { type ErrorBody, uuidPattern } from './schemas.ts'
@@ -33,6 +35,9 @@ const silenceMs = 10 * 60_000
 /** Everything under `/api`, ready to listen. `closing` cuts injected delays short. */
 export async function createApp(context: ServiceContext, closing: AbortSignal): Promise<FastifyInstance> {
   const app = Fastify({
+    // Fastify's types make TLS a type of its own; nothing here differs.
+    ...({ https: context.edge.certificate?.options ?? null } as object),
+    genReqId: createRequestIds(),
     bodyLimit: context.limits.jsonBytes === 0 ? Number.MAX_SAFE_INTEGER : context.limits.jsonBytes,
     connectionTimeout: silenceMs,
     trustProxy: (address) => context.edge.isTrustedProxy(address),
@@ -47,33 +52,29 @@ export async function createApp(context: ServiceContext, closing: AbortSignal): 
   // Schemas of answers are for the OpenAPI document; the answers are made of typed objects.
   app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler((error: FastifyError, request, reply) => answerError(context, error, request, reply))
+  observeRequests(app, context)
+  context.metrics?.watch(app.server)
   app.addHook('onRequest', (_request, reply, done) => {
     // Answers hold presigned links: they are for whoever asked, now.
     void reply.headers({ 'cache-control': 'private, no-store', 'x-content-type-options': 'nosniff' })
     done()
   })
+  context.drain.register(app, isHealthUrl)
   answerUnknownRoutes(app)
   throttleAddresses(app, context.edge, context.limits)
   giveUpSlowBodies(app, context.limits)
   acceptJson(app, context.limits)
-  app.decorateRequest('call', undefined)
+  for (const name of ['call', 'keyId', 'downloadOf']) app.decorateRequest(name, undefined)
   if (context.testing !== undefined) {
     registerCallLog(app, context, context.testing.calls)
     registerFaultHooks(app, context, closing)
   }
-  app.addHook('onResponse', (request, reply, done) => {
-    const { method } = request
-    context.log.debug(
-      { method, path: pathOf(request), status: reply.statusCode, elapsedMs: reply.elapsedTime },
-      'answered',
-    )
-    done()
-  })
   await app.register(fastifySwagger, openApiOptions)
 
   await app.register(
     async (api) => {
       api.get('/openapi.json', { schema: { hide: true } }, () => app.swagger())
+      registerHealth(api, context)
       registerDownloads(api, context)
       await api.register(async (scope) => {
         scope.addHook('onRequest', authenticate(context))

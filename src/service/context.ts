@@ -3,9 +3,11 @@
 import type { Log } from '../log.ts'
 import type { ContentStore } from './blobs/content-store.ts'
 import type { Signer } from './downloads/signer.ts'
+import type { Drain } from './edge/drain.ts'
 import type { Edge } from './edge/edge.ts'
 import type { Testing } from './faults/testing.ts'
 import type { Limits } from './limits.ts'
+import type { Metrics } from './observe/metrics.ts'
 import type { Store } from './store/database.ts'
 import type { DetachedTrees } from './store/detached-trees.ts'
 import type { Commits } from './store/open-store.ts'
@@ -24,6 +26,13 @@ export interface ServiceContext {
   readonly signer: Signer
   readonly edge: Edge
   readonly limits: Limits
+  /** Counts who is being answered, and ends it. */
+  readonly drain: Drain
+  /** Undefined unless somebody listens. */
+  readonly metrics: Metrics | undefined
+  /** A line per answered request, and one per change. */
+  readonly access: Log
+  readonly audit: Log
   /** Misbehaviour on demand and what it needs to remember; undefined unless a test asked for it. */
   readonly testing: Testing | undefined
   /** Which addresses `uri` uploads may reach, how much and how long. */

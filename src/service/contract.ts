@@ -1,7 +1,9 @@
 // How the service is started and made to misbehave: the shape tests, demo and benchmarks rely on.
 
 import type { Log } from '../log.ts'
+import type { TlsFiles } from './edge/certificate.ts'
 import type { Limits } from './limits.ts'
+import type { MetricsAddress } from './observe/metrics.ts'
 
 export interface ServiceOptions {
   /** Everything durable lives here: database, blobs, signing secret. Locked: one service per folder. */
@@ -12,6 +14,16 @@ export interface ServiceOptions {
   /** Made at start where missing, each with a fresh key. */
   readonly projects?: readonly string[]
   readonly log?: Log
+  /** A line per answered request; `log` where absent. */
+  readonly accessLog?: Log
+  /** A line per change; `log` where absent. */
+  readonly auditLog?: Log
+  /** Where Prometheus may ask; nobody listens and nothing is counted where absent. Port 0 = any free one. */
+  readonly metrics?: MetricsAddress
+  /** Certificate and key, PEM: the service then speaks TLS only. */
+  readonly tls?: TlsFiles
+  /** How long requests under way may take to end when the service closes, in milliseconds; 1,000 where absent. */
+  readonly drainMs?: number
   /** Lifetime of presigned URLs in milliseconds; 15 minutes (interface, "Limits") unless a test says otherwise. */
   readonly urlLifetimeMs?: number
   /** What presigned links begin with: `https://documents.example`. Where absent, the address that was connected to. */
@@ -44,6 +56,11 @@ export interface Service {
   /** Every request since the last `clearCalls`, in order of arrival. */
   readonly calls: readonly Call[]
   clearCalls(): void
+  /** What Prometheus reads, where somebody listens. */
+  readonly metricsUrl: string | undefined
+  /** Reads certificate and key again. They are looked at every few seconds anyhow. */
+  reload(): void
+  /** Sends newcomers elsewhere, gives those under way `drainMs`, then ends. */
   close(): Promise<void>
 }
 

@@ -2,6 +2,7 @@
 
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import type { Server as TlsServer } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import { silentLog } from '../log.ts'
 import { createApp } from './app.ts'
@@ -9,11 +10,13 @@ import { ContentStore } from './blobs/content-store.ts'
 import { openDiskBackend } from './blobs/disk.ts'
 import type { ServiceContext } from './context.ts'
 import { prepareDataDir } from './data-dir.ts'
+import { Drain } from './edge/drain.ts'
 import { type Edge, openEdge } from './edge/edge.ts'
 import type { AnnouncedProject, Service, ServiceOptions } from './contract.ts'
 import { loadSecret } from './downloads/secret.ts'
 import { createSigner } from './downloads/signer.ts'
 import { Testing } from './faults/testing.ts'
+import type { MetricsListener } from './observe/metrics.ts'
 import type { Store } from './store/database.ts'
 import { findUsedBlobs } from './store/nodes.ts'
 import { defaultLimits } from './limits.ts'
@@ -25,7 +28,8 @@ import { lockDataDir } from './store/service-lock.ts'
 import { defaultUriPolicy } from './uploads/fetch-uri.ts'
 
 const urlLifetimeMs = 15 * 60_000
-/** How long requests under way may take to end when the service closes. */
+const drainMs = 1_000
+/** What is left after that, connections that end slowly, for instance. */
 const graceMs = 1_000
 
 /** Starts the service over `options.dataDir`. Throws a StartError when another one uses that folder, the system's error when the address is taken. */
@@ -47,8 +51,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     closers.push(() => context.blobs.settled())
     closers.push(() => context.detachedTrees.stop())
     const projects = await announceProjects(context.store, options.projects ?? [], context.now())
+    const metrics = await listenForMetricsOf(context, options)
+    closers.push(() => metrics?.close())
     const app = await createApp(context, closing.signal)
-    closers.push(() => closeApp(app))
+    closers.push(() => closeApp(app, context, options.drainMs ?? drainMs))
     await app.listen({ host, port: options.port ?? 0 })
     context.detachedTrees.clear()
     const sweep = context.blobs
@@ -56,8 +62,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       .catch((error: unknown) => context.log.error({ error }, 'could not look for content nothing refers to'))
     closers.push(() => sweep)
 
+    const { certificate } = edge
+    // Fastify's types do not tell whether it speaks TLS.
+    const tlsServer = app.server as unknown as TlsServer
+    closers.push(certificate?.watch(tlsServer, context.log) ?? (() => undefined))
+
     const { address, port } = app.server.address() as AddressInfo
-    const baseUrl = `http://${reachable(address)}:${port}/api`
+    const baseUrl = `${certificate === undefined ? 'http' : 'https'}://${reachable(address)}:${port}/api`
     context.log.info(
       { baseUrl, dataDir, projects: projects.map((project) => project.name) },
       'the service is listening',
@@ -78,6 +89,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         return testingOf(context).calls.calls
       },
       clearCalls: () => testingOf(context).calls.clear(),
+      metricsUrl: metrics?.url,
+      reload: () => certificate?.reload(tlsServer, context.log),
       close: closeAll,
     }
   } catch (error) {
@@ -91,6 +104,7 @@ async function openContext(options: ServiceOptions, edge: Edge): Promise<Service
   const secret = await loadSecret(join(dataDir, 'download-secret'))
   const backend = await openDiskBackend(join(dataDir, 'blobs'))
   const { store, commits } = await openStore(dataDir)
+  const drain = new Drain()
   const blobs = new ContentStore(backend, store, commits, log)
   blobs.addOwner((sha256s) => findUsedBlobs(store, sha256s))
   return {
@@ -101,6 +115,13 @@ async function openContext(options: ServiceOptions, edge: Edge): Promise<Service
     signer: createSigner(secret, options.urlLifetimeMs ?? urlLifetimeMs),
     edge,
     limits: { ...defaultLimits, ...options.limits },
+    drain,
+    metrics:
+      options.metrics === undefined
+        ? undefined
+        : (await import('./observe/metrics.ts')).createMetrics(dataDir, drain),
+    access: options.accessLog ?? log,
+    audit: options.auditLog ?? log,
     testing: options.faults === true ? new Testing() : undefined,
     uriPolicy: { ...defaultUriPolicy, allowPrivate: options.allowPrivateUris ?? false },
     now: Date.now,
@@ -130,8 +151,19 @@ async function announceProjects(
   return announced
 }
 
-async function closeApp(app: FastifyInstance): Promise<void> {
-  const cut = setTimeout(() => app.server.closeAllConnections(), graceMs)
+/** The metrics' listener goes last: an end that takes long can be watched. */
+async function listenForMetricsOf(
+  { metrics }: ServiceContext,
+  options: ServiceOptions,
+): Promise<MetricsListener | undefined> {
+  if (metrics === undefined || options.metrics === undefined) return undefined
+  const { listenForMetrics } = await import('./observe/metrics.ts')
+  return listenForMetrics(metrics.registry, options.metrics)
+}
+
+async function closeApp(app: FastifyInstance, { drain }: ServiceContext, waitMs: number): Promise<void> {
+  const isDone = await drain.end(waitMs)
+  const cut = setTimeout(() => app.server.closeAllConnections(), isDone ? graceMs : 0)
   try {
     await app.close()
   } finally {

@@ -1,6 +1,7 @@
-// What stands between the wire and the routes: whom to believe, what links begin with.
+// What stands between the wire and the routes: whom to believe, what links begin with, which certificate to show.
 
 import type { ServiceOptions } from '../contract.ts'
+import { Certificate } from './certificate.ts'
 import { type IsInNetworks, parseNetworks } from './networks.ts'
 import { type OriginOf, originsFrom, parsePublicUrl } from './origins.ts'
 
@@ -8,17 +9,21 @@ export interface Edge {
   readonly isTrustedProxy: IsInNetworks
   /** What the links of an answer begin with. */
   readonly originOf: OriginOf
+  /** Undefined where TLS is somebody else's task. */
+  readonly certificate: Certificate | undefined
 }
 
 /** Throws a StartError on options that mean nothing. */
-export function openEdge({ publicUrl, trustProxy = [] }: ServiceOptions): Edge {
+export function openEdge({ publicUrl, trustProxy = [], tls }: ServiceOptions): Edge {
   const isTrustedProxy = parseNetworks(trustProxy)
+  const certificate = tls === undefined ? undefined : new Certificate(tls)
   return {
     isTrustedProxy,
     originOf: originsFrom({
       publicUrl: publicUrl === undefined ? undefined : parsePublicUrl(publicUrl),
       isTrustedProxy,
-      isCertified: () => false,
+      isCertified: (host) => certificate?.isFor(host) === true,
     }),
+    certificate,
   }
 }

@@ -34,6 +34,7 @@ export function registerDownloads(scope: FastifyInstance, context: ServiceContex
       }
       const node = await findById(context.store, request.params.node)
       if (typeof node?.blob !== 'string') throw new ServiceError(404, 'the document was replaced or deleted')
+      request.downloadOf = node.project_id
       const size = node.size ?? 0
       const etag = `"${node.blob}"`
       void reply.headers({

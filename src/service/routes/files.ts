@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import type { ServiceContext } from '../context.ts'
 import { checkNewPath, parseDocumentPath } from '../document-path.ts'
 import { takeFault } from '../faults/call-log.ts'
+import { logChange } from '../observe/logs.ts'
 import {
   type DocumentBody,
   type FileBody,
@@ -81,6 +82,7 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
       context.testing?.history.noteRemoved(known, context.now())
       context.blobs.collect(removed.blobs)
       if (removed.isDetached) context.detachedTrees.clear()
+      logChange(context, request, 'deleted', { path, kind: removed.kind })
       return reply.code(204).send()
     },
   )
@@ -125,6 +127,8 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
           (error: unknown) => refuseTaken(context, file, error),
         )
         context.testing?.history.noteCreated(made, context.now())
+        const { path, size, mimetype, blob: sha256 } = file
+        logChange(context, request, 'stored', { path, size, mimetype, sha256 })
         void reply.code(201)
         return fileBody(context, context.edge.originOf(request), made.at(-1)!)
       },

@@ -2,6 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { ServiceContext } from '../context.ts'
+import { logChange } from '../observe/logs.ts'
 import { errorSchema } from '../schemas.ts'
 import { AssetIndexes } from './asset-indexes.ts'
 import { addAssets } from './assets-store.ts'
@@ -87,6 +88,7 @@ export function registerReconcileRoutes(scope: FastifyInstance, context: Service
     async (request, reply): Promise<ForwardedBody> => {
       const table = await getReconcileTable(store, request.project.id, request.params.table_id)
       const ids = await addAssets(store, table.id, request.body.data)
+      logChange(context, request, 'forwarded', { table: table.name, assets: ids.length })
       void reply.code(201)
       const message = `${ids.length} asset${ids.length === 1 ? '' : 's'} created in ${table.name}`
       return { assets_created: ids.length, asset_ids: ids, message }

@@ -2,6 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { ServiceContext } from '../context.ts'
+import { logChange } from '../observe/logs.ts'
 import { errorSchema, projectParamsSchema } from '../schemas.ts'
 import { keepContent, receiveContent } from '../uploads/receive-content.ts'
 import { acceptSpooledBodies } from '../uploads/spooled-body.ts'
@@ -49,6 +50,15 @@ export function registerStorageRoute(scope: FastifyInstance, context: ServiceCon
         )
       // Staged content that no row refers to is dropped with the request.
       const { table, documentId } = await (isZeroRetention ? record() : keepContent(context, content, record))
+      const { filename, mimetype } = document
+      const sha256 = isZeroRetention ? undefined : content.sha256
+      logChange(context, request, 'stored in a table', {
+        table: name,
+        filename,
+        size: content.size,
+        mimetype,
+        sha256,
+      })
       void reply.code(201)
       return {
         ...tableBody(table),

@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { ServiceContext } from '../context.ts'
+import { logChange } from '../observe/logs.ts'
 import { errorSchema, projectParamsSchema } from '../schemas.ts'
 import { ServiceError } from '../service-error.ts'
 import { tablesStore } from './database.ts'
@@ -58,6 +59,7 @@ export function registerTableRoutes(scope: FastifyInstance, context: ServiceCont
         ...(id === undefined ? {} : { id }),
         createdAt: createdAt === undefined ? context.now() : parseTime(createdAt),
       })
+      logChange(context, request, 'table created', { table: table.name, kind: table.kind })
       void reply.code(201)
       return tableBody(table)
     },

@@ -1,0 +1,81 @@
+// The certificate the service shows, read again when its files change. What cannot be read leaves the old one in use.
+
+import { X509Certificate } from 'node:crypto'
+import { readFileSync, unwatchFile, watchFile } from 'node:fs'
+import { isIP } from 'node:net'
+import { type SecureContextOptions, type Server, createSecureContext } from 'node:tls'
+import type { Log } from '../../log.ts'
+import { StartError } from '../start-error.ts'
+
+export interface TlsFiles {
+  /** PEM: the certificate, followed by those between it and the root. */
+  readonly cert: string
+  readonly key: string
+}
+
+/** How often the files are looked at; renewals replace a link, which no notification tells. */
+const lookMs = 5_000
+
+export class Certificate {
+  readonly #files: TlsFiles
+  #options: SecureContextOptions
+  #certificate: X509Certificate
+
+  /** Throws a StartError when the files are no certificate and its key. */
+  constructor(files: TlsFiles) {
+    this.#files = files
+    try {
+      ;[this.#options, this.#certificate] = read(files)
+    } catch (error) {
+      throw new StartError(
+        `${files.cert} and ${files.key} are no certificate and its key: ${reasonOf(error)}`,
+        {
+          cause: error,
+        },
+      )
+    }
+  }
+
+  get options(): SecureContextOptions {
+    return this.#options
+  }
+
+  /** True when the certificate is for this name or address. */
+  isFor(host: string): boolean {
+    const found = isIP(host) === 0 ? this.#certificate.checkHost(host) : this.#certificate.checkIP(host)
+    return found !== undefined
+  }
+
+  /** Shows what the files hold now to connections made from now on. */
+  reload(server: Server, log: Log): void {
+    try {
+      const [options, certificate] = read(this.#files)
+      if (certificate.fingerprint256 === this.#certificate.fingerprint256) return
+      server.setSecureContext(options)
+      this.#options = options
+      this.#certificate = certificate
+      log.info({ validTo: certificate.validTo }, 'the certificate was read again')
+    } catch (error) {
+      log.error({ error }, 'the certificate could not be read again; the old one stays in use')
+    }
+  }
+
+  /** Reloads when a file changes. The answer ends it. */
+  watch(server: Server, log: Log): () => void {
+    const files = [this.#files.cert, this.#files.key]
+    const look = (): void => this.reload(server, log)
+    for (const file of files) watchFile(file, { interval: lookMs, persistent: false }, look)
+    return () => files.forEach((file) => unwatchFile(file, look))
+  }
+}
+
+function read(files: TlsFiles): [SecureContextOptions, X509Certificate] {
+  const options = { cert: readFileSync(files.cert), key: readFileSync(files.key) }
+  // Throws where the two do not belong together.
+  createSecureContext(options)
+  return [options, new X509Certificate(options.cert)]
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

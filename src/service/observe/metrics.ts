@@ -1,0 +1,163 @@
+// What Prometheus reads, on a listener of its own: it names projects and how busy they are, which is nobody else's business.
+
+import { stat, statfs } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo, Server } from 'node:net'
+import { join } from 'node:path'
+import type { FastifyRequest } from 'fastify'
+import {
+  Counter,
+  Gauge,
+  type GaugeConfiguration,
+  Histogram,
+  Registry,
+  collectDefaultMetrics,
+} from 'prom-client'
+import type { Drain } from '../edge/drain.ts'
+import type { RequestRecord } from './request-record.ts'
+
+export interface MetricsAddress {
+  readonly host: string
+  readonly port: number
+}
+
+/** Projects told apart; the rest are `others`, so that many projects do not become many series. */
+const maxProjects = 200
+const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+
+export interface Metrics {
+  readonly registry: Registry
+  count(record: RequestRecord, request: FastifyRequest): void
+  /** Counts the connections of this one. */
+  watch(server: Server): void
+}
+
+export function createMetrics(dataDir: string, drain: Drain): Metrics {
+  const registry = new Registry()
+  let watched: Server | undefined
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  const requests = new Counter({
+    name: 'docmount_requests_total',
+    help: 'Requests answered.',
+    labelNames: ['method', 'endpoint', 'status'],
+    registers,
+  })
+  const latency = new Histogram({
+    name: 'docmount_request_seconds',
+    help: 'From the headers of a request to the end of its answer.',
+    labelNames: ['method', 'endpoint'],
+    buckets: seconds,
+    registers,
+  })
+  const bytes = new Counter({
+    name: 'docmount_bytes_total',
+    help: 'Bytes received and sent, headers included.',
+    labelNames: ['project', 'direction'],
+    registers,
+  })
+  const projectRequests = new Counter({
+    name: 'docmount_project_requests_total',
+    help: 'Requests of the project.',
+    labelNames: ['project'],
+    registers,
+  })
+  const gauge = (configuration: Omit<GaugeConfiguration<string>, 'registers'>): void =>
+    registry.registerMetric(new Gauge({ ...configuration, registers: [] }))
+  gauge({
+    name: 'docmount_requests_under_way',
+    help: 'Requests not answered yet.',
+    collect() {
+      this.set(drain.underWay)
+    },
+  })
+  gauge({
+    name: 'docmount_connections',
+    help: 'Open connections.',
+    async collect() {
+      const count = await new Promise<number>((resolve) => {
+        if (watched === undefined) resolve(0)
+        else watched.getConnections((error, open) => resolve(error === null ? open : 0))
+      })
+      this.set(count)
+    },
+  })
+  gauge({
+    name: 'docmount_database_bytes',
+    help: 'The database and what is not yet moved into it.',
+    labelNames: ['file'],
+    async collect() {
+      for (const file of ['service.db', 'service.db-wal'])
+        this.set({ file }, (await stat(join(dataDir, file)).catch(() => undefined))?.size ?? 0)
+    },
+  })
+  gauge({
+    name: 'docmount_disk_bytes',
+    help: 'The disk of the data folder.',
+    labelNames: ['kind'],
+    async collect() {
+      const disk = await statfs(dataDir)
+      this.set({ kind: 'size' }, disk.blocks * disk.bsize)
+      this.set({ kind: 'free' }, disk.bavail * disk.bsize)
+    },
+  })
+
+  const names = new Map<string, string>()
+  const labelOf = ({ project, downloadOf }: FastifyRequest): string => {
+    if (project === undefined) return downloadOf === undefined ? 'none' : (names.get(downloadOf) ?? 'none')
+    if (names.size < maxProjects) names.set(project.id, project.name)
+    return names.get(project.id) ?? 'others'
+  }
+  function count(record: RequestRecord, request: FastifyRequest): void {
+    const { method, status, ms, sent, received } = record
+    const endpoint = request.routeOptions.url ?? 'none'
+    const project = labelOf(request)
+    requests.inc({ method, endpoint, status })
+    latency.observe({ method, endpoint }, ms / 1000)
+    bytes.inc({ project, direction: 'sent' }, sent)
+    bytes.inc({ project, direction: 'received' }, received)
+    if (project !== 'none') projectRequests.inc({ project })
+  }
+  return {
+    registry,
+    count,
+    watch: (server) => {
+      watched = server
+    },
+  }
+}
+
+export interface MetricsListener {
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** Answers `GET /metrics` at an address of its own, until `close`. */
+export async function listenForMetrics(
+  registry: Registry,
+  address: MetricsAddress,
+): Promise<MetricsListener> {
+  const server = createServer((request, answer) => {
+    if (request.url !== '/metrics' || request.method !== 'GET') {
+      answer.writeHead(404).end()
+      return
+    }
+    registry.metrics().then(
+      (text) => answer.writeHead(200, { 'content-type': registry.contentType }).end(text),
+      () => answer.writeHead(500).end(),
+    )
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(address.port, address.host, resolve)
+  })
+  const { address: host, port } = server.address() as AddressInfo
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}/metrics`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}

@@ -1,0 +1,23 @@
+// GET /health: the process answers. GET /ready: it can do its work, and wants to. For balancers and supervisors; no key.
+
+import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
+import type { ServiceContext } from '../context.ts'
+import { ServiceError } from '../service-error.ts'
+
+export function registerHealth(scope: FastifyInstance, context: ServiceContext): void {
+  scope.get('/health', { schema: { hide: true } }, () => ({ status: 'ok' }))
+  scope.get('/ready', { schema: { hide: true } }, async () => {
+    if (context.drain.isDraining) throw new ServiceError(503, 'the service is about to end')
+    try {
+      await sql`select 1 from projects limit 1`.execute(context.store)
+    } catch (error) {
+      throw new ServiceError(503, 'the database cannot be read', { cause: error })
+    }
+    return { status: 'ready' }
+  })
+}
+
+export function isHealthUrl(url: string): boolean {
+  return /^\/api\/(?:health|ready)(?:\?|$)/.test(url)
+}

@@ -1,0 +1,243 @@
+// What whoever hosts the service sees of it: whether it is well, who did what, how busy it is, and how it ends.
+
+import { connect } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Log } from '../../src/log.ts'
+import { type ServiceOptions, startService } from '../../src/service/index.ts'
+import { type TestService, errorOf, files, startTestService } from './support.ts'
+
+let service: TestService
+afterEach(() => service.close())
+
+interface Line {
+  readonly [field: string]: unknown
+}
+
+function keepingLog(): { lines: Line[]; log: Log } {
+  const lines: Line[] = []
+  const keep = (fields: object, message: string): void => void lines.push({ ...fields, message })
+  return { lines, log: { debug() {}, info: keep, warn: keep, error: keep } }
+}
+
+async function urlOf(path: string): Promise<string> {
+  return ((await (await service.get(path)).json()) as { url: string }).url
+}
+
+const statusOf = async (path: string): Promise<number> =>
+  (await fetch(`${service.service.baseUrl}${path}`)).status
+
+/** An upload that has begun; `finish` sends the rest. */
+async function beginUpload(path: string): Promise<{ answer: () => string; finish: () => void }> {
+  const body = JSON.stringify({ mimetype: 'text/plain', filename: 'a', file_type: 'binary', file: 'QQ==' })
+  const socket = connect(service.service.port, '127.0.0.1')
+  let answer = ''
+  socket.on('data', (chunk: Buffer) => (answer += chunk.toString()))
+  socket.on('error', () => undefined)
+  await new Promise<void>((resolve) =>
+    socket.write(
+      `PUT /api${files(path)} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${service.key}\r\nConnection: close\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
+      () => resolve(),
+    ),
+  )
+  await expect.poll(() => answer).toContain('100 Continue')
+  return { answer: () => answer, finish: () => void socket.write(body) }
+}
+
+describe('a balancer', () => {
+  test('is told without a key that the service is well and ready', async () => {
+    service = await startTestService()
+    for (const path of ['/health', '/ready']) expect([path, await statusOf(path)]).toEqual([path, 200])
+  })
+
+  test('is told at once that it ends, while an upload under way is finished', async () => {
+    service = await startTestService({ drainMs: 20_000 })
+    const upload = await beginUpload('/last.txt')
+    const closed = service.service.close()
+    expect(await statusOf('/health')).toBe(200)
+    expect(await errorOf(await fetch(`${service.service.baseUrl}/ready`))).toMatchObject({ status: 503 })
+    const late = await service.get('/')
+    expect([late.headers.get('retry-after'), late.headers.get('connection')]).toEqual(['1', 'close'])
+    expect(await errorOf(late)).toMatchObject({ status: 503 })
+    upload.finish()
+    await closed
+    await expect.poll(upload.answer).toContain('HTTP/1.1 201 Created')
+    const again = await startService({ dataDir: service.dataDir })
+    const key = await again.createKey('acme')
+    const found = await fetch(`${again.baseUrl}${files('/last.txt')}`, { headers: { 'x-api-key': key } })
+    expect(found.status).toBe(200)
+    await again.close()
+  })
+
+  test('an upload that does not end is cut when its time is over', async () => {
+    service = await startTestService({ drainMs: 50 })
+    const upload = await beginUpload('/never.txt')
+    await service.service.close()
+    expect(upload.answer()).not.toContain('201')
+  })
+})
+
+describe('the access log', () => {
+  const start = async (options: Partial<ServiceOptions> = {}): Promise<Line[]> => {
+    const { lines, log } = keepingLog()
+    service = await startTestService({ accessLog: log, ...options })
+    return lines
+  }
+
+  test('has a line per request: who, what, how long, how much', async () => {
+    const lines = await start()
+    await service.put('/a.txt', 'content')
+    const answer = await service.get('/a.txt')
+    await fetch(`${service.service.baseUrl}/projects`)
+    expect(lines).toEqual([
+      expect.objectContaining({
+        method: 'PUT',
+        path: '/api/projects/acme/files',
+        document: '/a.txt',
+        status: 201,
+      }),
+      {
+        method: 'GET',
+        path: '/api/projects/acme/files',
+        document: '/a.txt',
+        status: 200,
+        ms: expect.any(Number),
+        sent: expect.any(Number),
+        received: expect.any(Number),
+        key: expect.stringMatching(/^[0-9a-f]{12}$/),
+        request: answer.headers.get('x-request-id'),
+        address: '127.0.0.1',
+        aborted: undefined,
+        message: 'GET /api/projects/acme/files 200',
+      },
+      expect.objectContaining({ path: '/api/projects', status: 401, key: undefined }),
+    ])
+    expect(Number(lines[0]?.['received'])).toBeGreaterThan(100)
+  })
+
+  test('has neither keys nor signatures', async () => {
+    const lines = await start()
+    await service.put('/a.txt', 'content')
+    const url = await urlOf('/a.txt')
+    await fetch(url)
+    await fetch(`${service.service.baseUrl}/projects?key=${service.key}`, {
+      headers: { 'x-api-key': 'no key' },
+    })
+    const text = JSON.stringify(lines)
+    expect(text).not.toContain(service.key)
+    expect(text).not.toContain(new URL(url).searchParams.get('signature'))
+    expect(text).not.toContain('no key')
+  })
+
+  test('shows the address a trusted proxy forwards for', async () => {
+    const lines = await start({ trustProxy: ['127.0.0.1'] })
+    await service.call('GET', '/projects', { headers: { 'x-forwarded-for': '203.0.113.9' } })
+    expect(lines[0]).toMatchObject({ address: '203.0.113.9' })
+  })
+
+  test('of a download that was left says so', async () => {
+    const lines = await start()
+    await service.put('/large.txt', Buffer.alloc(30_000_000))
+    const controller = new AbortController()
+    const answer = await fetch(await urlOf('/large.txt'), { signal: controller.signal })
+    await answer.body!.getReader().read()
+    controller.abort()
+    await expect
+      .poll(() => lines.at(-1))
+      .toMatchObject({ path: expect.stringContaining('/download/'), aborted: true })
+    expect(Number(lines.at(-1)!['sent'])).toBeLessThan(30_000_000)
+  })
+})
+
+test('the audit log has a line per change that was made, with who made it, and none for what was refused', async () => {
+  const { lines, log } = keepingLog()
+  service = await startTestService({ auditLog: log })
+  await service.put('/folder/a.txt', 'content')
+  await service.put('/folder/a.txt', 'again')
+  await service.get('/folder/a.txt')
+  await service.delete('/folder')
+  await service.delete('/folder')
+  const post = async (path: string, body: object): Promise<Record<string, string>> => {
+    const init = { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+    return (await (await service.call('POST', `/projects/acme/tables${path}`, init)).json()) as Record<
+      string,
+      string
+    >
+  }
+  const { id } = await post('', { name: 'invoices', settings: { type: 'reconcile' } })
+  await post(`/${id}/forward`, { type: 'data', data: [{ row_data: { a: 1 } }] })
+  await post('/storage', {
+    name: 'kept',
+    document: { mimetype: 'text/plain', filename: 'b.txt', file_type: 'binary', file: 'QQ==' },
+  })
+  const who = {
+    project: 'acme',
+    key: expect.stringMatching(/^[0-9a-f]{12}$/),
+    address: '127.0.0.1',
+    request: expect.any(String),
+  }
+  expect(lines).toEqual([
+    expect.objectContaining({
+      ...who,
+      change: 'stored',
+      path: '/folder/a.txt',
+      size: 7,
+      mimetype: 'text/plain',
+    }),
+    expect.objectContaining({ ...who, change: 'deleted', path: '/folder' }),
+    expect.objectContaining({ ...who, change: 'table created', table: 'invoices' }),
+    expect.objectContaining({ ...who, change: 'forwarded', table: 'invoices', assets: 1 }),
+    expect.objectContaining({
+      ...who,
+      change: 'stored in a table',
+      table: 'kept',
+      filename: 'b.txt',
+      size: 1,
+    }),
+  ])
+})
+
+describe('metrics', () => {
+  test('are read at an address of their own, and nowhere else', async () => {
+    service = await startTestService({ metrics: { host: '127.0.0.1', port: 0 } })
+    await service.put('/a.txt', 'content')
+    await (await fetch(await urlOf('/a.txt'))).text()
+    await service.get('/nothing.txt')
+    expect(await statusOf('/metrics')).toBe(404)
+    const url = service.service.metricsUrl!
+    expect((await fetch(url.replace('/metrics', '/api/projects'))).status).toBe(404)
+    const text = await (await fetch(url)).text()
+    const files = 'endpoint="/api/projects/:project_name/files"'
+    for (const line of [
+      `docmount_requests_total{method="PUT",${files},status="201"} 1`,
+      `docmount_requests_total{method="GET",${files},status="404"} 1`,
+      'docmount_requests_total{method="GET",endpoint="/api/download/:node",status="200"} 1',
+      `docmount_request_seconds_count{method="PUT",${files}} 1`,
+      'docmount_project_requests_total{project="acme"} 4',
+      'docmount_requests_under_way 0',
+    ])
+      expect(text).toContain(`${line}\n`)
+    for (const name of [
+      'docmount_bytes_total{project="acme",direction="sent"}',
+      'docmount_connections',
+      'docmount_database_bytes{file="service.db"}',
+      'docmount_disk_bytes{kind="free"}',
+      'nodejs_eventloop_lag_p99_seconds',
+      'process_resident_memory_bytes',
+    ])
+      expect(text).toContain(`\n${name} `)
+    expect(text).not.toContain(service.key)
+  })
+
+  test('do not grow with what strangers ask for', async () => {
+    service = await startTestService({ metrics: { host: '127.0.0.1', port: 0 } })
+    for (let count = 0; count < 50; count++) await statusOf(`/nowhere/${count}`)
+    const text = await (await fetch(service.service.metricsUrl!)).text()
+    expect(text.match(/^docmount_requests_total\{/gm)).toHaveLength(1)
+  })
+
+  test('are not there unless asked for', async () => {
+    service = await startTestService()
+    expect(service.service.metricsUrl).toBeUndefined()
+  })
+})

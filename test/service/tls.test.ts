@@ -1,0 +1,119 @@
+// TLS by the service itself. The certificates beside this file are for first.example and second.example, both for localhost.
+
+import { once } from 'node:events'
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect } from 'node:tls'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { StartError } from '../../src/service/index.ts'
+import { type TestService, files, startTestService } from './support.ts'
+
+const fixture = (name: string): string => new URL(`tls/${name}`, import.meta.url).pathname
+
+let folder: string
+let tls: { cert: string; key: string }
+let service: TestService | undefined
+
+async function install(name: string): Promise<void> {
+  await copyFile(fixture(`${name}.crt`), tls.cert)
+  await copyFile(fixture(`${name}.key`), tls.key)
+}
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'docmount-tls-'))
+  tls = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') }
+  await install('first')
+})
+afterEach(async () => {
+  await service?.close()
+  service = undefined
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** The name in the certificate that is shown. */
+async function nameShown(): Promise<string> {
+  const socket = connect({ port: service!.service.port, host: '127.0.0.1', rejectUnauthorized: false })
+  await once(socket, 'secureConnect')
+  const { subject } = socket.getPeerCertificate()
+  socket.destroy()
+  return String(subject.CN)
+}
+
+async function get(path: string, host: string): Promise<string> {
+  const ca = await readFile(fixture('first.crt'))
+  return new Promise((resolve, reject) => {
+    const headers = { host, 'x-api-key': service!.key }
+    const { port } = service!.service
+    const call = request(
+      { port, host: '127.0.0.1', servername: 'localhost', path: `/api${path}`, headers, ca },
+      (answer) => {
+        let text = ''
+        answer.on('data', (chunk: Buffer) => (text += chunk.toString()))
+        answer.on('end', () => resolve(text))
+      },
+    )
+    call.on('error', reject)
+    call.end()
+  })
+}
+
+describe('with a certificate', () => {
+  test('the service speaks TLS, and links begin with https and a name of the certificate', async () => {
+    service = await startTestService({ tls })
+    expect(service.service.baseUrl).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/api$/)
+    const project = JSON.parse(await get('/projects', 'first.example')) as { name: string }[]
+    expect(project[0]?.name).toBe('acme')
+    const put = JSON.stringify({ mimetype: 'text/plain', filename: 'a', file_type: 'binary', file: 'QQ==' })
+    const ca = await readFile(fixture('first.crt'))
+    const call = request({
+      method: 'PUT',
+      port: service.service.port,
+      host: '127.0.0.1',
+      servername: 'localhost',
+      path: `/api${files('/a.txt')}`,
+      headers: { 'x-api-key': service.key, 'content-type': 'application/json' },
+      ca,
+    })
+    call.end(put)
+    const [answer] = (await once(call, 'response')) as [{ statusCode: number; resume(): void }]
+    answer.resume()
+    expect(answer.statusCode).toBe(201)
+    const originFor = async (host: string): Promise<string> =>
+      new URL((JSON.parse(await get(files('/a.txt'), host)) as { url: string }).url).origin
+    expect(await originFor('first.example:8443')).toBe('https://first.example:8443')
+    expect(await originFor('second.example')).toBe(`https://127.0.0.1:${service.service.port}`)
+  })
+
+  test('a renewed one is shown to the next connection, at once where asked to look', async () => {
+    service = await startTestService({ tls })
+    expect(await nameShown()).toBe('first.example')
+    await install('second')
+    service.service.reload()
+    expect(await nameShown()).toBe('second.example')
+  })
+
+  test('a renewed one is found without being asked', { timeout: 30_000 }, async () => {
+    service = await startTestService({ tls })
+    await install('second')
+    await expect.poll(nameShown, { timeout: 20_000, interval: 500 }).toBe('second.example')
+  })
+
+  test('half a renewal changes nothing', async () => {
+    service = await startTestService({ tls })
+    await copyFile(fixture('second.crt'), tls.cert)
+    service.service.reload()
+    expect(await nameShown()).toBe('first.example')
+    await writeFile(tls.cert, 'nothing')
+    service.service.reload()
+    expect(await nameShown()).toBe('first.example')
+  })
+
+  test('that does not belong to the key the service does not start', async () => {
+    await copyFile(fixture('second.key'), tls.key)
+    const error: unknown = await startTestService({ tls }).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(StartError)
+    expect((error as Error).message).toContain('are no certificate and its key')
+  })
+})
