@@ -1,13 +1,14 @@
 // JSON → rows: an array of objects, an object holding exactly one such array, a single object, or one object per line.
 
-import { type Row, RowsError } from './row.ts'
+import { type Row, RowsError, TooManyRowsError } from './row.ts'
 import { decodeText } from './text.ts'
 
 /** Rows of a JSON or JSON Lines file. Throws RowsError. */
-export function parseJsonRows(bytes: Uint8Array): Row[] {
+export function parseJsonRows(bytes: Uint8Array, maxRows: number = Infinity): Row[] {
   const text = decodeText(bytes)
   const rows = rowsIn(parsed(text))
   if (rows === undefined) throw new RowsError('JSON rows must be objects: [{"column": value, …}, …]')
+  if (rows.length > maxRows) throw new TooManyRowsError(maxRows)
   return rows
 }
 

@@ -8,6 +8,13 @@ export class RowsError extends Error {
   override readonly name = 'RowsError'
 }
 
+/** More rows than the reader of the file takes. */
+export class TooManyRowsError extends RowsError {
+  constructor(maxRows: number) {
+    super(`more than ${maxRows} rows: split the file`)
+  }
+}
+
 /** Cells of one file, empty ones included: a header over thousands of columns multiplies every row. */
 const maxCells = 5_000_000
 /** As many as a sheet can have. */
@@ -16,9 +23,9 @@ const maxColumns = 16_384
 /**
  * Rows from cells whose first non-empty line is the header. Empty lines are left out, cells past the header too; a column
  * without a name is called `column 3`, a name met again gets a number: `amount (2)`. Throws RowsError without a header,
- * above 16,384 columns and above 5,000,000 cells.
+ * above 16,384 columns and above 5,000,000 cells, TooManyRowsError above `maxRows`.
  */
-export function rowsOfCells(lines: Iterable<readonly unknown[]>): Row[] {
+export function rowsOfCells(lines: Iterable<readonly unknown[]>, maxRows: number = Infinity): Row[] {
   let columns: readonly string[] | undefined
   const rows: Row[] = []
   for (const line of lines) {
@@ -28,6 +35,7 @@ export function rowsOfCells(lines: Iterable<readonly unknown[]>): Row[] {
     }
     // Not `line.every`: a line may have thousands of holes past the header.
     if (columns.every((_, at) => isBlank(line[at]))) continue
+    if (rows.length === maxRows) throw new TooManyRowsError(maxRows)
     if (columns.length * (rows.length + 1) > maxCells) {
       throw new RowsError(`more than ${maxCells} cells: split the file`)
     }
@@ -35,6 +43,14 @@ export function rowsOfCells(lines: Iterable<readonly unknown[]>): Row[] {
   }
   if (columns === undefined) throw new RowsError('the file has no header line')
   return rows
+}
+
+/** Counts lines while they are read, the header among them. Throws TooManyRowsError. */
+export function lineCounter(maxRows: number): (line: readonly unknown[]) => void {
+  let lines = 0
+  return (line) => {
+    if (line.some((cell) => !isBlank(cell)) && ++lines > maxRows + 1) throw new TooManyRowsError(maxRows)
+  }
 }
 
 function columnNames(header: readonly unknown[]): string[] {

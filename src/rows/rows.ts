@@ -26,13 +26,13 @@ export function rowFormatOfName(name: string): RowFormat | undefined {
   return extension === 'csv' || extension === 'json' || extension === 'xlsx' ? extension : undefined
 }
 
-const readers: Readonly<Record<RowFormat, (bytes: Uint8Array) => Row[]>> = {
+const readers: Readonly<Record<RowFormat, (bytes: Uint8Array, maxRows: number) => Row[]>> = {
   csv: parseCsvRows,
   json: parseJsonRows,
   xlsx: parseXlsxRows,
 }
 
-/** Reads a whole file of rows. Throws RowsError where it is not what `format` says. */
-export function parseRows(bytes: Uint8Array, format: RowFormat): Row[] {
-  return readers[format](bytes)
+/** Reads a whole file of rows. Throws RowsError where it is not what `format` says, TooManyRowsError as soon as that is known. */
+export function parseRows(bytes: Uint8Array, format: RowFormat, maxRows: number = Infinity): Row[] {
+  return readers[format](bytes, maxRows)
 }

@@ -10,6 +10,8 @@ export interface SheetContext {
   /** Numbers of the cell styles that show a date. */
   readonly dateStyles: ReadonlySet<number>
   readonly date1904: boolean
+  /** Told of each line that holds anything; ends the reading by throwing. */
+  readonly count: (line: readonly Cell[]) => void
 }
 
 /** The last column a sheet can have, XFD. */
@@ -53,7 +55,9 @@ export function readSheetLines(xml: string, context: SheetContext): Cell[][] {
         // Leaves holes: a line with one far cell costs one cell.
         if (value !== null) line[column - 1] = value
       }
-      if (name === 'row' && line.length > 0) lines.push(line)
+      if (name !== 'row' || line.length === 0) return
+      context.count(line)
+      lines.push(line)
     },
   })
   return lines

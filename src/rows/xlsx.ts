@@ -2,7 +2,7 @@
 // far cell would take all memory of a service. Here only cells that exist cost anything, and what may be inflated is bounded.
 
 import { type UnzipFileInfo, strFromU8, unzipSync } from 'fflate'
-import { type Row, RowsError, rowsOfCells } from './row.ts'
+import { type Row, RowsError, lineCounter, rowsOfCells } from './row.ts'
 import { readDateStyles } from './xlsx-dates.ts'
 import { type Cell, readSharedStrings, readSheetLines } from './xlsx-sheet.ts'
 import { XmlError, readXml } from './xml.ts'
@@ -11,10 +11,10 @@ import { XmlError, readXml } from './xml.ts'
 const maxInflatedBytes = 128 * 1024 * 1024
 
 /** Rows of an XLSX file's first visible sheet with a header line; dates come as ISO text. Throws RowsError. */
-export function parseXlsxRows(bytes: Uint8Array): Row[] {
+export function parseXlsxRows(bytes: Uint8Array, maxRows: number = Infinity): Row[] {
   const parts = unzippedParts(bytes)
   try {
-    return rowsOfCells(sheetLines(parts))
+    return rowsOfCells(sheetLines(parts, maxRows), maxRows)
   } catch (error) {
     if (error instanceof XmlError)
       throw new RowsError(`not a readable XLSX file: ${error.message}`, { cause: error })
@@ -24,7 +24,7 @@ export function parseXlsxRows(bytes: Uint8Array): Row[] {
 
 type Parts = ReadonlyMap<string, string>
 
-function sheetLines(parts: Parts): Cell[][] {
+function sheetLines(parts: Parts, maxRows: number): Cell[][] {
   const { path, date1904 } = firstSheet(parts)
   const sheet = parts.get(path)
   if (sheet === undefined) throw new RowsError(`not an XLSX file: it has no ${path}`)
@@ -32,6 +32,7 @@ function sheetLines(parts: Parts): Cell[][] {
     sharedStrings: readSharedStrings(parts.get('xl/sharedStrings.xml')),
     dateStyles: readDateStyles(parts.get('xl/styles.xml')),
     date1904,
+    count: lineCounter(maxRows),
   })
 }
 

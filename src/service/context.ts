@@ -11,6 +11,7 @@ import type { Metrics } from './observe/metrics.ts'
 import type { Store } from './store/database.ts'
 import type { DetachedTrees } from './store/detached-trees.ts'
 import type { Commits } from './store/open-store.ts'
+import type { Matching } from './tables/matching.ts'
 import type { UriPolicy } from './uploads/fetch-uri.ts'
 
 export interface ServiceContext {
@@ -20,6 +21,8 @@ export interface ServiceContext {
   readonly commits: Commits
   /** Clears what was below deleted folders. */
   readonly detachedTrees: DetachedTrees
+  /** Threads that parse and match. */
+  readonly matching: Matching
   /** The bytes, by content hash. Whoever keeps hashes in tables of their own registers with `blobs.addOwner`. */
   readonly blobs: ContentStore
   /** Makes and checks presigned downloads. */

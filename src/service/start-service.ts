@@ -23,6 +23,7 @@ import { defaultLimits } from './limits.ts'
 import { StartError } from './start-error.ts'
 import { DetachedTrees } from './store/detached-trees.ts'
 import { openStore } from './store/open-store.ts'
+import { Matching } from './tables/matching.ts'
 import { createKey, ensureProject, findProject, listProjects } from './store/projects.ts'
 import { lockDataDir } from './store/service-lock.ts'
 import { defaultUriPolicy } from './uploads/fetch-uri.ts'
@@ -48,6 +49,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     closers.push(lockDataDir(dataDir))
     const context = await openContext(options, edge)
     closers.push(() => context.store.destroy())
+    closers.push(() => context.matching.close())
     closers.push(() => context.blobs.settled())
     closers.push(() => context.detachedTrees.stop())
     const projects = await announceProjects(context.store, options.projects ?? [], context.now())
@@ -110,6 +112,7 @@ async function openContext(options: ServiceOptions, edge: Edge): Promise<Service
   return {
     store,
     commits,
+    matching: new Matching(dataDir, log),
     detachedTrees: new DetachedTrees(commits, blobs, log),
     blobs,
     signer: createSigner(secret, options.urlLifetimeMs ?? urlLifetimeMs),

@@ -46,6 +46,17 @@ describe('every reconciliation', () => {
     )
   })
 
+  test('answers from an index that grew, and was used meanwhile, as from one made at once', () => {
+    fc.assert(
+      fc.property(assets, data, files, fc.nat(12), (assets, data, files, split) => {
+        const index = indexAssets(assets.slice(0, split))
+        reconcile({ data, files }, index)
+        index.add(assets.slice(split))
+        expect(reconcile({ data, files }, index)).toEqual(reconcile({ data, files }, indexAssets(assets)))
+      }),
+    )
+  })
+
   test('keeps the shape of the input', () => {
     fc.assert(
       fc.property(assets, data, (assets, data) => {

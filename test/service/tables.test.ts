@@ -476,11 +476,11 @@ describe('reconciling', () => {
     expect((await post(`/${id}/reconcile`, { data: { code: 'A-2' } })).body['data']).toEqual({ code: 'A-2' })
   })
 
-  test('a run over too many items ends with status error', async () => {
-    const { body } = await post(`/${await create('reconcile')}/reconcile`, {
+  test('a run over too many items is refused', async () => {
+    const answer = await post(`/${await create('reconcile')}/reconcile`, {
       data: { code: Array(5001).fill('x') },
     })
-    expect(body).toMatchObject({ status: 'error', reasoning: expect.stringContaining('at most 5000 items') })
+    expectError(answer, 413, 'at most 5000 items')
   })
 
   for (const endpoint of ['reconcile', 'tasks']) {

@@ -22,43 +22,72 @@ export interface AssetField {
 
 const leastWeight = 0.25
 
-/** `isName` marks the asset's own name or id: a key whenever its values are different everywhere. */
-export function assetFieldOf(name: string, raw: readonly unknown[], isName: boolean): AssetField {
-  const values = raw.map(comparableOf)
-  const present = values.filter((value) => value !== undefined)
-  const postings = postingsOf(values)
-  const distinct = new Set(present.map((value) => exactKeysOf(value)[0])).size
-  const isUnique = present.length > 0 && distinct === present.length
-  const codes = present.filter(isCodeLike).length
-  const isCode = present.length > 0 && codes >= present.length * 0.9
-  let near: ReadonlyMap<string, readonly string[]> | undefined
-  return {
-    name,
-    values,
-    weight: leastWeight + (1 - leastWeight) * (present.length === 0 ? 0 : distinct / present.length),
-    isKey: isUnique && (isName || isCode || (hasKeyName(name) && !present.some(isAmountOrDay))),
-    isCode,
-    postings,
-    nearWords(word) {
-      near ??= nearWordsOf(postings)
-      const found = new Set(deletionsOf(word).flatMap((stem) => near?.get(stem) ?? []))
-      found.delete(word)
-      return [...found]
-    },
+/** What is known of a field's values, and grows with them: rows are added to a table, never changed. */
+export class FieldValues {
+  readonly values: (Comparable | undefined)[] = []
+  readonly postings: Map<string, number[]> = new Map()
+  readonly #distinct = new Set<string | undefined>()
+  present = 0
+  codes = 0
+  hasAmountOrDay = false
+  #near: Map<string, string[]> | undefined
+  #newWords: string[] = []
+
+  get distinct(): number {
+    return this.#distinct.size
+  }
+
+  /** Values of the assets that follow those known. */
+  add(raw: Iterable<unknown>): void {
+    for (const one of raw) {
+      const asset = this.values.length
+      const value = comparableOf(one)
+      this.values.push(value)
+      if (value === undefined) continue
+      this.present++
+      this.#distinct.add(exactKeysOf(value)[0])
+      if (isCodeLike(value)) this.codes++
+      this.hasAmountOrDay ||= isAmountOrDay(value)
+      for (const key of searchKeysOf(value)) this.#post(key, asset)
+    }
+  }
+
+  nearWords(word: string): string[] {
+    this.#near ??= new Map()
+    for (const known of this.#newWords.splice(0)) {
+      for (const stem of deletionsOf(known)) push(this.#near, stem, known)
+    }
+    const found = new Set(deletionsOf(word).flatMap((stem) => this.#near?.get(stem) ?? []))
+    found.delete(word)
+    return [...found]
+  }
+
+  #post(key: string, asset: number): void {
+    if (!this.postings.has(key) && key.startsWith('t:')) this.#newWords.push(key.slice(2))
+    push(this.postings, key, asset)
   }
 }
 
-function postingsOf(values: readonly (Comparable | undefined)[]): Map<string, number[]> {
-  const postings = new Map<string, number[]>()
-  for (const [asset, value] of values.entries()) {
-    if (value === undefined) continue
-    for (const key of searchKeysOf(value)) {
-      const assets = postings.get(key)
-      if (assets === undefined) postings.set(key, [asset])
-      else assets.push(asset)
-    }
+/** `isName` marks the asset's own name or id: a key whenever its values are different everywhere. */
+export function assetFieldOf(name: string, known: FieldValues, isName: boolean): AssetField {
+  const { values, postings, present, distinct } = known
+  const isUnique = present > 0 && distinct === present
+  const isCode = present > 0 && known.codes >= present * 0.9
+  return {
+    name,
+    values,
+    weight: leastWeight + (1 - leastWeight) * (present === 0 ? 0 : distinct / present),
+    isKey: isUnique && (isName || isCode || (hasKeyName(name) && !known.hasAmountOrDay)),
+    isCode,
+    postings,
+    nearWords: (word) => known.nearWords(word),
   }
-  return postings
+}
+
+function push<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [value])
+  else list.push(value)
 }
 
 function hasKeyName(name: string): boolean {
@@ -83,20 +112,6 @@ function isAmountOrDay(value: Comparable): boolean {
 
 // Two words are one keystroke apart (one more, one less, one other, two swapped) only if they share a form with one
 // character deleted; kept for words of four characters and more.
-function nearWordsOf(postings: ReadonlyMap<string, unknown>): Map<string, string[]> {
-  const near = new Map<string, string[]>()
-  for (const key of postings.keys()) {
-    if (!key.startsWith('t:')) continue
-    const word = key.slice(2)
-    for (const stem of deletionsOf(word)) {
-      const words = near.get(stem)
-      if (words === undefined) near.set(stem, [word])
-      else words.push(word)
-    }
-  }
-  return near
-}
-
 function deletionsOf(word: string): string[] {
   if (word.length < 4 || word.length > 32) return []
   const stems = new Set([word])

@@ -1,6 +1,6 @@
-// The assets of one table, ready to be searched. Knows no store: made from plain rows, kept as long as the table stands still.
+// The assets of one table, ready to be searched. Knows no store: made from plain rows, growing as rows are forwarded.
 
-import { type AssetField, assetFieldOf } from './asset-field.ts'
+import { type AssetField, FieldValues, assetFieldOf } from './asset-field.ts'
 import { fieldKeyOf } from './normalise.ts'
 
 /** A row of a table. */
@@ -28,69 +28,79 @@ const ownKeys: ReadonlyMap<string, (asset: Asset) => string> = new Map([
   ['assetid', (asset: Asset) => asset.id],
 ])
 
-export function indexAssets(assets: readonly Asset[]): AssetIndex {
-  const spellings = spellingsOf(assets)
-  const fields = new Map<string, AssetField>()
+export function indexAssets(assets: readonly Asset[]): GrowingIndex {
+  const index = new GrowingIndex()
+  index.add(assets)
+  return index
+}
 
-  const ownValue = (asset: Asset, key: string): unknown => {
-    for (const spelling of spellings.get(key) ?? []) {
+interface KnownField {
+  readonly field: AssetField
+  readonly values: FieldValues
+  /** As of so many assets. */
+  readonly count: number
+  readonly isOwn: boolean
+}
+
+export class GrowingIndex implements AssetIndex {
+  readonly assets: Asset[] = []
+  /** Field key → the spellings met, in order. */
+  readonly #spellings = new Map<string, string[]>()
+  readonly #seen = new Set<string>()
+  readonly #fields = new Map<string, KnownField>()
+
+  /** Rows that follow those indexed so far. Fields are made, and grow, when an input asks for them. */
+  add(assets: readonly Asset[]): void {
+    for (const asset of assets) {
+      this.assets.push(asset)
+      for (const spelling of Object.keys(asset.rowData)) this.#see(spelling)
+    }
+  }
+
+  field(name: string): AssetField | undefined {
+    const key = fieldKeyOf(name)
+    const spelling = this.#spellings.get(key)?.[0]
+    if (spelling === undefined && !ownKeys.has(key)) return undefined
+    return this.#grown(key, spelling ?? name, spelling === undefined, (asset) => this.#valueOf(asset, key))
+  }
+
+  get nameField(): AssetField {
+    // No field's key has a blank.
+    return this.#grown('asset name', 'asset_name', true, (asset) => asset.name)
+  }
+
+  valueOf(number: number, key: string): unknown {
+    const asset = this.assets[number]
+    return asset === undefined ? undefined : this.#valueOf(asset, fieldKeyOf(key))
+  }
+
+  #grown(key: string, name: string, isOwn: boolean, valueOf: (asset: Asset) => unknown): AssetField {
+    const known = this.#fields.get(key)
+    if (known?.count === this.assets.length && known.isOwn === isOwn) return known.field
+    // A key that meant the asset's own name until a field of that name came is another field now.
+    const values = known?.isOwn === isOwn ? known.values : new FieldValues()
+    values.add(this.assets.slice(values.values.length).map(valueOf))
+    const field = assetFieldOf(name, values, isOwn)
+    this.#fields.set(key, { field, values, count: this.assets.length, isOwn })
+    return field
+  }
+
+  #valueOf(asset: Asset, key: string): unknown {
+    const spellings = this.#spellings.get(key)
+    if (spellings === undefined) return ownKeys.get(key)?.(asset)
+    for (const spelling of spellings) {
       const value = Object.hasOwn(asset.rowData, spelling) ? asset.rowData[spelling] : undefined
       if (value !== undefined && value !== null && value !== '') return value
     }
     return undefined
   }
-  const valueOf = (asset: Asset, key: string): unknown =>
-    spellings.has(key) ? ownValue(asset, key) : ownKeys.get(key)?.(asset)
 
-  const field = (name: string): AssetField | undefined => {
-    const key = fieldKeyOf(name)
-    const own = ownKeys.get(key)
-    const spelling = spellings.get(key)?.[0]
-    if (spelling === undefined && own === undefined) return undefined
-    let found = fields.get(key)
-    if (found === undefined) {
-      found = assetFieldOf(
-        spelling ?? name,
-        assets.map((asset) => valueOf(asset, key)),
-        spelling === undefined,
-      )
-      fields.set(key, found)
-    }
-    return found
+  #see(spelling: string): void {
+    if (this.#seen.has(spelling)) return
+    this.#seen.add(spelling)
+    const key = fieldKeyOf(spelling)
+    const known = this.#spellings.get(key)
+    if (known === undefined) this.#spellings.set(key, [spelling])
+    else known.push(spelling)
   }
-
-  let nameField: AssetField | undefined
-  return {
-    assets,
-    field,
-    get nameField() {
-      nameField ??= assetFieldOf(
-        'asset_name',
-        assets.map((asset) => asset.name),
-        true,
-      )
-      return nameField
-    },
-    valueOf(number, key) {
-      const asset = assets[number]
-      return asset === undefined ? undefined : valueOf(asset, fieldKeyOf(key))
-    },
-  }
-}
-
-// Field key → the spellings met, in order.
-function spellingsOf(assets: readonly Asset[]): ReadonlyMap<string, readonly string[]> {
-  const spellings = new Map<string, string[]>()
-  const seen = new Set<string>()
-  for (const asset of assets) {
-    for (const spelling of Object.keys(asset.rowData)) {
-      if (seen.has(spelling)) continue
-      seen.add(spelling)
-      const key = fieldKeyOf(spelling)
-      const known = spellings.get(key)
-      if (known === undefined) spellings.set(key, [spelling])
-      else known.push(spelling)
-    }
-  }
-  return spellings
 }

@@ -7,10 +7,13 @@ import type { ChangeArgument, ChangeName, ChangeResult } from './changes.ts'
 import { Connection } from './connection.ts'
 import type { Database, Store } from './database.ts'
 import { dialectOf } from './dialect.ts'
+import { kyselyOver } from './dialect-local.ts'
 import { migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import { readerPragmas } from './pragmas.ts'
 import { Writer } from './writer.ts'
+
+const databaseName = 'service.db'
 
 /** Changes of nodes and contents, many to a commit. */
 export interface Commits {
@@ -24,9 +27,14 @@ export interface OpenedStore {
   readonly commits: Commits
 }
 
+/** For another thread that only reads. The store in `dataDir` is open already. */
+export function openReader(dataDir: string): Store {
+  return kyselyOver(new Connection(join(dataDir, databaseName), { pragmas: readerPragmas }))
+}
+
 /** Opens the store in `dataDir`, made where missing, and brings its tables up to date. */
 export async function openStore(dataDir: string): Promise<OpenedStore> {
-  const file = join(dataDir, 'service.db')
+  const file = join(dataDir, databaseName)
   const writer = new Writer(file)
   // The file's first connection is the writer's: it chooses the journal mode.
   await writer.statement('pragma journal_mode', [])

@@ -1,37 +1,36 @@
-// Indexes of the tables reconciled lately. Assets are only ever added, so their number says whether an index is current.
+// Indexes of the tables reconciled lately. Assets are only ever added, so an index is brought up to date by the rows that
+// follow those it has.
 
-import { type AssetIndex, indexAssets } from '../reconcile/asset-index.ts'
+import { GrowingIndex } from '../reconcile/asset-index.ts'
 import { loadAssets } from './assets-store.ts'
-import type { TableRow, TablesStore } from './database.ts'
+import type { TablesStore } from './database.ts'
 
 /** Tables kept; one of 10,000 assets takes some tens of megabytes. */
 const maxTables = 4
+/** Rows read at once. */
+const pageRows = 10_000
 
 export class AssetIndexes {
   readonly #store: TablesStore
-  readonly #recent = new Map<string, { readonly count: number; readonly index: Promise<AssetIndex> }>()
+  readonly #recent = new Map<string, GrowingIndex>()
 
   constructor(store: TablesStore) {
     this.#store = store
   }
 
-  /** The assets the table had when it was read. */
-  get(table: TableRow): Promise<AssetIndex> {
-    const known = this.#recent.get(table.id)
-    this.#recent.delete(table.id)
-    const index = known?.count === table.asset_count ? known.index : this.#load(table)
-    this.#recent.set(table.id, { count: table.asset_count, index })
+  /** At least the first `count` assets of the table. */
+  async get(tableId: string, count: number): Promise<GrowingIndex> {
+    const index = this.#recent.get(tableId) ?? new GrowingIndex()
+    // Not kept while it grows: what fails half-way is made anew.
+    this.#recent.delete(tableId)
+    while (index.assets.length < count) {
+      const from = index.assets.length
+      index.add(await loadAssets(this.#store, tableId, from, Math.min(count, from + pageRows)))
+      if (index.assets.length === from) throw new Error(`table ${tableId} has fewer rows than it counts`)
+    }
+    this.#recent.set(tableId, index)
     const [oldest] = this.#recent.keys()
     if (oldest !== undefined && this.#recent.size > maxTables) this.#recent.delete(oldest)
     return index
-  }
-
-  async #load(table: TableRow): Promise<AssetIndex> {
-    try {
-      return indexAssets(await loadAssets(this.#store, table.id, table.asset_count))
-    } catch (error) {
-      this.#recent.delete(table.id)
-      throw error
-    }
   }
 }

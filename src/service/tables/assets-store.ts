@@ -53,13 +53,19 @@ export async function addAssets(
   })
 }
 
-/** The first `count` assets, in order of arrival. */
-export async function loadAssets(store: TablesStore, tableId: string, count: number): Promise<Asset[]> {
+/** The assets from number `from` up to before `to`, in order of arrival. */
+export async function loadAssets(
+  store: TablesStore,
+  tableId: string,
+  from: number,
+  to: number,
+): Promise<Asset[]> {
   const rows = await store
     .selectFrom('assets')
     .select(['id', 'name', 'row_data'])
     .where('table_id', '=', tableId)
-    .where('number', '<', count)
+    .where('number', '>=', from)
+    .where('number', '<', to)
     .orderBy('number')
     .execute()
   return rows.map((row) => ({

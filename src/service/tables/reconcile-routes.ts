@@ -4,7 +4,6 @@ import type { FastifyInstance } from 'fastify'
 import type { ServiceContext } from '../context.ts'
 import { logChange } from '../observe/logs.ts'
 import { errorSchema } from '../schemas.ts'
-import { AssetIndexes } from './asset-indexes.ts'
 import { addAssets } from './assets-store.ts'
 import { tablesStore } from './database.ts'
 import { checkedDocuments, runReconciliation } from './run-reconciliation.ts'
@@ -33,7 +32,6 @@ interface TableRoute {
 
 export function registerReconcileRoutes(scope: FastifyInstance, context: ServiceContext): void {
   const store = tablesStore(context.store)
-  const indexes = new AssetIndexes(store)
 
   scope.post<TableRoute & { Body: ReconcileBody }>(
     `${url}/reconcile`,
@@ -47,7 +45,7 @@ export function registerReconcileRoutes(scope: FastifyInstance, context: Service
     },
     async (request): Promise<ReconcileResultBody> => {
       const table = await getReconcileTable(store, request.project.id, request.params.table_id)
-      return runReconciliation(context, indexes, table, request.body)
+      return runReconciliation(context, table, request.body)
     },
   )
 

@@ -1,15 +1,14 @@
-// One synchronous reconciliation: documents into rows, the engine, the record. What cannot be read ends the run with status
-// `error` and says why; only a request that makes no sense is refused.
+// One synchronous reconciliation: documents, the engine (in a thread of its own), the record. What cannot be read ends the
+// run with status `error` and says why; a request that makes no sense, or asks for too much, is refused.
 
 import { RowsError } from '../../rows/row.ts'
 import type { ServiceContext } from '../context.ts'
-import type { AssetIndex } from '../reconcile/asset-index.ts'
-import { blankData, reconcile } from '../reconcile/reconcile.ts'
+import { blankData } from '../reconcile/reconcile.ts'
 import { ServiceError } from '../service-error.ts'
-import type { AssetIndexes } from './asset-indexes.ts'
 import { type DocumentRow, type TableRow, tablesStore } from './database.ts'
-import { readDocumentRows } from './document-rows.ts'
+import { loadDocuments } from './document-bytes.ts'
 import { findDocument } from './documents-store.ts'
+import type { MatchingAnswer } from './matching-task.ts'
 import { addRun } from './runs-store.ts'
 import type { ReconcileBody, ReconcileResultBody } from './schemas.ts'
 
@@ -17,16 +16,15 @@ type Outcome = Pick<ReconcileResultBody, 'status' | 'data' | 'reasoning'> & {
   readonly status: 'done' | 'error'
 }
 
-/** Runs to the end and records the result. Throws ServiceError 400 as `checkedDocuments`. */
+/** Runs to the end and records the result. Throws ServiceError 400 as `checkedDocuments`, 413 for more than a run may take. */
 export async function runReconciliation(
   context: ServiceContext,
-  indexes: AssetIndexes,
   table: TableRow,
   input: ReconcileBody,
 ): Promise<ReconcileResultBody> {
   const createdAt = context.now()
   const documents = await checkedDocuments(context, table.project_id, input)
-  const outcome = await outcomeOf(context, await indexes.get(table), documents, input)
+  const outcome = await outcomeOf(context, table, documents, input)
   const rowId = await addRun(tablesStore(context.store), { tableId: table.id, createdAt, input, ...outcome })
   return {
     ...outcome,
@@ -37,7 +35,7 @@ export async function runReconciliation(
   }
 }
 
-/** The documents `files` names. Throws ServiceError 400 for an unknown one, or when there is nothing to reconcile. */
+/** The documents `files` names, each once. Throws ServiceError 400 for an unknown one, or when there is nothing to reconcile. */
 export async function checkedDocuments(
   context: ServiceContext,
   projectId: string,
@@ -48,7 +46,7 @@ export async function checkedDocuments(
     throw new ServiceError(400, 'nothing to reconcile: give data, files or both')
   }
   const documents: DocumentRow[] = []
-  for (const { id } of files) {
+  for (const id of new Set(files.map((file) => file.id.toLowerCase()))) {
     const document = await findDocument(tablesStore(context.store), projectId, id)
     if (document === undefined)
       throw new ServiceError(400, `files: no storage table of this project holds ${id}`)
@@ -59,17 +57,26 @@ export async function checkedDocuments(
 
 async function outcomeOf(
   context: ServiceContext,
-  index: AssetIndex,
+  table: TableRow,
   documents: readonly DocumentRow[],
   { data = {} }: ReconcileBody,
 ): Promise<Outcome> {
+  let answer: MatchingAnswer
   try {
-    const files = []
-    for (const document of documents) files.push(await readDocumentRows(context, document))
-    const result = reconcile({ data, files }, index)
-    return { status: 'done', data: result.data, reasoning: result.reasoning }
+    answer = await context.matching.run({
+      tableId: table.id,
+      assetCount: table.asset_count,
+      data,
+      documents: await loadDocuments(context, documents),
+    })
   } catch (error) {
-    if (!(error instanceof RowsError) && !(error instanceof RangeError)) throw error
+    if (!(error instanceof RowsError)) throw error
     return { status: 'error', data: blankData(data), reasoning: `Not reconciled: ${error.message}.` }
+  }
+  if (answer.kind === 'too many') throw new ServiceError(413, answer.message)
+  return {
+    status: answer.kind === 'done' ? 'done' : 'error',
+    data: answer.data,
+    reasoning: answer.reasoning,
   }
 }

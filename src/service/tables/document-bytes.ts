@@ -1,0 +1,41 @@
+// Stored documents on their way to be read into rows: which are rows at all, and their bytes.
+
+import { buffer } from 'node:stream/consumers'
+import { RowsError } from '../../rows/row.ts'
+import { rowFormatOfMimetype, rowFormatOfName } from '../../rows/rows.ts'
+import type { ServiceContext } from '../context.ts'
+import { ServiceError } from '../service-error.ts'
+import type { DocumentRow } from './database.ts'
+import type { DocumentBytes } from './matching-task.ts'
+
+/** Of all documents of one run: rows of more than this belong into several runs. */
+const maxBytes = 64 * 1024 * 1024
+/** Bytes that are handed to another thread have to be alone in their memory; smaller ones may not be. */
+const sharedBytes = 1024 * 1024
+
+/** Throws RowsError, with the document's name, where there are no rows to be had, ServiceError 413 above 64 MB. */
+export async function loadDocuments(
+  context: ServiceContext,
+  documents: readonly DocumentRow[],
+): Promise<DocumentBytes[]> {
+  if (documents.reduce((sum, { size }) => sum + size, 0) > maxBytes)
+    throw new ServiceError(413, 'the documents of one run may have 64 MB: split them')
+  const loaded: DocumentBytes[] = []
+  for (const document of documents) loaded.push(await loadDocument(context, document))
+  return loaded
+}
+
+async function loadDocument(context: ServiceContext, document: DocumentRow): Promise<DocumentBytes> {
+  const { filename, mimetype, size, blob } = document
+  // Word processors and old clients send rows under a general type: then the name decides.
+  const format =
+    rowFormatOfMimetype(mimetype) ?? (mimetype === 'text/plain' ? rowFormatOfName(filename) : undefined)
+  if (format === undefined)
+    throw new RowsError(`${filename} is ${mimetype}: only CSV, JSON and XLSX are read into rows`)
+  if (blob === null)
+    throw new RowsError(`${filename} was stored with zero retention: its content is not kept`)
+  const content = size === 0 ? Buffer.alloc(0) : await context.blobs.load(blob, 0, size - 1)
+  if (content === undefined) throw new Error(`the content of document ${document.id} is gone`)
+  const bytes = Buffer.isBuffer(content) ? content : await buffer(content)
+  return { name: filename, format, bytes: bytes.byteLength < sharedBytes ? Uint8Array.from(bytes) : bytes }
+}

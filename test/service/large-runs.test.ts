@@ -1,0 +1,120 @@
+// Reconciliations as large as anybody may ask for: others are served meanwhile, and what is too large is refused.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { silentLog } from '../../src/log.ts'
+import { openStore } from '../../src/service/store/open-store.ts'
+import { Matching } from '../../src/service/tables/matching.ts'
+import { type TestService, errorOf, startTestService } from './support.ts'
+
+let service: TestService
+
+beforeAll(async () => {
+  service = await startTestService({ projects: ['acme', 'other'] })
+  await service.put('/a.txt', 'x')
+})
+afterAll(() => service.close())
+
+const post = (path: string, body: object): Promise<Response> =>
+  service.call('POST', `/projects/acme/tables${path}`, {
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json' },
+  })
+
+async function create(name: string, rows: readonly object[]): Promise<string> {
+  const table = (await (await post('', { name, settings: { type: 'reconcile' } })).json()) as { id: string }
+  const data = rows.map((row_data, at) => ({ asset_name: `row ${at}`, row_data }))
+  if (rows.length > 0) expect((await post(`/${table.id}/forward`, { type: 'data', data })).status).toBe(201)
+  return table.id
+}
+
+async function store(name: string, content: string, mimetype: string): Promise<string> {
+  const document = {
+    mimetype,
+    filename: name,
+    file_type: 'binary',
+    file: Buffer.from(content).toString('base64'),
+  }
+  const { asset_ids: ids } = (await (await post('/storage', { name, document })).json()) as {
+    asset_ids: string[]
+  }
+  return ids[0]!
+}
+
+const word = (at: number): string => `customer ${at.toString(36).padStart(4, 'q')} limited`
+
+test('others are answered while a large run goes on', async () => {
+  const id = await create(
+    'many',
+    Array.from({ length: 4_000 }, (_, at) => ({ vendor: word(at) })),
+  )
+  const key = await service.service.createKey('other')
+  const vendor = Array.from({ length: 4_000 }, (_, at) => word(at).replace('customer', 'custmer'))
+  const state = { isDone: false, answered: 0 }
+  const run = post(`/${id}/reconcile`, { data: { vendor } }).then((answer) => {
+    state.isDone = true
+    return answer.json() as Promise<{ status: string }>
+  })
+  while (!state.isDone) {
+    const answer = await service.call('GET', '/projects/other/files', { headers: { 'x-api-key': key } })
+    expect(answer.status).toBe(200)
+    if (!state.isDone) state.answered++
+  }
+  expect((await run).status).toBe('done')
+  expect(state.answered).toBeGreaterThan(20)
+})
+
+test.each([
+  ['rows.csv', 'text/csv', `n\n${'x\n\n'.repeat(6_000)}`],
+  ['rows.json', 'application/json', JSON.stringify(Array.from({ length: 6_000 }, () => ({ n: 'x' })))],
+])('a document of too many rows, %s, is refused', async (name, mimetype, content) => {
+  const id = await create(`for ${name}`, [])
+  const document = await store(name, content, mimetype)
+  const { status, message } = await errorOf(await post(`/${id}/reconcile`, { files: [{ id: document }] }))
+  expect([status, message]).toEqual([
+    413,
+    expect.stringMatching(/rows\.\w+: one run matches at most 5000 items/),
+  ])
+})
+
+test('a document named ten times is read once', async () => {
+  const id = await create('once', [{ code: 'A-1' }])
+  const document = await store('once.csv', 'code\nA-1\n', 'text/csv')
+  const files = Array.from({ length: 10 }, () => ({ id: document }))
+  const answer = (await (await post(`/${id}/reconcile`, { files })).json()) as { data: object }
+  expect(answer.data).toEqual({ 'once.csv': [{ code: 'A-1' }] })
+})
+
+describe('a run that would take too much', () => {
+  let folder: string
+  let close: () => Promise<void>
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'docmount-runs-'))
+    const { store } = await openStore(folder)
+    close = () => store.destroy()
+  })
+  afterAll(async () => {
+    await close()
+    await rm(folder, { recursive: true })
+  })
+
+  const task = (data: Record<string, unknown>) => ({ tableId: 'none', assetCount: 0, data, documents: [] })
+
+  test('memory is refused, and the next one runs', async () => {
+    const matching = new Matching(folder, silentLog, { megabytes: 32 })
+    const bytes = Buffer.from(`[${'{"a":{"b":[1,2,3,{}]}},'.repeat(500_000)}{}]`)
+    const large = { ...task({}), documents: [{ name: 'large.json', format: 'json' as const, bytes }] }
+    await expect(matching.run(large)).rejects.toMatchObject({ statusCode: 413 })
+    expect(await matching.run(task({ a: 1 }))).toMatchObject({ kind: 'done' })
+    await matching.close()
+  })
+
+  test('time is refused', async () => {
+    const matching = new Matching(folder, silentLog, { runMs: 1 })
+    await expect(matching.run(task({ a: 1 }))).rejects.toMatchObject({ statusCode: 413 })
+    await matching.close()
+  })
+})
