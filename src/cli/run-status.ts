@@ -70,13 +70,16 @@ function describe(shown: Shown): string {
     shown.unsent.length === 0
       ? 'everything sent'
       : `${shown.unsent.length} not sent (${formatBytes(shown.unsentBytes)})`,
-    ...(shown.scratchFiles > 0 ? [`${shown.scratchFiles} scratch files on this machine only`] : []),
+    ...(shown.scratchFiles > 0 ? [`${shown.scratchFiles} temporary files on this machine only`] : []),
     ...(shown.conflicts > 0 ? [`${shown.conflicts} conflicts, kept beside the documents`] : []),
   ]
   const places = [`process ${shown.pid}`, `driver ${shown.driver}`, `state ${shown.stateDir}`]
   if (shown.logFile !== undefined) places.push(`log ${shown.logFile}`)
   const unsent = shown.unsent.map((change) => `    ${unsentLine(change)}`)
-  return [head, `  ${facts.join(' · ')}`, ...unsent, `  ${places.join(' · ')}`].join('\n')
+  const local = shown.localOnly.map(
+    ({ path, bytes, why }) => `    ${path}  on this machine only (${formatBytes(bytes)}): ${why}`,
+  )
+  return [head, `  ${facts.join(' · ')}`, ...unsent, ...local, `  ${places.join(' · ')}`].join('\n')
 }
 
 function describeDocument(path: string, unsent: readonly Unsent[]): string {

@@ -24,6 +24,8 @@ export interface FileSystemOptions {
   readonly onConflict?: 'keep' | 'overwrite'
   /** Folder renames of more files answer EXDEV. Default 1,000. */
   readonly renameLimit?: number
+  /** How long a temporary file must have been left alone to be taken for a document, and sent. Default 60 s. */
+  readonly settleAfterMs?: number
   readonly uid?: number
   readonly gid?: number
   /** Names conflict copies. Default os.hostname(). */

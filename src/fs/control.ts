@@ -8,6 +8,7 @@ import { waitForJob, type Job } from '../content/commit/job.ts'
 import { ErrnoError } from '../errno-error.ts'
 import { concerns } from '../content/intention.ts'
 import { isKept } from './tree/node-table.ts'
+import { localFiles } from './unsent/local-only.ts'
 import type { Node } from './tree/node.ts'
 import type { DrainProgress, FileSystemStatus, Unsent } from './status.ts'
 import type { Superblock } from './superblock.ts'
@@ -27,6 +28,7 @@ export function status(sb: Superblock): FileSystemStatus {
     unsent,
     unsentBytes: bytesOf(unsent),
     scratchFiles,
+    localOnly: localFiles(sb),
     conflicts: sb.journal.counter('conflicts'),
     openHandles: sb.handles.count,
     knownNodes: sb.tree.nodes.count,

@@ -22,6 +22,7 @@ import { longestTtlMs } from './tree/listings.ts'
 import { TypePolicy } from './tree/names.ts'
 import { Prefetch } from './ahead/prefetch.ts'
 import { recover, sweepSpool } from './unsent/recovery.ts'
+import { defaultSettleAfterMs, LocalOnly, settle } from './unsent/local-only.ts'
 import { agreed, landed } from './unsent/agreed.ts'
 import { defaultHostName, mimetypeOf, type Settings, type Superblock } from './superblock.ts'
 import { Tree } from './tree/tree.ts'
@@ -47,6 +48,7 @@ export async function start(options: FileSystemOptions): Promise<Superblock> {
 /** Ends all work; what is unsent stays journaled. */
 export async function stop(sb: Superblock): Promise<void> {
   sb.files.close()
+  sb.localOnly.close()
   await sb.queue.close()
   await sb.reader.close()
   sb.saved.close()
@@ -70,6 +72,7 @@ function settingsOf(options: FileSystemOptions): Settings {
     hostName: options.hostName ?? defaultHostName(),
     stateDir: options.stateDir,
     cacheDir: options.cacheDir,
+    settleAfterMs: options.settleAfterMs ?? defaultSettleAfterMs,
   }
 }
 
@@ -141,7 +144,8 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
   const sb: Superblock = {
     settings, files, log, tree, handles: new HandleTable(), journal, saved, spool, queue, urls, reader,
     walkAhead: new WalkAhead(tree), prefetch: new Prefetch({ tree, reader, urls }), types, attributes, owner, clock,
-    owners: new Map(), contents: new Map(), references: new Map(),
+    owners: new Map(), contents: new Map(), references: new Map(), resting: new Map(),
+    localOnly: new LocalOnly(settings.settleAfterMs, clock, (node) => settle(sb, node)),
   } // prettier-ignore
   // Whatever waits for a service that was out of reach goes on as soon as it answers again.
   files.reach.onChange((state, before) => {

@@ -27,6 +27,14 @@ export interface Unsent {
   readonly spoolFile: string | undefined
 }
 
+/** A file that is on this machine only. */
+export interface LocalFile {
+  readonly path: string
+  readonly bytes: number
+  /** Why it is not sent, in words. */
+  readonly why: string
+}
+
 export interface FileSystemStatus {
   readonly project: string
   readonly readOnly: boolean
@@ -38,8 +46,10 @@ export interface FileSystemStatus {
   readonly away: Absence | undefined
   readonly unsent: readonly Unsent[]
   readonly unsentBytes: number
-  /** Local-only files (editor droppings), never sent. */
+  /** Local-only files: editors' temporaries and what is named in `localOnly`. */
   readonly scratchFiles: number
+  /** What has been on this machine only for more than a minute. */
+  readonly localOnly: readonly LocalFile[]
   readonly conflicts: number
   readonly openHandles: number
   readonly knownNodes: number

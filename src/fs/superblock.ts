@@ -16,6 +16,8 @@ import type { Owner } from './tree/attributes.ts'
 import type { HandleTable } from './tree/handles.ts'
 import type { TypePolicy } from './tree/names.ts'
 import type { Node } from './tree/node.ts'
+import type { Resting } from './unsent/backup.ts'
+import type { LocalOnly } from './unsent/local-only.ts'
 import type { Prefetch } from './ahead/prefetch.ts'
 import type { Tree } from './tree/tree.ts'
 import type { WalkAhead } from './ahead/walk-ahead.ts'
@@ -30,6 +32,7 @@ export interface Settings {
   readonly hostName: string
   readonly stateDir: string
   readonly cacheDir: string
+  readonly settleAfterMs: number
 }
 
 export interface Superblock {
@@ -54,6 +57,10 @@ export interface Superblock {
   readonly owners: Map<number, Node>
   /** Whose content a spool file is, by spool id. */
   readonly contents: Map<string, Node>
+  /** Files that are on this machine only. */
+  readonly localOnly: LocalOnly
+  /** Documents that became backups a moment ago, by the path they left. */
+  readonly resting: Map<string, Resting>
   /** Nodes that show a version which is not at their own path, by where it is. */
   readonly references: Map<string, Set<Node>>
 }

@@ -3,7 +3,7 @@
 import { mimetypeOfName } from '../api/mimetype-of.ts'
 import { ErrnoError } from '../errno-error.ts'
 import { checkName, nameMaxBytes } from '../fs/tree/names.ts'
-import { isScratchName } from '../fs/tree/scratch.ts'
+import { isLocalName } from '../fs/tree/scratch.ts'
 import type { DropTarget } from './drop-target.ts'
 
 const resultSuffix = '.result.json'
@@ -21,7 +21,7 @@ export function resultNameOf(name: string): string {
 export type DropFate = 'taken' | 'refused' | 'kept'
 
 export function fateOf(name: string, target: DropTarget): DropFate {
-  if (isScratchName(name) || isResultName(name)) return 'kept'
+  if (isLocalName(name) || isResultName(name)) return 'kept'
   if (target.takes(name)) return 'taken'
   return mimetypeOfName(name) === undefined ? 'kept' : 'refused'
 }

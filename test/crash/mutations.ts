@@ -48,7 +48,7 @@ export const mutations: readonly (readonly Mutation[])[] = [
       operations: [rename('in', 'out')],
     },
     {
-      title: 'backup (document to scratch)',
+      title: 'backup without a successor',
       given: { 'a.txt': old },
       operations: [rename('a.txt', 'a.txt~')],
     },

@@ -1,8 +1,10 @@
 // What a drive and its project have to hold after a series of operations: a map, and what POSIX says of it.
 
+import { setTimeout as sleep } from 'node:timers/promises'
+
 /** One thing a program does. Paths are absolute in the project. */
 export type Operation =
-  | { readonly kind: 'write'; readonly path: string; readonly content: Buffer }
+  | { readonly kind: 'write' | 'write slowly'; readonly path: string; readonly content: Buffer }
   | { readonly kind: 'append'; readonly path: string; readonly content: Buffer }
   | { readonly kind: 'truncate'; readonly path: string; readonly size: number }
   | { readonly kind: 'rename'; readonly path: string; readonly to: string }
@@ -41,11 +43,12 @@ export class Model {
     return [...this.#tree.keys()].filter((other) => other === path || other.startsWith(`${path}/`))
   }
 
-  /** What the service has to hold once everything is sent: documents only, no scratch files. */
+  /** What the service has to hold once everything is sent: no temporaries, and a backup only where no successor came. */
   documents(): Map<string, Buffer> {
     const documents = new Map<string, Buffer>()
     for (const [path, content] of this.#tree) {
-      if (content !== undefined && !isScratch(path)) documents.set(path, content)
+      const isDocument = path.endsWith('~') ? !this.#tree.has(path.slice(0, -1)) : !isScratch(path)
+      if (content !== undefined && isDocument) documents.set(path, content)
     }
     return documents
   }
@@ -55,6 +58,7 @@ export class Model {
     const before = this.#tree.get(path) ?? Buffer.alloc(0)
     switch (operation.kind) {
       case 'write':
+      case 'write slowly':
         this.#tree.set(path, operation.content)
         break
       case 'append':
@@ -90,9 +94,15 @@ export class Model {
   }
 }
 
+interface WrittenFile {
+  write(data: Buffer, position: number): Promise<void>
+  close(): Promise<void>
+}
+
 /** Does it to a real folder. */
 export interface Performer {
   writeFile(path: string, content: Buffer): Promise<void>
+  open(path: string, flags: 'w'): Promise<WrittenFile>
   appendFile(path: string, content: Buffer): Promise<void>
   truncate(path: string, size: number): Promise<void>
   rename(from: string, to: string): Promise<void>
@@ -104,8 +114,24 @@ export interface Performer {
 export async function perform(performer: Performer, operation: Operation): Promise<void> {
   const { kind, path } = operation
   if (kind === 'write') await performer.writeFile(path, operation.content)
+  else if (kind === 'write slowly') await writeSlowly(performer, path, operation.content)
   else if (kind === 'append') await performer.appendFile(path, operation.content)
   else if (kind === 'truncate') await performer.truncate(path, operation.size)
   else if (kind === 'rename') await performer.rename(path, operation.to)
   else await performer[kind](path)
+}
+
+/** In pieces, with time in between: what happens to a document while it is being written happens to this one. */
+async function writeSlowly(performer: Performer, path: string, content: Buffer): Promise<void> {
+  const file = await performer.open(path, 'w')
+  const half = content.length >> 1
+  try {
+    await file.write(content.subarray(0, half), 0)
+    await sleep(20 + (content.length % 400))
+    await file.write(content.subarray(half), half)
+  } catch (error) {
+    await file.close().catch(() => {})
+    throw error
+  }
+  await file.close()
 }

@@ -19,7 +19,7 @@ export interface Stat {
 }
 
 /** The flags of node:fs/promises that the suite uses. */
-export type OpenMode = 'r' | 'r+' | 'w' | 'w+' | 'wx' | 'a' | 'a+'
+export type OpenMode = 'r' | 'r+' | 'w' | 'w+' | 'wx' | 'wx+' | 'a' | 'a+'
 
 export interface OpenFile {
   /** Shorter only at the end of the file. */

@@ -87,13 +87,13 @@ export function objectDoor(operations: Operations): Calls & Pick<Door, 'name'> {
       const found = await lookup(parent, path, name)
       if (found === undefined) {
         if (!creates) throw failure('ENOENT', path)
-        const options = { mode: permissions, flags, exclusive: mode === 'wx' }
+        const options = { mode: permissions, flags, exclusive: mode.startsWith('wx') }
         const { entry, opened } = await operations.create(parent, name, options, caller)
         remember(path, entry.attributes.ino)
         operations.remember(entry.attributes.ino)
         return openedFile(entry.attributes.ino, opened.fh, flags)
       }
-      if (mode === 'wx') throw failure('EEXIST', path)
+      if (mode.startsWith('wx')) throw failure('EEXIST', path)
       if (found.kind === 'folder' && flags.write) throw failure('EISDIR', path)
       const { fh } = await operations.open(found.ino, { ...flags, truncate: false }, caller)
       operations.remember(found.ino)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 import { createClient } from '../../src/api/client.ts'
 import type { Files } from '../../src/api/types.ts'
-import type { FileSystem } from '../../src/fs/contract.ts'
+import type { FileSystem, FileSystemOptions } from '../../src/fs/contract.ts'
 import { createFileSystem } from '../../src/fs/file-system.ts'
 import type { Calls } from './door.ts'
 import { objectDoor } from './object-door.ts'
@@ -24,13 +24,16 @@ export interface HeldDrive extends AsyncDisposable {
   release(): void
   /** Resolves when an upload that is held has come to that point. */
   reached(path: string): Promise<void>
-  /** Ends it as it is, and starts it again. */
-  restart(): Promise<void>
+  /** Ends it as it is, and starts it again, perhaps with what `prepare` does to its state folder. */
+  restart(prepare?: (stateDir: string) => Promise<void>): Promise<void>
   /** Sends everything; throws where something is left. */
   drain(): Promise<void>
 }
 
-export async function openHeld(given: Readonly<Record<string, string>> = {}): Promise<HeldDrive> {
+export async function openHeld(
+  given: Readonly<Record<string, string>> = {},
+  options: Pick<FileSystemOptions, 'settleAfterMs'> = {},
+): Promise<HeldDrive> {
   const temporary = await makeTemporaryFolder()
   const testService = await startTestService()
   for (const [path, content] of Object.entries(given)) await testService.other.put(path, content)
@@ -66,7 +69,7 @@ export async function openHeld(given: Readonly<Record<string, string>> = {}): Pr
   }
   let stateDir = join(temporary.path, 'state')
   const start = (): Promise<FileSystem> =>
-    createFileSystem({ files, stateDir, cacheDir: join(temporary.path, 'cache'), closeWaitMs: 0 })
+    createFileSystem({ files, stateDir, cacheDir: join(temporary.path, 'cache'), closeWaitMs: 0, ...options })
   let fileSystem = await start()
   let calls = objectDoor(fileSystem)
 
@@ -86,12 +89,13 @@ export async function openHeld(given: Readonly<Record<string, string>> = {}): Pr
     holdAnswer: (path) => void held.set(path, 'answer'),
     release,
     reached: (path) => point(path).passed,
-    async restart() {
+    async restart(prepare) {
       await fileSystem.close()
       // libsql keeps a database open until its statements are collected: it goes on with a copy, as after a crash.
       const copy = `${stateDir}+`
       await cp(stateDir, copy, { recursive: true, filter: (path) => !/(lock|listings)\.db/.test(path) })
       stateDir = copy
+      await prepare?.(stateDir)
       fileSystem = await start()
       calls = objectDoor(fileSystem)
     },

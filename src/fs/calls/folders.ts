@@ -7,7 +7,6 @@ import { entryOf, withListing } from './lookup.ts'
 import { checkName } from '../tree/names.ts'
 import type { Node } from '../tree/node.ts'
 import type { Caller, Entry, Filler, MaybePromise, OpenedFolder } from '../operations.ts'
-import { isScratchName } from '../tree/scratch.ts'
 import type { Superblock } from '../superblock.ts'
 
 export function opendir(sb: Superblock, ino: number, caller: Caller): MaybePromise<OpenedFolder> {
@@ -65,7 +64,6 @@ export function mkdir(
     if (sb.tree.child(above, name, listing) !== undefined)
       throw new ErrnoError('EEXIST', `${above.path}: ${name} exists`)
     const node = sb.tree.nodes.add('folder', above, name)
-    node.isScratch = above.isScratch || isScratchName(name)
     node.mode = mode & 0o7777
     node.mtime = timeOfMs(sb.clock.wall())
     node.atime = node.mtime

@@ -21,7 +21,7 @@ import type { Node } from '../tree/node.ts'
 import { timeOfMs } from '../tree/attributes.ts'
 import type { Caller, CreateOptions, Entry, MaybePromise, Opened, OpenFlags } from '../operations.ts'
 import { saveAfterRelease } from '../unsent/submit.ts'
-import { isScratchName } from '../tree/scratch.ts'
+import { finalName, isMadeLocal, type Making } from '../tree/scratch.ts'
 import type { Superblock } from '../superblock.ts'
 
 /** Opening for writing changes nothing yet; O_TRUNC downloads nothing. */
@@ -68,17 +68,26 @@ export function create(
         return { entry: entryOf(sb, existing), opened: result }
       })
     }
-    const node = make(sb, folder, name, options.mode)
+    const isBeside = (other: string): boolean => sb.tree.child(folder, other, listing) !== undefined
+    const node = make(sb, folder, name, { ...options, isBeside })
     node.lookups++
     return { entry: entryOf(sb, node), opened: opened(sb, node, options.flags) }
   }) as MaybePromise<{ entry: Entry; opened: Opened }>
 }
 
 /** A new, empty, local document. Throws EOPNOTSUPP for a type the service does not take: now, not after the copy. */
-function make(sb: Superblock, folder: Node, name: string, mode: number): Node {
-  const isScratch = folder.isScratch || isScratchName(name)
-  if (!isScratch) sb.types.check(name)
+function make(
+  sb: Superblock,
+  folder: Node,
+  name: string,
+  { mode, flags, exclusive, isBeside }: CreateOptions & Pick<Making, 'isBeside'>,
+): Node {
   const base = folder.folder?.tombstones.get(name)?.fingerprint
+  const readWrite = flags.read && flags.write
+  // What the service had under this name was a document, whatever the name.
+  const isScratch = base === undefined && isMadeLocal(name, { mode, exclusive, readWrite, isBeside })
+  const documentName = isScratch ? finalName(name) : name
+  if (documentName !== undefined) sb.types.check(documentName)
   const content = sb.spool.create()
   const node = sb.tree.nodes.add('file', folder, name)
   node.isScratch = isScratch
@@ -89,6 +98,7 @@ function make(sb: Superblock, folder: Node, name: string, mode: number): Node {
   node.ctime = node.mtime
   takeContent(sb, node, content)
   sb.tree.attach(node, folder, name)
+  if (isScratch) sb.localOnly.changed(node)
   return node
 }
 

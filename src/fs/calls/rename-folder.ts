@@ -10,7 +10,6 @@ import type { Node } from '../tree/node.ts'
 import type { Caller, MaybePromise } from '../operations.ts'
 import type { Move } from './move.ts'
 import { commitAtClose, isBeingWritten, submit, waitForService } from '../unsent/submit.ts'
-import { isScratchName } from '../tree/scratch.ts'
 import type { Superblock } from '../superblock.ts'
 import { leavePath } from './leave-path.ts'
 
@@ -23,15 +22,13 @@ export async function renameFolder(sb: Superblock, move: Move, caller: Caller): 
   const { node, to, name, target } = move
   if (target !== undefined) await rmdir(sb, to.ino, name, caller)
   const listings = await list(sb, node)
-  const becomesScratch = to.isScratch || isScratchName(name)
   // What is dirty is secured before its journal row promises it.
   for (const { content } of planned(sb, node, listings).documents)
     if (content !== undefined) await sb.spool.secure(content)
   if (node.isUnlinked) throw new ErrnoError('ENOENT', `${node.path} is gone`)
   // Nodes may have come and gone meanwhile: what moves is what is there now, at once.
   const plan = planned(sb, node, listings)
-  checkPlan(sb, plan, becomesScratch)
-  const jobs = sb.journal.transaction(() => apply(sb, move, plan, becomesScratch))
+  const jobs = sb.journal.transaction(() => apply(sb, move, plan))
   for (const job of jobs) await waitForService(sb, job, caller.signal)
 }
 
@@ -84,21 +81,9 @@ function checkLimit(sb: Superblock, folder: Node, documents: number): void {
   throw new ErrnoError('EXDEV', `${folder.path}: more than ${renameLimit} documents (--rename-limit)`)
 }
 
-function checkPlan(sb: Superblock, plan: Plan, becomesScratch: boolean): void {
-  for (const document of plan.documents) {
-    if (becomesScratch && !document.isScratch) {
-      throw new ErrnoError(
-        'EPERM',
-        `${document.path} is a document: it cannot go into a folder that never leaves this machine`,
-      )
-    }
-    if (!becomesScratch && document.isScratch && !isScratchName(document.name)) sb.types.check(document.name)
-  }
-}
-
-function apply(sb: Superblock, { node, from, to, name }: Move, plan: Plan, becomesScratch: boolean): Job[] {
+function apply(sb: Superblock, { node, from, to, name }: Move, plan: Plan): Job[] {
   const { path: oldPath, name: oldName } = node
-  const wasInService = !node.isScratch && node.folder?.isOnlyHere !== true
+  const wasInService = node.folder?.isOnlyHere !== true
   for (const folder of plan.folders) {
     if (folder.folder?.isMadeHere === true) sb.journal.removeFolder(folder.path)
   }
@@ -109,10 +94,8 @@ function apply(sb: Superblock, { node, from, to, name }: Move, plan: Plan, becom
   }
   sb.tree.detach(node)
   sb.tree.attach(node, to, name)
-  for (const folder of plan.folders) arrive(sb, folder, becomesScratch)
-  const jobs = plan.documents
-    .map((document) => moved(sb, document, becomesScratch))
-    .filter((job) => job !== undefined)
+  for (const folder of plan.folders) arrive(sb, folder)
+  const jobs = plan.documents.map((document) => moved(sb, document)).filter((job) => job !== undefined)
   if (!wasInService) {
     const deleted = pendingDelete(sb, oldPath)
     if (deleted !== undefined) sb.tree.bury(from, oldName, deleted.intention.base)
@@ -124,24 +107,22 @@ function apply(sb: Superblock, { node, from, to, name }: Move, plan: Plan, becom
 }
 
 /** The folder is at its new place, where only what is kept exists so far. */
-function arrive(sb: Superblock, folder: Node, becomesScratch: boolean): void {
+function arrive(sb: Superblock, folder: Node): void {
   if (folder.folder === undefined) return
   folder.folder.tombstones.clear()
   folder.folder.isMadeHere = true
   folder.settledAt = undefined
-  folder.isScratch = becomesScratch
   sb.journal.saveFolder(folder.path)
   sb.tree.keep(folder)
   sb.tree.listings.set(folder, { names: new Map(), requestedAt: sb.clock.steady() })
 }
 
-function moved(sb: Superblock, document: Node, becomesScratch: boolean): Job | undefined {
+function moved(sb: Superblock, document: Node): Job | undefined {
   sb.tree.keep(document)
   // Back at its older place: what the service has there is its own.
   const { movesFrom } = document
   document.base = movesFrom?.path === document.path ? movesFrom.fingerprint : undefined
   document.settledAt = undefined
-  document.isScratch = becomesScratch || isScratchName(document.name)
   if (document.isScratch) {
     saveScratchRow(sb, document)
     return undefined

@@ -19,13 +19,21 @@ import type { Node } from '../tree/node.ts'
 import type { Caller, RenameFlags } from '../operations.ts'
 import { renameFolder } from './rename-folder.ts'
 import { commitAtClose, isBeingWritten, sourceOf, submit, waitForService } from '../unsent/submit.ts'
-import { isScratchName } from '../tree/scratch.ts'
+import { backupGraceMs, rest } from '../unsent/backup.ts'
+import { isBackupName, isHiddenName, isLocalName } from '../tree/scratch.ts'
 import type { Superblock } from '../superblock.ts'
 import { displace } from '../tree/displace.ts'
 import { leavePath } from './leave-path.ts'
+import { graceMs as deleteGraceMs } from './unlink.ts'
 
-/** A document that became a backup (`f` → `f~`) stays in the service until the new `f` is committed, or this long. */
-const backupGraceMs = 5_000
+/**
+ * What a document is under its new name:
+ * - `document`: the service shall know it so, at once.
+ * - `backup`: the same, but its successor may come first (`f` → `f~`).
+ * - `here`: it is on this machine only, and stays so.
+ * - `deleted`: libfuse 2 keeps what is deleted while open under a name of its own.
+ */
+type Fate = 'document' | 'backup' | 'here' | 'deleted'
 
 export async function rename(
   sb: Superblock,
@@ -39,14 +47,15 @@ export async function rename(
   if (flags.exchange) throw new ErrnoError('EINVAL', 'two names cannot be swapped here')
   const from = sb.tree.nodes.getFolder(parent)
   const to = sb.tree.nodes.getFolder(newParent)
-  const isScratch = to.isScratch || isScratchName(newName)
-  if (!isScratch) checkType(sb, await nodeAt(sb, from, name), newName)
+  const expected = await fate(sb, await nodeAt(sb, from, name), to, newName)
+  const isSent = expected === 'document' || expected === 'backup'
+  if (isSent) checkType(sb, await nodeAt(sb, from, name), newName)
   // A dirty document is synced before its journal row promises it; the names are looked at after that, at once.
   const before = await nodeAt(sb, from, name)
-  if (isScratch) await bringWhatIsUnderWay(sb, before, caller.signal)
-  else await reclaim(sb, before, caller.signal)
+  if (expected === 'deleted') await bringWhatIsUnderWay(sb, before, caller.signal)
+  else if (isSent) await reclaim(sb, before, caller.signal)
   const syncedEpoch = before.content?.epoch ?? -1
-  if (isScratch) await before.content?.sync()
+  if (!isSent) await before.content?.sync()
   else if (before.content !== undefined) await sb.spool.secure(before.content)
   const toListing = await sb.tree.listing(to)
   const node = await nodeAt(sb, from, name)
@@ -59,13 +68,27 @@ export async function rename(
     await renameFolder(sb, move, caller)
     return
   }
-  const job = sb.journal.transaction(() =>
-    isScratch ? toScratch(sb, move) : toDocument(sb, move, syncedEpoch),
-  )
+  const job = sb.journal.transaction(() => {
+    if (isSent) return toDocument(sb, move, syncedEpoch, expected === 'backup')
+    if (expected === 'here') return stayHere(sb, move)
+    return toHidden(sb, move)
+  })
   if (job !== undefined) await waitForService(sb, job, caller.signal)
 }
 
-/** A backup of a document that is being moved: its bytes are between two places, so they come here first. */
+async function fate(sb: Superblock, node: Node, to: Node, newName: string): Promise<Fate> {
+  if (node.folder !== undefined) return 'document'
+  if (isHiddenName(newName) && node.openHandles > 0) return node.isScratch ? 'here' : 'deleted'
+  if (!node.isScratch) return isBackupName(newName) ? 'backup' : 'document'
+  if (!isLocalName(newName)) return 'document'
+  const target = sb.tree.child(to, newName, await sb.tree.listing(to))
+  // What the service has, or had, under that name is replaced there, whatever the name.
+  const isStored =
+    target === undefined ? to.folder?.tombstones.get(newName)?.fingerprint !== undefined : !target.isScratch
+  return isStored ? 'document' : 'here'
+}
+
+/** Deleted while it is being moved: its bytes are between two places, so they come here first. */
 async function bringWhatIsUnderWay(sb: Superblock, node: Node, signal: AbortSignal): Promise<void> {
   if (node.folder !== undefined || node.isScratch || node.job === undefined || node.content !== undefined)
     return
@@ -94,7 +117,7 @@ function checkKinds({ node, to, target }: Move): void {
 }
 
 /** The node gets a name the service shall know. Sends what is to be sent, at once: rename is the last moment an editor listens. */
-function toDocument(sb: Superblock, move: Move, syncedEpoch: number): Job | undefined {
+function toDocument(sb: Superblock, move: Move, syncedEpoch: number, isBackup: boolean): Job | undefined {
   const { node, from } = move
   const { path: oldPath, name: oldName, isScratch: wasScratch } = node
   const base = baseOfTarget(move)
@@ -119,7 +142,10 @@ function toDocument(sb: Superblock, move: Move, syncedEpoch: number): Job | unde
   }
   if (!wasScratch && isBeingWritten(node))
     return hadJob || node.movesFrom !== undefined ? commitAtClose(sb, node) : undefined
-  return submit(sb, node, syncedEpoch)
+  if (!isBackup) return submit(sb, node, syncedEpoch)
+  const job = submit(sb, node, syncedEpoch, backupGraceMs)
+  if (job !== undefined) rest(sb, oldPath, { node, job })
+  return undefined
 }
 
 /**
@@ -135,17 +161,20 @@ async function reclaim(sb: Superblock, node: Node, signal: AbortSignal): Promise
   await bringHere(sb, node, signal)
 }
 
-/** The node gets a name that never leaves the machine. What the service has of it stays there for a while. */
-function toScratch(sb: Superblock, move: Move): undefined {
+/** A file that is on this machine only goes on under another name. */
+function stayHere(sb: Superblock, move: Move): undefined {
+  const { node } = move
+  sb.journal.removeScratch(node.path)
+  take(sb, move)
+  saveScratchRow(sb, node)
+}
+
+/** The document is deleted, but for those who have it open. */
+function toHidden(sb: Superblock, move: Move): undefined {
   const { node, from } = move
-  const { path: oldPath, name: oldName, isScratch: wasScratch, storedPath, remote, base } = node
+  const { path: oldPath, name: oldName, storedPath, remote, base } = node
   take(sb, move)
   node.isScratch = true
-  if (wasScratch) {
-    sb.journal.removeScratch(oldPath)
-    saveScratchRow(sb, node)
-    return
-  }
   const mayBeStored = remote !== undefined || node.job !== undefined || base !== undefined
   if (node.content !== undefined) forgetStored(sb, node)
   else if (storedPath !== undefined) refer(sb, node, storedPath)
@@ -153,12 +182,7 @@ function toScratch(sb: Superblock, move: Move): undefined {
   if (!mayBeStored) return
   const fingerprint = remote === undefined ? base : fingerprintOf(remote)
   sb.tree.bury(from, oldName, fingerprint)
-  const job = sb.queue.submit({
-    kind: 'delete',
-    path: oldPath,
-    base: fingerprint,
-    restMs: backupGraceMs,
-  })
+  const job = sb.queue.submit({ kind: 'delete', path: oldPath, base: fingerprint, restMs: deleteGraceMs })
   node.job = undefined
   if (job?.intention.path !== oldPath) from.folder?.tombstones.delete(oldName)
 }

@@ -66,7 +66,6 @@ async function standingAt(
   own: Job | undefined,
   signal: AbortSignal,
 ): Promise<FolderListing | undefined> {
-  if (node.isScratch) return undefined
   const standing = await lookUp(sb.files, node.path, { deadlineMs: callDeadlineMs, signal })
   if (standing?.kind !== 'file') return standing
   if (own === undefined) throw new ErrnoError('ENOTDIR', `${node.path} is a document now`)

@@ -12,7 +12,7 @@ import type { Caller, MaybePromise } from '../operations.ts'
 import type { Superblock } from '../superblock.ts'
 
 /** Long enough for any program's next system call, short enough that nobody waits for it. */
-const graceMs = 1_000
+export const graceMs = 1_000
 
 export function unlink(sb: Superblock, parent: number, name: string, caller: Caller): MaybePromise<void> {
   const folder = sb.tree.nodes.getFolder(parent)

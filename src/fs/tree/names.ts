@@ -4,7 +4,7 @@ import { isTypeDecidedByContent, mimetypeOfName, sniffMimetype } from '../../api
 import { isMimetype, type Mimetype } from '../../api/mimetypes.ts'
 import { kindOfUnsupported } from '../../api/unsupported-kind.ts'
 import { ErrnoError } from '../../errno-error.ts'
-import { isTrashName } from './scratch.ts'
+import { isTrashName, typedName } from './scratch.ts'
 
 export const nameMaxBytes = 255
 
@@ -33,24 +33,26 @@ export class TypePolicy {
 
   /** Throws EOPNOTSUPP for a name whose type the service does not take: at create, not after the user waited for the copy. */
   check(name: string): void {
-    if (this.#fallback !== undefined || isTypeDecidedByContent(name) || mimetypeOfName(name) !== undefined)
+    const typed = typedName(name)
+    if (this.#fallback !== undefined || isTypeDecidedByContent(typed) || mimetypeOfName(typed) !== undefined)
       return
     throw this.#refusal(name)
   }
 
   /** `head`: the first bytes of the content, asked for only where the name does not decide. */
   async mimetypeOf(name: string, head: () => Promise<Uint8Array>): Promise<Mimetype> {
-    const byName = mimetypeOfName(name)
+    const typed = typedName(name)
+    const byName = mimetypeOfName(typed)
     const mimetype =
       byName ??
-      (isTypeDecidedByContent(name) ? await sniffMimetype(await head(), name) : undefined) ??
+      (isTypeDecidedByContent(typed) ? await sniffMimetype(await head(), typed) : undefined) ??
       this.#fallback
     if (mimetype === undefined) throw this.#refusal(name)
     return mimetype
   }
 
   #refusal(name: string): ErrnoError {
-    const kind = kindOfUnsupported(name)
+    const kind = kindOfUnsupported(typedName(name))
     return new ErrnoError(
       'EOPNOTSUPP',
       `${name}: the service takes no ${kind} (--unsupported-as MIMETYPE sends it as another type)`,

@@ -72,7 +72,7 @@ export class Node {
   askedAt = 0
   /** The commit under way or waiting for this node. */
   job: Job | undefined
-  /** Never leaves the machine. */
+  /** On this machine only, for now or for good. Never true of a folder. */
   isScratch = false
   /** The service agreed at this time (ms); listings asked for one cache lifetime later decide again. */
   settledAt: number | undefined

@@ -1,31 +1,30 @@
-// Which names never leave the machine: droppings of editors, desktops and download managers, as recorded from real
-// programs.
+// Which files stay on this machine: droppings of editors, desktops and copying programs, as recorded from real ones. A name
+// alone proves little, so a name that people may give too needs the behaviour as well. Folders never stay here.
 
 import { mimetypeOfName } from '../../api/mimetype-of.ts'
 
-const scratchPatterns: readonly RegExp[] = [
-  /~$/, // emacs, vim, gedit backups
-  /^#.*#$/, // emacs autosave
-  /^\.#/, // emacs lock
+/** How a file was made, as far as the door tells. */
+export interface Making {
+  /** O_EXCL. */
+  readonly exclusive: boolean
+  /** Permission bits. */
+  readonly mode: number
+  /** Open for both. */
+  readonly readWrite: boolean
+  /** True for a name that is in the same folder. */
+  readonly isBeside: (name: string) => boolean
+}
+
+/** What programs keep beside a document while they work on it, and desktops in every folder: no document, ever. */
+const ownPatterns: readonly RegExp[] = [
+  /^#.+#$/, // emacs autosave
+  /^\.#./, // emacs lock
   /^\..+\.sw[a-z]$/, // vim swap
-  /^4913$/, // vim's write probe
-  /^\.goutputstream-/, // GIO
-  /^\.~lock\..*#$/, // LibreOffice lock
-  /^lu[0-9a-z]+\.tmp$/i, // LibreOffice save
-  /\.osl-tmp$/,
-  /\.(tmp|part|partial|filepart|crdownload|download|kate-swp)$/i,
-  /^\.com\.google\.Chrome\./,
-  /^~\$/, // MS Office owner file
-  /^~WR/, // MS Word
-  /^~.*\.tmp$/i,
-  /^sed[A-Za-z0-9]{6}$/, // sed -i
-  /^\.fuse_hidden/,
-  /^\.nfs[0-9a-f]+/,
-  /^\._/, // macOS resource forks
+  /^\.~lock\..+#$/, // LibreOffice lock
+  /^~\$./, // MS Office owner file
+  /.\.kate-swp$/,
+  /^\._./, // macOS resource forks
   /^\.DS_Store$/,
-  /^\.Spotlight-V100$/,
-  /^\.fseventsd$/,
-  /^\.TemporaryItems$/,
   /^\.apdisk$/,
   /^Icon\r$/,
   /^Thumbs\.db$/i,
@@ -33,19 +32,94 @@ const scratchPatterns: readonly RegExp[] = [
   /^\.directory$/,
   /^\.hidden$/,
   /^\.xdg-volume-info$/,
-  /\.[^.]+-(journal|wal|shm)$/, // SQLite
 ]
 
-/** rsync and mktemp: `.report.pdf.Xa3b9Z`, but not `.notes.config`, which has a type. */
-const randomSuffix = /^\..+\.[A-Za-z0-9]{6}$/
+/** Half a document, under a name that only its program gives. */
+const unfinishedPatterns: readonly RegExp[] = [
+  /^\.goutputstream-[A-Za-z0-9]+$/, // GIO
+  /^\.com\.google\.Chrome\.[A-Za-z0-9]+$/,
+]
 
-/** True for a name that is kept on this machine only. */
-export function isScratchName(name: string): boolean {
-  if (scratchPatterns.some((pattern) => pattern.test(name))) return true
-  return randomSuffix.test(name) && mimetypeOfName(name) === undefined
+/** Half a document, or one that somebody named so: time tells. */
+const temporaryEnding = /(?<=.)(?:~|\.(?:tmp|part|partial|filepart|crdownload|download|osl-tmp))+$/i
+/** What is before these is the whole name the document will have. */
+const completeEnding = /(?<=.)\.(?:part|filepart|crdownload)$/i
+/** sed -i. */
+const sedName = /^sed[A-Za-z0-9]{6}$/
+/** rsync and others: `.report.pdf.Xa3b9Z`. */
+const randomEnding = /^\.(.+)\.[A-Za-z0-9]{6}$/
+/** SQLite, beside its database. */
+const databaseEnding = /(?<=.\.[^.]+)-(?:journal|wal|shm)$/
+/** libfuse 2 keeps a deleted file that is open under this name until its last close. */
+const hiddenName = /^\.fuse_hidden[0-9a-f]{16,}$/
+
+/** True for a new file that begins its life on this machine only. */
+export function isMadeLocal(name: string, making: Making): boolean {
+  if (isOwnName(name, making.isBeside) || matches(unfinishedPatterns, name)) return true
+  // mkstemp(3): nobody else opens a new file so.
+  const isTemporaryFile = making.exclusive && making.readWrite && (making.mode & 0o777) === 0o600
+  if (sedName.test(name)) return isTemporaryFile
+  if (isRandomName(name)) return isTemporaryFile || (making.exclusive && isSurelyRandom(name))
+  // An editor's backup is one only beside its document.
+  return name.endsWith('~') ? making.isBeside(name.slice(0, -1)) : temporaryEnding.test(name)
+}
+
+/** True for a name that a file which is on this machine only may go on to without becoming a document at once. */
+export function isLocalName(name: string): boolean {
+  return isOwnName(name, () => true) || matches(unfinishedPatterns, name) || temporaryEnding.test(name)
+}
+
+/** True for the name of a backup, or of the old version on its way out: a document renamed to it is given a moment. */
+export function isBackupName(name: string): boolean {
+  return temporaryEnding.test(name)
+}
+
+/** True for a document that libfuse hides until its last close: it is deleted. */
+export function isHiddenName(name: string): boolean {
+  return hiddenName.test(name)
+}
+
+/** Why a file that has been quiet for a while is no document even so; undefined where it is one. */
+export function whyLocal(name: string, isBeside: (name: string) => boolean): string | undefined {
+  if (isOwnName(name, isBeside)) return 'belongs to the program that made it'
+  if (matches(unfinishedPatterns, name) || isRandomName(name)) return 'its program has not finished it'
+  const original = name.slice(0, -1)
+  return name.endsWith('~') && isBeside(original) ? `a backup of ${original}` : undefined
+}
+
+/** The name whose extension tells the type: `report.pdf` for `report.pdf.part` and `report.pdf~`. */
+export function typedName(name: string): string {
+  return name.replace(temporaryEnding, '')
+}
+
+/** The name that the document is sure to get when it is whole; undefined where that is not known. */
+export function finalName(name: string): string | undefined {
+  if (completeEnding.test(name)) return name.replace(completeEnding, '')
+  return isRandomName(name) ? name.replace(randomEnding, '$1') : undefined
 }
 
 /** True for a trash folder: refused, so that file managers offer a permanent delete instead of moving documents by upload. */
 export function isTrashName(name: string): boolean {
   return name === '.Trash' || name.startsWith('.Trash-') || name === '.Trashes'
+}
+
+function isOwnName(name: string, isBeside: (name: string) => boolean): boolean {
+  if (matches(ownPatterns, name)) return true
+  return databaseEnding.test(name) && isBeside(name.replace(databaseEnding, ''))
+}
+
+/** But not `.notes.config`, which has a type. */
+function isRandomName(name: string): boolean {
+  return randomEnding.test(name) && mimetypeOfName(name) === undefined
+}
+
+/** `.backup` is a word, `.Xa3b9Z` is none. */
+function isSurelyRandom(name: string): boolean {
+  return (
+    /[A-Z0-9][^.]*$/.test(name.slice(-6)) && mimetypeOfName(name.replace(randomEnding, '$1')) !== undefined
+  )
+}
+
+function matches(patterns: readonly RegExp[], name: string): boolean {
+  return patterns.some((pattern) => pattern.test(name))
 }

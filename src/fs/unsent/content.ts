@@ -185,7 +185,9 @@ export async function preserve(sb: Superblock, path: string, signal: AbortSignal
     try {
       await bringHere(sb, node, signal)
       forgetStored(sb, node)
-      if (node.isScratch) await persistScratch(sb, node)
+      if (!node.isScratch) continue
+      await persistScratch(sb, node)
+      await sb.journal.durable()
     } catch (error) {
       if (!isGone(error)) throw error
       sb.log.warn(
@@ -239,6 +241,7 @@ export function saveScratchRow(sb: Superblock, node: Node): void {
   const { content, version } = node
   const reference = content === undefined && version !== undefined ? version : undefined
   sb.journal.saveScratch({ path: node.path, spool: content?.id, reference })
+  sb.localOnly.changed(node)
 }
 
 /** Removes local content that nobody needs: no name, no handle, no intention leads to it. */

@@ -7,7 +7,7 @@ import { modifiedAtIn } from '../../content/fingerprint.ts'
 import type { Intention } from '../../content/intention.ts'
 import { refer, takeContent } from './content.ts'
 import type { Node } from '../tree/node.ts'
-import { isScratchName } from '../tree/scratch.ts'
+import { isBackupName, isHiddenName } from '../tree/scratch.ts'
 import type { Superblock } from '../superblock.ts'
 import { displace } from '../tree/displace.ts'
 
@@ -25,7 +25,8 @@ export async function recover(sb: Superblock): Promise<void> {
   for (const job of sb.queue.jobs()) restore(sb, job)
   // Last: a backup may share its content with what is on its way, and keeps it.
   for (const row of sb.journal.scratchFiles()) {
-    if (isLeftByLibfuse(row.path)) {
+    // libfuse 2 renames what is unlinked while open; the last close, which removes it, did not come.
+    if (isHiddenName(row.path.slice(row.path.lastIndexOf('/') + 1))) {
       sb.journal.removeScratch(row.path)
       continue
     }
@@ -34,6 +35,8 @@ export async function recover(sb: Superblock): Promise<void> {
     if (row.spool !== undefined) restoreContent(sb, node, row.spool)
     else if (row.reference !== undefined) showStored(sb, node, row.reference)
     node.savedEpoch = node.content?.epoch ?? -1
+    // What an earlier version kept here for its name alone is sent at once.
+    sb.localOnly.found(node, !isBackupName(node.name))
   }
   if (intentions.length > 0)
     sb.log.info({ intentions: intentions.length }, 'going on with what an earlier run left unsent')
@@ -72,11 +75,6 @@ async function rememberWhatWasSent(sb: Superblock, intention: Intention): Promis
       'the spooled content of this document cannot be read',
     )
   }
-}
-
-/** libfuse 2 renames what is unlinked while open; the last close, which removes it, did not come. */
-function isLeftByLibfuse(path: string): boolean {
-  return path.slice(path.lastIndexOf('/') + 1).startsWith('.fuse_hidden')
 }
 
 /** Removes spool files that neither an intention nor a scratch row names: leftovers of documents that were never closed. */
@@ -197,7 +195,6 @@ function ensureFolder(sb: Superblock, path: string): Node {
     if (name === '') continue
     const child = folder.folder?.children.get(name)
     const next = child?.folder === undefined ? sb.tree.nodes.add('folder', folder, name) : child
-    next.isScratch = folder.isScratch || isScratchName(name)
     folder = next
   }
   return folder

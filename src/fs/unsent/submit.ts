@@ -2,6 +2,7 @@
 
 import { waitForJob, type Job } from '../../content/commit/job.ts'
 import { fingerprintOf } from '../../content/fingerprint.ts'
+import { keepBackup } from './backup.ts'
 import { discardContent, persistScratch } from './content.ts'
 import { giveToCache } from './give-to-cache.ts'
 import type { Node, OlderPlace } from '../tree/node.ts'
@@ -26,9 +27,20 @@ export async function commit(sb: Superblock, node: Node): Promise<Job | undefine
   return submit(sb, node, syncedEpoch)
 }
 
-/** The journaling half of `commit`: the content is secured as of this epoch, or is a copy the service makes itself. */
-export function submit(sb: Superblock, node: Node, syncedEpoch: number): Job | undefined {
-  const job = sb.journal.transaction(() => journalPut(sb, node))
+/**
+ * The journaling half of `commit`: the content is secured as of this epoch, or is a copy the service makes itself. It rests
+ * for `restMs` before it is sent.
+ */
+export function submit(
+  sb: Superblock,
+  node: Node,
+  syncedEpoch: number,
+  restMs: number = usualRestMs(sb, node),
+): Job | undefined {
+  const job = sb.journal.transaction(() => {
+    keepBackup(sb, node.path)
+    return journalPut(sb, node, restMs)
+  })
   for (let above = node.parent; above?.folder?.isOnlyHere === true; above = above.parent)
     above.folder.isOnlyHere = false
   node.movesFrom = undefined
@@ -40,7 +52,7 @@ export function submit(sb: Superblock, node: Node, syncedEpoch: number): Job | u
 }
 
 /** Content and intention, in one. */
-function journalPut(sb: Superblock, node: Node): Job | undefined {
+function journalPut(sb: Superblock, node: Node, restMs: number): Job | undefined {
   const { content } = node
   const source = sourceOf(node)
   const job = sb.queue.submit({
@@ -49,7 +61,7 @@ function journalPut(sb: Superblock, node: Node): Job | undefined {
     spool: content?.id,
     size: node.size,
     base: node.base,
-    restMs: restMs(sb, node),
+    restMs,
     ...(source !== undefined && source.path !== node.path
       ? { source: source.path, sourceFingerprint: source.fingerprint, keepSource: node.isCopy }
       : {}),
@@ -67,7 +79,7 @@ export function sourceOf(node: Node): OlderPlace | undefined {
   return { path: remotePath, fingerprint: fingerprintOf(remote) }
 }
 
-function restMs(sb: Superblock, node: Node): number {
+function usualRestMs(sb: Superblock, node: Node): number {
   if (node.content !== undefined && !node.isWritten) return untouchedQuietMs
   return sb.settings.closeWaitMs === 0 ? quietMs : 0
 }

@@ -45,6 +45,45 @@ export const names: Topic = (it) => {
     },
   )
 
+  it(
+    'folders named like temporary files, and what is in them, are as any others',
+    { 'in.tmp/a.txt': 'a' },
+    async ({ door, folder, at }) => {
+      for (const name of ['sediments', 'X.tmp', 'X.part', 'X~', '.X.swp', '#X#']) {
+        await door.mkdir(at(name))
+        await door.writeFile(at(`${name}/report.txt`), name)
+      }
+      await door.rename(at('X.tmp'), at('Y.tmp'))
+      await door.rename(at('in.tmp'), at('out.part'))
+      expect((await door.readdir(folder)).sort()).toEqual(
+        ['#X#', '.X.swp', 'X.part', 'X~', 'Y.tmp', 'out.part', 'sediments'].sort(),
+      )
+    },
+  )
+
+  it(
+    'a document renamed to a name like a temporary one is not deleted from the service',
+    { 'doc.txt': 'sedatives', 'a.txt': 'tmp', 'b.txt': 'b' },
+    async ({ door, folder, at }) => {
+      await door.rename(at('doc.txt'), at('sedatives'))
+      await door.rename(at('a.txt'), at('a.tmp'))
+      await door.rename(at('b.txt'), at('b.txt~'))
+      expect((await door.readdir(folder)).sort()).toEqual(['a.tmp', 'b.txt~', 'sedatives'])
+      expect((await door.readFile(at('a.tmp'))).toString()).toBe('tmp')
+    },
+  )
+
+  it('ordinary names that resemble temporary ones are documents', async ({ door, at }) => {
+    for (const name of ['sediment1', '4913', '~WRITERS', 'f~', 'notes-journal'])
+      await door.writeFile(at(name), name)
+  })
+
+  it('one that is made for its owner only, as `cp -p` does, is a document too', async ({ door, at }) => {
+    const file = await door.open(at('sedation1'), 'wx', 0o600)
+    await file.write('x', 0)
+    await file.close()
+  })
+
   it('composed and decomposed letters are two names', async ({ door, folder, at }) => {
     const composed = 'caf\u{e9}.txt'
     const decomposed = 'cafe\u{301}.txt'

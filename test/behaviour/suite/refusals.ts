@@ -20,6 +20,16 @@ export const refusals: Topic = (it) => {
     },
   )
 
+  it('the temporary file of such a document is refused before its bytes are sent', async ({
+    door,
+    folder,
+    at,
+  }) => {
+    for (const name of ['.report.docx.Xy12Zw', 'archive.zip.part', 'program.exe.crdownload'])
+      await expect(door.open(at(name), 'wx+', 0o600), name).rejects.toMatchObject({ code: 'EOPNOTSUPP' })
+    expect(await door.readdir(folder)).toEqual([])
+  })
+
   it('a trash folder is EPERM, so that file managers offer to delete for good', async ({
     door,
     folder,

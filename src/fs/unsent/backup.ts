@@ -1,0 +1,43 @@
+// A document that became a backup (`f` → `f~`) is not deleted: it rests where the service has it. When its successor takes
+// the old name, the backup stays on this machine and the successor replaces what the service has; if none comes, the
+// service moves it.
+
+import type { Job } from '../../content/commit/job.ts'
+import { forgetStored, saveScratchRow } from './content.ts'
+import type { Node } from '../tree/node.ts'
+import type { Superblock } from '../superblock.ts'
+
+/** Long enough for an editor that writes the new version. */
+export const backupGraceMs = 5_000
+
+/** The backup's own intention: it moves the document, or sends what the service has never had. */
+export interface Resting {
+  readonly node: Node
+  readonly job: Job
+}
+
+/** The document that stood at `path` rests under its new name. */
+export function rest(sb: Superblock, path: string, resting: Resting): void {
+  for (const [other, { node, job }] of sb.resting) if (node.job !== job) sb.resting.delete(other)
+  sb.resting.set(path, resting)
+}
+
+/** A successor takes the path: what rests stays on this machine. Part of the transaction that journals the successor. */
+export function keepBackup(sb: Superblock, path: string): void {
+  const resting = sb.resting.get(path)
+  if (resting === undefined) return
+  sb.resting.delete(path)
+  const { node, job } = resting
+  // What stands at the backup's own place in the service has to be replaced there.
+  if (node.job !== job || node.isUnlinked || job.intention.base !== undefined) return
+  // Its bytes are between two places: it goes on to its own.
+  if (node.content === undefined && node.storedPath !== path) return
+  if (!sb.queue.withdraw(job)) return
+  sb.owners.delete(job.intention.id)
+  node.job = undefined
+  node.movesFrom = undefined
+  node.submittedEpoch = -1
+  node.isScratch = true
+  if (node.content !== undefined) forgetStored(sb, node)
+  saveScratchRow(sb, node)
+}

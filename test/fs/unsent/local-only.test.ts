@@ -1,0 +1,209 @@
+// Files that are on this machine only do not stay so unsaid: left alone, each is sent or named.
+
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+
+import { describe, expect, it } from 'vitest'
+
+import { Journal } from '../../../src/content/spool/journal.ts'
+import { openHeld, type HeldDrive } from '../../support/open-held.ts'
+import { serviceTree } from '../../support/trees.ts'
+import { waitUntil } from '../../support/wait-until.ts'
+
+/** Short enough for a test, long enough for the calls of an editor. */
+const quick = { settleAfterMs: 300 }
+
+async function held({ testService }: HeldDrive): Promise<Record<string, string | undefined>> {
+  const tree = await serviceTree(testService.other, '')
+  return Object.fromEntries([...tree].map(([path, content]) => [path, content?.toString()]))
+}
+
+/** Nothing is done to the drive: it gets there by itself. */
+async function becomes(drive: HeldDrive, wanted: Record<string, string | undefined>): Promise<void> {
+  let found: Record<string, string | undefined> = {}
+  const isSo = async (): Promise<boolean> => {
+    // Between a replace's two calls a document is listed and cannot be read.
+    found = await held(drive).catch(() => ({}))
+    return isDeepStrictEqual(found, wanted)
+  }
+  await waitUntil('the service to hold it', isSo).catch(() => expect(found).toEqual(wanted))
+  await waitUntil('nothing to be unsent', () => drive.fileSystem().status().unsent.length === 0)
+}
+
+describe('a temporary file that is left alone', () => {
+  it('is a document: it is sent, under its name and as what it is', async () => {
+    await using drive = await openHeld({}, quick)
+    for (const name of ['a.tmp', 'film.pdf.part', 'a.txt.download'])
+      await drive.calls().writeFile(`/${name}`, '%PDF-1.4\n')
+    expect(drive.fileSystem().status().scratchFiles).toBe(3)
+    await becomes(drive, {
+      '/a.tmp': '%PDF-1.4\n',
+      '/film.pdf.part': '%PDF-1.4\n',
+      '/a.txt.download': '%PDF-1.4\n',
+    })
+    const entry = await drive.testService.other.get('/film.pdf.part')
+    expect(entry).toMatchObject({ mimetype: 'application/pdf' })
+    expect(drive.fileSystem().status()).toMatchObject({ scratchFiles: 0, localOnly: [] })
+  })
+
+  it('waits while a program has it open, and is named meanwhile', async () => {
+    await using drive = await openHeld({}, quick)
+    const file = await drive.calls().open('/a.txt.part', 'w')
+    await file.write('half', 0)
+    await waitUntil('it to be named', () => drive.fileSystem().status().localOnly.length === 1)
+    expect(drive.fileSystem().status().localOnly).toMatchObject([
+      { path: '/a.txt.part', why: 'open in a program' },
+    ])
+    expect(await held(drive)).toEqual({})
+    await file.write('whole', 0)
+    await file.close()
+    await becomes(drive, { '/a.txt.part': 'whole' })
+  })
+
+  it('stays and is named where the service takes no such type', async () => {
+    await using drive = await openHeld({}, quick)
+    await drive.calls().writeFile('/a.tmp', Buffer.from([0, 1, 2, 3, 0xff]))
+    await waitUntil('it to be named', () =>
+      /takes no/.test(drive.fileSystem().status().localOnly[0]?.why ?? ''),
+    )
+    expect(await held(drive)).toEqual({})
+    expect((await drive.calls().readFile('/a.tmp')).length).toBe(5)
+  })
+
+  it.each([
+    ['.a.txt.swp', 'belongs to the program that made it'],
+    ['.~lock.a.txt#', 'belongs to the program that made it'],
+    ['.goutputstream-AB12CD', 'its program has not finished it'],
+    ['a.txt~', 'a backup of a.txt'],
+  ])('%s stays, and is named: %s', async (name, why) => {
+    await using drive = await openHeld({ '/a.txt': 'a' }, quick)
+    await drive.calls().writeFile(`/${name}`, 'x')
+    await waitUntil('it to be named', () => drive.fileSystem().status().localOnly.length === 1)
+    expect(drive.fileSystem().status().localOnly).toEqual([{ path: `/${name}`, bytes: 1, why }])
+    expect(await held(drive)).toEqual({ '/a.txt': 'a' })
+  })
+
+  it('goes on from where it was after a restart', async () => {
+    await using drive = await openHeld({}, quick)
+    await drive.calls().writeFile('/a.tmp', 'a')
+    await drive.restart()
+    await becomes(drive, { '/a.tmp': 'a' })
+  })
+
+  it('is sent when the service is back', async () => {
+    await using drive = await openHeld({}, quick)
+    await drive.calls().readdir('/')
+    await drive.testService.stop()
+    await drive.calls().writeFile('/a.tmp', 'a')
+    await waitUntil('it to be on its way', () => drive.fileSystem().unsent('/a.tmp').length === 1)
+    await drive.testService.start()
+    await becomes(drive, { '/a.tmp': 'a' })
+  })
+
+  it('once it was sent it is a document for good', async () => {
+    await using drive = await openHeld({}, quick)
+    await drive.calls().writeFile('/a.tmp', 'a')
+    await becomes(drive, { '/a.tmp': 'a' })
+    await drive.calls().writeFile('/a.tmp', 'b')
+    await becomes(drive, { '/a.tmp': 'b' })
+    await drive.calls().writeFile('/c.tmp', 'c')
+    await drive.calls().rename('/c.tmp', '/a.tmp')
+    await becomes(drive, { '/a.tmp': 'c' })
+    await drive.calls().unlink('/a.tmp')
+    await drive.calls().writeFile('/a.tmp', 'd')
+    await becomes(drive, { '/a.tmp': 'd' })
+  })
+})
+
+describe('a document that becomes a backup', () => {
+  it('is moved by the service when no successor comes', async () => {
+    await using drive = await openHeld({ '/a.txt': 'a' })
+    await drive.calls().rename('/a.txt', '/a.txt~')
+    expect(await held(drive)).toEqual({ '/a.txt': 'a' })
+    await becomes(drive, { '/a.txt~': 'a' })
+  })
+
+  it('stays here when its successor comes, also when it was never sent', async () => {
+    await using drive = await openHeld({ '/a.txt': 'a' })
+    for (const name of ['/a.txt', '/b.txt']) {
+      await drive.testService.stop()
+      if (name === '/b.txt') await drive.calls().writeFile(name, 'a')
+      await drive.calls().rename(name, `${name}~`)
+      await drive.calls().writeFile(name, 'new')
+      await drive.testService.start()
+      await drive.drain()
+      expect((await drive.calls().readFile(`${name}~`)).toString()).toBe('a')
+    }
+    expect(await held(drive)).toEqual({ '/a.txt': 'new', '/b.txt': 'new' })
+  })
+
+  it('is sent when its document goes', async () => {
+    await using drive = await openHeld({ '/a.txt': 'a' }, quick)
+    await drive.calls().rename('/a.txt', '/a.txt~')
+    await drive.calls().writeFile('/a.txt', 'new')
+    await drive.drain()
+    await drive.calls().rename('/a.txt', '/b.txt')
+    await becomes(drive, { '/b.txt': 'new', '/a.txt~': 'a' })
+  })
+
+  it('takes the place of a backup that the service has', async () => {
+    await using drive = await openHeld({ '/a.txt': 'a', '/a.txt~': 'older' })
+    await drive.calls().rename('/a.txt', '/a.txt~')
+    await drive.calls().writeFile('/a.txt', 'new')
+    await becomes(drive, { '/a.txt': 'new', '/a.txt~': 'a' })
+  })
+
+  it('survives a restart before and after its successor', async () => {
+    await using drive = await openHeld({ '/a.txt': 'a', '/b.txt': 'b' })
+    await drive.calls().rename('/a.txt', '/a.txt~')
+    await drive.calls().rename('/b.txt', '/b.txt~')
+    drive.hold('/b.txt', '/b.txt~', '/a.txt~')
+    await drive.calls().writeFile('/b.txt', 'new')
+    await drive.restart()
+    expect((await drive.calls().readdir('/')).sort()).toEqual(['a.txt~', 'b.txt', 'b.txt~'])
+    expect((await drive.calls().readFile('/b.txt~')).toString()).toBe('b')
+    drive.release()
+    await becomes(drive, { '/a.txt~': 'a', '/b.txt': 'new' })
+    expect((await drive.calls().readFile('/b.txt~')).toString()).toBe('b')
+  })
+})
+
+describe('what an earlier version kept on this machine for its name alone', () => {
+  it('is sent at once', async () => {
+    await using drive = await openHeld({ '/doc.txt': 'stored', '/sedatives': 'other' })
+    await drive.restart(async (stateDir) => {
+      const journal = new Journal(stateDir)
+      try {
+        await mkdir(join(stateDir, 'spool'), { recursive: true })
+        // `mkdir sediments; echo x >sediments/report.txt`, `mkdir X.tmp`, `mv doc.txt sedation`
+        for (const [at, path] of ['/sediments/report.txt', '/X.tmp/a.txt', '/4913'].entries()) {
+          await writeFile(join(stateDir, 'spool', `spool-${at}`), path)
+          journal.saveScratch({ path, spool: `spool-${at}`, reference: undefined })
+        }
+        journal.saveFolder('/sediments')
+        journal.saveFolder('/X.tmp')
+        const size = 'stored'.length
+        const fingerprint = `${size}@${(await drive.testService.other.get('/doc.txt'))?.modified_at}`
+        journal.saveScratch({
+          path: '/sedation',
+          spool: undefined,
+          reference: { path: '/doc.txt', fingerprint, size },
+        })
+      } finally {
+        journal.close()
+      }
+    })
+    await becomes(drive, {
+      '/X.tmp': undefined,
+      '/X.tmp/a.txt': '/X.tmp/a.txt',
+      '/sediments': undefined,
+      '/sediments/report.txt': '/sediments/report.txt',
+      '/4913': '/4913',
+      '/doc.txt': 'stored',
+      '/sedation': 'stored',
+      '/sedatives': 'other',
+    })
+    expect(drive.fileSystem().status()).toMatchObject({ scratchFiles: 0, localOnly: [] })
+  })
+})
