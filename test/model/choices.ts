@@ -28,6 +28,9 @@ export class Choices {
       truncate: 5,
       rename: 8,
       renameOver: 4,
+      rewrite: 8,
+      renameUnsent: 4,
+      slowly: 6,
       gio: 6,
       vim: 6,
       backup: 2,
@@ -54,6 +57,23 @@ export class Choices {
           : [{ kind: 'write', path: free(), content: this.#content() }]
       case 'over':
         return [{ kind: 'write', path: any(), content: this.#content() }]
+      case 'rewrite': {
+        // Again before it is sent.
+        const path = any()
+        return [1, 2, 3].map(() => ({ kind: 'write', path, content: this.#content() }))
+      }
+      case 'slowly':
+        return [{ kind: 'write slowly', path: any(), content: this.#content() }]
+      case 'renameUnsent': {
+        const [from, to] = [free(), any()]
+        return [
+          { kind: 'write', path: from, content: this.#content() },
+          { kind: 'rename', path: from, to },
+          { kind: 'write', path: from, content: this.#content() },
+          { kind: 'write', path: to, content: this.#content() },
+          { kind: 'rename', path: from, to },
+        ]
+      }
       case 'append':
         return [{ kind: 'append', path: any(), content: this.#content() }]
       case 'truncate':

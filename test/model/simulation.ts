@@ -8,11 +8,17 @@ import type { Unsent } from '../../src/fs/status.ts'
 import { startCrashingDrive, type CrashingDrive } from '../support/crashing-drive.ts'
 import type { TestService } from '../support/service.ts'
 import { serviceTree } from '../support/trees.ts'
+import { waitUntil } from '../support/wait-until.ts'
 import { chance } from './chance.ts'
 import type { Action } from './choices.ts'
+import { isScratch } from './model.ts'
 import { Quarrels } from './quarrels.ts'
 import { Troublemaker } from './trouble.ts'
 import { compare, isConflictCopy, Loss, Worker } from './worker.ts'
+
+/** The longest pause between two attempts after some seconds of trouble, and the sending itself. */
+const quietWithinMs = 90_000
+const quietEveryKills = 2
 
 export interface SimulationOptions {
   readonly testService: TestService
@@ -33,6 +39,8 @@ export interface Figures {
   readonly faults: number
   readonly kills: number
   readonly quarrels: number
+  /** Times the drive was left alone until it was quiet by itself. */
+  readonly quietPeriods: number
   /** Versions of another client kept beside ours. */
   readonly conflicts: number
   /** Conflict copies where there was no other client: harmless, but nobody asked for them. */
@@ -47,6 +55,8 @@ export async function simulate(options: SimulationOptions): Promise<Figures> {
   const history: { at: number; who: string; what: string }[] = []
   let operations = 0
   let kills = 0
+  let quietPeriods = 0
+  let working = 0
   let conflicts = 0
   let doubled = 0
   let drive = await start()
@@ -77,6 +87,7 @@ export async function simulate(options: SimulationOptions): Promise<Figures> {
     operations,
     faults: trouble.hits,
     kills,
+    quietPeriods,
     quarrels: quarrels.count,
     conflicts,
     doubled,
@@ -106,15 +117,67 @@ export async function simulate(options: SimulationOptions): Promise<Figures> {
   async function work(worker: Worker): Promise<void> {
     while (!over.signal.aborted) {
       await ready
-      await worker.act()
+      await counted(() => worker.act())
     }
+  }
+
+  async function counted(body: () => Promise<void>): Promise<void> {
+    working++
+    try {
+      await body()
+    } finally {
+      working--
+    }
+  }
+
+  /** Nothing is asked of the drive, and the service is well: it sends everything by itself. */
+  async function leaveAlone(): Promise<void> {
+    note('*', 'left alone')
+    await waitUntil('the programs to pause', () => working === 0, 120_000)
+    const waits = await waitUntil(
+      'the drive to become quiet by itself',
+      async () => (await drive.unsent()).length === 0,
+      quietWithinMs,
+    ).then(
+      () => undefined,
+      (error: Error) => error,
+    )
+    if (waits !== undefined) throw new Loss(waits.message)
+    for (const worker of workers) {
+      if (await worker.check('left alone')) await compareWithService(worker)
+    }
+    quietPeriods++
+  }
+
+  async function compareWithService(worker: Worker): Promise<void> {
+    const held = await serviceTree(testService.other, worker.folder)
+    const copies = [...held.keys()].filter(isConflictCopy)
+    doubled += copies.length
+    if (copies.length > 0)
+      throw new Loss(
+        `doubled, though no other client writes there: ${copies.map((copy) => `${copy} (${copy.replace(/ \(conflict [^)]*\)/, '')} )`).join(', ')}`,
+      )
+    const documents = [...held].filter(([, content]) => content !== undefined)
+    compare(
+      `in the service: ${worker.folder}`,
+      new Map(documents.filter(([path]) => !isScratch(path))),
+      new Map([...worker.model.documents()].filter(([path]) => !isScratch(path))),
+    )
+    // A backup is one here, or, where it had no successor for a while, a document.
+    for (const [path, content] of documents)
+      if (isScratch(path))
+        compare(
+          'a backup in the service',
+          new Map([[path, content]]),
+          new Map([[path, worker.model.tree.get(path)]]),
+        )
   }
 
   async function quarrel(): Promise<void> {
     while (!over.signal.aborted) {
       await ready
       operations += 4
-      await quarrels.have(drive.calls)
+      await counted(() => quarrels.have(drive.calls))
       await sleep(200)
     }
   }
@@ -145,6 +208,7 @@ export async function simulate(options: SimulationOptions): Promise<Figures> {
           isDead = false
           note('*', 'mounted again')
           for (const worker of workers) await worker.check('right after a kill')
+          if (kills % quietEveryKills === 0) await leaveAlone()
         })
       } finally {
         revived()
@@ -167,21 +231,9 @@ export async function simulate(options: SimulationOptions): Promise<Figures> {
     } finally {
       trouble.end()
     }
-    await drive.drain(120_000)
-    for (const worker of workers) {
-      await worker.check('at the end')
-      const held = await serviceTree(testService.other, worker.folder)
-      const copies = [...held.keys()].filter(isConflictCopy)
-      doubled += copies.length
-      if (copies.length > 0)
-        throw new Loss(
-          `doubled, though no other client writes there: ${copies.map((copy) => `${copy} (${copy.replace(/ \(conflict [^)]*\)/, '')} )`).join(', ')}`,
-        )
-      const documents = new Map(
-        [...held].filter(([path, content]) => content !== undefined && !isConflictCopy(path)),
-      )
-      compare(`in the service at the end: ${worker.folder}`, documents, worker.model.documents())
-    }
+    await leaveAlone()
+    for (const worker of workers)
+      if (!(await worker.check('at the end'))) throw new Loss(`${worker.folder}: a call stays in doubt`)
     quarrels.check(await serviceTree(testService.other, '/both'))
     conflicts = (await drive.status()).conflicts
     return figures()
@@ -247,7 +299,7 @@ export async function simulate(options: SimulationOptions): Promise<Figures> {
 function lineOf(action: Action): string {
   if (action.kind === 'rename') return `rename ${action.path} → ${action.to}`
   if (action.kind === 'truncate') return `truncate ${action.path} ${action.size}`
-  if (action.kind === 'write' || action.kind === 'append')
+  if (action.kind === 'write' || action.kind === 'write slowly' || action.kind === 'append')
     return `${action.kind} ${action.path} ${action.content.length} bytes`
   return `${action.kind} ${action.path}`
 }

@@ -34,6 +34,8 @@ export class Worker {
   readonly #choices: Choices
   /** An operation that failed or was cut off: done, not done, or in part. */
   #inDoubt: Operation | undefined
+  /** The daemon died under it. */
+  #wasKilled = false
 
   constructor(options: WorkerOptions) {
     this.#options = options
@@ -55,10 +57,10 @@ export class Worker {
     }
   }
 
-  /** Compares the whole folder; settles what was in doubt first. */
-  async check(what: string): Promise<void> {
+  /** Compares the whole folder; settles what was in doubt first. Answers whether it could. */
+  async check(what: string): Promise<boolean> {
     if (this.#inDoubt !== undefined) await this.#resolve(this.#inDoubt)
-    if (this.#inDoubt !== undefined) return
+    if (this.#inDoubt !== undefined) return false
     const shown = new Map<string, Buffer | undefined>()
     const walk = async (folder: string): Promise<void> => {
       for (const name of await this.calls.readdir(folder)) {
@@ -71,6 +73,7 @@ export class Worker {
     }
     await walk(this.folder)
     compare(`${what}: ${this.folder}`, shown, this.model.tree)
+    return true
   }
 
   async #contentOf(path: string, what: string): Promise<Buffer> {
@@ -92,6 +95,7 @@ export class Worker {
       if (!expected.has(code ?? ''))
         throw new Loss(`${operation.kind} ${operation.path} failed: ${(error as Error).message}`)
       this.#inDoubt = operation
+      this.#wasKilled = this.#options.life() !== life
       return false
     }
     this.model.apply(operation)
@@ -131,7 +135,9 @@ export class Worker {
       return
     }
     const found = shown.get(operation.path)
-    const isInPart = found !== undefined && isPart(found, operation, this.model.tree.get(operation.path))
+    // What was never closed is not there after a kill: the version that was accepted last is.
+    const isInPart =
+      !this.#wasKilled && found !== undefined && isPart(found, operation, this.model.tree.get(operation.path))
     if (isInPart) {
       this.model.apply({ kind: 'write', path: operation.path, content: found })
       return
@@ -179,7 +185,8 @@ function areSame(
 
 /** A write that was cut off may have arrived in part. */
 function isPart(found: Buffer, operation: Operation, before: Buffer | undefined): boolean {
-  if (operation.kind === 'write') return operation.content.subarray(0, found.length).equals(found)
+  if (operation.kind === 'write' || operation.kind === 'write slowly')
+    return operation.content.subarray(0, found.length).equals(found)
   if (operation.kind !== 'append') return false
   return Buffer.concat([before ?? Buffer.alloc(0), operation.content])
     .subarray(0, found.length)
