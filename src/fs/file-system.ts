@@ -4,6 +4,7 @@ import type { FileSystem, FileSystemOptions } from './contract.ts'
 import { copyFileRange } from './calls/copy.ts'
 import { mkdir, opendir, readdir, releasedir } from './calls/folders.ts'
 import { getattr, lookup } from './calls/lookup.ts'
+import { lookupByNumber } from './calls/lookup-by-number.ts'
 import { nameMaxBytes } from './tree/names.ts'
 import { create, open, read, release, write } from './calls/open.ts'
 import type { FilesystemStatistics } from './operations.ts'
@@ -39,7 +40,10 @@ export async function createFileSystem(options: FileSystemOptions): Promise<File
 
 function operationsOf(sb: Superblock): FileSystem {
   return {
-    lookup: (parent, name, caller) => lookup(sb, parent, name, caller),
+    lookup: (parent, name, caller) =>
+      name === '.' || name === '..'
+        ? lookupByNumber(sb, parent, name, caller)
+        : lookup(sb, parent, name, caller),
     forget: (ino, count) => sb.tree.nodes.forget(ino, count),
     remember: (ino) => sb.tree.nodes.remember(ino),
     getattr: (ino, fh, caller) => getattr(sb, ino, fh, caller),

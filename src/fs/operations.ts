@@ -129,6 +129,7 @@ export type Filler = (child: DirectoryEntry, cookie: number) => boolean
  * `errnoOf` can name. `lookup`, `create`, `mkdir` and `remember` each add one to the node's lookup count.
  */
 export interface Operations {
+  /** `.` and `..` look up a node by its number, also one that was forgotten: ESTALE where it is not where it was. */
   lookup(parent: number, name: string, caller: Caller): MaybePromise<Entry | NegativeEntry>
   /** Takes `count` references away. Never fails, unknown nodes are ignored. */
   forget(ino: number, count: number): void

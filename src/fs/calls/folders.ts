@@ -2,6 +2,7 @@
 
 import { ErrnoError } from '../../errno-error.ts'
 import { timeOfMs } from '../tree/attributes.ts'
+import { FolderOrder } from '../tree/folder-order.ts'
 import { FolderHandle } from '../tree/handles.ts'
 import { entryOf, withListing } from './lookup.ts'
 import { checkName } from '../tree/names.ts'
@@ -15,6 +16,8 @@ export function opendir(sb: Superblock, ino: number, caller: Caller): MaybePromi
     const state = folder.folder
     sb.walkAhead.opened(folder)
     const keepListing = state !== undefined && state.listedGeneration === state.generation
+    // Nobody is anywhere in it, and the door gives up what it kept.
+    if (state !== undefined && folder.openHandles === 0 && !keepListing) state.order = undefined
     return { fh: sb.handles.addFolder(new FolderHandle(folder)), keepListing }
   })
 }
@@ -29,12 +32,16 @@ export function readdir(
   const handle = sb.handles.folder(fh)
   const { node: folder } = handle
   return withListing(sb, folder, caller, (listing) => {
-    if (cookie === 0 || handle.names === undefined) {
-      handle.names = sb.tree.names(folder, listing)
-      if (folder.folder !== undefined) folder.folder.listedGeneration = folder.folder.generation
+    const state = folder.folder
+    if (state === undefined) return
+    const order = (state.order ??= new FolderOrder())
+    if (cookie === 0 || handle.end === undefined) {
+      order.take(sb.tree.names(folder, listing))
+      handle.end = order.length
+      state.listedGeneration = state.generation
     }
-    for (let i = cookie; i < handle.names.length; i++) {
-      const name = handle.names[i] as string
+    for (let i = cookie; i < handle.end; i++) {
+      const name = order.at(i) as string
       const node = sb.tree.child(folder, name, listing)
       if (node === undefined) continue
       handle.touched.push(node)

@@ -39,8 +39,8 @@ export class FileHandle {
 
 export class FolderHandle {
   readonly node: Node
-  /** Names as they were when reading began; cookies count into it. */
-  names: readonly string[] | undefined
+  /** How far the folder's order went when reading began: what comes later is not told. */
+  end: number | undefined
   /** Nodes made for this reading only, looked at again when it ends. */
   readonly touched: Node[] = []
 

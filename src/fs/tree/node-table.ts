@@ -8,7 +8,7 @@ import { rootIno, type NodeKind } from '../operations.ts'
 export class NodeTable {
   readonly root: Node = new Node(rootIno, 'folder', undefined, '')
   readonly #nodes = new Map<number, Node>([[rootIno, this.root]])
-  /** Never reused within a mount: the kernel may still hold an old one. */
+  /** Never another node's within a mount: the kernel may still hold an old one. */
   #lastIno = rootIno
   /** Told when a node is dropped. */
   onDropped: (node: Node) => void = () => {}
@@ -33,9 +33,13 @@ export class NodeTable {
     return node
   }
 
-  /** A new node under its parent. */
-  add(kind: NodeKind, parent: Node, name: string): Node {
-    const node = new Node(++this.#lastIno, kind, parent, name)
+  find(ino: number): Node | undefined {
+    return this.#nodes.get(ino)
+  }
+
+  /** A new node under its parent; `ino` where it had a number before. */
+  add(kind: NodeKind, parent: Node, name: string, ino: number = ++this.#lastIno): Node {
+    const node = new Node(ino, kind, parent, name)
     this.#nodes.set(node.ino, node)
     parent.folder?.children.set(name, node)
     return node

@@ -6,6 +6,7 @@ import { fingerprintOf, type Version } from '../../content/fingerprint.ts'
 import type { Job } from '../../content/commit/job.ts'
 import type { SpoolFile } from '../../content/spool/spool.ts'
 import type { NodeKind, Time } from '../operations.ts'
+import type { FolderOrder } from './folder-order.ts'
 
 /** A name that is hidden although a listing may still show it: it was deleted or moved away here. */
 export interface Tombstone {
@@ -32,6 +33,8 @@ export class FolderState {
   isMadeHere = false
   /** Made here by this run, and nothing in it was ever handed in to be sent: the service knows nothing of it. */
   isOnlyHere = false
+  /** Undefined while nobody has listed it. */
+  order: FolderOrder | undefined
   /** Grows with every change of the visible names. */
   generation = 0
   /** The generation the door was last given a listing of. */
@@ -105,9 +108,7 @@ export class Node {
 
   /** Absolute path in the project. */
   get path(): string {
-    if (this.parent === undefined) return '/'
-    const above = this.parent.path
-    return above === '/' ? `/${this.name}` : `${above}/${this.name}`
+    return this.parent === undefined ? '/' : pathIn(this.parent, this.name)
   }
 
   get isDirty(): boolean {
@@ -131,4 +132,10 @@ export class Node {
     if (this.content !== undefined) return this.content.size
     return this.remote === undefined ? 0 : (this.remote.size ?? this.learnedSize)
   }
+}
+
+/** The path of a name in a folder. */
+export function pathIn(folder: Node, name: string): string {
+  const above = folder.path
+  return above === '/' ? `/${name}` : `${above}/${name}`
 }

@@ -13,8 +13,9 @@ import type { Log } from '../../log.ts'
 import type { Reach } from '../../content/reach/reach.ts'
 import { FolderSource } from './folder-source.ts'
 import { FolderTimes } from './folder-times.ts'
+import { FormerNodes } from './former-nodes.ts'
 import { Listings, type Listing } from './listings.ts'
-import type { FolderState, Node, Tombstone } from './node.ts'
+import { pathIn, type FolderState, type Node, type Tombstone } from './node.ts'
 import { isKept, NodeTable } from './node-table.ts'
 import { silentNotifier, type MaybePromise, type Notifier } from '../operations.ts'
 
@@ -40,6 +41,7 @@ export class Tree {
   notifier: Notifier = silentNotifier
   readonly source: FolderSource
   readonly #options: TreeOptions
+  readonly former: FormerNodes = new FormerNodes()
   readonly #times = new FolderTimes()
 
   constructor(options: TreeOptions) {
@@ -54,6 +56,7 @@ export class Tree {
     this.source = new FolderSource({ ...options, loadFresh: (folder) => this.loadFresh(folder) })
     this.nodes.isListed = (folder) => this.listings.known(folder) !== undefined
     this.nodes.onDropped = (node) => {
+      this.former.left(node)
       if (node.folder === undefined) return
       this.listings.forget(node)
       this.#times.left(node)
@@ -99,7 +102,8 @@ export class Tree {
     if (record === undefined) return undefined
     const known = state.children.get(name)
     if (known?.kind === record.kind) return known
-    const node = this.nodes.add(record.kind, folder, name)
+    const ino = this.former.take({ kind: record.kind, path: pathIn(folder, name) })
+    const node = this.nodes.add(record.kind, folder, name, ino)
     if (record.kind === 'file') this.show(node, record, listing.requestedAt)
     else this.#times.recall(node)
     return node

@@ -20,12 +20,13 @@ const congestionThreshold = 48
 
 /**
  * Used where offered. Left out on purpose: writeback cache (hides what the service changed), locks (the kernel's own
- * suffice), NFS export, zero-message open (each open must reach us), kill-priv (the kernel clears suid by itself),
+ * suffice), zero-message open (each open must reach us), kill-priv (the kernel clears suid by itself),
  * asynchronous direct I/O (its callers wait uninterruptibly, deaf to Ctrl-C).
  */
 const wanted =
   initFlag.asyncRead |
   initFlag.atomicOTrunc |
+  initFlag.exportSupport |
   initFlag.bigWrites |
   initFlag.autoInvalData |
   initFlag.doReaddirplus |

@@ -24,6 +24,48 @@ export const tools: readonly Scenario[] = [
     calls: { PUT: 2, DELETE: 0 },
   },
   {
+    title: 'seekdir goes back to the places telldir told, in a large folder whose names change',
+    programs: ['python3'],
+    act: `python3 -c '
+import ctypes, os, random, struct, sys
+libc = ctypes.CDLL(None)
+libc.opendir.restype = libc.readdir.restype = ctypes.c_void_p
+libc.telldir.restype = ctypes.c_long
+libc.telldir.argtypes = libc.readdir.argtypes = libc.closedir.argtypes = [ctypes.c_void_p]
+libc.seekdir.argtypes = [ctypes.c_void_p, ctypes.c_long]
+os.chdir(sys.argv[1])
+for i in range(3000): os.mkdir("folder %d" % i)
+folder = libc.opendir(b".")
+def following():
+    entry = libc.readdir(folder)
+    return entry and ctypes.string_at(entry + 19)
+told = []
+while True:
+    place = libc.telldir(folder)
+    name = following()
+    if not name: break
+    told.append((place, name))
+print(len(told))
+random.seed(1)
+def look(gone):
+    wrong = 0
+    for place, name in random.sample(told, 200):
+        if name in gone: continue
+        libc.seekdir(folder, place)
+        wrong += following() != name
+    print(wrong)
+look(())
+gone = [b"folder %d" % i for i in range(0, 3000, 7)]
+for name in gone: os.rmdir(name)
+for i in range(50): os.mkdir("new %d" % i)
+look(gone)
+for name in set(os.listdir(".")): os.rmdir(name)
+libc.closedir(folder)
+' "$1"`,
+    after: {},
+    says: '3002\n0\n0\n',
+  },
+  {
     title: 'a document copied within the service is dated from its copy',
     programs: ['python3'],
     given: { 'a.txt': thousandLines },
