@@ -1,19 +1,21 @@
-// A bounded log file: at 10 MiB it becomes `FILE.1` (replacing an older one) and a new one begins. Written synchronously,
-// so that the last line before a crash exists.
+// A bounded log file: at 10 MiB it becomes `FILE.1` (an older one `FILE.2` and so on, up to as many as are kept) and a new
+// one begins. Written synchronously, so that the last line before a crash exists.
 
-import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs'
 
 const limitBytes = 10 * 2 ** 20
 
 export class LogFile {
   readonly path: string
   readonly #limitBytes: number
+  readonly #keep: number
   #fd: number
   #sizeBytes: number
 
-  constructor(path: string, options: { limitBytes?: number } = {}) {
+  constructor(path: string, options: { limitBytes?: number; keep?: number } = {}) {
     this.path = path
     this.#limitBytes = options.limitBytes ?? limitBytes
+    this.#keep = options.keep ?? 1
     this.#fd = openSync(path, 'a', 0o600)
     this.#sizeBytes = fstatSync(this.#fd).size
   }
@@ -33,6 +35,10 @@ export class LogFile {
   }
 
   #startAnew(): void {
+    for (let number = this.#keep - 1; number > 0; number--) {
+      const older = `${this.path}.${number}`
+      if (existsSync(older)) renameSync(older, `${this.path}.${number + 1}`)
+    }
     renameSync(this.path, `${this.path}.1`)
     const old = this.#fd
     this.#fd = openSync(this.path, 'a', 0o600)

@@ -8,14 +8,20 @@ import { redact } from '../redact.ts'
 export interface LogOptions {
   /** Absent: standard error, in the human form where that is a terminal. */
   readonly file?: string | undefined
+  /** Takes the lines instead of a file. */
+  readonly sink?: LogSink
   /** Also what is only of interest while hunting a fault. */
   readonly isVerbose?: boolean
+}
+
+export interface LogSink {
+  write(line: string): void
 }
 
 /** Opens the log. Every line is redacted as a whole, whatever field or message a secret may have slipped into. */
 export function openLog(options: LogOptions): Log {
   const level = options.isVerbose === true ? 'debug' : 'info'
-  const sink = options.file === undefined ? terminalSink() : new LogFile(options.file)
+  const sink = options.sink ?? (options.file === undefined ? terminalSink() : new LogFile(options.file))
   return pino(
     {
       level,
@@ -28,7 +34,7 @@ export function openLog(options: LogOptions): Log {
   )
 }
 
-function terminalSink(): { write(line: string): void } {
+function terminalSink(): LogSink {
   const isTerminal = process.stderr.isTTY
   return { write: (line) => process.stderr.write(isTerminal ? humanLine(line) : line) }
 }

@@ -46,6 +46,16 @@ test('a full log file is kept once and a new one begins', async () => {
   expect(await readFile(`${path}.1`, 'utf8')).toBe('second....\n')
 })
 
+test('of full log files as many are kept as are asked for', async () => {
+  const path = join(temporary.path, 'a.log')
+  const log = new LogFile(path, { limitBytes: 1, keep: 2 })
+  for (const line of ['1\n', '2\n', '3\n', '4\n']) log.write(line)
+  log.close()
+  const kept = await Promise.all(['', '.1', '.2'].map((end) => readFile(path + end, 'utf8')))
+  expect(kept).toEqual(['4\n', '3\n', '2\n'])
+  await expect(readFile(`${path}.3`)).rejects.toThrow('ENOENT')
+})
+
 test('a log file goes on where an earlier run ended', async () => {
   const path = join(temporary.path, 'a.log')
   for (const line of ['one\n', 'two\n']) {

@@ -14,6 +14,7 @@ const execute = promisify(execFile)
 
 export interface Announcement {
   readonly base_url: string
+  readonly metrics_url?: string
   readonly projects: readonly { readonly name: string; readonly api_key?: string }[]
 }
 
@@ -22,6 +23,8 @@ export interface ServeProcess {
   readonly process: ChildProcess
   /** Everything said on standard error so far. */
   log(): string
+  /** And on standard output. */
+  output(): string
   /** Sends a signal and waits for the end; answers the exit code. */
   end(signal: NodeJS.Signals): Promise<number | null>
 }
@@ -78,6 +81,8 @@ async function serve(
     env: { ...process.env, ...environment },
   })
   let log = ''
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()))
   const ended = once(child, 'close') as Promise<[number | null]>
   const first = await Promise.race([once(createInterface(child.stdout), 'line'), ended.then(() => undefined)])
@@ -86,6 +91,7 @@ async function serve(
     announcement: JSON.parse(first[0] as string) as Announcement,
     process: child,
     log: () => log,
+    output: () => output,
     end: async (signal) => {
       child.kill(signal)
       return (await ended)[0]

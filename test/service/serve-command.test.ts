@@ -1,6 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { once } from 'node:events'
+import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { connect } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type CompiledCommand, type ServeProcess, compileCommand } from './compiled-command.ts'
 
@@ -68,6 +70,128 @@ describe('docmount serve', () => {
     const key = service.announcement.projects[0]!.api_key!
     expect(service.log()).toContain('listening')
     expect(service.log()).not.toContain(key)
+  })
+})
+
+describe('docmount serve, hosted', () => {
+  const logs = (name: string): string => join(folder, name)
+  type Line = Record<string, unknown>
+  const linesOf = async (name: string): Promise<Line[]> => {
+    const lines = (await readFile(logs(name), 'utf8')).trimEnd().split('\n')
+    return lines.map((line) => JSON.parse(line) as Line)
+  }
+
+  test('takes every option from the environment, and the command line counts more', async () => {
+    const hosted = await command.serveWith(
+      {
+        DOCMOUNT_SERVE_DATA: join(folder, 'hosted'),
+        DOCMOUNT_SERVE_PROJECT: 'one, two',
+        DOCMOUNT_SERVE_PUBLIC_URL: 'https://documents.example',
+        DOCMOUNT_SERVE_LIMIT: 'depth=2,document=none',
+        DOCMOUNT_SERVE_METRICS_LISTEN: '127.0.0.1:0',
+        DOCMOUNT_SERVE_ACCESS_LOG: logs('wrong.log'),
+        DOCMOUNT_SERVE_ALLOW_PRIVATE_URIS: 'no',
+        DOCMOUNT_SERVE_VERBOSE: '0',
+      },
+      '--access-log',
+      logs('access.log'),
+      '--audit-log',
+      logs('audit.log'),
+      '--limit',
+      'name=5',
+    )
+    const { base_url: base, metrics_url: metrics, projects } = hosted.announcement
+    expect(projects.map((project) => project.name)).toEqual(['one', 'two'])
+    const put = async (path: string): Promise<Response> =>
+      fetch(`${base}/projects/one/files?path=${path}`, {
+        method: 'PUT',
+        headers: { 'x-api-key': projects[0]!.api_key!, 'content-type': 'application/json' },
+        body: JSON.stringify({ mimetype: 'text/plain', filename: 'a', file_type: 'binary', file: 'QQ==' }),
+      })
+    const stored = (await (await put('/a/b')).json()) as { url: string }
+    expect(stored.url).toMatch(/^https:\/\/documents\.example\/api\/download\//)
+    expect([(await put('/a/b/c')).status, (await put('/sixsix')).status]).toEqual([400, 400])
+    expect(await (await fetch(metrics!)).text()).toContain('docmount_requests_total')
+    expect(await hosted.end('SIGTERM')).toBe(0)
+    expect(await linesOf('access.log')).toEqual([
+      expect.objectContaining({ level: 'info', method: 'PUT', status: 201, document: '/a/b' }),
+      expect.objectContaining({ status: 400 }),
+      expect.objectContaining({ status: 400 }),
+    ])
+    expect(await linesOf('audit.log')).toEqual([expect.objectContaining({ change: 'stored', path: '/a/b' })])
+    expect(hosted.log()).not.toContain('PUT')
+  })
+
+  test('logs to standard output as JSON, after the announcement', async () => {
+    const hosted = await command.serve('--data', join(folder, 'out'), '--access-log', '-')
+    await fetch(`${hosted.announcement.base_url}/projects`)
+    await expect.poll(() => hosted.output()).toMatch(/\n\{"level":"info".*"status":401.*\}\n$/)
+    expect(await hosted.end('SIGTERM')).toBe(0)
+  })
+
+  test('is not ended by a log nobody reads any more, nor by one that has no room', async () => {
+    const hosted = await command.serve(
+      '--data',
+      join(folder, 'mute'),
+      '--access-log',
+      '-',
+      '--audit-log',
+      '/dev/full',
+    )
+    hosted.process.stdout!.destroy()
+    hosted.process.stderr!.destroy()
+    for (let count = 0; count < 20; count++)
+      expect((await fetch(`${hosted.announcement.base_url}/health`)).status).toBe(200)
+    expect(await hosted.end('SIGTERM')).toBe(0)
+  })
+
+  test('reads the certificate again on SIGHUP', async () => {
+    const [cert, key] = [logs('cert.pem'), logs('key.pem')]
+    const install = async (name: string): Promise<void> => {
+      await copyFile(new URL(`tls/${name}.crt`, import.meta.url), cert)
+      await copyFile(new URL(`tls/${name}.key`, import.meta.url), key)
+    }
+    const shown = async (port: number): Promise<string> => {
+      const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
+      await once(socket, 'secureConnect')
+      const { subject } = socket.getPeerCertificate()
+      socket.destroy()
+      return String(subject.CN)
+    }
+    await install('first')
+    const hosted = await command.serve('--data', join(folder, 'tls'), '--cert', cert, '--key', key)
+    const port = Number(new URL(hosted.announcement.base_url).port)
+    expect(hosted.announcement.base_url).toMatch(/^https:/)
+    expect(await shown(port)).toBe('first.example')
+    await install('second')
+    hosted.process.kill('SIGHUP')
+    await expect.poll(() => shown(port)).toBe('second.example')
+    expect(await hosted.end('SIGTERM')).toBe(0)
+  })
+
+  test.each([
+    [['--cert', 'x'], 2, '--cert and --key go together'],
+    [['--limit', 'size=1'], 2, 'the names are name, path, depth'],
+    [['--limit', 'depth=deep'], 2, 'deep is no whole number'],
+    [['--public-url', 'documents.example'], 1, 'not a public URL: documents.example'],
+    [['--trust-proxy', 'all'], 1, 'all is neither an address nor a network'],
+    [['--log', '/nowhere/x.log'], 2, 'cannot log into /nowhere/x.log'],
+  ])('refuses %j in one line', async (args, expected, words) => {
+    const { code, stderr } = await failureOf('serve', '--data', join(folder, 'refused'), ...args)
+    expect([code, stderr]).toEqual([expected, expect.stringContaining(words)])
+    expect(stderr).not.toContain('    at ')
+  })
+
+  test('refuses a folder of somebody else, a file and what cannot be made, each in one line', async () => {
+    for (const [dataDir, words] of [
+      [folder, "holds files that are no service's"],
+      [process.execPath, 'is not a folder'],
+      ['/proc/x', 'cannot be made'],
+    ] as const) {
+      const { code, stderr } = await failureOf('serve', '--data', dataDir)
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/^docmount: [^\n]+\n$/)])
+      expect(stderr).toContain(words)
+    }
   })
 })
 

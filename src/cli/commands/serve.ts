@@ -1,107 +1,102 @@
-// `docmount serve`: runs the reference service in the foreground until a signal ends it.
+// `docmount serve`: what it takes. What it does is in run-serve.ts, loaded when it runs.
 
-import { type Command, InvalidArgumentError } from 'commander'
-import type { AnnouncedProject, Service } from '../../service/index.ts'
-
-interface ServeOptions {
-  readonly data: string
-  readonly listen: { readonly host: string; readonly port: number }
-  readonly project: readonly string[]
-  readonly json?: boolean
-  readonly allowPrivateUris?: boolean
-  readonly verbose?: boolean
-}
+import { type Command, InvalidArgumentError, type Option } from 'commander'
+import { defaultLimits } from '../../service/limits.ts'
+import { parseDurationMs, parseSizeBytes } from '../durations.ts'
+import { addLimit, describeLimits } from '../limits-option.ts'
+import { listFromEnvironment, optionFromEnvironment } from '../option-environment.ts'
+import type { Address, ServeOptions } from '../run-serve.ts'
 
 const help = `
 Projects are made where missing, each with an API key that is shown this once; docmount keys makes more.
 Everything is kept in the data folder: a database, the documents' content, the secret of download links.
+Every option can be given as a variable of the environment: --public-url as DOCMOUNT_SERVE_PUBLIC_URL,
+with commas between the values of those that may be repeated. How to host it: docs/service.md.
+
+Limits, with what they are unless --limit says otherwise:
+  ${wrap(describeLimits(defaultLimits), '  ')}
 
 Examples:
   $ docmount serve --data ~/documents --project acme
   $ docmount serve --data ~/documents --listen 0.0.0.0:8080     for other machines too
+  $ docmount serve --data ~/documents --public-url https://documents.example --trust-proxy 127.0.0.1
+  $ docmount serve --data ~/documents --listen 0.0.0.0:443 --cert fullchain.pem --key privkey.pem
+  $ docmount serve --data ~/documents --limit document=2GB --limit requests-per-second-per-key=100
   $ docmount serve --data /tmp/d --listen 127.0.0.1:0 --project acme --json
     {"base_url":"http://127.0.0.1:40211/api","projects":[{"name":"acme","api_key":"…"}]}`
 
 export function register(program: Command): void {
+  const option = (flags: string, description: string, parse?: (text: string) => unknown): Option =>
+    optionFromEnvironment('DOCMOUNT_SERVE_', flags, description, parse)
   program
     .command('serve')
     .summary('run a document service of your own')
     .description('Runs a document service over a folder of this machine until Ctrl-C or SIGTERM.')
-    .requiredOption('--data <dir>', 'folder for everything the service keeps')
-    .option(
-      '--listen <host:port>',
-      'where to listen; port 0 = any that is free',
-      parseAddress,
-      parseAddress('127.0.0.1:8080'),
+    .addOption(option('--data <dir>', 'folder for everything the service keeps').makeOptionMandatory())
+    .addOption(
+      option(
+        '--listen <host:port>',
+        'where to listen; port 0 = any that is free (default: 127.0.0.1:8080)',
+        parseAddress,
+      ),
     )
-    .option('--project <name>', 'make this project where missing; may be repeated', collect, [])
-    .option('--json', 'print one line of JSON once listening')
-    .option('--allow-private-uris', 'let uploads by uri fetch from private addresses')
-    .option('-v, --verbose', 'log more')
+    .addOption(
+      option('--public-url <url>', 'what download links begin with (default: the address connected to)'),
+    )
+    .addOption(
+      option('--cert <file>', 'certificate (PEM): speak TLS; read again when it changes, and on SIGHUP'),
+    )
+    .addOption(option('--key <file>', 'the key of the certificate (PEM)'))
+    .addOption(
+      option(
+        '--drain <duration>',
+        'how long uploads may take to end when the service ends (default: 30s)',
+        parseDurationMs,
+      ),
+    )
+    .addOption(
+      option('--metrics-listen <host:port>', 'answer GET /metrics there, for Prometheus', parseAddress),
+    )
+    .addOption(
+      option('--log <file>', 'log into this file; - = standard output, off (default: standard error)'),
+    )
+    .addOption(
+      option('--access-log <file>', 'a line per request into this file, -, or off (default: into the log)'),
+    )
+    .addOption(
+      option('--audit-log <file>', 'a line per change into this file, -, or off (default: into the log)'),
+    )
+    .addOption(
+      option('--log-size <size>', 'begin a new log file beyond this (default: 10MiB)', parseSizeBytes),
+    )
+    .addOption(option('--log-keep <files>', 'keep so many full log files (default: 10)', parseCount))
+    .addOption(option('--json', 'print one line of JSON once listening'))
+    .addOption(option('--allow-private-uris', 'let uploads by uri fetch from private addresses'))
+    .addOption(option('-v, --verbose', 'log more'))
+    .option('--project <name>', 'make this project where missing; may be repeated', collect)
+    .option('--trust-proxy <network>', 'believe X-Forwarded-* from there; may be repeated', collect)
+    .option('--limit <name=value>', 'see below; none = no such limit; may be repeated', addLimit)
+    // The variables' names are told once, below.
+    .configureHelp({ optionDescription: (option) => option.description })
     .addHelpText('after', help)
-    .action(async (options: ServeOptions) => {
-      // A signal that comes during the start is obeyed after it.
-      const signal = firstSignal()
-      const [{ startService }, { openLog }] = await Promise.all([
-        import('../../service/index.ts'),
-        import('../../daemon/log.ts'),
-      ])
-      const service = await startService({
-        dataDir: options.data,
-        host: options.listen.host,
-        port: options.listen.port,
-        projects: options.project,
-        allowPrivateUris: options.allowPrivateUris === true,
-        log: openLog({ isVerbose: options.verbose === true }),
+    .action(async (given: Partial<ServeOptions>) => {
+      const fromEnvironment = (name: string): string[] => listFromEnvironment(`DOCMOUNT_SERVE_${name}`)
+      const limits = fromEnvironment('LIMIT').reduce((before, text) => addLimit(text, before), {})
+      const { runServe } = await import('../run-serve.ts')
+      await runServe({
+        listen: { host: '127.0.0.1', port: 8080 },
+        project: fromEnvironment('PROJECT'),
+        trustProxy: fromEnvironment('TRUST_PROXY'),
+        drain: 30_000,
+        logSize: 10 * 2 ** 20,
+        logKeep: 10,
+        ...(given as Pick<ServeOptions, 'data'>),
+        limit: { ...limits, ...given.limit },
       })
-      console.log(options.json === true ? announcement(service) : greeting(service))
-      await signal
-      await service.close()
     })
 }
 
-function announcement({ baseUrl, projects }: Service): string {
-  return JSON.stringify({
-    base_url: baseUrl,
-    projects: projects.map(({ name, apiKey }) => ({
-      name,
-      ...(apiKey === undefined ? {} : { api_key: apiKey }),
-    })),
-  })
-}
-
-function greeting({ baseUrl, projects }: Service): string {
-  if (projects.length === 0) {
-    return `The service listens at ${baseUrl} and has no project yet: start it with --project NAME.`
-  }
-  const keyed = projects.find((project) => project.apiKey !== undefined)
-  const shown = keyed ?? projects[0]!
-  return [
-    `The service listens at ${baseUrl} until Ctrl-C.`,
-    ...projects.map(describe),
-    '',
-    'In another terminal:',
-    `  export DOCMOUNT_BASE_URL=${baseUrl}`,
-    `  export DOCMOUNT_API_KEY=${keyed?.apiKey ?? 'KEY'}`,
-    `  docmount mount ${shown.name}`,
-  ].join('\n')
-}
-
-function describe({ name, apiKey }: AnnouncedProject): string {
-  return apiKey === undefined
-    ? `  project ${name}   (a new key: docmount keys create ${name} --data DIR)`
-    : `  project ${name}   key ${apiKey}   (shown this once)`
-}
-
-/** A second signal ends the process at once, as signals do when nobody listens. */
-function firstSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    process.once('SIGINT', () => resolve())
-    process.once('SIGTERM', () => resolve())
-  })
-}
-
-function parseAddress(text: string): ServeOptions['listen'] {
+function parseAddress(text: string): Address {
   const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d{1,5})$/.exec(text)
   const port = Number(match?.[3])
   if (match === null || port > 65_535)
@@ -110,6 +105,15 @@ function parseAddress(text: string): ServeOptions['listen'] {
   return { host: host === '' ? '127.0.0.1' : host, port }
 }
 
-function collect(name: string, names: readonly string[]): string[] {
+function parseCount(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('Write a whole number.')
+  return Number(text)
+}
+
+function collect(name: string, names: readonly string[] = []): string[] {
   return [...names, name]
+}
+
+function wrap(text: string, indent: string): string {
+  return text.replaceAll(/(.{60,90}?) {2}/g, `$1\n${indent}`)
 }

@@ -1,0 +1,55 @@
+// `--limit name=value`: the service's limits as people write them. Sizes take units, `none` is no limit.
+
+import { InvalidArgumentError } from 'commander'
+import type { Limits } from '../service/limits.ts'
+import { formatBytes, parseDurationMs, parseSizeBytes } from './durations.ts'
+
+/** `requestsPerSecondPerKey` is written `requests-per-second-per-key`, and no unit is part of a name. */
+const names: Readonly<Record<string, keyof Limits>> = {
+  name: 'nameBytes',
+  path: 'pathBytes',
+  depth: 'depth',
+  document: 'documentBytes',
+  parts: 'parts',
+  json: 'jsonBytes',
+  'json-depth': 'jsonDepth',
+  'json-values': 'jsonValues',
+  'body-per-second': 'bodyBytesPerSecond',
+  'body-period': 'bodyPeriodMs',
+  connections: 'connections',
+  'connections-per-address': 'connectionsPerAddress',
+  'requests-per-second-per-address': 'requestsPerSecondPerAddress',
+  'requests-per-second-per-key': 'requestsPerSecondPerKey',
+  'requests-under-way-per-key': 'requestsUnderWayPerKey',
+}
+
+/** Adds one `name=value` to those before. Throws commander's usage error. */
+export function addLimit(text: string, before: Partial<Limits> = {}): Partial<Limits> {
+  const [, name = '', value = ''] = /^([a-z-]+)=(.+)$/.exec(text) ?? []
+  const limit = names[name]
+  if (limit === undefined)
+    throw new InvalidArgumentError(`Write NAME=VALUE; the names are ${Object.keys(names).join(', ')}.`)
+  return { ...before, [limit]: value === 'none' ? 0 : parseValue(limit, value) }
+}
+
+/** The names with their defaults, for the help. */
+export function describeLimits(defaults: Limits): string {
+  return Object.entries(names)
+    .map(([name, limit]) => `${name}=${textOf(limit, defaults[limit])}`)
+    .join('  ')
+}
+
+function parseValue(limit: keyof Limits, value: string): number {
+  if (limit.endsWith('Ms')) return parseDurationMs(value)
+  if (/bytes/i.test(limit)) return parseSizeBytes(value)
+  if (!/^\d+$/.test(value)) throw new InvalidArgumentError(`${value} is no whole number.`)
+  return Number(value)
+}
+
+function textOf(limit: keyof Limits, value: number): string {
+  if (value === 0) return 'none'
+  if (limit.endsWith('Ms')) return `${value / 1000}s`
+  return /bytes/i.test(limit) && value % 2 ** 20 === 0
+    ? formatBytes(value).replace(/(\.0)? /, '')
+    : String(value)
+}

@@ -1,0 +1,28 @@
+// Every option of a command as a variable of the environment: `--public-url` of `serve` is DOCMOUNT_SERVE_PUBLIC_URL. What is
+// on the command line counts more.
+
+import { Option } from 'commander'
+
+const noes = new Set(['', '0', 'false', 'no', 'off'])
+
+/** An option that may come from `prefix` and its name. A switch is off where its variable says no. */
+export function optionFromEnvironment(
+  prefix: string,
+  flags: string,
+  description: string,
+  parse?: (text: string) => unknown,
+): Option {
+  const option = new Option(flags, description)
+  if (parse !== undefined) option.argParser(parse)
+  const name = `${prefix}${option.name().toUpperCase().replaceAll('-', '_')}`
+  const value = process.env[name]
+  const isSwitch = !option.required && !option.optional
+  // Commander takes a switch as on as soon as its variable exists.
+  if (!(isSwitch && value !== undefined && noes.has(value.toLowerCase()))) option.env(name)
+  return option
+}
+
+/** For options that may be repeated: in the environment, commas stand between the values. */
+export function listFromEnvironment(name: string): string[] {
+  return (process.env[name] ?? '').split(',').flatMap((text) => text.trim() || [])
+}

@@ -1,0 +1,103 @@
+// What `docmount serve` does: runs the service in the foreground until a signal ends it. SIGHUP reads the certificate again.
+
+import { type AnnouncedProject, type Limits, type Service, startService } from '../service/index.ts'
+import { openServiceLogs } from './service-logs.ts'
+import { UsageError } from './usage-error.ts'
+
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+export interface ServeOptions {
+  readonly data: string
+  readonly listen: Address
+  readonly project: readonly string[]
+  readonly publicUrl?: string
+  readonly trustProxy: readonly string[]
+  readonly cert?: string
+  readonly key?: string
+  readonly drain: number
+  readonly limit?: Partial<Limits>
+  readonly metricsListen?: Address
+  readonly log?: string
+  readonly accessLog?: string
+  readonly auditLog?: string
+  readonly logSize: number
+  readonly logKeep: number
+  readonly json?: boolean
+  readonly allowPrivateUris?: boolean
+  readonly verbose?: boolean
+}
+
+export async function runServe(options: ServeOptions): Promise<void> {
+  // A signal that comes during the start is obeyed after it.
+  const signal = firstSignal()
+  // A terminal that was closed is no reason to end.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+  const { cert, key, publicUrl, metricsListen, limit } = options
+  if ((cert === undefined) !== (key === undefined)) throw new UsageError('--cert and --key go together')
+  const { log, access, audit } = openServiceLogs(options)
+  const service = await startService({
+    dataDir: options.data,
+    host: options.listen.host,
+    port: options.listen.port,
+    projects: options.project,
+    trustProxy: options.trustProxy,
+    drainMs: options.drain,
+    allowPrivateUris: options.allowPrivateUris === true,
+    log,
+    accessLog: access,
+    auditLog: audit,
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(cert === undefined || key === undefined ? {} : { tls: { cert, key } }),
+    ...(metricsListen === undefined ? {} : { metrics: metricsListen }),
+    ...(limit === undefined ? {} : { limits: limit }),
+  })
+  process.on('SIGHUP', () => service.reload())
+  console.log(options.json === true ? announcement(service) : greeting(service))
+  await signal
+  await service.close()
+}
+
+function announcement({ baseUrl, projects, metricsUrl }: Service): string {
+  return JSON.stringify({
+    base_url: baseUrl,
+    ...(metricsUrl === undefined ? {} : { metrics_url: metricsUrl }),
+    projects: projects.map(({ name, apiKey }) => ({
+      name,
+      ...(apiKey === undefined ? {} : { api_key: apiKey }),
+    })),
+  })
+}
+
+function greeting({ baseUrl, projects }: Service): string {
+  if (projects.length === 0) {
+    return `The service listens at ${baseUrl} and has no project yet: start it with --project NAME.`
+  }
+  const keyed = projects.find((project) => project.apiKey !== undefined)
+  const shown = keyed ?? projects[0]!
+  return [
+    `The service listens at ${baseUrl} until Ctrl-C.`,
+    ...projects.map(describe),
+    '',
+    'In another terminal:',
+    `  export DOCMOUNT_BASE_URL=${baseUrl}`,
+    `  export DOCMOUNT_API_KEY=${keyed?.apiKey ?? 'KEY'}`,
+    `  docmount mount ${shown.name}`,
+  ].join('\n')
+}
+
+function describe({ name, apiKey }: AnnouncedProject): string {
+  return apiKey === undefined
+    ? `  project ${name}   (a new key: docmount keys create ${name} --data DIR)`
+    : `  project ${name}   key ${apiKey}   (shown this once)`
+}
+
+/** A second signal ends the process at once, as signals do when nobody listens. */
+function firstSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGINT', () => resolve())
+    process.once('SIGTERM', () => resolve())
+  })
+}
