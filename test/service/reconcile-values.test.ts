@@ -120,7 +120,7 @@ describe('a day', () => {
 
 describe('likeness', () => {
   const likeness = (a: unknown, b: unknown, isCode = false): number =>
-    similarityOf(comparableOf(a)!, comparableOf(b)!, isCode)
+    similarityOf(comparableOf(a)!, comparableOf(b)!, { isCode, wordWeight: () => 1 })
 
   test.each([
     ['ACME Corp', 'acme corp.'],
@@ -160,7 +160,11 @@ describe('likeness', () => {
     ['three words more', 'ACME', 'ACME and some others', 0.8, 0.84],
     ['another number in the same words', 'Room 12', 'Room 13', 0.5, 0.6],
     ['an amount one per cent off', 100, 101, 0.9, 0.91],
-    ['a day off', '2024-01-31', '2024-02-01', 0.5, 0.5],
+    ['a day off', '2024-01-31', '2024-02-01', 0.75, 0.8],
+    ['two weeks off', '2024-01-31', '2024-02-14', 0.5, 0.6],
+    ['a name in capitals, without its umlaut', 'BRUECKER GMBH', 'Brücker GmbH', 0.95, 0.99],
+    ['a name cut by a bank', 'NORDLICHT HANDE', 'Nordlicht Handels GmbH', 0.75, 0.99],
+    ['an abbreviated word', 'Nordlicht Hand. GmbH', 'Nordlicht Handels GmbH', 0.9, 0.99],
   ])('%s leaves values alike: %j, %j', (_, a, b, least, most) => {
     expect(likeness(a, b)).toBeGreaterThanOrEqual(least)
     expect(likeness(a, b)).toBeLessThanOrEqual(most)
@@ -170,6 +174,9 @@ describe('likeness', () => {
     expect(likeness('INV-0042', 'INV-0O42', true)).toBeLessThanOrEqual(0.5)
     expect(likeness('1000042', '1000043', true)).toBe(0)
     expect(likeness('INV-0042', 'inv 0042', true)).toBe(1)
+    expect(likeness('invoice INV-0042 of May, thanks', 'INV-0042', true)).toBeGreaterThan(0.9)
+    expect(likeness('invoice 1042', 'INV-2026-01042', true)).toBeGreaterThan(0.7)
+    expect(likeness('invoice 1043', 'INV-2026-01042', true)).toBe(0)
   })
 
   test.each([null, undefined, '', '  ', [], {}])('%j is nothing to compare', (value) => {

@@ -2,13 +2,15 @@
 // value is found. Made when an input first asks for the field.
 
 import { type Comparable, comparableOf, exactKeysOf, searchKeysOf } from './comparable.ts'
+import { type NearNumbers, nearNumbersOf } from './near-numbers.ts'
+import { wordRarity } from './rarity.ts'
 
 export interface AssetField {
   /** As the first asset spells it. */
   readonly name: string
   /** By asset number; undefined where the asset has none. */
   readonly values: readonly (Comparable | undefined)[]
-  /** 0.25 (the same everywhere) … 1 (different everywhere): the field's share in a score. */
+  /** 0.25 (the same everywhere) … 1 (different everywhere): how much a difference tells. */
   readonly weight: number
   /** Different everywhere and no mere amount or day: equality alone decides. */
   readonly isKey: boolean
@@ -16,8 +18,12 @@ export interface AssetField {
   readonly isCode: boolean
   /** Search key → numbers of the assets that have it, ascending. */
   readonly postings: ReadonlyMap<string, readonly number[]>
+  /** How telling one of its words is, above 0 … 1. */
+  wordWeight(word: string): number
   /** Words one keystroke away from this one that the field's values hold. */
   nearWords(word: string): readonly string[]
+  /** Its numbers by size. */
+  readonly numbers: NearNumbers
 }
 
 const leastWeight = 0.25
@@ -32,6 +38,7 @@ export class FieldValues {
   hasAmountOrDay = false
   #near: Map<string, string[]> | undefined
   #newWords: string[] = []
+  #numbers: NearNumbers | undefined
 
   get distinct(): number {
     return this.#distinct.size
@@ -39,6 +46,7 @@ export class FieldValues {
 
   /** Values of the assets that follow those known. */
   add(raw: Iterable<unknown>): void {
+    this.#numbers = undefined
     for (const one of raw) {
       const asset = this.values.length
       const value = comparableOf(one)
@@ -50,6 +58,11 @@ export class FieldValues {
       this.hasAmountOrDay ||= isAmountOrDay(value)
       for (const key of searchKeysOf(value)) this.#post(key, asset)
     }
+  }
+
+  get numbers(): NearNumbers {
+    this.#numbers ??= nearNumbersOf(this.values)
+    return this.#numbers
   }
 
   nearWords(word: string): string[] {
@@ -76,11 +89,15 @@ export function assetFieldOf(name: string, known: FieldValues, isName: boolean):
   return {
     name,
     values,
-    weight: leastWeight + (1 - leastWeight) * (present === 0 ? 0 : distinct / present),
+    weight: Math.max(leastWeight, present <= 1 ? 1 : Math.log(distinct) / Math.log(present)),
     isKey: isUnique && (isName || isCode || (hasKeyName(name) && !known.hasAmountOrDay)),
     isCode,
     postings,
+    wordWeight: (word) => wordRarity(postings, values.length, word),
     nearWords: (word) => known.nearWords(word),
+    get numbers() {
+      return known.numbers
+    },
   }
 }
 

@@ -1,5 +1,6 @@
 // Which assets are worth comparing with an item, found through the index so that 10,000 assets cost no more than a few.
 
+import { joinedWords } from './code-similarity.ts'
 import { exactKeysOf, searchKeysOf } from './comparable.ts'
 import type { Query, Term } from './query.ts'
 
@@ -8,12 +9,17 @@ export const maxCandidates = 32
 /** Entries of the index looked at for one item beyond its rarest word: what most assets have tells little. */
 const maxVisited = 6_000
 
-/** The assets that have exactly the item's value of a key field, ascending; several when its keys point to different ones. */
+/** The assets whose key is the item's value or stands in it, ascending; several when its keys point to different ones. */
 export function keyMatchesOf(query: Query): number[] {
   const found = new Set<number>()
   for (const { field, value } of query.terms) {
     if (!field.isKey) continue
     for (const key of exactKeysOf(value)) for (const asset of field.postings.get(key) ?? []) found.add(asset)
+    if (!field.isCode) continue
+    for (const code of joinedWords(value)) {
+      for (const asset of field.postings.get(`t:${code}`) ?? [])
+        if (field.values[asset]?.compact === code) found.add(asset)
+    }
   }
   return [...found].sort((a, b) => a - b)
 }
@@ -41,7 +47,9 @@ export function candidatesOf(
 }
 
 function postingsOf({ field, value }: Term): (readonly number[])[] {
-  const lists: (readonly number[])[] = []
+  const lists: (readonly number[])[] = field.isCode
+    ? []
+    : value.numbers.map((number) => field.numbers.near(number))
   const words = new Set([value.compact, ...value.words.slice(0, 64)])
   for (const key of searchKeysOf(value)) if (!key.startsWith('t:')) words.add(key)
   for (const word of words) {

@@ -66,3 +66,15 @@ function monthNames(): ReadonlyMap<string, number> {
 function bareName(name: string): string {
   return name.normalize('NFKD').replaceAll(/[^\p{L}]/gu, '')
 }
+
+/** Days from the second to the first, of the readings that are nearest to each other. Both hold one at least. */
+export function daysApart(a: readonly string[], b: readonly string[]): number {
+  let nearest = Number.POSITIVE_INFINITY
+  for (const x of a) {
+    for (const y of b) {
+      const apart = (Date.parse(x) - Date.parse(y)) / 86_400_000
+      if (Math.abs(apart) < Math.abs(nearest)) nearest = apart
+    }
+  }
+  return nearest
+}

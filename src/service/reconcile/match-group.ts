@@ -1,10 +1,11 @@
-// Matches the items of one group: exact keys first, then likeness, each asset at most once.
+// Matches the items of one group: clear keys first, then likeness, each asset at most once.
 
 import type { AssetIndex } from './asset-index.ts'
 import { type Edge, assign } from './assignment.ts'
 import { candidatesOf, keyMatchesOf } from './candidates.ts'
 import type { Query } from './query.ts'
-import { leastScore, scoreOf, termSimilarity } from './score.ts'
+import { leastScore, scoreOf } from './score.ts'
+import { type UsualDaysByField, learnUsualDays } from './usual-days.ts'
 
 /** What became of one item. */
 export type Outcome =
@@ -26,17 +27,24 @@ interface Scored {
   readonly score: number
 }
 
+/** A key that points to one asset, and nothing much against it: nothing else is looked for. */
+const clearScore = 8_500
+/** What is as good as this without its days, and far better than the next, shows how far days usually lie apart. */
+const sureScore = 8_000
+
 /** One outcome per query, in order. */
 export function matchGroup(queries: readonly Query[], index: AssetIndex): Outcome[] {
   const byKey = assignKeys(queries)
   const takenBy = new Map([...byKey].map(([item, asset]) => [asset, item]))
-  const byLikeness = assignLikest(queries, byKey, takenBy, index)
+  const usual = learnUsualDays([...surePairs(queries, byKey, takenBy, index)])
+  const byLikeness = assignLikest(queries, byKey, takenBy, index, usual)
   return queries.map((query, item): Outcome => {
     const key = byKey.get(item)
-    if (key !== undefined) return { kind: 'key', asset: key, score: scoreOf(query, key), equals: [] }
+    if (key !== undefined) return { kind: 'key', asset: key, score: scoreOf(query, key, usual), equals: [] }
     const likest = byLikeness.get(item)
-    if (likest === undefined) return unmatched(query, takenBy, index)
+    if (likest === undefined) return unmatched(query, takenBy, index, usual)
     const { asset, score } = likest.chosen
+    if (keyMatchesOf(query).includes(asset)) return { kind: 'key', asset, score, equals: [] }
     const equals = likest.ranked.filter((other) => other.score === score && !takenBy.has(other.asset))
     return { kind: 'likeness', asset, score, equals: equals.map((other) => other.asset) }
   })
@@ -48,19 +56,22 @@ interface Likest {
   readonly ranked: readonly Scored[]
 }
 
-/** Matches what has no key, and notes it in `takenBy`. */
+/** Matches what has no clear key, and notes it in `takenBy`. */
 function assignLikest(
   queries: readonly Query[],
   byKey: ReadonlyMap<number, number>,
   takenBy: Map<number, number>,
   index: AssetIndex,
+  usual: UsualDaysByField,
 ): Map<number, Likest> {
   const likest = new Map<number, Likest>()
   const rankFree = (query: Query): Scored[] =>
-    rank(query, candidatesOf(query, index.assets.length, takenBy)).filter(({ score }) => score >= leastScore)
+    rank(query, promising(query, index, takenBy), usual).filter(({ score }) => score >= leastScore)
 
   const ranked = queries.map((query, item) => (byKey.has(item) ? [] : rankFree(query)))
-  const edges = ranked.flatMap((scored, item) => scored.map((one): Edge => ({ item, ...one })))
+  const edges = ranked.flatMap((scored, item) =>
+    scored.map((one): Edge => ({ item, asset: one.asset, score: one.score })),
+  )
   for (const [item, asset] of assign(edges)) {
     const chosen = ranked[item]?.find((one) => one.asset === asset)
     if (chosen === undefined) continue
@@ -80,10 +91,15 @@ function assignLikest(
   return likest
 }
 
-function unmatched(query: Query, takenBy: ReadonlyMap<number, number>, index: AssetIndex): Outcome {
+function unmatched(
+  query: Query,
+  takenBy: ReadonlyMap<number, number>,
+  index: AssetIndex,
+  usual: UsualDaysByField,
+): Outcome {
   if (query.terms.length === 0) return { kind: 'no value' }
   const keyMatches = keyMatchesOf(query)
-  const [best] = rank(query, [...new Set([...keyMatches, ...candidatesOf(query, index.assets.length)])])
+  const [best] = rank(query, promising(query, index), usual)
   if (best === undefined) return { kind: 'nothing alike' }
   const by = takenBy.get(best.asset)
   if (by !== undefined && (best.score >= leastScore || keyMatches.includes(best.asset))) {
@@ -92,13 +108,14 @@ function unmatched(query: Query, takenBy: ReadonlyMap<number, number>, index: As
   return { kind: 'too far', ...best }
 }
 
-// Items whose keys point to one asset get it; of several items the better fit, then the first.
+// Items whose keys point to one asset that fits otherwise too; of several items the better fit gets it, then the first.
 function assignKeys(queries: readonly Query[]): Map<number, number> {
   const wishes: Edge[] = []
   for (const [item, query] of queries.entries()) {
     const [asset, ...others] = keyMatchesOf(query)
-    if (asset === undefined || others.length > 0 || isContradicted(query, asset)) continue
-    wishes.push({ item, asset, score: scoreOf(query, asset) })
+    if (asset === undefined || others.length > 0) continue
+    const score = scoreOf(query, asset)
+    if (score >= clearScore) wishes.push({ item, asset, score })
   }
   wishes.sort((a, b) => b.score - a.score || a.item - b.item)
   const assigned = new Map<number, number>()
@@ -111,17 +128,37 @@ function assignKeys(queries: readonly Query[]): Map<number, number> {
   return assigned
 }
 
-// A key is overruled when at least two other fields were compared and none is even alike.
-function isContradicted(query: Query, asset: number): boolean {
-  const others = query.terms
-    .filter(({ field }) => !field.isKey)
-    .map((term) => termSimilarity(term, asset))
-    .filter((similarity) => similarity !== undefined)
-  return others.length >= 2 && others.every((similarity) => similarity === 0)
+// Pairs that need no day to be found: by key, or because one asset alone fits what else is given.
+function* surePairs(
+  queries: readonly Query[],
+  byKey: ReadonlyMap<number, number>,
+  takenBy: ReadonlyMap<number, number>,
+  index: AssetIndex,
+): Generator<{ query: Query; asset: number }> {
+  if (queries.length < leastGroup) return
+  for (const [item, query] of queries.entries()) {
+    const key = byKey.get(item)
+    if (key !== undefined) yield { query, asset: key }
+    else {
+      const terms = query.terms.filter(({ value }) => value.days.length === 0)
+      if (terms.length < 2 || terms.length === query.terms.length) continue
+      const [best, next] = rank({ ...query, terms }, promising({ ...query, terms }, index, takenBy))
+      if (best !== undefined && best.score >= sureScore && (next === undefined || next.score < leastScore))
+        yield { query, asset: best.asset }
+    }
+  }
 }
 
-function rank(query: Query, assets: readonly number[]): Scored[] {
+/** Fewer items have no habits worth looking for. */
+const leastGroup = 10
+
+function promising(query: Query, index: AssetIndex, except?: ReadonlyMap<number, unknown>): number[] {
+  const keyMatches = keyMatchesOf(query).filter((asset) => except?.has(asset) !== true)
+  return [...new Set([...keyMatches, ...candidatesOf(query, index.assets.length, except)])]
+}
+
+function rank(query: Query, assets: readonly number[], usual?: UsualDaysByField): Scored[] {
   return assets
-    .map((asset) => ({ asset, score: scoreOf(query, asset) }))
+    .map((asset) => ({ asset, score: scoreOf(query, asset, usual) }))
     .sort((a, b) => b.score - a.score || a.asset - b.asset)
 }

@@ -2,6 +2,7 @@
 
 import type { Asset, AssetIndex } from './asset-index.ts'
 import { maxCandidates } from './candidates.ts'
+import { containedSimilarity } from './code-similarity.ts'
 import type { Outcome } from './match-group.ts'
 import type { Query, Term } from './query.ts'
 import { agreement, fullScore, leastScore, termSimilarity } from './score.ts'
@@ -74,7 +75,9 @@ function whyNot(query: Query, outcome: Miss, group: readonly Told[], index: Asse
 
 function how(query: Query, outcome: Match): string {
   if (outcome.kind === 'likeness') return `by likeness (${share(outcome.score)})`
-  const keys = query.terms.filter((term) => term.field.isKey && termSimilarity(term, outcome.asset) === 1)
+  const keys = query.terms.filter(
+    (term) => term.field.isKey && (termSimilarity(term, outcome.asset) ?? 0) >= containedSimilarity,
+  )
   return `by its ${listed(keys.map(nameOf))}, which no other asset has`
 }
 

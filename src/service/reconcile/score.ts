@@ -1,7 +1,12 @@
-// How well one asset fits one item: the weighted mean of the likeness of its fields.
+// How well one asset fits one item: what agrees speaks for it, the more the fewer assets have the value; what differs speaks
+// against it, by kind. The score is the share of what speaks for it.
 
-import { similarityOf } from './similarity.ts'
+import { containedSimilarity, namesNoCode } from './code-similarity.ts'
+import { daysApart } from './dates.ts'
 import type { Query, Term } from './query.ts'
+import { rarityOf } from './rarity.ts'
+import { type Kind, kindOf, similarityOf } from './similarity.ts'
+import type { UsualDaysByField } from './usual-days.ts'
 
 /** Scores are whole numbers, 0 … 10,000: sums of them are exact, so that equal is equal. */
 export const fullScore = 10_000
@@ -10,26 +15,66 @@ export const leastScore = 6_000
 /** Likeness from which a field is said to agree. */
 export const agreement = 0.85
 
+/** What a value speaks for an asset when it agrees (1: a value no other asset has), and against it when it differs. */
+const weights: Readonly<Record<Kind, { readonly gain: number; readonly loss: number }>> = {
+  number: { gain: 1, loss: 1 },
+  day: { gain: 0.3, loss: 0.25 },
+  code: { gain: 1, loss: 0.4 },
+  text: { gain: 1, loss: 1.2 },
+}
+/** Equality of a key nearly decides. */
+const keyGain = 1.6
+/** Days that lie unusually far apart tell more than days that are merely not near. */
+const usualDayLoss = 0.8
 /** A field the asset leaves empty says nothing, but weighs this much of what it would. */
 const emptyFieldShare = 0.5
+/** Words where a code belongs. */
+const noCodeLoss = 0.05
 
 /** `leastScore` and more: a match; 0 where no field agrees. */
-export function scoreOf(query: Query, asset: number): number {
-  let sum = 0
-  let total = 0
+export function scoreOf(query: Query, asset: number, usual?: UsualDaysByField): number {
+  let gained = 0
+  let lost = 0
   let doesAnyAgree = false
   for (const term of query.terms) {
-    const similarity = termSimilarity(term, asset)
-    const weight = term.field.weight
-    total += similarity === undefined ? weight * emptyFieldShare : weight
-    sum += (similarity ?? 0) * weight
-    doesAnyAgree ||= (similarity ?? 0) >= agreement
+    const { gain, loss, similarity } = evidenceOf(term, asset, usual)
+    gained += gain
+    lost += loss
+    doesAnyAgree ||= similarity >= agreement
   }
-  return doesAnyAgree ? Math.round((sum / total) * fullScore) : 0
+  return doesAnyAgree ? Math.round((gained / (gained + lost)) * fullScore) : 0
 }
 
 /** 0 … 1; undefined where the asset's field is empty. */
-export function termSimilarity(term: Term, asset: number): number | undefined {
-  const value = term.field.values[asset]
-  return value === undefined ? undefined : similarityOf(term.value, value, term.field.isCode)
+export function termSimilarity({ field, value }: Term, asset: number): number | undefined {
+  const own = field.values[asset]
+  return own === undefined ? undefined : similarityOf(value, own, field)
+}
+
+interface Evidence {
+  readonly gain: number
+  readonly loss: number
+  readonly similarity: number
+}
+
+function evidenceOf(term: Term, asset: number, usual: UsualDaysByField | undefined): Evidence {
+  const { field, value } = term
+  const own = field.values[asset]
+  if (own === undefined) return { gain: 0, loss: field.weight * emptyFieldShare, similarity: 0 }
+  const similarity = similarityOf(value, own, field)
+  const kind = kindOf(value, own, field.isCode)
+  if (field.isKey && similarity >= containedSimilarity) return { gain: keyGain, loss: 0, similarity }
+  const usualness = kind === 'day' ? usual?.get(field) : undefined
+  if (usualness !== undefined) {
+    const share = usualness(daysApart(value.days, own.days))
+    return { gain: share * weights.day.gain, loss: (1 - share) * usualDayLoss, similarity }
+  }
+  const { gain, loss } = weights[kind]
+  if (kind === 'code' && similarity === 0 && namesNoCode(value))
+    return { gain: 0, loss: noCodeLoss, similarity }
+  return {
+    gain: similarity * gain * rarityOf(field, value, own, similarity),
+    loss: (1 - similarity) * loss * field.weight,
+    similarity,
+  }
 }

@@ -1,24 +1,36 @@
 // How alike two values are, 0 … 1. Numbers are compared as numbers, days as days, codes strictly, words loosely.
 
-import { distance } from 'fastest-levenshtein'
+import { codeSimilarity } from './code-similarity.ts'
 import type { Comparable } from './comparable.ts'
+import { daysApart } from './dates.ts'
+import { type WordWeight, textSimilarity } from './text-similarity.ts'
 
-/** Characters of a text that are compared; longer texts differ or agree within them. */
-const maxComparedCharacters = 256
-/** Below this, likeness of texts is chance. */
-const leastTextSimilarity = 0.5
-/** A code (invoice number, SKU) one character off is usually another thing: it counts this much at most. */
-const nearCodeSimilarity = 0.5
-const leastCodeSimilarity = 0.75
-/** `Room 12` and `Room 13` are alike and not the same. */
-const otherNumbersSimilarity = 0.6
+/** As what two values are compared. */
+export type Kind = 'number' | 'day' | 'code' | 'text'
 
-/** 1 for the same value however written; 0 for different ones. `isCode` says that one character makes another value. */
-export function similarityOf(a: Comparable, b: Comparable, isCode: boolean): number {
+/** What the field says about its values. */
+export interface FieldHabits {
+  readonly isCode: boolean
+  readonly wordWeight: WordWeight
+}
+
+/** A day off counts this much, a month half of it, a third of a year nothing. */
+const nearDaySimilarity = 0.8
+const halfwayDays = 30
+const leastDaySimilarity = 0.15
+
+export function kindOf(a: Comparable, b: Comparable, isCode: boolean): Kind {
+  if (a.numbers.length > 0 && b.numbers.length > 0) return isCode ? 'code' : 'number'
+  if (a.days.length > 0 && b.days.length > 0) return 'day'
+  return isCode ? 'code' : 'text'
+}
+
+/** 1 for the same value however written; 0 for different ones. `a` is the value given, `b` the asset's. */
+export function similarityOf(a: Comparable, b: Comparable, { isCode, wordWeight }: FieldHabits): number {
   if (a.numbers.length > 0 && b.numbers.length > 0) return numberSimilarity(a, b, isCode)
-  if (a.days.length > 0 && b.days.length > 0) return daySimilarity(a.days, b.days)
+  if (a.days.length > 0 && b.days.length > 0) return daySimilarity(a, b)
   if (a.compact === b.compact) return 1
-  return isCode ? codeSimilarity(a, b) : textSimilarity(a, b)
+  return isCode ? codeSimilarity(a, b) : textSimilarity(a, b, wordWeight)
 }
 
 function numberSimilarity(a: Comparable, b: Comparable, isCode: boolean): number {
@@ -39,60 +51,9 @@ function closeness(x: number, y: number): number {
   return Math.max(0, Math.min(0.99, 1 - apart * 10))
 }
 
-function daySimilarity(a: readonly string[], b: readonly string[]): number {
-  let nearest = Number.POSITIVE_INFINITY
-  for (const x of a) {
-    for (const y of b) nearest = Math.min(nearest, Math.abs(Date.parse(x) - Date.parse(y)) / 86_400_000)
-  }
-  if (nearest === 0) return 1
-  return nearest <= 3 ? 0.5 : 0
-}
-
-function codeSimilarity(a: Comparable, b: Comparable): number {
-  const ratio = levenshteinRatio(a.compact, b.compact)
-  return ratio >= leastCodeSimilarity ? ratio * nearCodeSimilarity : 0
-}
-
-function textSimilarity(a: Comparable, b: Comparable): number {
-  const best = Math.max(
-    levenshteinRatio(a.text, b.text),
-    levenshteinRatio(sortedWords(a), sortedWords(b)),
-    wordOverlap(a.words, b.words),
-  )
-  if (best < leastTextSimilarity) return 0
-  return Math.min(best, haveOtherNumbers(a, b) ? otherNumbersSimilarity : 0.99)
-}
-
-function haveOtherNumbers(a: Comparable, b: Comparable): boolean {
-  const x = numbersIn(a)
-  const y = numbersIn(b)
-  return x !== '' && y !== '' && x !== y
-}
-
-function numbersIn(value: Comparable): string {
-  return value.words
-    .filter((word) => /\p{N}/u.test(word))
-    .toSorted()
-    .join(' ')
-}
-
-function levenshteinRatio(a: string, b: string): number {
-  const x = a.slice(0, maxComparedCharacters)
-  const y = b.slice(0, maxComparedCharacters)
-  return 1 - distance(x, y) / Math.max(x.length, y.length, 1)
-}
-
-function sortedWords(value: Comparable): string {
-  return value.words.length === 1 ? value.text : value.words.toSorted().join(' ')
-}
-
-// Dice's coefficient over words; more where one text has all words of the other, as `Acme` and `Acme GmbH`.
-function wordOverlap(a: readonly string[], b: readonly string[]): number {
-  const left = new Set(a)
-  const right = new Set(b)
-  let shared = 0
-  for (const word of left) if (right.has(word)) shared++
-  const shorter = Math.min(left.size, right.size)
-  if (shared === shorter) return 0.8 + 0.15 * (shorter / Math.max(left.size, right.size))
-  return (2 * shared) / (left.size + right.size)
+function daySimilarity(a: Comparable, b: Comparable): number {
+  const apart = Math.abs(daysApart(a.days, b.days))
+  if (apart === 0) return 1
+  const similarity = nearDaySimilarity / (1 + apart / halfwayDays)
+  return similarity < leastDaySimilarity ? 0 : similarity
 }

@@ -1,7 +1,7 @@
-// How long reconciliation takes over 10,000 assets, in milliseconds. Needs `npm run build`.
+// How long reconciliation takes over 10,000 assets, in milliseconds. Started by `scripts/bench-reconcile --speed`.
 
-import { indexAssets } from '../dist/service/reconcile/asset-index.js'
-import { reconcile } from '../dist/service/reconcile/reconcile.js'
+import { indexAssets } from '../../src/service/reconcile/asset-index.ts'
+import { reconcile } from '../../src/service/reconcile/reconcile.ts'
 
 const assetCount = 10_000
 const rounds = 5
@@ -33,9 +33,15 @@ const assets = Array.from({ length: assetCount }, (_, at) => ({
     city: cities[at % 6],
   },
 }))
-const picked = Array.from({ length: 1000 }, (_, at) => assets[(at * 7919) % assetCount])
-const column = (field, change = String) => picked.map((asset) => change(asset.rowData[field]))
-const misspelt = (text) => `${text.slice(0, 2)}#${text.slice(3)}`
+const picked = Array.from({ length: 1000 }, (_, at) => assets[(at * 7919) % assetCount]!)
+const column = (
+  field: keyof (typeof picked)[number]['rowData'],
+  change: (value: unknown) => string = String,
+): string[] => picked.map((asset) => change(asset.rowData[field]))
+const misspelt = (value: unknown): string => {
+  const text = String(value)
+  return `${text.slice(0, 2)}#${text.slice(3)}`
+}
 
 const inputs = {
   'one item by its key': { invoice_number: 'inv 2026 00042', total: '57,67 EUR' },
@@ -46,14 +52,15 @@ const inputs = {
   '1,000 items, misspelt': { vendor: column('vendor', misspelt), date: column('date') },
 }
 
-const median = (times) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]
+const median = (times: readonly number[]): number =>
+  times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.NaN
 
 console.log(
   `${assetCount} assets; median of ${rounds} rounds in ms: first run (index made) / later runs; items matched`,
 )
 for (const [title, data] of Object.entries(inputs)) {
-  const first = []
-  const later = []
+  const first: number[] = []
+  const later: number[] = []
   let matched = 0
   for (let round = 0; round < rounds; round++) {
     const start = performance.now()

@@ -1,0 +1,32 @@
+// How the baselines read a statement's values. Written for this data, unlike the engine's own reading.
+
+export function plain(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll('ä', 'ae')
+    .replaceAll('ö', 'oe')
+    .replaceAll('ü', 'ue')
+    .replaceAll(/[^a-z0-9]+/g, ' ')
+    .trim()
+}
+
+export function amountIn(text: string): number {
+  const bare = text.replaceAll(/[^\d.,]/g, '')
+  return Number(bare.includes(',') ? bare.replaceAll('.', '').replace(',', '.') : bare)
+}
+
+/** Days since the epoch. */
+export function dayIn(text: string): number {
+  const [day, month, year] = text.includes('.') ? text.split('.') : text.split('-').toReversed()
+  return Math.round(Date.UTC(Number(year!.padStart(4, '20')), Number(month) - 1, Number(day)) / 86_400_000)
+}
+
+/** A row as one line of text. */
+export function lineOf(
+  row: { invoice_number: string; customer: string; amount: number | string; date: string },
+  withReferences: boolean,
+): string {
+  const amount = (typeof row.amount === 'number' ? row.amount : amountIn(row.amount)).toFixed(2)
+  const date = new Date(dayIn(row.date) * 86_400_000).toISOString().slice(0, 10)
+  return [withReferences ? plain(row.invoice_number) : '', plain(row.customer), amount, date].join(' ').trim()
+}

@@ -1,0 +1,94 @@
+// What a careful clerk would program by hand for exactly this data: it knows which field is what and that payments come after
+// invoices. The reference first, then sum, name and days.
+
+import { distance } from 'fastest-levenshtein'
+import { type Contestant, type Pair, takeBestFirst } from './contestants.ts'
+import { amountIn, dayIn, plain } from './read.ts'
+
+const likeness = (a: string, b: string): number => 1 - distance(a, b) / Math.max(a.length, b.length, 1)
+
+/** Best of the whole, the beginning (names are cut) and the sorted words, without the legal form. */
+function nameLikeness(a: string, b: string): number {
+  const bare = (name: string): string =>
+    plain(name)
+      .replace(/ (gmbh co kg|gmbh|ag|kg|e k|ek|ug|ohg|ltd|sarl)$/, '')
+      .replace(/^(fa|firma|c o) /, '')
+  const [x, y] = [bare(a), bare(b)]
+  const sorted = (text: string): string => text.split(' ').toSorted().join(' ')
+  const length = Math.min(x.length, y.length)
+  const cut = length >= 5 ? likeness(x.slice(0, length), y.slice(0, length)) * 0.98 : 0
+  return Math.max(likeness(x, y), likeness(sorted(x), sorted(y)), cut)
+}
+
+export const rules: Contestant = {
+  name: 'rules',
+  settings: {
+    name: [0.5, 0.6, 0.7, 0.8, 0.9],
+    days: [45, 60, 100],
+    discount: [0, 0.021, 0.031, 0.05],
+    fee: [0, 5, 15],
+    discountName: [0.7, 0.85, 0.95],
+    referenceName: [0, 0.4],
+    typos: [0, 1],
+  },
+  prepare({ invoices, payments }, withReferences) {
+    const ledger = invoices.map((invoice) => ({
+      digits: plain(invoice.invoice_number).replaceAll(' ', ''),
+      last: String(Number(invoice.invoice_number.split('-').at(-1))),
+      day: dayIn(invoice.date),
+      ...invoice,
+    }))
+    const possible = payments.flatMap((payment, at) => {
+      const reference = withReferences ? plain(payment.invoice_number).replaceAll(' ', '') : ''
+      const words = withReferences
+        ? plain(payment.invoice_number)
+            .split(' ')
+            .map((word) => word.replace(/^0+/, ''))
+        : []
+      const amount = amountIn(payment.amount)
+      const day = dayIn(payment.date)
+      return ledger.flatMap((invoice, number) => {
+        const off = Math.abs(amount - invoice.amount)
+        const isNamed = reference !== '' && reference.includes(invoice.digits)
+        const isNumbered = words.includes(invoice.last)
+        const isNearlyNamed =
+          Math.abs(reference.length - invoice.digits.length) <= 1 && distance(reference, invoice.digits) === 1
+        // Nothing below can match the others, whatever the settings.
+        if (!isNamed && !isNumbered && !isNearlyNamed && off > invoice.amount * 0.05 && off > 15) return []
+        return {
+          payment: at,
+          invoice: number,
+          isNamed,
+          isNumbered,
+          isNearlyNamed,
+          off,
+          share: off / invoice.amount,
+          late: day - invoice.day,
+          name: nameLikeness(payment.customer, invoice.customer),
+        }
+      })
+    })
+    return (settings) => {
+      const pairs: Pair[] = []
+      for (const one of possible) {
+        const isInTime = one.late >= 0 && one.late <= settings['days']!
+        const order = one.name - Math.abs(one.late - 20) / 1000
+        if (one.isNamed && one.name >= settings['referenceName']!) pairs.push({ ...one, score: 10 + order })
+        else if (
+          (one.isNumbered || (settings['typos'] === 1 && one.isNearlyNamed)) &&
+          (one.off < 0.01 || one.name > 0.8)
+        )
+          pairs.push({ ...one, score: 8 + order })
+        else if (one.off < 0.005 && one.name >= settings['name']! && isInTime)
+          pairs.push({ ...one, score: 6 + order })
+        else if (
+          (one.share <= settings['discount']! || one.off <= settings['fee']!) &&
+          one.name >= settings['discountName']! &&
+          isInTime
+        )
+          pairs.push({ ...one, score: 4 + order })
+      }
+      return takeBestFirst(pairs, payments.length)
+    }
+  },
+}

@@ -1,0 +1,50 @@
+// The assets whose number lies near another one: an invoice that is paid less its discount or a bank's fee.
+
+import type { Comparable } from './comparable.ts'
+
+/** Assets told at most. */
+const maxNear = 48
+const maxApart = 0.06
+
+export interface NearNumbers {
+  /** Assets whose number lies within 6 % of this one without being equal, nearest first. */
+  near(number: number): readonly number[]
+  /** How many lie no further from `number` than `distance`. */
+  countWithin(number: number, distance: number): number
+}
+
+export function nearNumbersOf(values: readonly (Comparable | undefined)[]): NearNumbers {
+  const sorted = values
+    .flatMap((value, asset) => (value?.numbers ?? []).map((number) => ({ number, asset })))
+    .sort((a, b) => a.number - b.number || a.asset - b.asset)
+  return {
+    near(number) {
+      const limit = Math.abs(number) * maxApart
+      let above = lowerBound(sorted, number)
+      let below = above - 1
+      const near: number[] = []
+      while (near.length < maxNear) {
+        const up = (sorted[above]?.number ?? Number.POSITIVE_INFINITY) - number
+        const down = number - (sorted[below]?.number ?? Number.NEGATIVE_INFINITY)
+        if (Math.min(up, down) > limit) break
+        const found = up <= down ? sorted[above++] : sorted[below--]
+        if (found !== undefined && found.number !== number) near.push(found.asset)
+      }
+      return near
+    },
+    countWithin: (number, distance) =>
+      lowerBound(sorted, number + distance + Number.EPSILON * Math.abs(number)) -
+      lowerBound(sorted, number - distance),
+  }
+}
+
+function lowerBound(sorted: readonly { readonly number: number }[], number: number): number {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((sorted[middle]?.number ?? 0) < number) low = middle + 1
+    else high = middle
+  }
+  return low
+}

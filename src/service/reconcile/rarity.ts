@@ -1,0 +1,51 @@
+// How much it tells that a value agrees: a sum one asset has tells nearly which, a currency all have tells nothing.
+
+import { type Comparable, exactKeysOf } from './comparable.ts'
+
+const leastRarity = 0.25
+const strangeWordRarity = 0.5
+/** Legal forms and forms of address: written or left out at will. */
+const formalWords: ReadonlySet<string> = new Set(
+  (
+    'ab ag and as bv co company corp corporation e ek ev fa firma frau gbr gmbh herr inc incorporated k kg kgaa limited ' +
+    'llc llp ltd messrs mr mrs ms nv ohg oy plc pty sa sarl sas se sl spa srl the u ug und'
+  ).split(' '),
+)
+const formalWordRarity = 0.05
+
+/** Search key → the assets that have it. */
+type Postings = ReadonlyMap<string, readonly number[]>
+
+interface Field {
+  readonly postings: Postings
+  readonly values: readonly unknown[]
+  readonly numbers: { countWithin(number: number, distance: number): number }
+}
+
+/** 0.25 (every asset has it) … 1 (one has it). */
+export function rarityOf(field: Field, given: Comparable, own: Comparable, similarity: number): number {
+  let count = 1
+  if (similarity < 1 && given.numbers.length > 0 && own.numbers.length > 0) {
+    const [number = 0] = given.numbers
+    // The further apart, the more others are as near.
+    const distance = Math.min(...own.numbers.map((other) => Math.abs(other - number)))
+    return shareOf(Math.max(1, field.numbers.countWithin(number, distance)), field.values.length)
+  }
+  for (const key of exactKeysOf(own)) count = Math.max(count, field.postings.get(key)?.length ?? 0)
+  // `Weber` may be any of the Webers.
+  if (similarity < 1)
+    for (const key of exactKeysOf(given)) count = Math.max(count, field.postings.get(key)?.length ?? 0)
+  return shareOf(count, field.values.length)
+}
+
+/** Of a word of a field, above 0 … 1; `Firma`, `c/o`, a slip of the pen: words no asset has tell half. */
+export function wordRarity(postings: Postings, total: number, word: string): number {
+  if (word.length <= 1 || formalWords.has(word)) return formalWordRarity
+  const count = postings.get(`t:${word}`)?.length
+  return count === undefined ? strangeWordRarity : shareOf(count, total)
+}
+
+function shareOf(count: number, total: number): number {
+  if (total <= 1) return 1
+  return Math.max(leastRarity, Math.min(1, 1 - Math.log(count) / Math.log(total)))
+}
