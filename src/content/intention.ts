@@ -121,6 +121,62 @@ export function merge(
   }
 }
 
+/**
+ * What takes the place of an intention that cannot go on (refused, or cut off) when the next one for its path stands right
+ * behind it: nothing of the older one's may be left where nobody looks for it. The first goes where the older one stood.
+ * Undefined where both must be seen through.
+ */
+export function succession(older: Intention, newer: IntentionDraft): readonly IntentionDraft[] | undefined {
+  if (older.kind === 'prune' || newer.kind === 'prune') return undefined
+  if (newer.path === older.path) {
+    const merged = merge(older, newer, false)
+    const left = older.keepSource === true ? undefined : leftBehind(older)
+    if (left === undefined) return merged === undefined ? [] : [merged]
+    if (merged?.kind !== 'put' || merged.source !== undefined)
+      return merged === undefined ? [left] : [merged, left]
+    // The newer content moves there in its place.
+    return [{ ...merged, source: older.source, sourceFingerprint: older.sourceFingerprint }]
+  }
+  if (newer.source !== older.path) return undefined
+  // Shown again after its delete was refused, and used: it is wanted.
+  if (older.kind === 'delete') return [newer]
+  if (newer.keepSource === true) return undefined
+  return movedOn(older, newer)
+}
+
+/** What is at a path was to be moved away from there, and now never will be: it goes all the same. */
+function leftBehind({ path, source, sourceFingerprint }: Intention): IntentionDraft | undefined {
+  if (source === undefined || source === path) return undefined
+  return { kind: 'delete', path: source, base: sourceFingerprint }
+}
+
+/** What never came to its path is moved on from there: it goes straight to where it is wanted now. */
+function movedOn(older: Intention, newer: IntentionDraft): readonly IntentionDraft[] {
+  const replaced = older.base !== undefined || isDoubtful(older)
+  const { spool = older.spool, size = older.size, digest = older.digest } = newer
+  const isFromElsewhere = older.source !== undefined && older.source !== older.path
+  const left: IntentionDraft[] =
+    isFromElsewhere && replaced ? [{ kind: 'delete', path: older.path, base: older.base }] : []
+  if (isFromElsewhere && older.source === newer.path) {
+    // Back to where it came from: there it still is.
+    const { source: _source, sourceFingerprint: _fingerprint, ...back } = newer
+    return spool === undefined
+      ? left
+      : [{ ...back, spool, size, digest, base: older.sourceFingerprint }, ...left]
+  }
+  const source = isFromElsewhere ? older.source : replaced ? older.path : undefined
+  const put: IntentionDraft = {
+    ...newer,
+    spool,
+    size,
+    digest,
+    source,
+    sourceFingerprint: isFromElsewhere ? older.sourceFingerprint : older.base,
+    keepSource: isFromElsewhere && older.keepSource === true,
+  }
+  return [put, ...left]
+}
+
 /** True when an earlier attempt may have stored something. */
 export function isDoubtful(intention: Pick<Intention, 'isInDoubt' | 'doubts'>): boolean {
   return intention.isInDoubt || intention.doubts.length > 0

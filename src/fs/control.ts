@@ -97,6 +97,7 @@ function* foldersUnder(folder: Node): Iterable<Node> {
 /** Tries everything at or under the path again, now, also what the service refused. Answers how many. */
 export function retry(sb: Superblock, path: string): number {
   sb.files.reach.probeNow()
+  sb.files.reach.probeNow()
   return sb.queue.expedite((intention) => concerns(intention, path), { refusedToo: true })
 }
 

@@ -16,6 +16,7 @@ import { silentLog } from '../log.ts'
 import { AttributeStore } from './tree/attribute-store.ts'
 import { timeOfMs } from './tree/attributes.ts'
 import { preserve } from './unsent/content.ts'
+import { errnoOf } from './errno-of.ts'
 import type { FileSystemOptions } from './contract.ts'
 import { HandleTable } from './tree/handles.ts'
 import { longestTtlMs } from './tree/listings.ts'
@@ -121,6 +122,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     journal,
     log,
     clock,
+    errnoOf,
     run: (intention, signal) => committer.run(intention, signal),
     say: (event) => agreed(sb, event),
   })
@@ -149,9 +151,10 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
   } // prettier-ignore
   // Whatever waits for a service that was out of reach goes on as soon as it answers again.
   files.reach.onChange((state, before) => {
+    if (state === 'away') queue.pause()
+    else if (state === 'reachable') queue.goOn()
     if (state !== 'reachable' || before !== 'away') return
     void tree.endStale()
-    queue.expedite(({ attempts }) => attempts > 0)
   })
   return sb
 }

@@ -7,6 +7,8 @@ import {
   isUnder,
   merge,
   pathsOf,
+  succession,
+  type Intention,
   type IntentionDraft,
 } from '../../src/content/intention.ts'
 
@@ -56,5 +58,89 @@ describe('paths', () => {
     expect(isUnder('/a', '/a')).toBe(true)
     expect(isUnder('/ab', '/a')).toBe(false)
     expect(isUnder('/anything', '/')).toBe(true)
+  })
+})
+
+describe('succession of what was refused', () => {
+  const refused = (draft: IntentionDraft): Intention => intend(1, draft, 0)
+
+  it.each<[string, IntentionDraft, IntentionDraft, object[] | undefined]>([
+    [
+      'a save over a move moves there in its place',
+      { kind: 'put', path: '/c', source: '/a', sourceFingerprint: 'v1' },
+      { kind: 'put', path: '/c', spool: '2' },
+      [{ kind: 'put', path: '/c', spool: '2', source: '/a', sourceFingerprint: 'v1' }],
+    ],
+    [
+      'a delete after a move deletes what was to be moved',
+      { kind: 'put', path: '/c', source: '/a', sourceFingerprint: 'v1' },
+      { kind: 'delete', path: '/c' },
+      [{ kind: 'delete', path: '/a', base: 'v1' }],
+    ],
+    [
+      'and what it was to replace',
+      { kind: 'put', path: '/c', source: '/a', sourceFingerprint: 'v1', base: 'v2' },
+      { kind: 'delete', path: '/c' },
+      [
+        { kind: 'delete', path: '/c', base: 'v2' },
+        { kind: 'delete', path: '/a', base: 'v1' },
+      ],
+    ],
+    [
+      'another move to the same place deletes what the first was to move',
+      { kind: 'put', path: '/c', source: '/a', sourceFingerprint: 'v1' },
+      { kind: 'put', path: '/c', source: '/b', sourceFingerprint: 'v3' },
+      [
+        { kind: 'put', path: '/c', source: '/b', sourceFingerprint: 'v3' },
+        { kind: 'delete', path: '/a', base: 'v1' },
+      ],
+    ],
+    [
+      'a save over a copy leaves the original alone',
+      { kind: 'put', path: '/c', source: '/a', keepSource: true },
+      { kind: 'put', path: '/c', spool: '2' },
+      [{ kind: 'put', path: '/c', spool: '2' }],
+    ],
+    [
+      'a move of a move goes straight from where the document is',
+      { kind: 'put', path: '/c', source: '/a', sourceFingerprint: 'v1' },
+      { kind: 'put', path: '/d', source: '/c' },
+      [{ kind: 'put', path: '/d', source: '/a', sourceFingerprint: 'v1', keepSource: false }],
+    ],
+    [
+      'a move back is nothing at all',
+      { kind: 'put', path: '/c', source: '/a', sourceFingerprint: 'v1' },
+      { kind: 'put', path: '/a', source: '/c' },
+      [],
+    ],
+    [
+      'a move of a save that never arrived is that save elsewhere',
+      { kind: 'put', path: '/c', spool: '1', size: 3 },
+      { kind: 'put', path: '/d', source: '/c', spool: '1', size: 3 },
+      [{ kind: 'put', path: '/d', spool: '1', size: 3 }],
+    ],
+    [
+      'a move of a save over takes the version before away',
+      { kind: 'put', path: '/c', spool: '1', base: 'v1' },
+      { kind: 'put', path: '/d', source: '/c' },
+      [{ kind: 'put', path: '/d', spool: '1', source: '/c', sourceFingerprint: 'v1' }],
+    ],
+    [
+      'a document whose delete was refused is moved',
+      { kind: 'delete', path: '/c', base: 'v1' },
+      { kind: 'put', path: '/d', source: '/c', sourceFingerprint: 'v1' },
+      [{ kind: 'put', path: '/d', source: '/c', sourceFingerprint: 'v1' }],
+    ],
+    [
+      'what only shares the source stays behind it',
+      { kind: 'put', path: '/c', source: '/a' },
+      { kind: 'put', path: '/a', spool: '2' },
+      undefined,
+    ],
+  ])('%s', (_title, older, newer, wanted) => {
+    const drafts = succession(refused(older), newer)
+    if (wanted === undefined) expect(drafts).toBeUndefined()
+    else expect(drafts).toMatchObject(wanted)
+    expect(drafts?.length).toBe(wanted?.length)
   })
 })

@@ -91,15 +91,15 @@ describe.skipIf(whyNoFuse() !== undefined)('faults', () => {
   it('upload refused (4xx): close tells, the content is kept, retry sends it, recover copies it out', async () => {
     const { calls, docmount, mountpoint, unsent, drain } = await fault.mount()
     const { faults } = fault.service.service
-    const clear = faults.inject({ kind: 'status', status: 403 }, { method: 'PUT' })
-    expect(await errorOf(calls.writeFile('/a.txt', 'precious'))).toBe('EACCES')
+    const clear = faults.inject({ kind: 'status', status: 413 }, { method: 'PUT' })
+    expect(await errorOf(calls.writeFile('/a.txt', 'precious'))).toBe('EFBIG')
     expect(await unsent()).toMatchObject([{ path: '/a.txt', state: 'refused' }])
     const rescued = join(fault.folder, 'rescued.txt')
     await docmount(['recover', join(mountpoint, 'a.txt'), rescued])
     expect(await readFile(rescued, 'utf8')).toBe('precious')
     const waited = await docmount(['wait', mountpoint], { mayFail: true })
     expect(waited.code).not.toBe(0)
-    expect(waited.stderr).toMatch(/403/)
+    expect(waited.stderr).toMatch(/413/)
     clear()
     await docmount(['retry', mountpoint])
     await drain()

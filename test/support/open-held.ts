@@ -32,7 +32,7 @@ export interface HeldDrive extends AsyncDisposable {
 
 export async function openHeld(
   given: Readonly<Record<string, string>> = {},
-  options: Pick<FileSystemOptions, 'settleAfterMs'> = {},
+  options: Pick<FileSystemOptions, 'closeWaitMs' | 'settleAfterMs'> = {},
 ): Promise<HeldDrive> {
   const temporary = await makeTemporaryFolder()
   const testService = await startTestService()

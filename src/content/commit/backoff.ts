@@ -12,15 +12,23 @@ const longestRestMs = 60_000
 
 /** True when the same intention may succeed later with nothing changed: it is tried again for as long as it takes. */
 export function isWorthRetrying(error: unknown): boolean {
-  // Only the answer to a change (PUT, DELETE) is a refusal of it; a question that failed is asked anew.
-  if (error instanceof ApiError && error.method === 'GET') return true
+  if (error instanceof ApiError)
+    return error.method === 'GET' || isNoVerdict(error.status) || isTemporary(error)
   if (error instanceof ErrnoError && error.code === 'ESTALE') return true
   return isTemporary(error) || isLocalTrouble(error)
 }
 
-/** A key that expired may be renewed (401 re-reads it), and a full disk may be emptied: neither is the document's fault. */
+/**
+ * Only the answer to a change (PUT, DELETE) is a refusal of it, and of those, what judges the document. Who asks (401,
+ * 403: a key to be renewed, a gateway that is not ready) and what stands there just now (409: also what we deleted
+ * ourselves, and what does not show yet) is another matter.
+ */
+function isNoVerdict(status: number): boolean {
+  return status === 401 || status === 403 || status === 409
+}
+
+/** A full disk may be emptied: not the document's fault. */
 function isLocalTrouble(error: unknown): boolean {
-  if (error instanceof ApiError) return error.status === 401
   if (error instanceof ContentError) return true
   const code = (error as NodeJS.ErrnoException | undefined)?.code
   // A DOMException's code is a number.

@@ -10,10 +10,11 @@
 // What waits is always seen to: it is held, refused, stands behind something older, or the alarm is set for it (`overlooked`).
 
 import PQueue from 'p-queue'
-import { NetworkError } from '../../api/errors.ts'
+import { ApiError, NetworkError } from '../../api/errors.ts'
 import type { RemoteFile } from '../../api/types.ts'
 import { createClock, type Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
+import { ErrnoError } from '../../errno-error.ts'
 import { redact } from '../../redact.ts'
 import { fingerprintOf } from '../fingerprint.ts'
 import {
@@ -22,12 +23,14 @@ import {
   isMergeable,
   merge,
   pathsOf,
+  succession,
   type Intention,
   type IntentionDraft,
 } from '../intention.ts'
 import type { Journal } from '../spool/journal.ts'
 import { Alarm } from './alarm.ts'
 import { backoffMs, isWorthRetrying, longestWaitMs } from './backoff.ts'
+import { CountedLog } from './counted-log.ts'
 import { Job } from './job.ts'
 import { PathOrder } from './path-order.ts'
 import type { QueueEvent } from './queue-event.ts'
@@ -38,6 +41,8 @@ export interface CommitQueueOptions {
   /** Uploads and deletes under way at once. Default 8. */
   readonly concurrency?: number
   readonly clock?: Clock
+  /** The errno name that callers are told of an error. */
+  errnoOf(error: unknown): string
   run(intention: Intention, signal: AbortSignal): Promise<RemoteFile | undefined>
   /** Told of every turn an intention takes: inside the journal transaction that takes it, before anybody waiting is told. */
   say(event: QueueEvent): void
@@ -60,14 +65,17 @@ export class CommitQueue {
   readonly #line: PQueue
   readonly #inLine = new Set<Job>()
   readonly #alarm: Alarm
+  readonly #log: CountedLog
   /** A look that is about to be taken. */
   #soon: NodeJS.Immediate | undefined
   #lastSubmitAt = 0
+  #isPaused = false
   #isClosed = false
 
   constructor(options: CommitQueueOptions) {
     this.#options = options
     this.#clock = options.clock ?? createClock()
+    this.#log = new CountedLog(options.log)
     this.#line = new PQueue({ concurrency: options.concurrency ?? 8 })
     this.#alarm = new Alarm(this.#clock.steady, () => this.#look())
   }
@@ -118,6 +126,8 @@ export class CommitQueue {
   resume(intentions: readonly Intention[]): void {
     for (const intention of intentions) {
       const job = new Job(intention)
+      const { isRefused, errorErrno, lastError } = intention
+      if (isRefused) job.error = new ErrnoError(errorErrno ?? 'EIO', lastError ?? 'refused by the service')
       const waitMs = intention.notBefore - this.#clock.wall()
       // Whoever set the clock meanwhile set nothing of this: no wait was ever longer than the longest.
       if (waitMs > 0 && waitMs <= longestWaitMs(intention.attempts)) job.dueAt = this.#clock.steady() + waitMs
@@ -139,17 +149,32 @@ export class CommitQueue {
   #accept(draft: IntentionDraft): Job | undefined {
     this.#lastSubmitAt = this.#clock.steady()
     const older = this.#mergeableWith(draft)
-    if (older === undefined) {
-      this.#letGo(draft.path)
-      return this.#journaled(draft)
+    if (older !== undefined) {
+      const isExpected = this.#order.at(draft.path)[0] !== older
+      const merged = merge(older.intention, draft, isExpected)
+      return this.#succeed(older, merged === undefined ? [] : [merged])
     }
-    const isExpected = this.#order.at(draft.path)[0] !== older
-    return this.#succeed(older, merge(older.intention, draft, isExpected))
+    const refused = this.#refusedBefore(draft)
+    const instead = refused === undefined ? undefined : succession(refused.intention, draft)
+    if (refused !== undefined && instead !== undefined) return this.#succeed(refused, instead)
+    this.#letGo(draft)
+    return this.#journaled(draft)
   }
 
-  /** What is held for a newer submit, and cannot be merged with it, goes first. */
-  #letGo(path: string): void {
+  /** What was refused, and would stand in the way of this for ever. */
+  #refusedBefore({ path, source }: IntentionDraft): Job | undefined {
+    const at = [path, ...(source === undefined || this.#order.at(path).length > 0 ? [] : [source])]
+    return at
+      .map((each) => this.#order.at(each).at(-1))
+      .find((job) => job?.intention.isRefused === true && job.isIdle && at.includes(job.intention.path))
+  }
+
+  /** What is held for a newer submit, and cannot be merged with it, goes first; what is being sent only to be deleted stops. */
+  #letGo({ kind, path }: IntentionDraft): void {
     for (const job of this.#order.at(path)) if (job.intention.path === path) this.release(job)
+    const last = this.#order.at(path).at(-1)
+    const isFutile = last?.isRunning === true && last.intention.path === path && isMergeable(last.intention)
+    if (kind === 'delete' && isFutile && last.intention.spool !== undefined) this.hold(last)
   }
 
   /** The last job of this path, if it is idle, wants this path and no other, and nothing of its past must be seen through first. */
@@ -159,33 +184,38 @@ export class CommitQueue {
     return last.intention.path === draft.path && isMergeable(last.intention) ? last : undefined
   }
 
-  #succeed(older: Job, draft: IntentionDraft | undefined): Job | undefined {
-    const successor = draft === undefined ? undefined : this.#inPlaceOf(older, draft)
+  #succeed(older: Job, [first, ...rest]: readonly IntentionDraft[]): Job | undefined {
+    const successor = first === undefined ? undefined : this.#inPlaceOf(older, first)
     if (successor === undefined) this.#drop(older)
     supersede(older, successor)
     this.#options.say({ kind: 'superseded', intention: older.intention })
+    // What stands at such a path by now sees to it.
+    for (const draft of rest) if (this.#order.at(draft.path).length === 0) this.#journaled(draft)
     // What stood behind the older one may be first now.
     this.#lookSoon()
     return successor
   }
 
-  /** A job that failed and has a newer one for the same path right behind it makes way. */
-  #mergeBehind(job: Job): void {
+  /** A job that did not come to its end makes way for the one right behind it. */
+  #makeWay(job: Job): void {
     const [first, second, ...more] = this.#order.at(job.intention.path)
-    if (first !== job || second === undefined || more.length > 0 || !second.isIdle) return
-    if (second.intention.path !== job.intention.path) return
-    if (!isMergeable(job.intention) || !isMergeable(second.intention)) return
+    if (first !== job || second?.isIdle !== true || more.length > 0 || !this.#order.isLast(second)) return
+    const areMergeable = isMergeable(job.intention) && isMergeable(second.intention)
+    const instead =
+      areMergeable || job.intention.isRefused ? succession(job.intention, second.intention) : undefined
+    if (instead === undefined) return
     this.#options.journal.transaction(() => {
       this.#drop(second)
-      const successor = this.#succeed(job, merge(job.intention, second.intention, false))
+      const successor = this.#succeed(job, instead)
       supersede(second, successor)
       this.#options.say({ kind: 'replaced', intention: second.intention, successor })
     })
   }
 
-  /** A move comes after everything that is still on its way to its source: it keeps no older place. */
+  /** A move comes after everything that is still on its way to its source: it keeps no older place but its own. */
   #inPlaceOf(older: Job, draft: IntentionDraft): Job {
-    if (isMergeable(draft)) return this.#putInPlace(older, draft)
+    const before = pathsOf(older.intention)
+    if (pathsOf(draft).every((path) => before.includes(path))) return this.#putInPlace(older, draft)
     this.#drop(older)
     return this.#journaled(draft)
   }
@@ -268,8 +298,31 @@ export class CommitQueue {
     return count
   }
 
+  /** The service is away: nothing is begun until `goOn`, and whoever waits hears of it at once. */
+  pause(): void {
+    if (this.#isPaused) return
+    this.#isPaused = true
+    for (const job of this.#order.all()) {
+      if (job.isRunning) continue
+      job.isUnreachable = true
+      job.announce()
+    }
+  }
+
+  /** The service is back: what waits for it goes on at once. */
+  goOn(): void {
+    if (!this.#isPaused) return
+    this.#isPaused = false
+    for (const job of this.#order.all()) {
+      job.isUnreachable = false
+      if (job.intention.attempts > 0) hasten(job)
+    }
+    this.#look()
+  }
+
   /** A new job: only what it stands behind, and itself, may have something to do now. Looking at all that wait would cost the square of them. */
   #offer(job: Job): void {
+    job.isUnreachable = this.#isPaused
     if (this.#isClosed) return
     if (this.#hurry(job)) {
       this.#look()
@@ -291,7 +344,7 @@ export class CommitQueue {
 
   /** True when nothing but time keeps it from running. */
   #mayGo(job: Job): boolean {
-    return !job.isHeld && !job.intention.isRefused && this.#order.isFirst(job)
+    return !this.#isPaused && !job.isHeld && !job.intention.isRefused && this.#order.isFirst(job)
   }
 
   /** Several jobs that end in one turn are followed by one look at what they made way for. */
@@ -369,7 +422,9 @@ export class CommitQueue {
     job.controller = undefined
     if (this.#order.has(job)) {
       this.#waiting.add(job)
-      this.#mergeBehind(job)
+      this.#makeWay(job)
+      // What it was stopped for waits for it all the same.
+      if (this.#order.has(job) && this.#order.at(intention.path).at(-1) !== job) this.release(job)
     }
     job.announce()
     this.#lookSoon()
@@ -430,9 +485,9 @@ export class CommitQueue {
 
   #failed(job: Job, error: unknown): void {
     const { intention } = job
-    if (this.#isClosed) return
-    if (job.isHeld) return
+    if (this.#isClosed || job.isHeld) return
     job.error = error
+    intention.errorErrno = this.#options.errnoOf(error)
     // A service may echo a signature or a key in what it says.
     intention.lastError = redact(error instanceof Error ? error.message : String(error))
     job.isUnreachable =
@@ -441,10 +496,8 @@ export class CommitQueue {
       const waitMs = backoffMs(intention.attempts, error)
       job.dueAt = this.#clock.steady() + waitMs
       intention.notBefore = this.#clock.wall() + waitMs
-      this.#options.log.warn(
-        { path: intention.path, attempts: intention.attempts, error: intention.lastError },
-        'not sent yet, trying again',
-      )
+      const { path, attempts, lastError } = intention
+      this.#log.warn(kindOf(error), { path, attempts, error: lastError }, 'not sent yet, trying again')
     } else {
       intention.isRefused = true
       this.#options.log.error(
@@ -465,12 +518,6 @@ export class CommitQueue {
     }
   }
 
-  /** Removes a refused job for good: its owner has undone what it stood for. */
-  abandon(job: Job): void {
-    this.#options.journal.transaction(() => this.#drop(job))
-    this.#end(job)
-  }
-
   #end(job: Job): void {
     job.isDone = true
     job.announce()
@@ -482,10 +529,18 @@ export class CommitQueue {
     this.#isClosed = true
     clearImmediate(this.#soon)
     this.#alarm.clear()
+    this.#log.close()
     for (const job of this.#order.all())
       job.controller?.abort(new DOMException('the mount ends', 'AbortError'))
     await this.#line.onIdle()
   }
+}
+
+/** What makes two failures the same for whoever reads the log. */
+function kindOf(error: unknown): string {
+  if (error instanceof ApiError) return String(error.status)
+  if (error instanceof NetworkError) return error.kind
+  return error instanceof Error ? error.name : 'error'
 }
 
 /** Whoever waits for the one waits for the other. */

@@ -75,6 +75,8 @@ export class Committer {
       intention.base = fingerprintOf(record)
       this.#options.save(intention)
       signal.throwIfAborted()
+      // The copy stands: a power cut that took this knowledge back would look for it at a source that is gone.
+      await this.#options.secure(intention)
     }
     // A copy within the service has just looked at the source; whoever sent other bytes, or came back after a crash, has not.
     const isSourceKnown = isFresh && intention.spool === undefined
@@ -104,7 +106,7 @@ export class Committer {
         if (standing.kind === 'folder')
           throw new ErrnoError('EISDIR', `${path}: a folder stands here in the service`)
         const whose = await this.#whose(intention, standing, signal)
-        if (whose === 'done') return standing
+        if (whose === 'done' || (await this.#hasMoved(intention, standing, signal))) return standing
         await this.#options.secure(intention)
         await this.#makeRoom(intention, standing, whose === 'theirs', signal)
       }
@@ -155,6 +157,7 @@ export class Committer {
     signal: AbortSignal,
   ): Promise<void> {
     const { path } = intention
+    await this.#checkContent(intention, signal)
     if (isTheirs) {
       if (this.#options.keepConflicts && !(await this.#isCopyOfSource(intention, standing, signal))) {
         const { files, hostName } = this.#options
@@ -166,7 +169,6 @@ export class Committer {
       intention.base = fingerprintOf(standing)
       this.#options.save(intention)
     }
-    await this.#checkContent(intention, signal)
     await this.#options.preserve(path, signal)
     await this.#delete(path, signal)
   }
@@ -182,6 +184,14 @@ export class Committer {
     if (original?.kind !== 'file') {
       throw new ErrnoError('ENOENT', `${source}: gone from the service, so ${path} cannot be made from it`)
     }
+  }
+
+  /** A move that was seen through, and forgotten in a power cut: nothing is at the source, and what it had is here. */
+  async #hasMoved(intention: Intention, standing: RemoteFile, signal: AbortSignal): Promise<boolean> {
+    const { isInDoubt, source, spool, size } = intention
+    if (!isInDoubt || source === undefined || spool !== undefined || size === undefined) return false
+    if (standing.size !== size) return false
+    return (await lookUp(this.#options.files, source, { signal })) === undefined
   }
 
   /** A move cut off before it was proven left its own copy behind: that is no version of anybody else. */

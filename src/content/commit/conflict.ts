@@ -90,12 +90,9 @@ async function copyTo(
   }
 }
 
-/** The service does not take this content by `uri`: the same bytes may still go through us. */
+/** The service does not take this content by `uri` (501: not at all): the same bytes may still go through us. */
 export function isUriRefusal(error: unknown): boolean {
-  return (
-    error instanceof ApiError &&
-    error.status >= 400 &&
-    error.status < 500 &&
-    ![401, 403, 408, 409, 429].includes(error.status)
-  )
+  if (!(error instanceof ApiError)) return false
+  const { status } = error
+  return status === 501 || (status >= 400 && status < 500 && ![401, 403, 408, 409, 429].includes(status))
 }

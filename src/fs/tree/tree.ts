@@ -190,6 +190,14 @@ export class Tree {
     this.listings.known(folder)?.names.delete(name)
   }
 
+  /** What was shown is gone: hides the name, and tells the door. */
+  vanish(folder: Node, name: string, fingerprint: string | undefined): void {
+    this.bury(folder, name, fingerprint)
+    if (folder.folder !== undefined) folder.folder.generation++
+    this.notifier.entryChanged(folder.ino, name)
+    this.notifier.contentChanged(folder.ino)
+  }
+
   /** The name may show again, as the service has it. */
   unbury(folder: Node, name: string): void {
     if (folder.folder?.tombstones.delete(name) !== true) return

@@ -114,9 +114,15 @@ export function landed(sb: Superblock, folder: Node): void {
 
 /** Nothing is at this path any more. */
 function settleAway(sb: Superblock, path: string, fingerprint: string | undefined): void {
-  const slash = path.lastIndexOf('/')
-  const folder = sb.tree.find(slash === 0 ? '/' : path.slice(0, slash))
-  if (folder !== undefined) sb.tree.settleTombstone(folder, path.slice(slash + 1), fingerprint)
+  const { folder, name } = placeOf(sb, path)
+  if (folder !== undefined) {
+    // It was shown again after a refusal.
+    const shown = sb.tree.listings.known(folder)?.names.get(name)
+    const isHidden = folder.folder?.tombstones.has(name) === true || folder.folder?.kept.has(name) === true
+    if (!isHidden && shown?.kind === 'file' && fingerprintOf(shown) === fingerprint)
+      sb.tree.vanish(folder, name, fingerprint)
+    sb.tree.settleTombstone(folder, name, fingerprint)
+  }
   sb.attributes.forget(path)
 }
 
@@ -148,17 +154,15 @@ function dropSpool(sb: Superblock, id: string): void {
   void sb.spool.remove(id).catch(() => {})
 }
 
-/** A delete the service refuses for good: the document is still there, so it shows again. */
-function refused(sb: Superblock, intention: Intention): void {
-  if (intention.kind !== 'delete') return
-  const job = sb.queue.find(intention.path)
-  if (job === undefined || job.intention.id !== intention.id) return
-  sb.queue.abandon(job)
-  const slash = intention.path.lastIndexOf('/')
-  const folder = sb.tree.find(slash === 0 ? '/' : intention.path.slice(0, slash))
-  if (folder !== undefined) sb.tree.unbury(folder, intention.path.slice(slash + 1))
-  sb.log.error(
-    { path: intention.path, error: intention.lastError },
-    'the service refused to delete it: it is shown again',
-  )
+/** A delete the service refuses: the document is still there, so it shows again, until somebody retries. */
+function refused(sb: Superblock, { kind, path, lastError }: Intention): void {
+  if (kind !== 'delete') return
+  const { folder, name } = placeOf(sb, path)
+  if (folder !== undefined) sb.tree.unbury(folder, name)
+  sb.log.error({ path, error: lastError }, 'the service refused to delete it: it is shown again')
+}
+
+function placeOf(sb: Superblock, path: string): { folder: Node | undefined; name: string } {
+  const slash = path.lastIndexOf('/')
+  return { folder: sb.tree.find(slash === 0 ? '/' : path.slice(0, slash)), name: path.slice(slash + 1) }
 }

@@ -88,6 +88,8 @@ function restore(sb: Superblock, job: Job): void {
   const { intention } = job
   const { folder, name } = parentOf(sb, intention.path)
   if (intention.kind !== 'put') {
+    // Refused: it is still there, and shows.
+    if (intention.isRefused) return
     const standing = folder.folder?.children.get(name)
     if (standing !== undefined && standing.folder === undefined) moveOut(sb, folder, standing)
     sb.tree.bury(folder, name, intention.base)

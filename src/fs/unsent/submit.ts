@@ -1,5 +1,6 @@
 // The way down: from a dirty node to an intention in the queue. Close waits here.
 
+import { ApiError } from '../../api/errors.ts'
 import { waitForJob, type Job } from '../../content/commit/job.ts'
 import { fingerprintOf } from '../../content/fingerprint.ts'
 import { keepBackup } from './backup.ts'
@@ -122,6 +123,7 @@ export async function fsync(sb: Superblock, node: Node, signal: AbortSignal): Pr
     await sb.journal.durable()
     return
   }
+  if (job.intention.isRefused) throw job.error
   sb.queue.expedite((intention) => intention === job.intention)
   await waitForService(sb, job, signal)
 }
@@ -159,7 +161,13 @@ export async function waitForService(sb: Superblock, job: Job, signal: AbortSign
   const outcome = await (isPatient ? waiting : sb.files.reach.unlessAway(waiting))
   if (outcome === 'done') return
   await sb.journal.durable()
+  // It is kept, and tried again; whoever saved it hears that nobody may, so far.
+  if (outcome === 'timeout' && isForbidden(job.error)) throw job.error
   sb.log.info({ path: job.intention.path, outcome }, 'saved here; sending goes on in the background')
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 401 || error.status === 403)
 }
 
 /** The last close of a node: commits what no flush did, and gives clean content to the cache. */

@@ -74,10 +74,10 @@ export const writeFaults: Topic<DocmountDoor> = (it) => {
   )
 
   it('a refusal is the error of close, and the content stays readable here', async ({ door, folder, at }) => {
-    await withFault(door, { kind: 'status', status: 403 }, { method: 'PUT', path: at('a.txt') }, async () => {
+    await withFault(door, { kind: 'status', status: 413 }, { method: 'PUT', path: at('a.txt') }, async () => {
       const file = await door.open(at('a.txt'), 'w')
       await file.write('precious', 0)
-      await expect(file.close()).rejects.toMatchObject({ code: 'EACCES' })
+      await expect(file.close()).rejects.toMatchObject({ code: 'EFBIG' })
       expect((await door.readFile(at('a.txt'))).toString()).toBe('precious')
       expect(await door.unsent()).toBe(1)
     })

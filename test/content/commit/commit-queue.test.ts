@@ -23,6 +23,7 @@ function open(): void {
   queue = new CommitQueue({
     journal,
     log: silentLog,
+    errnoOf: () => 'EIO',
     run: async (intention, signal) => {
       ran.push(`${intention.kind} ${intention.path}`)
       await answers.get(intention.path)?.(intention, signal)

@@ -86,6 +86,8 @@ type Step =
   | { do: 'step'; ms: number }
   | { do: 'fulfil' }
   | { do: 'restart' }
+  | { do: 'pause' }
+  | { do: 'go on' }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('submit' as const), draft }) },
@@ -115,8 +117,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   {
-    weight: 1,
-    arbitrary: fc.constantFrom<Step>({ do: 'fulfil' }, { do: 'restart' }),
+    weight: 2,
+    arbitrary: fc.constantFrom<Step>({ do: 'fulfil' }, { do: 'restart' }, { do: 'pause' }, { do: 'go on' }),
   },
 )
 
@@ -156,6 +158,7 @@ describe('whatever happens to the queue', () => {
             look(`${JSON.stringify(one)} and a moment`)
           }
           isQuietEnd = true
+          setup.queue.goOn()
           for (const job of setup.queue.jobs()) setup.queue.release(job)
           for (const end of running) end()
           setup.queue.expedite(() => true, { refusedToo: true })
@@ -222,6 +225,12 @@ async function take(setup: QueueSetup, one: Step, running: Set<(error?: Error) =
       return
     case 'fulfil':
       await queue.fulfilled(queue.untriedDeletes('/d'))
+      return
+    case 'pause':
+      queue.pause()
+      return
+    case 'go on':
+      queue.goOn()
       return
     case 'restart':
       await setup.restart()

@@ -40,7 +40,10 @@ export function setUpQueue(work: Work): QueueSetup {
   const open = (): { journal: Journal; queue: CommitQueue } => {
     const journal = new Journal(dir)
     const say = (event: QueueEvent): void => void events.push(event)
-    return { journal, queue: new CommitQueue({ journal, log: silentLog, clock, run: work, say }) }
+    return {
+      journal,
+      queue: new CommitQueue({ journal, log: silentLog, clock, errnoOf: () => 'EIO', run: work, say }),
+    }
   }
   const end = async (): Promise<void> => {
     await setup.queue.close()

@@ -1,0 +1,38 @@
+// Warnings that come in thousands (one per document and attempt, while a service is unwell) are counted, not repeated.
+
+import type { Log } from '../../log.ts'
+
+const windowMs = 10_000
+
+export class CountedLog {
+  readonly #log: Log
+  /** How many came since the first was logged, by kind. */
+  readonly #repeated = new Map<string, { count: number; timer: NodeJS.Timeout }>()
+
+  constructor(log: Log) {
+    this.#log = log
+  }
+
+  /** Logs the first of a kind; those that follow within ten seconds become one line at their end. */
+  warn(kind: string, fields: object, message: string): void {
+    const repeated = this.#repeated.get(kind)
+    if (repeated !== undefined) {
+      repeated.count++
+      return
+    }
+    this.#log.warn(fields, message)
+    const timer = setTimeout(() => this.#end(kind, message), windowMs).unref()
+    this.#repeated.set(kind, { count: 0, timer })
+  }
+
+  close(): void {
+    for (const { timer } of this.#repeated.values()) clearTimeout(timer)
+    this.#repeated.clear()
+  }
+
+  #end(kind: string, message: string): void {
+    const count = this.#repeated.get(kind)?.count ?? 0
+    this.#repeated.delete(kind)
+    if (count > 0) this.#log.warn({ kind, count }, `${message}: as often again`)
+  }
+}

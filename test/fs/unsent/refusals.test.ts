@@ -1,0 +1,215 @@
+// What the service refuses blocks nothing: something newer takes its place, and people are told.
+
+import { describe, expect, it } from 'vitest'
+import { errnoOf } from '../../../src/fs/errno-of.ts'
+import { openHeld, type HeldDrive } from '../../support/open-held.ts'
+import { waitUntil } from '../../support/wait-until.ts'
+
+async function held(drive: HeldDrive): Promise<Record<string, string>> {
+  const documents = await drive.testService.other.documents('/')
+  return Object.fromEntries([...(documents ?? [])].map(([path, bytes]) => [path, bytes.toString()]))
+}
+
+/** Resolves when the one unsent change at the path is refused. */
+async function refusedAt(drive: HeldDrive, path: string): Promise<void> {
+  await waitUntil(`${path} to be refused`, () =>
+    drive
+      .fileSystem()
+      .unsent('/')
+      .some((unsent) => unsent.path === path && unsent.state === 'refused'),
+  )
+}
+
+describe.each([
+  ['', false],
+  [' and a restart', true],
+])('a rename whose source another client deleted%s', (_, isRestarted) => {
+  async function refusedRename(): Promise<HeldDrive> {
+    const drive = await openHeld({ '/a.txt': 'first' })
+    await drive.calls().readdir('/')
+    drive.hold('/c.txt')
+    await drive.calls().rename('/a.txt', '/c.txt')
+    await drive.testService.other.delete('/a.txt')
+    drive.release()
+    await refusedAt(drive, '/c.txt')
+    if (isRestarted) await drive.restart()
+    return drive
+  }
+
+  it('makes way for a save', async () => {
+    await using drive = await refusedRename()
+    await drive.calls().writeFile('/c.txt', 'second')
+    await drive.drain()
+    expect(await held(drive)).toEqual({ 'c.txt': 'second' })
+    await drive.calls().writeFile('/c.txt', 'third')
+    await drive.drain()
+    expect(await held(drive)).toEqual({ 'c.txt': 'third' })
+  })
+
+  it('makes way for a delete', async () => {
+    await using drive = await refusedRename()
+    await drive.calls().unlink('/c.txt')
+    await drive.drain()
+    expect(drive.fileSystem().unsent('/')).toEqual([])
+    expect(await drive.calls().readdir('/')).toEqual([])
+  })
+
+  it('makes way for another document that takes its name', async () => {
+    await using drive = await refusedRename()
+    await drive.testService.other.put('/b.txt', 'another')
+    await drive.fileSystem().refresh('/')
+    await drive.calls().rename('/b.txt', '/c.txt')
+    await drive.drain()
+    expect(await held(drive)).toEqual({ 'c.txt': 'another' })
+  })
+
+  it('is done when its source is back, and tried again', async () => {
+    await using drive = await refusedRename()
+    await drive.testService.other.put('/a.txt', 'again')
+    expect(drive.fileSystem().retry('/c.txt')).toBe(1)
+    await drive.drain()
+    expect((await held(drive))['c.txt']).toBe('again')
+  })
+})
+
+describe('a save that the service refuses', () => {
+  async function refusedSave(): Promise<HeldDrive> {
+    const drive = await openHeld()
+    await drive.calls().readdir('/')
+    drive.testService.service.faults.inject(
+      { kind: 'status', status: 413 },
+      { method: 'PUT', path: '/a.txt' },
+    )
+    await drive.calls().writeFile('/a.txt', 'too much')
+    await refusedAt(drive, '/a.txt')
+    return drive
+  }
+
+  it('is renamed away, and arrives there', async () => {
+    await using drive = await refusedSave()
+    await drive.calls().rename('/a.txt', '/b.txt')
+    await drive.drain()
+    expect(await held(drive)).toEqual({ 'b.txt': 'too much' })
+  })
+
+  it('is renamed away after a restart, and arrives there', async () => {
+    await using drive = await refusedSave()
+    await drive.restart()
+    await drive.calls().rename('/a.txt', '/b.txt')
+    await drive.calls().rename('/b.txt', '/c.txt')
+    await drive.drain()
+    expect(await held(drive)).toEqual({ 'c.txt': 'too much' })
+  })
+
+  it('is what fsync, close and wait say, also after a restart', async () => {
+    await using drive = await refusedSave()
+    await drive.restart()
+    const file = await drive.calls().open('/a.txt', 'r+')
+    await expect(file.sync()).rejects.toMatchObject({ code: 'EFBIG' })
+    await expect(file.close()).rejects.toMatchObject({ code: 'EFBIG' })
+    const waited = await drive
+      .fileSystem()
+      .wait('/', { timeoutMs: 5_000 })
+      .catch((error: unknown) => error)
+    expect(errnoOf(waited)).toBe('EFBIG')
+    expect(String(waited)).toMatch(/PUT \/a\.txt: 413/)
+  })
+})
+
+describe('a delete that the service refuses', () => {
+  async function refusedDelete(): Promise<HeldDrive> {
+    const drive = await openHeld({ '/a.txt': 'a' })
+    await drive.calls().readdir('/')
+    const { faults } = drive.testService.service
+    faults.inject({ kind: 'status', status: 400 }, { method: 'DELETE', times: 1 })
+    await drive.calls().unlink('/a.txt')
+    await refusedAt(drive, '/a.txt')
+    return drive
+  }
+
+  it('is shown like a refused save, and so is the document; retry deletes it', async () => {
+    await using drive = await refusedDelete()
+    expect(await drive.calls().readdir('/')).toEqual(['a.txt'])
+    expect(drive.fileSystem().unsent('/')).toMatchObject([
+      { path: '/a.txt', action: 'delete', state: 'refused', lastError: /400/ },
+    ])
+    await drive.restart()
+    expect(await drive.calls().readdir('/')).toEqual(['a.txt'])
+    expect(drive.fileSystem().retry('/')).toBe(1)
+    await drive.drain()
+    expect(await drive.calls().readdir('/')).toEqual([])
+    expect(await held(drive)).toEqual({})
+  })
+
+  it('is forgotten when the document is saved, and tried again when it is deleted again', async () => {
+    await using drive = await refusedDelete()
+    await drive.calls().writeFile('/a.txt', 'wanted')
+    await drive.drain()
+    expect(await held(drive)).toEqual({ 'a.txt': 'wanted' })
+    drive.testService.service.faults.inject({ kind: 'status', status: 400 }, { method: 'DELETE', times: 1 })
+    await drive.calls().unlink('/a.txt')
+    await refusedAt(drive, '/a.txt')
+    await drive.calls().unlink('/a.txt')
+    await drive.drain()
+    expect(await held(drive)).toEqual({})
+  })
+
+  it('does not hold up a rename of the document', async () => {
+    await using drive = await refusedDelete()
+    await drive.calls().rename('/a.txt', '/b.txt')
+    await drive.drain()
+    expect(await held(drive)).toEqual({ 'b.txt': 'a' })
+  })
+})
+
+describe('what is no verdict on the document', () => {
+  it('a 409 after our own DELETE, however long it lasts: the document arrives', async () => {
+    await using drive = await openHeld({ '/a.txt': 'first' })
+    await drive.calls().readdir('/')
+    const { faults } = drive.testService.service
+    faults.inject({ kind: 'status', status: 409 }, { method: 'PUT', path: '/a.txt', times: 7 })
+    await drive.calls().writeFile('/a.txt', 'second')
+    await drive.drain()
+    expect(await held(drive)).toEqual({ 'a.txt': 'second' })
+    expect(drive.fileSystem().status().conflicts).toBe(0)
+  })
+
+  it.each([401, 403])('a %d to a PUT waits, is told, and is tried again', async (status) => {
+    await using drive = await openHeld()
+    await drive.calls().readdir('/')
+    const clear = drive.testService.service.faults.inject({ kind: 'status', status }, { method: 'PUT' })
+    await drive.calls().writeFile('/a.txt', 'a')
+    await waitUntil('an attempt to have failed', () =>
+      drive
+        .fileSystem()
+        .unsent('/')
+        .some(({ state, lastError }) => state === 'retrying' && lastError?.includes(String(status))),
+    )
+    clear()
+    await drive.drain()
+    expect(await held(drive)).toEqual({ 'a.txt': 'a' })
+  })
+
+  it('a service that has no copies by uri (501) renames by upload', async () => {
+    await using drive = await openHeld({ '/a.txt': 'a' })
+    await drive.calls().readdir('/')
+    drive.testService.service.faults.inject(
+      { kind: 'status', status: 501 },
+      { method: 'PUT', path: '/b.txt', times: 1 },
+    )
+    await drive.calls().rename('/a.txt', '/b.txt')
+    await drive.drain()
+    expect(await held(drive)).toEqual({ 'b.txt': 'a' })
+    expect(drive.fileSystem().unsent('/')).toEqual([])
+  })
+})
+
+it('a close that waits says that nobody may, and the content is kept and tried again', async () => {
+  await using drive = await openHeld({}, { closeWaitMs: 300 })
+  await drive.calls().readdir('/')
+  const clear = drive.testService.service.faults.inject({ kind: 'status', status: 403 }, { method: 'PUT' })
+  await expect(drive.calls().writeFile('/a.txt', 'a')).rejects.toMatchObject({ code: 'EACCES' })
+  clear()
+  await drive.drain()
+  expect(await held(drive)).toEqual({ 'a.txt': 'a' })
+})
