@@ -9,7 +9,7 @@ import type { CallDescription } from './errors.ts'
 import type { KeyHolder } from './key-holder.ts'
 import { withRetry } from './retry.ts'
 import type { Repeatable } from './retry.ts'
-import type { Answer, Transport, TransportRequest } from './transport.ts'
+import { bodyLengthOf, type Answer, type Transport, type TransportRequest } from './transport.ts'
 import type { CallOptions, RequestRecord } from './types.ts'
 import type { Log } from '../log.ts'
 
@@ -129,6 +129,7 @@ async function attemptOnce(
     if (spec.isDeadlineForProgress === true) deadline.renew()
   }
   let status: number | undefined
+  let bytes = spec.body?.length
   try {
     onProgress()
     const answer = await caller.transport.api({
@@ -141,12 +142,14 @@ async function attemptOnce(
       ...(spec.body === undefined ? {} : { body: spec.body.open(ended.signal, onProgress) }),
     })
     status = answer.status
+    bytes ??= bodyLengthOf(answer)
     watch?.onProgress()
     return await outcomeOf(spec, call, attempt, answer, key)
   } finally {
     // The service may answer before it has read the body (an early 409): whoever feeds the body must stop.
     ended.abort(attemptEnded)
-    caller.onRequest?.({ ...call, status, attempt, elapsedMs: performance.now() - startedAt })
+    const elapsedMs = performance.now() - startedAt
+    caller.onRequest?.({ kind: 'api', ...call, status, attempt, elapsedMs, bytes })
   }
 }
 

@@ -4,7 +4,7 @@ import { Deadline } from './deadline.ts'
 import { NetworkError } from './errors.ts'
 import type { CallDescription } from './errors.ts'
 import { type Part, partOf } from './download-part.ts'
-import type { Answer, Transport } from './transport.ts'
+import { bodyLengthOf, type Answer, type Transport } from './transport.ts'
 import type { CallOptions, Download, Range, RequestRecord } from './types.ts'
 
 export interface DownloaderOptions {
@@ -29,6 +29,7 @@ export function createDownloader(downloader: DownloaderOptions): Downloader {
     const deadline = new Deadline([options?.signal, watch?.signal], options?.deadlineMs ?? downloader.stallMs)
     const startedAt = performance.now()
     let status: number | undefined
+    let bytes: number | undefined
     try {
       const answer = await downloader.transport.download({
         call,
@@ -43,6 +44,7 @@ export function createDownloader(downloader: DownloaderOptions): Downloader {
         signal: deadline.signal,
       })
       status = answer.status
+      bytes = bodyLengthOf(answer)
       watch?.onProgress()
       const part = await partOf(call, answer, range, [url, place.target])
       return {
@@ -54,7 +56,8 @@ export function createDownloader(downloader: DownloaderOptions): Downloader {
       deadline.dispose()
       throw deadline.explain(call, error)
     } finally {
-      downloader.onRequest?.({ ...call, status, attempt: 1, elapsedMs: performance.now() - startedAt })
+      const elapsedMs = performance.now() - startedAt
+      downloader.onRequest?.({ kind: 'download', ...call, status, attempt: 1, elapsedMs, bytes })
     }
   }
 }

@@ -30,6 +30,12 @@ export interface Answer {
   discard(): void
 }
 
+/** What the answer says of its body's length, if it does. */
+export function bodyLengthOf(answer: Answer): number | undefined {
+  const length = answer.header('content-length')
+  return length === undefined ? undefined : Number(length)
+}
+
 export interface Transport {
   /** To the service; headers may carry the key. Throws NetworkError, or what the body's source threw. */
   api(request: TransportRequest): Promise<Answer>

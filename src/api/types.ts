@@ -136,10 +136,14 @@ export type KeySource = string | { read(): Promise<string> }
 
 /** Told of every finished HTTP attempt; `path` is the document's path, never a URL with a signature. */
 export interface RequestRecord {
+  /** A call to the service, or a download by a presigned URL. */
+  readonly kind: 'api' | 'download'
   readonly method: string
   readonly path: string
   /** Undefined when no answer came. */
   readonly status: number | undefined
   readonly elapsedMs: number
   readonly attempt: number
+  /** Of the body that was sent, otherwise of the answer's; undefined where nobody said. */
+  readonly bytes: number | undefined
 }

@@ -12,6 +12,7 @@ export const commandFiles: Readonly<Record<string, () => Promise<CommandFile>>> 
   mount: () => import('./commands/mount.ts'),
   unmount: () => import('./commands/unmount.ts'),
   status: () => import('./commands/status.ts'),
+  log: () => import('./commands/log.ts'),
   wait: () => import('./commands/wait.ts'),
   refresh: () => import('./commands/refresh.ts'),
   retry: () => import('./commands/retry.ts'),

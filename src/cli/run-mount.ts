@@ -124,7 +124,7 @@ function sessionOptionsOf(
   options: MountCommandOptions,
   key: StartSessionOptions['key'],
   makeMountpoint: boolean,
-): Omit<StartSessionOptions, 'log' | 'logFile'> {
+): Omit<StartSessionOptions, 'log' | 'logFile' | 'isTraced'> {
   const { cacheTtl, closeWait, cacheSize, renameLimit, unsupportedAs, uid, gid } = options
   if (unsupportedAs !== undefined && !isMimetype(unsupportedAs)) {
     throw new UsageError(`--unsupported-as must be a type the service takes, like text/plain`)

@@ -22,7 +22,7 @@ export interface ServeOptions {
 
 /** Resolves when the drive has ended, with the exit code set. Throws what stopped the start. */
 export async function serveMount(
-  options: Omit<StartSessionOptions, 'log' | 'logFile'>,
+  options: Omit<StartSessionOptions, 'log' | 'logFile' | 'isTraced'>,
   { logFile, isVerbose }: ServeOptions,
 ): Promise<void> {
   // Nobody's working folder is held, least of all one inside the mount.
@@ -30,7 +30,7 @@ export async function serveMount(
   const log = openLog({ file: logFile, isVerbose })
   process.on('uncaughtExceptionMonitor', (error) => log.error({ error }, 'a bug ended the daemon'))
   const signals = listenForSignals(log)
-  const session = await startSession({ ...options, log, logFile })
+  const session = await startSession({ ...options, log, logFile, isTraced: isVerbose })
   signals.obey(session)
   const { mountpoint, driver, stateDir } = session.record
   if (logFile === undefined) console.log(`${options.plan.project} is mounted at ${mountpoint}`)

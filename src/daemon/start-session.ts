@@ -24,6 +24,7 @@ import {
 } from './mount-record.ts'
 import { MountSession } from './mount-session.ts'
 import { prepareMountpoint } from './mountpoint.ts'
+import { traceInto } from './trace.ts'
 import { takeOver } from './take-over.ts'
 
 export interface StartSessionOptions {
@@ -33,10 +34,12 @@ export interface StartSessionOptions {
   /** Makes the mountpoint where it is missing. */
   readonly makeMountpoint: boolean
   readonly allowOther: boolean
-  readonly fileSystem: Omit<FileSystemOptions, 'files' | 'stateDir' | 'cacheDir' | 'log'>
+  readonly fileSystem: Omit<FileSystemOptions, 'files' | 'stateDir' | 'cacheDir' | 'log' | 'onOperation'>
   /** Shows the project's tables as a folder of the drive. */
   readonly showsTables: boolean
   readonly log: Log
+  /** Writes every operation and every call to the service into the log. */
+  readonly isTraced: boolean
   /** Where `log` goes, for `docmount status`; absent when that is no file. */
   readonly logFile?: string | undefined
 }
@@ -67,7 +70,13 @@ async function start(options: StartSessionOptions, undo: (() => Promise<unknown>
   const choice = await chooseDriver(options.driver, { isDescriptorPassed })
   const driver = await loadDriver(choice.driver)
 
-  const client = createClient({ baseUrl: plan.baseUrl, apiKey: options.key, log })
+  const trace = options.isTraced ? traceInto(log) : undefined
+  const client = createClient({
+    baseUrl: plan.baseUrl,
+    apiKey: options.key,
+    log,
+    ...(trace === undefined ? {} : { onRequest: trace.onRequest }),
+  })
   undo.push(() => client.close())
   const projectFiles = await createFileSystem({
     ...options.fileSystem,
@@ -75,6 +84,7 @@ async function start(options: StartSessionOptions, undo: (() => Promise<unknown>
     stateDir: plan.stateDir,
     cacheDir: plan.cacheDir,
     log,
+    ...(trace === undefined ? {} : { onOperation: trace.onOperation }),
   }).catch(async (error: unknown) => {
     throw await describeStartError(error, plan, client)
   })

@@ -16,6 +16,7 @@ import { fallocate, setattr } from './calls/setattr.ts'
 import { start, stop } from './start.ts'
 import { drain, recoverTo, refresh, retry, status, unsentUnder, wait } from './control.ts'
 import type { Superblock } from './superblock.ts'
+import { traced, type Places } from './traced.ts'
 import { unlink } from './calls/unlink.ts'
 
 /** The interface tells no quota: a terabyte, of which half is free, keeps every program content. */
@@ -35,7 +36,15 @@ const statistics: FilesystemStatistics = {
 export async function createFileSystem(options: FileSystemOptions): Promise<FileSystem> {
   const sb = await start(options)
   const operations = operationsOf(sb)
-  return options.readOnly === true ? readOnly(operations) : operations
+  const offered = options.readOnly === true ? readOnly(operations) : operations
+  return options.onOperation === undefined ? offered : traced(offered, placesOf(sb), options.onOperation)
+}
+
+function placesOf(sb: Superblock): Places {
+  return {
+    node: (ino) => sb.tree.nodes.find(ino)?.path ?? sb.tree.former.pathOf(ino) ?? `node ${ino}`,
+    handle: (fh) => sb.handles.find(fh)?.node.path ?? `handle ${fh}`,
+  }
 }
 
 function operationsOf(sb: Superblock): FileSystem {

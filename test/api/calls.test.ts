@@ -20,7 +20,7 @@ describe('a call', () => {
     expect(records).toMatchObject([
       { method: 'GET', path: '/a.txt', status: 503, attempt: 1 },
       { method: 'GET', path: '/a.txt', status: undefined, attempt: 2 },
-      { method: 'GET', path: '/a.txt', status: 200, attempt: 3 },
+      { kind: 'api', method: 'GET', path: '/a.txt', status: 200, attempt: 3 },
     ])
   })
 

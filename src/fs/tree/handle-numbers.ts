@@ -44,6 +44,10 @@ export class HandleNumbers<Handle> {
     return isKind === undefined || isKind(handle) ? (handle as Kind) : undefined
   }
 
+  find(fh: number): Handle | undefined {
+    return this.#handles.get(fh)
+  }
+
   values(): Iterable<Handle> {
     return this.#handles.values()
   }

@@ -67,6 +67,10 @@ export class HandleTable {
     return this.#numbers.add(handle)
   }
 
+  find(fh: number): FileHandle | FolderHandle | undefined {
+    return this.#numbers.find(fh)
+  }
+
   /** Throws EBADF. */
   file(fh: number): FileHandle {
     return this.#numbers.get(fh, isFile)

@@ -1,0 +1,27 @@
+// `docmount log`: what a drive's daemon wrote down.
+
+import type { Command } from 'commander'
+
+const help = `
+With --verbose on docmount mount, the log also has every operation a program asks of the drive (path,
+result, microseconds) and every call to the service (path, status, attempt, milliseconds, bytes).
+
+Examples:
+  $ docmount log ~/acme                          the last lines
+  $ docmount log ~/acme --follow                 and what comes, until Ctrl-C
+  $ docmount log ~/acme/report.pdf --follow      only what concerns this document or folder`
+
+export function register(program: Command): void {
+  program
+    .command('log')
+    .summary("show what a drive's daemon wrote down")
+    .description('Shows the log of a drive, or what it says of one document or folder.')
+    .argument('[path]', 'a mountpoint, or a path on a drive (default: the only drive)')
+    .option('-f, --follow', 'go on with what comes, until Ctrl-C')
+    .option('--json', 'print the lines as they are: JSON')
+    .addHelpText('after', help)
+    .action(async (path: string | undefined, options: { follow?: boolean; json?: boolean }) => {
+      const { runLog } = await import('../run-log.ts')
+      await runLog(path, { isFollowing: options.follow === true, isJson: options.json === true })
+    })
+}
