@@ -12,6 +12,7 @@ import type { Store } from './store/database.ts'
 import type { DetachedTrees } from './store/detached-trees.ts'
 import type { Commits } from './store/open-store.ts'
 import type { Matching } from './tables/matching.ts'
+import type { Tidying } from './store/tidying.ts'
 import type { UriPolicy } from './uploads/fetch-uri.ts'
 
 export interface ServiceContext {
@@ -21,6 +22,8 @@ export interface ServiceContext {
   readonly commits: Commits
   /** Clears what was below deleted folders. */
   readonly detachedTrees: DetachedTrees
+  /** Asked after every deletion. */
+  readonly tidying: Tidying
   /** Threads that parse and match. */
   readonly matching: Matching
   /** The bytes, by content hash. Whoever keeps hashes in tables of their own registers with `blobs.addOwner`. */

@@ -26,6 +26,7 @@ import { openStore } from './store/open-store.ts'
 import { Matching } from './tables/matching.ts'
 import { createKey, ensureProject, findProject, listProjects } from './store/projects.ts'
 import { lockDataDir } from './store/service-lock.ts'
+import { Tidying } from './store/tidying.ts'
 import { defaultUriPolicy } from './uploads/fetch-uri.ts'
 
 const urlLifetimeMs = 15 * 60_000
@@ -52,6 +53,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     closers.push(() => context.matching.close())
     closers.push(() => context.blobs.settled())
     closers.push(() => context.detachedTrees.stop())
+    closers.push(() => context.tidying.stop())
     const projects = await announceProjects(context.store, options.projects ?? [], context.now())
     const metrics = await listenForMetricsOf(context, options)
     closers.push(() => metrics?.close())
@@ -59,6 +61,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     closers.push(() => closeApp(app, context, options.drainMs ?? drainMs))
     await app.listen({ host, port: options.port ?? 0 })
     context.detachedTrees.clear()
+    context.tidying.ask()
     const sweep = context.blobs
       .sweep(closing.signal)
       .catch((error: unknown) => context.log.error({ error }, 'could not look for content nothing refers to'))
@@ -109,11 +112,17 @@ async function openContext(options: ServiceOptions, edge: Edge): Promise<Service
   const drain = new Drain()
   const blobs = new ContentStore(backend, store, commits, log)
   blobs.addOwner((sha256s) => findUsedBlobs(store, sha256s))
+  const detachedTrees = new DetachedTrees(commits, blobs, log)
+  const settled = async (): Promise<void> => {
+    await detachedTrees.settled()
+    await blobs.settled()
+  }
   return {
     store,
     commits,
     matching: new Matching(dataDir, log),
-    detachedTrees: new DetachedTrees(commits, blobs, log),
+    detachedTrees,
+    tidying: new Tidying(store, settled, log),
     blobs,
     signer: createSigner(secret, options.urlLifetimeMs ?? urlLifetimeMs),
     edge,

@@ -1,6 +1,6 @@
 // The data folder: whose it may be, who may read it, and what remains in it.
 
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -20,6 +20,42 @@ async function refusalOf(dataDir: string): Promise<string> {
   expect(error).toBeInstanceOf(StartError)
   return (error as Error).message
 }
+
+describe('what is deleted', () => {
+  test('is in no file of the data folder any more, neither content nor name', async () => {
+    const service = await startTestService()
+    const marker = 'The formula of Coca-Cola is'
+    const holders = async (): Promise<string[]> => {
+      const found: string[] = []
+      for (const name of await readdir(service.dataDir, { recursive: true })) {
+        const bytes = await readFile(join(service.dataDir, name)).catch(() => Buffer.alloc(0))
+        if (bytes.includes(marker) || bytes.includes('recipe-of')) found.push(name)
+      }
+      return found
+    }
+    await service.put('/folder/recipe-of.txt', `${marker} secret`)
+    await service.put('/folder/recipe-of-large.txt', marker.repeat(10_000))
+    expect(await holders()).not.toEqual([])
+    await service.delete('/folder')
+    await expect.poll(holders, { timeout: 20_000 }).toEqual([])
+    await service.close()
+  })
+
+  test('makes the database small again', async () => {
+    const service = await startTestService()
+    const sizes = async (): Promise<number[]> =>
+      Promise.all(
+        ['service.db', 'service.db-wal'].map(async (name) => (await stat(join(service.dataDir, name))).size),
+      )
+    for (let at = 0; at < 100; at++) await service.put(`/many/${at}.txt`, String(at).padEnd(30_000))
+    expect(Math.max(...(await sizes()))).toBeGreaterThan(2_000_000)
+    await service.delete('/many')
+    await expect
+      .poll(sizes, { timeout: 20_000 })
+      .toEqual([expect.toSatisfy((size: number) => size < 1_000_000), 0])
+    await service.close()
+  })
+})
 
 describe('the data folder', () => {
   test('is refused when it holds files of somebody else, and nothing is added to it', async () => {

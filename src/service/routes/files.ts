@@ -82,6 +82,7 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
       context.testing?.history.noteRemoved(known, context.now())
       context.blobs.collect(removed.blobs)
       if (removed.isDetached) context.detachedTrees.clear()
+      context.tidying.ask()
       logChange(context, request, 'deleted', { path, kind: removed.kind })
       return reply.code(204).send()
     },

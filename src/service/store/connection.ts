@@ -26,13 +26,18 @@ const maxStatements = 500
 export class Connection {
   readonly #file: string
   readonly #pragmas: readonly string[]
-  #database: Libsql.Database
+  /** Undefined where it was thrown away: libsql ends the whole process when a closed one is used. */
+  #opened: Libsql.Database | undefined
   #statements = new Map<string, Prepared>()
 
   constructor(file: string, { pragmas }: ConnectionOptions) {
     this.#file = file
     this.#pragmas = pragmas
-    this.#database = this.#open()
+    this.#opened = this.#open()
+  }
+
+  get #database(): Libsql.Database {
+    return (this.#opened ??= this.#open())
   }
 
   /** Throws SqliteError, and is a new connection then unless a constraint refused the row. */
@@ -40,6 +45,11 @@ export class Connection {
     try {
       const { statement, isReader } = this.#prepare(sql)
       if (isReader) return { rows: statement.all(parameters), changes: undefined }
+      // libsql takes one step of it, and some pragmas need many.
+      if (isPragma(sql)) {
+        this.#database.exec(sql)
+        return { rows: [], changes: 0 }
+      }
       return { rows: [], changes: statement.run(parameters).changes }
     } catch (error) {
       if (!codeOf(error).startsWith('SQLITE_CONSTRAINT')) this.renew()
@@ -53,24 +63,29 @@ export class Connection {
   }
 
   get isInTransaction(): boolean {
-    return this.#database.inTransaction
+    return this.#opened?.inTransaction ?? false
   }
 
-  /** Forgets the connection, and with it an open transaction and whatever failed on it. */
+  /** Forgets the connection, and with it an open transaction and whatever failed on it; the next use opens another. */
   renew(): void {
     this.close()
-    this.#database = this.#open()
   }
 
   close(): void {
     this.#statements = new Map()
-    this.#database.close()
+    this.#opened?.close()
+    this.#opened = undefined
   }
 
   #open(): Libsql.Database {
     // Who waits for a lock does so without taking the thread: see `writer-thread.ts` and `dialect.ts`.
     const database = new Libsql(this.#file, { timeout: 0 })
-    for (const pragma of this.#pragmas) database.pragma(pragma)
+    try {
+      for (const pragma of this.#pragmas) database.pragma(pragma)
+    } catch (error) {
+      database.close()
+      throw error
+    }
     return database
   }
 
@@ -84,6 +99,10 @@ export class Connection {
     }
     return prepared
   }
+}
+
+function isPragma(sql: string): boolean {
+  return /^\s*pragma\b/i.test(sql)
 }
 
 /** SQLite's name of what went wrong; empty for other errors. */

@@ -2,6 +2,10 @@
 
 /** Every commit is on the disk before it is answered. */
 export const writerPragmas: readonly string[] = [
+  // Before the first table, or it means nothing: `tidying.ts` gives free pages back.
+  'auto_vacuum = INCREMENTAL',
+  // Deleted content is overwritten, not only forgotten.
+  'secure_delete = ON',
   'journal_mode = WAL',
   'synchronous = FULL',
   'foreign_keys = ON',
