@@ -154,6 +154,8 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     if (state === 'away') queue.pause()
     else if (state === 'reachable') queue.goOn()
     if (state !== 'reachable' || before !== 'away') return
+    // Whatever the clock says of when they were made.
+    queue.distrust([...queue.jobs()].filter(({ intention }) => intention.kind === 'delete'))
     void tree.endStale()
   })
   return sb

@@ -160,7 +160,7 @@ export const awayTopic: Topic<DocmountDoor> = (it) => {
           expect(text('delete.txt')).toBe('theirs, saved anew')
           expect(text('sub/b.txt')).toBe('theirs, put into the folder')
           const kept = [...(held?.keys() ?? [])].filter((name) => name.includes('(conflict '))
-          expect(kept.map(text).sort()).toEqual(['theirs, made meanwhile', 'theirs, unseen'])
+          expect(new Set(kept.map(text))).toEqual(new Set(['theirs, made meanwhile', 'theirs, unseen']))
         },
       )
     }
