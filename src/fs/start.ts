@@ -116,6 +116,8 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     conflictKept: (path, copy) => {
       journal.increment('conflicts')
       log.warn({ path, copy }, 'another client changed it too: their version is kept beside ours')
+      // Asked for anew: the copy shows at once, not when the listing is old.
+      void tree.look(copy)
     },
   })
   const queue = new CommitQueue({

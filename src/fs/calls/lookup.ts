@@ -76,7 +76,8 @@ export function getattr(
   const node = sb.tree.nodes.get(ino)
   const { parent } = node
   // The root always is; what is open, unlinked or local does not depend on a listing.
-  if (parent === undefined || node.isUnlinked || fh !== undefined || isKept(node)) return entryOf(sb, node)
+  if (parent === undefined || node.isUnlinked) return entryOf(sb, node)
+  if (fh !== undefined || isKept(node)) return withKnownSize(sb, node, caller, () => entryOf(sb, node))
   return withListing(sb, parent, caller, () => {
     if (node.isUnlinked && node.openHandles === 0)
       throw new ErrnoError('ENOENT', `${node.path} is gone from the service`)

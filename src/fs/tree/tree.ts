@@ -92,6 +92,14 @@ export class Tree {
     }
   }
 
+  /** Something was made at this path by ourselves, without a node: its folder is listed anew, if anybody knows it. */
+  async look(path: string): Promise<void> {
+    const folder = this.find(path.slice(0, path.lastIndexOf('/')))
+    if (folder?.folder === undefined || this.listings.known(folder) === undefined) return
+    // What cannot be asked now shows when the listing is old.
+    await this.loadFresh(folder).catch(() => {})
+  }
+
   /** The child of this name, if there is one. */
   child(folder: Node, name: string, listing: Listing): Node | undefined {
     const state = folder.folder

@@ -10,6 +10,12 @@ import { waitUntil } from '../../support/wait-until.ts'
 import type { Topic } from '../topic.ts'
 
 const pages = patternedBytes(300_000, 'pages')
+/** In each way to lose the network, unmounted in between or not. */
+const knownIsShown =
+  'what was listed is listed, what was read is read, and of the rest it says that nobody knows'
+const allArrives = 'all that is done is here at once, and arrives'
+const nothingIsOverwritten = 'nothing of what others did meanwhile is overwritten or deleted'
+
 const losses: readonly NetworkState[] = ['refused', 'black-hole', 'portal', 'gateway']
 /** Well beyond the time to live of one second, and what the doors keep. */
 const longerThanAnyCacheMs = 3_000
@@ -59,7 +65,7 @@ export const awayTopic: Topic<DocmountDoor> = (it) => {
       const words = `${how}${isRemounted ? ', unmounted in between' : ''}`
 
       it(
-        `what was listed is listed, what was read is read, and of the rest it says that nobody knows: ${words}`,
+        `${knownIsShown}: ${words}`,
         { 'read.pdf': pages, 'unread.pdf': pages, 'in/a.txt': 'a', 'never/listed/b.txt': 'b' },
         async ({ door, folder, at }) => {
           await names(door, folder)
@@ -85,7 +91,7 @@ export const awayTopic: Topic<DocmountDoor> = (it) => {
       )
 
       it(
-        `all that is done is here at once, and arrives: ${words}`,
+        `${allArrives}: ${words}`,
         {
           'append.txt': 'one',
           'over.txt': 'old',
@@ -133,7 +139,7 @@ export const awayTopic: Topic<DocmountDoor> = (it) => {
       )
 
       it(
-        `nothing of what others did meanwhile is overwritten or deleted: ${words}`,
+        `${nothingIsOverwritten}: ${words}`,
         { 'save.txt': 'seen', 'delete.txt': 'seen', 'sub/a.txt': 'a' },
         async ({ door, folder, at }) => {
           const { other } = door.testService
