@@ -21,7 +21,7 @@ export default defineConfig({
           execArgv,
           include: ['test/**/*.test.ts'],
           exclude: [...mountTests, ...modelTests],
-          testTimeout: 60_000,
+          testTimeout: 30_000,
           hookTimeout: 30_000,
         },
       },

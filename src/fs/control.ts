@@ -30,7 +30,6 @@ export function status(sb: Superblock): FileSystemStatus {
     scratchFiles,
     localOnly: localFiles(sb),
     conflicts: sb.journal.counter('conflicts'),
-    oddEntries: sb.tree.source.oddEntries,
     openHandles: sb.handles.count,
     knownNodes: sb.tree.nodes.count,
     calls: { api: sb.files.apiCalls, downloads: sb.files.downloads, failed: sb.files.failedCalls },

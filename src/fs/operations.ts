@@ -118,8 +118,7 @@ export interface DirectoryEntry {
   readonly name: string
   readonly ino: number
   readonly kind: NodeKind
-  /** Undefined where it has to be asked for: the door looks the name up when somebody wants to know. */
-  entry(): Entry | undefined
+  entry(): Entry
 }
 
 /** Takes one child; `cookie` continues the listing after it. Answers false when there is no more room (the child was not taken). */

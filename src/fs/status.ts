@@ -1,6 +1,5 @@
 // What the filesystem says of itself: the shape of `docmount status --json`, for people and scripts.
 
-import type { OddEntries } from '../api/types.ts'
 import type { Absence, ReachState } from '../content/reach/reach.ts'
 
 /**
@@ -52,8 +51,6 @@ export interface FileSystemStatus {
   /** What has been on this machine only for more than a minute. */
   readonly localOnly: readonly LocalFile[]
   readonly conflicts: number
-  /** Entries the service lists that are not what its interface says: left out, or shown without what is wrong. */
-  readonly oddEntries: OddEntries
   readonly openHandles: number
   readonly knownNodes: number
   readonly calls: { readonly api: number; readonly downloads: number; readonly failed: number }

@@ -36,6 +36,8 @@ export class Work {
   #names = 0
   /** Calls that were answered. */
   operations = 0
+  /** All that was done, in words. */
+  readonly #history: string[] = []
 
   constructor(folder: string, chance: Chance) {
     this.folder = folder
@@ -89,8 +91,13 @@ export class Work {
 
   /** A call that promises nothing of a power cut: it may be undone. */
   async #done(changes: [Timeline, State | undefined][], call: () => Promise<void>): Promise<void> {
+    const what = changes
+      .map(([timeline, state]) => `${nameOf(timeline.now)} → ${nameOf(state)}`)
+      .join(' and ')
     for (const [timeline, state] of changes) timeline.states.push(state)
+    this.#history.push(`${new Date().toISOString()} begun: ${what}`)
     await call()
+    this.#history.push(`${new Date().toISOString()} answered: ${what}`)
     this.operations++
   }
 
@@ -108,12 +115,24 @@ export class Work {
         (state) => state !== undefined && left.get(state.path)?.equals(state.content),
       )
       if (found !== undefined) left.delete(found.path)
-      else if (!possible.includes(undefined)) problems.push(`lost: ${possible.map(nameOf).join(' or ')}`)
+      else if (!possible.includes(undefined))
+        problems.push(
+          `lost: ${possible.map(nameOf).join(' or ')}\n${this.#story(possible.map((state) => state?.path))}`,
+        )
     }
-    for (const [path, content] of left)
-      if (!isLocal(path))
-        problems.push(`doubled, torn or back again: ${nameOf({ path, content: content ?? Buffer.alloc(0) })}`)
+    for (const [path, content] of left) {
+      if (isLocal(path)) continue
+      const what = nameOf({ path, content: content ?? Buffer.alloc(0) })
+      problems.push(`doubled, torn or back again: ${what}\n${this.#story([path])}`)
+    }
     return problems
+  }
+
+  /** What happened to these paths. */
+  #story(paths: readonly (string | undefined)[]): string {
+    return this.#history
+      .filter((line) => paths.some((path) => path !== undefined && line.includes(path)))
+      .join('\n')
   }
 
   #fresh(): string {

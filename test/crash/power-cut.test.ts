@@ -1,8 +1,10 @@
 // The power goes while programs save, rename and delete, with and without the service: `scripts/power-cut` does it often.
 
+import { cp, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import Database from 'libsql'
 import { describe, expect, it } from 'vitest'
 
 import { chance, type Chance } from '../model/chance.ts'
@@ -84,12 +86,14 @@ async function cutOnce(testService: TestService, luck: Chance): Promise<Outcome>
     await Promise.all(running)
     await drive.remove()
     await disk.repower()
+    const journaled = await intentionsIn(state, join(temporary.path, 'look'))
     if (isAway) await testService.start()
     testService.service.faults.clear()
     drive = await startCrashingDrive({ folder: temporary.path, baseUrl, apiKey })
     const unsent = Number(/"intentions":(\d+)/.exec(drive.log())?.[1] ?? 0)
     const problems = await problemsOf(testService, drive, works)
-    if (problems.length > 0) problems.push(drive.log().slice(-3_000))
+    if (problems.length > 0)
+      problems.push(drive.log().slice(-3_000), ...about(problems, journaled, testService))
     return {
       problems,
       operations: works.reduce((sum, work) => sum + work.operations, 0),
@@ -101,6 +105,31 @@ async function cutOnce(testService: TestService, luck: Chance): Promise<Outcome>
     await disk.unmount()
     await temporary.remove()
   }
+}
+
+/** What the cut left in the journal, looked at in a copy: the drive recovers it afterwards. */
+async function intentionsIn(stateDir: string, copy: string): Promise<string[]> {
+  await cp(stateDir, copy, { recursive: true, filter: (path) => !/(lock|listings)\.db|spool/.test(path) })
+  const [drive] = await readdir(join(copy, 'docmount'))
+  const db = new Database(join(copy, 'docmount', drive ?? '', 'journal.db'))
+  const rows = db.prepare('select * from intention order by id').all() as Record<string, unknown>[]
+  const scratch = db.prepare('select * from scratch').all()
+  db.close()
+  return [...rows, ...scratch].map((row) => JSON.stringify(row))
+}
+
+/** What the journal held and the service was asked about the documents in question, in order. */
+function about(
+  problems: readonly string[],
+  journaled: readonly string[],
+  testService: TestService,
+): string[] {
+  const inQuestion = new Set(problems.flatMap((problem) => problem.match(/\/w\d\/f\d+\.\w+/g) ?? []))
+  const concerns = (line: string): boolean => [...inQuestion].some((path) => line.includes(path))
+  const calls = testService.service.calls.map(
+    ({ method, path, status }) => `${method} ${path} ${status ?? 'unanswered'}`,
+  )
+  return [...journaled, ...calls].filter(concerns)
 }
 
 async function runUntilCut(work: Work, drive: CrashingDrive): Promise<void> {

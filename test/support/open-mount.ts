@@ -1,13 +1,11 @@
 // Opens a real mount, the given files in the service behind it.
 
-import type { FileSystemStatus } from '../../src/fs/status.ts'
 import type { OpenDoor, OpenedDoor } from '../behaviour/topic.ts'
 import { startAgent } from './agent.ts'
 import { serviceBehind } from './behind.ts'
 import type { DocmountDoor, DocmountDoorOptions } from './docmount-door.ts'
 import { folderDoor, type FolderDoor } from './folder-door.ts'
-import { mountDrive, type MountedDrive, type MountedDriveOptions } from './mounted.ts'
-import { startNetwork } from './network.ts'
+import { mountDrive, type MountedDrive } from './mounted.ts'
 import { makeOrdinaryUser } from './ordinary-user.ts'
 import { startTestService } from './service.ts'
 import { makeTemporaryFolder } from './temporary-folder.ts'
@@ -34,7 +32,7 @@ export function openMount(name: MountDoorName, options: DocmountDoorOptions = {}
 /** Tells in `undo` how to take back each step as soon as it is made. */
 async function open(
   name: MountDoorName,
-  { cacheTtlSec, closeWaitSec, throughNetwork = false }: DocmountDoorOptions,
+  { cacheTtlSec, closeWaitSec }: DocmountDoorOptions,
   given: ReadonlyMap<string, Uint8Array>,
   undo: (() => Promise<unknown>)[],
 ): Promise<OpenedDoor<MountDoor>> {
@@ -45,11 +43,8 @@ async function open(
   const testService = await startTestService()
   undo.push(() => testService.close())
   for (const [path, content] of given) await testService.other.put(path, content)
-  const network = await startNetwork(() => Number(new URL(testService.baseUrl).port))
-  undo.push(() => network.close())
-  const how: MountedDriveOptions = {
+  const drive = await mountDrive({
     testService,
-    baseUrl: throughNetwork ? network.baseUrl : testService.baseUrl,
     driver: name === 'fuse-native' ? name : 'kernel',
     folder: temporary.path,
     user,
@@ -57,8 +52,7 @@ async function open(
       ...(cacheTtlSec === undefined ? [] : ['--cache-ttl', `${cacheTtlSec}s`]),
       ...(closeWaitSec === undefined ? [] : ['--close-wait', `${closeWaitSec}s`]),
     ],
-  }
-  let drive = await mountDrive(how)
+  })
   undo.push(() => drive.unmount())
   const agent = startAgent(user)
   undo.push(async () => agent.stop())
@@ -67,18 +61,10 @@ async function open(
     user,
     behind: serviceBehind(testService, () => door),
     testService,
-    get drive() {
-      return drive
-    },
-    network,
-    unsent: async () => (await door.status()).unsent.length,
-    async status() {
+    drive,
+    async unsent() {
       const { stdout } = await drive.docmount(['status', drive.mountpoint, '--json'])
-      return JSON.parse(stdout) as FileSystemStatus
-    },
-    async remount() {
-      await drive.end()
-      drive = await mountDrive(how)
+      return (JSON.parse(stdout) as { unsent: unknown[] }).unsent.length
     },
   }
   return { door, explain: () => lastLines(drive.log()), close: () => takeBack(undo) }

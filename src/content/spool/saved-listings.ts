@@ -21,9 +21,9 @@ export class SavedListings {
     const path = join(stateDir, 'listings.db')
     makePrivateDatabase(path)
     this.#db = new Database(path)
-    // Not WAL, which needs shared memory: on a full disk a page of it that cannot be had would end the process. And no lock
-    // that outlives a transaction: the package closes a database only when its statements have been collected.
-    this.#db.exec('pragma journal_mode = truncate')
+    // No shared memory: on a full disk a page of it that cannot be had would end the process.
+    this.#db.exec('pragma locking_mode = exclusive')
+    this.#db.exec('pragma journal_mode = wal')
     this.#db.exec('pragma synchronous = off')
     this.#db.exec(
       'create table if not exists listing (path text primary key, names text not null) without rowid',
@@ -32,8 +32,6 @@ export class SavedListings {
 
   /** What the folder at `path` held when it was last listed. */
   load(path: string): Map<string, RemoteFile | RemoteFolder> | undefined {
-    const unsaved = this.#unsaved.get(path)
-    if (unsaved !== undefined) return new Map(unsaved)
     const row = this.#db.prepare('select names from listing where path = ?').get(path) as
       | { names: string }
       | undefined

@@ -115,6 +115,7 @@ async function settled(sb: Superblock, node: Node): Promise<string | undefined> 
   const listing = await sb.tree.listing(parent)
   const why = whyLocal(node.name, (name) => sb.tree.child(parent, name, listing) !== undefined)
   if (why !== undefined) return why
+  if (node.content === undefined && node.version === undefined) return 'its content is missing'
   await bringHere(sb, node, AbortSignal.timeout(600_000))
   const { content } = node
   if (content === undefined) return undefined

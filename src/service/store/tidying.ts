@@ -6,7 +6,6 @@ import type { Log } from '../../log.ts'
 import type { Store } from './database.ts'
 
 const pauseMs = 2_000
-const retryMs = 5_000
 /** Pages at once: 8 MiB, some 30 ms of the writer's time. */
 const pagesAtOnce = 2_000
 
@@ -15,8 +14,7 @@ export class Tidying {
   readonly #settled: () => Promise<unknown>
   readonly #log: Log
   #timer: NodeJS.Timeout | undefined
-  #running: Promise<unknown> = Promise.resolve()
-  #hasFailed = false
+  #running: Promise<void> = Promise.resolve()
   #isStopped = false
 
   /** `settled` resolves when what was deleted so far is cleared. */
@@ -29,16 +27,15 @@ export class Tidying {
   /** Something was deleted. */
   ask(): void {
     if (this.#timer !== undefined || this.#isStopped) return
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = undefined
-        this.#running = this.#tidy().then(
-          () => (this.#hasFailed = false),
-          (error: unknown) => this.#tryAgain(error),
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#running = this.#tidy().catch((error: unknown) => {
+        this.#log.warn(
+          { error },
+          'could not give back what was deleted; the next deletion or start tries again',
         )
-      },
-      this.#hasFailed ? retryMs : pauseMs,
-    )
+      })
+    }, pauseMs)
     this.#timer.unref()
   }
 
@@ -46,13 +43,6 @@ export class Tidying {
     this.#isStopped = true
     clearTimeout(this.#timer)
     await this.#running
-  }
-
-  /** Another program may have the database, or the disk is full: neither is for ever. */
-  #tryAgain(error: unknown): void {
-    if (!this.#hasFailed) this.#log.warn({ error }, 'could not give back what was deleted; it is tried again')
-    this.#hasFailed = true
-    this.ask()
   }
 
   async #tidy(): Promise<void> {

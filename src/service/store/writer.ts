@@ -17,7 +17,6 @@ type Unnumbered<Request> = Request extends WriterRequest ? Omit<Request, 'id'> :
 
 export class Writer {
   readonly #file: string
-  readonly #reserveFile: string
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | undefined
   /** Sent together at the end of the turn: a message costs as much as what it carries. */
@@ -26,10 +25,9 @@ export class Writer {
   #lastSession = 0
   #isClosed = false
 
-  /** `file`: the database's; `reserveFile` keeps room on its disk. */
-  constructor(file: string, reserveFile: string) {
+  /** `file`: the database's. */
+  constructor(file: string) {
     this.#file = file
-    this.#reserveFile = reserveFile
   }
 
   /** Resolves with what the change answers when it is durable; rejects with what it throws, and nothing has happened then. */
@@ -79,7 +77,7 @@ export class Writer {
 
   #start(): Worker {
     const worker = new Worker(siblingFile(import.meta.url, 'writer-thread'), {
-      workerData: { file: this.#file, reserveFile: this.#reserveFile },
+      workerData: { file: this.#file },
       name: 'writer',
     })
     worker.on('message', (answers: readonly WriterAnswer[]) => {

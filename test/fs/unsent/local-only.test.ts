@@ -206,4 +206,17 @@ describe('what an earlier version kept on this machine for its name alone', () =
     })
     expect(drive.fileSystem().status()).toMatchObject({ scratchFiles: 0, localOnly: [] })
   })
+
+  it('is named where its content is missing', async () => {
+    await using drive = await openHeld({}, quick)
+    await drive.restart(async (stateDir) => {
+      const journal = new Journal(stateDir)
+      journal.saveScratch({ path: '/a.tmp', spool: 'nowhere', reference: undefined })
+      journal.close()
+      await Promise.resolve()
+    })
+    const why = (): string => drive.fileSystem().status().localOnly[0]?.why ?? ''
+    await waitUntil('it to be looked at', () => why() === 'its content is missing')
+    expect(await held(drive)).toEqual({})
+  })
 })
