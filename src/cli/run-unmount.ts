@@ -3,7 +3,7 @@
 import type { UnmountProgress } from '../daemon/control-protocol.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import type { FoundMount } from '../daemon/find-mount.ts'
-import { isDisconnected } from '../daemon/leftover-mount.ts'
+import { isDisconnected } from '../fuse/mountpoint.ts'
 import { readLeftUnsent } from '../daemon/left-unsent.ts'
 import { removeMountRecord } from '../daemon/mount-record.ts'
 import { unmount } from '../fuse/unmount.ts'

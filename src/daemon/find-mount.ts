@@ -2,8 +2,7 @@
 
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { type MountLine, readMountinfo } from '../fuse/mountinfo.ts'
-import { docmountType } from './leftover-mount.ts'
+import { docmountType, type MountLine, readMountinfo } from '../fuse/mountinfo.ts'
 import { isAlive, type MountRecord, readMountRecords } from './mount-record.ts'
 import { isAtOrUnder } from './path-inside.ts'
 import { runtimeFolder } from './xdg.ts'

@@ -23,7 +23,7 @@ import {
   writeMountRecord,
 } from './mount-record.ts'
 import { MountSession } from './mount-session.ts'
-import { prepareMountpoint } from './mountpoint.ts'
+import { openMountpoint, prepareMountpoint } from './mountpoint.ts'
 import { traceInto } from './trace.ts'
 import { takeOver } from './take-over.ts'
 
@@ -67,6 +67,8 @@ async function start(options: StartSessionOptions, undo: (() => Promise<unknown>
     !isDescriptorPassed &&
     (await prepareMountpoint(mountpoint, { makeIfMissing: options.makeMountpoint, runtimeDir }))
   if (isMade) undo.push(() => rmdir(mountpoint))
+  const closeMountpoint = isDescriptorPassed ? async () => {} : await openMountpoint(mountpoint, isMade)
+  undo.push(closeMountpoint)
   const choice = await chooseDriver(options.driver, { isDescriptorPassed })
   const driver = await loadDriver(choice.driver)
 
@@ -116,6 +118,8 @@ async function start(options: StartSessionOptions, undo: (() => Promise<unknown>
     allowOther: options.allowOther,
     log,
   })
+  // By its descriptor: the path is the drive's from now on.
+  await closeMountpoint()
   fileSystem.attachNotifier(mounted.notifier)
   const session = new MountSession({
     record,

@@ -10,6 +10,9 @@ export interface MountLine {
   readonly type: string
 }
 
+/** What both drivers mount as. */
+export const docmountType = 'fuse.docmount'
+
 /** Every mount this process sees, in the order they were made. */
 export async function readMountinfo(): Promise<MountLine[]> {
   return parseMountinfo(await readFile('/proc/self/mountinfo', 'utf8'))
@@ -18,7 +21,7 @@ export async function readMountinfo(): Promise<MountLine[]> {
 /** The uppermost mount of ours at a mountpoint. */
 export async function findOurMount(mountpoint: string): Promise<MountLine | undefined> {
   const lines = await readMountinfo()
-  return lines.findLast((line) => line.mountpoint === mountpoint && line.type === 'fuse.docmount')
+  return lines.findLast((line) => line.mountpoint === mountpoint && line.type === docmountType)
 }
 
 /**

@@ -1,7 +1,8 @@
 import { mkdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { prepareMountpoint, resolveMountpoint } from '../../src/daemon/mountpoint.ts'
+import { openMountpoint, prepareMountpoint } from '../../src/daemon/mountpoint.ts'
+import { resolveMountpoint } from '../../src/fuse/mountpoint.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
 let temporary: TemporaryFolder
@@ -33,6 +34,37 @@ test('a file, a full folder and a mount of something else are refused', async ()
   await expect(prepare(file)).rejects.toThrow(/is not a folder/)
   await expect(prepare(temporary.path)).rejects.toThrow(/is not empty \(it holds file\)/)
   await expect(prepare('/proc')).rejects.toThrow(/busy: proc is mounted there/)
+})
+
+test('a folder that docmount made is closed but for mounting, also the next time', async () => {
+  const folder = join(temporary.path, 'drive')
+  await prepare(folder, true)
+  const modes: number[] = []
+  const look = async (): Promise<void> => void modes.push((await stat(folder)).mode & 0o777)
+  for (const isMade of [true, false]) {
+    const close = await openMountpoint(folder, isMade)
+    await look()
+    await close()
+    await close()
+    await look()
+  }
+  expect(modes).toEqual([0o700, 0o500, 0o700, 0o500])
+})
+
+test('a folder that somebody else made is left as it is', async () => {
+  const folder = join(temporary.path, 'drive')
+  await mkdir(folder, { mode: 0o750 })
+  await (
+    await openMountpoint(folder, false)
+  )()
+  expect((await stat(folder)).mode & 0o777).toBe(0o750)
+})
+
+test('files that were saved beside the drive are named, with what to do', async () => {
+  await writeFile(join(temporary.path, 'report.pdf'), '')
+  await expect(prepare(temporary.path)).rejects.toThrow(
+    /it holds report\.pdf\).*saved while nothing was mounted\. Move them away, mount, and copy them in/,
+  )
 })
 
 test('links are followed to the true folder', async () => {

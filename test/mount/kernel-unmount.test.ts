@@ -50,7 +50,7 @@ describe.skipIf(why !== undefined)(`a mount${why === undefined ? '' : ` (${why})
     test('where the folder is missing', async () => {
       expect(await refused(join(folder, 'no'))).toEqual({
         code: 'ENOENT',
-        message: `${folder}/no does not exist: make the folder first`,
+        message: `the mountpoint ${folder}/no does not exist; run: mkdir -p ${folder}/no`,
       })
     })
 
@@ -58,7 +58,7 @@ describe.skipIf(why !== undefined)(`a mount${why === undefined ? '' : ` (${why})
       await writeFile(join(folder, 'file'), '')
       expect(await refused(join(folder, 'file'))).toEqual({
         code: 'ENOTDIR',
-        message: `${folder}/file is not a folder`,
+        message: `the mountpoint ${folder}/file is not a folder`,
       })
     })
 
@@ -66,7 +66,9 @@ describe.skipIf(why !== undefined)(`a mount${why === undefined ? '' : ` (${why})
       await writeFile(join(folder, 'file'), '')
       expect(await refused(folder)).toEqual({
         code: 'ENOTEMPTY',
-        message: `${folder} is not empty: choose an empty folder`,
+        message: expect.stringMatching(
+          `^the mountpoint ${folder} is not empty \\(it holds .*Move them away, mount`,
+        ) as string,
       })
     })
 
@@ -75,7 +77,7 @@ describe.skipIf(why !== undefined)(`a mount${why === undefined ? '' : ` (${why})
       await symlink(drive.path, join(folder, 'link'))
       expect(await refused(join(folder, 'link'))).toEqual({
         code: 'EBUSY',
-        message: `${drive.path} is mounted already (fuse.docmount): unmount it or choose another folder`,
+        message: `the mountpoint ${drive.path} is busy: another docmount serves it; unmount it or choose another`,
       })
       await drive.counts()
     })

@@ -156,7 +156,7 @@ describe.skipIf(why !== undefined)(`an ordinary user’s mount${why === undefine
     const folder = await mkdtemp(join(tmpdir(), 'docmount-owned-'))
     try {
       expect(await refusal({ mountpoint: folder })).toBe(
-        `${folder} may not be read by this user: choose a folder of your own`,
+        `the mountpoint ${folder} may not be read by this user: choose a folder of your own`,
       )
       await chmod(folder, 0o755)
       expect(await refusal({ mountpoint: folder })).toMatch(

@@ -4,10 +4,10 @@
 import type { Operations } from '../../fs/operations.ts'
 import { MountError, type CloseReason, type Driver, type Mounted, type MountOptions } from '../driver.ts'
 import { findMountOfDescriptor, findOurMount, type MountLine } from '../mountinfo.ts'
+import { passedDescriptor, prepareMountpoint } from '../mountpoint.ts'
 import { unmount } from '../unmount.ts'
 import { widenReadAhead } from './kernel-read-ahead.ts'
 import { deviceConnection, isRoot, mountKernel } from './mounting.ts'
-import { passedDescriptor, prepareMountpoint } from './mountpoint.ts'
 import { Session } from './session.ts'
 import { startWatchdog } from './watchdog.ts'
 

@@ -1,8 +1,6 @@
 // The portable door: libfuse 2 through the npm package `fuse-native`. Its defects, and what is done about each, are in
 // native-deps.md. Not the default on Linux: that is ../kernel/.
 
-import { realpath } from 'node:fs/promises'
-
 import { MountError, type Driver, type Mounted, type MountOptions } from '../driver.ts'
 import type { Operations } from '../../fs/operations.ts'
 import type { Log } from '../../log.ts'
@@ -10,6 +8,7 @@ import { nativeFuse, type NativeFuse } from './binding.ts'
 import { nativeCallbacks } from './callbacks.ts'
 import { mountFailure } from './mount-failure.ts'
 import { findOurMount } from '../mountinfo.ts'
+import { prepareMountpoint } from '../mountpoint.ts'
 import { libfuseOptions } from './options.ts'
 import { runKept } from './run-kept.ts'
 import { NativeSession } from './session.ts'
@@ -105,14 +104,7 @@ async function detach(mountpoint: string, log: Log): Promise<void> {
 
 /** Without symbolic links, as the kernel lists it. */
 async function mountpointOf(wanted: string): Promise<string> {
-  let mountpoint: string
-  try {
-    mountpoint = await realpath(wanted)
-  } catch (error) {
-    const { code = 'EIO' } = error as NodeJS.ErrnoException
-    const fix = code === 'ENOENT' ? 'make the folder first' : code
-    throw new MountError(code, `cannot mount on ${wanted}: ${fix}`, { cause: error })
-  }
+  const mountpoint = await prepareMountpoint(wanted)
   if (Buffer.byteLength(mountpoint) > longestMountpointBytes) {
     throw new MountError('ENAMETOOLONG', `the mountpoint is longer than ${longestMountpointBytes} bytes`)
   }

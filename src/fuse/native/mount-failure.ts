@@ -10,18 +10,7 @@ export async function mountFailure(
   mountpoint: string,
   options: MountOptions,
 ): Promise<MountError> {
-  const said = error instanceof Error ? error.message : String(error)
   const cause = { cause: error }
-  if (said === 'Mountpoint is not a directory') {
-    return new MountError('ENOTDIR', `${mountpoint} is not a folder`, cause)
-  }
-  if (said === 'Mountpoint in use') {
-    return new MountError(
-      'EBUSY',
-      `${mountpoint} is mounted already: unmount it or choose another folder`,
-      cause,
-    )
-  }
   const { code } = error as NodeJS.ErrnoException
   if (code !== undefined && /^E[A-Z0-9]+$/.test(code)) {
     return new MountError(code, `cannot mount on ${mountpoint}: ${code}`, cause)

@@ -12,7 +12,6 @@ export function libfuseOptions(options: MountOptions): string {
     `fsname=${cleanSource(options.source)}`,
     'subtype=docmount',
     'default_permissions',
-    'nonempty',
     // Writes of 128 KiB instead of 4 KiB.
     'big_writes',
     // O_TRUNC arrives with open, not as a truncation by path behind it.
