@@ -26,6 +26,8 @@ export type Attempt<T> = (url: string, signal: AbortSignal, progressed: () => vo
 /** An attempt that brings no byte for this long is ended. */
 const stallMs = 7_000
 const stallCheckMs = 500
+/** A check this late says that the process did not run meanwhile. */
+const standstillMs = 2_500
 const firstBackoffMs = 100
 const maxBackoffMs = 2_000
 /** What a store answers for a URL that expired or is otherwise no longer good. */
@@ -52,7 +54,11 @@ export async function attemptDownload<T>(
     const limitMs = Math.max(stallCheckMs, Math.min(stallMs, lastProgressMs + budgetMs - now()))
     let lastSeenMs = now()
     const controller = cancellation.begin()
+    let checkedMs = performance.now()
     const stalled = setInterval(() => {
+      // This process stood still (a suspend, SIGSTOP): nobody was there to take a byte.
+      if (performance.now() - checkedMs > standstillMs) lastSeenMs = lastProgressMs = now()
+      checkedMs = performance.now()
       if (now() - lastSeenMs < limitMs) return
       const detail = `no bytes for ${Math.round(limitMs / 1000)} s`
       controller.abort(new NetworkError({ method: 'GET', path: version().path }, 'deadline', detail))
