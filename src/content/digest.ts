@@ -15,6 +15,33 @@ export function isSameDigest(one: Digest, other: Digest): boolean {
   return one.size === other.size && one.sha256 === other.sha256
 }
 
+/** The digest of content that is written from its start on, without reading it again. */
+export class RunningDigest {
+  readonly #hash = createHash('sha256')
+  #size = 0
+  #isInOrder = true
+
+  /** These bytes are being written at `offset`. */
+  add(offset: number, bytes: Uint8Array): void {
+    if (bytes.length === 0) return
+    this.#isInOrder &&= offset === this.#size
+    if (!this.#isInOrder) return
+    this.#hash.update(bytes)
+    this.#size += bytes.length
+  }
+
+  /** Something else happened to the content: its digest has to be read. */
+  lose(): void {
+    this.#isInOrder = false
+  }
+
+  /** Of all that was written; undefined where that was not in order, or is not `size` bytes. */
+  at(size: number): Digest | undefined {
+    if (!this.#isInOrder || size !== this.#size) return undefined
+    return { size, sha256: this.#hash.copy().digest('hex') }
+  }
+}
+
 /** The same chunks; `onEnd` is told their digest once all were taken, and never otherwise. */
 export async function* digested(
   chunks: AsyncIterable<Uint8Array>,
@@ -28,6 +55,30 @@ export async function* digested(
     yield chunk
   }
   onEnd({ size, sha256: hash.digest('hex') })
+}
+
+/**
+ * The same chunks, the last one only when all of them together are what the digest says: a body of known length that
+ * lacks its end is never stored. Throws what `mismatch` makes of it.
+ */
+export async function* checked(
+  chunks: AsyncIterable<Uint8Array>,
+  expected: Digest,
+  mismatch: (found: Digest) => Error,
+): AsyncIterable<Uint8Array> {
+  const hash = createHash('sha256')
+  let size = 0
+  let last: Uint8Array | undefined
+  for await (const chunk of chunks) {
+    if (last !== undefined) yield last
+    hash.update(chunk)
+    size += chunk.length
+    last = chunk
+    if (size > expected.size) break
+  }
+  const found = { size, sha256: hash.digest('hex') }
+  if (!isSameDigest(found, expected)) throw mismatch(found)
+  if (last !== undefined) yield last
 }
 
 export async function digestOf(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Digest> {

@@ -22,6 +22,7 @@ import { HandleTable } from './tree/handles.ts'
 import { longestTtlMs } from './tree/listings.ts'
 import { TypePolicy } from './tree/names.ts'
 import { Prefetch } from './ahead/prefetch.ts'
+import { Claims } from './unsent/claims.ts'
 import { recover, sweepSpool } from './unsent/recovery.ts'
 import { defaultSettleAfterMs, LocalOnly, settle } from './unsent/local-only.ts'
 import { agreed, landed } from './unsent/agreed.ts'
@@ -146,7 +147,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
   const sb: Superblock = {
     settings, files, log, tree, handles: new HandleTable(), journal, saved, spool, queue, urls, reader,
     walkAhead: new WalkAhead(tree), prefetch: new Prefetch({ tree, reader, urls }), types, attributes, owner, clock,
-    owners: new Map(), contents: new Map(), references: new Map(), resting: new Map(),
+    owners: new Map(), references: new Map(), resting: new Map(), claims: new Claims({ journal, spool, log }),
     localOnly: new LocalOnly(settings.settleAfterMs, clock, (node) => settle(sb, node)),
   } // prettier-ignore
   // Whatever waits for a service that was out of reach goes on as soon as it answers again.

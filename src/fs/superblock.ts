@@ -21,6 +21,7 @@ import type { LocalOnly } from './unsent/local-only.ts'
 import type { Prefetch } from './ahead/prefetch.ts'
 import type { Tree } from './tree/tree.ts'
 import type { WalkAhead } from './ahead/walk-ahead.ts'
+import type { Claims } from './unsent/claims.ts'
 
 /** Options with their defaults filled in. */
 export interface Settings {
@@ -55,8 +56,7 @@ export interface Superblock {
   readonly clock: Clock
   /** Whose content an intention carries, by intention id. */
   readonly owners: Map<number, Node>
-  /** Whose content a spool file is, by spool id. */
-  readonly contents: Map<string, Node>
+  readonly claims: Claims
   /** Files that are on this machine only. */
   readonly localOnly: LocalOnly
   /** Documents that became backups a moment ago, by the path they left. */

@@ -273,7 +273,7 @@ export class Committer {
         )
       }
     }
-    const through = this.#options.spool.create()
+    const through = this.#options.spool.createTemporary()
     try {
       await through.use((fd) => this.#options.reader.copyTo(version, fd, { signal }))
       through.remeasure()

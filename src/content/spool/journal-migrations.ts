@@ -25,6 +25,9 @@ const migrations: readonly string[] = [
   alter table scratch add column digest text;
   alter table attribute add column atime_sec integer;
   alter table attribute add column atime_nsec integer;`,
+  // 3. Spool files that are of no use any more and may still be there, and a checksum of each intention.
+  `create table dropped (id integer primary key, spool text not null);
+  alter table intention add column seal text;`,
 ]
 
 /** The schema this docmount writes. */

@@ -26,6 +26,20 @@ import { makePrivateDatabase, makePrivateFolder } from './private-file.ts'
 
 const fdatasync = promisify(fdatasyncCallback)
 
+/** So many files that were removed are remembered, in case a power cut brings them back. */
+const mostDropped = 5_000
+
+const rowOfPut = (id: number): string => `intention ${id}`
+const rowOfScratchAt = (path: string): string => `scratch ${path}`
+
+/** True for a row that is an intention: what it names is to be sent, and must not change. */
+export function isIntentionRow(row: string): boolean {
+  return row.startsWith('intention ')
+}
+
+/** The row of a local-only file. */
+export { rowOfScratchAt }
+
 export class Journal {
   readonly #lock: Database.Database
   readonly #db: Database.Database
@@ -33,7 +47,13 @@ export class Journal {
   readonly #log: number
   readonly #logSync: GroupSync
   readonly #statements = new Map<string, Database.Statement>()
+  /** The spool file that each row names. */
+  readonly #named = new Map<string, string>()
+  /** What is to be done once the transaction under way is on disk. */
+  #afterCommit: (() => void)[] = []
   #lastId: number
+  /** Told once it is true on disk: the row names this spool file now, or none. */
+  onNamed: (row: string, spool: string | undefined) => void = () => {}
 
   /** Opens or makes the journal in `stateDir`. Throws EBUSY when another daemon has it, ENOTSUP when a newer docmount wrote it. */
   constructor(stateDir: string) {
@@ -50,6 +70,7 @@ export class Journal {
     this.#logSync = new GroupSync(() => fdatasync(this.#log))
     const row = this.#get('select max(id) as id from intention') as { id: number | null }
     this.#lastId = row.id ?? 0
+    this.#loadNamed()
   }
 
   /** Resolves when everything written so far survives a power cut. */
@@ -65,14 +86,72 @@ export class Journal {
   transaction<T>(body: () => T): T {
     if (this.#db.inTransaction) return body()
     this.#run('begin immediate')
+    let result: T
     try {
-      const result = body()
+      result = body()
       this.#run('commit')
-      return result
     } catch (error) {
       if (this.#db.inTransaction) this.#run('rollback')
+      this.#afterCommit = []
+      this.#loadNamed()
       throw error
     }
+    const after = this.#afterCommit
+    this.#afterCommit = []
+    for (const step of after) step()
+    return result
+  }
+
+  /** Runs `step` when the transaction under way is on disk, never where it is rolled back; at once where there is none. */
+  afterCommit(step: () => void): void {
+    if (this.#db.inTransaction) this.#afterCommit.push(step)
+    else step()
+  }
+
+  /** The rows that name a spool file, with its id. */
+  named(): ReadonlyMap<string, string> {
+    return this.#named
+  }
+
+  #loadNamed(): void {
+    this.#named.clear()
+    for (const { id, spool } of this.#all('select id, spool from intention where spool is not null'))
+      this.#named.set(rowOfPut(Number(id)), String(spool))
+    for (const { path, spool } of this.#all('select path, spool from scratch where spool is not null'))
+      this.#named.set(rowOfScratchAt(String(path)), String(spool))
+  }
+
+  /** The row names another spool file from now on, or none. Part of the transaction that changes the row. */
+  #name(row: string, spool: string | undefined): void {
+    const before = this.#named.get(row)
+    if (before === spool) return
+    if (before !== undefined) this.drop(before)
+    if (spool === undefined) this.#named.delete(row)
+    else this.#named.set(row, spool)
+    this.afterCommit(() => this.onNamed(row, spool))
+  }
+
+  /** Nothing is lost with this spool file, unless a row still names it: should it be found after a crash, it may go. */
+  drop(spool: string): void {
+    const statement = this.#statement('insert into dropped (spool) values (?)')
+    const { lastInsertRowid } = statement.run(spool)
+    // A removed file that a power cut brings back was removed a moment before it.
+    if (Number(lastInsertRowid) % 1000 === 0)
+      this.#run('delete from dropped where id <= ?', Number(lastInsertRowid) - mostDropped)
+  }
+
+  /** It is of use again. */
+  keep(spool: string): void {
+    this.#run('delete from dropped where spool = ?', spool)
+  }
+
+  /** Spool files that are of no use any more. */
+  dropped(): Set<string> {
+    return new Set(this.#all('select spool from dropped').map(({ spool }) => String(spool)))
+  }
+
+  forgetDropped(): void {
+    this.#run('delete from dropped')
   }
 
   /** Every open intention, oldest first. */
@@ -81,11 +160,17 @@ export class Journal {
   }
 
   saveIntention(intention: Intention): void {
-    this.#save('intention', rowOfIntention(intention))
+    this.transaction(() => {
+      this.#save('intention', rowOfIntention(intention))
+      this.#name(rowOfPut(intention.id), intention.spool)
+    })
   }
 
   removeIntention(id: number): void {
-    this.#run('delete from intention where id = ?', id)
+    this.transaction(() => {
+      this.#run('delete from intention where id = ?', id)
+      this.#name(rowOfPut(id), undefined)
+    })
   }
 
   /** Small content, by the id of its spool file: it is as durable as the intention that is journaled with it. */
@@ -122,11 +207,17 @@ export class Journal {
   }
 
   saveScratch(row: ScratchRow): void {
-    this.#save('scratch', rowOfScratch(row))
+    this.transaction(() => {
+      this.#save('scratch', rowOfScratch(row))
+      this.#name(rowOfScratchAt(row.path), row.spool)
+    })
   }
 
   removeScratch(path: string): void {
-    this.#run('delete from scratch where path = ?', path)
+    this.transaction(() => {
+      this.#run('delete from scratch where path = ?', path)
+      this.#name(rowOfScratchAt(path), undefined)
+    })
   }
 
   attributes(): AttributeRow[] {

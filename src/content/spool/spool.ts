@@ -1,13 +1,16 @@
 // The spool: local content the service has not got yet, one file each, in the state folder. On disk before anybody is
 // told "saved": by a sync of its own, or, where it is small, as a row of the journal, whose one sync then covers content and
-// intention. Never in a cache folder, which cleaners empty. Knows nothing of paths in the project.
+// intention. Never in a cache folder, which cleaners empty. Beside it lies what is known of it (spool-info.ts).
 
 import { randomUUID } from 'node:crypto'
 import * as fs from 'node:fs'
-import { open, readdir, unlink } from 'node:fs/promises'
+import { copyFile, open, readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { digestOf, RunningDigest, type Digest } from '../digest.ts'
 import { GroupSync } from './group-sync.ts'
+import { makePrivateFolder } from './private-file.ts'
+import { removeSpoolInfo, spoolInfoSuffix, writeSpoolInfo } from './spool-info.ts'
 
 const fdatasync = promisify(fs.fdatasync)
 const readAsync = promisify(fs.read)
@@ -21,6 +24,14 @@ const streamChunkBytes = 3 * 192 * 1024
 const journaledBytes = 16 * 1024
 /** … unless that holds so many bytes already: its file never shrinks. */
 const allJournaledBytes = 8 * 1024 * 1024
+
+/** Begins the id of a file that only repeats what is elsewhere. */
+const temporaryPrefix = 'temporary-'
+
+/** True for what a start after a crash may remove without asking. */
+export function isTemporary(id: string): boolean {
+  return id.startsWith(temporaryPrefix)
+}
 
 /** What the spool needs of the journal. */
 export interface ContentRows {
@@ -40,13 +51,44 @@ export class Spool {
   constructor(dir: string, rows: ContentRows) {
     this.dir = dir
     this.#rows = rows
-    fs.mkdirSync(dir, { recursive: true, mode: 0o700 })
+    makePrivateFolder(dir)
     this.#dirSync = new GroupSync(() => syncFolder(dir))
   }
 
-  /** A new, empty file. */
-  create(): SpoolFile {
-    return this.#opened(randomUUID(), 'wx+')
+  /** A new, empty file; `name` is for people who look into the folder. */
+  create(name: string): SpoolFile {
+    return this.#opened(newId(name), 'wx+')
+  }
+
+  /** A file that only repeats what is elsewhere: a start after a crash removes it. */
+  createTemporary(): SpoolFile {
+    return this.#opened(`${temporaryPrefix}${randomUUID()}`, 'wx+')
+  }
+
+  /** A file of its own with the first `length` bytes of another, which stays as it is. Shares blocks where the disk can. */
+  async copyOf(file: SpoolFile, name: string, length: number): Promise<SpoolFile> {
+    if (length === 0) return this.create(name)
+    await file.written()
+    const id = newId(name)
+    const path = join(this.dir, id)
+    try {
+      await copyFile(file.path, path, fs.constants.COPYFILE_FICLONE)
+      const copy = this.#opened(id, 'r+')
+      if (length < copy.size) await copy.truncate(length)
+      return copy
+    } catch (error) {
+      this.forget(id)
+      await unlink(path).catch(() => {})
+      throw error
+    }
+  }
+
+  /** `copyOf` for content that is cheaper to copy than to wait for. Undefined where it is not. */
+  smallCopyOf(file: SpoolFile, name: string, length: number): SpoolFile | undefined {
+    if (length > syncCallBytes || file.isBeingChanged) return undefined
+    const copy = this.create(name)
+    if (length > 0) void copy.write(0, file.readAll().subarray(0, length))
+    return copy
   }
 
   /** The one object for a file here, of this run or an earlier one. Throws ENOENT when the file is gone. */
@@ -72,12 +114,14 @@ export class Spool {
     file.idle()
     this.#files.delete(id)
     this.#leaveJournal(file)
+    removeSpoolInfo(file.path)
   }
 
-  /** Makes the content survive a power cut, unless it is so small that `journal` does. */
+  /** Makes the content survive a power cut, unless it is so small that `journal` does, and takes its digest. */
   async secure(file: SpoolFile): Promise<void> {
     await file.written()
-    if (!isSmall(file) || this.#inJournal > allJournaledBytes) await file.sync()
+    const isBig = !isSmall(file) || this.#inJournal > allJournaledBytes
+    await Promise.all([isBig ? file.sync() : undefined, file.learnDigest()])
   }
 
   /** Makes content survive a power cut that may not have been secured yet. Throws ENOENT when the file is gone. */
@@ -86,8 +130,9 @@ export class Spool {
     if (file.journaledBytes === undefined && !file.isSynced) await file.sync()
   }
 
-  /** The other half of `secure`, for the transaction that journals the intention. */
-  journal(file: SpoolFile): void {
+  /** The other half of `secure`, for the transaction that journals the intention for `path`. */
+  journal(file: SpoolFile, path: string): void {
+    writeSpoolInfo(file.path, { path, ...file.digest })
     this.#leaveJournal(file)
     // What has grown since `secure` is still being written: its own close secures it.
     if (!isSmall(file) || file.isSynced) return
@@ -112,9 +157,9 @@ export class Spool {
     file.journaledBytes = undefined
   }
 
-  /** The ids of all files here, for sweeping what no journal row names. */
+  /** The ids of all files here. */
   async ids(): Promise<string[]> {
-    return readdir(this.dir)
+    return (await readdir(this.dir)).filter((name) => !name.endsWith(spoolInfoSuffix))
   }
 
   async remove(id: string): Promise<void> {
@@ -130,10 +175,22 @@ export class Spool {
   }
 }
 
+/** Enough of the name for people, and nothing that another system could stumble over. */
+function newId(name: string): string {
+  return `${name
+    .replaceAll(/[^A-Za-z0-9._-]/g, '_')
+    .replace(/^\./, '_')
+    .slice(0, 60)}-${randomUUID()}`
+}
+
+let lastOrder = 0
+
 /** One document's local content. `epoch` counts its changes, so that a commit knows what it sent. */
 export class SpoolFile {
   readonly id: string
   readonly path: string
+  /** Grows with every file that is opened: of two contents of a document the newer has the greater. */
+  readonly order: number
   /** Bytes of the content in the journal; undefined where it is not there. */
   journaledBytes: number | undefined
   readonly #dirSync: GroupSync
@@ -149,10 +206,13 @@ export class SpoolFile {
   #epoch = 0
   /** Changes that `epoch` counts already and that are not in the file yet. */
   readonly #changes = new Set<Promise<unknown>>()
+  #running: RunningDigest | undefined
+  #known: { readonly digest: Digest; readonly epoch: number } | undefined
 
   constructor(path: string, id: string, dirSync: GroupSync) {
     this.id = id
     this.path = path
+    this.order = ++lastOrder
     this.#dirSync = dirSync
   }
 
@@ -169,6 +229,7 @@ export class SpoolFile {
   open(flags: 'wx+' | 'r+'): void {
     this.#fd = fs.openSync(this.path, flags, 0o600)
     this.#size = fs.fstatSync(this.#fd).size
+    if (flags === 'wx+') this.#running = new RunningDigest()
   }
 
   get fd(): number {
@@ -208,12 +269,49 @@ export class SpoolFile {
   /** Writes all of `data`; ENOSPC and friends reach the writer, and what was accepted before is unharmed. */
   write(offset: number, data: Uint8Array): number | Promise<number> {
     this.#epoch++
-    if (data.length <= syncCallBytes)
-      return this.#wrote(offset, fs.writeSync(this.fd, data, 0, data.length, offset))
+    this.#running?.add(offset, data)
+    if (data.length <= syncCallBytes) {
+      try {
+        return this.#wrote(offset, fs.writeSync(this.fd, data, 0, data.length, offset), data.length)
+      } catch (error) {
+        this.#running?.lose()
+        throw error
+      }
+    }
     return this.#change(async (fd) => {
-      const { bytesWritten } = await writeAsync(fd, data, 0, data.length, offset)
-      return this.#wrote(offset, bytesWritten)
+      try {
+        const { bytesWritten } = await writeAsync(fd, data, 0, data.length, offset)
+        return this.#wrote(offset, bytesWritten, data.length)
+      } catch (error) {
+        this.#running?.lose()
+        throw error
+      }
     })
+  }
+
+  /** Changes are under way that the file does not hold yet. */
+  get isBeingChanged(): boolean {
+    return this.#changes.size > 0
+  }
+
+  /** Of the content as it is now, where it was written in order, or `learnDigest` has read it. */
+  get digest(): Digest | undefined {
+    if (this.#known?.epoch === this.#epoch) return this.#known.digest
+    const digest = this.isBeingChanged ? undefined : this.#running?.at(this.#size)
+    if (digest !== undefined) this.knowDigest(digest)
+    return digest
+  }
+
+  /** Afterwards `digest` tells, unless the content was changed meanwhile. */
+  async learnDigest(): Promise<void> {
+    const epoch = this.#epoch
+    await this.written()
+    if (this.digest === undefined) this.#known = { digest: await digestOf(this.stream()), epoch }
+  }
+
+  /** What an earlier run journaled of the content. */
+  knowDigest(digest: Digest): void {
+    this.#known = { digest, epoch: this.#epoch }
   }
 
   #change<T>(work: (fd: number) => Promise<T>): Promise<T> {
@@ -229,13 +327,16 @@ export class SpoolFile {
     if (this.#changes.size > 0) await Promise.allSettled(this.#changes)
   }
 
-  #wrote(offset: number, bytes: number): number {
+  #wrote(offset: number, bytes: number, asked: number): number {
+    if (bytes < asked) this.#running?.lose()
     this.#size = Math.max(this.#size, offset + bytes)
     return bytes
   }
 
   async truncate(size: number): Promise<void> {
     this.#epoch++
+    if (size === 0) this.#running = new RunningDigest()
+    else this.#running?.lose()
     await this.#change(async (fd) => {
       await ftruncate(fd, size)
       this.#size = size
@@ -245,6 +346,7 @@ export class SpoolFile {
   /** Content was put into `fd` by somebody else (copy-up): measure it. */
   remeasure(): void {
     this.#epoch++
+    this.#running?.lose()
     this.#size = fs.fstatSync(this.fd).size
   }
 

@@ -1,7 +1,7 @@
 // copy_file_range of a whole document: the service copies from itself, no bytes move through this machine.
 
 import { ErrnoError } from '../../errno-error.ts'
-import { discardContent, rebindReaders, refer, touch } from '../unsent/content.ts'
+import { rebindReaders, refer, touch } from '../unsent/content.ts'
 import type { FileHandle } from '../tree/handles.ts'
 import type { Superblock } from '../superblock.ts'
 
@@ -55,14 +55,9 @@ function isEmptyAndNew({ node }: FileHandle): boolean {
 /** The target shows the source's version until its own commit makes the copy. */
 function adoptCopy(sb: Superblock, from: FileHandle, to: FileHandle): void {
   const { node } = to
-  const { content } = node
   const { remote, storedPath } = from.node
   if (remote === undefined || storedPath === undefined) return
-  node.content = undefined
-  if (content !== undefined) {
-    sb.contents.delete(content.id)
-    void sb.spool.remove(content.id).catch(() => {})
-  }
+  sb.claims.show(node, undefined)
   node.remote = remote
   node.askedAt = from.node.askedAt
   node.isCopy = true
@@ -70,5 +65,4 @@ function adoptCopy(sb: Superblock, from: FileHandle, to: FileHandle): void {
   touch(sb, node)
   refer(sb, node, storedPath)
   rebindReaders(sb, node)
-  discardContent(sb, node)
 }

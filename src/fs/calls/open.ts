@@ -4,8 +4,8 @@ import { abortable } from '../../abortable.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import { waitForJob } from '../../content/commit/job.ts'
 import {
-  bringHere,
   isGone,
+  makeWritable,
   markChanged,
   ownCommitMs,
   readContent,
@@ -88,7 +88,7 @@ function make(
   const isScratch = base === undefined && isMadeLocal(name, { mode, exclusive, readWrite, isBeside })
   const documentName = isScratch ? finalName(name) : name
   if (documentName !== undefined) sb.types.check(documentName)
-  const content = sb.spool.create()
+  const content = sb.spool.create(name)
   const node = sb.tree.nodes.add('file', folder, name)
   node.isScratch = isScratch
   node.base = base
@@ -150,13 +150,12 @@ export function write(
   const handle = sb.handles.file(fh)
   const { node } = handle
   if (!handle.flags.write) throw new ErrnoError('EBADF', `${node.path} is not open for writing`)
-  if (node.content === undefined || node.copyUp !== undefined) {
-    return abortable(bringHere(sb, node, caller.signal), caller.signal).then(() => {
-      rebindReaders(sb, node)
-      return writeHere(sb, handle, offset, data)
-    })
-  }
-  return writeHere(sb, handle, offset, data)
+  const wait = makeWritable(sb, node, caller.signal)
+  if (wait === undefined) return writeHere(sb, handle, offset, data)
+  return abortable(wait, caller.signal).then(() => {
+    rebindReaders(sb, node)
+    return write(sb, fh, offset, data, caller)
+  })
 }
 
 function writeHere(

@@ -87,15 +87,20 @@ function apply(sb: Superblock, { node, from, to, name }: Move, plan: Plan): Job[
   for (const folder of plan.folders) {
     if (folder.folder?.isMadeHere === true) sb.journal.removeFolder(folder.path)
   }
+  const accepted = new Map<Node, string | undefined>()
   for (const document of plan.documents) {
+    const spool = document.job?.intention.spool
     if (document.isScratch) sb.journal.removeScratch(document.path)
     else leavePath(sb, document)
+    if (document.job === undefined) accepted.set(document, spool)
     sb.attributes.forget(document.path)
   }
   sb.tree.detach(node)
   sb.tree.attach(node, to, name)
   for (const folder of plan.folders) arrive(sb, folder)
-  const jobs = plan.documents.map((document) => moved(sb, document)).filter((job) => job !== undefined)
+  const jobs = plan.documents
+    .map((document) => moved(sb, document, accepted.get(document)))
+    .filter((job) => job !== undefined)
   if (!wasInService) {
     const deleted = pendingDelete(sb, oldPath)
     if (deleted !== undefined) sb.tree.bury(from, oldName, deleted.intention.base)
@@ -117,7 +122,7 @@ function arrive(sb: Superblock, folder: Node): void {
   sb.tree.listings.set(folder, { names: new Map(), requestedAt: sb.clock.steady() })
 }
 
-function moved(sb: Superblock, document: Node): Job | undefined {
+function moved(sb: Superblock, document: Node, accepted: string | undefined): Job | undefined {
   sb.tree.keep(document)
   // Back at its older place: what the service has there is its own.
   const { movesFrom } = document
@@ -127,6 +132,6 @@ function moved(sb: Superblock, document: Node): Job | undefined {
     saveScratchRow(sb, document)
     return undefined
   }
-  if (isBeingWritten(document)) return commitAtClose(sb, document)
-  return submit(sb, document, document.content?.epoch ?? -1)
+  if (isBeingWritten(document)) return commitAtClose(sb, document, accepted)
+  return submit(sb, document, document.content, document.content?.epoch ?? -1)
 }

@@ -121,7 +121,7 @@ function toDocument(sb: Superblock, move: Move, syncedEpoch: number, isBackup: b
   const { node, from } = move
   const { path: oldPath, name: oldName, isScratch: wasScratch } = node
   const base = baseOfTarget(move)
-  const hadJob = node.job !== undefined
+  const accepted = node.job?.intention.spool
   const left = wasScratch ? undefined : leavePath(sb, node)
   take(sb, move)
   if (wasScratch) sb.journal.removeScratch(oldPath)
@@ -141,9 +141,9 @@ function toDocument(sb: Superblock, move: Move, syncedEpoch: number, isBackup: b
     return undefined
   }
   if (!wasScratch && isBeingWritten(node))
-    return hadJob || node.movesFrom !== undefined ? commitAtClose(sb, node) : undefined
-  if (!isBackup) return submit(sb, node, syncedEpoch)
-  const job = submit(sb, node, syncedEpoch, backupGraceMs)
+    return commitAtClose(sb, node, node.job === undefined ? accepted : undefined)
+  if (!isBackup) return submit(sb, node, node.content, syncedEpoch)
+  const job = submit(sb, node, node.content, syncedEpoch, backupGraceMs)
   if (job !== undefined) rest(sb, oldPath, { node, job })
   return undefined
 }

@@ -2,7 +2,7 @@
 
 import { ErrnoError } from '../../errno-error.ts'
 import { abortable } from '../../abortable.ts'
-import { bringHere, markChanged, persistScratch, truncateContent } from '../unsent/content.ts'
+import { makeWritable, markChanged, persistScratch, truncateContent } from '../unsent/content.ts'
 import { timeOfMs } from '../tree/attributes.ts'
 import { entryOf } from './lookup.ts'
 import type { Node } from '../tree/node.ts'
@@ -67,7 +67,8 @@ export async function fallocate(
   const { node, flags } = sb.handles.file(fh)
   if (!flags.write) throw new ErrnoError('EBADF', `${node.path} is not open for writing`)
   if (keepSize) return
-  await bringHere(sb, node, caller.signal)
+  if ((node.size ?? 0) >= end) return
+  for (let wait; (wait = makeWritable(sb, node, caller.signal)) !== undefined;) await wait
   const { content } = node
   if (content === undefined || content.size >= end) return
   markChanged(sb, node)

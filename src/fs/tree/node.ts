@@ -63,6 +63,8 @@ export class Node {
   savedEpoch = -1
   /** The content's epoch that was last handed to the commit queue. */
   submittedEpoch = -1
+  /** `order` of the newest content that was handed to the queue. */
+  submittedOrder = -1
   /** Something was written, not only created or truncated, since the last commit. */
   isWritten = false
   /** The copy-up under way. */

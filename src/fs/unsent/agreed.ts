@@ -32,10 +32,7 @@ function committed(sb: Superblock, intention: Intention, record: RemoteFile | un
   const node = sb.owners.get(intention.id)
   sb.owners.delete(intention.id)
   settleWhatLeft(sb, intention)
-  if (node === undefined || record === undefined) {
-    if (intention.spool !== undefined) dropSpool(sb, intention.spool)
-    return
-  }
+  if (node === undefined || record === undefined) return
   const isLatest = node.job === undefined || node.job.intention.id === intention.id
   if (isLatest) node.job = undefined
   if (node.path !== intention.path || node.isScratch) {
@@ -60,7 +57,8 @@ function committed(sb: Superblock, intention: Intention, record: RemoteFile | un
   // What is still to be sent, or being written, is no listing's to decide.
   if (isLatest && !node.isDirty) sb.tree.settle(node)
   else sb.tree.settleFolders(node)
-  if (isLatest) giveToCache(sb, node)
+  // The row claims the content until the transaction is on disk.
+  if (isLatest) sb.journal.afterCommit(() => giveToCache(sb, node))
   rebindReaders(sb, node)
   sb.tree.nodes.dropIfUnused(node)
 }
@@ -135,23 +133,11 @@ function replaced(sb: Superblock, intention: Intention, successor: Job | undefin
   if (node.job?.intention.id === intention.id) node.job = successor
 }
 
-/** A newer intention took this one's place: its content may be of no use any more. */
+/** A newer intention took this one's place. */
 function superseded(sb: Superblock, intention: Intention): void {
   const node = sb.owners.get(intention.id)
   sb.owners.delete(intention.id)
   if (node?.job?.intention.id === intention.id) node.job = undefined
-  if (intention.spool !== undefined) dropSpool(sb, intention.spool)
-}
-
-/** A spool file whose intention is over is removed, unless a node still shows it or another intention carries it. */
-function dropSpool(sb: Superblock, id: string): void {
-  const node = sb.contents.get(id)
-  if (node !== undefined) {
-    discardContent(sb, node)
-    return
-  }
-  for (const job of sb.queue.jobs()) if (job.intention.spool === id) return
-  void sb.spool.remove(id).catch(() => {})
 }
 
 /** A delete the service refuses: the document is still there, so it shows again, until somebody retries. */

@@ -37,7 +37,45 @@ export function readContent(
   return handle.reading?.read(offset, length, signal) ?? []
 }
 
-/** The content will be written: brings it here first (copy-up). `length` bytes are enough where the rest is cut off anyway. */
+/**
+ * The content will be changed: brought here first (copy-up), or copied where somebody else needs it as it is, since what
+ * an intention names never changes. `length` bytes are enough where the rest is cut off anyway. At once where nothing is
+ * to be done; looked at again after a wait, in which a close may have come.
+ */
+export function makeWritable(
+  sb: Superblock,
+  node: Node,
+  signal: AbortSignal,
+  length?: number,
+): Promise<void> | undefined {
+  const { content } = node
+  if (content === undefined || node.copyUp !== undefined) return bringHere(sb, node, signal, length)
+  if (sb.claims.isOnlyOf(node)) return undefined
+  const bytes = Math.min(length ?? content.size, content.size)
+  const copy = bytes === 0 ? sb.spool.create(node.name) : sb.spool.smallCopyOf(content, node.name, bytes)
+  if (copy !== undefined) {
+    takeCopy(sb, node, copy, bytes === content.size)
+    return undefined
+  }
+  node.copyUp = sb.claims
+    .hold(content, async () => {
+      const large = await sb.spool.copyOf(content, node.name, bytes)
+      takeCopy(sb, node, large, bytes === content.size)
+    })
+    .finally(() => {
+      node.copyUp = undefined
+    })
+  return node.copyUp
+}
+
+/** The same content in a file of the node's own. */
+function takeCopy(sb: Superblock, node: Node, copy: SpoolFile, isWhole: boolean): void {
+  const isSaved = isWhole && !node.isDirty
+  takeContent(sb, node, copy)
+  node.savedEpoch = isSaved ? copy.epoch : -1
+}
+
+/** Brings the content here (copy-up). `length` bytes are enough where the rest is cut off anyway. */
 export async function bringHere(
   sb: Superblock,
   node: Node,
@@ -95,7 +133,7 @@ async function copyVersion(
   length: number | undefined,
 ): Promise<void> {
   const { version } = node
-  const file = sb.spool.create()
+  const file = sb.spool.create(node.name)
   try {
     if (version !== undefined && version.size !== 0) {
       if (node.remote !== undefined) sb.urls.remember(version.path, node.remote, node.askedAt)
@@ -114,9 +152,8 @@ async function copyVersion(
 
 /** The node's content is this spool file from now on. */
 export function takeContent(sb: Superblock, node: Node, file: SpoolFile): void {
-  node.content = file
+  sb.claims.show(node, file)
   node.submittedEpoch = -1
-  sb.contents.set(file.id, node)
   // What the service has is the document it was copied from, and nothing of this file's any more.
   if (node.isScratch) forgetStored(sb, node)
 }
@@ -125,6 +162,8 @@ export function takeContent(sb: Superblock, node: Node, file: SpoolFile): void {
 export function markChanged(sb: Superblock, node: Node): void {
   // A move sends nothing of it: what it moves is in the service.
   if (node.job?.intention.spool !== undefined && !node.job.isHeld) sb.queue.hold(node.job)
+  // What was sent, and is changed in place now, is of use again.
+  if (node.content?.digest !== undefined && !node.isDirty) sb.journal.keep(node.content.id)
   node.settledAt = undefined
   if (!node.isUnlinked) sb.tree.keep(node)
   touch(sb, node)
@@ -147,15 +186,13 @@ export async function truncateContent(
 ): Promise<void> {
   if (node.copyUp !== undefined) await node.copyUp
   if (node.size === size && (node.content !== undefined || node.remote !== undefined)) return
-  if (node.content === undefined) {
-    if (size === 0) {
-      takeContent(sb, node, sb.spool.create())
-      node.savedEpoch = -1
-    } else {
-      const known = node.size
-      await bringHere(sb, node, signal, known !== undefined && size < known ? size : undefined)
-    }
+  if (node.content === undefined && size === 0) {
+    takeContent(sb, node, sb.spool.create(node.name))
+    node.savedEpoch = -1
   }
+  const known = node.size
+  const length = known !== undefined && size < known ? size : undefined
+  for (let wait; (wait = makeWritable(sb, node, signal, length)) !== undefined;) await wait
   const { content } = node
   if (content === undefined) throw new ErrnoError('EIO', `${node.path}: no content to cut`)
   markChanged(sb, node)
@@ -244,19 +281,10 @@ export function saveScratchRow(sb: Superblock, node: Node): void {
   sb.localOnly.changed(node)
 }
 
-/** Removes local content that nobody needs: no name, no handle, no intention leads to it. */
+/** Lets go of local content that no name and no handle leads to; a crash while one is open loses nothing with it. */
 export function discardContent(sb: Superblock, node: Node): void {
   const { content } = node
-  if (content === undefined || !node.isUnlinked || node.openHandles > 0) return
-  // After a restart another node may show it.
-  if (sb.contents.get(content.id) !== node) return
-  for (const job of sb.queue.jobs()) if (job.intention.spool === content.id) return
-  node.content = undefined
-  sb.contents.delete(content.id)
-  sb.spool.remove(content.id).catch((error: unknown) => {
-    sb.log.warn(
-      { spool: content.id, error: String(error) },
-      'a spool file that is not needed any more could not be removed',
-    )
-  })
+  if (content === undefined || !node.isUnlinked) return
+  if (node.openHandles === 0) sb.claims.show(node, undefined)
+  else sb.journal.drop(content.id)
 }

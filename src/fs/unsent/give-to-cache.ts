@@ -10,23 +10,20 @@ export function giveToCache(sb: Superblock, node: Node): void {
   const { content, version } = node
   if (content === undefined || version === undefined || node.isScratch || node.isDirty) return
   // What a commit still carries, somebody may still write, or another node shows, stays.
-  if (node.job !== undefined || node.writeHandles > 0 || sb.contents.get(content.id) !== node) return
-  node.content = undefined
-  sb.contents.delete(content.id)
-  rebindReaders(sb, node)
+  if (node.job !== undefined || node.writeHandles > 0 || !sb.claims.isOnlyOf(node)) return
   if (content.size <= blockSizeBytes) {
     sb.reader.keep(version, content.readAll())
-    void sb.spool.remove(content.id).catch(() => {})
+    sb.claims.show(node, undefined)
+    rebindReaders(sb, node)
     return
   }
-  sb.spool.forget(content.id)
-  node.handover = sb.reader
-    .adopt(version, content.path)
-    .catch(async (error: unknown) => {
+  node.handover = sb.claims
+    .giveAway(node, () => sb.reader.adopt(version, content.path))
+    .catch((error: unknown) => {
       sb.log.warn({ path: version.path, error: String(error) }, 'the cache did not take a document over')
-      await sb.spool.remove(content.id)
     })
     .finally(() => {
       node.handover = undefined
     })
+  rebindReaders(sb, node)
 }

@@ -129,7 +129,7 @@ async function settled(sb: Superblock, node: Node): Promise<string | undefined> 
     node.isScratch = false
     node.base = undefined
     node.savedEpoch = -1
-    submit(sb, node, epoch)
+    submit(sb, node, content, epoch)
   })
   sb.log.info({ path: node.path }, 'left alone, so it is a document: it is sent')
   return undefined

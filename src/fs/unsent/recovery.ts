@@ -79,9 +79,7 @@ async function rememberWhatWasSent(sb: Superblock, intention: Intention): Promis
 
 /** Removes spool files that neither an intention nor a scratch row names: leftovers of documents that were never closed. */
 export async function sweepSpool(sb: Superblock): Promise<void> {
-  const needed = new Set(sb.contents.keys())
-  for (const job of sb.queue.jobs()) if (job.intention.spool !== undefined) needed.add(job.intention.spool)
-  for (const id of await sb.spool.ids()) if (!needed.has(id)) await sb.spool.remove(id)
+  for (const id of await sb.spool.ids()) if (!sb.claims.has(id)) await sb.spool.remove(id)
 }
 
 function restore(sb: Superblock, job: Job): void {

@@ -3,6 +3,7 @@
 import { ApiError } from '../../api/errors.ts'
 import { waitForJob, type Job } from '../../content/commit/job.ts'
 import { fingerprintOf } from '../../content/fingerprint.ts'
+import type { SpoolFile } from '../../content/spool/spool.ts'
 import { keepBackup } from './backup.ts'
 import { discardContent, persistScratch } from './content.ts'
 import { giveToCache } from './give-to-cache.ts'
@@ -21,11 +22,15 @@ export async function commit(sb: Superblock, node: Node): Promise<Job | undefine
     await persistScratch(sb, node)
     return undefined
   }
-  // What is written while it is synced counts as unsubmitted: its own close sees to it.
-  const syncedEpoch = content?.epoch ?? -1
-  if (content !== undefined) await sb.spool.secure(content)
-  if (node.isUnlinked || node.content !== content || node.isScratch) return node.job
-  return submit(sb, node, syncedEpoch)
+  if (content === undefined) return submit(sb, node, undefined, -1)
+  // What is written while it is synced goes into a copy: its own close sees to it.
+  return sb.claims.hold(content, async () => {
+    const { epoch } = content
+    await sb.spool.secure(content)
+    // A later close may have been faster.
+    if (node.isUnlinked || node.isScratch || content.order < node.submittedOrder) return node.job
+    return submit(sb, node, content, epoch)
+  })
 }
 
 /**
@@ -35,39 +40,48 @@ export async function commit(sb: Superblock, node: Node): Promise<Job | undefine
 export function submit(
   sb: Superblock,
   node: Node,
-  syncedEpoch: number,
+  content: SpoolFile | undefined,
+  securedEpoch: number,
   restMs: number = usualRestMs(sb, node),
 ): Job | undefined {
   const job = sb.journal.transaction(() => {
     keepBackup(sb, node.path)
-    return journalPut(sb, node, restMs)
+    return journalPut(sb, node, content, restMs)
   })
   for (let above = node.parent; above?.folder?.isOnlyHere === true; above = above.parent)
     above.folder.isOnlyHere = false
   node.movesFrom = undefined
-  node.isWritten = false
-  node.submittedEpoch = syncedEpoch
+  if (content === node.content) {
+    node.isWritten = false
+    node.submittedEpoch = securedEpoch
+  }
+  if (content !== undefined) node.submittedOrder = content.order
   node.job = job
   if (job !== undefined) sb.owners.set(job.intention.id, node)
   return job
 }
 
 /** Content and intention, in one. */
-function journalPut(sb: Superblock, node: Node, restMs: number): Job | undefined {
-  const { content } = node
+function journalPut(
+  sb: Superblock,
+  node: Node,
+  content: SpoolFile | undefined,
+  restMs: number,
+): Job | undefined {
   const source = sourceOf(node)
   const job = sb.queue.submit({
     kind: 'put',
     path: node.path,
     spool: content?.id,
-    size: node.size,
+    size: content?.size ?? node.size,
+    digest: content?.digest,
     base: node.base,
     restMs,
     ...(source !== undefined && source.path !== node.path
       ? { source: source.path, sourceFingerprint: source.fingerprint, keepSource: node.isCopy }
       : {}),
   })
-  if (content !== undefined && job !== undefined) sb.spool.journal(content)
+  if (content !== undefined && job !== undefined) sb.spool.journal(content, node.path)
   return job
 }
 
@@ -108,7 +122,7 @@ export async function flush(sb: Superblock, node: Node, signal: AbortSignal): Pr
  * writer is gone, since most programs write next (a shell flushes before the command it redirects has begun).
  */
 function journalUntouched(sb: Superblock, node: Node): void {
-  const job = submit(sb, node, node.content?.epoch ?? -1)
+  const job = submit(sb, node, node.content, node.content?.epoch ?? -1)
   if (job !== undefined) sb.queue.hold(job)
 }
 
@@ -134,14 +148,15 @@ export function isBeingWritten(node: Node): boolean {
 }
 
 /**
- * A document that is being written has moved: its close commits it, under the new name. What an earlier close accepted
- * must not be without a journal row until then, and its place among the moves of a folder must be kept.
+ * A document that is being written has moved: its close commits it, under the new name. Until then the journal has what
+ * an earlier close accepted, which is in this spool file, or in the service; where there is nothing of the kind the close
+ * is in time.
  */
-export function commitAtClose(sb: Superblock, node: Node): undefined {
-  const { isWritten } = node
-  const job = submit(sb, node, -1)
+export function commitAtClose(sb: Superblock, node: Node, accepted: string | undefined): undefined {
+  const content = accepted === undefined ? undefined : sb.spool.get(accepted)
+  if (content === undefined && node.movesFrom === undefined) return
+  const job = submit(sb, node, content, -1)
   if (job !== undefined) sb.queue.hold(job)
-  node.isWritten = isWritten
 }
 
 /** True when the content changed since it was last handed to the queue. */

@@ -20,10 +20,10 @@ beforeEach(async () => {
 afterEach(() => temporary.remove())
 
 async function save(content: Uint8Array): Promise<string> {
-  const file = spool.create()
+  const file = spool.create('a.pdf')
   await file.write(0, content)
   await spool.secure(file)
-  spool.journal(file)
+  spool.journal(file, '/a.pdf')
   file.idle()
   return file.id
 }
@@ -50,14 +50,14 @@ test('content that was written again leaves the journal with what it was', async
   const file = spool.get(id)
   await file.write(small.length, small)
   await spool.secure(file)
-  spool.journal(file)
+  spool.journal(file, '/a.pdf')
   expect(rows.has(id)).toBe(false)
   file.idle()
 })
 
 test('content is secured with the writes that have begun, whoever began them', async () => {
   const content = Buffer.alloc(4 * 1024 ** 2, 'another program writes')
-  const file = spool.create()
+  const file = spool.create('a.pdf')
   const writing = file.write(0, content)
   await spool.secure(file)
   expect(file.size).toBe(content.length)

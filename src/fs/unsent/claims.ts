@@ -1,0 +1,130 @@
+// Who needs a spool file: nodes that show it, rows of the journal that name it (an intention carries it, a local-only
+// file has it), work that is about to journal it. It lives while anybody claims it; the only code that removes one.
+// What a row does counts from when its transaction is on disk.
+
+import { isIntentionRow, rowOfScratchAt, type Journal } from '../../content/spool/journal.ts'
+import type { Spool, SpoolFile } from '../../content/spool/spool.ts'
+import type { Log } from '../../log.ts'
+import type { Node } from '../tree/node.ts'
+
+export interface ClaimsOptions {
+  readonly journal: Journal
+  readonly spool: Spool
+  readonly log: Log
+}
+
+interface Claimants {
+  readonly rows: Set<string>
+  readonly nodes: Set<Node>
+  /** Work that is about to journal the content as it is now. */
+  holds: number
+}
+
+export class Claims {
+  readonly #spool: Spool
+  readonly #log: Log
+  readonly #claimants = new Map<string, Claimants>()
+  readonly #spoolOf = new Map<string, string>()
+
+  constructor({ journal, spool, log }: ClaimsOptions) {
+    this.#spool = spool
+    this.#log = log
+    for (const [row, id] of journal.named()) this.#named(row, id)
+    journal.onNamed = (row, id) => this.#named(row, id)
+  }
+
+  /** True where somebody claims it. */
+  has(id: string): boolean {
+    const claimants = this.#claimants.get(id)
+    return claimants !== undefined && !isUnclaimed(claimants)
+  }
+
+  /** The node shows this file from now on, and lets go of what it showed before. */
+  show(node: Node, file: SpoolFile | undefined): void {
+    const before = node.content
+    if (before === file) return
+    node.content = file
+    if (file !== undefined) this.#of(file.id).nodes.add(node)
+    if (before === undefined) return
+    this.#claimants.get(before.id)?.nodes.delete(node)
+    this.#removeUnclaimed(before.id)
+  }
+
+  /** Somebody takes over the file that nobody but the node has; it is removed where that fails. */
+  async giveAway(node: Node, adopt: () => Promise<void>): Promise<void> {
+    const { content } = node
+    if (content === undefined) return
+    node.content = undefined
+    this.#claimants.delete(content.id)
+    this.#spool.forget(content.id)
+    try {
+      await adopt()
+    } catch (error) {
+      await this.#spool.remove(content.id)
+      throw error
+    }
+  }
+
+  /** True where nobody but the node, and its own row as a local-only file, has its content: it may be changed in place. */
+  isOnlyOf(node: Node): boolean {
+    const claimants = node.content === undefined ? undefined : this.#claimants.get(node.content.id)
+    if (claimants === undefined) return true
+    if (claimants.holds > 0 || claimants.nodes.size > 1) return false
+    for (const row of claimants.rows)
+      if (isIntentionRow(row) || row !== rowOfScratchAt(node.path)) return false
+    return true
+  }
+
+  /** While `work` runs the content stays as it is: whoever writes meanwhile gets a copy. */
+  async hold<T>(file: SpoolFile, work: () => Promise<T>): Promise<T> {
+    this.#of(file.id).holds++
+    try {
+      return await work()
+    } finally {
+      this.#of(file.id).holds--
+      this.#removeUnclaimed(file.id)
+    }
+  }
+
+  #named(row: string, id: string | undefined): void {
+    const before = this.#spoolOf.get(row)
+    if (before === id) return
+    if (id === undefined) {
+      this.#spoolOf.delete(row)
+    } else {
+      this.#spoolOf.set(row, id)
+      this.#of(id).rows.add(row)
+    }
+    if (before === undefined) return
+    this.#claimants.get(before)?.rows.delete(row)
+    this.#removeUnclaimed(before)
+  }
+
+  #of(id: string): Claimants {
+    let claimants = this.#claimants.get(id)
+    if (claimants === undefined) {
+      claimants = { rows: new Set(), nodes: new Set(), holds: 0 }
+      this.#claimants.set(id, claimants)
+    }
+    return claimants
+  }
+
+  /** After the transaction under way: what one row lets go of, another may claim in the same. */
+  #removeUnclaimed(id: string): void {
+    queueMicrotask(() => {
+      const claimants = this.#claimants.get(id)
+      if (claimants === undefined || !isUnclaimed(claimants)) return
+      this.#claimants.delete(id)
+      this.#spool.remove(id).catch((error: unknown) => {
+        this.#log.warn(
+          { spool: id, error: String(error) },
+          'a spool file that is not needed any more could not be removed',
+        )
+      })
+    })
+  }
+}
+
+function isUnclaimed({ rows, nodes, holds }: Claimants): boolean {
+  return rows.size === 0 && nodes.size === 0 && holds === 0
+}

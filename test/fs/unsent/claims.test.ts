@@ -1,0 +1,132 @@
+// Who needs a spool file, and when it goes.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { intend } from '../../../src/content/intention.ts'
+import { Journal } from '../../../src/content/spool/journal.ts'
+import { Spool, type SpoolFile } from '../../../src/content/spool/spool.ts'
+import { Node } from '../../../src/fs/tree/node.ts'
+import { Claims } from '../../../src/fs/unsent/claims.ts'
+import { silentLog } from '../../../src/log.ts'
+import { makeTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.ts'
+
+let temporary: TemporaryFolder
+let journal: Journal
+let spool: Spool
+let claims: Claims
+let root: Node
+let node: Node
+let file: SpoolFile
+
+beforeEach(async () => {
+  temporary = await makeTemporaryFolder()
+  journal = new Journal(temporary.path)
+  spool = new Spool(join(temporary.path, 'spool'), journal)
+  claims = new Claims({ journal, spool, log: silentLog })
+  root = new Node(1, 'folder', undefined, '')
+  node = new Node(2, 'file', root, 'a.txt')
+  file = spool.create('a.txt')
+  claims.show(node, file)
+})
+
+afterEach(async () => {
+  journal.close()
+  await temporary.remove()
+})
+
+const put = (id: number, path: string, id2: string): void =>
+  journal.saveIntention(intend(id, { kind: 'put', path, spool: id2 }, 0))
+
+async function isThere(): Promise<boolean> {
+  await new Promise((resolve) => setImmediate(resolve))
+  return existsSync(file.path)
+}
+
+test('a file that only a node shows goes with that, and is changed in place', async () => {
+  expect(claims.isOnlyOf(node)).toBe(true)
+  claims.show(node, spool.create('b.txt'))
+  expect(await isThere()).toBe(false)
+  expect(claims.has(file.id)).toBe(false)
+})
+
+test('what an intention names does not change, and stays until the last one is gone', async () => {
+  put(1, '/a.txt', file.id)
+  put(2, '/b.txt', file.id)
+  expect(claims.isOnlyOf(node)).toBe(false)
+  claims.show(node, undefined)
+  journal.removeIntention(1)
+  expect(await isThere()).toBe(true)
+  journal.removeIntention(2)
+  expect(await isThere()).toBe(false)
+})
+
+test('an intention that names other content lets go of this one', async () => {
+  put(1, '/a.txt', file.id)
+  claims.show(node, undefined)
+  put(1, '/a.txt', spool.create('b.txt').id)
+  expect(await isThere()).toBe(false)
+})
+
+test('what one row lets go of, another takes in the same transaction', async () => {
+  put(1, '/a.txt', file.id)
+  claims.show(node, undefined)
+  journal.transaction(() => {
+    journal.removeIntention(1)
+    put(2, '/b.txt', file.id)
+  })
+  expect(await isThere()).toBe(true)
+})
+
+test('what is rolled back has changed nothing', async () => {
+  put(1, '/a.txt', file.id)
+  claims.show(node, undefined)
+  expect(() =>
+    journal.transaction(() => {
+      journal.removeIntention(1)
+      throw new Error('the disk is full')
+    }),
+  ).toThrow('the disk is full')
+  expect(await isThere()).toBe(true)
+  journal.removeIntention(1)
+  expect(await isThere()).toBe(false)
+})
+
+test('a local-only file is changed in place, unless its content is somebody else’s too', () => {
+  journal.saveScratch({ path: '/a.txt', spool: file.id, reference: undefined })
+  expect(claims.isOnlyOf(node)).toBe(true)
+  const other = new Node(3, 'file', root, 'b.txt')
+  claims.show(other, file)
+  expect(claims.isOnlyOf(node)).toBe(false)
+  claims.show(other, undefined)
+  journal.saveScratch({ path: '/b.txt', spool: file.id, reference: undefined })
+  expect(claims.isOnlyOf(node)).toBe(false)
+})
+
+test('while it is being journaled, content stays as it is', async () => {
+  await claims.hold(file, async () => {
+    expect(claims.isOnlyOf(node)).toBe(false)
+    claims.show(node, undefined)
+    expect(await isThere()).toBe(true)
+  })
+  expect(await isThere()).toBe(false)
+})
+
+test('a file that is given away is nobody’s, and removed where nobody takes it', async () => {
+  await claims.giveAway(node, async () => {})
+  expect([node.content, claims.has(file.id), await isThere()]).toEqual([undefined, false, true])
+  file = spool.create('b.txt')
+  claims.show(node, file)
+  await expect(claims.giveAway(node, () => Promise.reject(new Error('no room')))).rejects.toThrow('no room')
+  expect(await isThere()).toBe(false)
+})
+
+test('rows of an earlier run claim their files', async () => {
+  put(1, '/a.txt', file.id)
+  journal.close()
+  journal = new Journal(temporary.path)
+  claims = new Claims({ journal, spool, log: silentLog })
+  expect(claims.has(file.id)).toBe(true)
+  journal.removeIntention(1)
+  expect(await isThere()).toBe(false)
+})
