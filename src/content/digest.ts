@@ -81,6 +81,19 @@ export async function* checked(
   if (last !== undefined) yield last
 }
 
+/** The same chunks up to `count` bytes. */
+export async function* firstBytes(
+  chunks: AsyncIterable<Uint8Array>,
+  count: number,
+): AsyncIterable<Uint8Array> {
+  let left = count
+  for await (const chunk of chunks) {
+    if (left <= 0) return
+    yield chunk.subarray(0, left)
+    left -= chunk.length
+  }
+}
+
 export async function digestOf(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Digest> {
   const hash = createHash('sha256')
   let size = 0
@@ -89,6 +102,10 @@ export async function digestOf(chunks: AsyncIterable<Uint8Array> | Iterable<Uint
     size += chunk.length
   }
   return { size, sha256: hash.digest('hex') }
+}
+
+export function digestOfBytes(bytes: Uint8Array): Digest {
+  return { size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }
 }
 
 /** The digest of what the service holds: downloads it. Throws EIO where the record has no URL. */

@@ -6,7 +6,16 @@ import { isMimetype, type Mimetype } from '../../api/mimetypes.ts'
 import type { Files, RemoteFile, Upload } from '../../api/types.ts'
 import type { Log } from '../../log.ts'
 import { isUriRefusal, keepTheirs } from './conflict.ts'
-import { areSameDocuments, digested, digestOf, digestOfStored, isSameDigest, type Digest } from '../digest.ts'
+import {
+  areSameDocuments,
+  checked,
+  digested,
+  digestOf,
+  digestOfStored,
+  firstBytes,
+  isSameDigest,
+  type Digest,
+} from '../digest.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import { fingerprintOf } from '../fingerprint.ts'
 import { isDoubtful, type Intention } from '../intention.ts'
@@ -142,12 +151,20 @@ export class Committer {
   ): Promise<'done' | 'replaceable' | 'theirs'> {
     if (fingerprintOf(standing) === intention.base) return 'replaceable'
     const spool = intention.spool === undefined ? undefined : this.#options.spool.get(intention.spool)
-    const mayBe = (size: number): boolean => standing.size === undefined || standing.size === size
-    const mayBeThis = spool !== undefined && isDoubtful(intention) && mayBe(spool.size)
-    if (!mayBeThis && !intention.doubts.some(({ size }) => mayBe(size))) return 'theirs'
+    const size = intention.digest?.size ?? spool?.size
+    const mayBe = (other: number): boolean => standing.size === undefined || standing.size === other
+    const mayBeThis = size !== undefined && isDoubtful(intention) && mayBe(size)
+    const mayBePart = size !== undefined && isDoubtful(intention) && (standing.size ?? 0) < size
+    if (!mayBeThis && !mayBePart && !intention.doubts.some(({ size }) => mayBe(size))) return 'theirs'
     const found = await digestOfStored(this.#options.files, intention.path, standing, signal)
-    if (mayBeThis && isSameDigest(found, await digestOf(spool.stream()))) return 'done'
-    return intention.doubts.some((sent) => isSameDigest(found, sent)) ? 'replaceable' : 'theirs'
+    if (mayBeThis && spool !== undefined) {
+      if (isSameDigest(found, intention.digest ?? (await digestOf(spool.stream())))) return 'done'
+    }
+    if (intention.doubts.some((sent) => isSameDigest(found, sent))) return 'replaceable'
+    // Less was stored than was sent, and nobody lived to tell.
+    if (!mayBePart || spool === undefined) return 'theirs'
+    const part = await digestOf(firstBytes(spool.stream(), found.size))
+    return isSameDigest(found, part) ? 'replaceable' : 'theirs'
   }
 
   async #makeRoom(
@@ -173,11 +190,12 @@ export class Committer {
     await this.#delete(path, signal)
   }
 
-  /** What takes the place of a version must be there before that one goes. */
+  /** What takes the place of a version must be there, and be what was saved, before that one goes. */
   async #checkContent(intention: Intention, signal: AbortSignal): Promise<void> {
-    const { path, source, spool } = intention
+    const { path, source, spool, digest } = intention
     if (spool !== undefined) {
-      this.#options.spool.get(spool)
+      const found = await digestOf(this.#options.spool.get(spool).stream())
+      if (digest !== undefined && !isSameDigest(found, digest)) throw damaged(path, digest, found)
       return
     }
     const original = source === undefined ? undefined : await lookUp(this.#options.files, source, { signal })
@@ -215,24 +233,39 @@ export class Committer {
     onSent: (digest: Digest) => void,
   ): Promise<RemoteFile> {
     if (intention.spool !== undefined)
-      return this.#uploadSpool(intention.path, this.#options.spool.get(intention.spool), { signal, onSent })
+      return this.#uploadSpool(intention, this.#options.spool.get(intention.spool), { signal, onSent })
     if (intention.source === undefined) throw new ErrnoError('EIO', `${intention.path}: no content to store`)
     return this.#copyWithinService(intention, intention.source, { signal, onSent })
   }
 
+  /** Sends the content as it was journaled: any other is refused here, and the service keeps what it has. */
   async #uploadSpool(
-    path: string,
+    intention: Intention,
     content: SpoolFile,
     { signal, onSent }: { signal: AbortSignal; onSent: (digest: Digest) => void },
   ): Promise<RemoteFile> {
+    const { path } = intention
+    // A copy through this machine has no row that could say what it is.
+    const digest = intention.spool === undefined ? content.digest : intention.digest
+    const size = digest?.size ?? content.size
+    let damage: Error | undefined
+    const onMismatch = (found: Digest): Error => (damage = damaged(path, digest ?? found, found))
+    const open = (): AsyncIterable<Uint8Array> =>
+      digested(
+        digest === undefined ? content.stream() : checked(content.stream(), digest, onMismatch),
+        onSent,
+      )
     const mimetype = await this.#mimetypeOf(path, async () => content.read(0, 4096))
-    const size = content.size
-    const record = await this.#send(
-      path,
-      mimetype,
-      { kind: 'bytes', size, open: () => digested(content.stream(), onSent) },
-      signal,
+    const record = await this.#send(path, mimetype, { kind: 'bytes', size, open }, signal).catch(
+      (error: unknown) => {
+        throw damage ?? error
+      },
     )
+    if (record.size !== undefined && record.size !== size) {
+      // Less than was sent, but ours: the next attempt replaces it.
+      intention.base = fingerprintOf(record)
+      this.#options.save(intention)
+    }
     return checkedSize(path, record, size)
   }
 
@@ -277,7 +310,8 @@ export class Committer {
     try {
       await through.use((fd) => this.#options.reader.copyTo(version, fd, { signal }))
       through.remeasure()
-      return await this.#uploadSpool(path, through, { signal, onSent })
+      await through.learnDigest()
+      return await this.#uploadSpool(intention, through, { signal, onSent })
     } finally {
       await this.#options.spool.remove(through.id)
     }
@@ -389,6 +423,18 @@ export class Committer {
     for (const { name } of found.entries) if (await this.#holdsFiles(`${path}/${name}`, signal)) return true
     return false
   }
+}
+
+/** Waiting would not help, and nothing of it may be sent: the user decides. */
+function damaged(path: string, saved: Digest, found: Digest): ErrnoError {
+  const how =
+    saved.size === found.size
+      ? 'other bytes than were saved'
+      : `${found.size} bytes, and ${saved.size} were saved`
+  return new ErrnoError(
+    'EBADMSG',
+    `${path}: the content kept on this machine is damaged (${how}): nothing was sent, what the service has stays`,
+  )
 }
 
 /** A new document at a name where nothing is known to be. */

@@ -2,7 +2,7 @@
 
 import type { RemoteFile } from '../../api/types.ts'
 import type { Job } from '../../content/commit/job.ts'
-import { digestOf } from '../../content/digest.ts'
+import { digestOf, digestOfBytes, isSameDigest } from '../../content/digest.ts'
 import { modifiedAtIn } from '../../content/fingerprint.ts'
 import type { Intention } from '../../content/intention.ts'
 import { refer, takeContent } from './content.ts'
@@ -55,16 +55,23 @@ function isUnfinished(sb: Superblock, { id, path, spool }: Intention): boolean {
 
 /** A power cut may have left less in the spool than in the journal. */
 function restoreContents(sb: Superblock): void {
-  const needed = new Set([...sb.journal.intentions(), ...sb.journal.scratchFiles()].map(({ spool }) => spool))
+  const saved = new Map(sb.journal.intentions().map(({ spool, digest }) => [spool, digest]))
   for (const { spool, bytes } of sb.journal.contents()) {
-    if (needed.has(spool)) sb.spool.restore(spool, bytes)
-    else sb.journal.removeContent(spool)
+    const digest = saved.get(spool)
+    if (!sb.claims.has(spool)) sb.journal.removeContent(spool)
+    else if (digest === undefined || isSameDigest(digestOfBytes(bytes), digest))
+      sb.spool.restore(spool, bytes)
   }
 }
 
 /** What was on its way when the last run ended may have arrived: its digest tells it from another client's version. */
 async function rememberWhatWasSent(sb: Superblock, intention: Intention): Promise<void> {
   if (intention.kind !== 'put' || intention.spool === undefined) return
+  if (intention.digest !== undefined) {
+    intention.doubts = [...intention.doubts, intention.digest]
+    return
+  }
+  // Journaled by a docmount that kept no digests.
   try {
     const content = sb.spool.get(intention.spool)
     intention.doubts = [...intention.doubts, await digestOf(content.stream())]
@@ -99,6 +106,7 @@ function restore(sb: Superblock, job: Job): void {
   node.isCopy = intention.keepSource === true
   sb.owners.set(intention.id, node)
   if (intention.spool !== undefined) restoreContent(sb, node, intention.spool)
+  if (intention.digest !== undefined) node.content?.knowDigest(intention.digest)
   restoreSource(sb, node, intention)
   node.submittedEpoch = node.content?.epoch ?? -1
 }
