@@ -1,7 +1,7 @@
 // What `docmount recover` does. The true place of the destination is found here: the daemon must not follow a link that
 // may lead into its own mount.
 
-import { realpath, stat } from 'node:fs/promises'
+import { mkdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { askDrive, findDrive, interruptSignal } from './find-drive.ts'
@@ -16,6 +16,15 @@ export async function runRecover(path: string, destination: string): Promise<voi
     { signal: interruptSignal() },
   )
   console.log(target)
+}
+
+/** Everything in lost+found of the drive that the path is on. */
+export async function runRecoverLost(path: string, destination: string): Promise<void> {
+  const { found } = await findDrive(path)
+  await mkdir(resolve(destination), { recursive: true })
+  const folder = await realpath(resolve(destination))
+  const answer = await askDrive(found, 'recoverLost', { destination: folder }, { signal: interruptSignal() })
+  for (const file of answer.files) console.log(file)
 }
 
 /** Into a folder the content goes under its own name, as cp does. */

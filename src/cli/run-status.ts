@@ -7,7 +7,7 @@ import type { Unsent } from '../fs/status.ts'
 import { formatBytes } from './durations.ts'
 import { exitCodes } from './exit-codes.ts'
 import { askDrive, describeDead } from './find-drive.ts'
-import { printJson } from './output.ts'
+import { printable, printJson } from './output.ts'
 import { unsentLine } from './unsent-text.ts'
 
 const patienceMs = 5000
@@ -79,7 +79,18 @@ function describe(shown: Shown): string {
   const local = shown.localOnly.map(
     ({ path, bytes, why }) => `    ${path}  on this machine only (${formatBytes(bytes)}): ${why}`,
   )
-  return [head, `  ${facts.join(' · ')}`, ...unsent, ...local, `  ${places.join(' · ')}`].join('\n')
+  const lines = [...unsent, ...local, ...lostLines(shown)]
+  return [head, `  ${facts.join(' · ')}`, ...lines, `  ${places.join(' · ')}`].join('\n')
+}
+
+/** What is here and belongs nowhere: nothing is deleted that was not understood. */
+function lostLines({ lost, damaged, mountpoint }: MountStatus): string[] {
+  const lines = lost.map(
+    ({ file, path, name, bytes }) =>
+      `    ${printable(path ?? `${name} (never closed)`)}  lost+found  ${formatBytes(bytes)}  ${file}`,
+  )
+  if (lines.length > 0) lines.push(`    docmount recover --lost ${mountpoint} FOLDER takes it out`)
+  return [...lines, ...damaged.map((file) => `    damaged, set aside: ${file}`)]
 }
 
 function describeDocument(path: string, unsent: readonly Unsent[]): string {

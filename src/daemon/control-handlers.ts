@@ -27,14 +27,20 @@ export function createControlHandlers(session: Promise<MountSession>): ControlHa
     retry: async ({ path }) => ({ retried: (await session).fileSystem.retry(path) }),
     recover: async ({ path, destination }) => {
       const { record, fileSystem } = await session
-      if (isAtOrUnder(destination, record.mountpoint)) {
-        throw new DaemonError(
-          `${destination} lies inside the drive; choose a place outside ${record.mountpoint}`,
-        )
-      }
+      checkOutside(record, destination)
       await fileSystem.recover(path, destination)
       return {}
     },
+    recoverLost: async ({ destination }) => {
+      const { record, fileSystem } = await session
+      checkOutside(record, destination)
+      return { files: await fileSystem.recoverLost(destination) }
+    },
     unmount: async (input, { signal, onProgress }) => (await session).stop({ ...input, signal, onProgress }),
   }
+}
+
+function checkOutside({ mountpoint }: { mountpoint: string }, destination: string): void {
+  if (isAtOrUnder(destination, mountpoint))
+    throw new DaemonError(`${destination} lies inside the drive; choose a place outside ${mountpoint}`)
 }

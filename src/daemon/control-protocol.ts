@@ -49,6 +49,11 @@ export interface ControlCommands {
   refresh: { input: { path: string }; progress: never; answer: Record<string, never> }
   retry: { input: { path: string }; progress: never; answer: { retried: number } }
   recover: { input: { path: string; destination: string }; progress: never; answer: Record<string, never> }
+  recoverLost: {
+    input: { destination: string }
+    progress: never
+    answer: { files: readonly string[] }
+  }
   unmount: { input: { force: boolean; timeoutMs: number }; progress: UnmountProgress; answer: UnmountAnswer }
 }
 

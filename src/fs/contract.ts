@@ -53,6 +53,8 @@ export interface FileSystem extends Operations {
   retry(path: string): number
   /** Copies the content at a path as this machine has it (spool first) to a local file outside the mount. */
   recover(path: string, destination: string): Promise<void>
+  /** Moves what is in lost+found to a local folder outside the mount, under its paths. Answers the new files. */
+  recoverLost(destination: string): Promise<readonly string[]>
   /** Sends everything, whatever its quiet time or backoff, until done, refused or out of time. Answers what is left. */
   drain(options: {
     timeoutMs: number

@@ -1,7 +1,8 @@
 // What people ask of a mounted project beside files: status, wait, refresh, retry, recover, drain.
 
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, readdirSync } from 'node:fs'
 import { open as openFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { waitForJob, type Job } from '../content/commit/job.ts'
@@ -30,12 +31,21 @@ export function status(sb: Superblock): FileSystemStatus {
     scratchFiles,
     localOnly: localFiles(sb),
     conflicts: sb.journal.counter('conflicts'),
+    lost: sb.lost.list(),
+    damaged: damagedIn(sb.settings.stateDir),
     openHandles: sb.handles.count,
     knownNodes: sb.tree.nodes.count,
     calls: { api: sb.files.apiCalls, downloads: sb.files.downloads, failed: sb.files.failedCalls },
     stateDir: sb.settings.stateDir,
     cacheDir: sb.settings.cacheDir,
   }
+}
+
+/** What was set aside at some start, and still lies there. */
+function damagedIn(stateDir: string): string[] {
+  return readdirSync(stateDir)
+    .filter((name) => name.includes('.damaged-') && !name.endsWith('-wal'))
+    .map((name) => join(stateDir, name))
 }
 
 /** Changes at or under a path that the service has not got yet. */

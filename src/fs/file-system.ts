@@ -89,6 +89,7 @@ function operationsOf(sb: Superblock): FileSystem {
     refresh: (path) => refresh(sb, path),
     retry: (path) => retry(sb, path),
     recover: (path, destination) => recoverTo(sb, path, destination),
+    recoverLost: (destination) => sb.lost.giveBack(destination),
     drain: (how) => drain(sb, how),
     close: () => stop(sb),
   }

@@ -7,6 +7,7 @@ import { CommitQueue } from '../content/commit/commit-queue.ts'
 import { Committer } from '../content/commit/committer.ts'
 import { ErrnoError } from '../errno-error.ts'
 import { WatchedFiles } from '../content/reach/watched-files.ts'
+import { LostAndFound } from '../content/spool/lost-and-found.ts'
 import { Journal } from '../content/spool/journal.ts'
 import { PresignedUrls } from '../content/read/presigned-urls.ts'
 import { SavedListings } from '../content/spool/saved-listings.ts'
@@ -36,8 +37,9 @@ export async function start(options: FileSystemOptions): Promise<Superblock> {
   const types = new TypePolicy(options.unsupportedAs)
   const sb = assemble(options, settings, types)
   try {
-    await recover(sb)
+    // First: as soon as the queue runs, files go because they are sent.
     await sweepSpool(sb)
+    await recover(sb)
     // Where the service is away, the last saved listing stands in for it.
     await sb.tree.loadFresh(sb.tree.nodes.root)
     return sb
@@ -81,9 +83,10 @@ function settingsOf(options: FileSystemOptions): Settings {
 function assemble(options: FileSystemOptions, settings: Settings, types: TypePolicy): Superblock {
   const journal = new Journal(settings.stateDir)
   const log = options.log ?? silentLog
+  for (const sentence of journal.damage) log.error({ stateDir: settings.stateDir }, sentence)
   const clock = options.clock ?? createClock()
   const files = new WatchedFiles(options.files, log)
-  const saved = new SavedListings(settings.stateDir)
+  const saved = new SavedListings(settings.stateDir, log)
   const spool = new Spool(join(settings.stateDir, 'spool'), journal)
   mkdirSync(settings.cacheDir, { recursive: true, mode: 0o700 })
   const urls = new PresignedUrls({
@@ -149,6 +152,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     walkAhead: new WalkAhead(tree), prefetch: new Prefetch({ tree, reader, urls }), types, attributes, owner, clock,
     owners: new Map(), references: new Map(), resting: new Map(), claims: new Claims({ journal, spool, log }),
     localOnly: new LocalOnly(settings.settleAfterMs, clock, (node) => settle(sb, node)),
+    lost: new LostAndFound(settings.stateDir),
   } // prettier-ignore
   // Whatever waits for a service that was out of reach goes on as soon as it answers again.
   files.reach.onChange((state, before) => {

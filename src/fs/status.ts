@@ -1,5 +1,7 @@
 // What the filesystem says of itself: the shape of `docmount status --json`, for people and scripts.
 
+import type { LostContent } from '../content/spool/lost-and-found.ts'
+
 import type { Absence, ReachState } from '../content/reach/reach.ts'
 
 /**
@@ -51,6 +53,10 @@ export interface FileSystemStatus {
   /** What has been on this machine only for more than a minute. */
   readonly localOnly: readonly LocalFile[]
   readonly conflicts: number
+  /** Content in lost+found: here, and no journal row leads to it. */
+  readonly lost: readonly LostContent[]
+  /** Files of the state folder that were damaged and are set aside. */
+  readonly damaged: readonly string[]
   readonly openHandles: number
   readonly knownNodes: number
   readonly calls: { readonly api: number; readonly downloads: number; readonly failed: number }

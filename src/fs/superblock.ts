@@ -8,6 +8,7 @@ import type { Journal } from '../content/spool/journal.ts'
 import type { PresignedUrls } from '../content/read/presigned-urls.ts'
 import type { Reader } from '../content/read/reader.ts'
 import type { SavedListings } from '../content/spool/saved-listings.ts'
+import type { LostAndFound } from '../content/spool/lost-and-found.ts'
 import type { Spool } from '../content/spool/spool.ts'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
@@ -57,6 +58,7 @@ export interface Superblock {
   /** Whose content an intention carries, by intention id. */
   readonly owners: Map<number, Node>
   readonly claims: Claims
+  readonly lost: LostAndFound
   /** Files that are on this machine only. */
   readonly localOnly: LocalOnly
   /** Documents that became backups a moment ago, by the path they left. */

@@ -35,6 +35,7 @@ const handlers: ControlHandlers = {
   refresh: refuse,
   retry: ({ path }) => ({ retried: path.length }),
   recover: refuse,
+  recoverLost: refuse,
   unmount: refuse,
 }
 

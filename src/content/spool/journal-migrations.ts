@@ -33,10 +33,15 @@ const migrations: readonly string[] = [
 /** The schema this docmount writes. */
 export const schemaVersion: number = migrations.length
 
+/** No journal will ever get there: such a number was not written by a docmount. */
+const farVersion = 10_000
+
 /** The schema of a journal. Throws ENOTSUP where a newer docmount wrote it: nothing may be written to that. */
 export function versionOf(db: Database.Database, stateDir: string): number {
   const { user_version: version } = db.prepare('pragma user_version').get() as { user_version: number }
-  if (version <= schemaVersion) return version
+  if (version >= 0 && version <= schemaVersion) return version
+  if (version < 0 || version > farVersion)
+    throw Object.assign(new Error(`no journal has schema ${version}`), { code: 'SQLITE_CORRUPT' })
   throw new ErrnoError(
     'ENOTSUP',
     `the journal in ${stateDir} was written by a newer docmount (schema ${version}, this one knows ${schemaVersion}): use that one, or another --state-dir`,

@@ -1,5 +1,6 @@
 // Rows of the journal and what they stand for, both ways. Columns are named as in `journal-migrations.ts`.
 
+import { createHash } from 'node:crypto'
 import { redact } from '../../redact.ts'
 import type { Intention, IntentionKind } from '../intention.ts'
 
@@ -28,7 +29,12 @@ export interface RowTime {
   readonly nsec: number
 }
 
-export function rowOfIntention(i: Intention): Row {
+export function rowOfIntention(intention: Intention): Row {
+  const row = plainRowOf(intention)
+  return { ...row, seal: sealOf(row) }
+}
+
+function plainRowOf(i: Intention): Row {
   return {
     id: i.id,
     kind: i.kind,
@@ -49,6 +55,32 @@ export function rowOfIntention(i: Intention): Row {
     error_errno: i.errorErrno ?? null,
     refused: Number(i.isRefused),
     since: i.since,
+  }
+}
+
+/** Of what is filled in, so that a column may come later; without the service's own words, which may be any. */
+function sealOf(row: Row): string {
+  const sealed = Object.entries(row)
+    .filter(([column, value]) => !unsealed.has(column) && value !== null)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  return createHash('sha256').update(JSON.stringify(sealed)).digest('hex').slice(0, 16)
+}
+
+const unsealed: ReadonlySet<string> = new Set(['seal', 'last_error', '_metadata'])
+
+/** False for a row that is not what was written. Rows of older journals carry no seal. */
+export function isSealed(row: Row): boolean {
+  const { kind, path, doubts, seal } = row as Record<string, unknown>
+  if (!['put', 'delete', 'prune'].includes(String(kind)) || !String(path).startsWith('/')) return false
+  if (!Array.isArray(parsed(String(doubts)))) return false
+  return seal === null || seal === undefined || seal === sealOf(row)
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
   }
 }
 

@@ -2,7 +2,7 @@
 // and times set here). One libsql database per mount in WAL mode. What is written survives a kill at once, and a power cut
 // once `durable` resolves: one fsync for all that wait, off the event loop.
 
-import { closeSync, fdatasync as fdatasyncCallback, openSync } from 'node:fs'
+import { closeSync, fdatasync as fdatasyncCallback, openSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import Database from 'libsql'
@@ -11,9 +11,11 @@ import { GroupSync } from './group-sync.ts'
 import type { Intention } from '../intention.ts'
 import { migrate, schemaVersion, versionOf } from './journal-migrations.ts'
 import { reserveRoom } from './journal-room.ts'
+import { checkTables, isDamage, setAside, takeOver } from './journal-salvage.ts'
 import {
   attributesOfRow,
   intentionOf,
+  isSealed,
   rowOfAttributes,
   rowOfIntention,
   rowOfScratch,
@@ -52,6 +54,8 @@ export class Journal {
   /** What is to be done once the transaction under way is on disk. */
   #afterCommit: (() => void)[] = []
   #lastId: number
+  /** What was found damaged at the start, and what was done about it, one sentence each. */
+  readonly damage: string[] = []
   /** Told once it is true on disk: the row names this spool file now, or none. */
   onNamed: (row: string, spool: string | undefined) => void = () => {}
 
@@ -60,7 +64,7 @@ export class Journal {
     makePrivateFolder(stateDir)
     this.#lock = lockFolder(stateDir)
     try {
-      this.#db = openDatabase(stateDir)
+      this.#db = this.#openSoundly(join(stateDir, 'journal.db'), stateDir)
       this.#log = openSync(join(stateDir, 'journal.db-wal'), 'r+')
     } catch (error) {
       this.#lock.close()
@@ -68,9 +72,32 @@ export class Journal {
     }
     reserveRoom(this.#db, this.#log)
     this.#logSync = new GroupSync(() => fdatasync(this.#log))
+    this.#leaveOutDamagedRows()
     const row = this.#get('select max(id) as id from intention') as { id: number | null }
     this.#lastId = row.id ?? 0
     this.#loadNamed()
+  }
+
+  #openSoundly(path: string, stateDir: string): Database.Database {
+    try {
+      return openDatabase(path, stateDir)
+    } catch (error) {
+      if (!isDamage(error)) throw error
+      const { aside, rows } = setAside(path, new Date())
+      const db = openDatabase(path, stateDir)
+      const count = takeOver(db, rows)
+      this.damage.push(`the journal was damaged: set aside as ${aside}, ${count} of its rows could be read`)
+      return db
+    }
+  }
+
+  /** What they stood for is found by its content. */
+  #leaveOutDamagedRows(): void {
+    for (const row of this.#all('select * from intention')) {
+      if (isSealed(row)) continue
+      this.#run('delete from intention where id = ?', row['id'])
+      this.damage.push('a row of the journal was damaged and is left out')
+    }
   }
 
   /** Resolves when everything written so far survives a power cut. */
@@ -293,6 +320,11 @@ function lockFolder(stateDir: string): Database.Database {
     return lock
   } catch (error) {
     lock.close()
+    if (isDamage(error) && statSync(path).size > 0) {
+      // Nobody has it, or it would be busy. There is nothing in it; the same file, so that it locks out whoever comes.
+      truncateSync(path)
+      return lockFolder(stateDir)
+    }
     if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error
     throw new ErrnoError('EBUSY', `another docmount uses the state folder ${stateDir}: unmount it first`, {
       cause: error,
@@ -300,8 +332,7 @@ function lockFolder(stateDir: string): Database.Database {
   }
 }
 
-function openDatabase(stateDir: string): Database.Database {
-  const path = join(stateDir, 'journal.db')
+function openDatabase(path: string, stateDir: string): Database.Database {
   makePrivateDatabase(path)
   const db = new Database(path)
   try {
@@ -311,6 +342,12 @@ function openDatabase(stateDir: string): Database.Database {
     // Commits write the log, `durable` syncs it; checkpoints sync both by themselves.
     db.exec('pragma synchronous = normal')
     if (version < schemaVersion) migrate(db, version)
+    const [check] = db.prepare('pragma quick_check(1)').all() as { quick_check: string }[]
+    if (check?.quick_check !== 'ok')
+      throw Object.assign(new Error(`the journal is damaged: ${check?.quick_check}`), {
+        code: 'SQLITE_CORRUPT',
+      })
+    checkTables(db)
     return db
   } catch (error) {
     db.close()

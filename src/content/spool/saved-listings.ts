@@ -1,9 +1,13 @@
 // The last listing of each folder, kept across restarts, so that a project can be mounted while the service is down. A
-// cache: written lazily, without fsync, and without presigned URLs, which are secrets and dead by then anyway.
+// cache: written lazily, without fsync, and without presigned URLs, which are secrets and dead by then anyway. Whatever
+// happens to its file, the drive goes on: it is made anew, or done without until the next start.
 
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
 import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
+import type { Log } from '../../log.ts'
+import { isDamage } from './journal-salvage.ts'
 import { makePrivateDatabase } from './private-file.ts'
 
 const saveAfterMs = 2_000
@@ -13,31 +17,29 @@ const mostNames = 50_000
 export type Names = ReadonlyMap<string, RemoteFile | RemoteFolder>
 
 export class SavedListings {
-  readonly #db: Database.Database
+  readonly #path: string
+  readonly #log: Log
+  /** Undefined where the file cannot be had. */
+  #db: Database.Database | undefined
   readonly #unsaved = new Map<string, Names>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(stateDir: string) {
-    const path = join(stateDir, 'listings.db')
-    makePrivateDatabase(path)
-    this.#db = new Database(path)
-    // No shared memory: on a full disk a page of it that cannot be had would end the process.
-    this.#db.exec('pragma locking_mode = exclusive')
-    this.#db.exec('pragma journal_mode = wal')
-    this.#db.exec('pragma synchronous = off')
-    this.#db.exec(
-      'create table if not exists listing (path text primary key, names text not null) without rowid',
-    )
+  constructor(stateDir: string, log: Log) {
+    this.#path = join(stateDir, 'listings.db')
+    this.#log = log
+    this.#db = this.#guarded('opened', () => open(this.#path)) ?? this.#madeAnew()
   }
 
   /** What the folder at `path` held when it was last listed. */
   load(path: string): Map<string, RemoteFile | RemoteFolder> | undefined {
-    const row = this.#db.prepare('select names from listing where path = ?').get(path) as
-      | { names: string }
-      | undefined
-    if (row === undefined) return undefined
-    const entries = JSON.parse(row.names) as [string, number | null, string | null, string | null][]
-    return new Map(entries.map((entry) => [entry[0], recordOf(entry)]))
+    return this.#guarded('read', () => {
+      const row = this.#db?.prepare('select names from listing where path = ?').get(path) as
+        | { names: string }
+        | undefined
+      if (row === undefined) return undefined
+      const entries = JSON.parse(row.names) as [string, number | null, string | null, string | null][]
+      return new Map(entries.map((entry) => [entry[0], recordOf(entry)]))
+    })
   }
 
   /** Keeps a listing for the next start, a little later, many at once. */
@@ -49,19 +51,69 @@ export class SavedListings {
 
   close(): void {
     this.#write()
-    this.#db.close()
+    this.#guarded('closed', () => this.#db?.close())
   }
 
   #write(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    if (this.#unsaved.size === 0) return
-    this.#db.exec('begin')
-    const insert = this.#db.prepare('insert or replace into listing (path, names) values (?, ?)')
-    for (const [path, names] of this.#unsaved)
-      insert.run(path, JSON.stringify([...names.values()].map(entryOf)))
-    this.#db.exec('commit')
+    const db = this.#db
+    if (this.#unsaved.size === 0 || db === undefined) return
+    this.#guarded('written', () => {
+      try {
+        db.exec('begin')
+        const insert = db.prepare('insert or replace into listing (path, names) values (?, ?)')
+        for (const [path, names] of this.#unsaved)
+          insert.run(path, JSON.stringify([...names.values()].map(entryOf)))
+        db.exec('commit')
+      } finally {
+        if (db.inTransaction) db.exec('rollback')
+      }
+    })
+    // What could not be written is told again by the next listing.
     this.#unsaved.clear()
+  }
+
+  /** Undefined where it fails, which is logged; a damaged file is made anew. */
+  #guarded<T>(what: string, work: () => T): T | undefined {
+    try {
+      return work()
+    } catch (error) {
+      this.#log.warn({ file: this.#path, error: String(error) }, `the saved listings could not be ${what}`)
+      if (isDamage(error) && this.#db !== undefined) this.#db = this.#madeAnew()
+      return undefined
+    }
+  }
+
+  #madeAnew(): Database.Database | undefined {
+    try {
+      this.#db?.close()
+      for (const part of ['', '-wal', '-shm', '-journal'])
+        rmSync(this.#path + part, { force: true, recursive: true })
+      return open(this.#path)
+    } catch (error) {
+      this.#log.warn(
+        { file: this.#path, error: String(error) },
+        'the drive goes on without saved listings until the next start',
+      )
+      return undefined
+    }
+  }
+}
+
+function open(path: string): Database.Database {
+  makePrivateDatabase(path)
+  const db = new Database(path)
+  try {
+    // No shared memory: on a full disk a page of it that cannot be had would end the process.
+    db.exec('pragma locking_mode = exclusive')
+    db.exec('pragma journal_mode = wal')
+    db.exec('pragma synchronous = off')
+    db.exec('create table if not exists listing (path text primary key, names text not null) without rowid')
+    return db
+  } catch (error) {
+    db.close()
+    throw error
   }
 }
 

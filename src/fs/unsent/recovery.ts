@@ -5,6 +5,7 @@ import type { Job } from '../../content/commit/job.ts'
 import { digestOf, digestOfBytes, isSameDigest } from '../../content/digest.ts'
 import { modifiedAtIn } from '../../content/fingerprint.ts'
 import type { Intention } from '../../content/intention.ts'
+import { isTemporary } from '../../content/spool/spool.ts'
 import { refer, takeContent } from './content.ts'
 import type { Node } from '../tree/node.ts'
 import { isBackupName, isHiddenName } from '../tree/scratch.ts'
@@ -84,9 +85,26 @@ async function rememberWhatWasSent(sb: Superblock, intention: Intention): Promis
   }
 }
 
-/** Removes spool files that neither an intention nor a scratch row names: leftovers of documents that were never closed. */
+/**
+ * Spool files that nobody claims: what the journal says is of no use, and what is empty, goes; what is not understood is
+ * kept and named.
+ */
 export async function sweepSpool(sb: Superblock): Promise<void> {
-  for (const id of await sb.spool.ids()) if (!sb.claims.has(id)) await sb.spool.remove(id)
+  const dropped = sb.journal.dropped()
+  const now = new Date()
+  for (const id of await sb.spool.ids()) {
+    if (sb.claims.has(id)) continue
+    if (dropped.has(id) || isTemporary(id) || sb.spool.get(id).size === 0) {
+      await sb.spool.remove(id)
+      continue
+    }
+    const { file, path, name, bytes, isWhole } = await sb.lost.keep(sb.spool, id, now)
+    sb.log.warn(
+      { file, path, name, bytes, isWhole },
+      'content that the journal does not know of is kept in lost+found: docmount recover --lost takes it out',
+    )
+  }
+  sb.journal.forgetDropped()
 }
 
 function restore(sb: Superblock, job: Job): void {

@@ -59,7 +59,12 @@ test('what is saved is read back the same, whatever order the columns are in', (
   }
   first.saveIntention(intention)
   first.close()
-  sql(`create table other as select spool, path, * from intention; drop table intention;
+  const db = new Database(join(dir, 'journal.db'))
+  const columns = (db.prepare('pragma table_info(intention)').all() as { name: string }[]).map(
+    ({ name }) => name,
+  )
+  db.close()
+  sql(`create table other as select ${columns.toReversed().join()} from intention; drop table intention;
     alter table other rename to intention`)
   const second = new Journal(dir)
   expect(second.intentions()).toEqual([{ ...intention, keepSource: false, isInDoubt: true }])

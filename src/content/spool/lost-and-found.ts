@@ -1,0 +1,102 @@
+// Content that is here and that no journal row leads to: after damage to the journal, or written and never closed before
+// a kill. Nobody can tell what should become of it, so it is kept in dated folders with what is known of it, until
+// somebody takes it out.
+
+import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { constants, copyFile, mkdir, rmdir } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { digestOf, isSameDigest } from '../digest.ts'
+import { makePrivateFolder } from './private-file.ts'
+import type { Spool } from './spool.ts'
+import { readSpoolInfo, removeSpoolInfo, spoolInfoSuffix } from './spool-info.ts'
+
+export interface LostContent {
+  /** Where it lies on this machine. */
+  readonly file: string
+  /** What it was saved as in the project; undefined where it was never closed, or nothing is known. */
+  readonly path: string | undefined
+  /** Of the document, as far as known. */
+  readonly name: string
+  readonly bytes: number
+}
+
+export class LostAndFound {
+  readonly #dir: string
+
+  constructor(stateDir: string) {
+    this.#dir = join(stateDir, 'lost+found')
+  }
+
+  /** Everything that is kept, oldest first. */
+  list(): LostContent[] {
+    return namesIn(this.#dir)
+      .sort()
+      .flatMap((day) => namesIn(join(this.#dir, day)).map((name) => join(this.#dir, day, name)))
+      .filter((file) => !file.endsWith(spoolInfoSuffix))
+      .map(describe)
+  }
+
+  /** Moves a spool file here, with what is known of it. Answers that, and whether it is what was saved, byte for byte. */
+  async keep(spool: Spool, id: string, foundAt: Date): Promise<LostContent & { isWhole: boolean }> {
+    const day = join(this.#dir, foundAt.toISOString().slice(0, 19).replaceAll(':', '.'))
+    makePrivateFolder(this.#dir)
+    makePrivateFolder(day)
+    const from = join(spool.dir, id)
+    const info = readSpoolInfo(from)
+    const found = await digestOf(spool.get(id).stream())
+    const file = join(day, id)
+    if (info !== undefined) renameSync(from + spoolInfoSuffix, file + spoolInfoSuffix)
+    renameSync(from, file)
+    spool.forget(id)
+    const { size, sha256 } = info ?? {}
+    const isWhole = size !== undefined && sha256 !== undefined && isSameDigest(found, { size, sha256 })
+    return { ...describe(file), isWhole }
+  }
+
+  /** Copies everything to a folder outside the mount, under its paths, and lets go of it. Answers the new files. */
+  async giveBack(destination: string): Promise<string[]> {
+    const given: string[] = []
+    for (const lost of this.list()) {
+      const target = await copyOut(lost, destination)
+      given.push(target)
+      removeSpoolInfo(lost.file)
+      rmSync(lost.file)
+      await rmdir(dirname(lost.file)).catch(() => {})
+    }
+    return given
+  }
+}
+
+/** Never over something that is there. On disk before it is let go of here. */
+async function copyOut({ file, path, name }: LostContent, destination: string): Promise<string> {
+  const inside = (path ?? name).split('/').filter((part) => !['', '.', '..'].includes(part))
+  for (let count = 1; ; count++) {
+    const target = join(destination, ...inside) + (count === 1 ? '' : ` (${count})`)
+    await mkdir(dirname(target), { recursive: true })
+    try {
+      await copyFile(file, target, constants.COPYFILE_EXCL)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue
+      throw error
+    }
+    const copy = openSync(target, 'r')
+    fsyncSync(copy)
+    closeSync(copy)
+    return target
+  }
+}
+
+function describe(file: string): LostContent {
+  const path = readSpoolInfo(file)?.path
+  // An id ends with 36 characters that nobody needs to read.
+  const name = path === undefined ? basename(file).slice(0, -37) || basename(file) : basename(path)
+  return { file, path, name, bytes: statSync(file).size }
+}
+
+function namesIn(dir: string): string[] {
+  try {
+    return readdirSync(dir)
+  } catch {
+    return []
+  }
+}
