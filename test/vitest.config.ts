@@ -21,7 +21,7 @@ export default defineConfig({
           execArgv,
           include: ['test/**/*.test.ts'],
           exclude: [...mountTests, ...modelTests],
-          testTimeout: 30_000,
+          testTimeout: 60_000,
           hookTimeout: 30_000,
         },
       },

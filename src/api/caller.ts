@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { drain, readError, readJson } from './answer-body.ts'
+import { decoded } from './content-coding.ts'
 import { Deadline } from './deadline.ts'
 import { ApiError } from './errors.ts'
 import type { CallDescription } from './errors.ts'
@@ -144,7 +145,7 @@ async function attemptOnce(
     status = answer.status
     bytes ??= bodyLengthOf(answer)
     watch?.onProgress()
-    return await outcomeOf(spec, call, attempt, answer, key)
+    return await outcomeOf(spec, call, attempt, decoded(call, answer), key)
   } finally {
     // The service may answer before it has read the body (an early 409): whoever feeds the body must stop.
     ended.abort(attemptEnded)
@@ -158,6 +159,7 @@ function headersOf(caller: CallerOptions, spec: CallSpec, key: string): Record<s
     'x-api-key': key,
     'user-agent': caller.userAgent,
     accept: 'application/json',
+    'accept-encoding': 'identity',
   }
   if (spec.body !== undefined) {
     headers['content-type'] = 'application/json'

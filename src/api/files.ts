@@ -11,6 +11,9 @@ import { fileFromWire, nodeFromWire } from './wire.ts'
 const maxListingBytes = 256 * 1024 * 1024
 const uploadDeadlineMs = 120_000
 
+/** Empty for the root. */
+const lastSegmentOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+
 /** The project's name is checked at once: throws TypeError for one no URL can carry. */
 export function createFiles(project: string, call: Caller, download: Downloader): Files {
   const files = projectTarget(project, '/files')
@@ -31,7 +34,7 @@ export function createFiles(project: string, call: Caller, download: Downloader)
         options,
         maxAnswerBytes: maxListingBytes,
       })
-      return await nodeFromWire({ method: 'GET', path: at.path }, answer)
+      return await nodeFromWire({ method: 'GET', path: at.path }, answer, lastSegmentOf(at.path))
     },
 
     async upload(path, upload, options) {
@@ -46,7 +49,7 @@ export function createFiles(project: string, call: Caller, download: Downloader)
         deadlineMs: uploadDeadlineMs,
         isDeadlineForProgress: true,
       })
-      return fileFromWire(description, answer)
+      return fileFromWire(description, answer, lastSegmentOf(at.path))
     },
 
     async delete(path, options) {

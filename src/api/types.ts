@@ -30,7 +30,17 @@ export interface RemoteFolder {
 
 /** A folder with its direct children (interface, "Folder"). */
 export interface FolderListing extends RemoteFolder {
+  /** Each name once. */
   readonly entries: readonly (RemoteFile | RemoteFolder)[]
+  /** Entries that are not what the interface says, and what became of them. */
+  readonly odd: OddEntries
+}
+
+export interface OddEntries {
+  /** Nobody can name them, or say what they are: not among `entries`. */
+  readonly leftOut: number
+  /** Fields of the wrong kind are as if they were absent. */
+  readonly repaired: number
 }
 
 /** Content of an upload whose bytes are here. Read once per attempt, from the start. */

@@ -1,10 +1,12 @@
 // The service's spelling of its resources, translated into ours, once. Fields the interface calls optional may be absent
-// or null, unknown fields are passed over; anything else of the wrong shape is a NetworkError "protocol".
+// or null, unknown fields are passed over; anything else of the wrong shape is a NetworkError "protocol". Of files and
+// folders more is borne: an odd entry costs one entry, an odd field one field, never a folder.
 
-import { setImmediate } from 'node:timers/promises'
 import { NetworkError } from './errors.ts'
 import type { CallDescription } from './errors.ts'
-import type { FolderListing, Project, RemoteFile, RemoteFolder } from './types.ts'
+import { entriesFromWire } from './entries.ts'
+import { fileFields } from './file-fields.ts'
+import type { FolderListing, Project, RemoteFile } from './types.ts'
 
 type Fields = Record<string, unknown>
 
@@ -20,49 +22,29 @@ export function projectsFromWire(call: CallDescription, value: unknown): Project
   })
 }
 
-/** interface, "GET /projects/{project_name}/files": told apart by `ftype`. */
+/** interface, "GET /projects/{project_name}/files": told apart by `ftype`. `name` is the last segment of what was asked for. */
 export async function nodeFromWire(
   call: CallDescription,
   value: unknown,
+  name: string,
 ): Promise<RemoteFile | FolderListing> {
   const fields = objectOf(call, value, 'a file or folder')
-  const node = entryFromWire(call, fields)
-  if (node.kind === 'file') return node
+  if (fields['ftype'] === 'file')
+    return { kind: 'file', name: nameOf(fields, name), ...fileFields(fields).file }
+  if (fields['ftype'] !== 'folder') throw wrongShape(call, 'ftype is neither "file" nor "folder"')
   const wireEntries = arrayOf(call, fields['entries'], "the folder's entries")
-  const entries: (RemoteFile | RemoteFolder)[] = []
-  for (const entry of wireEntries) {
-    entries.push(entryFromWire(call, objectOf(call, entry, 'an entry')))
-    // A folder of 100,000 must not hold up everybody else.
-    if (entries.length % entriesAtOnce === 0) await setImmediate()
-  }
-  return { ...node, entries }
+  return { kind: 'folder', name: nameOf(fields, name), ...(await entriesFromWire(wireEntries)) }
 }
 
-const entriesAtOnce = 5_000
-
-/** interface, "File". Throws NetworkError also when it is a folder. */
-export function fileFromWire(call: CallDescription, value: unknown): RemoteFile {
-  const node = entryFromWire(call, objectOf(call, value, 'a file'))
-  if (node.kind === 'file') return node
-  throw wrongShape(call, 'it is a folder, not a file')
+/** interface, "File", as an upload is answered; a service that tells nothing of it has stored it all the same. */
+export function fileFromWire(call: CallDescription, value: unknown, name: string): RemoteFile {
+  const fields = value === undefined ? {} : objectOf(call, value, 'a file')
+  if (fields['ftype'] === 'folder') throw wrongShape(call, 'it is a folder, not a file')
+  return { kind: 'file', name: nameOf(fields, name), ...fileFields(fields).file }
 }
 
-function entryFromWire(call: CallDescription, fields: Fields): RemoteFile | RemoteFolder {
-  const name = required(call, fields, 'name', 'string')
-  if (fields['ftype'] === 'folder') return { kind: 'folder', name }
-  if (fields['ftype'] !== 'file') throw wrongShape(call, 'ftype is neither "file" nor "folder"')
-  const size = optional(call, fields, 'size', 'number')
-  if (size !== undefined && !(Number.isSafeInteger(size) && size >= 0)) {
-    throw wrongShape(call, 'size is not a number of bytes')
-  }
-  return {
-    kind: 'file',
-    name,
-    size,
-    mimetype: optional(call, fields, 'mimetype', 'string'),
-    modifiedAt: optional(call, fields, 'modified_at', 'string'),
-    url: optional(call, fields, 'url', 'string'),
-  }
+function nameOf({ name }: Fields, asked: string): string {
+  return typeof name === 'string' ? name : asked
 }
 
 interface TypeOf {

@@ -13,6 +13,7 @@ import { homeOf } from '../daemon/xdg.ts'
 import { type Configuration, noKeyMessage, readConfiguration } from './config-file.ts'
 import { exitCodes } from './exit-codes.ts'
 import { exitCodeOf, isKnown } from './report-error.ts'
+import { olderListing } from './older-listing.ts'
 import { UsageError } from './usage-error.ts'
 
 /** As commander hands them over; durations and sizes are numbers already. */
@@ -33,6 +34,8 @@ export interface MountCommandOptions {
   readonly onConflict: 'keep' | 'overwrite'
   readonly renameLimit?: number
   readonly tables?: boolean
+  /** True: for as long as it takes. */
+  readonly wait?: number | true
   readonly log?: string
   readonly verbose?: boolean
 }
@@ -52,7 +55,7 @@ export async function runMount(
     const plan = await planOf(project, mountpoint, options, configuration)
     if (configuration.key === undefined) throw new DaemonError(noKeyMessage)
     if (options.foreground !== true) {
-      await mountInBackground(plan, args)
+      await mountInBackground(plan, args, waitMsOf(options))
       return
     }
     const { serveMount } = await import('./serve-mount.ts')
@@ -65,7 +68,11 @@ export async function runMount(
   }
 }
 
-async function mountInBackground(plan: MountPlan, args: readonly string[]): Promise<void> {
+async function mountInBackground(
+  plan: MountPlan,
+  args: readonly string[],
+  waitMs: number | undefined,
+): Promise<void> {
   await ensureFolders(plan)
   const news = await startInBackground({
     // By its own name, whatever link mount(8) came through.
@@ -73,13 +80,19 @@ async function mountInBackground(plan: MountPlan, args: readonly string[]): Prom
     args: ['mount', '--foreground', ...args],
     logFile: plan.logFile,
     descriptor: plan.descriptor,
+    waitMs,
   })
   if (news.kind === 'live') {
     console.log(`${plan.project} is mounted at ${news.mountpoint}`)
+    if (news.away !== undefined) console.log(olderListing(news.away))
     return
   }
   if (news.exitCode === exitCodes.usage) throw new UsageError(news.message)
   throw new DaemonError(news.message, { isTemporary: news.exitCode === exitCodes.temporary })
+}
+
+function waitMsOf({ wait }: MountCommandOptions): number | undefined {
+  return wait === true ? Infinity : wait
 }
 
 /** An unknown error is a bug: its stack goes into the log, and the person is told where. */
@@ -136,6 +149,7 @@ function sessionOptionsOf(
     makeMountpoint,
     allowOther: options.allowOther ?? false,
     showsTables: options.tables ?? false,
+    waitMs: waitMsOf(options),
     fileSystem: {
       readOnly: options.readOnly ?? false,
       onConflict: options.onConflict,

@@ -71,6 +71,11 @@ function describe(shown: Shown): string {
       ? 'everything sent'
       : `${shown.unsent.length} not sent (${formatBytes(shown.unsentBytes)})`,
     ...(shown.scratchFiles > 0 ? [`${shown.scratchFiles} temporary files on this machine only`] : []),
+    ...(shown.oddEntries.leftOut > 0
+      ? [
+          `${shown.oddEntries.leftOut} entries that the service lists cannot be shown (the log names the folders)`,
+        ]
+      : []),
     ...(shown.conflicts > 0 ? [`${shown.conflicts} conflicts, kept beside the documents`] : []),
   ]
   const places = [`process ${shown.pid}`, `driver ${shown.driver}`, `state ${shown.stateDir}`]

@@ -7,6 +7,7 @@ import { startSession, type StartSessionOptions } from '../daemon/start-session.
 import { notifySystemd } from '../daemon/systemd-notify.ts'
 import type { Log } from '../log.ts'
 import { exitCodes } from './exit-codes.ts'
+import { olderListing } from './older-listing.ts'
 import { describeLeftUnsent } from './unsent-text.ts'
 
 /** A signal gives sending this long; a second signal ends it. */
@@ -33,9 +34,13 @@ export async function serveMount(
   const session = await startSession({ ...options, log, logFile, isTraced: isVerbose })
   signals.obey(session)
   const { mountpoint, driver, stateDir } = session.record
-  if (logFile === undefined) console.log(`${options.plan.project} is mounted at ${mountpoint}`)
+  const { away } = session.status()
+  if (logFile === undefined) {
+    console.log(`${options.plan.project} is mounted at ${mountpoint}`)
+    if (away !== undefined) console.log(olderListing(away.reason))
+  }
   notifySystemd('ready')
-  await tellStarter({ kind: 'live', pid: process.pid, mountpoint, driver })
+  await tellStarter({ kind: 'live', pid: process.pid, mountpoint, driver, away: away?.reason })
 
   const end = await session.finished
   process.exitCode = exitCodeOf(end)

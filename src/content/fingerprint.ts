@@ -11,9 +11,19 @@ export interface Version {
   readonly size: number | undefined
 }
 
+type Told = Pick<RemoteFile, 'size' | 'modifiedAt'>
+
 /** Size and modified_at as the service sent them: equal fingerprints mean the same content, as far as the interface tells. */
-export function fingerprintOf(file: Pick<RemoteFile, 'size' | 'modifiedAt'>): string {
+export function fingerprintOf(file: Told): string {
   return `${file.size ?? '?'}@${file.modifiedAt ?? '?'}`
+}
+
+/** True where everything the one record tells, the other tells too: fields may be absent (interface, "File"). */
+export function agrees(sparse: Told, full: Told): boolean {
+  return (
+    (sparse.size === undefined || sparse.size === full.size) &&
+    (sparse.modifiedAt === undefined || sparse.modifiedAt === full.modifiedAt)
+  )
 }
 
 /** The time in a fingerprint, as the service sent it. */

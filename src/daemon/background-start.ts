@@ -10,10 +10,19 @@ import { DaemonError } from './daemon-error.ts'
 export const backgroundVariable: string = 'DOCMOUNT_BACKGROUND'
 
 const startTimeoutMs = 60_000
+/** A longer timer would fire at once. */
+const longestTimerMs = 2 ** 31 - 1
 
 /** What the daemon says once, when its start is decided. */
 export type StartNews =
-  | { readonly kind: 'live'; readonly pid: number; readonly mountpoint: string; readonly driver: DriverName }
+  | {
+      readonly kind: 'live'
+      readonly pid: number
+      readonly mountpoint: string
+      readonly driver: DriverName
+      /** Why the service cannot be asked: an older listing is shown. */
+      readonly away?: string | undefined
+    }
   | { readonly kind: 'failed'; readonly message: string; readonly exitCode: number }
 
 export interface BackgroundOptions {
@@ -24,6 +33,8 @@ export interface BackgroundOptions {
   readonly logFile: string
   /** Passed on under its number. */
   readonly descriptor?: number | undefined
+  /** Milliseconds the daemon may wait for the service before it begins. */
+  readonly waitMs?: number | undefined
 }
 
 /** Resolves with the daemon's news; a daemon that stays silent is stopped. The key reaches it through the environment. */
@@ -40,7 +51,7 @@ export async function startInBackground(options: BackgroundOptions): Promise<Sta
   }
   process.once('SIGINT', stopChild).once('SIGTERM', stopChild)
   try {
-    return await hear(child, options.logFile)
+    return await hear(child, options.logFile, startTimeoutMs + (options.waitMs ?? 0))
   } finally {
     process.off('SIGINT', stopChild).off('SIGTERM', stopChild)
     if (child.connected) child.disconnect()
@@ -56,12 +67,15 @@ function channels(descriptor: number | undefined): ('ipc' | 'ignore' | number)[]
   return ['ipc', ...between, descriptor]
 }
 
-function hear(child: ChildProcess, logFile: string): Promise<StartNews> {
+function hear(child: ChildProcess, logFile: string, limitMs: number): Promise<StartNews> {
   return new Promise((heard, failed) => {
-    const timer = setTimeout(() => {
-      child.kill('SIGTERM')
-      failed(new DaemonError(`the drive did not come up within ${startTimeoutMs / 1000} s; see ${logFile}`))
-    }, startTimeoutMs)
+    const timer = setTimeout(
+      () => {
+        child.kill('SIGTERM')
+        failed(new DaemonError(`the drive did not come up within ${limitMs / 1000} s; see ${logFile}`))
+      },
+      Math.min(limitMs, longestTimerMs),
+    )
     child.once('message', (news) => {
       clearTimeout(timer)
       heard(news as StartNews)

@@ -36,7 +36,18 @@ export function openLog(options: LogOptions): Log {
 
 function terminalSink(): LogSink {
   const isTerminal = process.stderr.isTTY
-  return { write: (line) => process.stderr.write(isTerminal ? humanLine(line) : line) }
+  // A log nobody can write (a full disk, a closed pipe) is no reason to end, and there is nowhere to say so.
+  const ignore = (): void => {}
+  process.stderr.on('error', ignore)
+  return {
+    write(line) {
+      try {
+        process.stderr.write(isTerminal ? humanLine(line) : line)
+      } catch {
+        ignore()
+      }
+    },
+  }
 }
 
 /** `12:30:01 warn  message  path=/a.txt`: what a person reads of one JSON line. */

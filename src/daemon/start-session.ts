@@ -26,6 +26,7 @@ import { MountSession } from './mount-session.ts'
 import { openMountpoint, prepareMountpoint } from './mountpoint.ts'
 import { traceInto } from './trace.ts'
 import { takeOver } from './take-over.ts'
+import { waitForService } from './wait-for-service.ts'
 
 export interface StartSessionOptions {
   readonly plan: MountPlan
@@ -37,6 +38,8 @@ export interface StartSessionOptions {
   readonly fileSystem: Omit<FileSystemOptions, 'files' | 'stateDir' | 'cacheDir' | 'log' | 'onOperation'>
   /** Shows the project's tables as a folder of the drive. */
   readonly showsTables: boolean
+  /** Milliseconds to wait for the service before anything is begun; Infinity = for as long as it takes. */
+  readonly waitMs?: number | undefined
   readonly log: Log
   /** Writes every operation and every call to the service into the log. */
   readonly isTraced: boolean
@@ -80,6 +83,8 @@ async function start(options: StartSessionOptions, undo: (() => Promise<unknown>
     ...(trace === undefined ? {} : { onRequest: trace.onRequest }),
   })
   undo.push(() => client.close())
+  if (options.waitMs !== undefined)
+    await waitForService(client, plan.project, { waitMs: options.waitMs, log })
   const projectFiles = await createFileSystem({
     ...options.fileSystem,
     files: client.files(plan.project),

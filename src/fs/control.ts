@@ -33,6 +33,7 @@ export function status(sb: Superblock): FileSystemStatus {
     conflicts: sb.journal.counter('conflicts'),
     lost: sb.lost.list(),
     damaged: damagedIn(sb.settings.stateDir),
+    oddEntries: sb.tree.source.oddEntries,
     openHandles: sb.handles.count,
     knownNodes: sb.tree.nodes.count,
     calls: { api: sb.files.apiCalls, downloads: sb.files.downloads, failed: sb.files.failedCalls },

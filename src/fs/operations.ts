@@ -118,7 +118,8 @@ export interface DirectoryEntry {
   readonly name: string
   readonly ino: number
   readonly kind: NodeKind
-  entry(): Entry
+  /** Undefined where it has to be asked for: the door looks the name up when somebody wants to know. */
+  entry(): Entry | undefined
 }
 
 /** Takes one child; `cookie` continues the listing after it. Answers false when there is no more room (the child was not taken). */

@@ -120,6 +120,8 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     conflictKept: (path, copy) => {
       journal.increment('conflicts')
       log.warn({ path, copy }, 'another client changed it too: their version is kept beside ours')
+      // Asked for anew: the copy shows at once, not when the listing is old.
+      void tree.look(copy)
     },
   })
   const queue = new CommitQueue({
@@ -159,6 +161,8 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     if (state === 'away') queue.pause()
     else if (state === 'reachable') queue.goOn()
     if (state !== 'reachable' || before !== 'away') return
+    // Whatever the clock says of when they were made.
+    queue.distrust([...queue.jobs()].filter(({ intention }) => intention.kind === 'delete'))
     void tree.endStale()
   })
   return sb

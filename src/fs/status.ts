@@ -1,7 +1,7 @@
 // What the filesystem says of itself: the shape of `docmount status --json`, for people and scripts.
 
+import type { OddEntries } from '../api/types.ts'
 import type { LostContent } from '../content/spool/lost-and-found.ts'
-
 import type { Absence, ReachState } from '../content/reach/reach.ts'
 
 /**
@@ -57,6 +57,8 @@ export interface FileSystemStatus {
   readonly lost: readonly LostContent[]
   /** Files of the state folder that were damaged and are set aside. */
   readonly damaged: readonly string[]
+  /** Entries the service lists that are not what its interface says: left out, or shown without what is wrong. */
+  readonly oddEntries: OddEntries
   readonly openHandles: number
   readonly knownNodes: number
   readonly calls: { readonly api: number; readonly downloads: number; readonly failed: number }

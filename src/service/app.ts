@@ -9,6 +9,7 @@ import Fastify, {
 } from 'fastify'
 import { authenticate } from './authentication.ts'
 import type { ServiceContext } from './context.ts'
+import { diskFull, isDiskFull } from './disk-full.ts'
 import { parseQuery } from './document-path.ts'
 import { answerClientError } from './edge/client-error.ts'
 import { checkJson } from './edge/json-limits.ts'
@@ -119,6 +120,10 @@ function answerError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
+  if (isDiskFull(error)) {
+    answerError(context, diskFull(error), request, reply)
+    return
+  }
   const status = error.statusCode !== undefined && error.statusCode >= 400 ? error.statusCode : 500
   const isBug = status === 500 && !(error instanceof ServiceError)
   if (isBug) context.log.error({ error, method: request.method, path: pathOf(request) }, 'a request failed')

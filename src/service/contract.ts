@@ -100,6 +100,8 @@ export type Fault =
       readonly kind: 'omit-fields'
       readonly fields: readonly ('size' | 'mimetype' | 'modified_at' | 'url')[]
     }
+  /** Puts these before a folder's own entries, whatever they are. */
+  | { readonly kind: 'odd-entries'; readonly entries: readonly unknown[] }
   /** Answers a folder's GET with its listing as it was this many milliseconds ago. */
   | { readonly kind: 'stale-listing'; readonly ageMs: number }
   /** Accepts nothing by `uri`: answers 400. */

@@ -25,6 +25,20 @@ describe.skipIf(whyNoFuse() !== undefined)('other clients', () => {
     expect((await status()).conflicts).toBe(1)
   })
 
+  it('a kept version shows in its folder at once, however long listings are believed', async () => {
+    await fault.service.other.put('/in/a.txt', 'first')
+    const { calls, drain } = await fault.mount(['--cache-ttl', '10m'])
+    expect(await calls.readdir('/in')).toEqual(['a.txt'])
+    const file = await calls.open('/in/a.txt', 'r+')
+    await file.write('ours!', 0)
+    await fault.service.other.put('/in/a.txt', 'theirs')
+    await file.close()
+    await drain()
+    await waitUntil('the copy to show', async () => (await calls.readdir('/in')).length === 2)
+    const copy = (await calls.readdir('/in')).find((name) => name.includes('(conflict '))
+    expect((await calls.readFile(`/in/${copy}`)).toString()).toBe('theirs')
+  })
+
   it('two versions of the same size within one second are both kept beside ours', async () => {
     await fault.service.other.put('/a.txt', 'first')
     const { calls, drain } = await fault.mount()

@@ -29,6 +29,13 @@ export interface ServeProcess {
   end(signal: NodeJS.Signals): Promise<number | null>
 }
 
+export interface ServeOptions {
+  /** More variables. */
+  readonly environment?: Readonly<Record<string, string>>
+  /** A file descriptor to complain to; then `log` stays empty. */
+  readonly stderr?: number
+}
+
 export interface CompiledCommand {
   /** Goes with `remove`. */
   readonly folder: string
@@ -36,8 +43,7 @@ export interface CompiledCommand {
   run(...args: string[]): Promise<{ stdout: string; stderr: string }>
   /** `serve --json` with these arguments, once it is listening. */
   serve(...args: string[]): Promise<ServeProcess>
-  /** The same with these variables in its environment too. */
-  serveWith(environment: Readonly<Record<string, string>>, ...args: string[]): Promise<ServeProcess>
+  serveWith(options: ServeOptions, ...args: string[]): Promise<ServeProcess>
   remove(): Promise<void>
 }
 
@@ -66,26 +72,29 @@ export async function compileCommand(): Promise<CompiledCommand> {
     run: (...args) => execute(process.execPath, [main, ...args]),
     folder,
     serve: (...args) => serve(main, {}, args),
-    serveWith: (environment, ...args) => serve(main, environment, args),
+    serveWith: (options, ...args) => serve(main, options, args),
     remove: () => rm(folder, { recursive: true, force: true }),
   }
 }
 
 async function serve(
   main: string,
-  environment: Readonly<Record<string, string>>,
+  { environment, stderr }: ServeOptions,
   args: readonly string[],
 ): Promise<ServeProcess> {
   const child = spawn(process.execPath, [main, 'serve', '--listen', '127.0.0.1:0', '--json', ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', stderr ?? 'pipe'],
     env: { ...process.env, ...environment },
   })
   let log = ''
   let output = ''
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()))
+  child.stdout!.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  child.stderr?.on('data', (chunk: Buffer) => (log += chunk.toString()))
   const ended = once(child, 'close') as Promise<[number | null]>
-  const first = await Promise.race([once(createInterface(child.stdout), 'line'), ended.then(() => undefined)])
+  const first = await Promise.race([
+    once(createInterface(child.stdout!), 'line'),
+    ended.then(() => undefined),
+  ])
   if (first === undefined) throw new Error(`the service ended at once: ${log}`)
   return {
     announcement: JSON.parse(first[0] as string) as Announcement,

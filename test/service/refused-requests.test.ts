@@ -37,7 +37,7 @@ async function sendRefused(port: number): Promise<number> {
 
 test('refused requests leave nothing behind: their paths would fill the memory there is and more', async () => {
   const service = await command.serveWith(
-    { NODE_OPTIONS: '--max-old-space-size=64' },
+    { environment: { NODE_OPTIONS: '--max-old-space-size=64' } },
     '--data',
     `${command.folder}/refused`,
     '--project',

@@ -84,14 +84,16 @@ describe('docmount serve, hosted', () => {
   test('takes every option from the environment, and the command line counts more', async () => {
     const hosted = await command.serveWith(
       {
-        DOCMOUNT_SERVE_DATA: join(folder, 'hosted'),
-        DOCMOUNT_SERVE_PROJECT: 'one, two',
-        DOCMOUNT_SERVE_PUBLIC_URL: 'https://documents.example',
-        DOCMOUNT_SERVE_LIMIT: 'depth=2,document=none',
-        DOCMOUNT_SERVE_METRICS_LISTEN: '127.0.0.1:0',
-        DOCMOUNT_SERVE_ACCESS_LOG: logs('wrong.log'),
-        DOCMOUNT_SERVE_ALLOW_PRIVATE_URIS: 'no',
-        DOCMOUNT_SERVE_VERBOSE: '0',
+        environment: {
+          DOCMOUNT_SERVE_DATA: join(folder, 'hosted'),
+          DOCMOUNT_SERVE_PROJECT: 'one, two',
+          DOCMOUNT_SERVE_PUBLIC_URL: 'https://documents.example',
+          DOCMOUNT_SERVE_LIMIT: 'depth=2,document=none',
+          DOCMOUNT_SERVE_METRICS_LISTEN: '127.0.0.1:0',
+          DOCMOUNT_SERVE_ACCESS_LOG: logs('wrong.log'),
+          DOCMOUNT_SERVE_ALLOW_PRIVATE_URIS: 'no',
+          DOCMOUNT_SERVE_VERBOSE: '0',
+        },
       },
       '--access-log',
       logs('access.log'),

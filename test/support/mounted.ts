@@ -19,10 +19,14 @@ export interface MountedDrive {
   docmount(args: readonly string[], options?: { mayFail?: boolean; limitMs?: number }): Promise<Ran>
   /** `docmount unmount`; lazily by force where that fails. Throws, after cleaning up, when it did not end well. */
   unmount(): Promise<void>
+  /** Unmounts although something may be unsent. */
+  end(): Promise<void>
 }
 
 export interface MountedDriveOptions {
   readonly testService: TestService
+  /** Default: the service's own. */
+  readonly baseUrl?: string | undefined
   readonly driver: string
   /** For mountpoint, state, cache and socket. */
   readonly folder: string
@@ -56,7 +60,7 @@ export async function mountDrive(options: MountedDriveOptions): Promise<MountedD
       project,
       mountpoint,
       '--base-url',
-      testService.baseUrl,
+      options.baseUrl ?? testService.baseUrl,
       '--driver',
       driver,
       '--foreground',
@@ -93,6 +97,10 @@ export async function mountDrive(options: MountedDriveOptions): Promise<MountedD
     pid: daemon.pid ?? 0,
     log: () => log,
     docmount,
+    async end() {
+      await docmount(['unmount', mountpoint, '--timeout', '1s'], { mayFail: true, limitMs: 40_000 })
+      await waitUntil('the daemon to end', () => hasEnded(daemon), 20_000)
+    },
     async unmount() {
       try {
         await docmount(['unmount', mountpoint], { limitMs: 40_000 })

@@ -1,11 +1,13 @@
 // Opens a real mount, the given files in the service behind it.
 
+import type { FileSystemStatus } from '../../src/fs/status.ts'
 import type { OpenDoor, OpenedDoor } from '../behaviour/topic.ts'
 import { startAgent } from './agent.ts'
 import { serviceBehind } from './behind.ts'
 import type { DocmountDoor, DocmountDoorOptions } from './docmount-door.ts'
 import { folderDoor, type FolderDoor } from './folder-door.ts'
-import { mountDrive, type MountedDrive } from './mounted.ts'
+import { mountDrive, type MountedDrive, type MountedDriveOptions } from './mounted.ts'
+import { startNetwork } from './network.ts'
 import { makeOrdinaryUser } from './ordinary-user.ts'
 import { startTestService } from './service.ts'
 import { makeTemporaryFolder } from './temporary-folder.ts'
@@ -32,7 +34,7 @@ export function openMount(name: MountDoorName, options: DocmountDoorOptions = {}
 /** Tells in `undo` how to take back each step as soon as it is made. */
 async function open(
   name: MountDoorName,
-  { cacheTtlSec, closeWaitSec }: DocmountDoorOptions,
+  { cacheTtlSec, closeWaitSec, throughNetwork = false }: DocmountDoorOptions,
   given: ReadonlyMap<string, Uint8Array>,
   undo: (() => Promise<unknown>)[],
 ): Promise<OpenedDoor<MountDoor>> {
@@ -43,8 +45,11 @@ async function open(
   const testService = await startTestService()
   undo.push(() => testService.close())
   for (const [path, content] of given) await testService.other.put(path, content)
-  const drive = await mountDrive({
+  const network = await startNetwork(() => Number(new URL(testService.baseUrl).port))
+  undo.push(() => network.close())
+  const how: MountedDriveOptions = {
     testService,
+    baseUrl: throughNetwork ? network.baseUrl : testService.baseUrl,
     driver: name === 'fuse-native' ? name : 'kernel',
     folder: temporary.path,
     user,
@@ -52,7 +57,8 @@ async function open(
       ...(cacheTtlSec === undefined ? [] : ['--cache-ttl', `${cacheTtlSec}s`]),
       ...(closeWaitSec === undefined ? [] : ['--close-wait', `${closeWaitSec}s`]),
     ],
-  })
+  }
+  let drive = await mountDrive(how)
   undo.push(() => drive.unmount())
   const agent = startAgent(user)
   undo.push(async () => agent.stop())
@@ -61,10 +67,18 @@ async function open(
     user,
     behind: serviceBehind(testService, () => door),
     testService,
-    drive,
-    async unsent() {
+    get drive() {
+      return drive
+    },
+    network,
+    unsent: async () => (await door.status()).unsent.length,
+    async status() {
       const { stdout } = await drive.docmount(['status', drive.mountpoint, '--json'])
-      return (JSON.parse(stdout) as { unsent: unknown[] }).unsent.length
+      return JSON.parse(stdout) as FileSystemStatus
+    },
+    async remount() {
+      await drive.end()
+      drive = await mountDrive(how)
     },
   }
   return { door, explain: () => lastLines(drive.log()), close: () => takeBack(undo) }

@@ -3,10 +3,12 @@
 import { join } from 'node:path'
 
 import { createClient } from '../../src/api/client.ts'
+import type { FileSystem } from '../../src/fs/contract.ts'
 import { createFileSystem } from '../../src/fs/file-system.ts'
 import type { OpenDoor } from '../behaviour/topic.ts'
 import { serviceBehind } from './behind.ts'
 import type { DocmountDoor, DocmountDoorOptions } from './docmount-door.ts'
+import { startNetwork } from './network.ts'
 import { objectDoor } from './object-door.ts'
 import { project, startTestService } from './service.ts'
 import { makeTemporaryFolder } from './temporary-folder.ts'
@@ -17,29 +19,50 @@ export function openObject(options: DocmountDoorOptions = {}): OpenDoor<Docmount
     const temporary = await makeTemporaryFolder()
     const testService = await startTestService()
     for (const [path, content] of given) await testService.other.put(path, content)
-    const client = createClient({ baseUrl: testService.baseUrl, apiKey: testService.apiKey })
-    const fileSystem = await createFileSystem({
-      files: client.files(project),
-      stateDir: join(temporary.path, 'state'),
-      cacheDir: join(temporary.path, 'cache'),
-      ...(options.cacheTtlSec === undefined ? {} : { cacheTtlMs: options.cacheTtlSec * 1_000 }),
-      ...(options.closeWaitSec === undefined ? {} : { closeWaitMs: options.closeWaitSec * 1_000 }),
-    })
+    const network = await startNetwork(() => Number(new URL(testService.baseUrl).port))
+    const { baseUrl } = options.throughNetwork === true ? network : testService
+    const client = createClient({ baseUrl, apiKey: testService.apiKey })
+    const start = (): ReturnType<typeof createFileSystem> =>
+      createFileSystem({
+        files: client.files(project),
+        stateDir: join(temporary.path, 'state'),
+        cacheDir: join(temporary.path, 'cache'),
+        ...(options.cacheTtlSec === undefined ? {} : { cacheTtlMs: options.cacheTtlSec * 1_000 }),
+        ...(options.closeWaitSec === undefined ? {} : { closeWaitMs: options.closeWaitSec * 1_000 }),
+      })
+    let fileSystem = await start()
     const door: DocmountDoor = {
       ...objectDoor(fileSystem),
       behind: serviceBehind(testService, () => door),
       testService,
+      network,
       unsent: async () => fileSystem.status().unsent.length,
+      status: async () => fileSystem.status(),
+      async remount() {
+        await fileSystem.close()
+        fileSystem = await start()
+        Object.assign(door, objectDoor(fileSystem))
+      },
     }
     return {
       door,
-      explain: () => JSON.stringify(fileSystem.status(), undefined, 2),
+      explain: () => described(fileSystem),
       async close() {
         await fileSystem.close()
         await client.close()
+        await network.close()
         await testService.close()
         await temporary.remove()
       },
     }
+  }
+}
+
+/** A drive that did not come up again has nothing to say. */
+function described(fileSystem: FileSystem): string {
+  try {
+    return JSON.stringify(fileSystem.status(), undefined, 2)
+  } catch (error) {
+    return String(error)
   }
 }

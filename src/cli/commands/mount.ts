@@ -55,6 +55,11 @@ export function register(program: Command): void {
     )
     .option('--rename-limit <files>', 'rename folders of at most this many files (default: 1000)', parseCount)
     .option('--tables', "show the project's tables in a folder .tables, which takes files of rows")
+    .option(
+      '--wait [duration]',
+      'wait for the service first, so long or for as long as it takes; then mount with what was last known',
+      parseWaitMs,
+    )
     .option('--log <file>', 'log into this file')
     .option('-o <options>', 'mount(8) options: ro, allow_other, cache_ttl=30s, … as above with _ for -')
     .option('-v, --verbose', 'log more')

@@ -17,7 +17,7 @@ import {
   type Digest,
 } from '../digest.ts'
 import { ErrnoError } from '../../errno-error.ts'
-import { fingerprintOf } from '../fingerprint.ts'
+import { agrees, fingerprintOf } from '../fingerprint.ts'
 import { isDoubtful, type Intention } from '../intention.ts'
 import { lookUp, mayMeanMissing } from '../remote-lookup.ts'
 import type { Reader } from '../read/reader.ts'
@@ -266,7 +266,14 @@ export class Committer {
       intention.base = fingerprintOf(record)
       this.#options.save(intention)
     }
-    return checkedSize(path, record, size)
+    return this.#whole(path, checkedSize(path, record, size), signal)
+  }
+
+  /** An answer that does not tell the version (interface: optional) says nothing to compare with later: the document is asked. */
+  async #whole(path: string, record: RemoteFile, signal: AbortSignal): Promise<RemoteFile> {
+    if (record.size !== undefined && record.modifiedAt !== undefined) return record
+    const found = await lookUp(this.#options.files, path, { signal }).catch(() => undefined)
+    return found?.kind === 'file' && agrees(record, found) ? found : record
   }
 
   /** The service fetches its own URL; where it refuses that, the bytes go through us. */

@@ -149,7 +149,7 @@ export class Reach {
 
   #enter(state: ReachState): void {
     const before = this.#state
-    if (before === state) return
+    if (before === state || this.#isClosed) return
     const { log } = this.#options
     if (state === 'away')
       log.warn({ reason: this.#absence?.reason }, 'the service is away: the drive shows what it last knew')

@@ -32,6 +32,8 @@ export class SavedListings {
 
   /** What the folder at `path` held when it was last listed. */
   load(path: string): Map<string, RemoteFile | RemoteFolder> | undefined {
+    const unsaved = this.#unsaved.get(path)
+    if (unsaved !== undefined) return new Map(unsaved)
     return this.#guarded('read', () => {
       const row = this.#db?.prepare('select names from listing where path = ?').get(path) as
         | { names: string }
@@ -105,9 +107,9 @@ function open(path: string): Database.Database {
   makePrivateDatabase(path)
   const db = new Database(path)
   try {
-    // No shared memory: on a full disk a page of it that cannot be had would end the process.
-    db.exec('pragma locking_mode = exclusive')
-    db.exec('pragma journal_mode = wal')
+    // Not WAL, which needs shared memory: on a full disk a page of it that cannot be had would end the process. And no lock
+    // that outlives a transaction: the package closes a database only when its statements have been collected.
+    db.exec('pragma journal_mode = truncate')
     db.exec('pragma synchronous = off')
     db.exec('create table if not exists listing (path text primary key, names text not null) without rowid')
     return db

@@ -45,7 +45,8 @@ export function readdir(
       const node = sb.tree.child(folder, name, listing)
       if (node === undefined) continue
       handle.touched.push(node)
-      if (!filler({ name, ino: node.ino, kind: node.kind, entry: () => entryOf(sb, node) }, i + 1)) return
+      const entry = (): Entry | undefined => (node.size === undefined ? undefined : entryOf(sb, node))
+      if (!filler({ name, ino: node.ino, kind: node.kind, entry }, i + 1)) return
     }
   })
 }

@@ -3,6 +3,7 @@
 import { ErrnoError } from '../../errno-error.ts'
 import { abortable } from '../../abortable.ts'
 import { attributesOf } from '../tree/attributes.ts'
+import { withKnownSize } from './known-size.ts'
 import type { Listing } from '../tree/listings.ts'
 import { nameMaxBytes } from '../tree/names.ts'
 import type { Node } from '../tree/node.ts'
@@ -15,7 +16,7 @@ export function withListing<T>(
   sb: Superblock,
   folder: Node,
   caller: Caller,
-  use: (listing: Listing) => T,
+  use: (listing: Listing) => MaybePromise<T>,
 ): MaybePromise<T> {
   const listing = sb.tree.listing(folder)
   return listing instanceof Promise ? abortable(listing, caller.signal).then(use) : use(listing)
@@ -52,8 +53,10 @@ export function lookup(
   return withListing(sb, folder, caller, (listing) => {
     const node = sb.tree.child(folder, name, listing)
     if (node === undefined) return { attributes: undefined, entryTtlMs: sb.tree.listings.doorTtlMs(listing) }
-    node.lookups++
-    return entryOf(sb, node)
+    return withKnownSize(sb, node, caller, () => {
+      node.lookups++
+      return entryOf(sb, node)
+    })
   })
 }
 
@@ -73,10 +76,11 @@ export function getattr(
   const node = sb.tree.nodes.get(ino)
   const { parent } = node
   // The root always is; what is open, unlinked or local does not depend on a listing.
-  if (parent === undefined || node.isUnlinked || fh !== undefined || isKept(node)) return entryOf(sb, node)
+  if (parent === undefined || node.isUnlinked) return entryOf(sb, node)
+  if (fh !== undefined || isKept(node)) return withKnownSize(sb, node, caller, () => entryOf(sb, node))
   return withListing(sb, parent, caller, () => {
     if (node.isUnlinked && node.openHandles === 0)
       throw new ErrnoError('ENOENT', `${node.path} is gone from the service`)
-    return entryOf(sb, node)
+    return withKnownSize(sb, node, caller, () => entryOf(sb, node))
   })
 }

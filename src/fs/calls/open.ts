@@ -15,6 +15,7 @@ import {
   truncateContent,
 } from '../unsent/content.ts'
 import { FileHandle } from '../tree/handles.ts'
+import { withKnownSize } from './known-size.ts'
 import { entryOf, withListing } from './lookup.ts'
 import { checkName } from '../tree/names.ts'
 import type { Node } from '../tree/node.ts'
@@ -28,9 +29,15 @@ import type { Superblock } from '../superblock.ts'
 export function open(sb: Superblock, ino: number, flags: OpenFlags, caller: Caller): MaybePromise<Opened> {
   const node = sb.tree.nodes.get(ino)
   if (node.folder !== undefined) throw new ErrnoError('EISDIR', `${node.path} is a folder`)
-  if (node.size === undefined) return learnSize(sb, node, caller).then(() => open(sb, ino, flags, caller))
+  if (node.size === undefined && !flags.truncate) return openUnsized(sb, node, flags, caller)
   if (!flags.truncate) return opened(sb, node, flags)
   return truncateContent(sb, node, 0, caller.signal).then(() => opened(sb, node, flags))
+}
+
+async function openUnsized(sb: Superblock, node: Node, flags: OpenFlags, caller: Caller): Promise<Opened> {
+  await withKnownSize(sb, node, caller, () => undefined)
+  if (node.size === undefined) await learnSize(sb, node, caller)
+  return open(sb, node.ino, flags, caller)
 }
 
 /** The record does not tell the size (interface: optional): ask the content itself. */
@@ -72,7 +79,7 @@ export function create(
     const node = make(sb, folder, name, { ...options, isBeside })
     node.lookups++
     return { entry: entryOf(sb, node), opened: opened(sb, node, options.flags) }
-  }) as MaybePromise<{ entry: Entry; opened: Opened }>
+  })
 }
 
 /** A new, empty, local document. Throws EOPNOTSUPP for a type the service does not take: now, not after the copy. */

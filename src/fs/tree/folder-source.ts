@@ -1,12 +1,14 @@
 // Where a folder's names come from: the service, or, while it is away, what it last said.
 
 import { NetworkError } from '../../api/errors.ts'
-import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
+import type { Files, FolderListing, OddEntries, RemoteFile, RemoteFolder } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
+import type { Log } from '../../log.ts'
 import { mayMeanMissing } from '../../content/remote-lookup.ts'
 import type { Reach } from '../../content/reach/reach.ts'
 import type { SavedListings } from '../../content/spool/saved-listings.ts'
 import type { Listing } from './listings.ts'
+import { nameMaxBytes } from './names.ts'
 import type { Node } from './node.ts'
 
 /** No operation but a waiting close may block longer than 15 s. */
@@ -19,12 +21,15 @@ export interface FolderSourceOptions {
   readonly reach: Reach
   readonly saved: SavedListings
   readonly now: () => number
+  readonly log: Log
   /** The parent's listing, asked for now: it decides whether a folder is gone. */
   loadFresh(folder: Node): Promise<Listing>
 }
 
 export class FolderSource {
   readonly #options: FolderSourceOptions
+  /** Folders with entries that are not what the interface says. */
+  readonly #odd = new Map<string, OddEntries>()
 
   constructor(options: FolderSourceOptions) {
     this.#options = options
@@ -47,6 +52,16 @@ export class FolderSource {
       if (remembered === undefined) throw error
       return remembered
     }
+  }
+
+  /** Entries that are left out or repaired, in all folders as they were listed last. */
+  get oddEntries(): OddEntries {
+    let [leftOut, repaired] = [0, 0]
+    for (const odd of this.#odd.values()) {
+      leftOut += odd.leftOut
+      repaired += odd.repaired
+    }
+    return { leftOut, repaired }
   }
 
   /** What an earlier listing said, also of an earlier run. */
@@ -74,7 +89,28 @@ export class FolderSource {
       if (isHere(folder)) return new Map()
       throw new ErrnoError('ENOTDIR', `${path} is a document now`)
     }
-    return new Map(answer.entries.map((entry) => [entry.name, entry]))
+    return this.#namesOf(path, answer)
+  }
+
+  #namesOf(path: string, { entries, odd }: FolderListing): Listing['names'] {
+    const names = new Map<string, RemoteFile | RemoteFolder>()
+    for (const entry of entries)
+      if (Buffer.byteLength(entry.name) <= nameMaxBytes) names.set(entry.name, entry)
+    this.#count(path, { ...odd, leftOut: odd.leftOut + entries.length - names.size })
+    return names
+  }
+
+  #count(path: string, odd: OddEntries): void {
+    if (odd.leftOut === 0 && odd.repaired === 0) {
+      this.#odd.delete(path)
+      return
+    }
+    if (!this.#odd.has(path))
+      this.#options.log.warn(
+        { path, ...odd },
+        'the service lists entries that are not what its interface says',
+      )
+    this.#odd.set(path, odd)
   }
 }
 

@@ -81,6 +81,8 @@ export class Node {
   isScratch = false
   /** The service agreed at this time (ms); listings asked for one cache lifetime later decide again. */
   settledAt: number | undefined
+  /** When the document itself was asked for what its listing does not tell (ms). */
+  askedWholeAt: number | undefined
   /** Size learned by asking, where the record has none. */
   learnedSize: number | undefined
 

@@ -7,7 +7,7 @@
 // earlier one. What somebody stored after us is no lag, and shows at once.
 
 import type { Files, RemoteFile, RemoteFolder } from '../../api/types.ts'
-import { fingerprintOf, isNewer } from '../../content/fingerprint.ts'
+import { agrees, fingerprintOf, isNewer } from '../../content/fingerprint.ts'
 import type { SavedListings } from '../../content/spool/saved-listings.ts'
 import type { Log } from '../../log.ts'
 import type { Reach } from '../../content/reach/reach.ts'
@@ -92,6 +92,14 @@ export class Tree {
     }
   }
 
+  /** Something was made at this path by ourselves, without a node: its folder is listed anew, if anybody knows it. */
+  async look(path: string): Promise<void> {
+    const folder = this.find(path.slice(0, path.lastIndexOf('/')))
+    if (folder?.folder === undefined || this.listings.known(folder) === undefined) return
+    // What cannot be asked now shows when the listing is old.
+    await this.loadFresh(folder).catch(() => {})
+  }
+
   /** The child of this name, if there is one. */
   child(folder: Node, name: string, listing: Listing): Node | undefined {
     const state = folder.folder
@@ -138,7 +146,28 @@ export class Tree {
     node.remotePath = undefined
     node.base = fingerprintOf(record)
     node.learnedSize = undefined
+    node.askedWholeAt = undefined
     this.#options.adorn(node)
+  }
+
+  /** The document itself was asked, since its listing does not tell all. */
+  completed(node: Node, record: RemoteFile, askedAt: number): void {
+    const { remote, askedWholeAt } = node
+    if (remote === undefined) return
+    if (fingerprintOf(remote) === fingerprintOf(record)) {
+      node.remote = record
+      node.askedAt = askedAt
+    } else {
+      const isMoreOfTheSame = askedWholeAt === undefined && agrees(remote, record)
+      const path = node.remotePath
+      this.show(node, record, askedAt)
+      node.remotePath = path
+      if (!isMoreOfTheSame) {
+        node.contentGeneration++
+        this.notifier.contentChanged(node.ino)
+      }
+    }
+    node.askedWholeAt = askedAt
   }
 
   /** The node exists whatever a listing says, and so do the folders above it. */
@@ -270,7 +299,11 @@ export class Tree {
     let hasChanged = false
     const isOurs = (name: string): boolean => state.kept.has(name) || state.tombstones.has(name)
     for (const [name, tombstone] of state.tombstones) {
-      if (this.#isOver(tombstone, listing.names.get(name), listing)) state.tombstones.delete(name)
+      if (!this.#isOver(tombstone, listing.names.get(name), listing)) continue
+      state.tombstones.delete(name)
+      if (!listing.names.has(name)) continue
+      hasChanged = true
+      this.notifier.entryChanged(folder.ino, name)
     }
     for (const child of state.children.values()) {
       if (state.kept.has(child.name) && !this.#isReleased(child, listing)) continue
@@ -317,7 +350,7 @@ export class Tree {
     const { settledAt, remote } = child
     if (settledAt === undefined || remote === undefined || listing.requestedAt <= settledAt) return false
     if (record?.kind === 'file' && isNewer(record, fingerprintOf(remote))) return true
-    const isAgreed = record?.kind === 'file' && fingerprintOf(record) === fingerprintOf(remote)
+    const isAgreed = record?.kind === 'file' && agrees(record, remote)
     if (isAgreed) this.#update(child, listing)
     return this.#hasTheLastWord(listing, settledAt, isAgreed)
   }
@@ -350,6 +383,11 @@ export class Tree {
       return true
     }
     if (record.kind === 'folder' || child.remote === undefined) return false
+    if (record.size === undefined && child.remote.size !== undefined && agrees(record, child.remote)) {
+      // It tells less than is known, and nothing else: asked again in its time.
+      child.askedWholeAt ??= listing.requestedAt
+      return false
+    }
     const isSame = fingerprintOf(record) === fingerprintOf(child.remote)
     if (isSame) {
       child.remote = record

@@ -64,9 +64,11 @@ export function registerFaultHooks(
   app.addHook('onSend', async (request, reply, payload) => {
     if (request.call?.endpoint !== 'files' || !isSuccess(reply) || reply.statusCode === 204) return payload
     const omit = takeFault(context, request, 'omit-fields')
-    if (omit === undefined) return payload
-    const fields = new Set<string>(omit.fields)
-    const body: unknown = JSON.parse((await collect(payload)).toString())
+    const odd = request.method === 'GET' ? takeFault(context, request, 'odd-entries') : undefined
+    if (omit === undefined && odd === undefined) return payload
+    const fields = new Set<string>(omit?.fields)
+    const body = JSON.parse((await collect(payload)).toString()) as { entries?: unknown[] }
+    body.entries?.unshift(...(odd?.entries ?? []))
     reply.removeHeader('content-length')
     return JSON.stringify(body, (key, value: unknown) => (fields.has(key) ? undefined : value))
   })

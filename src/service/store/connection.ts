@@ -26,73 +26,79 @@ const maxStatements = 500
 export class Connection {
   readonly #file: string
   readonly #pragmas: readonly string[]
-  /** Undefined where it was thrown away: libsql ends the whole process when a closed one is used. */
-  #opened: Libsql.Database | undefined
+  /** Undefined until it is needed, and once thrown away: libsql ends the process when a closed one is asked anything. */
+  #database: Libsql.Database | undefined
   #statements = new Map<string, Prepared>()
 
   constructor(file: string, { pragmas }: ConnectionOptions) {
     this.#file = file
     this.#pragmas = pragmas
-    this.#opened = this.#open()
   }
 
-  get #database(): Libsql.Database {
-    return (this.#opened ??= this.#open())
-  }
-
-  /** Throws SqliteError, and is a new connection then unless a constraint refused the row. */
+  /** Throws SqliteError, and begins anew then unless a constraint refused the row. */
   execute(sql: string, parameters: readonly unknown[]): Answer {
     try {
       const { statement, isReader } = this.#prepare(sql)
       if (isReader) return { rows: statement.all(parameters), changes: undefined }
       // libsql takes one step of it, and some pragmas need many.
       if (isPragma(sql)) {
-        this.#database.exec(sql)
+        this.control(sql)
         return { rows: [], changes: 0 }
       }
       return { rows: [], changes: statement.run(parameters).changes }
     } catch (error) {
-      if (!codeOf(error).startsWith('SQLITE_CONSTRAINT')) this.renew()
+      if (!codeOf(error).startsWith('SQLITE_CONSTRAINT')) this.close()
       throw error
     }
   }
 
   /** For `begin`, `commit` and the like: prepared each time, so that a refusal leaves no statement behind. */
   control(sql: string): void {
-    this.#database.exec(sql)
+    this.#open().exec(sql)
   }
 
   get isInTransaction(): boolean {
-    return this.#opened?.inTransaction ?? false
+    return this.#database?.inTransaction ?? false
   }
 
-  /** Forgets the connection, and with it an open transaction and whatever failed on it; the next use opens another. */
-  renew(): void {
-    this.close()
+  /** Gives unused pages back to the file system. */
+  shrink(): void {
+    this.control('pragma incremental_vacuum')
+    this.control('pragma wal_checkpoint(truncate)')
   }
 
+  /** Forgets the connection, and with it an open transaction and whatever failed on it. What is asked next opens another. */
   close(): void {
+    const database = this.#database
+    this.#database = undefined
     this.#statements = new Map()
-    this.#opened?.close()
-    this.#opened = undefined
+    if (database === undefined) return
+    try {
+      // Statements live until they are collected as garbage, and so does what they hold of a closed connection.
+      if (database.inTransaction) database.exec('rollback')
+    } finally {
+      database.close()
+    }
   }
 
   #open(): Libsql.Database {
+    if (this.#database !== undefined) return this.#database
     // Who waits for a lock does so without taking the thread: see `writer-thread.ts` and `dialect.ts`.
     const database = new Libsql(this.#file, { timeout: 0 })
     try {
-      for (const pragma of this.#pragmas) database.pragma(pragma)
+      for (const pragma of this.#pragmas) database.exec(`pragma ${pragma}`)
     } catch (error) {
       database.close()
       throw error
     }
+    this.#database = database
     return database
   }
 
   #prepare(sql: string): Prepared {
     let prepared = this.#statements.get(sql)
     if (prepared === undefined) {
-      const statement = this.#database.prepare(sql)
+      const statement = this.#open().prepare(sql)
       prepared = { statement, isReader: statement.reader }
       if (this.#statements.size >= maxStatements) this.#statements.clear()
       this.#statements.set(sql, prepared)

@@ -35,7 +35,7 @@ export function openReader(dataDir: string): Store {
 /** Opens the store in `dataDir`, made where missing, and brings its tables up to date. */
 export async function openStore(dataDir: string): Promise<OpenedStore> {
   const file = join(dataDir, databaseName)
-  const writer = new Writer(file)
+  const writer = new Writer(file, join(dataDir, 'service.reserve'))
   // The file's first connection is the writer's: it chooses the journal mode.
   await writer.statement('pragma journal_mode', [])
   const reader = new Connection(file, { pragmas: readerPragmas })

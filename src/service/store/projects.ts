@@ -25,6 +25,8 @@ export async function ensureProject(
   if (!/^[^/\u0000-\u001f\u007f]{1,255}$/u.test(name) || name === '.' || name === '..') {
     throw new StartError(`not a project name: ${JSON.stringify(name)} (1 to 255 characters, no slash)`)
   }
+  const known = await findProject(store, name)
+  if (known !== undefined) return { project: known, isNew: false }
   return transact(store, async (transaction) => {
     const project = { id: randomUUID(), name, created_at: now, clock_ms: 0 }
     const made = await transaction

@@ -9,7 +9,8 @@ import { StartError } from '../start-error.ts'
 export function lockDataDir(dataDir: string): () => void {
   const database = new Libsql(join(dataDir, 'service.lock'))
   try {
-    database.exec('BEGIN EXCLUSIVE')
+    // Without a journal beside it, for which a full disk would have no room.
+    database.exec('pragma journal_mode = MEMORY; begin exclusive')
   } catch (error) {
     database.close()
     throw new StartError(`another docmount service is using ${dataDir}: stop it or choose another folder`, {

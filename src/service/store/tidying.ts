@@ -6,6 +6,7 @@ import type { Log } from '../../log.ts'
 import type { Store } from './database.ts'
 
 const pauseMs = 2_000
+const retryMs = 5_000
 /** Pages at once: 8 MiB, some 30 ms of the writer's time. */
 const pagesAtOnce = 2_000
 
@@ -14,7 +15,8 @@ export class Tidying {
   readonly #settled: () => Promise<unknown>
   readonly #log: Log
   #timer: NodeJS.Timeout | undefined
-  #running: Promise<void> = Promise.resolve()
+  #running: Promise<unknown> = Promise.resolve()
+  #hasFailed = false
   #isStopped = false
 
   /** `settled` resolves when what was deleted so far is cleared. */
@@ -27,15 +29,16 @@ export class Tidying {
   /** Something was deleted. */
   ask(): void {
     if (this.#timer !== undefined || this.#isStopped) return
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined
-      this.#running = this.#tidy().catch((error: unknown) => {
-        this.#log.warn(
-          { error },
-          'could not give back what was deleted; the next deletion or start tries again',
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined
+        this.#running = this.#tidy().then(
+          () => (this.#hasFailed = false),
+          (error: unknown) => this.#tryAgain(error),
         )
-      })
-    }, pauseMs)
+      },
+      this.#hasFailed ? retryMs : pauseMs,
+    )
     this.#timer.unref()
   }
 
@@ -43,6 +46,13 @@ export class Tidying {
     this.#isStopped = true
     clearTimeout(this.#timer)
     await this.#running
+  }
+
+  /** Another program may have the database, or the disk is full: neither is for ever. */
+  #tryAgain(error: unknown): void {
+    if (!this.#hasFailed) this.#log.warn({ error }, 'could not give back what was deleted; it is tried again')
+    this.#hasFailed = true
+    this.ask()
   }
 
   async #tidy(): Promise<void> {

@@ -6,12 +6,14 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { diskFull, isDiskFull } from '../disk-full.ts'
 import { ServiceError } from '../service-error.ts'
 import { carry } from './carried-error.ts'
 import { changes } from './changes.ts'
 import { Connection, codeOf, isBusy } from './connection.ts'
 import { kyselyOver } from './dialect-local.ts'
 import { writerPragmas } from './pragmas.ts'
+import { Reserve } from './reserve.ts'
 import type { WriterAnswer, WriterRequest } from './writer-protocol.ts'
 
 /** Members of one transaction. */
@@ -25,6 +27,7 @@ type Member = Extract<WriterRequest, { kind: 'change' | 'statement' }>
 const port = parentPort!
 const connection = new Connection((workerData as { file: string }).file, { pragmas: writerPragmas })
 const store = kyselyOver(connection)
+const reserve = new Reserve((workerData as { reserveFile: string }).reserveFile)
 const inbox: WriterRequest[] = []
 let session: number | undefined
 let wake: (() => void) | undefined
@@ -99,11 +102,15 @@ async function answer(
 
 async function runOfSession(request: WriterRequest): Promise<unknown> {
   if (request.kind === 'begin') {
+    makeReserve()
     await begin()
     session = request.session
     return undefined
   }
-  if (request.kind === 'statement') return connection.execute(request.sql, request.parameters)
+  if (request.kind === 'statement') {
+    if (!reserve.isThere && needsRoom(request.sql)) throw diskFull()
+    return connection.execute(request.sql, request.parameters)
+  }
   if (request.kind !== 'end') throw new TypeError(`not in a session: ${request.kind}`)
   session = undefined
   if (!request.isCommit) rollBack()
@@ -113,7 +120,18 @@ async function runOfSession(request: WriterRequest): Promise<unknown> {
   return undefined
 }
 
-async function runGroup(group: readonly Member[]): Promise<WriterAnswer[]> {
+async function runGroup(members: readonly Member[]): Promise<WriterAnswer[]> {
+  makeReserve()
+  if (reserve.isThere) return runTogether(members)
+  const answers: WriterAnswer[] = []
+  for (const member of members) {
+    if (makesRoom(member)) answers.push(...(await runTogether([member])))
+    else answers.push({ id: member.id, error: carry(diskFull()) })
+  }
+  return answers
+}
+
+async function runTogether(group: readonly Member[], isLastTry = false): Promise<WriterAnswer[]> {
   try {
     if (group.length === 1 && isOutsideTransactions(group[0]!)) {
       return [{ id: group[0]!.id, result: await runMember(group[0]!) }]
@@ -125,12 +143,46 @@ async function runGroup(group: readonly Member[]): Promise<WriterAnswer[]> {
     return answers
   } catch (error) {
     rollBack()
+    const [first] = group
+    if (group.length === 1 && first !== undefined) {
+      if (!isLastTry && makesRoom(first) && isOfDisk(error)) {
+        reserve.giveUp()
+        return runTogether(group, true)
+      }
+      return [{ id: first.id, error: carry(isDiskFull(error) ? diskFull(error) : error) }]
+    }
     // One by one: what one of them lacks (room on the disk) another may not need.
-    if (group.length === 1) return [{ id: group[0]!.id, error: carry(error) }]
     const answers: WriterAnswer[] = []
-    for (const member of group) answers.push(...(await runGroup([member])))
+    for (const member of group) answers.push(...(await runTogether([member])))
     return answers
   }
+}
+
+/** Outside of transactions. */
+function makeReserve(): void {
+  if (reserve.isThere || !reserve.isDue) return
+  try {
+    connection.shrink()
+  } catch (error) {
+    // Busy or full: then so be it.
+    if (codeOf(error) === '') throw error
+  }
+  reserve.make()
+}
+
+function makesRoom(member: Member): boolean {
+  return member.kind === 'statement'
+    ? !needsRoom(member.sql)
+    : member.name === 'removeTree' || member.name === 'clearDetached' || member.name === 'removeSmall'
+}
+
+function needsRoom(sql: string): boolean {
+  return !/^\s*(?:delete|pragma|select)\b/i.test(sql)
+}
+
+/** Some of SQLite's complaints about its files come from a full disk too. */
+function isOfDisk(error: unknown): boolean {
+  return isDiskFull(error) || /^SQLITE_(?:IOERR|CANTOPEN)/.test(codeOf(error))
 }
 
 /** Throws what ends the whole transaction; everything else is the member's own affair. */
@@ -141,7 +193,7 @@ async function runAlone(member: Member): Promise<WriterAnswer> {
     connection.execute('release member', [])
     return { id: member.id, result }
   } catch (error) {
-    if (!connection.isInTransaction) throw error
+    if (!connection.isInTransaction || isOfDisk(error)) throw error
     connection.execute('rollback to member', [])
     connection.execute('release member', [])
     return { id: member.id, error: carry(error) }
@@ -166,8 +218,10 @@ async function begin(): Promise<void> {
       connection.control('begin immediate')
       return
     } catch (error) {
-      if (!isBusy(error)) connection.renew()
-      if (!isBusy(error)) throw error
+      if (!isBusy(error)) {
+        connection.close()
+        throw error
+      }
       if (performance.now() - start > patienceMs) {
         throw new ServiceError(503, 'another program is writing to the database: try again', { cause: error })
       }
@@ -180,7 +234,7 @@ function commit(): void {
   try {
     connection.control('commit')
   } catch (error) {
-    connection.renew()
+    connection.close()
     throw error
   }
 }
@@ -191,6 +245,6 @@ function rollBack(): void {
     connection.control('rollback')
   } catch (error) {
     if (codeOf(error) === '') throw error
-    connection.renew()
+    connection.close()
   }
 }

@@ -17,6 +17,7 @@ type Unnumbered<Request> = Request extends WriterRequest ? Omit<Request, 'id'> :
 
 export class Writer {
   readonly #file: string
+  readonly #reserveFile: string
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | undefined
   /** Sent together at the end of the turn: a message costs as much as what it carries. */
@@ -25,9 +26,10 @@ export class Writer {
   #lastSession = 0
   #isClosed = false
 
-  /** `file`: the database's. */
-  constructor(file: string) {
+  /** `file`: the database's; `reserveFile` keeps room on its disk. */
+  constructor(file: string, reserveFile: string) {
     this.#file = file
+    this.#reserveFile = reserveFile
   }
 
   /** Resolves with what the change answers when it is durable; rejects with what it throws, and nothing has happened then. */
@@ -77,7 +79,7 @@ export class Writer {
 
   #start(): Worker {
     const worker = new Worker(siblingFile(import.meta.url, 'writer-thread'), {
-      workerData: { file: this.#file },
+      workerData: { file: this.#file, reserveFile: this.#reserveFile },
       name: 'writer',
     })
     worker.on('message', (answers: readonly WriterAnswer[]) => {

@@ -1,5 +1,6 @@
 // Listing and reading while the service misbehaves.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 
 import type { Fault, FaultTarget } from '../../../src/service/contract.ts'
@@ -127,4 +128,81 @@ export const readFaults: Topic<DocmountDoor> = (it) => {
       expect(hits).toBeGreaterThan(0)
     },
   )
+
+  it(
+    'odd entries of a listing cost themselves and nothing else',
+    { 'inner/a.txt': 'a', 'inner/b/c.txt': 'c' },
+    async ({ door, at }) => {
+      const entries = [
+        null,
+        'text',
+        { name: 'no kind' },
+        { ftype: 'device', name: 'unknown' },
+        { ftype: 'file' },
+        { ftype: 'file', name: '' },
+        { ftype: 'file', name: '..' },
+        { ftype: 'folder', name: 'with/slash' },
+        { ftype: 'file', name: 'with\0nul' },
+        { ftype: 'file', name: 'x'.repeat(300) },
+        { ftype: 'file', name: 'odd size.txt', size: -5, url: 7, modified_at: [] },
+      ]
+      const hits = await withFault(
+        door,
+        { kind: 'odd-entries', entries },
+        { endpoint: 'files', path: at('inner') },
+        async () => {
+          expect((await door.readdir(at('inner'))).sort()).toEqual(['a.txt', 'b', 'odd size.txt'])
+          expect((await door.readFile(at('inner/a.txt'))).toString()).toBe('a')
+          expect(await door.readdir(at('inner/b'))).toEqual(['c.txt'])
+          await door.writeFile(at('inner/new.txt'), 'new')
+          expect((await door.status()).oddEntries).toEqual({ leftOut: 10, repaired: 1 })
+        },
+      )
+      expect(hits).toBeGreaterThan(0)
+      await waitUntil('the folder to be well again', async () => {
+        await door.readdir(at('inner'))
+        return (await door.status()).oddEntries.leftOut === 0
+      })
+    },
+  )
+
+  it(
+    'a listing with neither sizes nor URLs: each size is asked for before anybody is told one',
+    { 'inner/a.pdf': large, 'inner/b.txt': 'b', 'inner/empty.txt': '' },
+    async ({ door, at }) => {
+      const hits = await withFault(
+        door,
+        { kind: 'omit-fields', fields: ['size', 'url'] },
+        { endpoint: 'files', path: at('inner') },
+        async () => {
+          expect((await door.readdir(at('inner'))).sort()).toEqual(['a.pdf', 'b.txt', 'empty.txt'])
+          expect((await door.stat(at('inner/a.pdf'))).size).toBe(large.length)
+          expect((await door.stat(at('inner/b.txt'))).size).toBe(1)
+          expect((await door.stat(at('inner/empty.txt'))).size).toBe(0)
+          expect((await door.readFile(at('inner/a.pdf'))).equals(large)).toBe(true)
+          await sleep(1_500)
+          expect((await door.stat(at('inner/a.pdf'))).size).toBe(large.length)
+          expect((await door.readFile(at('inner/b.txt'))).toString()).toBe('b')
+          await door.testService.other.put(at('inner/b.txt'), 'longer now')
+          await waitUntil('the new size', async () => (await door.stat(at('inner/b.txt'))).size === 10)
+          expect((await door.readFile(at('inner/b.txt'))).toString()).toBe('longer now')
+        },
+      )
+      expect(hits).toBeGreaterThan(0)
+    },
+  )
+
+  it('a save answered with a bare 201 shows its size, and is read', async ({ door, folder, at }) => {
+    const fields = ['size', 'url', 'modified_at', 'mimetype'] as const
+    await withFault(door, { kind: 'omit-fields', fields }, { endpoint: 'files', method: 'PUT' }, async () => {
+      await door.writeFile(at('a.pdf'), large)
+      expect((await door.stat(at('a.pdf'))).size).toBe(large.length)
+      expect((await door.readFile(at('a.pdf'))).equals(large)).toBe(true)
+      await door.writeFile(at('a.pdf'), 'again')
+      expect((await door.readFile(at('a.pdf'))).toString()).toBe('again')
+    })
+    await sleep(1_500)
+    expect((await door.readFile(at('a.pdf'))).toString()).toBe('again')
+    expect(await door.readdir(folder)).toEqual(['a.pdf'])
+  })
 }

@@ -47,9 +47,14 @@ export class Listing {
     const entrySize = this.#sizeOf(child.name)
     if (this.length + entrySize > this.#end) return false
     if (this.#withAttributes) {
-      writeEntryOut(this.#view, this.length, child.entry())
-      this.#remember(child.ino)
-      this.remembered.push(child.ino)
+      const entry = child.entry()
+      // Node id 0: a name without attributes, which the kernel looks up when they are wanted.
+      if (entry === undefined) this.bytes.fill(0, this.length, this.length + entryOut.sizeOf)
+      else {
+        writeEntryOut(this.#view, this.length, entry)
+        this.#remember(child.ino)
+        this.remembered.push(child.ino)
+      }
     }
     this.#writeDirent(this.#withAttributes ? this.length + direntplus.dirent : this.length, child, cookie)
     this.length += entrySize

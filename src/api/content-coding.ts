@@ -1,0 +1,51 @@
+// An answer's body as it was before it was compressed. No compression is asked for; some gateways compress all the same.
+
+import { pipeline, Readable, type Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { NetworkError } from './errors.ts'
+import type { CallDescription } from './errors.ts'
+import type { Answer } from './transport.ts'
+
+const decoders: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+}
+
+/** The same answer with a plain body. Throws NetworkError "protocol" for a coding nobody knows. */
+export function decoded(call: CallDescription, answer: Answer): Answer {
+  const coding = answer.header('content-encoding')?.trim().toLowerCase() ?? ''
+  if (coding === '' || coding === 'identity') return answer
+  const decoder = decoders[coding]
+  if (decoder === undefined) {
+    answer.discard()
+    throw new NetworkError(call, 'protocol', `the answer is encoded as ${coding}, which was not asked for`)
+  }
+  return { ...answer, chunks: decode(call, answer, decoder()) }
+}
+
+async function* decode(
+  call: CallDescription,
+  answer: Answer,
+  decoder: Transform,
+): AsyncGenerator<Uint8Array> {
+  // Its failures come out of the decoder, too.
+  pipeline(Readable.from(answer.chunks), decoder, () => {})
+  try {
+    yield* decoder as AsyncIterable<Uint8Array>
+  } catch (error) {
+    throw decodingError(call, error)
+  } finally {
+    answer.discard()
+  }
+}
+
+function decodingError(call: CallDescription, error: unknown): unknown {
+  const code = (error as NodeJS.ErrnoException).code ?? ''
+  // Too short is a connection that broke.
+  if (code === 'Z_BUF_ERROR') return new NetworkError(call, 'cut', 'the compressed answer is not whole')
+  if (code.startsWith('Z_') || code.startsWith('ERR__ERROR_FORMAT'))
+    return new NetworkError(call, 'protocol', 'the answer is not compressed as it says')
+  return error
+}

@@ -1,0 +1,6 @@
+// What somebody is told who mounts a drive whose service is away.
+
+/** One line; `reason` as `docmount status` has it. */
+export function olderListing(reason: string): string {
+  return `the service is away (${reason}): the drive shows what it last knew; what is saved is sent when the service is back`
+}
