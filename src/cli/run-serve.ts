@@ -55,7 +55,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
     ...(limit === undefined ? {} : { limits: limit }),
   })
   process.on('SIGHUP', () => service.reload())
-  console.log(options.json === true ? announcement(service) : greeting(service))
+  console.log(options.json === true ? announcement(service) : greeting(service, process.stdout.isTTY))
   await signal
   await service.close()
 }
@@ -71,7 +71,9 @@ function announcement({ baseUrl, projects, metricsUrl }: Service): string {
   })
 }
 
-function greeting({ baseUrl, projects }: Service): string {
+/** A key is shown to a person only: what is no terminal may be a journal, and keys are in none. */
+function greeting({ baseUrl, projects: made }: Service, isPerson: boolean): string {
+  const projects = isPerson ? made : made.map(({ name }) => ({ name, apiKey: undefined }))
   if (projects.length === 0) {
     return `The service listens at ${baseUrl} and has no project yet: start it with --project NAME.`
   }

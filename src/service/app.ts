@@ -21,6 +21,7 @@ import { registerFaultHooks } from './faults/fault-hooks.ts'
 import type { Limits } from './limits.ts'
 import { createRequestIds, observeRequests } from './observe/logs.ts'
 import { openApiOptions } from './openapi.ts'
+import { registerDocsPage } from './routes/docs-page.ts'
 import { registerDownloads } from './routes/downloads.ts'
 import { registerFiles } from './routes/files.ts'
 import { isHealthUrl, registerHealth } from './routes/health.ts'
@@ -75,6 +76,7 @@ export async function createApp(context: ServiceContext, closing: AbortSignal): 
   await app.register(
     async (api) => {
       api.get('/openapi.json', { schema: { hide: true } }, () => app.swagger())
+      registerDocsPage(api, () => app.swagger())
       registerHealth(api, context)
       registerDownloads(api, context)
       await api.register(async (scope) => {

@@ -65,6 +65,22 @@ describe('an answer', () => {
   })
 })
 
+test('GET /docs shows every request on a page that loads nothing from anywhere', async () => {
+  const answer = await fetch(`${service.service.baseUrl}/docs`)
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+  expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/)
+  const page = await answer.text()
+  for (const words of [
+    'PUT /api/projects/{project_name}/files',
+    'POST /api/projects/{project_name}/tables/{table_id}/forward',
+    'X-API-Key',
+    'errorMessage',
+  ])
+    expect(page).toContain(words)
+  expect(page.match(/(?:src|href)="[^"#]*"/g)).toEqual(['href="openapi.json"'])
+  expect(page).not.toMatch(/<script|url\(|@import/)
+})
+
 describe('a download', () => {
   test.each([
     ['report.pdf', 'inline; filename=report.pdf'],

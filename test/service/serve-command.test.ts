@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -145,6 +146,19 @@ describe('docmount serve, hosted', () => {
     for (let count = 0; count < 20; count++)
       expect((await fetch(`${hosted.announcement.base_url}/health`)).status).toBe(200)
     expect(await hosted.end('SIGTERM')).toBe(0)
+  })
+
+  test('shows keys to a terminal and to whoever asks for JSON, not to a journal', async () => {
+    const args = ['serve', '--data', join(folder, 'quiet'), '--listen', '127.0.0.1:0', '--project', 'acme']
+    const script = `exec ${process.execPath} ${join(command.folder, 'dist/cli/main.js')} ${args.join(' ')}`
+    const piped = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] })
+    let output = ''
+    piped.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+    await expect.poll(() => output, { timeout: 10_000 }).toContain('docmount mount acme')
+    piped.kill('SIGTERM')
+    await once(piped, 'close')
+    expect(output).toContain('docmount keys create acme')
+    expect(output).not.toContain('dmk_')
   })
 
   test('reads the certificate again on SIGHUP', async () => {
