@@ -49,6 +49,14 @@ with open(sys.argv[1], 'r+b') as file, mmap.mmap(file.fileno(), 0) as memory:
     time.sleep(600)
 `
 
+const redirected = `
+import os, sys, time
+file = open(sys.argv[1], 'w')
+os.close(os.dup(file.fileno()))
+print('emptied', flush=True)
+time.sleep(600)
+`
+
 describe.skipIf(whyNoFuse() !== undefined)('killed in the middle of a rewrite', () => {
   const fault = useFaultDrive()
 
@@ -93,6 +101,27 @@ describe.skipIf(whyNoFuse() !== undefined)('killed in the middle of a rewrite', 
     const { drain } = await fault.mount()
     await drain()
     expect((await fault.service.other.bytes('/a.pdf')).equals(content)).toBe(true)
+  })
+
+  it('emptied by a shell that redirects into it: what was saved before stays', async () => {
+    const content = patternedBytes(200_000, 'redirected')
+    await fault.service.other.put('/stored.pdf', content)
+    const before = await fault.mount(['--close-wait', '200ms'])
+    await before.calls.readFile('/stored.pdf')
+    await fault.service.stop()
+    await before.calls.writeFile('/saved.pdf', content)
+    // A shell closes a duplicate of what it has opened before the command begins to write.
+    const programs = ['stored.pdf', 'saved.pdf'].map((name) =>
+      spawn('python3', ['-c', redirected, join(before.mountpoint, name)]),
+    )
+    for (const { stdout } of programs) await once(stdout, 'data')
+    await before.kill()
+    for (const program of programs) program.kill('SIGKILL')
+    await fault.service.start()
+    const { drain } = await fault.mount()
+    await drain()
+    for (const path of ['/stored.pdf', '/saved.pdf'])
+      expect([path, (await fault.service.other.bytes(path)).equals(content)]).toEqual([path, true])
   })
 
   it('renamed meanwhile: what was saved before arrives whole, under the new name', async () => {

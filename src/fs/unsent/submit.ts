@@ -107,7 +107,8 @@ export async function flush(sb: Superblock, node: Node, signal: AbortSignal): Pr
   if (node.isUnlinked) return
   if (isUnsubmitted(node)) {
     if (!node.isWritten && !node.isScratch) {
-      journalUntouched(sb, node)
+      // What was saved before is not given up for a file that its program may be about to fill: the last close decides.
+      if (!isKnown(node)) journalUntouched(sb, node)
       return
     }
     const job = await commit(sb, node)
@@ -117,8 +118,13 @@ export async function flush(sb: Superblock, node: Node, signal: AbortSignal): Pr
   }
 }
 
+/** Something of it is in the service, or was accepted by an earlier close. */
+function isKnown(node: Node): boolean {
+  return node.base !== undefined || node.remote !== undefined || node.job !== undefined
+}
+
 /**
- * A file that was only created or emptied so far: journaled, so that a kill does not undo it, and held until its last
+ * A file that was only created so far: journaled, so that a kill does not undo it, and held until its last
  * writer is gone, since most programs write next (a shell flushes before the command it redirects has begun).
  */
 function journalUntouched(sb: Superblock, node: Node): void {
