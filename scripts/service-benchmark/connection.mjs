@@ -3,10 +3,14 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
+const headEnd = Buffer.from('\r\n\r\n')
+const chunkedEnd = Buffer.from('0\r\n\r\n')
+
 export class Connection {
   #port
   #socket
   #arrived = []
+  #end
   #wake = () => {}
 
   constructor(port) {
@@ -19,8 +23,11 @@ export class Connection {
       this.#arrived.push(chunk)
       this.#wake()
     })
-    this.#socket.on('close', () => this.#wake(new Error('the connection was closed')))
-    this.#socket.on('error', () => {})
+    this.#socket.on('error', (error) => (this.#end ??= error))
+    this.#socket.on('close', () => {
+      this.#end ??= new Error('the connection was closed')
+      this.#wake()
+    })
     await once(this.#socket, 'connect')
     return this
   }
@@ -29,35 +36,45 @@ export class Connection {
     this.#socket.destroy()
   }
 
-  /** Sends a whole request; answers status, headers and body (its length alone with `isCounted`). */
-  async send(head, body, { isCounted = false } = {}) {
+  /** Sends a whole request; answers status, headers, declared length and bytes (only their number with `isCounted`). */
+  async send(head, body, { isCounted = false, isHead = false } = {}) {
+    this.#socket.cork()
     this.#socket.write(head)
     if (body !== undefined) this.#socket.write(body)
-    let text = ''
+    this.#socket.uncork()
+    let text = Buffer.alloc(0)
     let end = -1
     while (end === -1) {
-      text += (await this.#next()).toString('latin1')
-      end = text.indexOf('\r\n\r\n')
+      text = Buffer.concat([text, await this.#next()])
+      end = text.indexOf(headEnd)
     }
-    const status = Number(text.slice(9, 12))
-    const headers = text.slice(0, end)
-    const length = Number(/\r\ncontent-length: (\d+)/i.exec(headers)?.[1] ?? Number.NaN)
+    const headers = text.toString('latin1', 0, end)
+    const status = Number(headers.slice(9, 12))
+    const declared = Number(/\r\ncontent-length: (\d+)/i.exec(headers)?.[1] ?? 0)
     const isChunked = /\r\ntransfer-encoding: chunked/i.test(headers)
-    let got = text.length - end - 4
-    const parts = [text.slice(end + 4)]
-    while (isChunked ? !parts.join('').endsWith('0\r\n\r\n') : got < (status === 204 ? 0 : length)) {
+    const wanted = isHead || status === 204 || status === 304 ? 0 : declared
+    const parts = [text.subarray(end + 4)]
+    let length = parts[0].length
+    while (isChunked ? !Buffer.concat(parts.slice(-2)).subarray(-5).equals(chunkedEnd) : length < wanted) {
       const chunk = await this.#next()
-      got += chunk.length
-      if (!isCounted) parts.push(chunk.toString('latin1'))
+      length += chunk.length
+      if (!isCounted) parts.push(chunk)
     }
-    return { status, headers, length: got, body: isCounted ? undefined : parts.join('') }
+    const bytes = isCounted ? undefined : parts.length === 1 ? parts[0] : Buffer.concat(parts)
+    return {
+      status,
+      headers,
+      declared,
+      length,
+      bytes,
+      body: isCounted ? undefined : bytes.toString('latin1'),
+    }
   }
 
   async #next() {
     while (this.#arrived.length === 0) {
-      await new Promise((resolve, reject) => {
-        this.#wake = (error) => (error === undefined ? resolve() : reject(error))
-      })
+      if (this.#end !== undefined) throw this.#end
+      await new Promise((resolve) => (this.#wake = resolve))
     }
     const chunk = this.#arrived.length === 1 ? this.#arrived[0] : Buffer.concat(this.#arrived)
     this.#arrived = []

@@ -2,7 +2,7 @@
 
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, openSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,14 +13,16 @@ const ticksPerSecond = Number(spawnSync('getconf', ['CLK_TCK']).stdout.toString(
 export async function startService(folder) {
   const args = ['serve', '--data', join(folder, 'service'), '--listen', '127.0.0.1:0', '--json']
   const child = spawn(process.execPath, [main, ...args, '--project', 'bench', '--project', 'other'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    // Its log goes where a host's would.
+    stdio: ['ignore', 'pipe', openSync(join(folder, 'service.log'), 'a')],
   })
   let text = ''
   for await (const chunk of child.stdout) {
     text += chunk
     if (text.includes('\n')) break
   }
-  child.stdout.resume?.()
+  if (!text.includes('\n')) throw new Error(readFileSync(join(folder, 'service.log'), 'utf8'))
+  child.stdout.resume()
   const { base_url: baseUrl, projects } = JSON.parse(text)
   const keyOf = (name) => projects.find((project) => project.name === name).api_key
   return {

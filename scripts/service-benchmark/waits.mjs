@@ -1,2 +1,131 @@
 // How long another project's GET takes while one request keeps the service busy.
-export async function waits() {}
+
+import { strToU8, zipSync } from 'fflate'
+import { Connection, requestHead } from './connection.mjs'
+
+const assets = 100_000
+const misspelt = 5_000
+const word = (at) => `customer ${at.toString(36).padStart(4, 'q')} limited`
+
+/** Prints the table. `isQuick`: a tenth of everything. */
+export async function waits(service, isQuick) {
+  const scale = isQuick ? 0.1 : 1
+  const documents = Math.round(100_000 * scale)
+  const own = await new Connection(service.port).open()
+  const call = async (method, path, body) => {
+    const text = body === undefined ? undefined : JSON.stringify(body)
+    const head = requestHead(
+      method,
+      `/api/projects/bench${path}`,
+      service.key,
+      text && Buffer.byteLength(text),
+    )
+    const answer = await own.send(head, text)
+    if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`)
+    return answer.body === '' ? undefined : JSON.parse(answer.body)
+  }
+  const table = (await call('POST', '/tables', { name: 'waits', settings: { type: 'reconcile' } })).id
+  const forward = (data) => call('POST', `/tables/${table}/forward`, { type: 'data', data })
+  const rows = Array.from({ length: Math.round(assets * scale) }, (_, at) => ({
+    asset_name: `row ${at}`,
+    row_data: { vendor: word(at), total: at / 100 },
+  }))
+  for (let at = 0; at < rows.length; at += 5_000) await forward(rows.slice(at, at + 5_000))
+  const sheet = await call('POST', '/tables/storage', { name: 'sheet', document: sheetOf(50_000) })
+  const items = Array.from({ length: Math.round(misspelt * scale) }, (_, at) =>
+    word(at * 7).replace('customer', 'custmer'),
+  )
+  await fill(service, documents)
+
+  console.log(
+    `\n| while this goes on | it takes | another project's GET: median | p99 | longest | of |\n|---|--:|--:|--:|--:|--:|`,
+  )
+  const row = async (name, work) => console.log(`| ${[name, ...(await others(service, work))].join(' | ')} |`)
+  const seconds = (time) => new Promise((resolve) => setTimeout(resolve, time * 1000))
+  const run = (data) => call('POST', `/tables/${table}/reconcile`, data)
+  await row('nothing', () => seconds(5))
+  await row(`a run of ${items.length} misspelt items over ${rows.length} rows, its index not made yet`, () =>
+    run({ data: { vendor: items } }),
+  )
+  await forward([{ asset_name: 'one more', row_data: { vendor: 'one more' } }])
+  await row('the same after one more row', () => run({ data: { vendor: items } }))
+  await row('a run over a stored sheet of 50,000 rows (refused: too many)', () =>
+    run({ files: Array.from({ length: 10 }, () => ({ id: sheet.asset_ids[0] })) }).catch((error) => {
+      if (!error.message.includes('413')) throw error
+    }),
+  )
+  await row(`DELETE of a folder of ${documents} documents`, () => call('DELETE', '/files?path=/many'))
+  await row('… and its clearing', () => seconds(10))
+  await row('PUT of 64 MiB', () =>
+    call('PUT', '/files?path=/large.pdf', {
+      mimetype: 'application/pdf',
+      filename: 'a',
+      file_type: 'binary',
+      file: Buffer.alloc(64 * 1024 * 1024, 'x').toString('base64'),
+    }),
+  )
+  own.close()
+  console.log(`\nMost memory the service took: ${service.peakMegabytes()} MB`)
+}
+
+/** Times GETs of another project, one after the other, until `work` is done. */
+async function others(service, work) {
+  const connection = await new Connection(service.port).open()
+  const head = requestHead('GET', '/api/projects/other/files?path=/', service.otherKey)
+  await connection.send(head)
+  const times = []
+  let isDone = false
+  const start = performance.now()
+  let took
+  const working = work().finally(() => {
+    isDone = true
+    took = performance.now() - start
+  })
+  while (!isDone) {
+    const sent = performance.now()
+    await connection.send(head)
+    times.push(performance.now() - sent)
+  }
+  await working
+  connection.close()
+  times.sort((a, b) => a - b)
+  const at = (share) => `${times[Math.min(times.length - 1, Math.floor(times.length * share))].toFixed(1)} ms`
+  return [`${(took / 1000).toFixed(1)} s`, at(0.5), at(0.99), at(1), times.length]
+}
+
+async function fill(service, documents) {
+  let number = 0
+  const body = JSON.stringify({ mimetype: 'text/plain', filename: 'a', file_type: 'binary', file: 'eA==' })
+  const loop = async () => {
+    const connection = await new Connection(service.port).open()
+    while (number < documents) {
+      const path = `/api/projects/bench/files?path=/many/${number % 100}/${number++}.txt`
+      await connection.send(requestHead('PUT', path, service.key, body.length), body)
+    }
+    connection.close()
+  }
+  await Promise.all(Array.from({ length: 64 }, loop))
+}
+
+function sheetOf(count) {
+  const lines = Array.from(
+    { length: count },
+    (_, at) => `<row><c t="inlineStr"><is><t>x${at % 10}</t></is></c></row>`,
+  )
+  const relations = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+  const file = zipSync({
+    'xl/workbook.xml': strToU8(
+      `<workbook xmlns:r="${relations}"><sheets><sheet name="a" sheetId="1" r:id="r1"/></sheets></workbook>`,
+    ),
+    'xl/_rels/workbook.xml.rels': strToU8(
+      '<Relationships><Relationship Id="r1" Target="worksheets/sheet1.xml"/></Relationships>',
+    ),
+    'xl/worksheets/sheet1.xml': strToU8(`<worksheet><sheetData>${lines.join('')}</sheetData></worksheet>`),
+  })
+  return {
+    mimetype: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+    filename: 'sheet.xlsx',
+    file_type: 'binary',
+    file: Buffer.from(file).toString('base64'),
+  }
+}
