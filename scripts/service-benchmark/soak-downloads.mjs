@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Connection, requestHead } from './connection.mjs'
 import { startService } from './servers.mjs'
@@ -61,18 +62,29 @@ async function expectStatus(connection, status, ...request) {
 const documents = sizes.map((size, at) => ({ path: `/kept/${at}.pdf`, content: randomBytes(size), link: '' }))
 const setUp = await new Connection(service.port).open()
 for (const { path, content } of documents) await expectStatus(setUp, 201, ...upload(path, content))
+setUp.close()
 await renewLinks()
 
 async function renewLinks() {
+  const connection = await new Connection(service.port).open()
   for (const document of documents) {
-    const answer = await expectStatus(setUp, 200, requestHead('GET', pathOf(document.path), service.key))
+    const answer = await expectStatus(connection, 200, requestHead('GET', pathOf(document.path), service.key))
     document.link = linkOf(JSON.parse(answer.body).url)
+  }
+  connection.close()
+}
+
+async function keepRenewing(signal) {
+  while (await sleep(renewMs, true, { signal }).catch(() => false)) {
+    await renewLinks().catch((error) => (failure ??= { renewing: error.stack }))
   }
 }
 
 /** One download of any kind, and what has to come of it. */
 function anyDownload() {
-  const { link, content, path } = documents[Math.floor(Math.random() * documents.length)]
+  // Mostly small ones: what goes wrong does so by number, not by size.
+  const among = Math.random() < 0.98 ? sizes.filter((size) => size < 100_000).length : documents.length
+  const { link, content, path } = documents[Math.floor(Math.random() * among)]
   const kind = Math.random()
   const size = content.byteLength
   if (kind < 0.6 || size === 0) return { path, head: head('GET', link), status: 200, bytes: content }
@@ -140,7 +152,7 @@ async function read(client) {
 async function churn(client) {
   const connection = await new Connection(service.port).open()
   for (let round = 0; !isOver(); round++) {
-    const { content, link } = documents[Math.floor(Math.random() * documents.length)]
+    const { content, link } = documents[Math.floor(Math.random() * (documents.length - 3))]
     const folder = `/churn/${client}/${round}`
     const copy = JSON.stringify({
       mimetype: 'application/pdf',
@@ -159,10 +171,8 @@ async function churn(client) {
   connection.close()
 }
 
-const renewing = setInterval(
-  () => renewLinks().catch((error) => (failure ??= { error: error.stack })),
-  renewMs,
-)
+const closing = new AbortController()
+const renewing = keepRenewing(closing.signal)
 const telling = setInterval(() => console.log(`${went} downloads went well`), 60_000)
 try {
   await Promise.all([
@@ -170,9 +180,9 @@ try {
     ...Array.from({ length: churners }, (_, client) => churn(client)),
   ])
 } finally {
-  clearInterval(renewing)
+  closing.abort()
+  await renewing
   clearInterval(telling)
-  setUp.close()
   await service.stop()
 }
 const seconds = (performance.now() - started) / 1000

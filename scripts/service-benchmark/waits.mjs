@@ -74,14 +74,10 @@ async function others(service, work) {
   const head = requestHead('GET', '/api/projects/other/files?path=/', service.otherKey)
   await connection.send(head)
   const times = []
-  let isDone = false
   const start = performance.now()
-  let took
-  const working = work().finally(() => {
-    isDone = true
-    took = performance.now() - start
-  })
-  while (!isDone) {
+  const state = { took: undefined }
+  const working = work().finally(() => (state.took = performance.now() - start))
+  while (state.took === undefined) {
     const sent = performance.now()
     await connection.send(head)
     times.push(performance.now() - sent)
@@ -90,7 +86,7 @@ async function others(service, work) {
   connection.close()
   times.sort((a, b) => a - b)
   const at = (share) => `${times[Math.min(times.length - 1, Math.floor(times.length * share))].toFixed(1)} ms`
-  return [`${(took / 1000).toFixed(1)} s`, at(0.5), at(0.99), at(1), times.length]
+  return [`${(state.took / 1000).toFixed(1)} s`, at(0.5), at(0.99), at(1), times.length]
 }
 
 async function fill(service, documents) {
