@@ -355,9 +355,10 @@ export class SpoolFile {
     return bytes.subarray(0, fs.readSync(this.fd, bytes, 0, this.#size, 0))
   }
 
-  /** After this the content survives a power cut. */
+  /** After this the content survives a power cut. Costs nothing where it does already: a rename of what is saved is no write. */
   async sync(): Promise<void> {
     const epoch = this.#epoch
+    if (this.isSynced && this.#isEntrySynced) return
     await this.written()
     const synced = this.use((fd) => fdatasync(fd))
     // The file system makes one commit of both.

@@ -30,6 +30,22 @@ export const refusals: Topic = (it) => {
     expect(await door.readdir(folder)).toEqual([])
   })
 
+  it('a name without an extension is judged by its content when it is closed', async ({
+    door,
+    folder,
+    at,
+  }) => {
+    await door.writeFile(at('scan'), '%PDF-1.7 and the rest')
+    const file = await door.open(at('noise'), 'w')
+    await file.write(
+      Uint8Array.from({ length: 600 }, (_, index) => (index * 151) % 256),
+      0,
+    )
+    await expect(file.close()).rejects.toMatchObject({ code: 'EOPNOTSUPP' })
+    await door.unlink(at('noise'))
+    await door.behind.settle(folder, { scan: '%PDF-1.7 and the rest' })
+  })
+
   it('a trash folder is EPERM, so that file managers offer to delete for good', async ({
     door,
     folder,

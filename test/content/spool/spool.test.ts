@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Spool } from '../../../src/content/spool/spool.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.ts'
@@ -53,6 +54,16 @@ test('content that was written again leaves the journal with what it was', async
   spool.journal(file, '/a.pdf')
   expect(rows.has(id)).toBe(false)
   file.idle()
+})
+
+test('content that is on disk is not synced again', async () => {
+  const file = spool.create()
+  await file.write(0, Buffer.alloc(100_000))
+  await file.sync()
+  file.idle()
+  // Without the file there is nothing that could be synced.
+  await rm(file.path)
+  await file.sync()
 })
 
 test('content is secured with the writes that have begun, whoever began them', async () => {
