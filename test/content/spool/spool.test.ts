@@ -57,7 +57,7 @@ test('content that was written again leaves the journal with what it was', async
 })
 
 test('content that is on disk is not synced again', async () => {
-  const file = spool.create()
+  const file = spool.create('a.pdf')
   await file.write(0, Buffer.alloc(100_000))
   await file.sync()
   file.idle()
