@@ -10,6 +10,8 @@ const names: Readonly<Record<string, keyof Limits>> = {
   path: 'pathBytes',
   depth: 'depth',
   document: 'documentBytes',
+  project: 'projectBytes',
+  'project-documents': 'projectDocuments',
   parts: 'parts',
   json: 'jsonBytes',
   'json-depth': 'jsonDepth',

@@ -9,6 +9,9 @@ export interface Limits {
   readonly depth: number
   /** Bytes of a document. */
   readonly documentBytes: number
+  /** What a project may hold: documents, those of its storage tables included, and their bytes. */
+  readonly projectBytes: number
+  readonly projectDocuments: number
   /** Parts of a multipart document. */
   readonly parts: number
   /** Bytes of a body of JSON; beside the content of a document it is 1 MiB. */
@@ -35,6 +38,8 @@ export const defaultLimits: Limits = {
   pathBytes: 4_096,
   depth: 64,
   documentBytes: 0,
+  projectBytes: 0,
+  projectDocuments: 0,
   parts: 1_000,
   jsonBytes: 32 * 1024 * 1024,
   jsonDepth: 64,

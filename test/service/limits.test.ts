@@ -163,6 +163,52 @@ describe('a body', () => {
   })
 })
 
+describe('a project', () => {
+  const storage = (name: string, content: string): Promise<Response> =>
+    post('/storage', JSON.stringify({ name, document: documentOf(content) }))
+
+  test('takes no more bytes than it may hold, until something is deleted', async () => {
+    await start({ projectBytes: 100_000 })
+    const full = { status: 507, message: 'the project has no room for these bytes: delete something first' }
+    expect((await service.put('/folder/a.txt', Buffer.alloc(60_000))).status).toBe(201)
+    expect(await errorOf(await service.put('/b.txt', Buffer.alloc(60_000)))).toEqual(full)
+    expect((await storage('one', 'x'.repeat(30_000))).status).toBe(201)
+    expect(await errorOf(await storage('two', 'x'.repeat(30_000)))).toEqual(full)
+    expect((await service.get('/b.txt')).status).toBe(404)
+    await service.delete('/folder')
+    expect((await service.put('/b.txt', Buffer.alloc(60_000))).status).toBe(201)
+    // A copy within the service takes room too.
+    const { url } = (await (await service.get('/b.txt')).json()) as { url: string }
+    expect(await errorOf(await put('/c.txt', { ...documentOf(''), file_type: 'uri', file: url }))).toEqual(
+      full,
+    )
+  })
+
+  test('takes no more documents than it may hold, however many come at once', async () => {
+    await start({ projectDocuments: 10 })
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, at) => service.put(`/${at}.txt`, 'x')))
+    expect(answers.map((answer) => answer.status).sort((a, b) => a - b)).toEqual([
+      ...Array<number>(10).fill(201),
+      ...Array<number>(20).fill(507),
+    ])
+    expect(await errorOf(await service.put('/more.txt', 'x'))).toEqual({
+      status: 507,
+      message: 'the project has its 10 documents: delete one first',
+    })
+    expect(((await (await service.get('/')).json()) as { entries: [] }).entries).toHaveLength(10)
+  })
+
+  test('of another key has room of its own', async () => {
+    service = await startTestService({ limits: { projectDocuments: 1 }, projects: ['acme', 'other'] })
+    expect((await service.put('/a.txt', 'x')).status).toBe(201)
+    const init = {
+      body: JSON.stringify(documentOf('x')),
+      headers: { ...json, 'x-api-key': service.service.projects[1]!.apiKey! },
+    }
+    expect((await service.call('PUT', '/projects/other/files?path=/a.txt', init)).status).toBe(201)
+  })
+})
+
 describe('requests', () => {
   test('of one key beyond the limit are 429 with Retry-After; another key is served', async () => {
     await start({ requestsPerSecondPerKey: 1 })

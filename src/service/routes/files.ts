@@ -124,9 +124,11 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
           mimetype: request.body.mimetype,
           blob: content.sha256,
         }
-        const made = await commitFile(context, content, { file, now: context.now() }).catch(
-          (error: unknown) => refuseTaken(context, file, error),
-        )
+        const made = await commitFile(context, content, {
+          file,
+          now: context.now(),
+          quota: context.limits,
+        }).catch((error: unknown) => refuseTaken(context, file, error))
         context.testing?.history.noteCreated(made, context.now())
         const { path, size, mimetype, blob: sha256 } = file
         logChange(context, request, 'stored', { path, size, mimetype, sha256 })

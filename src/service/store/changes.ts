@@ -5,6 +5,7 @@ import { type NewFile, createFile } from './create-file.ts'
 import type { NodeRow, SmallContentsTable, Store } from './database.ts'
 import { type Removal, clearDetached, removeTree } from './detached.ts'
 import { addSmall, removeSmall } from './small-contents.ts'
+import { type Quota, checkQuota } from './usage.ts'
 
 /** Content that is kept in the database, in the same transaction as what refers to it. */
 type Small = SmallContentsTable
@@ -12,7 +13,7 @@ type Small = SmallContentsTable
 interface Changes {
   createFile(
     store: Store,
-    is: { readonly file: NewFile; readonly now: number; readonly small?: Small },
+    is: { readonly file: NewFile; readonly now: number; readonly small?: Small; readonly quota?: Quota },
   ): Promise<NodeRow[]>
   removeTree(
     store: Store,
@@ -24,9 +25,11 @@ interface Changes {
 }
 
 export const changes: Changes = {
-  createFile: async (store, { file, now, small }) => {
+  createFile: async (store, { file, now, small, quota }) => {
     if (small !== undefined) await addSmall(store, small)
-    return createFile(store, file, now)
+    const made = await createFile(store, file, now)
+    if (quota !== undefined) await checkQuota(store, file.projectId, quota)
+    return made
   },
   removeTree: (store, { projectId, path, now }) => removeTree(store, projectId, path, now),
   clearDetached: (store) => clearDetached(store),

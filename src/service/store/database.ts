@@ -9,6 +9,7 @@ export interface Database {
   nodes: NodesTable
   small_contents: SmallContentsTable
   detached: DetachedTable
+  usage: UsageTable
 }
 
 export interface ProjectsTable {
@@ -56,6 +57,13 @@ export interface DetachedTable {
   path: string
   /** By the project's clock: everything below `path` that is not younger is deleted. */
   detached_at: number
+}
+
+/** What a project holds; written by triggers only. */
+export interface UsageTable {
+  project_id: string
+  documents: number
+  bytes: number
 }
 
 export type Store = Kysely<Database>

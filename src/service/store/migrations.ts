@@ -1,10 +1,12 @@
 // The history of the tables in `database.ts`. An entry is never changed once released; the next one follows.
 
 import type { Kysely, Migration } from 'kysely'
+import { createUsage } from './usage.ts'
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001_files': { up: createTables },
   '0002_detached': { up: createDetached },
+  '0004_usage': { up: createUsage },
 }
 
 async function createTables(store: Kysely<unknown>): Promise<void> {

@@ -2,16 +2,19 @@
 
 import { randomUUID } from 'node:crypto'
 import { transact } from '../store/transact.ts'
+import type { Store } from '../store/database.ts'
+import { type Quota, checkQuota } from '../store/usage.ts'
 import type { DocumentRow, TableRow, TablesStore } from './database.ts'
 import { type NewTable, createTable } from './tables-store.ts'
 
 export type NewDocument = Pick<DocumentRow, 'filename' | 'mimetype' | 'size' | 'blob'>
 
-/** Makes the table with its document, both or neither. Throws ServiceError 409 as `createTable`. */
+/** Makes the table with its document, both or neither. Throws ServiceError 409 as `createTable`, 507 beyond the quota. */
 export async function createStorageTable(
   store: TablesStore,
   table: NewTable,
   document: NewDocument,
+  quota: Quota,
 ): Promise<{ table: TableRow; documentId: string }> {
   return transact(store, async (transaction) => {
     const made = await createTable(transaction, table)
@@ -26,6 +29,7 @@ export async function createStorageTable(
         created_at: made.created_at,
       })
       .execute()
+    await checkQuota(transaction as unknown as Store, made.project_id, quota)
     return { table: made, documentId: id }
   })
 }

@@ -1,9 +1,11 @@
 // The history of the tables in `database.ts`. An entry is never changed once released; the next one follows.
 
 import type { Kysely, Migration } from 'kysely'
+import { countRowsOf } from '../store/usage.ts'
 
 export const tableMigrations: Readonly<Record<string, Migration>> = {
   '0001_tables': { up: createTables },
+  '0002_usage': { up: (store) => countRowsOf(store, 'documents', 'blob is not null') },
 }
 
 async function createTables(store: Kysely<unknown>): Promise<void> {

@@ -47,6 +47,7 @@ export function registerStorageRoute(scope: FastifyInstance, context: ServiceCon
             size: content.size,
             blob: isZeroRetention ? null : content.sha256,
           },
+          context.limits,
         )
       // Staged content that no row refers to is dropped with the request.
       const { table, documentId } = await (isZeroRetention ? record() : keepContent(context, content, record))

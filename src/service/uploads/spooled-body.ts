@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import type { ServiceContext } from '../context.ts'
 import type { Limits } from '../limits.ts'
 import { ServiceError } from '../service-error.ts'
+import { roomFor } from '../store/usage.ts'
 import { JsonSpooler } from './json-spooler.ts'
 import { Staging } from './staging.ts'
 
@@ -25,7 +26,8 @@ export function acceptSpooledBodies(scope: FastifyInstance, context: ServiceCont
   scope.addHook('preValidation', async (request, reply) => {
     const payload = request.body as Readable | undefined | null
     if (payload === undefined || payload === null) throw new ServiceError(400, 'the body is missing')
-    const staging = new Staging(context.blobs, context.limits)
+    const room = await roomFor(context.store, request.project.id, context.limits)
+    const staging = new Staging(context.blobs, context.limits, room)
     request.staging = staging
     reply.raw.once('close', () => {
       staging

@@ -6,6 +6,7 @@ import type { ContentStore } from '../blobs/content-store.ts'
 import { smallBytes } from '../blobs/small-blob.ts'
 import { type Limits, exceeds } from '../limits.ts'
 import { ServiceError } from '../service-error.ts'
+import { fullProject } from '../store/usage.ts'
 
 /** Small contents wait in memory, but not more than this of one upload: the rest waits on disk. */
 const memoryBytes = 1024 * 1024
@@ -13,6 +14,7 @@ const memoryBytes = 1024 * 1024
 export class Staging {
   readonly #blobs: ContentStore
   readonly #limits: Limits
+  readonly #roomBytes: number
   /** Begins every placeholder: unknown to the sender, so that no body can pretend to one. */
   readonly #mark = `staged:${randomUUID()}:`
   readonly #staged: StagedBlob[] = []
@@ -20,9 +22,11 @@ export class Staging {
   readonly #received = { bytes: 0, parts: 0 }
   #memoryBytes = 0
 
-  constructor(blobs: ContentStore, limits: Limits) {
+  /** `roomBytes`: what the project may still take. */
+  constructor(blobs: ContentStore, limits: Limits, roomBytes: number = Infinity) {
     this.#blobs = blobs
     this.#limits = limits
+    this.#roomBytes = roomBytes
   }
 
   /** Throws ServiceError 413 beyond the number of parts a document may have, its writer beyond the bytes. */
@@ -62,6 +66,7 @@ export class Staging {
         count.bytes += chunk.byteLength
         if (exceeds(count.bytes, documentBytes))
           throw new ServiceError(413, `a document has at most ${documentBytes} bytes`)
+        if (count.bytes > this.#roomBytes) throw fullProject()
         await writer.write(chunk)
       },
       finish: async () => {

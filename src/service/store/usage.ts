@@ -1,0 +1,79 @@
+// How much a project holds, kept by triggers with every row that comes and goes, and what it may hold.
+
+import { type Kysely, sql } from 'kysely'
+import { type Limits, exceeds } from '../limits.ts'
+import { ServiceError } from '../service-error.ts'
+import type { Store } from './database.ts'
+import { prepared } from './prepared.ts'
+
+export interface Usage {
+  readonly documents: number
+  readonly bytes: number
+}
+
+/** 0 is no limit. */
+export type Quota = Pick<Limits, 'projectBytes' | 'projectDocuments'>
+
+const selectUsage = prepared((store, is: { projectId: string }) =>
+  store.selectFrom('usage').select(['documents', 'bytes']).where('project_id', '=', is.projectId),
+)
+
+export async function readUsage(store: Store, projectId: string): Promise<Usage> {
+  const [usage] = await selectUsage(store, { projectId })
+  return usage ?? { documents: 0, bytes: 0 }
+}
+
+/** Before a document is received: how many bytes it may have. Throws ServiceError 507 when there is no room at all. */
+export async function roomFor(store: Store, projectId: string, quota: Quota): Promise<number> {
+  if (quota.projectBytes === 0 && quota.projectDocuments === 0) return Infinity
+  const { documents, bytes } = await readUsage(store, projectId)
+  checkUsage({ documents: documents + 1, bytes }, quota)
+  return quota.projectBytes === 0 ? Infinity : quota.projectBytes - bytes
+}
+
+/** In the transaction that added a document: who came at the same time is counted. Throws ServiceError 507. */
+export async function checkQuota(store: Store, projectId: string, quota: Quota): Promise<void> {
+  if (quota.projectBytes === 0 && quota.projectDocuments === 0) return
+  checkUsage(await readUsage(store, projectId), quota)
+}
+
+export function fullProject(): ServiceError {
+  return new ServiceError(507, 'the project has no room for these bytes: delete something first')
+}
+
+function checkUsage({ documents, bytes }: Usage, { projectBytes, projectDocuments }: Quota): void {
+  if (exceeds(documents, projectDocuments))
+    throw new ServiceError(507, `the project has its ${projectDocuments} documents: delete one first`)
+  if (exceeds(bytes, projectBytes)) throw fullProject()
+}
+
+/** A table of the counts, and triggers on `nodes`. PostgreSQL's triggers are functions of their own. */
+export async function createUsage(store: Kysely<unknown>): Promise<void> {
+  await store.schema
+    .createTable('usage')
+    .addColumn('project_id', 'text', (column) => column.primaryKey())
+    .addColumn('documents', 'bigint', (column) => column.notNull())
+    .addColumn('bytes', 'bigint', (column) => column.notNull())
+    .execute()
+  await countRowsOf(store, 'nodes', "kind = 'file'")
+  await sql`create trigger usage_of_projects after delete on projects begin
+    delete from usage where project_id = old.id; end`.execute(store)
+}
+
+/** Counts the rows of a table with `project_id` and `size`, those there are and those to come. */
+export async function countRowsOf(store: Kysely<unknown>, table: string, condition: string): Promise<void> {
+  const of = (row: string): ReturnType<typeof sql.raw> => sql.raw(`${row}.${condition}`)
+  await sql`insert into usage (project_id, documents, bytes)
+    select project_id, count(*), sum(size) from ${sql.raw(table)} where ${sql.raw(condition)} group by project_id
+    on conflict (project_id) do update set
+      documents = documents + excluded.documents, bytes = bytes + excluded.bytes`.execute(store)
+  await sql`create trigger ${sql.raw(`usage_of_new_${table}`)} after insert on ${sql.raw(table)} when ${of('new')} begin
+    insert into usage (project_id, documents, bytes) values (new.project_id, 1, new.size)
+    on conflict (project_id) do update set documents = documents + 1, bytes = bytes + excluded.bytes; end`.execute(
+    store,
+  )
+  await sql`create trigger ${sql.raw(`usage_of_old_${table}`)} after delete on ${sql.raw(table)} when ${of('old')} begin
+    update usage set documents = documents - 1, bytes = bytes - old.size where project_id = old.project_id; end`.execute(
+    store,
+  )
+}
