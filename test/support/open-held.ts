@@ -1,7 +1,7 @@
 // The filesystem object with a hand on its uploads: they can be stopped before the service hears of them, or have their
 // answers kept back. It can be ended without sending anything, and started again on the same state.
 
-import { cp } from 'node:fs/promises'
+import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { createClient } from '../../src/api/client.ts'
@@ -26,6 +26,8 @@ export interface HeldDrive extends AsyncDisposable {
   reached(path: string): Promise<void>
   /** Ends it as it is, and starts it again, perhaps with what `prepare` does to its state folder. */
   restart(prepare?: (stateDir: string) => Promise<void>): Promise<void>
+  /** Keeps the journal as it is now. Answers what puts it back for `restart`: a power cut took what came after it. */
+  keepJournal(): Promise<(stateDir: string) => Promise<void>>
   /** Sends everything; throws where something is left. */
   drain(): Promise<void>
 }
@@ -68,6 +70,7 @@ export async function openHeld(
     },
   }
   let stateDir = join(temporary.path, 'state')
+  let journals = 0
   const start = (): Promise<FileSystem> =>
     createFileSystem({ files, stateDir, cacheDir: join(temporary.path, 'cache'), closeWaitMs: 0, ...options })
   let fileSystem = await start()
@@ -89,6 +92,14 @@ export async function openHeld(
     holdAnswer: (path) => void held.set(path, 'answer'),
     release,
     reached: (path) => point(path).passed,
+    async keepJournal() {
+      const kept = join(temporary.path, `journal ${++journals}`)
+      await cp(stateDir, kept, { recursive: true, filter: (path) => path === stateDir || isJournal(path) })
+      return async (dir) => {
+        await rm(join(dir, 'journal.db-wal'), { force: true })
+        await cp(kept, dir, { recursive: true })
+      }
+    },
     async restart(prepare) {
       await fileSystem.close()
       // libsql keeps a database open until its statements are collected: it goes on with a copy, as after a crash.
@@ -111,6 +122,11 @@ export async function openHeld(
       await temporary.remove()
     },
   }
+}
+
+/** The shared memory beside it is made anew. */
+function isJournal(path: string): boolean {
+  return /journal\.db(-wal)?$/.test(path)
 }
 
 function aborted(signal: AbortSignal | undefined): Promise<never> {

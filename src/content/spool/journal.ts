@@ -28,6 +28,9 @@ import { makePrivateDatabase, makePrivateFolder } from './private-file.ts'
 
 const fdatasync = promisify(fdatasyncCallback)
 
+/** What nobody asked to be durable is so after this long: a delete, a folder, a time that was set. */
+const syncWithinMs = 1_000
+
 /** So many files that were removed are remembered, in case a power cut brings them back. */
 const mostDropped = 5_000
 
@@ -48,6 +51,7 @@ export class Journal {
   /** The write-ahead log's file: the same one for as long as the database is open. */
   readonly #log: number
   readonly #logSync: GroupSync
+  #syncTimer: NodeJS.Timeout | undefined
   readonly #statements = new Map<string, Database.Statement>()
   /** The spool file that each row names. */
   readonly #named = new Map<string, string>()
@@ -272,6 +276,7 @@ export class Journal {
   }
 
   close(): void {
+    clearTimeout(this.#syncTimer)
     this.#statements.clear()
     closeSync(this.#log)
     this.#db.close()
@@ -289,6 +294,13 @@ export class Journal {
 
   #run(sql: string, ...values: unknown[]): void {
     this.#statement(sql).run(...values)
+    this.#syncTimer ??= setTimeout(() => this.#syncInTime(), syncWithinMs).unref()
+  }
+
+  #syncInTime(): void {
+    this.#syncTimer = undefined
+    // Who needs to know asks for it, and is told.
+    this.#logSync.run().catch(() => {})
   }
 
   #get(sql: string, ...values: unknown[]): unknown {

@@ -171,7 +171,7 @@ describe('whatever happens to the queue', () => {
           vi.useRealTimers()
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     )
   }, 60_000)
 })

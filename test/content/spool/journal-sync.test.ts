@@ -1,0 +1,39 @@
+// What is written is on disk within a second, also where nobody asks for it.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { GroupSync } from '../../../src/content/spool/group-sync.ts'
+import { Journal } from '../../../src/content/spool/journal.ts'
+
+let dir: string
+let journal: Journal
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'journal-sync-'))
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  journal = new Journal(dir)
+})
+
+afterEach(() => {
+  journal.close()
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+  rmSync(dir, { recursive: true })
+})
+
+it('writes are synced once a second while there are any, and never without', () => {
+  vi.advanceTimersByTime(10_000)
+  const synced = vi.spyOn(GroupSync.prototype, 'run')
+  vi.advanceTimersByTime(10_000)
+  expect(synced).toHaveBeenCalledTimes(0)
+  for (let n = 0; n < 10; n++) journal.saveFolder(`/${n}`)
+  vi.advanceTimersByTime(999)
+  expect(synced).toHaveBeenCalledTimes(0)
+  vi.advanceTimersByTime(1)
+  expect(synced).toHaveBeenCalledTimes(1)
+  journal.removeFolder('/1')
+  vi.advanceTimersByTime(10_000)
+  expect(synced).toHaveBeenCalledTimes(2)
+})

@@ -1,0 +1,104 @@
+// A power cut takes back what was not on disk yet: the drive starts with an older journal. What was destroyed in the
+// service by then must not be missed.
+
+import { describe, expect, it, vi } from 'vitest'
+import { createClient } from '../../../src/api/client.ts'
+import { Journal } from '../../../src/content/spool/journal.ts'
+import { createFileSystem } from '../../../src/fs/file-system.ts'
+import { objectDoor } from '../../support/object-door.ts'
+import { openHeld, type HeldDrive } from '../../support/open-held.ts'
+import { project, startTestService } from '../../support/service.ts'
+import { makeTemporaryFolder } from '../../support/temporary-folder.ts'
+
+async function held(drive: HeldDrive, folder = '/'): Promise<Record<string, string>> {
+  const documents = await drive.testService.other.documents(folder)
+  return Object.fromEntries([...(documents ?? [])].map(([path, bytes]) => [path, bytes.toString()]))
+}
+
+async function expectQuiet(drive: HeldDrive, documents: Record<string, string>): Promise<void> {
+  await drive.drain()
+  expect(await held(drive)).toEqual(documents)
+  expect(drive.fileSystem().status()).toMatchObject({ conflicts: 0, unsent: [] })
+  expect((await drive.calls().readdir('/')).sort()).toEqual(Object.keys(documents).sort())
+}
+
+describe('a power cut right after', () => {
+  it('a rename: it is done, and nothing is taken for another client', async () => {
+    await using drive = await openHeld({ '/a.txt': 'a' })
+    await drive.calls().readdir('/')
+    drive.hold('/b.txt')
+    await drive.calls().rename('/a.txt', '/b.txt')
+    await drive.reached('/b.txt')
+    const journal = await drive.keepJournal()
+    drive.release()
+    await drive.drain()
+    await drive.restart(journal)
+    expect((await drive.calls().readFile('/b.txt')).toString()).toBe('a')
+    await expectQuiet(drive, { 'b.txt': 'a' })
+  })
+
+  it('a rename over another document: it is done', async () => {
+    await using drive = await openHeld({ '/a.txt': 'a', '/b.txt': 'the one before' })
+    await drive.calls().readdir('/')
+    drive.hold('/b.txt')
+    await drive.calls().rename('/a.txt', '/b.txt')
+    await drive.reached('/b.txt')
+    const journal = await drive.keepJournal()
+    drive.release()
+    await drive.drain()
+    await drive.restart(journal)
+    await expectQuiet(drive, { 'b.txt': 'a' })
+  })
+
+  it('a rename of a folder: every document is at its new place', async () => {
+    await using drive = await openHeld({ '/d/a.txt': 'a', '/d/b.txt': 'b' })
+    await drive.calls().readdir('/d')
+    drive.hold('/e/b.txt')
+    await drive.calls().rename('/d', '/e')
+    await drive.reached('/e/b.txt')
+    const journal = await drive.keepJournal()
+    drive.release()
+    await drive.drain()
+    await drive.restart(journal)
+    await drive.drain()
+    expect(await held(drive, '/e')).toEqual({ 'a.txt': 'a', 'b.txt': 'b' })
+    expect(await drive.testService.other.get('/d')).toBeUndefined()
+    expect(drive.fileSystem().status()).toMatchObject({ conflicts: 0, unsent: [] })
+  })
+
+  it('a delete: it is done', async () => {
+    await using drive = await openHeld({ '/a.txt': 'a' })
+    await drive.calls().readdir('/')
+    await drive.calls().unlink('/a.txt')
+    const journal = await drive.keepJournal()
+    await drive.drain()
+    await drive.restart(journal)
+    await expectQuiet(drive, {})
+  })
+})
+
+it('what says that a copy stands is on disk before its source is deleted', async () => {
+  const temporary = await makeTemporaryFolder()
+  const service = await startTestService()
+  await service.other.put('/a.txt', 'a')
+  const client = createClient({ baseUrl: service.baseUrl, apiKey: service.apiKey })
+  const files = client.files(project)
+  const saved = vi.spyOn(Journal.prototype, 'saveIntention')
+  const synced = vi.spyOn(Journal.prototype, 'durable')
+  const deleted = vi.spyOn(files, 'delete')
+  const fileSystem = await createFileSystem({
+    files,
+    stateDir: `${temporary.path}/state`,
+    cacheDir: `${temporary.path}/cache`,
+  })
+  await objectDoor(fileSystem).rename('/a.txt', '/b.txt')
+  const [at] = deleted.mock.invocationCallOrder
+  if (at === undefined) throw new Error('nothing was deleted')
+  const proven = Math.max(...saved.mock.invocationCallOrder.filter((order) => order < at))
+  expect(synced.mock.invocationCallOrder.some((order) => order > proven && order < at)).toBe(true)
+  vi.restoreAllMocks()
+  await fileSystem.close()
+  await client.close()
+  await service.close()
+  await temporary.remove()
+})
