@@ -3,6 +3,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { describe, expect, it } from 'vitest'
@@ -138,11 +139,17 @@ describe.skipIf(whyNoFuse() !== undefined)('killed in the middle of a rewrite', 
     }
     await before.kill()
     await fault.service.start()
-    const { calls, drain, status } = await fault.mount()
+    const { calls, docmount, drain, mountpoint, status } = await fault.mount()
     await drain()
     expect((await calls.readdir('')).sort()).toEqual(['a.txt.txt', 'stored.txt.txt'])
     for (const path of ['/a.txt.txt', '/stored.txt.txt'])
       expect([path, (await fault.service.other.bytes(path)).equals(content)]).toEqual([path, true])
     expect(await status()).toMatchObject({ conflicts: 0, unsent: [] })
+    // What was half written is nobody's save, and not thrown away.
+    expect((await docmount(['status', mountpoint])).stdout).toMatch(/a\.txt.*never closed.*lost\+found/)
+    const found = join(fault.folder, 'found')
+    await docmount(['recover', '--lost', mountpoint, found])
+    expect((await readdir(found)).sort()).toEqual(['a.txt', 'stored.txt'])
+    expect((await status()).lost).toEqual([])
   })
 })

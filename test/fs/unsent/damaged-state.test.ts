@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto'
 import {
   appendFileSync,
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -213,9 +212,8 @@ describe('other files of the state folder', () => {
       await state.service.other.put('/a.txt', 'a')
       await state.start()
       expect(await state.calls.readdir('')).toEqual(['a.txt'])
-      await waitUntil('the listing to be saved', () => statSync(at('listings.db-wal')).size > 8_000)
+      await waitUntil('the listing to be saved', () => readFileSync(at('listings.db')).includes('a.txt'))
       await state.end()
-      if (existsSync(at('listings.db-wal'))) rmSync(at('listings.db-wal'))
       if (kind === 'truncated') truncateSync(at('listings.db'), 1_000)
       else if (kind === 'flipped') flip(at('listings.db'), 200, 'listings')
       else if (kind === 'random bytes') writeFileSync(at('listings.db'), patternedBytes(5_000, 'listings'))
