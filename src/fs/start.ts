@@ -159,10 +159,10 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
   // Whatever waits for a service that was out of reach goes on as soon as it answers again.
   files.reach.onChange((state, before) => {
     if (state === 'away') queue.pause()
-    else if (state === 'reachable') queue.goOn()
     if (state !== 'reachable' || before !== 'away') return
-    // Whatever the clock says of when they were made.
+    // Decided by old listings: whatever the clock says of when, these look before they delete.
     queue.distrust([...queue.jobs()].filter(({ intention }) => intention.kind === 'delete'))
+    queue.goOn()
     void tree.endStale()
   })
   return sb

@@ -11,7 +11,7 @@ import type { CallWatch } from '../../api/types.ts'
  */
 export type CallKind = 'question' | 'change'
 
-/** A question without a byte for so long raises doubt. */
+/** A call without a byte for so long raises doubt. */
 export const doubtAfterMs = 2_500
 /** While the service is away, a question under way gets no more than this. */
 const patienceMs = 500
@@ -64,7 +64,7 @@ export class CallUnderWay implements CallWatch {
 export interface CallsUnderWayOptions {
   readonly isAway: () => boolean
   readonly reason: () => string
-  /** A question has been silent for long. */
+  /** A call has been silent for long. */
   onSilent(): void
 }
 
@@ -134,15 +134,17 @@ export class CallsUnderWay {
     let next = Infinity
     let isAnySilent = false
     for (const call of this.#calls) {
-      const limitMs = limitOf(call, isAway)
-      if (call.silentMs(now) < limitMs) {
-        next = Math.min(next, now + limitMs - call.silentMs(now))
-      } else if (call.kind === 'question' && !isAway) {
+      const silentMs = call.silentMs(now)
+      const endsAfterMs = patienceWith(call, isAway)
+      const doubtMs = isAway ? Infinity : doubtAfterMs
+      if (silentMs >= endsAfterMs) {
+        this.#end(call)
+      } else if (silentMs >= doubtMs) {
         next = Math.min(next, now + doubtAfterMs)
         isAnySilent ||= !call.hasRaisedDoubt
         call.hasRaisedDoubt = true
       } else {
-        this.#end(call)
+        next = Math.min(next, now + Math.min(endsAfterMs, doubtMs) - silentMs)
       }
     }
     if (next !== Infinity) this.#schedule(next)
@@ -159,8 +161,8 @@ export class CallsUnderWay {
   }
 }
 
-/** After how long a silence something happens to the call (ms). */
-function limitOf(call: CallUnderWay, isAway: boolean): number {
-  if (call.kind === 'change') return call.isSuspect && !isAway ? changePatienceMs : Infinity
-  return isAway ? patienceMs : doubtAfterMs
+/** After how long a silence the call is ended (ms). */
+function patienceWith({ kind, isSuspect }: CallUnderWay, isAway: boolean): number {
+  if (kind === 'question') return isAway ? patienceMs : Infinity
+  return isSuspect && !isAway ? changePatienceMs : Infinity
 }

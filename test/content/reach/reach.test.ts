@@ -109,6 +109,19 @@ describe('reach', () => {
     expect(files.reach.state).toBe('reachable')
   })
 
+  it('an upload into a black hole has it found out, and goes on itself', async () => {
+    await network.set('black-hole')
+    const content = { kind: 'bytes', size: 1, open: async function* () { yield Buffer.from('x') } } as const // prettier-ignore
+    let isOver = false
+    const uploading = errorOf(
+      files.upload('/lost.txt', { mimetype: 'text/plain', filename: 'lost.txt', content }),
+    ).finally(() => (isOver = true))
+    await waitUntil('the drive to know', () => files.reach.isAway, 15_000)
+    expect(isOver).toBe(false)
+    await network.set('up')
+    expect(await uploading).toMatchObject({ kind: 'cut' })
+  })
+
   it('a question on a dead connection is asked again on a new one', async () => {
     const single = createClient({ baseUrl: network.baseUrl, apiKey: service.apiKey, connections: 1 })
     await using _ = { [Symbol.asyncDispose]: () => single.close() }
