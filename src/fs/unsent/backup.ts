@@ -33,6 +33,10 @@ export function keepBackup(sb: Superblock, path: string): void {
   // Its bytes are between two places: it goes on to its own.
   if (node.content === undefined && node.storedPath !== path) return
   if (!sb.queue.withdraw(job)) return
+  const { source, sourceFingerprint, keepSource } = job.intention
+  // It had come from elsewhere and was not moved yet: the successor replaces nothing there.
+  if (source !== undefined && source !== path && keepSource !== true)
+    sb.queue.submit({ kind: 'delete', path: source, base: sourceFingerprint })
   sb.owners.delete(job.intention.id)
   node.job = undefined
   node.movesFrom = undefined

@@ -147,6 +147,22 @@ describe('a document that becomes a backup', () => {
     await becomes(drive, { '/b.txt': 'new', '/a.txt~': 'a' })
   })
 
+  it('leaves nothing where it came from, though it was renamed just before', async () => {
+    await using drive = await openHeld({ '/a.txt': 'a' })
+    await drive.calls().readFile('/a.txt')
+    drive.hold('/a.txt', '/b.txt', '/b.txt~')
+    await drive.calls().writeFile('/a.txt', 'second')
+    await drive.reached('/a.txt')
+    await drive.calls().rename('/a.txt', '/b.txt')
+    await drive.calls().rename('/b.txt', '/b.txt~')
+    await drive.calls().writeFile('/b.txt', 'third')
+    drive.release()
+    await drive.drain()
+    expect(await held(drive)).toEqual({ '/b.txt': 'third' })
+    expect((await drive.calls().readFile('/b.txt~')).toString()).toBe('second')
+    expect((await drive.calls().readdir('/')).sort()).toEqual(['b.txt', 'b.txt~'])
+  })
+
   it('takes the place of a backup that the service has', async () => {
     await using drive = await openHeld({ '/a.txt': 'a', '/a.txt~': 'older' })
     await drive.calls().rename('/a.txt', '/a.txt~')
