@@ -50,3 +50,9 @@ export function formatBytes(bytes: number): string {
   }
   return unit === 0 ? `${value} bytes` : `${value.toFixed(1)} ${units[unit]}`
 }
+
+/** The same, and days: `90d`. */
+export function parseLifetimeMs(text: string): number {
+  const days = /^(\d+)d$/.exec(text)?.[1]
+  return days === undefined ? parseDurationMs(text) : Number(days) * 24 * unitsMs.h
+}

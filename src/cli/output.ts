@@ -8,6 +8,12 @@ export function printJson(value: unknown): void {
   console.log(JSON.stringify(value, undefined, 2))
 }
 
+/** One or the other, on one line where it is JSON. */
+export function print(options: { readonly json?: boolean }, value: unknown, text: string): void {
+  if (options.json === true) console.log(JSON.stringify(value))
+  else if (text !== '') console.log(text)
+}
+
 /** Rows in columns; numbers stand on the right. Says nothing for no rows. */
 export function printTable(header: readonly string[], rows: readonly (readonly Cell[])[]): void {
   const [first] = rows

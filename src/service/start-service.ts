@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Server as TlsServer } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import { silentLog } from '../log.ts'
+import { listenForAdmin } from './admin/socket.ts'
 import { createApp } from './app.ts'
 import { ContentStore } from './blobs/content-store.ts'
 import { openDiskBackend } from './blobs/disk.ts'
@@ -16,6 +17,7 @@ import type { AnnouncedProject, Service, ServiceOptions } from './contract.ts'
 import { loadSecret } from './downloads/secret.ts'
 import { createSigner } from './downloads/signer.ts'
 import { Testing } from './faults/testing.ts'
+import { KeyUse } from './key-use.ts'
 import type { MetricsListener } from './observe/metrics.ts'
 import type { Store } from './store/database.ts'
 import { findUsedBlobs } from './store/nodes.ts'
@@ -24,7 +26,8 @@ import { StartError } from './start-error.ts'
 import { DetachedTrees } from './store/detached-trees.ts'
 import { openStore } from './store/open-store.ts'
 import { Matching } from './tables/matching.ts'
-import { createKey, ensureProject, findProject, listProjects } from './store/projects.ts'
+import { createKey } from './store/keys.ts'
+import { ensureProject, findProject, listProjects } from './store/projects.ts'
 import { lockDataDir } from './store/service-lock.ts'
 import { Tidying } from './store/tidying.ts'
 import { defaultUriPolicy } from './uploads/fetch-uri.ts'
@@ -52,6 +55,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     closers.push(() => context.store.destroy())
     closers.push(() => context.matching.close())
     closers.push(() => context.blobs.settled())
+    closers.push(() => context.keyUse.settled())
+    closers.push(await listenForAdmin(context, dataDir))
     closers.push(() => context.detachedTrees.stop())
     closers.push(() => context.tidying.stop())
     const projects = await announceProjects(context.store, options.projects ?? [], context.now())
@@ -85,7 +90,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       createKey: async (name) => {
         const project = await findProject(context.store, name)
         if (project === undefined) throw new StartError(`there is no project ${name}`)
-        return createKey(context.store, project.id, context.now())
+        return (await createKey(context.store, { projectIds: [project.id] }, context.now())).key
       },
       get faults() {
         return testingOf(context).faults
@@ -123,6 +128,7 @@ async function openContext(options: ServiceOptions, edge: Edge): Promise<Service
     matching: new Matching(dataDir, log),
     detachedTrees,
     tidying: new Tidying(store, settled, log),
+    keyUse: new KeyUse(store, log),
     blobs,
     signer: createSigner(secret, options.urlLifetimeMs ?? urlLifetimeMs),
     edge,
@@ -155,7 +161,10 @@ async function announceProjects(
   const announced: AnnouncedProject[] = []
   for (const name of names) {
     const { project, isNew } = await ensureProject(store, name, now)
-    announced.push({ name, apiKey: isNew ? await createKey(store, project.id, now) : undefined })
+    announced.push({
+      name,
+      apiKey: isNew ? (await createKey(store, { projectIds: [project.id] }, now)).key : undefined,
+    })
   }
   for (const { name } of await listProjects(store)) {
     if (!names.includes(name)) announced.push({ name, apiKey: undefined })

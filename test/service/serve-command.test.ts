@@ -221,6 +221,7 @@ describe('docmount keys', () => {
       id: string
     }[]
     expect(list).toHaveLength(2)
+    expect(list.at(-1)).toMatchObject({ name: null, projects: ['acme'], access: 'write', path: '/' })
     expect(JSON.stringify(list)).not.toContain(key)
     await command.run('keys', 'revoke', 'acme', list.at(-1)!.id, '--data', dataDir)
     expect(await statusWith(key)).toBe(401)
@@ -242,5 +243,39 @@ describe('docmount keys', () => {
     expect((await failureOf('keys', 'revoke', 'acme', 'abc', '--data', dataDir)).stderr).toContain(
       'has no key abc',
     )
+  })
+})
+
+describe('docmount projects', () => {
+  const list = async (): Promise<string> => (await command.run('projects', 'list', '--data', dataDir)).stdout
+
+  test('makes a project while the service runs, and removes it', async () => {
+    const made = await command.run('projects', 'create', 'extra', '--data', dataDir, '--json')
+    const { api_key: key } = JSON.parse(made.stdout) as { api_key: string }
+    expect(await statusWith(key)).toBe(200)
+    expect(await list()).toContain('extra\n')
+    expect((await failureOf('projects', 'create', 'extra', '--data', dataDir)).stderr).toBe(
+      'docmount: there is a project extra already\n',
+    )
+    await command.run('projects', 'rm', 'extra', '--data', dataDir)
+    expect(await statusWith(key)).toBe(401)
+    expect(await list()).not.toContain('extra')
+  })
+
+  test('does the same to a folder that nobody serves', async () => {
+    const quiet = join(folder, 'quiet')
+    const first = await command.serve('--data', quiet)
+    await first.end('SIGTERM')
+    const key = (await command.run('projects', 'create', 'late', '--data', quiet)).stdout.trim()
+    const read = await command.run('keys', 'create', 'late', '--read-only', '--data', quiet)
+    const again = await command.serve('--data', quiet)
+    for (const one of [key, read.stdout.trim()]) {
+      const answer = await fetch(`${again.announcement.base_url}/projects`, { headers: { 'x-api-key': one } })
+      expect(answer.status).toBe(200)
+    }
+    await again.end('SIGKILL')
+    // The socket of a killed service is still there, and nobody listens.
+    await command.run('projects', 'rm', 'late', '--data', quiet)
+    expect((await command.run('projects', 'list', '--data', quiet)).stdout).toBe('')
   })
 })

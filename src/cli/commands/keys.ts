@@ -1,57 +1,110 @@
-// `docmount keys`: the API keys of the service in a data folder. Works on the database, whether the service runs or not.
+// `docmount keys`: the API keys of the service in a data folder, whether it runs or not.
 
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Command } from 'commander'
-import type { Store } from '../../service/store/database.ts'
+import { withAdminOf } from '../administer.ts'
+import { parseLifetimeMs } from '../durations.ts'
+import { print } from '../output.ts'
 
 interface KeysOptions {
   readonly data: string
   readonly json?: boolean
 }
 
+interface CreateOptions extends KeysOptions {
+  readonly name?: string
+  readonly expires?: number
+  readonly readOnly?: boolean
+  readonly path?: string
+}
+
 const help = `
-A running service sees the change with its next request.
+A running service sees the change with its next request. A key is shown once: only its hash is kept.
 
 Examples:
-  $ docmount keys create acme --data ~/documents          prints a new key, this once
-  $ docmount keys list acme --data ~/documents            ids and dates; the keys themselves are not kept
+  $ docmount keys create acme --data ~/documents
+  $ docmount keys create acme other --name scanner --expires 90d --path /inbox --data ~/documents
+  $ docmount keys create acme --name auditor --read-only --data ~/documents
+  $ docmount keys list --data ~/documents
+  $ docmount keys rotate 1f0c2ab94d7e --overlap 2d --data ~/documents
   $ docmount keys revoke acme 1f0c2ab94d7e --data ~/documents
   $ docmount keys revoke acme --data ~/documents          all keys of the project`
 
 export function register(program: Command): void {
   const keys = program
     .command('keys')
-    .summary("make, list and revoke a service's API keys")
-    .description('Makes, lists and revokes the API keys of the service whose data folder this is.')
+    .summary("make, list, rotate and revoke a service's API keys")
+    .description('Makes, lists, rotates and revokes the API keys of the service whose data folder this is.')
     .addHelpText('after', help)
 
-  subcommand(keys, 'create', 'make a key and print it').action((project: string, options: KeysOptions) =>
-    withProject(options.data, project, async (store, projectId) => {
-      const { createKey } = await import('../../service/store/projects.ts')
-      const key = await createKey(store, projectId, Date.now())
-      print(options, { name: project, api_key: key }, key)
-    }),
-  )
+  subcommand(keys, 'create', 'make a key and print it')
+    .argument('<projects...>', 'names of the projects it opens')
+    .option('--name <name>', 'what it is called in lists')
+    .option(
+      '--expires <duration>',
+      'how long it is good for, for instance 90d (default: no end)',
+      parseLifetimeMs,
+    )
+    .option('--read-only', 'it may read, and change nothing')
+    .option('--path <path>', 'it opens this folder or document only, and no tables')
+    .action((projects: string[], options: CreateOptions) =>
+      withAdminOf(options.data, async (admin) => {
+        const { id, key } = await admin.createKey({
+          projects,
+          name: options.name,
+          expiresAt: options.expires === undefined ? undefined : Date.now() + options.expires,
+          isReadOnly: options.readOnly,
+          path: options.path,
+        })
+        print(options, { id, name: projects[0], projects, api_key: key }, key)
+      }),
+    )
 
-  subcommand(keys, 'list', 'list the ids of keys').action((project: string, options: KeysOptions) =>
-    withProject(options.data, project, async (store, projectId) => {
-      const { listKeys } = await import('../../service/store/projects.ts')
-      const found = (await listKeys(store, projectId)).map((key) => ({
-        id: key.id,
-        created_at: new Date(key.created_at).toISOString(),
-      }))
-      const lines = found.map((key) => `${key.id}  made ${key.created_at}`)
-      print(options, found, lines.length === 0 ? `${project} has no keys` : lines.join('\n'))
-    }),
-  )
+  subcommand(keys, 'list', 'list keys, without the keys themselves')
+    .argument('[project]', 'name of a project (default: all)')
+    .action((project: string | undefined, options: KeysOptions) =>
+      withAdminOf(options.data, async (admin) => {
+        const found = (await admin.listKeys(project)).map((key) => ({
+          id: key.id,
+          name: key.name,
+          projects: key.projects,
+          access: key.access,
+          path: key.path,
+          created_at: timeOf(key.created_at),
+          expires_at: timeOf(key.expires_at),
+          last_used_at: timeOf(key.last_used_at),
+        }))
+        const lines = found.map((key) =>
+          [
+            key.id,
+            ...(key.name === null ? [] : [key.name]),
+            key.projects.join(', '),
+            ...(key.access === 'read' ? ['read-only'] : []),
+            ...(key.path === '/' ? [] : [key.path]),
+            `made ${key.created_at}`,
+            ...(key.expires_at === null ? [] : [`expires ${key.expires_at}`]),
+            key.last_used_at === null ? 'never used' : `used ${key.last_used_at}`,
+          ].join('  '),
+        )
+        print(options, found, lines.length === 0 ? 'there are no keys' : lines.join('\n'))
+      }),
+    )
+
+  subcommand(keys, 'rotate', 'make a key for the same, and let the old one end')
+    .argument('<id>', 'id of the key')
+    .option('--overlap <duration>', 'how long the old key goes on', parseLifetimeMs, 86_400_000)
+    .action((old: string, options: KeysOptions & { overlap: number }) =>
+      withAdminOf(options.data, async (admin) => {
+        const { id, key } = await admin.rotateKey(old, options.overlap)
+        print(options, { id, api_key: key }, key)
+      }),
+    )
 
   subcommand(keys, 'revoke', 'revoke keys')
+    .argument('<project>', 'name of the project')
     .argument('[ids...]', 'ids of keys (default: all of the project)')
     .action((project: string, ids: string[], options: KeysOptions) =>
-      withProject(options.data, project, async (store, projectId) => {
-        const { revokeKeys } = await import('../../service/store/projects.ts')
-        const revoked = await revokeKeys(store, projectId, ids.length === 0 ? undefined : ids)
+      withAdminOf(options.data, async (admin) => {
+        const revoked = await admin.revokeKeys(project, ids)
         print(options, { revoked }, `${revoked.length} revoked`)
         const missing = ids.filter((id) => !revoked.includes(id))
         if (missing.length > 0) {
@@ -64,44 +117,14 @@ export function register(program: Command): void {
     )
 }
 
+function timeOf<Time extends number | null>(time: Time): Time extends null ? null | string : string {
+  return (time === null ? null : new Date(time).toISOString()) as never
+}
+
 function subcommand(keys: Command, name: string, summary: string): Command {
   return keys
     .command(name)
     .description(summary)
-    .argument('<project>', 'name of the project')
     .requiredOption('--data <dir>', "the service's data folder")
     .option('--json', 'print JSON')
-}
-
-async function withProject(
-  dataDir: string,
-  name: string,
-  work: (store: Store, projectId: string) => Promise<void>,
-): Promise<void> {
-  const [{ openStore }, { findProject }, { UsageError }] = await Promise.all([
-    import('../../service/store/open-store.ts'),
-    import('../../service/store/projects.ts'),
-    import('../usage-error.ts'),
-  ])
-  if (!existsSync(join(dataDir, 'service.db'))) {
-    throw new UsageError(
-      `${dataDir} is no data folder of a service; docmount serve --data ${dataDir} makes one`,
-    )
-  }
-  const { store } = await openStore(dataDir)
-  try {
-    const project = await findProject(store, name)
-    if (project === undefined) {
-      throw new UsageError(
-        `there is no project ${name}; docmount serve --data ${dataDir} --project ${name} makes it`,
-      )
-    }
-    await work(store, project.id)
-  } finally {
-    await store.destroy()
-  }
-}
-
-function print(options: KeysOptions, value: unknown, text: string): void {
-  console.log(options.json === true ? JSON.stringify(value) : text)
 }

@@ -2,15 +2,19 @@
 
 import type { Command } from 'commander'
 import { type ServiceOptions, baseUrlOption, withClient } from '../connect.ts'
-import { printJson, printTable } from '../output.ts'
+import { withAdminOf } from '../administer.ts'
+import { print, printJson, printTable } from '../output.ts'
 
 const help = `
 Examples:
   $ docmount projects
-  $ docmount projects --json | jq -r '.[].name'`
+  $ docmount projects --json | jq -r '.[].name'
+  $ docmount projects create invoices --data ~/documents      in a service of your own; prints its first key
+  $ docmount projects rm invoices --data ~/documents          with everything in it, for good
+  $ docmount projects list --data ~/documents`
 
 export function register(program: Command): void {
-  program
+  const projects = program
     .command('projects')
     .summary('list the projects the key may see')
     .description('Lists the projects the key may see.')
@@ -26,4 +30,41 @@ export function register(program: Command): void {
         printTable(['NAME', 'CREATED', 'ID'], rows)
       }
     })
+
+  own(projects, 'create', 'make a project in a service of your own, and print its first key')
+    .argument('<name>', 'name of the project')
+    .action((name: string, { data }: OwnOptions, command: Command) =>
+      withAdminOf(data, async (admin) => {
+        const { id, key } = await admin.createProject(name)
+        print(command.optsWithGlobals(), { name, key_id: id, api_key: key }, key)
+      }),
+    )
+
+  own(projects, 'rm', 'remove a project of a service of your own with everything in it, for good')
+    .argument('<name>', 'name of the project')
+    .action((name: string, { data }: OwnOptions) => withAdminOf(data, (admin) => admin.removeProject(name)))
+
+  own(projects, 'list', 'list the projects of a service of your own').action(
+    ({ data }: OwnOptions, command: Command) =>
+      withAdminOf(data, async (admin) => {
+        const found = (await admin.listProjects()).map(({ id, name, createdAt }) => ({
+          id,
+          name,
+          created_at: new Date(createdAt).toISOString(),
+        }))
+        print(command.optsWithGlobals(), found, found.map(({ name }) => name).join('\n'))
+      }),
+  )
+}
+
+interface OwnOptions {
+  readonly data: string
+}
+
+function own(projects: Command, name: string, summary: string): Command {
+  return projects
+    .command(name)
+    .description(summary)
+    .requiredOption('--data <dir>', "the service's data folder")
+    .option('--json', 'print JSON')
 }

@@ -2,6 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { checkScope, onlyWayTo } from '../authentication.ts'
 import type { ServiceContext } from '../context.ts'
 import { checkNewPath, parseDocumentPath } from '../document-path.ts'
 import { takeFault } from '../faults/call-log.ts'
@@ -24,7 +25,7 @@ import { acceptSpooledBodies } from '../uploads/spooled-body.ts'
 import { fileBody, folderBody } from './node-bodies.ts'
 
 const url = '/projects/:project_name/files'
-const errors = { 400: errorSchema, 401: errorSchema, 404: errorSchema, '5xx': errorSchema }
+const errors = { 400: errorSchema, 401: errorSchema, 403: errorSchema, 404: errorSchema, '5xx': errorSchema }
 
 interface FilesRoute {
   Params: { project_name: string }
@@ -33,7 +34,11 @@ interface FilesRoute {
 
 /** Registers the routes in a scope that authenticates. */
 export async function registerFiles(scope: FastifyInstance, context: ServiceContext): Promise<void> {
-  const pathOf = (request: FastifyRequest<FilesRoute>): string => parseDocumentPath(request.query.path)
+  const pathOf = (request: FastifyRequest<FilesRoute>): string => {
+    const path = parseDocumentPath(request.query.path)
+    checkScope(request.scope, path)
+    return path
+  }
   const schema = { params: projectParamsSchema }
 
   scope.get<FilesRoute>(
@@ -47,7 +52,11 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
       },
     },
     async (request, reply) => {
-      const path = pathOf(request)
+      const path = parseDocumentPath(request.query.path)
+      const way = onlyWayTo(request.scope, path)
+      if (way !== undefined)
+        return { ftype: 'folder', name: nameOf(path), entries: [{ ftype: 'folder', name: way }] }
+      checkScope(request.scope, path)
       const found = await findByPath(context.store, request.project.id, path)
       const stale = found?.kind === 'file' ? undefined : takeFault(context, request, 'stale-listing')
       const at = stale === undefined ? undefined : context.now() - stale.ageMs
@@ -149,4 +158,8 @@ async function refuseTaken(context: ServiceContext, file: NewFile, error: unknow
 function pathQuerySchema(hint: string, isRequired: boolean): object {
   const path = Type.String({ description: `Absolute path inside the project. ${hint}` })
   return Type.Object({ path: isRequired ? path : Type.Optional(path) })
+}
+
+function nameOf(path: string): string {
+  return path === '/' ? '/' : path.slice(path.lastIndexOf('/') + 1)
 }

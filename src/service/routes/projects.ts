@@ -14,13 +14,11 @@ export function registerProjects(scope: FastifyInstance): void {
         response: { 200: Type.Array(projectSchema), 401: errorSchema, '5xx': errorSchema },
       },
     },
-    // A key is scoped to one project, so there is one.
-    (request): ProjectBody[] => [
-      {
-        id: request.project.id,
-        name: request.project.name,
-        created_at: new Date(request.project.created_at).toISOString(),
-      },
-    ],
+    (request): ProjectBody[] =>
+      request.projects.map(({ id, name, created_at }) => ({
+        id,
+        name,
+        created_at: new Date(created_at).toISOString(),
+      })),
   )
 }

@@ -6,6 +6,7 @@ import type { Kysely, Selectable } from 'kysely'
 export interface Database {
   projects: ProjectsTable
   api_keys: ApiKeysTable
+  key_projects: KeyProjectsTable
   nodes: NodesTable
   small_contents: SmallContentsTable
   detached: DetachedTable
@@ -25,8 +26,22 @@ export interface ApiKeysTable {
   id: string
   /** SHA-256 of the key, hexadecimal. The key itself is nowhere. */
   hash: string
-  project_id: string
+  /** What its owner calls it; null for keys that were made without. */
+  name: string | null
   created_at: number
+  /** From then on it opens nothing. */
+  expires_at: number | null
+  /** To the minute. */
+  last_used_at: number | null
+  access: 'read' | 'write'
+  /** What it opens in its projects: this path and everything below; `/` is everything. */
+  path: string
+}
+
+/** Which projects a key opens. */
+export interface KeyProjectsTable {
+  key_id: string
+  project_id: string
 }
 
 export interface NodesTable {

@@ -6,6 +6,7 @@ import { createUsage } from './usage.ts'
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001_files': { up: createTables },
   '0002_detached': { up: createDetached },
+  '0003_keys': { up: describeKeys },
   '0004_usage': { up: createUsage },
 }
 
@@ -57,4 +58,42 @@ async function createDetached(store: Kysely<unknown>): Promise<void> {
     .addColumn('detached_at', 'bigint', (column) => column.notNull())
     .addPrimaryKeyConstraint('detached_path', ['project_id', 'path'])
     .execute()
+}
+
+// Made anew: SQLite cannot drop a column that refers to another table.
+async function describeKeys(store: Kysely<unknown>): Promise<void> {
+  const known = store as Kysely<{
+    api_keys: { id: string; hash: string; project_id: string; created_at: number }
+    keys_made_anew: Record<'id' | 'hash' | 'created_at' | 'access' | 'path', string | number>
+    key_projects: { key_id: string; project_id: string }
+  }>
+  const keys = await known.selectFrom('api_keys').selectAll().execute()
+  await store.schema
+    .createTable('keys_made_anew')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('hash', 'text', (column) => column.notNull().unique())
+    .addColumn('name', 'text')
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('expires_at', 'bigint')
+    .addColumn('last_used_at', 'bigint')
+    .addColumn('access', 'text', (column) => column.notNull())
+    .addColumn('path', 'text', (column) => column.notNull())
+    .execute()
+  for (const { id, hash, created_at } of keys) {
+    await known
+      .insertInto('keys_made_anew')
+      .values({ id, hash, created_at, access: 'write', path: '/' })
+      .execute()
+  }
+  await store.schema.dropTable('api_keys').execute()
+  await store.schema.alterTable('keys_made_anew').renameTo('api_keys').execute()
+  await store.schema
+    .createTable('key_projects')
+    .addColumn('key_id', 'text', (column) => column.notNull().references('api_keys.id'))
+    .addColumn('project_id', 'text', (column) => column.notNull().references('projects.id'))
+    .addPrimaryKeyConstraint('key_projects_key', ['key_id', 'project_id'])
+    .execute()
+  for (const { id, project_id } of keys)
+    await known.insertInto('key_projects').values({ key_id: id, project_id }).execute()
+  await store.schema.createIndex('key_projects_project').on('key_projects').column('project_id').execute()
 }

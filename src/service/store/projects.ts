@@ -1,9 +1,8 @@
-// Projects, and the keys that open them.
+// Projects, by name.
 
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { StartError } from '../start-error.ts'
 import type { ProjectRow, Store } from './database.ts'
-import { prepared } from './prepared.ts'
 import { transact } from './transact.ts'
 
 /** Every project, by name. */
@@ -60,57 +59,4 @@ export async function ensureProject(
       .execute()
     return { project: made, isNew: true }
   })
-}
-
-/** A fresh key for the project: the only time it is seen. */
-export async function createKey(store: Store, projectId: string, now: number): Promise<string> {
-  const key = `dmk_${randomBytes(32).toString('base64url')}`
-  const hash = hashOf(key)
-  await store
-    .insertInto('api_keys')
-    .values({ id: hash.slice(0, 12), hash, project_id: projectId, created_at: now })
-    .execute()
-  return key
-}
-
-/** The project a key opens. Keys are 256 random bits, so an index lookup by hash tells an attacker nothing. */
-export async function findProjectByKey(store: Store, key: string): Promise<ProjectRow | undefined> {
-  return (await selectByKey(store, { hash: hashOf(key) }))[0]
-}
-const selectByKey = prepared((store, is: { hash: string }) =>
-  store
-    .selectFrom('api_keys')
-    .innerJoin('projects', 'projects.id', 'api_keys.project_id')
-    .selectAll('projects')
-    .where('api_keys.hash', '=', is.hash),
-)
-
-export function listKeys(store: Store, projectId: string): Promise<{ id: string; created_at: number }[]> {
-  return store
-    .selectFrom('api_keys')
-    .select(['id', 'created_at'])
-    .where('project_id', '=', projectId)
-    .orderBy('created_at')
-    .execute()
-}
-
-/** Revokes the keys of these ids, or all of the project's; answers the ids revoked. */
-export async function revokeKeys(
-  store: Store,
-  projectId: string,
-  ids?: readonly string[],
-): Promise<string[]> {
-  let query = store.deleteFrom('api_keys').where('project_id', '=', projectId)
-  if (ids !== undefined) query = query.where('id', 'in', ids)
-  const revoked = await query.returning('id').execute()
-  return revoked.map((row) => row.id)
-}
-
-/** The id a key is listed under. */
-export function keyIdOf(key: string): string {
-  return hashOf(key).slice(0, 12)
-}
-
-function hashOf(key: string): string {
-  return createHash('sha256').update(key).digest('hex')
 }

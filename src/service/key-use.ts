@@ -1,0 +1,32 @@
+// When a key was last used: written once a minute per key at most, and never waited for.
+
+import type { Log } from '../log.ts'
+import type { Store } from './store/database.ts'
+import { noteKeyUsed } from './store/keys.ts'
+
+const minuteMs = 60_000
+
+export class KeyUse {
+  readonly #store: Store
+  readonly #log: Log
+  readonly #noted = new Map<string, number>()
+  #written: Promise<void> = Promise.resolve()
+
+  constructor(store: Store, log: Log) {
+    this.#store = store
+    this.#log = log
+  }
+
+  note(id: string, now: number): void {
+    if (now - (this.#noted.get(id) ?? Number.NEGATIVE_INFINITY) < minuteMs) return
+    this.#noted.set(id, now)
+    this.#written = this.#written
+      .then(() => noteKeyUsed(this.#store, id, now))
+      .catch((error: unknown) => this.#log.warn({ error }, 'could not note when a key was used'))
+  }
+
+  /** Resolves when everything noted so far is written. */
+  async settled(): Promise<void> {
+    await this.#written
+  }
+}

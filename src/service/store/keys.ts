@@ -1,0 +1,181 @@
+// The keys that open projects: kept as hashes, shown once. Who may do what with one is decided in `authentication.ts`.
+
+import { createHash, randomBytes } from 'node:crypto'
+import type { Database, ProjectRow, Store } from './database.ts'
+import { prepared } from './prepared.ts'
+import { transact } from './transact.ts'
+import type { Selectable, Transaction } from 'kysely'
+
+type KeyRow = Selectable<Database['api_keys']>
+
+/** What a key may open. */
+export interface KeyScope {
+  readonly access: KeyRow['access']
+  /** `/` for everything. */
+  readonly path: string
+}
+
+export interface NewKey extends Partial<KeyScope> {
+  readonly projectIds: readonly string[]
+  readonly name?: string | undefined
+  readonly expiresAt?: number | undefined
+}
+
+/** A key just made: the only time it is seen. */
+export interface MadeKey {
+  readonly id: string
+  readonly key: string
+}
+
+/** A key as it is listed, with the names of its projects. */
+export type KeyInfo = Omit<KeyRow, 'hash'> & { readonly projects: readonly string[] }
+
+export function createKey(store: Store, wanted: NewKey, now: number): Promise<MadeKey> {
+  return transact(store, (transaction) => addKey(transaction, wanted, now))
+}
+
+async function addKey(transaction: Transaction<Database>, wanted: NewKey, now: number): Promise<MadeKey> {
+  const key = `dmk_${randomBytes(32).toString('base64url')}`
+  const id = keyIdOf(key)
+  await transaction
+    .insertInto('api_keys')
+    .values({
+      id,
+      hash: hashOf(key),
+      name: wanted.name ?? null,
+      created_at: now,
+      expires_at: wanted.expiresAt ?? null,
+      last_used_at: null,
+      access: wanted.access ?? 'write',
+      path: wanted.path ?? '/',
+    })
+    .execute()
+  for (const projectId of wanted.projectIds)
+    await transaction.insertInto('key_projects').values({ key_id: id, project_id: projectId }).execute()
+  return { id, key }
+}
+
+/** What a key opens: its scope, and a project or more. */
+export interface OpenedKey extends KeyScope {
+  readonly id: string
+  readonly expiresAt: number | null
+  readonly lastUsedAt: number | null
+  readonly projects: readonly ProjectRow[]
+}
+
+/** Undefined for a key nobody made. Keys are 256 random bits, so an index lookup by hash tells an attacker nothing. */
+export async function findKey(store: Store, key: string): Promise<OpenedKey | undefined> {
+  const rows = await selectByKey(store, { hash: hashOf(key) })
+  const [first] = rows
+  if (first === undefined) return undefined
+  return {
+    id: first.key_id,
+    access: first.access,
+    path: first.path,
+    expiresAt: first.expires_at,
+    lastUsedAt: first.last_used_at,
+    projects: rows.map(({ id, name, created_at, clock_ms }) => ({ id, name, created_at, clock_ms })),
+  }
+}
+const selectByKey = prepared((store, is: { hash: string }) =>
+  store
+    .selectFrom('api_keys')
+    .innerJoin('key_projects', 'key_projects.key_id', 'api_keys.id')
+    .innerJoin('projects', 'projects.id', 'key_projects.project_id')
+    .selectAll('projects')
+    .select(['api_keys.id as key_id', 'access', 'path', 'expires_at', 'last_used_at'])
+    .where('api_keys.hash', '=', is.hash)
+    .orderBy('projects.name'),
+)
+
+export async function noteKeyUsed(store: Store, id: string, now: number): Promise<void> {
+  await store.updateTable('api_keys').set({ last_used_at: now }).where('id', '=', id).execute()
+}
+
+/** In the order they were made; those of one project, or all. */
+export async function listKeys(store: Store, projectId?: string): Promise<KeyInfo[]> {
+  const rows = await store
+    .selectFrom('api_keys')
+    .innerJoin('key_projects', 'key_projects.key_id', 'api_keys.id')
+    .innerJoin('projects', 'projects.id', 'key_projects.project_id')
+    .selectAll('api_keys')
+    .select(['projects.name as project', 'projects.id as project_id'])
+    .orderBy('api_keys.created_at')
+    .orderBy('projects.name')
+    .execute()
+  const keys = new Map<string, KeyInfo & { readonly projects: string[]; readonly ids: string[] }>()
+  for (const { hash: _, project, project_id, ...key } of rows) {
+    const known = keys.get(key.id)
+    if (known === undefined) keys.set(key.id, { ...key, projects: [project], ids: [project_id] })
+    else {
+      known.projects.push(project)
+      known.ids.push(project_id)
+    }
+  }
+  return [...keys.values()]
+    .filter(({ ids }) => projectId === undefined || ids.includes(projectId))
+    .map(({ ids: _, ...key }) => key)
+}
+
+/** A new key that opens what this one does; this one ends at `endsAt`, or sooner. Undefined when there is no such key. */
+export function rotateKey(
+  store: Store,
+  id: string,
+  endsAt: number,
+  now: number,
+): Promise<MadeKey | undefined> {
+  return transact(store, async (transaction) => {
+    const old = await transaction.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst()
+    if (old === undefined) return undefined
+    const projects = await transaction
+      .selectFrom('key_projects')
+      .select('project_id')
+      .where('key_id', '=', id)
+      .execute()
+    const made = await addKey(
+      transaction,
+      {
+        projectIds: projects.map(({ project_id }) => project_id),
+        name: old.name ?? undefined,
+        expiresAt: old.expires_at ?? undefined,
+        access: old.access,
+        path: old.path,
+      },
+      now,
+    )
+    await transaction
+      .updateTable('api_keys')
+      .set({ expires_at: Math.min(endsAt, old.expires_at ?? endsAt) })
+      .where('id', '=', id)
+      .execute()
+    return made
+  })
+}
+
+/**
+ * Takes a project from the keys of these ids, or from all that open it; answers the ids it was taken from. A key that opens
+ * nothing else is gone.
+ */
+export function revokeKeys(store: Store, projectId: string, ids?: readonly string[]): Promise<string[]> {
+  return transact(store, async (transaction) => {
+    let query = transaction.deleteFrom('key_projects').where('project_id', '=', projectId)
+    if (ids !== undefined) query = query.where('key_id', 'in', ids)
+    const taken = (await query.returning('key_id').execute()).map((row) => row.key_id)
+    if (taken.length === 0) return []
+    await transaction
+      .deleteFrom('api_keys')
+      .where('id', 'in', taken)
+      .where('id', 'not in', transaction.selectFrom('key_projects').select('key_id'))
+      .execute()
+    return taken
+  })
+}
+
+/** The id a key is listed under. */
+export function keyIdOf(key: string): string {
+  return hashOf(key).slice(0, 12)
+}
+
+function hashOf(key: string): string {
+  return createHash('sha256').update(key).digest('hex')
+}

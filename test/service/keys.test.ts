@@ -1,0 +1,182 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import Libsql from 'libsql'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Admin, WantedKey } from '../../src/service/admin/admin.ts'
+import { withAdmin } from '../../src/service/admin/reach-admin.ts'
+import { startService } from '../../src/service/index.ts'
+import { type TestService, documentOf, files, startTestService } from './support.ts'
+
+let service: TestService
+
+beforeEach(async () => {
+  service = await startTestService({ projects: ['acme', 'other'] })
+})
+afterEach(() => service.close())
+
+async function administer<Result>(work: (admin: Admin) => Promise<Result>): Promise<Result> {
+  let result: Result | undefined
+  await withAdmin(service.dataDir, async (admin) => {
+    result = await work(admin)
+  })
+  return result as Result
+}
+
+const keyFor = async (wanted: WantedKey): Promise<string> =>
+  (await administer((admin) => admin.createKey(wanted))).key
+
+const statusOf = async (key: string, method: string, path: string, body?: object): Promise<number> => {
+  const init = body === undefined ? {} : { body: JSON.stringify(body) }
+  const headers = { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
+  const answer = await service.call(method, path, { ...init, headers })
+  await answer.arrayBuffer()
+  return answer.status
+}
+
+describe('a key', () => {
+  test('that may only read changes nothing', async () => {
+    await service.put('/a.txt', 'x')
+    const key = await keyFor({ projects: ['acme'], isReadOnly: true })
+    expect(await statusOf(key, 'GET', files('/a.txt'))).toBe(200)
+    expect(await statusOf(key, 'PUT', files('/b.txt'), documentOf('x'))).toBe(403)
+    expect(await statusOf(key, 'DELETE', files('/a.txt'))).toBe(403)
+    expect(await statusOf(key, 'POST', '/projects/acme/tables', { name: 't' })).toBe(403)
+    expect((await service.get('/a.txt')).status).toBe(200)
+  })
+
+  test('for a folder opens it and what is below, shows the way there, and nothing else', async () => {
+    for (const path of ['/in/scans/a.txt', '/in/b.txt', '/inner.txt']) await service.put(path, 'x')
+    const key = await keyFor({ projects: ['acme'], path: '/in/scans/' })
+    expect(await statusOf(key, 'GET', files('/in/scans'))).toBe(200)
+    expect(await statusOf(key, 'GET', files('/in/scans/a.txt'))).toBe(200)
+    expect(await statusOf(key, 'PUT', files('/in/scans/c.txt'), documentOf('x'))).toBe(201)
+    for (const path of ['/in/b.txt', '/inner.txt', '/in/scans2'])
+      expect(await statusOf(key, 'GET', files(path))).toBe(403)
+    expect(await statusOf(key, 'PUT', files('/d.txt'), documentOf('x'))).toBe(403)
+    expect(await statusOf(key, 'DELETE', files('/in'))).toBe(403)
+    expect(await statusOf(key, 'GET', '/projects/acme/tables')).toBe(403)
+    const headers = { 'x-api-key': key }
+    const root = await service.call('GET', files('/'), { headers })
+    expect(await root.json()).toEqual({
+      ftype: 'folder',
+      name: '/',
+      entries: [{ ftype: 'folder', name: 'in' }],
+    })
+    const above = await service.call('GET', files('/in'), { headers })
+    expect(await above.json()).toMatchObject({ entries: [{ ftype: 'folder', name: 'scans' }] })
+  })
+
+  test('opens several projects', async () => {
+    const key = await keyFor({ projects: ['other', 'acme'] })
+    const answer = await service.call('GET', '/projects', { headers: { 'x-api-key': key } })
+    expect(((await answer.json()) as { name: string }[]).map(({ name }) => name)).toEqual(['acme', 'other'])
+    for (const project of ['acme', 'other'])
+      expect(await statusOf(key, 'GET', `/projects/${project}/files`)).toBe(200)
+    await administer((admin) => admin.revokeKeys('acme', []))
+    expect(await statusOf(key, 'GET', '/projects/acme/files')).toBe(401)
+    expect(await statusOf(key, 'GET', '/projects/other/files')).toBe(200)
+  })
+
+  test('opens nothing from its expiry on', async () => {
+    const key = await keyFor({ projects: ['acme'], expiresAt: Date.now() + 86_400_000 })
+    expect(await statusOf(key, 'GET', files('/'))).toBe(200)
+    const database = new Libsql(join(service.dataDir, 'service.db'))
+    database.prepare('update api_keys set expires_at = ? where expires_at is not null').run([Date.now()])
+    database.close()
+    expect(await statusOf(key, 'GET', files('/'))).toBe(401)
+  })
+
+  test('is rotated: both open the same, then the old one ends', async () => {
+    const wanted = { projects: ['acme'], name: 'scanner', path: '/in', isReadOnly: true }
+    const old = await administer((admin) => admin.createKey(wanted))
+    const next = await administer((admin) => admin.rotateKey(old.id, 3_600_000))
+    for (const { key } of [old, next]) {
+      expect(await statusOf(key, 'GET', files('/'))).toBe(200)
+      expect(await statusOf(key, 'GET', files('/b.txt'))).toBe(403)
+    }
+    await administer((admin) => admin.rotateKey(next.id, 0))
+    expect(await statusOf(next.key, 'GET', files('/'))).toBe(401)
+    expect(await statusOf(old.key, 'GET', files('/'))).toBe(200)
+    const listed = await administer((admin) => admin.listKeys('acme'))
+    expect(listed.filter(({ name }) => name === 'scanner')).toHaveLength(3)
+    expect(JSON.stringify(listed)).not.toContain(old.key)
+  })
+
+  test('tells when it was last used', async () => {
+    const before = Date.now()
+    const { id, key } = await administer((admin) => admin.createKey({ projects: ['acme'] }))
+    const lastUse = async (): Promise<number | null | undefined> =>
+      (await administer((admin) => admin.listKeys())).find((one) => one.id === id)?.last_used_at
+    expect(await lastUse()).toBeNull()
+    await statusOf(key, 'GET', files('/'))
+    await expect.poll(lastUse).toBeGreaterThanOrEqual(before)
+  })
+
+  test('of a store of the version before opens what it opened', async () => {
+    const { dataDir } = service
+    await service.service.close()
+    const database = new Libsql(join(dataDir, 'service.db'))
+    database.exec(`
+      create table old_keys as select k.id, k.hash, p.project_id, k.created_at
+        from api_keys k join key_projects p on p.key_id = k.id;
+      drop table key_projects; drop table api_keys;
+      create table api_keys (id text primary key, hash text not null unique,
+        project_id text not null references projects(id), created_at bigint not null);
+      insert into api_keys select * from old_keys; drop table old_keys;
+      delete from service_migrations where name = '0003_keys';`)
+    database.close()
+    const again = await startService({ dataDir })
+    const answer = await fetch(`${again.baseUrl}/projects`, { headers: { 'x-api-key': service.key } })
+    expect([answer.status, (await answer.json()) as unknown]).toMatchObject([200, [{ name: 'acme' }]])
+    await again.close()
+  })
+})
+
+describe('administration', () => {
+  test('goes through a socket in the data folder that only its owner may open', async () => {
+    const { mode } = await stat(join(service.dataDir, 'service.sock'))
+    expect(mode & 0o777).toBe(0o600)
+    expect((await stat(service.dataDir)).mode & 0o777).toBe(0o700)
+    await service.service.close()
+    expect(await readdir(service.dataDir)).not.toContain('service.sock')
+  })
+
+  test('says what is wrong in one sentence', async () => {
+    const refused = (work: (admin: Admin) => Promise<unknown>): Promise<unknown> =>
+      expect(administer(work)).rejects.toMatchObject({ name: 'AdminError' })
+    await refused((admin) => admin.createKey({ projects: ['nobody'] }))
+    await refused((admin) => admin.createKey({ projects: ['acme'], path: '/a/../b' }))
+    await refused((admin) => admin.createKey({ projects: ['acme'], expiresAt: 1 }))
+    await refused((admin) => admin.rotateKey('none', 0))
+    await refused((admin) => admin.createProject('acme'))
+    await refused((admin) => admin.createProject('a/b'))
+    await refused((admin) => admin.removeProject('nobody'))
+  })
+
+  test('removes a project with everything in it, and touches no other', async () => {
+    const { key } = await administer((admin) => admin.createProject('doomed'))
+    const call = (method: string, path: string, body: object): Promise<number> =>
+      statusOf(key, method, `/projects/doomed${path}`, body)
+    const shared = 'y'.repeat(100_000)
+    await service.put('/shared.txt', shared)
+    for (const path of ['/a.txt', '/b/c/d.txt'])
+      expect(await call('PUT', `/files?path=${path}`, documentOf(path.repeat(20_000)))).toBe(201)
+    expect(await call('PUT', '/files?path=/shared.txt', documentOf(shared))).toBe(201)
+    const document = documentOf('a;b\n1;2\n', 'text/csv')
+    expect(await call('POST', '/tables/storage', { name: 'stored', document })).toBe(201)
+    expect(await call('POST', '/tables', { name: 'r', settings: { type: 'Reconcile' } })).toBe(201)
+    await administer((admin) => admin.removeProject('doomed'))
+
+    expect(await statusOf(key, 'GET', '/projects')).toBe(401)
+    expect((await administer((admin) => admin.listProjects())).map(({ name }) => name)).toEqual([
+      'acme',
+      'other',
+    ])
+    expect((await service.get('/shared.txt')).status).toBe(200)
+    const again = await administer((admin) => admin.createProject('doomed'))
+    expect(await statusOf(again.key, 'GET', '/projects/doomed/files?path=/a.txt')).toBe(404)
+    await service.service.close()
+    const blobs = await readdir(join(service.dataDir, 'blobs'), { recursive: true, withFileTypes: true })
+    expect(blobs.filter((entry) => entry.isFile())).toHaveLength(1)
+  })
+})
