@@ -9,10 +9,10 @@ import { amountIn, dayIn, lineOf, plain } from './read.ts'
 export const fuse: Contestant = {
   name: 'fuse.js',
   settings: {
-    least: [0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85],
-    name: [0.5, 1, 2],
-    reference: [0.5, 1, 2],
-    date: [0, 0.25, 0.5, 1],
+    least: [0.5, 0.6, 0.65, 0.7, 0.75, 0.8],
+    name: [0.5, 1],
+    reference: [0.5, 1],
+    date: [0.25, 0.5, 1],
   },
   prepare({ invoices, payments }, withReferences) {
     const rows = invoices.map((invoice) => ({
