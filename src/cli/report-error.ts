@@ -14,6 +14,7 @@ const knownNames = new Set([
   'NetworkError',
   'ContentError',
   'StartError',
+  'BackupError',
 ])
 
 /** Prints the error and answers the exit code. */

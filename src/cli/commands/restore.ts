@@ -1,0 +1,27 @@
+// `docmount restore`: a service's data folder from a backup.
+
+import type { Command } from 'commander'
+import { print } from '../output.ts'
+
+const help = `
+Everything is read back and compared before the folder gets its name. The keys open it as they did when the backup was made.
+
+Example:
+  $ docmount restore /backups/2026-11-22 --data ~/documents-again
+  $ docmount serve --data ~/documents-again`
+
+export function register(program: Command): void {
+  program
+    .command('restore')
+    .summary("make a service's data folder from a backup")
+    .description('Makes a data folder from what docmount backup has made.')
+    .argument('<backup>', 'the folder docmount backup has made')
+    .requiredOption('--data <dir>', 'the data folder to make: absent, or empty')
+    .option('--json', 'print JSON: what backup.json holds')
+    .addHelpText('after', help)
+    .action(async (source: string, options: { data: string; json?: boolean }) => {
+      const { restoreBackup } = await import('../../service/backup/restore-backup.ts')
+      const made = await restoreBackup(source, options.data)
+      print(options, made, `${made.documents} documents in ${made.projects} projects, as of ${made.made_at}`)
+    })
+}

@@ -1,0 +1,28 @@
+// A file copied durably, and read back: what the disk holds is what was meant.
+
+import { createReadStream } from 'node:fs'
+import { open, unlink } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import { BackupError, digestOf } from './manifest.ts'
+
+/** Throws a BackupError when what was written, read back, has not this SHA-256; ENOENT when there is no such file. */
+export async function copyVerified(from: string, to: string, sha256: string): Promise<void> {
+  const source = await open(from, 'r')
+  try {
+    const target = await open(to, 'w', 0o600)
+    try {
+      await pipeline(createReadStream('', { fd: source.fd, autoClose: false }), async function (chunks) {
+        for await (const chunk of chunks) await target.writeFile(chunk as Buffer)
+      })
+      await target.sync()
+    } finally {
+      await target.close()
+    }
+  } finally {
+    await source.close()
+  }
+  const found = await digestOf(to)
+  if (found === sha256) return
+  await unlink(to)
+  throw new BackupError(`${from} is damaged: its digest is ${found}, and ought to be ${sha256}`)
+}

@@ -1,0 +1,77 @@
+// What makes a folder a whole backup: written last, so that what a crash left has none.
+
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+
+/** A backup that cannot be made or used, in one sentence. */
+export class BackupError extends Error {
+  override readonly name = 'BackupError'
+}
+
+export interface Manifest {
+  readonly format: 1
+  /** ISO 8601. */
+  readonly made_at: string
+  readonly projects: number
+  readonly documents: number
+  /** Contents kept as files, and their bytes. */
+  readonly contents: number
+  readonly bytes: number
+  /** SHA-256, hexadecimal, by name. Contents bear theirs as their name. */
+  readonly digests: Readonly<Record<string, string>>
+}
+
+const manifestName = 'backup.json'
+/** The files beside the contents. */
+export const databaseName = 'service.db'
+export const secretName = 'download-secret'
+
+export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+  await writeSynced(join(folder, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`)
+  await syncFolder(folder)
+}
+
+/** Throws a BackupError where there is none, or one this version cannot read. */
+export async function readManifest(folder: string): Promise<Manifest> {
+  const text = await readFile(join(folder, manifestName), 'utf8').catch((error: unknown) => {
+    throw new BackupError(`${folder} is no whole backup: it has no ${manifestName}`, { cause: error })
+  })
+  const manifest = JSON.parse(text) as Partial<Manifest>
+  if (manifest.format !== 1)
+    throw new BackupError(`${folder} was made by a version this one does not know: format ${manifest.format}`)
+  return manifest as Manifest
+}
+
+/** SHA-256 of a file, as it is read back. */
+export async function digestOf(file: string): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(file), hash)
+  return hash.digest('hex')
+}
+
+/** `ab/<sha256>`, as the service keeps contents. */
+export function contentPath(sha256: string): string {
+  return join(sha256.slice(0, 2), sha256)
+}
+
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function writeSynced(file: string, text: string): Promise<void> {
+  const handle = await open(file, 'w', 0o600)
+  try {
+    await handle.writeFile(text)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,78 @@
+// The database as of one moment, in a file of its own, and what it says about contents. The service goes on meanwhile.
+
+import { createHash } from 'node:crypto'
+import { open, rm } from 'node:fs/promises'
+import Libsql from 'libsql'
+import { BackupError } from './manifest.ts'
+
+const busyTimeoutMs = 60_000
+
+/** Writes a copy of `database` to `file`, in place of what is there. */
+export async function takeSnapshot(database: string, file: string): Promise<void> {
+  await rm(file, { force: true })
+  // SQLite fills an empty file, and leaves its mode alone.
+  await (await open(file, 'wx', 0o600)).close()
+  const source = new Libsql(database, { timeout: busyTimeoutMs })
+  try {
+    source.prepare('vacuum into ?').run([file])
+  } finally {
+    source.close()
+  }
+  const handle = await open(file, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+export interface SnapshotContents {
+  readonly projects: number
+  readonly documents: number
+  /** SHA-256 of contents that are kept as files, and their sizes. */
+  readonly contents: ReadonlyMap<string, number>
+}
+
+/** Throws a BackupError when the copy is damaged, or a content inside it is not what its digest says. */
+export function readSnapshot(file: string): SnapshotContents {
+  const database = new Libsql(file, { readonly: true })
+  try {
+    const [check] = rows<{ integrity_check: string }>(database, 'pragma integrity_check')
+    if (check?.integrity_check !== 'ok')
+      throw new BackupError(`the database is damaged: ${String(check?.integrity_check)}`)
+    const small = new Set<string>()
+    const smallRows = database.prepare('select sha256, bytes from small_contents').iterate()
+    for (const { sha256, bytes } of smallRows as Iterable<{ sha256: string; bytes: ArrayBuffer }>) {
+      if (createHash('sha256').update(new Uint8Array(bytes)).digest('hex') !== sha256)
+        throw new BackupError(`the database is damaged: content ${sha256} is not what its digest says`)
+      small.add(sha256)
+    }
+    const contents = new Map<string, number>()
+    for (const table of ['nodes', 'documents'].filter((name) => hasTable(database, name))) {
+      const found = rows<{ blob: string; size: number }>(
+        database,
+        `select distinct blob, size from ${table} where blob is not null`,
+      )
+      for (const { blob, size } of found) if (!small.has(blob)) contents.set(blob, size)
+    }
+    return {
+      projects: countOf(database, 'select count(*) as count from projects'),
+      documents: countOf(database, "select count(*) as count from nodes where kind = 'file'"),
+      contents,
+    }
+  } finally {
+    database.close()
+  }
+}
+
+function hasTable(database: Libsql.Database, name: string): boolean {
+  return countOf(database, `select count(*) as count from sqlite_master where name = '${name}'`) > 0
+}
+
+function countOf(database: Libsql.Database, query: string): number {
+  return rows<{ count: number }>(database, query)[0]?.count ?? 0
+}
+
+function rows<Row>(database: Libsql.Database, query: string): Row[] {
+  return database.prepare(query).all() as Row[]
+}

@@ -1,0 +1,225 @@
+import { execFile, spawn } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { appendFile, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { makeBackup } from '../../src/service/backup/make-backup.ts'
+import { restoreBackup } from '../../src/service/backup/restore-backup.ts'
+import { startService } from '../../src/service/index.ts'
+import { type CompiledCommand, compileCommand } from './compiled-command.ts'
+import { documentOf, files } from './support.ts'
+
+let command: CompiledCommand
+let folder: string
+let dataDir: string
+let backup: string
+
+beforeAll(async () => {
+  command = await compileCommand()
+})
+afterAll(() => command.remove())
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'docmount-backup-'))
+  dataDir = join(folder, 'data')
+  backup = join(folder, 'backup')
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+/** A service whose documents this test remembers by their digests. */
+interface Served {
+  readonly baseUrl: string
+  readonly key: string
+}
+
+const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+
+async function put({ baseUrl, key }: Served, path: string, content: Uint8Array): Promise<void> {
+  const answer = await fetch(`${baseUrl}${files(path)}`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json', 'x-api-key': key },
+    body: JSON.stringify(documentOf(content)),
+  })
+  expect(answer.status).toBe(201)
+}
+
+const remove = async ({ baseUrl, key }: Served, path: string): Promise<void> => {
+  await fetch(`${baseUrl}${files(path)}`, { method: 'DELETE', headers: { 'x-api-key': key } })
+}
+
+/** Digest by name of what is in the root. */
+async function contentsOf({ baseUrl, key }: Served): Promise<Map<string, string>> {
+  const answer = await fetch(`${baseUrl}${files('/')}`, { headers: { 'x-api-key': key } })
+  const { entries } = (await answer.json()) as { entries: { name: string; url: string }[] }
+  const found = new Map<string, string>()
+  for (const { name, url } of entries) {
+    const content = await fetch(url)
+    expect(content.status, name).toBe(200)
+    found.set(name, digest(new Uint8Array(await content.arrayBuffer())))
+  }
+  return found
+}
+
+async function restored(key: string, from: string = backup): Promise<Map<string, string>> {
+  const again = join(folder, 'again')
+  await restoreBackup(from, again)
+  const service = await startService({ dataDir: again })
+  try {
+    return await contentsOf({ baseUrl: service.baseUrl, key })
+  } finally {
+    await service.close()
+    await rm(again, { recursive: true })
+  }
+}
+
+/** Half of them are kept in the database, half as files. */
+async function fill(served: Served, count: number): Promise<Map<string, string>> {
+  const stored = new Map<string, string>()
+  for (let at = 0; at < count; at++) {
+    const content = randomBytes(at % 2 === 0 ? 500 : 300_000)
+    await put(served, `/${at}.txt`, content)
+    stored.set(`${at}.txt`, digest(content))
+  }
+  return stored
+}
+
+const filesIn = async (path: string): Promise<string[]> =>
+  (await readdir(path, { recursive: true, withFileTypes: true }).catch(() => []))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+
+describe('a backup', () => {
+  test('of a service that runs is of one moment, however much is stored and deleted meanwhile', async () => {
+    const service = await startService({ dataDir, projects: ['acme'] })
+    const served = { baseUrl: service.baseUrl, key: service.projects[0]!.apiKey! }
+    const before = await fill(served, 20)
+    const everStored = new Map(before)
+    const making = { isDone: false }
+    const writing = (async () => {
+      for (let at = 100; !making.isDone; at++) {
+        const content = randomBytes(at % 2 === 0 ? 500 : 100_000)
+        everStored.set(`${at}.txt`, digest(content))
+        await put(served, `/${at}.txt`, content)
+        await remove(served, `/${at - 3}.txt`)
+      }
+    })()
+    const manifest = await makeBackup(dataDir, backup)
+    making.isDone = true
+    await writing
+    await service.close()
+    const found = await restored(served.key)
+    expect(manifest.documents).toBe(found.size)
+    for (const [name, content] of before) expect(found.get(name)).toBe(content)
+    for (const [name, content] of found) expect(everStored.get(name)).toBe(content)
+    expect((await filesIn(backup)).filter((file) => file.includes('/blobs/'))).toHaveLength(manifest.contents)
+  })
+
+  test('that is killed leaves nothing under its name, and is made again', async () => {
+    const service = await startService({ dataDir, projects: ['acme'] })
+    const served = { baseUrl: service.baseUrl, key: service.projects[0]!.apiKey! }
+    const stored = await fill(served, 40)
+    await service.close()
+    const child = spawn(process.execPath, [
+      join(command.folder, 'dist/cli/main.js'),
+      'backup',
+      backup,
+      '--data',
+      dataDir,
+    ])
+    const ended = once(child, 'close')
+    // As soon as the first content is there, long before the last.
+    await expect
+      .poll(async () => (await filesIn(`${backup}.partial`)).some((file) => file.includes('/blobs/')), {
+        interval: 1,
+      })
+      .toBe(true)
+    child.kill('SIGKILL')
+    await ended
+    expect(await readdir(folder)).not.toContain('backup')
+    await expect(restoreBackup(`${backup}.partial`, join(folder, 'again'))).rejects.toThrow('no whole backup')
+    const { stdout } = await command.run('backup', backup, '--data', dataDir)
+    expect(stdout).toContain('40 documents in 1 projects')
+    expect(await readdir(folder)).not.toContain('backup.partial')
+    expect(await restored(served.key)).toEqual(stored)
+  })
+
+  test('is whole when the service is killed meanwhile', async () => {
+    const service = await command.serve('--data', dataDir, '--project', 'acme')
+    const served = {
+      baseUrl: service.announcement.base_url,
+      key: service.announcement.projects[0]!.api_key!,
+    }
+    const stored = await fill(served, 30)
+    const making = command.run('backup', backup, '--data', dataDir)
+    await expect
+      .poll(async () => (await readdir(folder)).some((name) => name.startsWith('backup')), { interval: 1 })
+      .toBe(true)
+    await service.end('SIGKILL')
+    await making
+    expect(await restored(served.key)).toEqual(stored)
+  })
+
+  test('is refused, and nothing made, where the content is damaged', async () => {
+    const service = await startService({ dataDir, projects: ['acme'] })
+    await fill({ baseUrl: service.baseUrl, key: service.projects[0]!.apiKey! }, 2)
+    await service.close()
+    const [content] = (await filesIn(join(dataDir, 'blobs'))).filter((file) => /[0-9a-f]{64}$/.test(file))
+    await appendFile(content!, 'x')
+    await expect(makeBackup(dataDir, backup)).rejects.toThrow('is damaged')
+    expect(await readdir(folder)).not.toContain('backup')
+  })
+
+  test('never takes the place of anything', async () => {
+    const service = await startService({ dataDir, projects: ['acme'] })
+    await service.close()
+    await expect(makeBackup(dataDir, dataDir)).rejects.toThrow('is there already')
+    await rm(`${backup}.partial`, { recursive: true, force: true })
+    await makeBackup(dataDir, `${backup}.partial`)
+    await writeFile(join(`${backup}.partial`, 'precious'), 'x')
+    await expect(makeBackup(dataDir, backup)).rejects.toThrow('precious')
+  })
+})
+
+describe('a restore', () => {
+  test('refuses a damaged or incomplete backup, and a folder in use', async () => {
+    const service = await startService({ dataDir, projects: ['acme'] })
+    await fill({ baseUrl: service.baseUrl, key: service.projects[0]!.apiKey! }, 2)
+    await service.close()
+    await makeBackup(dataDir, backup)
+    await expect(restoreBackup(backup, dataDir)).rejects.toThrow('is there already')
+    const again = join(folder, 'again')
+    for (const file of [join(backup, 'service.db'), ...(await filesIn(join(backup, 'blobs')))]) {
+      const content = await readFile(file)
+      await appendFile(file, 'x')
+      await expect(restoreBackup(backup, again)).rejects.toThrow('is damaged')
+      await rm(file)
+      await expect(restoreBackup(backup, again)).rejects.toThrow()
+      await writeFile(file, content)
+      expect(await readdir(folder)).not.toContain('again')
+    }
+    await restoreBackup(backup, again)
+  })
+
+  test('that is killed leaves no data folder, and is done again', async () => {
+    const service = await startService({ dataDir, projects: ['acme'] })
+    const served = { baseUrl: service.baseUrl, key: service.projects[0]!.apiKey! }
+    const stored = await fill(served, 40)
+    await service.close()
+    await makeBackup(dataDir, backup)
+    const again = join(folder, 'again')
+    const child = execFile(process.execPath, [
+      join(command.folder, 'dist/cli/main.js'),
+      'restore',
+      backup,
+      '--data',
+      again,
+    ])
+    const ended = once(child, 'close')
+    await expect.poll(() => filesIn(`${again}.partial`), { interval: 1 }).not.toEqual([])
+    child.kill('SIGKILL')
+    await ended
+    expect(await readdir(folder)).not.toContain('again')
+    expect(await restored(served.key)).toEqual(stored)
+  })
+})
