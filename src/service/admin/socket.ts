@@ -18,7 +18,10 @@ export type AdminAnswer = { readonly result?: unknown } | { readonly error: stri
 
 /** Listens until the answered function is called. Where that fails the service runs without; `docmount keys` does, too. */
 export async function listenForAdmin(context: ServiceContext, dataDir: string): Promise<() => Promise<void>> {
-  const admin = adminOver(context.store, context.now, (sha256s) => context.blobs.collect(sha256s))
+  const admin = adminOver(context.store, context.now, (sha256s) => {
+    context.blobs.collect(sha256s)
+    context.tidying.ask()
+  })
   const server = createServer((request, response) => {
     const answer = (status: number, body: AdminAnswer): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
