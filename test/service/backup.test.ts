@@ -1,15 +1,19 @@
 import { execFile, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { appendFile, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { makeBackup } from '../../src/service/backup/make-backup.ts'
 import { restoreBackup } from '../../src/service/backup/restore-backup.ts'
 import { startService } from '../../src/service/index.ts'
 import { type CompiledCommand, compileCommand } from './compiled-command.ts'
 import { documentOf, files } from './support.ts'
+
+// Each compiles, starts processes and waits for disks.
+vi.setConfig({ testTimeout: 60_000 })
 
 let command: CompiledCommand
 let folder: string
@@ -89,11 +93,24 @@ const filesIn = async (path: string): Promise<string[]> =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
 
+/** Runs the command until it has made `partial` and cannot go on, for one of the contents in `source` is a pipe nobody fills. */
+async function killedAtContent(source: string, partial: string, ...args: string[]): Promise<void> {
+  const [content] = (await filesIn(join(source, 'blobs'))).filter((file) => /[0-9a-f]{64}$/.test(file))
+  await rename(content!, `${content}.aside`)
+  await promisify(execFile)('mkfifo', [content!])
+  const child = spawn(process.execPath, [join(command.folder, 'dist/cli/main.js'), ...args])
+  const ended = once(child, 'close')
+  await expect.poll(() => filesIn(partial), { timeout: 20_000 }).not.toEqual([])
+  child.kill('SIGKILL')
+  await ended
+  await rename(`${content}.aside`, content!)
+}
+
 describe('a backup', () => {
   test('of a service that runs is of one moment, however much is stored and deleted meanwhile', async () => {
     const service = await startService({ dataDir, projects: ['acme'] })
     const served = { baseUrl: service.baseUrl, key: service.projects[0]!.apiKey! }
-    const before = await fill(served, 20)
+    const before = await fill(served, 10)
     const everStored = new Map(before)
     const making = { isDone: false }
     const writing = (async () => {
@@ -118,28 +135,13 @@ describe('a backup', () => {
   test('that is killed leaves nothing under its name, and is made again', async () => {
     const service = await startService({ dataDir, projects: ['acme'] })
     const served = { baseUrl: service.baseUrl, key: service.projects[0]!.apiKey! }
-    const stored = await fill(served, 40)
+    const stored = await fill(served, 16)
     await service.close()
-    const child = spawn(process.execPath, [
-      join(command.folder, 'dist/cli/main.js'),
-      'backup',
-      backup,
-      '--data',
-      dataDir,
-    ])
-    const ended = once(child, 'close')
-    // As soon as the first content is there, long before the last.
-    await expect
-      .poll(async () => (await filesIn(`${backup}.partial`)).some((file) => file.includes('/blobs/')), {
-        interval: 1,
-      })
-      .toBe(true)
-    child.kill('SIGKILL')
-    await ended
+    await killedAtContent(dataDir, `${backup}.partial`, 'backup', backup, '--data', dataDir)
     expect(await readdir(folder)).not.toContain('backup')
     await expect(restoreBackup(`${backup}.partial`, join(folder, 'again'))).rejects.toThrow('no whole backup')
     const { stdout } = await command.run('backup', backup, '--data', dataDir)
-    expect(stdout).toContain('40 documents in 1 projects')
+    expect(stdout).toContain('16 documents in 1 projects')
     expect(await readdir(folder)).not.toContain('backup.partial')
     expect(await restored(served.key)).toEqual(stored)
   })
@@ -150,10 +152,13 @@ describe('a backup', () => {
       baseUrl: service.announcement.base_url,
       key: service.announcement.projects[0]!.api_key!,
     }
-    const stored = await fill(served, 30)
+    const stored = await fill(served, 12)
     const making = command.run('backup', backup, '--data', dataDir)
     await expect
-      .poll(async () => (await readdir(folder)).some((name) => name.startsWith('backup')), { interval: 1 })
+      .poll(async () => (await readdir(folder)).some((name) => name.startsWith('backup')), {
+        interval: 1,
+        timeout: 20_000,
+      })
       .toBe(true)
     await service.end('SIGKILL')
     await making
@@ -204,21 +209,11 @@ describe('a restore', () => {
   test('that is killed leaves no data folder, and is done again', async () => {
     const service = await startService({ dataDir, projects: ['acme'] })
     const served = { baseUrl: service.baseUrl, key: service.projects[0]!.apiKey! }
-    const stored = await fill(served, 40)
+    const stored = await fill(served, 16)
     await service.close()
     await makeBackup(dataDir, backup)
     const again = join(folder, 'again')
-    const child = execFile(process.execPath, [
-      join(command.folder, 'dist/cli/main.js'),
-      'restore',
-      backup,
-      '--data',
-      again,
-    ])
-    const ended = once(child, 'close')
-    await expect.poll(() => filesIn(`${again}.partial`), { interval: 1 }).not.toEqual([])
-    child.kill('SIGKILL')
-    await ended
+    await killedAtContent(backup, `${again}.partial`, 'restore', backup, '--data', again)
     expect(await readdir(folder)).not.toContain('again')
     expect(await restored(served.key)).toEqual(stored)
   })

@@ -7,6 +7,7 @@ const own = new Set([
   databaseName,
   `${databaseName}-wal`,
   `${databaseName}-shm`,
+  `${databaseName}-journal`,
   'blobs',
   secretName,
   'backup.json',
