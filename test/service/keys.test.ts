@@ -1,10 +1,17 @@
-import { readdir, stat } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import Libsql from 'libsql'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Admin, WantedKey } from '../../src/service/admin/admin.ts'
 import { withAdmin } from '../../src/service/admin/reach-admin.ts'
 import { startService } from '../../src/service/index.ts'
+import { Connection } from '../../src/service/store/connection.ts'
+import { kyselyOver } from '../../src/service/store/dialect-local.ts'
+import { migrate } from '../../src/service/store/migrate.ts'
+import { migrations } from '../../src/service/store/migrations.ts'
+import { writerPragmas } from '../../src/service/store/pragmas.ts'
 import { type TestService, documentOf, files, startTestService } from './support.ts'
 
 let service: TestService
@@ -113,18 +120,15 @@ describe('a key', () => {
   })
 
   test('of a store of the version before opens what it opened', async () => {
-    const { dataDir } = service
-    await service.service.close()
-    const database = new Libsql(join(dataDir, 'service.db'))
-    database.exec(`
-      create table old_keys as select k.id, k.hash, p.project_id, k.created_at
-        from api_keys k join key_projects p on p.key_id = k.id;
-      drop table key_projects; drop table api_keys;
-      create table api_keys (id text primary key, hash text not null unique,
-        project_id text not null references projects(id), created_at bigint not null);
-      insert into api_keys select * from old_keys; drop table old_keys;
-      delete from service_migrations where name = '0003_keys';`)
-    database.close()
+    const dataDir = join(service.dataDir, 'before')
+    await mkdir(dataDir)
+    const store = kyselyOver(new Connection(join(dataDir, 'service.db'), { pragmas: writerPragmas }))
+    const { '0001_files': first, '0002_detached': second } = migrations
+    await migrate(store, 'service', { '0001_files': first!, '0002_detached': second! })
+    const hash = createHash('sha256').update(service.key).digest('hex')
+    await sql`insert into projects values ('p', 'acme', 1, 1)`.execute(store)
+    await sql`insert into api_keys values (${hash.slice(0, 12)}, ${hash}, 'p', 1)`.execute(store)
+    await store.destroy()
     const again = await startService({ dataDir })
     const answer = await fetch(`${again.baseUrl}/projects`, { headers: { 'x-api-key': service.key } })
     expect([answer.status, (await answer.json()) as unknown]).toMatchObject([200, [{ name: 'acme' }]])
