@@ -131,7 +131,7 @@ describe('a key', () => {
     await store.destroy()
     const again = await startService({ dataDir })
     const answer = await fetch(`${again.baseUrl}/projects`, { headers: { 'x-api-key': service.key } })
-    expect([answer.status, (await answer.json()) as unknown]).toMatchObject([200, [{ name: 'acme' }]])
+    expect([answer.status, await answer.json()]).toMatchObject([200, [{ name: 'acme' }]])
     await again.close()
   })
 })

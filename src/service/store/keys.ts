@@ -103,18 +103,15 @@ export async function listKeys(store: Store, projectId?: string): Promise<KeyInf
     .orderBy('api_keys.created_at')
     .orderBy('projects.name')
     .execute()
-  const keys = new Map<string, KeyInfo & { readonly projects: string[]; readonly ids: string[] }>()
+  const keys = new Map<string, KeyInfo & { readonly projects: string[] }>()
+  const wanted = new Set<string>()
   for (const { hash: _, project, project_id, ...key } of rows) {
     const known = keys.get(key.id)
-    if (known === undefined) keys.set(key.id, { ...key, projects: [project], ids: [project_id] })
-    else {
-      known.projects.push(project)
-      known.ids.push(project_id)
-    }
+    if (known === undefined) keys.set(key.id, { ...key, projects: [project] })
+    else known.projects.push(project)
+    if (projectId === undefined || project_id === projectId) wanted.add(key.id)
   }
-  return [...keys.values()]
-    .filter(({ ids }) => projectId === undefined || ids.includes(projectId))
-    .map(({ ids: _, ...key }) => key)
+  return [...keys.values()].filter(({ id }) => wanted.has(id))
 }
 
 /** A new key that opens what this one does; this one ends at `endsAt`, or sooner. Undefined when there is no such key. */
