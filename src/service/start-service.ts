@@ -137,7 +137,7 @@ async function openContext(options: ServiceOptions, edge: Edge): Promise<Service
     metrics:
       options.metrics === undefined
         ? undefined
-        : (await import('./observe/metrics.ts')).createMetrics(dataDir, drain),
+        : (await import('./observe/metrics.ts')).createMetrics(dataDir, drain, store),
     access: options.accessLog ?? log,
     audit: options.auditLog ?? log,
     testing: options.faults === true ? new Testing() : undefined,

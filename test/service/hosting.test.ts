@@ -215,6 +215,8 @@ describe('metrics', () => {
       `docmount_request_seconds_count{method="PUT",${files}} 1`,
       'docmount_project_requests_total{project="acme"} 4',
       'docmount_requests_under_way 0',
+      'docmount_project_documents{project="acme"} 1',
+      'docmount_project_bytes{project="acme"} 7',
     ])
       expect(text).toContain(`${line}\n`)
     for (const name of [

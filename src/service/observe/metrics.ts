@@ -14,6 +14,8 @@ import {
   collectDefaultMetrics,
 } from 'prom-client'
 import type { Drain } from '../edge/drain.ts'
+import type { Store } from '../store/database.ts'
+import { listLargest } from '../store/usage.ts'
 import type { RequestRecord } from './request-record.ts'
 
 export interface MetricsAddress {
@@ -32,7 +34,7 @@ export interface Metrics {
   watch(server: Server): void
 }
 
-export function createMetrics(dataDir: string, drain: Drain): Metrics {
+export function createMetrics(dataDir: string, drain: Drain, store: Store): Metrics {
   const registry = new Registry()
   let watched: Server | undefined
   const registers = [registry]
@@ -102,6 +104,18 @@ export function createMetrics(dataDir: string, drain: Drain): Metrics {
     },
   })
 
+  for (const kind of ['documents', 'bytes'] as const) {
+    gauge({
+      name: `docmount_project_${kind}`,
+      help: `What the largest projects hold: ${kind}.`,
+      labelNames: ['project'],
+      async collect() {
+        this.reset()
+        for (const usage of await listLargest(store, maxProjects))
+          this.set({ project: usage.name }, usage[kind])
+      },
+    })
+  }
   const names = new Map<string, string>()
   const labelOf = ({ project, downloadOf }: FastifyRequest): string => {
     if (project === undefined) return downloadOf === undefined ? 'none' : (names.get(downloadOf) ?? 'none')

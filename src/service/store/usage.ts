@@ -37,6 +37,17 @@ export async function checkQuota(store: Store, projectId: string, quota: Quota):
   checkUsage(await readUsage(store, projectId), quota)
 }
 
+/** The projects that hold most. */
+export function listLargest(store: Store, limit: number): Promise<(Usage & { name: string })[]> {
+  return store
+    .selectFrom('usage')
+    .innerJoin('projects', 'projects.id', 'usage.project_id')
+    .select(['projects.name', 'usage.documents', 'usage.bytes'])
+    .orderBy('usage.bytes', 'desc')
+    .limit(limit)
+    .execute()
+}
+
 export function fullProject(): ServiceError {
   return new ServiceError(507, 'the project has no room for these bytes: delete something first')
 }
