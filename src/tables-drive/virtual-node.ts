@@ -1,7 +1,7 @@
 // One file or folder that exists in no service, and the table of all of them. Knows nothing of what they mean.
 
-import { ErrnoError } from '../errno-error.ts'
 import { timeOfMs } from '../fs/tree/attributes.ts'
+import { Nodes } from '../fs/tree/nodes.ts'
 import type { Attributes, Entry, MaybePromise, NodeKind, Time } from '../fs/operations.ts'
 import type { Content } from './content.ts'
 import type { DropTarget, RowsIn } from './drop-target.ts'
@@ -77,15 +77,15 @@ export interface Owner {
   readonly gid: number
 }
 
-export class VirtualNodes {
+export class VirtualNodes extends Nodes<VirtualNode> {
   readonly owner: Owner
   /** Told of every node that leaves the tree. */
   onDetached: (node: VirtualNode) => void = () => {}
-  readonly #nodes = new Map<number, VirtualNode>()
   #lastIno: number
 
   /** Node ids are `firstIno` and up, never reused. */
   constructor(firstIno: number, owner: Owner) {
+    super()
     this.#lastIno = firstIno - 1
     this.owner = owner
   }
@@ -93,35 +93,9 @@ export class VirtualNodes {
   /** Attached to its parent, in place of what had its name. */
   add(node: NewNode): VirtualNode {
     const made = new VirtualNode(++this.#lastIno, node)
-    this.#nodes.set(made.ino, made)
+    this.nodes.set(made.ino, made)
     this.attach(made, node.parent, node.name)
     return made
-  }
-
-  /** Throws ESTALE for a node that is gone. */
-  get(ino: number): VirtualNode {
-    const node = this.#nodes.get(ino)
-    if (node === undefined) throw new ErrnoError('ESTALE', `node ${ino} is gone`)
-    return node
-  }
-
-  /** Throws ENOTDIR. */
-  getFolder(ino: number): VirtualNode {
-    const node = this.get(ino)
-    if (node.kind !== 'folder') throw new ErrnoError('ENOTDIR', `${node.name} is no folder`)
-    return node
-  }
-
-  remember(ino: number): void {
-    const node = this.#nodes.get(ino)
-    if (node !== undefined) node.lookups++
-  }
-
-  forget(ino: number, count: number): void {
-    const node = this.#nodes.get(ino)
-    if (node === undefined) return
-    node.lookups = Math.max(0, node.lookups - count)
-    this.dropIfUnused(node)
   }
 
   /** Gives a node its place; what stood there is detached. */
@@ -143,8 +117,8 @@ export class VirtualNodes {
     this.dropIfUnused(node)
   }
 
-  dropIfUnused(node: VirtualNode): void {
-    if (!node.isAttached && node.lookups === 0 && node.openHandles === 0) this.#nodes.delete(node.ino)
+  override dropIfUnused(node: VirtualNode): void {
+    if (!node.isAttached && node.lookups === 0 && node.openHandles === 0) this.nodes.delete(node.ino)
   }
 
   /** Nothing is kept by the kernel: asking again costs no call to the service. */

@@ -1,0 +1,57 @@
+// Nodes by their number, with the references a door holds on each. Whoever keeps them says when one is of no more use.
+
+import { ErrnoError } from '../../errno-error.ts'
+import type { NodeKind } from '../operations.ts'
+
+export interface Numbered {
+  readonly ino: number
+  readonly kind: NodeKind
+  readonly name: string
+  lookups: number
+}
+
+export abstract class Nodes<N extends Numbered> {
+  protected readonly nodes: Map<number, N> = new Map<number, N>()
+
+  get count(): number {
+    return this.nodes.size
+  }
+
+  find(ino: number): N | undefined {
+    return this.nodes.get(ino)
+  }
+
+  /** Throws ESTALE for a node that is gone. */
+  get(ino: number): N {
+    const node = this.nodes.get(ino)
+    if (node === undefined) throw new ErrnoError('ESTALE', `node ${ino} is gone`)
+    return node
+  }
+
+  /** Throws ENOTDIR. */
+  getFolder(ino: number): N {
+    const node = this.get(ino)
+    if (node.kind !== 'folder') throw new ErrnoError('ENOTDIR', `${node.name} is no folder`)
+    return node
+  }
+
+  all(): Iterable<N> {
+    return this.nodes.values()
+  }
+
+  /** Adds one reference; unknown nodes are ignored. */
+  remember(ino: number): void {
+    const node = this.nodes.get(ino)
+    if (node !== undefined) node.lookups++
+  }
+
+  /** Takes references away; unknown nodes are ignored. */
+  forget(ino: number, count: number): void {
+    const node = this.nodes.get(ino)
+    if (node === undefined) return
+    node.lookups = Math.max(0, node.lookups - count)
+    this.dropIfUnused(node)
+  }
+
+  abstract dropIfUnused(node: N): void
+}
