@@ -141,8 +141,10 @@ export class CommitQueue {
    * `durable` resolves. Undefined where nothing is left to do.
    */
   submit(draft: IntentionDraft): Job | undefined {
-    const job = this.#options.journal.transaction(() => this.#accept(draft))
-    if (job !== undefined) this.#offer(job)
+    const { journal } = this.#options
+    const job = journal.transaction(() => this.#accept(draft))
+    // Never before the row is there: this may be part of a larger transaction.
+    if (job !== undefined) journal.afterCommit(() => this.#offer(job))
     return job
   }
 
@@ -187,7 +189,7 @@ export class CommitQueue {
   #succeed(older: Job, [first, ...rest]: readonly IntentionDraft[]): Job | undefined {
     const successor = first === undefined ? undefined : this.#inPlaceOf(older, first)
     if (successor === undefined) this.#drop(older)
-    supersede(older, successor)
+    this.#supersede(older, successor)
     this.#options.say({ kind: 'superseded', intention: older.intention })
     // What stands at such a path by now sees to it.
     for (const draft of rest) if (this.#order.at(draft.path).length === 0) this.#journaled(draft)
@@ -207,7 +209,7 @@ export class CommitQueue {
     this.#options.journal.transaction(() => {
       this.#drop(second)
       const successor = this.#succeed(job, instead)
-      supersede(second, successor)
+      this.#supersede(second, successor)
       this.#options.say({ kind: 'replaced', intention: second.intention, successor })
     })
   }
@@ -222,9 +224,9 @@ export class CommitQueue {
 
   #putInPlace(place: Job, draft: IntentionDraft): Job {
     const job = this.#jobOf(place.intention.id, draft)
-    this.#order.replace(place, job)
-    this.#waiting.delete(place)
-    this.#waiting.add(job)
+    this.#follow(this.#order.replace(place, job))
+    this.#setWaiting(place, false)
+    this.#setWaiting(job, true)
     return job
   }
 
@@ -243,14 +245,39 @@ export class CommitQueue {
   }
 
   #enter(job: Job): void {
-    this.#order.add(job)
-    this.#waiting.add(job)
+    this.#follow(this.#order.add(job))
+    this.#setWaiting(job, true)
   }
 
   #drop(job: Job): void {
     this.#options.journal.removeIntention(job.intention.id)
-    this.#order.remove(job)
-    this.#waiting.delete(job)
+    this.#follow(this.#order.remove(job))
+    this.#setWaiting(job, false)
+  }
+
+  /** Memory has followed the journal: should the transaction fail, it goes back. */
+  #follow(undo: () => void): void {
+    this.#options.journal.onRollback(undo)
+  }
+
+  #setWaiting(job: Job, isWaiting: boolean): void {
+    const was = this.#waiting.has(job)
+    if (isWaiting) this.#waiting.add(job)
+    else this.#waiting.delete(job)
+    this.#follow(() => {
+      if (was) this.#waiting.add(job)
+      else this.#waiting.delete(job)
+      this.#lookSoon()
+    })
+  }
+
+  /** Whoever waits for the one waits for the other. */
+  #supersede(job: Job, successor: Job | undefined): void {
+    this.#options.journal.afterCommit(() => {
+      job.successor = successor
+      job.isDone = successor === undefined
+      job.announce()
+    })
   }
 
   /** Takes an idle job back as if it had never been asked for. False when it is under way or may have been stored. */
@@ -262,7 +289,8 @@ export class CommitQueue {
     // What waits behind it was meant to find its work done.
     if (!this.#order.isLast(job)) return false
     this.#options.journal.transaction(() => this.#drop(job))
-    this.#end(job)
+    this.#supersede(job, undefined)
+    this.#lookSoon()
     return true
   }
 
@@ -451,18 +479,27 @@ export class CommitQueue {
   }
 
   #finish(job: Job, record: RemoteFile | undefined): void {
-    this.#options.journal.transaction(() => {
-      this.#drop(job)
-      this.#rebase(job.intention.path, record)
-      this.#options.say({ kind: 'done', intention: job.intention, record })
-    })
-    job.isDone = true
+    const { journal } = this.#options
+    try {
+      journal.transaction(() => {
+        this.#drop(job)
+        this.#rebase(job.intention.path, record)
+        this.#options.say({ kind: 'done', intention: job.intention, record })
+        journal.afterCommit(() => (job.isDone = true))
+      })
+    } catch (error) {
+      // The service has it, and the journal does not say so: what is found there next time is our own.
+      job.intention.isInDoubt = true
+      throw error
+    }
   }
 
   /** Later intentions for this path now stand on what was just stored. */
   #rebase(path: string, record: RemoteFile | undefined): void {
     const fingerprint = record === undefined ? undefined : fingerprintOf(record)
     for (const { intention } of this.#order.at(path)) {
+      const { base, sourceFingerprint } = intention
+      this.#follow(() => Object.assign(intention, { base, sourceFingerprint }))
       if (intention.path === path) intention.base = fingerprint
       else intention.sourceFingerprint = fingerprint
       this.#options.journal.saveIntention(intention)
@@ -518,12 +555,6 @@ export class CommitQueue {
     }
   }
 
-  #end(job: Job): void {
-    job.isDone = true
-    job.announce()
-    this.#lookSoon()
-  }
-
   /** Stops: what is under way is cut off and stays journaled. */
   async close(): Promise<void> {
     this.#isClosed = true
@@ -541,13 +572,6 @@ function kindOf(error: unknown): string {
   if (error instanceof ApiError) return String(error.status)
   if (error instanceof NetworkError) return error.kind
   return error instanceof Error ? error.name : 'error'
-}
-
-/** Whoever waits for the one waits for the other. */
-function supersede(job: Job, successor: Job | undefined): void {
-  job.successor = successor
-  job.isDone = successor === undefined
-  job.announce()
 }
 
 /** It rests, or waits for its next attempt, no longer. */

@@ -29,14 +29,18 @@ export class PathOrder {
     return [...this.#jobs.values()].filter(({ intention }) => concerns(intention, path))
   }
 
-  add(job: Job): void {
+  /** Answers what undoes it, as do the other changes below. */
+  add(job: Job): () => void {
+    const undo = this.#remembered(job)
     this.#jobs.set(job.intention.id, job)
     if (job.intention.kind === 'prune') this.#prunes.add(job)
     for (const path of pathsOf(job.intention)) this.#append(job, path)
+    return undo
   }
 
   /** A job takes the place, and has the id, of another in every order: what was to wait for that one waits for it. */
-  replace(place: Job, job: Job): void {
+  replace(place: Job, job: Job): () => void {
+    const undo = this.#remembered(place, job)
     this.#jobs.set(job.intention.id, job)
     const paths = pathsOf(job.intention)
     for (const path of paths) {
@@ -45,12 +49,15 @@ export class PathOrder {
       else this.#append(job, path)
     }
     for (const path of pathsOf(place.intention)) if (!paths.includes(path)) this.leave(place, path)
+    return undo
   }
 
-  remove(job: Job): void {
+  remove(job: Job): () => void {
+    const undo = this.#remembered(job)
     this.#jobs.delete(job.intention.id)
     this.#prunes.delete(job)
     for (const path of pathsOf(job.intention)) this.leave(job, path)
+    return undo
   }
 
   /** The job no longer concerns this path. */
@@ -96,6 +103,28 @@ export class PathOrder {
       if (above !== undefined && above.intention.id < job.intention.id) return above
     }
     return undefined
+  }
+
+  /** How everything about these jobs is now, to be put back. */
+  #remembered(...jobs: readonly Job[]): () => void {
+    const ids = new Set(jobs.map(({ intention }) => intention.id))
+    const before = [...ids].map((id) => this.#jobs.get(id))
+    const prunes = jobs.filter((job) => this.#prunes.has(job))
+    const paths = new Set(jobs.flatMap(({ intention }) => pathsOf(intention)))
+    const orders = [...paths].map((path) => [path, this.#byPath.get(path)?.slice()] as const)
+    return () => {
+      for (const id of ids) this.#jobs.delete(id)
+      for (const job of before) if (job !== undefined) this.#jobs.set(job.intention.id, job)
+      const inOrder = [...this.#jobs].sort(([one], [other]) => one - other)
+      this.#jobs.clear()
+      for (const [id, job] of inOrder) this.#jobs.set(id, job)
+      for (const job of jobs) this.#prunes.delete(job)
+      for (const job of prunes) this.#prunes.add(job)
+      for (const [path, order] of orders) {
+        if (order === undefined) this.#byPath.delete(path)
+        else this.#byPath.set(path, order)
+      }
+    }
   }
 
   #append(job: Job, path: string): void {

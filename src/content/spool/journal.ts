@@ -57,6 +57,8 @@ export class Journal {
   readonly #named = new Map<string, string>()
   /** What is to be done once the transaction under way is on disk. */
   #afterCommit: (() => void)[] = []
+  /** What memory did on the strength of the transaction under way, undone where it fails. */
+  #undo: (() => void)[] = []
   #lastId: number
   /** What was found damaged at the start, and what was done about it, one sentence each. */
   readonly damage: string[] = []
@@ -125,8 +127,12 @@ export class Journal {
       if (this.#db.inTransaction) this.#run('rollback')
       this.#afterCommit = []
       this.#loadNamed()
+      const undo = this.#undo
+      this.#undo = []
+      for (const step of undo.toReversed()) step()
       throw error
     }
+    this.#undo = []
     const after = this.#afterCommit
     this.#afterCommit = []
     for (const step of after) step()
@@ -137,6 +143,11 @@ export class Journal {
   afterCommit(step: () => void): void {
     if (this.#db.inTransaction) this.#afterCommit.push(step)
     else step()
+  }
+
+  /** Runs `undo`, the latest first, where the transaction under way is rolled back: memory says what the journal says. */
+  onRollback(undo: () => void): void {
+    if (this.#db.inTransaction) this.#undo.push(undo)
   }
 
   /** The rows that name a spool file, with its id. */

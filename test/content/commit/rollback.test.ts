@@ -1,0 +1,72 @@
+// A transaction that fails leaves the queue as it was: memory never says what the journal does not.
+
+import { afterEach, expect, it, vi } from 'vitest'
+import type { Intention } from '../../../src/content/intention.ts'
+import { setUpQueue, type QueueSetup } from './queue-setup.ts'
+
+let open: QueueSetup | undefined
+
+afterEach(async () => {
+  await open?.close()
+  open = undefined
+  vi.useRealTimers()
+})
+
+function queued({ queue }: QueueSetup): Intention[] {
+  return [...queue.jobs()].map(({ intention }) => intention)
+}
+
+it.each<[string, (setup: QueueSetup) => void]>([
+  ['a new document', ({ queue }) => queue.submit({ kind: 'put', path: '/new', spool: '9' })],
+  ['a save over an unsent one', ({ queue }) => queue.submit({ kind: 'put', path: '/a', spool: '9' })],
+  ['a delete of an unsent one', ({ queue }) => queue.submit({ kind: 'delete', path: '/a' })],
+  ['a move over an unsent one', ({ queue }) => queue.submit({ kind: 'put', path: '/a', source: '/x' })],
+  ['a withdrawal', ({ queue }) => {
+    const job = queue.find('/c')
+    if (job !== undefined) queue.withdraw(job)
+  }],
+  ['all of it', ({ queue }) => {
+    queue.submit({ kind: 'put', path: '/c', spool: '9' })
+    queue.submit({ kind: 'prune', path: '/d' })
+    queue.submit({ kind: 'delete', path: '/b', base: 'v1' })
+    queue.submit({ kind: 'put', path: '/b', spool: '8' })
+  }],
+])('%s in a transaction that fails is nothing', async (_title, change) => {
+  const ran: string[] = []
+  open = setUpQueue(async ({ kind, path, spool }) => (ran.push(`${kind} ${path} ${spool}`), undefined))
+  const { queue, journal } = open
+  const restMs = 10_000
+  queue.submit({ kind: 'put', path: '/a', spool: '1', restMs })
+  queue.submit({ kind: 'put', path: '/b', source: '/a', restMs })
+  queue.submit({ kind: 'put', path: '/c', spool: '2', restMs })
+  queue.submit({ kind: 'put', path: '/d/x', spool: '3', restMs })
+  const before = structuredClone(queued(open))
+  expect(() =>
+    journal.transaction(() => {
+      change(open as QueueSetup)
+      throw new Error('the disk is full')
+    }),
+  ).toThrow('the disk is full')
+  expect(queued(open)).toEqual(before)
+  expect(journal.intentions().map(({ id, spool }) => [id, spool])).toEqual(before.map(({ id, spool }) => [id, spool]))
+  await open.pass(0)
+  expect(queue.overlooked()).toEqual([])
+  await open.pass(60_000)
+  expect(queued(open)).toEqual([])
+  expect(ran.sort()).toEqual(['put /a 1', 'put /b undefined', 'put /c 2', 'put /d/x 3'])
+}) // prettier-ignore
+
+it('what the service has and the journal could not say is looked at, and not taken for another client', async () => {
+  const doubts: boolean[] = []
+  open = setUpQueue(async ({ isInDoubt }) => (doubts.push(isInDoubt), undefined))
+  const { queue, journal } = open
+  const remove = vi.spyOn(journal, 'removeIntention').mockImplementationOnce(() => {
+    throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
+  })
+  const job = queue.submit({ kind: 'put', path: '/a', spool: '1' })
+  await open.pass(10_000)
+  expect(doubts).toEqual([false, true])
+  expect(job?.isDone).toBe(true)
+  expect(queued(open)).toEqual([])
+  remove.mockRestore()
+})
