@@ -12,15 +12,51 @@ export const openApiOptions: FastifyDynamicSwaggerOptions = {
       securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
     },
     security: [{ apiKey: [] }],
+    // Wherever the document was got from: the paths begin with `/api`.
+    servers: [{ url: '/' }],
   },
   transformObject: (source) => {
     const document = 'openapiObject' in source ? source.openapiObject : {}
-    nameAnswers((document.paths ?? {}) as Paths)
+    const paths = (document.paths ?? {}) as Paths
+    nameOperations(paths)
+    nameAnswers(paths)
     return document
   },
 }
 
-type Paths = Record<string, Record<string, { responses?: Record<string, { description: string }> }>>
+interface Operation {
+  operationId?: string
+  responses?: Record<string, { description: string }>
+}
+type Paths = Record<string, Record<string, Operation>>
+
+const project = '/api/projects/{project_name}'
+/** How generated clients call the operations. */
+const operationIds: Readonly<Record<string, string>> = {
+  'get /api/projects': 'listProjects',
+  [`get ${project}/files`]: 'getFile',
+  [`put ${project}/files`]: 'putFile',
+  [`delete ${project}/files`]: 'deleteFile',
+  [`get ${project}/tables`]: 'listTables',
+  [`post ${project}/tables`]: 'createTable',
+  [`post ${project}/tables/storage`]: 'createStorageTable',
+  [`get ${project}/tables/{table_id}/schema`]: 'getTableSchema',
+  [`post ${project}/tables/{table_id}/reconcile`]: 'reconcile',
+  [`post ${project}/tables/{table_id}/tasks`]: 'createTask',
+  [`post ${project}/tables/{table_id}/forward`]: 'forward',
+  'get /api/download/{node}': 'download',
+  'head /api/download/{node}': 'headDownload',
+}
+
+function nameOperations(paths: Paths): void {
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      const id = operationIds[`${method} ${path}`]
+      // A copy: GET and HEAD of one route share theirs.
+      if (id !== undefined) operations[method] = { ...operation, operationId: id }
+    }
+  }
+}
 
 /** An answer without words of its own gets those of its status. */
 function nameAnswers(paths: Paths): void {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type TestService, documentOf, files, startTestService } from './support.ts'
 
 interface Operation {
+  readonly operationId?: string
   readonly summary?: string
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required?: boolean }[]
   readonly requestBody?: unknown
@@ -23,6 +24,7 @@ interface OpenApi {
   readonly openapi: string
   readonly info: { readonly title: string; readonly version: string }
   readonly security: unknown
+  readonly servers: unknown
   readonly components: { readonly securitySchemes: unknown; readonly schemas?: unknown }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
@@ -59,6 +61,15 @@ describe('the OpenAPI document', () => {
       apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
     })
     expect(document.security).toEqual([{ apiKey: [] }])
+  })
+
+  test('says where it is served, and gives every operation a name of its own', () => {
+    expect(document.servers).toEqual([{ url: '/' }])
+    const ids = Object.values(document.paths).flatMap((path) =>
+      Object.values(path).map(({ operationId }) => operationId),
+    )
+    for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z]+$/)
+    expect(new Set(ids).size).toBe(ids.length)
   })
 
   test.each(endpoints)('describes %s %s: parameters, body, answers and errors', (method, path) => {
