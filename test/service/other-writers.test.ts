@@ -2,8 +2,11 @@
 // nothing of it is left.
 
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import Libsql from 'libsql'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openStore } from '../../src/service/store/open-store.ts'
+import { ensureProject } from '../../src/service/store/projects.ts'
 import { type TestService, startTestService } from './support.ts'
 
 let service: TestService
@@ -57,4 +60,26 @@ test('a service starts while another program writes, as soon as that lets go', a
   const again = await starting
   expect((await again.put('/new.txt', 'x')).status).toBe(201)
   await again.service.close()
+})
+
+test('a reader in the way of a checkpoint does not lock the service out of its own database', async () => {
+  const { store, commits } = await openStore(service.dataDir)
+  const { project } = await ensureProject(store, 'third', 0)
+  const readers = Array.from({ length: 20 }, () => new Libsql(join(service.dataDir, 'service.db')))
+  for (const reader of readers) {
+    // An open snapshot, then something newer that the checkpoint has to bring home.
+    reader.exec('begin; select count(*) from nodes')
+    const file = {
+      projectId: project.id,
+      path: `/${readers.indexOf(reader)}`,
+      size: 0,
+      mimetype: '',
+      blob: 'x',
+    }
+    await commits.run('createFile', { file, now: 0 })
+    await sql`pragma wal_checkpoint(truncate)`.execute(store).catch(() => undefined)
+  }
+  expect((await service.put('/new.txt', 'x')).status).toBe(201)
+  for (const reader of readers) reader.close()
+  await store.destroy()
 })

@@ -38,6 +38,11 @@ export class Connection {
   /** Throws SqliteError, and begins anew then unless a constraint refused the row. */
   execute(sql: string, parameters: readonly unknown[]): Answer {
     try {
+      // A refused checkpoint that was not reset would keep the write lock, even of a closed connection, until it is collected.
+      if (isCheckpoint(sql)) {
+        this.control(sql)
+        return { rows: [], changes: 0 }
+      }
       const { statement, isReader } = this.#prepare(sql)
       if (isReader) return { rows: statement.all(parameters), changes: undefined }
       // libsql takes one step of it, and some pragmas need many.
@@ -105,6 +110,10 @@ export class Connection {
     }
     return prepared
   }
+}
+
+function isCheckpoint(sql: string): boolean {
+  return /^\s*pragma\s+wal_checkpoint\b/i.test(sql)
 }
 
 function isPragma(sql: string): boolean {
