@@ -149,7 +149,7 @@ describe('docmount serve, hosted', () => {
   })
 
   test('shows keys to a terminal and to whoever asks for JSON, not to a journal', async () => {
-    const args = ['serve', '--data', join(folder, 'quiet'), '--listen', '127.0.0.1:0', '--project', 'acme']
+    const args = ['serve', '--data', join(folder, 'journal'), '--listen', '127.0.0.1:0', '--project', 'acme']
     const script = `exec ${process.execPath} ${join(command.folder, 'dist/cli/main.js')} ${args.join(' ')}`
     const piped = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] })
     let output = ''
