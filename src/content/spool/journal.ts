@@ -30,6 +30,8 @@ const fdatasync = promisify(fdatasyncCallback)
 
 /** What nobody asked to be durable is so after this long: a delete, a folder, a time that was set. */
 const syncWithinMs = 1_000
+/** So long another program that holds the database is waited for. Nothing else goes on meanwhile, but a save does not fail. */
+const busyTimeoutMs = 5_000
 
 /** So many files that were removed are remembered, in case a power cut brings them back. */
 const mostDropped = 5_000
@@ -118,13 +120,14 @@ export class Journal {
   /** All or nothing. */
   transaction<T>(body: () => T): T {
     if (this.#db.inTransaction) return body()
-    this.#run('begin immediate')
+    // Not a kept statement: libsql does not reset one that another program's lock refused, and no later commit would succeed.
+    this.#db.exec('begin immediate')
     let result: T
     try {
       result = body()
-      this.#run('commit')
+      this.#db.exec('commit')
     } catch (error) {
-      if (this.#db.inTransaction) this.#run('rollback')
+      if (this.#db.inTransaction) this.#db.exec('rollback')
       this.#afterCommit = []
       this.#loadNamed()
       const undo = this.#undo
@@ -175,8 +178,7 @@ export class Journal {
 
   /** Nothing is lost with this spool file, unless a row still names it: should it be found after a crash, it may go. */
   drop(spool: string): void {
-    const statement = this.#statement('insert into dropped (spool) values (?)')
-    const { lastInsertRowid } = statement.run(spool)
+    const { lastInsertRowid } = this.#run('insert into dropped (spool) values (?)', spool)
     // A removed file that a power cut brings back was removed a moment before it.
     if (Number(lastInsertRowid) % 1000 === 0)
       this.#run('delete from dropped where id <= ?', Number(lastInsertRowid) - mostDropped)
@@ -303,9 +305,11 @@ export class Journal {
     return statement
   }
 
-  #run(sql: string, ...values: unknown[]): void {
-    this.#statement(sql).run(...values)
+  /** Always in a transaction: only its beginning may meet another program's lock. */
+  #run(sql: string, ...values: unknown[]): Database.RunResult {
+    const result = this.transaction(() => this.#statement(sql).run(...values))
     this.#syncTimer ??= setTimeout(() => this.#syncInTime(), syncWithinMs).unref()
+    return result
   }
 
   #syncInTime(): void {
@@ -357,7 +361,7 @@ function lockFolder(stateDir: string): Database.Database {
 
 function openDatabase(path: string, stateDir: string): Database.Database {
   makePrivateDatabase(path)
-  const db = new Database(path)
+  const db = new Database(path, { timeout: busyTimeoutMs })
   try {
     // Before anything is written: a journal this docmount does not understand stays as it is.
     const version = versionOf(db, stateDir)
