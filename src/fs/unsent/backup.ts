@@ -22,17 +22,20 @@ export function rest(sb: Superblock, path: string, resting: Resting): void {
   sb.resting.set(path, resting)
 }
 
-/** A successor takes the path: what rests stays on this machine. Part of the transaction that journals the successor. */
-export function keepBackup(sb: Superblock, path: string): void {
+/**
+ * A successor takes the path: what rests stays on this machine. Part of the transaction that journals the successor. Answers
+ * the version that stands at the path, for the successor to replace, as far as known.
+ */
+export function keepBackup(sb: Superblock, path: string): string | undefined {
   const resting = sb.resting.get(path)
-  if (resting === undefined) return
+  if (resting === undefined) return undefined
   sb.resting.delete(path)
   const { node, job } = resting
   // What stands at the backup's own place in the service has to be replaced there.
-  if (node.job !== job || node.isUnlinked || job.intention.base !== undefined) return
+  if (node.job !== job || node.isUnlinked || job.intention.base !== undefined) return undefined
   // Its bytes are between two places: it goes on to its own.
-  if (node.content === undefined && node.storedPath !== path) return
-  if (!sb.queue.withdraw(job)) return
+  if (node.content === undefined && node.storedPath !== path) return undefined
+  if (!sb.queue.withdraw(job)) return undefined
   const { source, sourceFingerprint, keepSource } = job.intention
   // It had come from elsewhere and was not moved yet: the successor replaces nothing there.
   if (source !== undefined && source !== path && keepSource !== true)
@@ -44,4 +47,5 @@ export function keepBackup(sb: Superblock, path: string): void {
   node.isScratch = true
   if (node.content !== undefined) forgetStored(sb, node)
   saveScratchRow(sb, node)
+  return source === path ? sourceFingerprint : undefined
 }

@@ -45,7 +45,9 @@ export function submit(
   restMs: number = usualRestMs(sb, node),
 ): Job | undefined {
   const job = sb.journal.transaction(() => {
-    keepBackup(sb, node.path)
+    const arrived = keepBackup(sb, node.path)
+    // Since the backup left, and our own.
+    node.base ??= arrived
     return journalPut(sb, node, content, restMs)
   })
   for (let above = node.parent; above?.folder?.isOnlyHere === true; above = above.parent)

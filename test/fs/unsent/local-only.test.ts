@@ -163,6 +163,21 @@ describe('a document that becomes a backup', () => {
     expect((await drive.calls().readdir('/')).sort()).toEqual(['b.txt', 'b.txt~'])
   })
 
+  it('is in conflict with nobody though its last save arrives after it left', async () => {
+    await using drive = await openHeld({ '/a.txt': 'a' })
+    await drive.calls().readFile('/a.txt')
+    drive.hold('/a.txt')
+    await drive.calls().writeFile('/a.txt', 'second')
+    await drive.reached('/a.txt')
+    await drive.calls().rename('/a.txt', '/a.txt~')
+    drive.release()
+    await waitUntil('the save to arrive', () => drive.fileSystem().unsent('/').length === 1)
+    await drive.calls().writeFile('/a.txt', 'third')
+    await drive.drain()
+    expect(await held(drive)).toEqual({ '/a.txt': 'third' })
+    expect((await drive.calls().readFile('/a.txt~')).toString()).toBe('second')
+  })
+
   it('takes the place of a backup that the service has', async () => {
     await using drive = await openHeld({ '/a.txt': 'a', '/a.txt~': 'older' })
     await drive.calls().rename('/a.txt', '/a.txt~')
