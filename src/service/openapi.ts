@@ -20,7 +20,9 @@ export const openApiOptions: FastifyDynamicSwaggerOptions = {
     const paths = (document.paths ?? {}) as Paths
     nameOperations(paths)
     nameAnswers(paths)
-    return document
+    const schemas: Record<string, object> = {}
+    const named = nameSchemas(paths, schemas) as typeof document.paths
+    return { ...document, paths: named, components: { ...document.components, schemas } } as typeof document
   },
 }
 
@@ -68,4 +70,17 @@ function nameAnswers(paths: Paths): void {
       }
     }
   }
+}
+
+/** What has a title stands once, under it. */
+function nameSchemas(value: unknown, schemas: Record<string, object>): unknown {
+  if (Array.isArray(value)) return value.map((element: unknown) => nameSchemas(element, schemas))
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, nameSchemas(member, schemas)]),
+  )
+  const { title } = members
+  if (typeof title !== 'string') return members
+  schemas[title] = members
+  return { $ref: `#/components/schemas/${title}` }
 }

@@ -30,11 +30,23 @@ interface OpenApi {
 }
 
 let service: TestService
+let raw: OpenApi
+/** With every reference replaced by what it refers to. */
 let document: OpenApi
+
+function resolved(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(resolved)
+  if (typeof value !== 'object' || value === null) return value
+  if (!('$ref' in value))
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, resolved(one)]))
+  const name = String(value.$ref).replace('#/components/schemas/', '')
+  return resolved((raw.components.schemas as Record<string, unknown>)[name])
+}
 
 beforeAll(async () => {
   service = await startTestService()
-  document = (await (await service.call('GET', '/openapi.json')).json()) as OpenApi
+  raw = (await (await service.call('GET', '/openapi.json')).json()) as OpenApi
+  document = resolved(raw) as OpenApi
 })
 afterAll(() => service.close())
 
@@ -88,13 +100,29 @@ describe('the OpenAPI document', () => {
     }
   })
 
+  test('names the schemas of the interface, each once', () => {
+    expect(Object.keys(raw.components.schemas as object)).toEqual(
+      expect.arrayContaining([
+        'Error',
+        'Project',
+        'File',
+        'Folder',
+        'Document',
+        'Table',
+        'ReconcileInput',
+        'ReconcileResult',
+      ]),
+    )
+    expect(JSON.stringify(raw.paths)).not.toContain('"title"')
+  })
+
   test('refers only to what it holds', () => {
-    const references = JSON.stringify(document).match(/"\$ref":"[^"]*"/g) ?? []
+    const references = JSON.stringify(raw).match(/"\$ref":"[^"]*"/g) ?? []
     for (const reference of references) {
       const steps = /"#\/([^"]*)"$/.exec(reference)?.[1]?.split('/') ?? ['not local']
       const target = steps.reduce<unknown>(
         (at, step) => (at as Record<string, unknown> | undefined)?.[step],
-        document,
+        raw,
       )
       expect(target, reference).toBeTypeOf('object')
     }
