@@ -56,6 +56,8 @@ export async function stop(sb: Superblock): Promise<void> {
   await sb.queue.close()
   await sb.reader.close()
   sb.saved.close()
+  // What is of no use any more goes with it; on a disk that cannot be written the next start sees to it.
+  await sb.journal.durable().catch(() => {})
   sb.journal.close()
 }
 

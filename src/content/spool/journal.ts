@@ -54,6 +54,8 @@ export class Journal {
   readonly #log: number
   readonly #logSync: GroupSync
   #syncTimer: NodeJS.Timeout | undefined
+  /** What is to be done once everything written so far survives a power cut. */
+  #onceDurable: (() => void)[] = []
   readonly #statements = new Map<string, Database.Statement>()
   /** The spool file that each row names. */
   readonly #named = new Map<string, string>()
@@ -109,8 +111,22 @@ export class Journal {
   }
 
   /** Resolves when everything written so far survives a power cut. */
-  durable(): Promise<void> {
-    return this.#logSync.run()
+  async durable(): Promise<void> {
+    const steps = this.#onceDurable
+    this.#onceDurable = []
+    try {
+      await this.#logSync.run()
+    } catch (error) {
+      this.#onceDurable.unshift(...steps)
+      throw error
+    }
+    for (const step of steps) step()
+  }
+
+  /** Runs `step` when everything written so far survives a power cut: with whoever asks for that next, in a second else. */
+  onceDurable(step: () => void): void {
+    this.#onceDurable.push(step)
+    this.#syncSoon()
   }
 
   nextId(): number {
@@ -308,14 +324,18 @@ export class Journal {
   /** Always in a transaction: only its beginning may meet another program's lock. */
   #run(sql: string, ...values: unknown[]): Database.RunResult {
     const result = this.transaction(() => this.#statement(sql).run(...values))
-    this.#syncTimer ??= setTimeout(() => this.#syncInTime(), syncWithinMs).unref()
+    this.#syncSoon()
     return result
+  }
+
+  #syncSoon(): void {
+    this.#syncTimer ??= setTimeout(() => this.#syncInTime(), syncWithinMs).unref()
   }
 
   #syncInTime(): void {
     this.#syncTimer = undefined
     // Who needs to know asks for it, and is told.
-    this.#logSync.run().catch(() => {})
+    this.durable().catch(() => {})
   }
 
   #get(sql: string, ...values: unknown[]): unknown {

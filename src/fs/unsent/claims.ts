@@ -1,6 +1,7 @@
 // Who needs a spool file: nodes that show it, rows of the journal that name it (an intention carries it, a local-only
 // file has it), work that is about to journal it. It lives while anybody claims it; the only code that removes one.
-// What a row does counts from when its transaction is on disk.
+// What a row does counts from when its transaction is committed; what rows named is removed when that is durable, so that
+// a power cut does not bring back a row whose content is gone.
 
 import { isIntentionRow, rowOfScratchAt, type Journal } from '../../content/spool/journal.ts'
 import type { Spool, SpoolFile } from '../../content/spool/spool.ts'
@@ -16,17 +17,21 @@ export interface ClaimsOptions {
 interface Claimants {
   readonly rows: Set<string>
   readonly nodes: Set<Node>
+  /** A row named it, which a power cut may bring back. */
+  wasNamed: boolean
   /** Work that is about to journal the content as it is now. */
   holds: number
 }
 
 export class Claims {
+  readonly #journal: Journal
   readonly #spool: Spool
   readonly #log: Log
   readonly #claimants = new Map<string, Claimants>()
   readonly #spoolOf = new Map<string, string>()
 
   constructor({ journal, spool, log }: ClaimsOptions) {
+    this.#journal = journal
     this.#spool = spool
     this.#log = log
     for (const [row, id] of journal.named()) this.#named(row, id)
@@ -93,7 +98,9 @@ export class Claims {
       this.#spoolOf.delete(row)
     } else {
       this.#spoolOf.set(row, id)
-      this.#of(id).rows.add(row)
+      const claimants = this.#of(id)
+      claimants.rows.add(row)
+      claimants.wasNamed = true
     }
     if (before === undefined) return
     this.#claimants.get(before)?.rows.delete(row)
@@ -103,7 +110,7 @@ export class Claims {
   #of(id: string): Claimants {
     let claimants = this.#claimants.get(id)
     if (claimants === undefined) {
-      claimants = { rows: new Set(), nodes: new Set(), holds: 0 }
+      claimants = { rows: new Set(), nodes: new Set(), wasNamed: false, holds: 0 }
       this.#claimants.set(id, claimants)
     }
     return claimants
@@ -114,13 +121,20 @@ export class Claims {
     queueMicrotask(() => {
       const claimants = this.#claimants.get(id)
       if (claimants === undefined || !isUnclaimed(claimants)) return
-      this.#claimants.delete(id)
-      this.#spool.remove(id).catch((error: unknown) => {
-        this.#log.warn(
-          { spool: id, error: String(error) },
-          'a spool file that is not needed any more could not be removed',
-        )
-      })
+      if (claimants.wasNamed) this.#journal.onceDurable(() => this.#remove(id))
+      else this.#remove(id)
+    })
+  }
+
+  #remove(id: string): void {
+    const claimants = this.#claimants.get(id)
+    if (claimants === undefined || !isUnclaimed(claimants)) return
+    this.#claimants.delete(id)
+    this.#spool.remove(id).catch((error: unknown) => {
+      this.#log.warn(
+        { spool: id, error: String(error) },
+        'a spool file that is not needed any more could not be removed',
+      )
     })
   }
 }

@@ -40,8 +40,18 @@ const put = (id: number, path: string, id2: string): void =>
 
 async function isThere(): Promise<boolean> {
   await new Promise((resolve) => setImmediate(resolve))
+  await journal.durable()
   return existsSync(file.path)
 }
+
+test('what a row named goes when its end survives a power cut, not before', async () => {
+  put(1, '/a.txt', file.id)
+  claims.show(node, undefined)
+  journal.removeIntention(1)
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(existsSync(file.path)).toBe(true)
+  expect(await isThere()).toBe(false)
+})
 
 test('a file that only a node shows goes with that, and is changed in place', async () => {
   expect(claims.isOnlyOf(node)).toBe(true)
