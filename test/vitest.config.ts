@@ -21,6 +21,7 @@ export default defineConfig({
           execArgv,
           include: ['test/**/*.test.ts'],
           exclude: [...mountTests, ...modelTests],
+          maxWorkers: 3,
           testTimeout: 60_000,
           hookTimeout: 30_000,
         },
@@ -30,8 +31,8 @@ export default defineConfig({
           name: 'mount',
           execArgv,
           include: isSoak ? modelTests : [...mountTests, ...modelTests],
-          // Two lanes: a drive, its service and the program that uses it keep more than one core busy.
-          maxWorkers: 2,
+          // Three lanes on two cores: a drive, its service and the program that uses it mostly wait for one another.
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
           testTimeout: 60_000,
           hookTimeout: 60_000,

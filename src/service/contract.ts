@@ -4,6 +4,7 @@ import type { Log } from '../log.ts'
 import type { TlsFiles } from './edge/certificate.ts'
 import type { Limits } from './limits.ts'
 import type { MetricsAddress } from './observe/metrics.ts'
+import type { KeyScope } from './store/keys.ts'
 
 export interface ServiceOptions {
   /** Everything durable lives here: database, blobs, signing secret. Locked: one service per folder. */
@@ -49,8 +50,8 @@ export interface Service {
   readonly baseUrl: string
   readonly port: number
   readonly projects: readonly AnnouncedProject[]
-  /** A fresh key for a project; only its hash is stored. */
-  createKey(project: string): Promise<string>
+  /** A fresh key for a project, or for what of it the scope names; only its hash is stored. */
+  createKey(project: string, scope?: Partial<KeyScope>): Promise<string>
   /** Here as with `calls` and `clearCalls`: throws TypeError unless started with `faults`. */
   readonly faults: Faults
   /** Every request since the last `clearCalls`, in order of arrival. */

@@ -87,10 +87,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       baseUrl,
       port,
       projects,
-      createKey: async (name) => {
+      createKey: async (name, scope) => {
         const project = await findProject(context.store, name)
         if (project === undefined) throw new StartError(`there is no project ${name}`)
-        return (await createKey(context.store, { projectIds: [project.id] }, context.now())).key
+        return (await createKey(context.store, { ...scope, projectIds: [project.id] }, context.now())).key
       },
       get faults() {
         return testingOf(context).faults

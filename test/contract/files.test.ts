@@ -2,6 +2,7 @@
 // passes between them is held against the OpenAPI document.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { createClient } from '../../src/api/client.ts'
 import { InputError } from '../../src/api/errors.ts'
 import type { BytesContent, RemoteFile, Upload } from '../../src/api/types.ts'
 import { collect, contentOf } from '../api/client-support.ts'
@@ -117,6 +118,7 @@ describe('GET files', () => {
         { ...stored, url: expect.stringMatching(/^http/) as string },
         { kind: 'folder', name: 'below' },
       ],
+      odd: { leftOut: 0, repaired: 0 },
     })
   })
 
@@ -155,7 +157,7 @@ interface Call {
 
 const inProject: readonly Call[] = [
   { endpoint: 'PUT files', make: ({ client }, name) => client.files(name).upload('/x.csv', csv(), once) },
-  { endpoint: 'GET files', make: ({ client }, name) => client.files(name).get('/', once) },
+  { endpoint: 'GET files', make: ({ client }, name) => client.files(name).get('/x.csv', once) },
   { endpoint: 'DELETE files', make: ({ client }, name) => client.files(name).delete('/x.csv', once) },
 ]
 const all: readonly Call[] = [
@@ -178,11 +180,19 @@ test.each(inProject)('$endpoint of a project that does not exist is a 404', asyn
   expect(await refusalOf(make(contract, 'nosuch'))).toBe(404)
 })
 
+test.each(inProject)('$endpoint with a key that may not is a 403', async ({ make }) => {
+  const { testService, witness } = contract
+  const apiKey = await testService.service.createKey(project, { access: 'read', path: '/elsewhere' })
+  const client = createClient({ baseUrl: witness.baseUrl, apiKey })
+  expect(await refusalOf(make({ client }, project))).toBe(403)
+  await client.close()
+})
+
 test('every status described for these endpoints was seen here', () => {
   const seen = seenBy(contract.witness)
   const described = contract.witness.described.filter((line) =>
     /\/projects(\/\{project_name\}\/files)? /.test(line),
   )
-  expect(described).toHaveLength(3 + 5 + 5 + 7)
+  expect(described).toHaveLength(3 + 6 + 6 + 8)
   expect(described.filter((line) => !seen.has(line))).toEqual([])
 })

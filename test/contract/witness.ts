@@ -37,6 +37,12 @@ interface Operation {
 }
 type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>
 
+interface OpenApiDocument {
+  readonly paths: Paths
+  readonly components: { readonly schemas: Schemas }
+}
+type Schemas = Readonly<Record<string, object>>
+
 interface Route {
   readonly endpoint: Endpoint
   readonly method: string
@@ -46,8 +52,8 @@ interface Route {
 
 /** A witness before the service at `serviceUrl`, which ends in `/api`. */
 export async function startWitness(serviceUrl: string): Promise<Witness> {
-  const { paths } = (await (await fetch(`${serviceUrl}/openapi.json`)).json()) as { paths: Paths }
-  const routes = routesOf(paths)
+  const document = (await (await fetch(`${serviceUrl}/openapi.json`)).json()) as OpenApiDocument
+  const routes = routesOf(inFull(document.paths, document.components.schemas) as Paths)
   const exchanges: Exchange[] = []
   const complaints: string[] = []
 
@@ -93,6 +99,15 @@ export async function startWitness(serviceUrl: string): Promise<Witness> {
       await once(server, 'close')
     },
   }
+}
+
+/** With every schema where it is referred to by its name. */
+function inFull(value: unknown, schemas: Schemas): unknown {
+  if (Array.isArray(value)) return value.map((element: unknown) => inFull(element, schemas))
+  if (typeof value !== 'object' || value === null) return value
+  const name = /^#\/components\/schemas\/(.+)$/.exec(String((value as { $ref?: unknown }).$ref))?.[1]
+  if (name !== undefined) return inFull(schemas[name], schemas)
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, inFull(member, schemas)]))
 }
 
 function routesOf(paths: Paths): readonly Route[] {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { contentOf } from '../api/client-support.ts'
 import { codeOf, openTablesDrive } from './drive-setup.ts'
 
 const folder = '/.tables/t/reconcile'
@@ -68,9 +69,26 @@ describe('a file dropped into reconcile/', () => {
   test('whose run ends in an error fails, and the result is the run', async () => {
     await using drive = await openTablesDrive()
     await drive.makeTable('t')
+    const unkept = {
+      mimetype: 'text/csv',
+      filename: 'a.csv',
+      content: contentOf([Buffer.from('item\na\n')]),
+    } as const
+    const { asset_ids: ids } = (await drive.tables.createStorage('s', {
+      ...unkept,
+      zeroRetentionMode: true,
+    })) as { asset_ids: string[] }
+    const files = [{ id: ids[0] }]
+    expect(await codeOf(drive.door.writeFile(`${folder}/ask.json`, JSON.stringify({ files })))).toBe('EIO')
+    expect(await drive.json(`${folder}/ask.json.result.json`)).toMatchObject({ status: 'error' })
+  })
+
+  test('that asks for more than a run may take is refused in the service’s words', async () => {
+    await using drive = await openTablesDrive()
+    await drive.makeTable('t')
     const many = { a: Array.from({ length: 5_001 }, (_, index) => index) }
-    expect(await codeOf(drive.door.writeFile(`${folder}/many.json`, JSON.stringify(many)))).toBe('EIO')
-    expect(await drive.json(`${folder}/many.json.result.json`)).toMatchObject({ status: 'error' })
+    expect(await codeOf(drive.door.writeFile(`${folder}/many.json`, JSON.stringify(many)))).toBe('EFBIG')
+    expect(Object.keys(await drive.json(`${folder}/many.json.result.json`))).toEqual(['errorMessage'])
   })
 
   test('on a service out of reach says so', async () => {
@@ -79,6 +97,6 @@ describe('a file dropped into reconcile/', () => {
     const file = await drive.door.open(`${folder}/a.json`, 'w')
     await file.write('{"a":1}', 0)
     await drive.testService.stop()
-    expect(await codeOf(file.close())).toBe('EIO')
+    expect(await codeOf(file.close())).toBe('ETIMEDOUT')
   })
 })
