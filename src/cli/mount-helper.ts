@@ -16,6 +16,7 @@ const flags = new Map([
   ['ro', '--read-only'],
   ['allow_other', '--allow-other'],
   ['tables', '--tables'],
+  ['no_notify', '--no-notify'],
 ])
 
 /** `cache_ttl=30s` means `--cache-ttl 30s`. */

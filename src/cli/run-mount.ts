@@ -34,6 +34,7 @@ export interface MountCommandOptions {
   readonly onConflict: 'keep' | 'overwrite'
   readonly renameLimit?: number
   readonly tables?: boolean
+  readonly notify: boolean
   /** True: for as long as it takes. */
   readonly wait?: number | true
   readonly log?: string
@@ -149,6 +150,7 @@ function sessionOptionsOf(
     makeMountpoint,
     allowOther: options.allowOther ?? false,
     showsTables: options.tables ?? false,
+    notifies: options.notify,
     waitMs: waitMsOf(options),
     fileSystem: {
       readOnly: options.readOnly ?? false,

@@ -22,6 +22,7 @@ import {
   socketFile,
   writeMountRecord,
 } from './mount-record.ts'
+import { desktopNotifications } from './desktop-notifications.ts'
 import { MountSession } from './mount-session.ts'
 import { openMountpoint, prepareMountpoint } from './mountpoint.ts'
 import { traceInto } from './trace.ts'
@@ -35,7 +36,12 @@ export interface StartSessionOptions {
   /** Makes the mountpoint where it is missing. */
   readonly makeMountpoint: boolean
   readonly allowOther: boolean
-  readonly fileSystem: Omit<FileSystemOptions, 'files' | 'stateDir' | 'cacheDir' | 'log' | 'onOperation'>
+  readonly fileSystem: Omit<
+    FileSystemOptions,
+    'files' | 'stateDir' | 'cacheDir' | 'log' | 'onOperation' | 'onNotice'
+  >
+  /** Shows notices on the desktop. */
+  readonly notifies: boolean
   /** Shows the project's tables as a folder of the drive. */
   readonly showsTables: boolean
   /** Milliseconds to wait for the service before anything is begun; Infinity = for as long as it takes. */
@@ -91,6 +97,7 @@ async function start(options: StartSessionOptions, undo: (() => Promise<unknown>
     stateDir: plan.stateDir,
     cacheDir: plan.cacheDir,
     log,
+    ...(options.notifies ? { onNotice: desktopNotifications(plan.project) } : {}),
     ...(trace === undefined ? {} : { onOperation: trace.onOperation }),
   }).catch(async (error: unknown) => {
     throw await describeStartError(error, plan, client)

@@ -3,6 +3,7 @@
 import type { Files } from '../api/types.ts'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
+import type { Notice } from './notice.ts'
 import type { OperationRecord } from './traced.ts'
 import type { Notifier, Operations } from './operations.ts'
 import type { DrainProgress, FileSystemStatus, Unsent } from './status.ts'
@@ -34,6 +35,8 @@ export interface FileSystemOptions {
   readonly log?: Log
   /** Told of every operation when it was answered; absent = nothing is measured. */
   readonly onOperation?: (record: OperationRecord) => void
+  /** Told of what a person should hear of although they asked nothing. */
+  readonly onNotice?: (notice: Notice) => void
   /** What time it is, and how long things take. Default: this machine's clocks. */
   readonly clock?: Clock
 }

@@ -85,7 +85,11 @@ function settingsOf(options: FileSystemOptions): Settings {
 function assemble(options: FileSystemOptions, settings: Settings, types: TypePolicy): Superblock {
   const journal = new Journal(settings.stateDir)
   const log = options.log ?? silentLog
-  for (const sentence of journal.damage) log.error({ stateDir: settings.stateDir }, sentence)
+  const tell = options.onNotice ?? (() => {})
+  for (const sentence of journal.damage) {
+    log.error({ stateDir: settings.stateDir }, sentence)
+    tell({ kind: 'damaged', sentence })
+  }
   const clock = options.clock ?? createClock()
   const files = new WatchedFiles(options.files, log)
   const saved = new SavedListings(settings.stateDir, log)
@@ -122,6 +126,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     conflictKept: (path, copy) => {
       journal.increment('conflicts')
       log.warn({ path, copy }, 'another client changed it too: their version is kept beside ours')
+      tell({ kind: 'conflict', path, copy })
       // Asked for anew: the copy shows at once, not when the listing is old.
       void tree.look(copy)
     },
@@ -156,12 +161,16 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     walkAhead: new WalkAhead(tree), prefetch: new Prefetch({ tree, reader, urls }), types, attributes, owner, clock,
     owners: new Map(), references: new Map(), resting: new Map(), claims: new Claims({ journal, spool, log }),
     localOnly: new LocalOnly(settings.settleAfterMs, clock, (node) => settle(sb, node)),
-    lost: new LostAndFound(settings.stateDir),
+    lost: new LostAndFound(settings.stateDir), tell,
   } // prettier-ignore
   // Whatever waits for a service that was out of reach goes on as soon as it answers again.
   files.reach.onChange((state, before) => {
-    if (state === 'away') queue.pause()
+    if (state === 'away') {
+      queue.pause()
+      tell({ kind: 'away' })
+    }
     if (state !== 'reachable' || before !== 'away') return
+    tell({ kind: 'back' })
     // Decided by old listings: whatever the clock says of when, these look before they delete.
     queue.distrust([...queue.jobs()].filter(({ intention }) => intention.kind === 'delete'))
     queue.goOn()

@@ -14,6 +14,7 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { AttributeStore } from './tree/attribute-store.ts'
 import type { Owner } from './tree/attributes.ts'
+import type { Notice } from './notice.ts'
 import type { HandleTable } from './tree/handles.ts'
 import type { TypePolicy } from './tree/names.ts'
 import type { Node } from './tree/node.ts'
@@ -59,6 +60,8 @@ export interface Superblock {
   readonly owners: Map<number, Node>
   readonly claims: Claims
   readonly lost: LostAndFound
+  /** Tells the person, who asked nothing. */
+  readonly tell: (notice: Notice) => void
   /** Files that are on this machine only. */
   readonly localOnly: LocalOnly
   /** Documents that became backups a moment ago, by the path they left. */

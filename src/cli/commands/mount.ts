@@ -60,6 +60,7 @@ export function register(program: Command): void {
       'wait for the service first, so long or for as long as it takes; then mount with what was last known',
       parseWaitMs,
     )
+    .option('--no-notify', 'no notifications on the desktop')
     .option('--log <file>', 'log into this file')
     .option('-o <options>', 'mount(8) options: ro, allow_other, cache_ttl=30s, … as above with _ for -')
     .option('-v, --verbose', 'log more')

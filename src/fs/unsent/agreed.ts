@@ -142,6 +142,7 @@ function superseded(sb: Superblock, intention: Intention): void {
 
 /** A delete the service refuses: the document is still there, so it shows again, until somebody retries. */
 function refused(sb: Superblock, { kind, path, lastError }: Intention): void {
+  sb.tell({ kind: 'refused', path, reason: lastError ?? '' })
   if (kind !== 'delete') return
   const { folder, name } = placeOf(sb, path)
   if (folder !== undefined) sb.tree.unbury(folder, name)

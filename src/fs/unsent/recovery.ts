@@ -103,6 +103,7 @@ export async function sweepSpool(sb: Superblock): Promise<void> {
       { file, path, name, bytes, isWhole },
       'content that the journal does not know of is kept in lost+found: docmount recover --lost takes it out',
     )
+    sb.tell({ kind: 'lost', path, file })
   }
   sb.journal.forgetDropped()
 }

@@ -1,0 +1,62 @@
+// What the desktop is told, and how often.
+
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { desktopNotifications } from '../../src/daemon/desktop-notifications.ts'
+import { makeTemporaryFolder } from '../support/temporary-folder.ts'
+import { waitUntil } from '../support/wait-until.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllEnvs()
+})
+
+test('each notice is told in words that say what to do', () => {
+  const told: string[] = []
+  const tell = desktopNotifications('acme', (title, body) => told.push(`${title} | ${body}`))
+  tell({ kind: 'refused', path: '/a.pdf', reason: 'PUT /a.pdf: 413 too large' })
+  tell({ kind: 'conflict', path: '/b.txt', copy: '/b (conflict).txt' })
+  tell({ kind: 'lost', path: '/c.txt', file: '/state/lost+found/c' })
+  tell({ kind: 'away' })
+  tell({ kind: 'back' })
+  expect(told).toEqual([
+    'docmount: acme | /a.pdf was refused: PUT /a.pdf: 413 too large. It is kept on this machine: docmount retry sends it again.',
+    'docmount: acme | Somebody else changed /b.txt too. Their version is beside yours: /b (conflict).txt.',
+    'docmount: acme | Content of /c.txt was found and kept: docmount recover --lost takes it out.',
+    'docmount: acme | The service is out of reach. What you save is kept on this machine and sent when it is back.',
+    'docmount: acme | The service is back.',
+  ])
+})
+
+test('a burst of one kind is one notification now and one at the end of a minute', () => {
+  const told: string[] = []
+  const tell = desktopNotifications('acme', (_title, body) => told.push(body))
+  for (let count = 1; count <= 50; count++) tell({ kind: 'refused', path: `/${count}.pdf`, reason: 'no' })
+  expect(told).toHaveLength(1)
+  vi.advanceTimersByTime(60_000)
+  expect(told).toHaveLength(2)
+  expect(told[1]).toMatch(/^\/50\.pdf was refused.*And 48 more: docmount status/)
+  vi.advanceTimersByTime(600_000)
+  expect(told).toHaveLength(2)
+})
+
+test('the desktop’s tool gets text without markup, and its failure is nobody’s', async () => {
+  vi.useRealTimers()
+  const folder = await makeTemporaryFolder()
+  const programs = join(folder.path, 'bin')
+  await mkdir(programs)
+  const program = join(programs, 'notify-send')
+  await writeFile(program, `#!/bin/sh\nprintf '%s\\n' "$@" >"${folder.path}/said"\nexit 1\n`)
+  await chmod(program, 0o755)
+  vi.stubEnv('PATH', `${programs}:${process.env['PATH']}`)
+  vi.stubEnv('DBUS_SESSION_BUS_ADDRESS', 'unix:path=/nowhere')
+  desktopNotifications('acme')({ kind: 'refused', path: '/<b>.pdf', reason: 'a & b' })
+  const said = join(folder.path, 'said')
+  await waitUntil('the tool to be called', async () => (await readFile(said, 'utf8').catch(() => '')) !== '')
+  expect(await readFile(said, 'utf8')).toContain('/&lt;b&gt;.pdf was refused: a &amp; b.')
+  await folder.remove()
+})
