@@ -189,8 +189,9 @@ export async function waitForService(sb: Superblock, job: Job, signal: AbortSign
   sb.log.info({ path: job.intention.path, outcome }, 'saved here; sending goes on in the background')
 }
 
+/** Said to a change; a download whose link expired meanwhile is no word on it. */
 function isForbidden(error: unknown): boolean {
-  return error instanceof ApiError && (error.status === 401 || error.status === 403)
+  return error instanceof ApiError && error.method !== 'GET' && (error.status === 401 || error.status === 403)
 }
 
 /** The last close of a node: commits what no flush did, and gives clean content to the cache. */

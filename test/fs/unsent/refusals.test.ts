@@ -213,3 +213,16 @@ it('a close that waits says that nobody may, and the content is kept and tried a
   await drive.drain()
   expect(await held(drive)).toEqual({ 'a.txt': 'a' })
 })
+
+it('a link that expired while a save was looked after is no word on the save', async () => {
+  await using drive = await openHeld({}, { closeWaitMs: 1_500 })
+  await drive.calls().readdir('/')
+  const { faults } = drive.testService.service
+  // Stored, its answer lost: what stands there is looked at, by a link that has expired each time.
+  faults.inject({ kind: 'lost-answer' }, { method: 'PUT', times: 1 })
+  const clear = faults.inject({ kind: 'expired-url' }, { endpoint: 'download' })
+  await drive.calls().writeFile('/a.txt', 'a')
+  clear()
+  await drive.drain()
+  expect(await held(drive)).toEqual({ 'a.txt': 'a' })
+})
