@@ -1,0 +1,44 @@
+// What the service has of this drive's earlier saves is told from another client's: nothing of our own is kept as theirs.
+
+import { expect, it } from 'vitest'
+import { openHeld, type HeldDrive } from '../../support/open-held.ts'
+
+/** Ended with the answer still to come, which nobody hears any more; started again. */
+async function killed(drive: HeldDrive): Promise<void> {
+  const restarted = drive.restart()
+  drive.release()
+  await restarted
+}
+
+const large = (letter: string): string => letter.repeat(200_000)
+
+it.each([
+  ['small', 'first', 'second'],
+  ['large', large('1'), large('2')],
+])(
+  'a save without its answer, a second one (%s) and a kill: the second stands alone',
+  async (_size, first, second) => {
+    await using drive = await openHeld()
+    await drive.calls().readdir('/')
+    drive.holdAnswer('/a.txt')
+    await drive.calls().writeFile('/a.txt', first)
+    await drive.reached('/a.txt')
+    expect((await drive.testService.other.bytes('/a.txt')).toString()).toBe(first)
+    await drive.calls().writeFile('/a.txt', second)
+    await killed(drive)
+    await drive.drain()
+    expect(await drive.testService.other.documents('/')).toEqual(new Map([['a.txt', Buffer.from(second)]]))
+  },
+)
+
+it('the same over a document that was there before', async () => {
+  await using drive = await openHeld({ '/a.txt': 'older' })
+  await drive.calls().readFile('/a.txt')
+  drive.holdAnswer('/a.txt')
+  await drive.calls().writeFile('/a.txt', 'first')
+  await drive.reached('/a.txt')
+  await drive.calls().writeFile('/a.txt', 'second')
+  await killed(drive)
+  await drive.drain()
+  expect(await drive.testService.other.documents('/')).toEqual(new Map([['a.txt', Buffer.from('second')]]))
+})
