@@ -50,6 +50,15 @@ with open(sys.argv[1], 'r+b') as file, mmap.mmap(file.fileno(), 0) as memory:
     time.sleep(600)
 `
 
+const cutShort = `
+import os, sys, time
+file = open(sys.argv[1], 'r+b')
+file.truncate(5)
+os.close(os.dup(file.fileno()))
+print('cut', flush=True)
+time.sleep(600)
+`
+
 const redirected = `
 import os, sys, time
 file = open(sys.argv[1], 'w')
@@ -123,6 +132,26 @@ describe.skipIf(whyNoFuse() !== undefined)('killed in the middle of a rewrite', 
     await drain()
     for (const path of ['/stored.pdf', '/saved.pdf'])
       expect([path, (await fault.service.other.bytes(path)).equals(content)]).toEqual([path, true])
+  })
+
+  it('cut short and closed, before the kernel lets go of it: it is cut', async () => {
+    const content = patternedBytes(200_000, 'cut')
+    await fault.service.other.put('/stored.pdf', content)
+    const before = await fault.mount(['--close-wait', '200ms'])
+    await before.calls.readFile('/stored.pdf')
+    await fault.service.stop()
+    await before.calls.writeFile('/saved.pdf', content)
+    const programs = ['stored.pdf', 'saved.pdf'].map((name) =>
+      spawn('python3', ['-c', cutShort, join(before.mountpoint, name)]),
+    )
+    for (const { stdout } of programs) await once(stdout, 'data')
+    await before.kill()
+    for (const program of programs) program.kill('SIGKILL')
+    await fault.service.start()
+    const { drain } = await fault.mount()
+    await drain()
+    for (const path of ['/stored.pdf', '/saved.pdf'])
+      expect([path, (await fault.service.other.bytes(path)).length]).toEqual([path, 5])
   })
 
   it('renamed meanwhile: what was saved before arrives whole, under the new name', async () => {

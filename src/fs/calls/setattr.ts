@@ -32,7 +32,10 @@ async function resize(
   fh: number | undefined,
   caller: Caller,
 ): Promise<void> {
+  const before = node.size
   await abortable(truncateContent(sb, node, size, caller.signal), caller.signal)
+  // Asked for by itself, not by O_TRUNC, after which most programs write: the next close saves it.
+  if (node.size !== before) node.isWritten = true
   // truncate(2) by path: there is no close that would save it.
   if (fh === undefined && node.writeHandles === 0 && node.isDirty) await commit(sb, node)
 }

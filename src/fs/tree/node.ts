@@ -65,7 +65,7 @@ export class Node {
   submittedEpoch = -1
   /** `order` of the newest content that was handed to the queue. */
   submittedOrder = -1
-  /** Something was written, not only created or truncated, since the last commit. */
+  /** Something was written or cut, not only created or emptied by opening it, since the last commit. */
   isWritten = false
   /** The copy-up under way. */
   copyUp: Promise<void> | undefined
