@@ -46,7 +46,7 @@ export class DropQuota {
 
 /** A result nobody reads, or a file its table has taken. */
 function isDoneWith(file: VirtualNode): boolean {
-  if (file.openHandles > 0 || file.taking !== undefined) return false
+  if (file.door.openHandles > 0 || file.taking !== undefined) return false
   const { taken, content } = file
   return taken !== undefined && taken.failure === undefined && taken.version === content?.version
 }

@@ -22,7 +22,7 @@ export class Handles {
   readonly #numbers = new HandleNumbers<FileHandle | FolderHandle>()
 
   add(handle: FileHandle | FolderHandle): number {
-    handle.node.openHandles++
+    handle.node.door.opened()
     return this.#numbers.add(handle)
   }
 
@@ -39,7 +39,7 @@ export class Handles {
   /** The node whose handle it was. */
   remove(fh: number): VirtualNode | undefined {
     const handle = this.#numbers.take(fh)
-    if (handle !== undefined) handle.node.openHandles--
+    handle?.node.door.closed()
     return handle?.node
   }
 }

@@ -2,6 +2,7 @@
 
 import { timeOfMs } from '../fs/tree/attributes.ts'
 import { Nodes } from '../fs/tree/nodes.ts'
+import { DoorPart } from '../fs/tree/parts/door.ts'
 import type { Attributes, Entry, MaybePromise, NodeKind, Time } from '../fs/operations.ts'
 import type { Content } from './content.ts'
 import type { DropTarget, RowsIn } from './drop-target.ts'
@@ -32,8 +33,7 @@ export class VirtualNode {
   mtime: Time
   atime: Time
   ctime: Time
-  lookups = 0
-  openHandles = 0
+  readonly door: DoorPart = new DoorPart()
 
   /** Of a folder. */
   readonly children: Map<string, VirtualNode> = new Map()
@@ -118,7 +118,7 @@ export class VirtualNodes extends Nodes<VirtualNode> {
   }
 
   override dropIfUnused(node: VirtualNode): void {
-    if (!node.isAttached && node.lookups === 0 && node.openHandles === 0) this.nodes.delete(node.ino)
+    if (!node.isAttached && !node.door.isHolding) this.nodes.delete(node.ino)
   }
 
   /** Nothing is kept by the kernel: asking again costs no call to the service. */

@@ -38,7 +38,7 @@ export function virtualTree(parts: TakeUpParts): TreeOperations {
       const node = folder.children.get(name)
       if (node === undefined) return { attributes: undefined, entryTtlMs: 0 }
       return andThen(node.refreshContent?.(signal), () => {
-        node.lookups++
+        node.door.remember()
         return nodes.entryOf(node)
       })
     })
@@ -112,7 +112,7 @@ export function virtualTree(parts: TakeUpParts): TreeOperations {
     else checkDropName(name)
     const node = existing ?? addFile(folder, name, options.mode)
     if (existing !== undefined && options.flags.truncate) resize(existing, 0)
-    node.lookups++
+    node.door.remember()
     return { entry: nodes.entryOf(node), opened: openedFile(node, options.flags) }
   }
 

@@ -17,7 +17,7 @@ export function opendir(sb: Superblock, ino: number, caller: Caller): MaybePromi
     sb.walkAhead.opened(folder)
     const keepListing = state !== undefined && state.listedGeneration === state.generation
     // Nobody is anywhere in it, and the door gives up what it kept.
-    if (state !== undefined && folder.openHandles === 0 && !keepListing) state.order = undefined
+    if (state !== undefined && folder.door.openHandles === 0 && !keepListing) state.order = undefined
     return { fh: sb.handles.addFolder(new FolderHandle(folder)), keepListing }
   })
 }
@@ -72,15 +72,12 @@ export function mkdir(
     if (sb.tree.child(above, name, listing) !== undefined)
       throw new ErrnoError('EEXIST', `${above.path}: ${name} exists`)
     const node = sb.tree.nodes.add('folder', above, name)
-    node.mode = mode & 0o7777
-    node.mtime = timeOfMs(sb.clock.wall())
-    node.atime = node.mtime
-    node.ctime = node.mtime
+    node.times.made(mode, timeOfMs(sb.clock.wall()))
     makeHere(sb, node)
     if (node.folder !== undefined) node.folder.isOnlyHere = true
     sb.tree.attach(node, above, name)
     sb.tree.listings.set(node, { names: new Map(), requestedAt: sb.clock.steady() })
-    node.lookups++
+    node.door.remember()
     return entryOf(sb, node)
   })
 }

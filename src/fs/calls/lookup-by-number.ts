@@ -14,7 +14,7 @@ export async function lookupByNumber(
 ): Promise<Entry> {
   const itself = await nodeByNumber(sb, ino, caller)
   const node = name === '.' ? itself : (itself.parent ?? itself)
-  node.lookups++
+  node.door.remember()
   return entryOf(sb, node)
 }
 

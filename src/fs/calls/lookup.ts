@@ -47,14 +47,14 @@ export function lookup(
   const folder = sb.tree.nodes.getFolder(parent)
   const here = sb.tree.keptChild(folder, name)
   if (here !== undefined && sb.files.reach.isAway) {
-    here.lookups++
+    here.door.remember()
     return entryOf(sb, here)
   }
   return withListing(sb, folder, caller, (listing) => {
     const node = sb.tree.child(folder, name, listing)
     if (node === undefined) return { attributes: undefined, entryTtlMs: sb.tree.listings.doorTtlMs(listing) }
     return withKnownSize(sb, node, caller, () => {
-      node.lookups++
+      node.door.remember()
       return entryOf(sb, node)
     })
   })
@@ -79,7 +79,7 @@ export function getattr(
   if (parent === undefined || node.isUnlinked) return entryOf(sb, node)
   if (fh !== undefined || isKept(node)) return withKnownSize(sb, node, caller, () => entryOf(sb, node))
   return withListing(sb, parent, caller, () => {
-    if (node.isUnlinked && node.openHandles === 0)
+    if (node.isUnlinked && node.door.openHandles === 0)
       throw new ErrnoError('ENOENT', `${node.path} is gone from the service`)
     return withKnownSize(sb, node, caller, () => entryOf(sb, node))
   })

@@ -51,8 +51,7 @@ async function learnSize(sb: Superblock, node: Node, caller: Caller): Promise<vo
 
 function opened(sb: Superblock, node: Node, flags: OpenFlags): Opened {
   if (flags.read && node.content === undefined) sb.prefetch.opened(node)
-  const keepCache = node.cachedGeneration === node.contentGeneration
-  node.cachedGeneration = node.contentGeneration
+  const keepCache = node.door.showContent()
   const directIo = node.content === undefined && node.remote !== undefined && node.remote.size === undefined
   return { fh: sb.handles.addFile(new FileHandle(node, flags)), keepCache, directIo }
 }
@@ -71,13 +70,13 @@ export function create(
     if (existing !== undefined) {
       if (options.exclusive) throw new ErrnoError('EEXIST', `${existing.path} exists`)
       return Promise.resolve(open(sb, existing.ino, options.flags, caller)).then((result) => {
-        existing.lookups++
+        existing.door.remember()
         return { entry: entryOf(sb, existing), opened: result }
       })
     }
     const isBeside = (other: string): boolean => sb.tree.child(folder, other, listing) !== undefined
     const node = make(sb, folder, name, { ...options, isBeside })
-    node.lookups++
+    node.door.remember()
     return { entry: entryOf(sb, node), opened: opened(sb, node, options.flags) }
   })
 }
@@ -99,10 +98,7 @@ function make(
   const node = sb.tree.nodes.add('file', folder, name)
   node.isScratch = isScratch
   node.base = base
-  node.mode = mode & 0o7777
-  node.mtime = timeOfMs(sb.clock.wall())
-  node.atime = node.mtime
-  node.ctime = node.mtime
+  node.times.made(mode, timeOfMs(sb.clock.wall()))
   takeContent(sb, node, content)
   sb.tree.attach(node, folder, name)
   if (isScratch) sb.localOnly.changed(node)

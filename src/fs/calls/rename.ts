@@ -78,7 +78,7 @@ export async function rename(
 
 async function fate(sb: Superblock, node: Node, to: Node, newName: string): Promise<Fate> {
   if (node.folder !== undefined) return 'document'
-  if (isHiddenName(newName) && node.openHandles > 0) return node.isScratch ? 'here' : 'deleted'
+  if (isHiddenName(newName) && node.door.openHandles > 0) return node.isScratch ? 'here' : 'deleted'
   if (!node.isScratch) return isBackupName(newName) ? 'backup' : 'document'
   if (!isLocalName(newName)) return 'document'
   const target = sb.tree.child(to, newName, await sb.tree.listing(to))
@@ -199,7 +199,7 @@ function take(sb: Superblock, { node, from, to, name, target }: Move): void {
     const { storedPath } = target
     displace(sb.tree, to, target)
     if (target.isScratch) sb.journal.removeScratch(target.path)
-    if (target.openHandles > 0 && storedPath !== undefined && target.content === undefined)
+    if (target.door.openHandles > 0 && storedPath !== undefined && target.content === undefined)
       refer(sb, target, storedPath)
     discardContent(sb, target)
     sb.tree.nodes.dropIfUnused(target)

@@ -37,7 +37,7 @@ async function resize(
   // Asked for by itself, not by O_TRUNC, after which most programs write: the next close saves it.
   if (node.size !== before) node.isWritten = true
   // truncate(2) by path: there is no close that would save it.
-  if (fh === undefined && node.writeHandles === 0 && node.isDirty) await commit(sb, node)
+  if (fh === undefined && node.door.writeHandles === 0 && node.isDirty) await commit(sb, node)
 }
 
 /** Nobody but root may give documents away, and there is nobody to give them to. */
@@ -48,14 +48,12 @@ function checkOwner(sb: Superblock, node: Node, { uid, gid }: AttributeChange): 
 }
 
 function applied(sb: Superblock, node: Node, change: AttributeChange): Entry {
-  if (change.mode !== undefined) node.mode = change.mode & 0o7777
+  const { mode } = change
   const now = timeOfMs(sb.clock.wall())
-  const at = (time: Time | 'now'): Time => (time === 'now' ? now : time)
-  if (change.atime !== undefined) node.atime = at(change.atime)
-  if (change.mtime !== undefined) node.mtime = at(change.mtime)
-  node.ctime = now
-  if (change.mode !== undefined || change.atime !== undefined || change.mtime !== undefined)
-    sb.attributes.save(node)
+  const at = (time: Time | 'now' | undefined): Time | undefined => (time === 'now' ? now : time)
+  const [atime, mtime] = [at(change.atime), at(change.mtime)]
+  node.times.set({ mode, atime, mtime }, now)
+  if (mode !== undefined || atime !== undefined || mtime !== undefined) sb.attributes.save(node)
   return entryOf(sb, node)
 }
 

@@ -37,7 +37,7 @@ export function removeDocument(sb: Superblock, folder: Node, node: Node, restMs:
     if (mayBeStored) deleteStored(sb, folder, { path, name, node, restMs })
     sb.attributes.forget(path)
   }
-  if (node.openHandles > 0 && storedPath !== undefined && node.content === undefined)
+  if (node.door.openHandles > 0 && storedPath !== undefined && node.content === undefined)
     refer(sb, node, storedPath)
   discardContent(sb, node)
   sb.tree.nodes.dropIfUnused(node)

@@ -20,10 +20,7 @@ export class AttributeStore {
     const row = this.#rows.get(node.path)
     const isOurs =
       row !== undefined && node.remote !== undefined && row.fingerprint === fingerprintOf(node.remote)
-    node.mode = isOurs ? row.mode : undefined
-    node.mtime = isOurs ? row.mtime : undefined
-    node.atime = isOurs ? row.atime : undefined
-    node.ctime = undefined
+    node.times.follow(isOurs ? { mode: row.mode, atime: row.atime, mtime: row.mtime } : undefined)
     if (row !== undefined && !isOurs) this.forget(node.path)
   }
 
@@ -33,9 +30,9 @@ export class AttributeStore {
     const row = {
       path: node.path,
       fingerprint: fingerprintOf(node.remote),
-      mode: node.mode,
-      atime: node.atime,
-      mtime: node.mtime,
+      mode: node.times.mode,
+      atime: node.times.atime,
+      mtime: node.times.mtime,
     }
     if (row.mode === undefined && row.atime === undefined && row.mtime === undefined) return
     this.#rows.set(row.path, row)

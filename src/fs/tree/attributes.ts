@@ -14,19 +14,19 @@ export interface Owner {
 }
 
 export function attributesOf(node: Node, owner: Owner): Attributes {
-  const mtime = node.mtime ?? timeOf(node.remote?.modifiedAt) ?? owner.mountedAt
+  const mtime = node.times.mtime ?? timeOf(node.remote?.modifiedAt) ?? owner.mountedAt
   const isFolder = node.kind === 'folder'
   return {
     ino: node.ino,
     kind: node.kind,
     size: isFolder ? folderSizeBytes : (node.size ?? 0),
-    mode: node.mode ?? (isFolder ? 0o755 : 0o644),
+    mode: node.times.mode ?? (isFolder ? 0o755 : 0o644),
     nlink: node.isUnlinked ? 0 : 1,
     uid: owner.uid,
     gid: owner.gid,
-    atime: node.atime ?? mtime,
+    atime: node.times.atime ?? mtime,
     mtime,
-    ctime: node.ctime ?? mtime,
+    ctime: node.times.ctime ?? mtime,
   }
 }
 

@@ -31,14 +31,12 @@ export class FolderTimes {
 
   /** A name in the folder came, went or stands for something else. */
   changed(folder: Node, nowMs: number): void {
-    const now = timeOfMs(nowMs)
-    folder.mtime = now
-    folder.ctime = now
+    folder.times.changed(timeOfMs(nowMs))
   }
 
   /** The folder's node goes. */
   left(folder: Node): void {
-    const { mtime, ctime } = folder
+    const { mtime, ctime } = folder.times
     if (folder.isUnlinked || (mtime === undefined && ctime === undefined)) return
     this.#gone.set(folder.path, { mtime, ctime })
   }
@@ -47,8 +45,7 @@ export class FolderTimes {
   recall(folder: Node): void {
     const { path } = folder
     const times = this.#gone.get(path)
-    folder.mtime = times?.mtime ?? this.#floor
-    folder.ctime = times?.ctime ?? this.#floor
+    folder.times.follow({ mtime: times?.mtime ?? this.#floor, ctime: times?.ctime ?? this.#floor })
     this.#gone.delete(path)
   }
 }

@@ -57,13 +57,12 @@ export class HandleTable {
   }
 
   addFile(handle: FileHandle): number {
-    handle.node.openHandles++
-    if (handle.flags.write) handle.node.writeHandles++
+    handle.node.door.opened(handle.flags.write)
     return this.#numbers.add(handle)
   }
 
   addFolder(handle: FolderHandle): number {
-    handle.node.openHandles++
+    handle.node.door.opened()
     return this.#numbers.add(handle)
   }
 
@@ -90,14 +89,13 @@ export class HandleTable {
     const handle = this.#numbers.take(fh, isFile)
     if (handle === undefined) return undefined
     handle.reading?.close()
-    handle.node.openHandles--
-    if (handle.flags.write) handle.node.writeHandles--
+    handle.node.door.closed(handle.flags.write)
     return handle
   }
 
   removeFolder(fh: number): FolderHandle | undefined {
     const handle = this.#numbers.take(fh, isFolder)
-    if (handle !== undefined) handle.node.openHandles--
+    handle?.node.door.closed()
     return handle
   }
 }

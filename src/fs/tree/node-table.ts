@@ -42,7 +42,7 @@ export class NodeTable extends Nodes<Node> {
   }
 
   #isHeld(node: Node): boolean {
-    if (node.ino === rootIno || node.lookups > 0 || node.openHandles > 0) return true
+    if (node.ino === rootIno || node.door.isHolding) return true
     if (!node.isUnlinked && isKept(node)) return true
     if (node.folder === undefined) return false
     return (

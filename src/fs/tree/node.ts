@@ -5,8 +5,10 @@ import type { RemoteFile } from '../../api/types.ts'
 import { fingerprintOf, type Version } from '../../content/fingerprint.ts'
 import type { Job } from '../../content/commit/job.ts'
 import type { SpoolFile } from '../../content/spool/spool.ts'
-import type { NodeKind, Time } from '../operations.ts'
+import type { NodeKind } from '../operations.ts'
 import type { FolderOrder } from './folder-order.ts'
+import { DoorPart } from './parts/door.ts'
+import { TimesPart } from './parts/times.ts'
 
 /** A name that is hidden although a listing may still show it: it was deleted or moved away here. */
 export interface Tombstone {
@@ -86,19 +88,8 @@ export class Node {
   /** Size learned by asking, where the record has none. */
   learnedSize: number | undefined
 
-  mode: number | undefined
-  mtime: Time | undefined
-  atime: Time | undefined
-  ctime: Time | undefined
-
-  /** References the door holds. */
-  lookups = 0
-  openHandles = 0
-  writeHandles = 0
-  /** Grows when the content changes behind the kernel's back. */
-  contentGeneration = 0
-  /** The content generation the kernel's pages are of. */
-  cachedGeneration = -1
+  readonly times: TimesPart = new TimesPart()
+  readonly door: DoorPart = new DoorPart()
   /** No name leads here any more; open handles still do. */
   isUnlinked = false
 

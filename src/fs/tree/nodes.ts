@@ -2,12 +2,13 @@
 
 import { ErrnoError } from '../../errno-error.ts'
 import type { NodeKind } from '../operations.ts'
+import type { DoorPart } from './parts/door.ts'
 
 export interface Numbered {
   readonly ino: number
   readonly kind: NodeKind
   readonly name: string
-  lookups: number
+  readonly door: DoorPart
 }
 
 export abstract class Nodes<N extends Numbered> {
@@ -42,14 +43,14 @@ export abstract class Nodes<N extends Numbered> {
   /** Adds one reference; unknown nodes are ignored. */
   remember(ino: number): void {
     const node = this.nodes.get(ino)
-    if (node !== undefined) node.lookups++
+    if (node !== undefined) node.door.remember()
   }
 
   /** Takes references away; unknown nodes are ignored. */
   forget(ino: number, count: number): void {
     const node = this.nodes.get(ino)
     if (node === undefined) return
-    node.lookups = Math.max(0, node.lookups - count)
+    node.door.forget(count)
     this.dropIfUnused(node)
   }
 

@@ -139,15 +139,20 @@ export class Tree {
     return this.listings.get(folder)
   }
 
-  /** From now on the node shows this version. */
+  /** From now on the node shows this version, with what was set here for it. */
   show(node: Node, record: RemoteFile, askedAt: number): void {
+    this.store(node, record, askedAt)
+    this.#options.adorn(node)
+  }
+
+  /** From now on the service has this version of the node: its content, and its times, are what they were. */
+  store(node: Node, record: RemoteFile, askedAt: number): void {
     node.remote = record
     node.askedAt = askedAt
     node.remotePath = undefined
     node.base = fingerprintOf(record)
     node.learnedSize = undefined
     node.askedWholeAt = undefined
-    this.#options.adorn(node)
   }
 
   /** The document itself was asked, since its listing does not tell all. */
@@ -163,7 +168,7 @@ export class Tree {
       this.show(node, record, askedAt)
       node.remotePath = path
       if (!isMoreOfTheSame) {
-        node.contentGeneration++
+        node.door.contentChanged()
         this.notifier.contentChanged(node.ino)
       }
     }
@@ -285,7 +290,7 @@ export class Tree {
     if (isOurs) return
     if (node.storedPath !== path || fingerprintOf(node.remote) === fingerprintOf(record)) return
     this.show(node, record, this.#options.now())
-    node.contentGeneration++
+    node.door.contentChanged()
     if (node.parent !== undefined) this.listings.forget(node.parent)
     this.notifier.contentChanged(node.ino)
   }
@@ -395,7 +400,7 @@ export class Tree {
       return false
     }
     this.show(child, record, listing.requestedAt)
-    child.contentGeneration++
+    child.door.contentChanged()
     this.notifier.contentChanged(child.ino)
     return true
   }

@@ -41,10 +41,9 @@ function committed(sb: Superblock, intention: Intention, record: RemoteFile | un
   }
   stopReferring(sb, node)
   // The service dates what it stores; here a document keeps the time it was written, also when it is renamed.
-  const { mode, atime, mtime, ctime } = attributesOf(node, sb.owner)
-  sb.tree.show(node, record, sb.clock.steady())
+  node.times.pin(attributesOf(node, sb.owner))
+  sb.tree.store(node, record, sb.clock.steady())
   node.isCopy = false
-  Object.assign(node, { mode, atime, mtime, ctime })
   if (isLatest && node.content !== undefined && node.content.id === intention.spool) {
     node.savedEpoch = node.content.epoch
   }

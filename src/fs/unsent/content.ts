@@ -172,9 +172,7 @@ export function markChanged(sb: Superblock, node: Node): void {
 /** The content is from now: written, not read. */
 export function touch(sb: Superblock, node: Node): void {
   const now = timeOfMs(sb.clock.wall())
-  node.atime = attributesOf(node, sb.owner).atime
-  node.mtime = now
-  node.ctime = now
+  node.times.changed(now, attributesOf(node, sb.owner).atime)
 }
 
 /** Sets the size: cutting to nothing downloads nothing. */
@@ -202,7 +200,7 @@ export async function truncateContent(
 
 /** Handles that read another version follow the node: this change is our own. */
 export function rebindReaders(sb: Superblock, node: Node): void {
-  if (node.openHandles === 0) return
+  if (node.door.openHandles === 0) return
   const current = node.remote === undefined ? undefined : fingerprintOf(node.remote)
   for (const handle of sb.handles.of(node)) {
     if (handle.reading !== undefined && (node.content !== undefined || handle.fingerprint !== current))
@@ -216,7 +214,7 @@ export async function preserve(sb: Superblock, path: string, signal: AbortSignal
   const moved = moving?.intention.source === path ? sb.owners.get(moving.intention.id) : undefined
   for (const node of sb.references.get(path) ?? []) {
     if (node.storedPath !== path || node.content !== undefined) continue
-    if (!node.isScratch && node.openHandles === 0) continue
+    if (!node.isScratch && node.door.openHandles === 0) continue
     // Its content is at its next place already: this is the last step of its own rename. (Not its last rename, maybe.)
     if (node === moved && !node.isScratch) continue
     try {
@@ -241,7 +239,7 @@ export async function preserve(sb: Superblock, path: string, signal: AbortSignal
 
 /** The node's content is here, and no longer in the service. */
 export function forgetStored(sb: Superblock, node: Node): void {
-  node.mtime = attributesOf(node, sb.owner).mtime
+  node.times.pin(attributesOf(node, sb.owner))
   stopReferring(sb, node)
   node.remote = undefined
   node.remotePath = undefined
@@ -285,6 +283,6 @@ export function saveScratchRow(sb: Superblock, node: Node): void {
 export function discardContent(sb: Superblock, node: Node): void {
   const { content } = node
   if (content === undefined || !node.isUnlinked) return
-  if (node.openHandles === 0) sb.claims.show(node, undefined)
+  if (node.door.openHandles === 0) sb.claims.show(node, undefined)
   else sb.journal.drop(content.id)
 }

@@ -10,7 +10,7 @@ export function giveToCache(sb: Superblock, node: Node): void {
   const { content, version } = node
   if (content === undefined || version === undefined || node.isScratch || node.isDirty) return
   // What a commit still carries, somebody may still write, or another node shows, stays.
-  if (node.job !== undefined || node.writeHandles > 0 || !sb.claims.isOnlyOf(node)) return
+  if (node.job !== undefined || node.door.writeHandles > 0 || !sb.claims.isOnlyOf(node)) return
   if (content.size <= blockSizeBytes) {
     sb.reader.keep(version, content.readAll())
     sb.claims.show(node, undefined)

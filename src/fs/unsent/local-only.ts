@@ -111,7 +111,7 @@ export async function settle(sb: Superblock, node: Node): Promise<string | undef
 
 async function settled(sb: Superblock, node: Node): Promise<string | undefined> {
   const { parent } = node
-  if (parent === undefined || node.writeHandles > 0) return undefined
+  if (parent === undefined || node.door.writeHandles > 0) return undefined
   const listing = await sb.tree.listing(parent)
   const why = whyLocal(node.name, (name) => sb.tree.child(parent, name, listing) !== undefined)
   if (why !== undefined) return why
@@ -123,7 +123,7 @@ async function settled(sb: Superblock, node: Node): Promise<string | undefined> 
   const epoch = content.epoch
   await sb.spool.secure(content)
   // Much may have happened meanwhile.
-  if (!isHereOnly(node) || node.writeHandles > 0 || node.content !== content) return undefined
+  if (!isHereOnly(node) || node.door.writeHandles > 0 || node.content !== content) return undefined
   sb.journal.transaction(() => {
     sb.journal.removeScratch(node.path)
     node.isScratch = false
@@ -140,7 +140,7 @@ export function localFiles(sb: Superblock): LocalFile[] {
   return [...sb.localOnly.lasting()].map(([node, why]) => ({
     path: node.path,
     bytes: node.size ?? 0,
-    why: node.writeHandles > 0 ? 'open in a program' : (why ?? reasonByName(node)),
+    why: node.door.writeHandles > 0 ? 'open in a program' : (why ?? reasonByName(node)),
   }))
 }
 

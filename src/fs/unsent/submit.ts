@@ -152,7 +152,7 @@ export async function fsync(sb: Superblock, node: Node, signal: AbortSignal): Pr
 
 /** True for a document whose next close commits it anyway. */
 export function isBeingWritten(node: Node): boolean {
-  return node.writeHandles > 0 && isUnsubmitted(node)
+  return node.door.writeHandles > 0 && isUnsubmitted(node)
 }
 
 /**
@@ -198,11 +198,11 @@ function isForbidden(error: unknown): boolean {
 export async function saveAfterRelease(sb: Superblock, node: Node): Promise<void> {
   if (node.isUnlinked) {
     discardContent(sb, node)
-  } else if (node.writeHandles === 0) {
+  } else if (node.door.writeHandles === 0) {
     if (isUnsubmitted(node)) await commit(sb, node)
     else if (node.job?.isHeld === true) sb.queue.release(node.job)
     else if (!node.isDirty) giveToCache(sb, node)
   }
-  if (node.openHandles === 0) node.content?.idle()
+  if (node.door.openHandles === 0) node.content?.idle()
   sb.tree.nodes.dropIfUnused(node)
 }
