@@ -224,6 +224,12 @@ export class Tree {
     this.listings.known(folder)?.names.delete(name)
   }
 
+  /** A version arrived after its name was taken away: it is the one that goes. */
+  arrivedHidden(folder: Node, name: string, fingerprint: string): void {
+    const tombstone = folder.folder?.tombstones.get(name)
+    if (tombstone !== undefined && tombstone.settledAt === undefined) tombstone.fingerprint = fingerprint
+  }
+
   /** What was shown is gone: hides the name, and tells the door. */
   vanish(folder: Node, name: string, fingerprint: string | undefined): void {
     this.bury(folder, name, fingerprint)

@@ -32,6 +32,7 @@ function committed(sb: Superblock, intention: Intention, record: RemoteFile | un
   const node = sb.owners.get(intention.id)
   sb.owners.delete(intention.id)
   settleWhatLeft(sb, intention)
+  noteArrival(sb, intention, record)
   if (node === undefined || record === undefined) return
   const isLatest = node.job === undefined || node.job.intention.id === intention.id
   if (isLatest) node.job = undefined
@@ -65,6 +66,7 @@ function committed(sb: Superblock, intention: Intention, record: RemoteFile | un
 /** The service has an older state of content that is being written again: the next commit stands on that. */
 function outpaced(sb: Superblock, intention: Intention, record: RemoteFile | undefined): void {
   settleWhatLeft(sb, intention)
+  noteArrival(sb, intention, record)
   const node = sb.owners.get(intention.id)
   if (node === undefined || record === undefined) return
   if (node.path !== intention.path || node.isScratch) {
@@ -84,6 +86,12 @@ function foundElsewhere(sb: Superblock, node: Node, path: string, record: Remote
   if (node.isScratch && node.content !== undefined) return
   node.remote = record
   refer(sb, node, path)
+}
+
+/** What stands at a path that was to be left meanwhile is the version that goes. */
+function noteArrival(sb: Superblock, { path }: Intention, record: RemoteFile | undefined): void {
+  const { folder, name } = placeOf(sb, path)
+  if (folder !== undefined && record !== undefined) sb.tree.arrivedHidden(folder, name, fingerprintOf(record))
 }
 
 /** What the intention took away is gone from the service. */

@@ -1,7 +1,8 @@
 // A document that is deleted while it is being sent.
 
-import { expect, it } from 'vitest'
-import { openHeld } from '../../support/open-held.ts'
+import { describe, expect, it } from 'vitest'
+import { openHeld, type HeldDrive } from '../../support/open-held.ts'
+import { waitUntil } from '../../support/wait-until.ts'
 
 it('a delete stops the upload that is under way, so that its folder goes at once', async () => {
   await using drive = await openHeld()
@@ -25,3 +26,40 @@ it('a delete of a save over stops it, and the version before goes', async () => 
   await drive.drain()
   expect((await drive.testService.other.get('/'))?.entries).toEqual([])
 })
+
+describe('a folder goes though what was deleted in it', () => {
+  it('arrived after that, from an upload that could not be stopped', async () => {
+    await using drive = await openHeld()
+    await drive.calls().mkdir('/d')
+    drive.holdAnswer('/d/a.txt')
+    await drive.calls().writeFile('/d/a.txt', 'first')
+    await drive.reached('/d/a.txt')
+    await drive.calls().unlink('/d/a.txt')
+    drive.release()
+    await waitUntil('the answer', () => !isSending(drive))
+    await drive.calls().rmdir('/d')
+    await drive.drain()
+    expect((await drive.testService.other.get('/'))?.entries).toEqual([])
+  })
+
+  it('arrived after that, from another folder', async () => {
+    await using drive = await openHeld({ '/d/a.txt': 'a' })
+    await drive.calls().readdir('/d')
+    drive.hold('/e/a.txt')
+    await drive.calls().rename('/d', '/e')
+    await drive.reached('/e/a.txt')
+    await drive.calls().unlink('/e/a.txt')
+    drive.release()
+    await waitUntil('the move', () => !isSending(drive))
+    await drive.calls().rmdir('/e')
+    await drive.drain()
+    expect((await drive.testService.other.get('/'))?.entries).toEqual([])
+  })
+})
+
+function isSending(drive: HeldDrive): boolean {
+  return drive
+    .fileSystem()
+    .unsent('/')
+    .some(({ state }) => state === 'sending')
+}
