@@ -34,8 +34,6 @@ export default defineConfig({
           // Three lanes on two cores: a drive, its service and the program that uses it mostly wait for one another.
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
-          // Kills, signals and kernels on a busy machine: once may be chance, which the report shows (`retry x1`); twice is not.
-          retry: 1,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
