@@ -4,6 +4,7 @@ import { ask, type AskOptions } from '../daemon/control-client.ts'
 import type { ControlCommand, ControlCommands } from '../daemon/control-protocol.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { findMountOf, findMounts, type FoundMount, type PathOnMount } from '../daemon/find-mount.ts'
+import { resumeCommand } from './left-text.ts'
 
 /** The drive a path lies on; without a path the only drive of this user. Throws a DaemonError that says what to give. */
 export async function findDrive(path: string | undefined): Promise<PathOnMount> {
@@ -39,7 +40,7 @@ export function describeDead({ mountpoint, record, mount }: FoundMount): string 
   if (record === undefined) {
     return `${mountpoint} is served by another user's docmount, or its daemon was lost; run: docmount unmount ${mountpoint}`
   }
-  const wayOn = `docmount mount ${record.project} ${mountpoint} --base-url ${record.baseUrl}`
+  const wayOn = resumeCommand(record)
   return mount === undefined
     ? `the daemon of ${mountpoint} ended without unmounting; its state is kept, resume with: ${wayOn}`
     : `the daemon of ${mountpoint} (process ${record.pid}) is gone; its state is kept, resume with: ${wayOn}`

@@ -6,13 +6,16 @@ import { join } from 'node:path'
 import { isMimetype } from '../api/mimetypes.ts'
 import { backgroundVariable, startInBackground, tellStarter } from '../daemon/background-start.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
+import { findLeftFolders } from '../daemon/left-behind.ts'
 import { ensureFolders, type MountPlan, planMount } from '../daemon/mount-plan.ts'
 import { passedDescriptor, resolveMountpoint } from '../fuse/mountpoint.ts'
 import type { StartSessionOptions } from '../daemon/start-session.ts'
+import { tidyState } from '../daemon/tidy-state.ts'
 import { homeOf } from '../daemon/xdg.ts'
 import { type Configuration, noKeyMessage, readConfiguration } from './config-file.ts'
 import { exitCodes } from './exit-codes.ts'
 import { exitCodeOf, isKnown } from './report-error.ts'
+import { leftElsewhere } from './left-text.ts'
 import { olderListing } from './older-listing.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -49,12 +52,14 @@ export async function runMount(
   args: readonly string[],
 ): Promise<void> {
   const isBackgroundDaemon = process.env[backgroundVariable] === '1' && process.send !== undefined
+  let plan: MountPlan | undefined
   try {
     // fstab's device column ends in a colon, so that nobody takes it for a path.
     const project = source.replace(/:$/, '')
     const configuration = await readConfiguration(project)
-    const plan = await planOf(project, mountpoint, options, configuration)
+    plan = await planOf(project, mountpoint, options, configuration)
     if (configuration.key === undefined) throw new DaemonError(noKeyMessage)
+    if (!isBackgroundDaemon) await tellOfOthers(plan)
     if (options.foreground !== true) {
       await mountInBackground(plan, args, waitMsOf(options))
       return
@@ -64,7 +69,9 @@ export async function runMount(
     const session = sessionOptionsOf(plan, options, configuration.key, mountpoint === undefined)
     await serveMount(session, { logFile, isVerbose: options.verbose === true })
   } catch (error) {
-    if (isBackgroundDaemon && error instanceof Error) await tellFailure(error)
+    if (isBackgroundDaemon && error instanceof Error) await tellFailure(error, plan)
+    // Of a bug the log stays. The daemon has let go of the folder when it tells.
+    if (!isBackgroundDaemon && plan !== undefined && isToldWhole(error, plan)) await tidyState(plan)
     throw error
   }
 }
@@ -96,11 +103,25 @@ function waitMsOf({ wait }: MountCommandOptions): number | undefined {
   return wait === true ? Infinity : wait
 }
 
+/** False for an error that leads to the log. */
+function isToldWhole(error: unknown, { logFile }: MountPlan): boolean {
+  return error instanceof Error && isKnown(error) && !error.message.includes(logFile)
+}
+
+/** What drives of the same project left behind elsewhere is sent by nobody, until somebody mounts them. */
+async function tellOfOthers({ project, stateDir }: MountPlan): Promise<void> {
+  const folders = await findLeftFolders()
+  for (const folder of folders) {
+    if (folder.drive?.project === project && folder.stateDir !== stateDir)
+      console.error(`docmount: ${leftElsewhere(folder)}`)
+  }
+}
+
 /** An unknown error is a bug: its stack goes into the log, and the person is told where. */
-async function tellFailure(error: Error): Promise<void> {
+async function tellFailure(error: Error, plan: MountPlan | undefined): Promise<void> {
   const message = isKnown(error)
     ? error.message
-    : `a bug ended the daemon (${error.message}); its log has more`
+    : `a bug ended the daemon (${error.message}); see ${plan?.logFile ?? 'its log'}`
   await tellStarter({ kind: 'failed', message, exitCode: exitCodeOf(error) })
 }
 

@@ -3,24 +3,28 @@
 import type { MountStatus } from '../daemon/control-protocol.ts'
 import { findMountOf, findMounts, type FoundMount } from '../daemon/find-mount.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
+import { findLeftFolders, isNothing, type LeftFolder, readLeftBehind } from '../daemon/left-behind.ts'
 import type { Unsent } from '../fs/status.ts'
-import { formatBytes } from './durations.ts'
 import { exitCodes } from './exit-codes.ts'
 import { askDrive, describeDead } from './find-drive.ts'
-import { printable, printJson } from './output.ts'
+import { leftLines, leftSummary, resumeCommand } from './left-text.ts'
+import { printJson } from './output.ts'
+import { describeDrive, describeLeft } from './status-text.ts'
 import { unsentLine } from './unsent-text.ts'
 
 const patienceMs = 5000
 
-/** A drive whose daemon told its state, or one that has none to ask. */
-type Shown =
-  | (MountStatus & { readonly path?: string })
-  | {
-      readonly mountpoint: string
-      readonly state: 'dead' | 'silent' | 'unknown'
-      readonly problem: string
-      readonly stateDir?: string
-    }
+/** A drive that has no daemon to ask, or one that does not answer. */
+interface Troubled {
+  readonly mountpoint: string
+  readonly state: 'dead' | 'silent' | 'unknown'
+  readonly problem: string
+  readonly stateDir?: string
+  /** What its state folder holds; absent where nothing is left. */
+  readonly left?: LeftFolder['left']
+}
+
+type Shown = (MountStatus & { readonly path?: string }) | Troubled
 
 export async function runStatus(path: string | undefined, isJson: boolean): Promise<void> {
   if (path !== undefined) {
@@ -34,17 +38,27 @@ export async function runStatus(path: string | undefined, isJson: boolean): Prom
     return
   }
   const drives = await Promise.all((await findMounts()).map((found) => look(found, undefined)))
-  if (isJson) printJson(drives)
-  else console.log(drives.length === 0 ? 'no drive is mounted' : drives.map(describe).join('\n\n'))
+  const told = new Set(drives.map(({ stateDir }) => stateDir))
+  const left = (await findLeftFolders()).filter(({ stateDir }) => !told.has(stateDir))
+  if (isJson) printJson([...drives, ...left.map(asJson)])
+  else {
+    const texts = [...drives.map(describe), ...left.map(describeLeft)]
+    console.log(texts.length === 0 ? 'no drive is mounted' : texts.join('\n\n'))
+  }
+}
+
+function asJson({ stateDir, drive, left }: LeftFolder): object {
+  const { project, baseUrl, mountpoint } = drive ?? {}
+  const command = drive === undefined ? undefined : resumeCommand(drive)
+  return { mountpoint, state: 'unmounted', project, baseUrl, stateDir, command, ...left }
 }
 
 async function look(found: FoundMount, path: string | undefined): Promise<Shown> {
   const { mountpoint, record, isDaemonAlive } = found
-  const stateDir = record === undefined ? {} : { stateDir: record.stateDir }
   if (!isDaemonAlive) {
     // Without a record it may well be alive, as somebody else's.
     const state = record === undefined ? 'unknown' : 'dead'
-    return { mountpoint, state, problem: describeDead(found), ...stateDir }
+    return { mountpoint, state, problem: describeDead(found), ...(await whatIsLeft(found)) }
   }
   try {
     const input = path === undefined ? {} : { path }
@@ -54,48 +68,25 @@ async function look(found: FoundMount, path: string | undefined): Promise<Shown>
     return path === undefined ? mount : { ...mount, path, unsent }
   } catch (error) {
     const problem = `the daemon of ${mountpoint} (process ${record?.pid}) does not answer: ${(error as Error).message}`
-    return { mountpoint, state: 'silent', problem, ...stateDir }
+    return { mountpoint, state: 'silent', problem, ...(await whatIsLeft(found)) }
   }
 }
 
-function describe(shown: Shown): string {
-  if ('problem' in shown) return `${shown.mountpoint}  ${shown.state}\n  ${shown.problem}`
-  if (shown.path !== undefined) return describeDocument(shown.path, shown.unsent)
-  const head = `${shown.mountpoint}  ${shown.project} at ${shown.baseUrl}  ${shown.state}`
-  const facts = [
-    shown.away === undefined
-      ? `service ${shown.service}`
-      : `service away since ${new Date(shown.away.since).toISOString()} (${shown.away.reason}): what is shown may be old`,
-    ...(shown.readOnly ? ['read-only'] : []),
-    shown.unsent.length === 0
-      ? 'everything sent'
-      : `${shown.unsent.length} not sent (${formatBytes(shown.unsentBytes)})`,
-    ...(shown.scratchFiles > 0 ? [`${shown.scratchFiles} temporary files on this machine only`] : []),
-    ...(shown.oddEntries.leftOut > 0
-      ? [
-          `${shown.oddEntries.leftOut} entries that the service lists cannot be shown (the log names the folders)`,
-        ]
-      : []),
-    ...(shown.conflicts > 0 ? [`${shown.conflicts} conflicts, kept beside the documents`] : []),
-  ]
-  const places = [`process ${shown.pid}`, `driver ${shown.driver}`, `state ${shown.stateDir}`]
-  if (shown.logFile !== undefined) places.push(`log ${shown.logFile}`)
-  const unsent = shown.unsent.map((change) => `    ${unsentLine(change)}`)
-  const local = shown.localOnly.map(
-    ({ path, bytes, why }) => `    ${path}  on this machine only (${formatBytes(bytes)}): ${why}`,
-  )
-  const lines = [...unsent, ...local, ...lostLines(shown)]
-  return [head, `  ${facts.join(' · ')}`, ...lines, `  ${places.join(' · ')}`].join('\n')
+async function whatIsLeft({ record }: FoundMount): Promise<Pick<Troubled, 'stateDir' | 'left'>> {
+  if (record === undefined) return {}
+  const { stateDir } = record
+  const left = await readLeftBehind(stateDir)
+  return isNothing(left) ? { stateDir } : { stateDir, left }
 }
 
-/** What is here and belongs nowhere: nothing is deleted that was not understood. */
-function lostLines({ lost, damaged, mountpoint }: MountStatus): string[] {
-  const lines = lost.map(
-    ({ file, path, name, bytes }) =>
-      `    ${printable(path ?? `${name} (never closed)`)}  lost+found  ${formatBytes(bytes)}  ${file}`,
-  )
-  if (lines.length > 0) lines.push(`    docmount recover --lost ${mountpoint} FOLDER takes it out`)
-  return [...lines, ...damaged.map((file) => `    damaged, set aside: ${file}`)]
+function describe(shown: Shown): string {
+  if ('problem' in shown) return describeTroubled(shown)
+  return shown.path === undefined ? describeDrive(shown) : describeDocument(shown.path, shown.unsent)
+}
+
+function describeTroubled({ mountpoint, state, problem, left }: Troubled): string {
+  const lines = left === undefined ? [] : [leftSummary(left), ...leftLines(left).map((line) => `  ${line}`)]
+  return [`${mountpoint}  ${state}`, ...[problem, ...lines].map((line) => `  ${line}`)].join('\n')
 }
 
 function describeDocument(path: string, unsent: readonly Unsent[]): string {

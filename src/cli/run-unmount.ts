@@ -1,13 +1,13 @@
 // What `docmount unmount` does: asks the daemon, or clears away what a dead one left.
 
+import { dirname } from 'node:path'
 import type { UnmountProgress } from '../daemon/control-protocol.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import type { FoundMount } from '../daemon/find-mount.ts'
 import { isDisconnected } from '../fuse/mountpoint.ts'
-import { readLeftUnsent } from '../daemon/left-unsent.ts'
+import { readLeftBehind } from '../daemon/left-behind.ts'
 import { removeMountRecord } from '../daemon/mount-record.ts'
 import { unmount } from '../fuse/unmount.ts'
-import { runtimeFolder } from '../daemon/xdg.ts'
 import { formatBytes } from './durations.ts'
 import { exitCodes } from './exit-codes.ts'
 import { askDrive, findDrive, interruptSignal } from './find-drive.ts'
@@ -59,8 +59,8 @@ async function clearAway(found: FoundMount): Promise<void> {
   }
   console.error(`docmount: the daemon of ${mountpoint} was gone; its mount is cleared away`)
   if (record === undefined) return
-  await removeMountRecord(runtimeFolder(), record.id)
-  const unsent = await readLeftUnsent(record.stateDir)
+  await removeMountRecord(dirname(record.socketPath), record.id)
+  const { unsent } = await readLeftBehind(record.stateDir)
   if (unsent.length === 0) return
   console.error(`docmount: ${describeLeftUnsent(unsent, record.stateDir)}`)
   process.exitCode = exitCodes.failure

@@ -3,7 +3,8 @@
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { docmountType, type MountLine, readMountinfo } from '../fuse/mountinfo.ts'
-import { isAlive, type MountRecord, readMountRecords } from './mount-record.ts'
+import { isAlive, type MountRecord } from './mount-record.ts'
+import { readOwnRecords } from './own-records.ts'
 import { isAtOrUnder } from './path-inside.ts'
 import { runtimeFolder } from './xdg.ts'
 
@@ -27,7 +28,7 @@ export interface PathOnMount {
 /** All drives of this user, and those of others that the mount table shows. */
 export async function findMounts(runtimeDir: string = runtimeFolder()): Promise<readonly FoundMount[]> {
   const mounts = (await readMountinfo()).filter(({ type }) => type === docmountType)
-  const records = await readMountRecords(runtimeDir)
+  const records = await readOwnRecords(runtimeDir)
   const found = new Map<string, FoundMount>()
   for (const mount of mounts) {
     found.set(mount.mountpoint, {

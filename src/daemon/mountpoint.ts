@@ -4,7 +4,8 @@ import { constants } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { findMountAt, prepareMountpoint as prepareFolder, unusable } from '../fuse/mountpoint.ts'
 import { DaemonError } from './daemon-error.ts'
-import { isAlive, readMountRecords } from './mount-record.ts'
+import { isAlive } from './mount-record.ts'
+import { readOwnRecords } from './own-records.ts'
 
 /**
  * Throws a DaemonError or MountError unless a drive can appear here: an existing empty folder that is no mount. What a
@@ -22,7 +23,7 @@ export async function prepareMountpoint(
 }
 
 async function refuseLive(mountpoint: string, runtimeDir: string): Promise<void> {
-  for (const record of await readMountRecords(runtimeDir)) {
+  for (const record of await readOwnRecords(runtimeDir)) {
     if (record.mountpoint === mountpoint && (await isAlive(record))) {
       throw new DaemonError(
         `the mountpoint ${mountpoint} is busy: ${record.project} is mounted there already (process ${record.pid}); ` +

@@ -13,6 +13,7 @@ import { createControlHandlers } from './control-handlers.ts'
 import { startControlServer } from './control-server.ts'
 import { describeStartError } from './describe-start-error.ts'
 import { chooseDriver } from './driver-facts.ts'
+import { writeDriveFile } from './drive-file.ts'
 import { loadDriver } from './load-driver.ts'
 import { ensureFolders, type MountPlan } from './mount-plan.ts'
 import {
@@ -27,6 +28,7 @@ import { MountSession } from './mount-session.ts'
 import { openMountpoint, prepareMountpoint } from './mountpoint.ts'
 import { traceInto } from './trace.ts'
 import { takeOver } from './take-over.ts'
+import { tidyState } from './tidy-state.ts'
 import { waitForService } from './wait-for-service.ts'
 
 export interface StartSessionOptions {
@@ -103,6 +105,9 @@ async function start(options: StartSessionOptions, undo: (() => Promise<unknown>
     throw await describeStartError(error, plan, client)
   })
   undo.push(() => projectFiles.close())
+  await writeDriveFile(plan).catch((error: unknown) =>
+    log.warn({ error }, 'the state folder cannot tell whose it is'),
+  )
   const { cacheTtlMs, readOnly } = options.fileSystem
   const fileSystem = options.showsTables
     ? await withTablesFolder(projectFiles, { tables: client.tables(plan.project), cacheTtlMs, readOnly, log })
@@ -139,6 +144,8 @@ async function start(options: StartSessionOptions, undo: (() => Promise<unknown>
     mounted,
     log,
     async withdraw() {
+      // While the record still says that it is ours.
+      await tidyState(plan)
       await withdraw()
       await client.close()
     },

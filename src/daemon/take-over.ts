@@ -6,13 +6,14 @@ import { findOurMount } from '../fuse/mountinfo.ts'
 import { ask } from './control-client.ts'
 import { DaemonError } from './daemon-error.ts'
 import type { MountPlan } from './mount-plan.ts'
-import { isAlive, readMountRecords } from './mount-record.ts'
+import { isAlive } from './mount-record.ts'
+import { readOwnRecords } from './own-records.ts'
 
 const patienceMs = 10_000
 
 /** Throws a DaemonError when the earlier daemon does not go, since it holds the state folder. */
 export async function takeOver(plan: MountPlan): Promise<void> {
-  const record = (await readMountRecords(plan.runtimeDir)).find(({ id }) => id === plan.id)
+  const record = (await readOwnRecords(plan.runtimeDir)).find(({ id }) => id === plan.id)
   if (record === undefined || !(await isAlive(record))) return
   if (plan.descriptor === undefined && (await findOurMount(plan.mountpoint)) !== undefined) return
   await ask(record.socketPath, 'unmount', { force: true, timeoutMs: 0 }).catch(() => {

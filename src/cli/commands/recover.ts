@@ -1,6 +1,12 @@
 // `docmount recover`: get a document's content as this machine has it.
 
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
+import { UsageError } from '../usage-error.ts'
+
+interface RecoverOptions {
+  readonly lost?: boolean
+  readonly all?: boolean
+}
 
 export function register(program: Command): void {
   program
@@ -8,17 +14,27 @@ export function register(program: Command): void {
     .summary('copy what is not sent yet to a safe place')
     .description(
       'Copies the content at a path, as this machine has it, to a local file outside the drive. With --lost: moves ' +
-        'everything that is in lost+found (docmount status names it) to a local folder, under its paths.',
+        'everything that is in lost+found (docmount status names it) to a local folder, under its paths. With --all: ' +
+        'copies everything that is not sent, of all your drives, mounted or not, to a local folder.',
     )
-    .argument('<path>', 'a path on a drive')
-    .argument('<destination>', 'the local file to write; with --lost the folder')
-    .option('--lost', 'take out what is in lost+found')
+    .argument('<path>', 'a path on a drive; with --all the folder')
+    .argument('[destination]', 'the local file to write; with --lost the folder')
+    .addOption(new Option('--lost', 'take out what is in lost+found').conflicts('all'))
+    .option('--all', 'copy everything that is not sent, of every drive')
     .addHelpText(
       'after',
-      '\nExamples:\n  $ docmount recover ~/acme/report.pdf ~/report.pdf\n  $ docmount recover --lost ~/acme ~/found',
+      '\nExamples:\n  $ docmount recover ~/acme/report.pdf ~/report.pdf\n  $ docmount recover --lost ~/acme ~/found' +
+        '\n  $ docmount recover --all ~/rescued',
     )
-    .action(async (path: string, destination: string, { lost }: { lost?: boolean }) => {
+    .action(async (path: string, destination: string | undefined, options: RecoverOptions) => {
       const { runRecover, runRecoverLost } = await import('../run-recover.ts')
-      await (lost === true ? runRecoverLost(path, destination) : runRecover(path, destination))
+      if (options.all === true) {
+        if (destination !== undefined) throw new UsageError('--all takes one folder, for everything')
+        const { runRecoverAll } = await import('../run-recover-all.ts')
+        await runRecoverAll(path)
+        return
+      }
+      if (destination === undefined) throw new UsageError('where to? Add the local file to write')
+      await (options.lost === true ? runRecoverLost(path, destination) : runRecover(path, destination))
     })
 }

@@ -2,11 +2,10 @@
 // and times set here). One libsql database per mount in WAL mode. What is written survives a kill at once, and a power cut
 // once `durable` resolves: one fsync for all that wait, off the event loop.
 
-import { closeSync, fdatasync as fdatasyncCallback, openSync, statSync, truncateSync } from 'node:fs'
+import { closeSync, fdatasync as fdatasyncCallback, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import Database from 'libsql'
-import { ErrnoError } from '../../errno-error.ts'
 import { GroupSync } from './group-sync.ts'
 import type { Intention } from '../intention.ts'
 import { migrate, schemaVersion, versionOf } from './journal-migrations.ts'
@@ -24,7 +23,8 @@ import {
   type Row,
   type ScratchRow,
 } from './journal-rows.ts'
-import { makePrivateDatabase, makePrivateFolder } from './private-file.ts'
+import { makePrivateDatabase } from './private-file.ts'
+import { lockStateFolder } from './state-lock.ts'
 
 const fdatasync = promisify(fdatasyncCallback)
 
@@ -48,7 +48,7 @@ export function isIntentionRow(row: string): boolean {
 export { rowOfScratchAt }
 
 export class Journal {
-  readonly #lock: Database.Database
+  readonly #lock: { close(): void }
   readonly #db: Database.Database
   /** The write-ahead log's file: the same one for as long as the database is open. */
   readonly #log: number
@@ -71,8 +71,7 @@ export class Journal {
 
   /** Opens or makes the journal in `stateDir`. Throws EBUSY when another daemon has it, ENOTSUP when a newer docmount wrote it. */
   constructor(stateDir: string) {
-    makePrivateFolder(stateDir)
-    this.#lock = lockFolder(stateDir)
+    this.#lock = lockStateFolder(stateDir)
     try {
       this.#db = this.#openSoundly(join(stateDir, 'journal.db'), stateDir)
       this.#log = openSync(join(stateDir, 'journal.db-wal'), 'r+')
@@ -351,31 +350,6 @@ export class Journal {
     const columns = Object.keys(row)
     const places = columns.map(() => '?').join()
     this.#run(`insert or replace into ${table} (${columns.join()}) values (${places})`, ...Object.values(row))
-  }
-}
-
-/**
- * Holds an exclusive transaction open for as long as the journal is: it ends with the process, however that ends. In a
- * database of its own, without prepared statements, which would keep the connection open until they are collected.
- */
-function lockFolder(stateDir: string): Database.Database {
-  const path = join(stateDir, 'lock.db')
-  makePrivateDatabase(path)
-  const lock = new Database(path)
-  try {
-    lock.exec('begin exclusive')
-    return lock
-  } catch (error) {
-    lock.close()
-    if (isDamage(error) && statSync(path).size > 0) {
-      // Nobody has it, or it would be busy. There is nothing in it; the same file, so that it locks out whoever comes.
-      truncateSync(path)
-      return lockFolder(stateDir)
-    }
-    if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error
-    throw new ErrnoError('EBUSY', `another docmount uses the state folder ${stateDir}: unmount it first`, {
-      cause: error,
-    })
   }
 }
 

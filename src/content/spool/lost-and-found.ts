@@ -7,7 +7,7 @@ import { constants, copyFile, mkdir, rmdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { digestOf, isSameDigest } from '../digest.ts'
 import { makePrivateFolder } from './private-file.ts'
-import type { Spool } from './spool.ts'
+import { isTemporary, type Spool } from './spool.ts'
 import { readSpoolInfo, removeSpoolInfo, spoolInfoSuffix } from './spool-info.ts'
 
 export interface LostContent {
@@ -67,16 +67,37 @@ export class LostAndFound {
   }
 }
 
+/** Spool files that nobody is known to want, as they would lie here after the next start. */
+export function strayIn(spoolDir: string, isWanted: (id: string) => boolean): LostContent[] {
+  return namesIn(spoolDir)
+    .filter((id) => !id.endsWith(spoolInfoSuffix) && !isTemporary(id) && !isWanted(id))
+    .map((id) => describe(join(spoolDir, id)))
+    .filter(({ bytes }) => bytes > 0)
+}
+
 /** Never over something that is there. On disk before it is let go of here. */
-async function copyOut({ file, path, name }: LostContent, destination: string): Promise<string> {
-  const inside = (path ?? name).split('/').filter((part) => !['', '.', '..'].includes(part))
+function copyOut({ file, path, name }: LostContent, destination: string): Promise<string> {
+  return placeUnder(destination, path ?? name, (target) => copyFile(file, target, constants.COPYFILE_EXCL))
+}
+
+/**
+ * Puts a file at its path below `destination`, by `write`, which must refuse to write over anything. Where something is in
+ * the way, it goes below `destination/also 2`, and so on, and keeps its name. Answers where it is, when it is on disk.
+ */
+export async function placeUnder(
+  destination: string,
+  path: string,
+  write: (target: string) => Promise<unknown>,
+): Promise<string> {
+  const inside = path.split('/').filter((part) => !['', '.', '..'].includes(part))
+  await mkdir(destination, { recursive: true, mode: 0o700 })
   for (let count = 1; ; count++) {
-    const target = join(destination, ...inside) + (count === 1 ? '' : ` (${count})`)
-    await mkdir(dirname(target), { recursive: true })
+    const target = join(destination, ...(count === 1 ? [] : [`also ${count}`]), ...inside)
     try {
-      await copyFile(file, target, constants.COPYFILE_EXCL)
+      await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+      await write(target)
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue
+      if (inTheWay.has((error as NodeJS.ErrnoException).code)) continue
       throw error
     }
     const copy = openSync(target, 'r')
@@ -85,6 +106,9 @@ async function copyOut({ file, path, name }: LostContent, destination: string): 
     return target
   }
 }
+
+/** Something of this name is there already, or a file where a folder should be, or the other way round. */
+const inTheWay: ReadonlySet<string | undefined> = new Set(['EEXIST', 'ENOTDIR', 'EISDIR'])
 
 function describe(file: string): LostContent {
   const path = readSpoolInfo(file)?.path

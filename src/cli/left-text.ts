@@ -1,0 +1,65 @@
+// What drives that are not mounted left behind, in words: how much, why it is not sent, and the command that sends it.
+
+import { join } from 'node:path'
+import type { DriveFile } from '../daemon/drive-file.ts'
+import type { LeftBehind, LeftFolder } from '../daemon/left-behind.ts'
+import { planMount } from '../daemon/mount-plan.ts'
+import { homeOf } from '../daemon/xdg.ts'
+import { formatBytes } from './durations.ts'
+import { printable } from './output.ts'
+import { shellWord } from './shell-word.ts'
+import { unsentLine } from './unsent-text.ts'
+
+type Drive = Pick<DriveFile, 'project' | 'mountpoint' | 'baseUrl' | 'stateDir'>
+
+/** `3 changes are not sent, 1 file is in lost+found`, or why nobody can tell. */
+export function leftSummary({ unsent, localOnly, lost, damaged, problem }: LeftBehind): string {
+  const parts = [
+    counted(unsent.length, 'change is not sent', 'changes are not sent'),
+    counted(localOnly.length, 'file is on this machine only', 'files are on this machine only'),
+    counted(lost.length, 'file is in lost+found', 'files are in lost+found'),
+    counted(damaged.length, 'file is damaged and set aside', 'files are damaged and set aside'),
+  ]
+  return [...(problem === undefined ? [] : [problem]), ...parts.filter((part) => part !== '')].join(', ')
+}
+
+/** One line for each thing that was left. */
+export function leftLines({ unsent, localOnly, lost, damaged }: LeftBehind): string[] {
+  return [
+    ...unsent.map(unsentLine),
+    ...localOnly.map(({ path, bytes }) => `${printable(path)}  on this machine only  ${formatBytes(bytes)}`),
+    ...lost.map(
+      ({ file, path, name, bytes }) =>
+        `${printable(path ?? `${name} (never closed)`)}  lost+found  ${formatBytes(bytes)}  ${file}`,
+    ),
+    ...damaged.map((file) => `damaged, set aside: ${file}`),
+  ]
+}
+
+/** The one command that goes on with a drive. */
+export function resumeCommand(drive: Drive): string {
+  const { project, mountpoint, baseUrl, stateDir } = drive
+  const isUsualPlace = mountpoint === join(homeOf(), project)
+  const isUsualState = planMount({ project, mountpoint, baseUrl }).stateDir === stateDir
+  const words = [project, ...(isUsualPlace ? [] : [mountpoint]), '--base-url', baseUrl]
+  if (!isUsualState) words.push('--state-dir', stateDir)
+  return ['docmount', 'mount', ...words].map(shellWord).join(' ')
+}
+
+/** Said to somebody who mounts the same project elsewhere, or through another address. */
+export function leftElsewhere(folder: LeftFolder): string {
+  const { drive, left, stateDir } = folder
+  const whose = drive === undefined ? stateDir : `the drive ${drive.mountpoint} (${drive.baseUrl})`
+  return `of ${whose}, which is not mounted: ${leftSummary(left)}; ${wayOn(folder)}`
+}
+
+/** How what was left is sent, or at least saved. */
+export function wayOn({ drive }: LeftFolder): string {
+  return drive === undefined
+    ? 'mount the project where it was to send it, or: docmount recover --all FOLDER'
+    : `sent by: ${resumeCommand(drive)}`
+}
+
+function counted(count: number, one: string, many: string): string {
+  return count === 0 ? '' : `${count} ${count === 1 ? one : many}`
+}

@@ -1,0 +1,124 @@
+// What `docmount recover --all` does: copies everything that is not with the service, of every drive of this user, whether
+// it is mounted or not. Reads state folders only, so that it also works when no daemon does. Changes nothing there.
+
+import { constants, realpathSync } from 'node:fs'
+import { copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { digestOfBytes, isSameDigest } from '../content/digest.ts'
+import { readJournal, type JournalContent } from '../content/spool/journal-reading.ts'
+import { placeUnder } from '../content/spool/lost-and-found.ts'
+import { findStateFolders, type StateFolder } from '../daemon/drive-file.ts'
+import { DaemonError } from '../daemon/daemon-error.ts'
+import { findMountOf } from '../daemon/find-mount.ts'
+import { readLeftBehind } from '../daemon/left-behind.ts'
+import { readOwnRecords, servedStateFolders } from '../daemon/own-records.ts'
+import { exitCodes } from './exit-codes.ts'
+import { printable } from './output.ts'
+
+/** One thing to copy, and where it goes below the drive's folder. */
+interface Piece {
+  readonly path: string
+  readonly write: (target: string) => Promise<unknown>
+}
+
+/** Prints every new file; sets the exit code where something could not be copied. */
+export async function runRecoverAll(destination: string): Promise<void> {
+  const folder = resolve(destination)
+  const onDrive = await findMountOf(folder)
+  if (onDrive !== undefined)
+    throw new DaemonError(`${folder} lies inside the drive ${onDrive.found.mountpoint}; choose another place`)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const target = realpathSync(folder)
+  let count = 0
+  const served = await servedStateFolders()
+  for (const state of await allStateFolders())
+    count += await copyDrive(state, target, served.has(state.stateDir))
+  if (count === 0) console.error('docmount: there is nothing to copy: everything is with the service')
+}
+
+/** Those at the usual place, and those that somebody chose for a drive that is mounted now. */
+async function allStateFolders(): Promise<readonly StateFolder[]> {
+  const folders = new Map((await findStateFolders()).map((folder) => [folder.stateDir, folder]))
+  for (const { stateDir } of await readOwnRecords())
+    if (!folders.has(stateDir)) folders.set(stateDir, { stateDir, drive: undefined })
+  return [...folders.values()]
+}
+
+async function copyDrive(
+  { stateDir, drive }: StateFolder,
+  destination: string,
+  isServed: boolean,
+): Promise<number> {
+  const name = basename(stateDir)
+  let count = 0
+  for (const piece of await piecesOf(stateDir, isServed)) {
+    try {
+      const file = await placeUnder(join(destination, name), piece.path, piece.write)
+      console.log(printable(file))
+      count++
+    } catch (error) {
+      const what = `${printable(piece.path)} of ${drive?.mountpoint ?? stateDir}`
+      // Content leaves the spool when the service has it.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') console.error(`docmount: ${what} has been sent`)
+      else {
+        console.error(`docmount: ${what} is not copied: ${(error as Error).message}`)
+        process.exitCode = exitCodes.failure
+      }
+    }
+  }
+  return count
+}
+
+async function piecesOf(stateDir: string, isServed: boolean): Promise<Piece[]> {
+  const spoolDir = join(stateDir, 'spool')
+  const pieces: Piece[] = []
+  try {
+    const journal = readJournal(stateDir)
+    if (journal !== undefined) pieces.push(...journaledPieces(journal, spoolDir, stateDir))
+  } catch (error) {
+    // What lies in the spool is copied all the same.
+    console.error(`docmount: ${stateDir}: ${(error as Error).message}`)
+    process.exitCode = exitCodes.failure
+  }
+  const { lost } = await readLeftBehind(stateDir)
+  for (const { file, path, name } of lost) {
+    // Of a drive that is mounted, what no row names is being written at this moment.
+    if (isServed && dirname(file) === spoolDir) continue
+    pieces.push({
+      path: join('lost+found', path ?? name),
+      write: (target) => copyFile(file, target, constants.COPYFILE_EXCL),
+    })
+  }
+  return pieces
+}
+
+function journaledPieces(journal: JournalContent, spoolDir: string, stateDir: string): Piece[] {
+  const pieces: Piece[] = []
+  let withoutContent = 0
+  for (const { path, spool, digest } of journal.intentions) {
+    if (spool === undefined) withoutContent++
+    else pieces.push({ path, write: writerOf(journal, join(spoolDir, spool), spool, digest) })
+  }
+  for (const { path, spool } of journal.scratch)
+    if (spool !== undefined) pieces.push({ path, write: writerOf(journal, join(spoolDir, spool), spool) })
+  if (withoutContent > 0)
+    console.error(
+      `docmount: ${stateDir}: ${withoutContent} deletes and renames have no content of their own to copy`,
+    )
+  return pieces
+}
+
+/** Small content is in the journal, and only there for sure. */
+function writerOf(
+  journal: JournalContent,
+  file: string,
+  spool: string,
+  digest?: { readonly size: number; readonly sha256: string },
+): Piece['write'] {
+  const bytes = journal.contents.get(spool)
+  const isSaved = bytes !== undefined && (digest === undefined || isSameDigest(digestOfBytes(bytes), digest))
+  return (target) =>
+    isSaved
+      ? writeFile(target, bytes, { flag: 'wx', mode: 0o600 })
+      : copyFile(file, target, constants.COPYFILE_EXCL)
+}

@@ -1,0 +1,78 @@
+// The journal as anybody may read it, also while a daemon writes it, and also when none is there any more: read-only,
+// without the lock, without repair.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'libsql'
+import type { Intention } from '../intention.ts'
+import { schemaVersion } from './journal-migrations.ts'
+import { intentionOf, isSealed, scratchOf, type Row, type ScratchRow } from './journal-rows.ts'
+
+export interface JournalContent {
+  /** Oldest first. Rows that were damaged are left out. */
+  readonly intentions: readonly Intention[]
+  readonly scratch: readonly ScratchRow[]
+  /** Small content, by the id of its spool file. */
+  readonly contents: ReadonlyMap<string, Uint8Array>
+  /** Ids of spool files that are of no use any more. */
+  readonly dropped: ReadonlySet<string>
+  /** True where it holds nothing at all that a later run could need. */
+  readonly isEmpty: boolean
+}
+
+/** Of no use to anybody without the rest. */
+const tablesOfNoUse: ReadonlySet<string> = new Set(['dropped', 'counter'])
+
+/** Undefined where the folder has no journal. Throws, in words for people, where it cannot be read. */
+export function readJournal(stateDir: string): JournalContent | undefined {
+  const path = join(stateDir, 'journal.db')
+  if (!existsSync(path)) return undefined
+  const db = openToRead(path)
+  try {
+    return contentOf(db)
+  } catch (error) {
+    throw new Error(`its journal cannot be read (${(error as Error).message})`, { cause: error })
+  } finally {
+    db.close()
+  }
+}
+
+/** True where no table of the database has a row; also where there is no such file, or nothing in it. */
+export function isEmptyDatabase(path: string): boolean {
+  if (!existsSync(path)) return true
+  const db = openToRead(path)
+  try {
+    return tablesOf(db).every((table) => isEmptyTable(db, table))
+  } finally {
+    db.close()
+  }
+}
+
+function openToRead(path: string): Database.Database {
+  return new Database(path, { readonly: true, timeout: 1_000 })
+}
+
+function contentOf(db: Database.Database): JournalContent {
+  const { user_version: version } = db.prepare('pragma user_version').get() as { user_version: number }
+  if (version > schemaVersion) throw new Error('a newer docmount wrote it')
+  const tables = tablesOf(db)
+  const all = (table: string, order: string): Row[] =>
+    tables.includes(table) ? (db.prepare(`select * from ${table} order by ${order}`).all() as Row[]) : []
+  const contents = all('content', 'spool') as unknown as { spool: string; bytes: ArrayBuffer }[]
+  return {
+    intentions: all('intention', 'id').filter(isSealed).map(intentionOf),
+    scratch: all('scratch', 'path').map(scratchOf),
+    contents: new Map(contents.map(({ spool, bytes }) => [spool, new Uint8Array(bytes)])),
+    dropped: new Set(all('dropped', 'id').map(({ spool }) => String(spool))),
+    isEmpty: tables.every((table) => tablesOfNoUse.has(table) || isEmptyTable(db, table)),
+  }
+}
+
+function tablesOf(db: Database.Database): string[] {
+  const rows = db.prepare(`select name from sqlite_master where type = 'table' and name not like 'sqlite_%'`)
+  return (rows.all() as { name: string }[]).map(({ name }) => name)
+}
+
+function isEmptyTable(db: Database.Database, table: string): boolean {
+  return db.prepare(`select 1 from "${table}" limit 1`).get() === undefined
+}

@@ -1,0 +1,57 @@
+// Who may write to a state folder: one process at a time. The lock is an exclusive transaction, which ends with the process,
+// however that ends.
+
+import { statSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'libsql'
+import { ErrnoError } from '../../errno-error.ts'
+import { isDamage } from './journal-salvage.ts'
+import { makePrivateDatabase, makePrivateFolder } from './private-file.ts'
+
+/** A folder that was removed or moved while it was being locked is tried again so often. */
+const mostAttempts = 5
+
+/**
+ * Makes the folder where it is missing, and holds it until `close`. In a database of its own, without prepared statements,
+ * which would keep the connection open until they are collected. Throws EBUSY where another process has it.
+ */
+export function lockStateFolder(stateDir: string): { close(): void } {
+  const path = join(stateDir, 'lock.db')
+  for (let attempt = 1; ; attempt++) {
+    try {
+      makePrivateFolder(stateDir)
+      makePrivateDatabase(path)
+      const before = statSync(path).ino
+      const lock = lockFile(path, stateDir)
+      // Whoever removes an empty state folder does so under this lock: what was locked may be there no more.
+      if (statSync(path, { throwIfNoEntry: false })?.ino === before) return lock
+      lock.close()
+      if (attempt === mostAttempts) throw inUse(stateDir)
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'ENOENT' || attempt === mostAttempts) throw error
+    }
+  }
+}
+
+function lockFile(path: string, stateDir: string): Database.Database {
+  const lock = new Database(path)
+  try {
+    lock.exec('begin exclusive')
+    return lock
+  } catch (error) {
+    lock.close()
+    if (isDamage(error) && statSync(path).size > 0) {
+      // Nobody has it, or it would be busy. There is nothing in it; the same file, so that it locks out whoever comes.
+      truncateSync(path)
+      return lockFile(path, stateDir)
+    }
+    if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error
+    throw inUse(stateDir, error)
+  }
+}
+
+function inUse(stateDir: string, cause?: unknown): ErrnoError {
+  return new ErrnoError('EBUSY', `another docmount uses the state folder ${stateDir}: unmount it first`, {
+    cause,
+  })
+}

@@ -1,0 +1,76 @@
+// Which drive a state folder belongs to, in a small file inside it: so that the folder is understood when its daemon is
+// gone, and found when it lies elsewhere.
+
+import { mkdir, readFile, readdir, rename, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { isAtOrUnder } from './path-inside.ts'
+import type { MountPlan } from './mount-plan.ts'
+import { xdgFolder } from './xdg.ts'
+
+export const driveFileName = 'drive.json'
+
+/** What is remembered of a drive. */
+export interface DriveFile {
+  readonly project: string
+  readonly baseUrl: string
+  readonly mountpoint: string
+  readonly stateDir: string
+  /** Where its daemon's mount record is. */
+  readonly runtimeDir: string
+}
+
+export interface StateFolder {
+  readonly stateDir: string
+  /** Undefined where the folder does not tell: an earlier docmount made it. */
+  readonly drive: DriveFile | undefined
+}
+
+/** Remembers the drive in its state folder, and where that is not at the usual place, there as well. */
+export async function writeDriveFile(plan: MountPlan): Promise<void> {
+  const { project, baseUrl, mountpoint, stateDir, runtimeDir } = plan
+  const text = JSON.stringify({ project, baseUrl, mountpoint, stateDir, runtimeDir } satisfies DriveFile)
+  await writeBeside(join(stateDir, driveFileName), text)
+  const pointer = pointerOf(plan)
+  if (pointer !== undefined) await writeBeside(pointer, text)
+}
+
+/** Where a drive is remembered whose state folder lies elsewhere; undefined where that is not needed, or not possible. */
+export function pointerOf({ id, stateDir, mountpoint }: MountPlan): string | undefined {
+  const folder = xdgFolder('state')
+  const isElsewhere = dirname(stateDir) !== folder && !isAtOrUnder(folder, mountpoint)
+  return isElsewhere ? join(folder, `${id}.${driveFileName}`) : undefined
+}
+
+/** Every state folder of this user, whatever is in it. */
+export async function findStateFolders(): Promise<readonly StateFolder[]> {
+  const folder = xdgFolder('state')
+  const names = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  const found = new Map<string, StateFolder>()
+  for (const entry of names) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory() && entry.name !== 'run') {
+      found.set(path, { stateDir: path, drive: await readDriveFile(join(path, driveFileName)) })
+    } else if (entry.name.endsWith(`.${driveFileName}`)) {
+      const drive = await readDriveFile(path)
+      if (drive !== undefined) found.set(drive.stateDir, { stateDir: drive.stateDir, drive })
+    }
+  }
+  return [...found.values()]
+}
+
+async function writeBeside(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  await writeFile(`${file}.new`, text, { mode: 0o600 })
+  await rename(`${file}.new`, file)
+}
+
+async function readDriveFile(file: string): Promise<DriveFile | undefined> {
+  try {
+    const value = JSON.parse(await readFile(file, 'utf8')) as Partial<DriveFile> | null
+    const { project, baseUrl, mountpoint, stateDir, runtimeDir } = value ?? {}
+    const fields = [project, baseUrl, mountpoint, stateDir, runtimeDir]
+    return fields.every((field) => typeof field === 'string') ? (value as DriveFile) : undefined
+  } catch {
+    return undefined
+  }
+}

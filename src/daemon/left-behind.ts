@@ -1,0 +1,101 @@
+// What a state folder holds that is not with the service, as anybody may read it: of a drive that is not mounted, or
+// whose daemon does not answer. Changes nothing.
+
+import { readdirSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { JournalContent } from '../content/spool/journal-reading.ts'
+import type { LostContent } from '../content/spool/lost-and-found.ts'
+import type { LocalFile, Unsent } from '../fs/status.ts'
+import { whyLocal } from '../fs/tree/scratch.ts'
+import { unsentOf } from '../fs/unsent/unsent-of.ts'
+import { findStateFolders, type StateFolder } from './drive-file.ts'
+import { servedStateFolders } from './own-records.ts'
+
+export interface LeftBehind {
+  readonly unsent: readonly Unsent[]
+  /** Files that were on their way to become documents. */
+  readonly localOnly: readonly LocalFile[]
+  readonly lost: readonly LostContent[]
+  /** Files that were damaged and are set aside. */
+  readonly damaged: readonly string[]
+  /** Why it cannot be told, in words. */
+  readonly problem: string | undefined
+}
+
+/** A state folder with something in it that no daemon sends. */
+export interface LeftFolder extends StateFolder {
+  readonly left: LeftBehind
+}
+
+const nothing: LeftBehind = { unsent: [], localOnly: [], lost: [], damaged: [], problem: undefined }
+
+/** Never throws: what cannot be read is named. */
+export async function readLeftBehind(stateDir: string): Promise<LeftBehind> {
+  const names = namesIn(stateDir)
+  if (!['journal.db', 'lost+found', 'spool'].some((name) => names.includes(name))) return nothing
+  const damaged = names
+    .filter((name) => name.includes('.damaged-') && !name.endsWith('-wal'))
+    .map((name) => join(stateDir, name))
+  const { LostAndFound, strayIn } = await import('../content/spool/lost-and-found.ts')
+  const spoolDir = join(stateDir, 'spool')
+  const lost = new LostAndFound(stateDir).list()
+  try {
+    const { readJournal } = await import('../content/spool/journal-reading.ts')
+    const journal = readJournal(stateDir)
+    if (journal === undefined)
+      return { ...nothing, damaged, lost: [...lost, ...strayIn(spoolDir, () => false)] }
+    const stray = strayIn(spoolDir, wantedBy(journal))
+    return { ...rowsOf(journal, spoolDir), damaged, lost: [...lost, ...stray], problem: undefined }
+  } catch (error) {
+    const stray = strayIn(spoolDir, () => false)
+    return { ...nothing, damaged, lost: [...lost, ...stray], problem: (error as Error).message }
+  }
+}
+
+function wantedBy({ intentions, scratch, dropped }: JournalContent): (id: string) => boolean {
+  const named = new Set([...intentions, ...scratch].map(({ spool }) => spool))
+  return (id) => named.has(id) || dropped.has(id)
+}
+
+function rowsOf(journal: JournalContent, spoolDir: string): Pick<LeftBehind, 'unsent' | 'localOnly'> {
+  const facts = { isRunning: false, now: Date.now(), spoolDir }
+  const sizeOf = (spool: string): number | undefined =>
+    journal.contents.get(spool)?.length ?? statSync(join(spoolDir, spool), { throwIfNoEntry: false })?.size
+  return {
+    // Content leaves the spool when the service has it: a row that a power cut brought back stands for nothing.
+    unsent: journal.intentions
+      .filter(({ spool }) => spool === undefined || sizeOf(spool) !== undefined)
+      .map((intention) => unsentOf(intention, facts)),
+    localOnly: journal.scratch.flatMap(({ path, spool }) => {
+      // What its program alone wants is nothing that is missed.
+      const isDropping = whyLocal(basename(path), () => false) !== undefined
+      const bytes = spool === undefined || isDropping ? 0 : (sizeOf(spool) ?? 0)
+      return bytes === 0 ? [] : [{ path, bytes, why: 'its drive is not mounted' }]
+    }),
+  }
+}
+
+/** True where there is nothing a person would miss. */
+export function isNothing({ unsent, localOnly, lost, damaged, problem }: LeftBehind): boolean {
+  return problem === undefined && [unsent, localOnly, lost, damaged].every(({ length }) => length === 0)
+}
+
+/** Every state folder of this user that holds something and has no daemon. */
+export async function findLeftFolders(): Promise<readonly LeftFolder[]> {
+  const served = await servedStateFolders()
+  const found: LeftFolder[] = []
+  for (const folder of await findStateFolders()) {
+    if (served.has(folder.stateDir)) continue
+    const left = await readLeftBehind(folder.stateDir)
+    if (!isNothing(left)) found.push({ ...folder, left })
+  }
+  return found
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}

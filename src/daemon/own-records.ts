@@ -1,0 +1,21 @@
+// The mount records of this user, wherever their daemons put them: with another $XDG_RUNTIME_DIR, or without one, a person is
+// the same.
+
+import { findStateFolders } from './drive-file.ts'
+import { isAlive, type MountRecord, readMountRecords } from './mount-record.ts'
+import { runtimeFolder } from './xdg.ts'
+
+/** Those in `runtimeDir`, and those that the state folders lead to. */
+export async function readOwnRecords(runtimeDir: string = runtimeFolder()): Promise<readonly MountRecord[]> {
+  const folders = new Set([runtimeDir])
+  for (const { drive } of await findStateFolders()) if (drive !== undefined) folders.add(drive.runtimeDir)
+  const records = await Promise.all([...folders].map(readMountRecords))
+  return records.flat()
+}
+
+/** State folders that a daemon of this user has. */
+export async function servedStateFolders(): Promise<ReadonlySet<string>> {
+  const served = new Set<string>()
+  for (const record of await readOwnRecords()) if (await isAlive(record)) served.add(record.stateDir)
+  return served
+}

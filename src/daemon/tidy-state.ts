@@ -1,0 +1,19 @@
+// When a mount has failed or ended: a state folder that holds nothing goes. One that somebody chose is theirs, and stays.
+
+import { rm } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
+import { driveFileName, pointerOf } from './drive-file.ts'
+import { isNothing, readLeftBehind } from './left-behind.ts'
+import type { MountPlan } from './mount-plan.ts'
+import { xdgFolder } from './xdg.ts'
+
+/** Never throws, and never removes what is not understood. Only when the drive's daemon has let go of the folder. */
+export async function tidyState(plan: MountPlan): Promise<void> {
+  const { stateDir, logFile } = plan
+  const pointer = pointerOf(plan)
+  if (pointer !== undefined && isNothing(await readLeftBehind(stateDir))) await rm(pointer, { force: true })
+  if (dirname(stateDir) !== xdgFolder('state')) return
+  const { removeEmptyState } = await import('../content/spool/empty-state.ts')
+  const log = basename(logFile)
+  removeEmptyState(stateDir, (name) => name === driveFileName || name === log || name === `${log}.1`)
+}

@@ -1,0 +1,162 @@
+// What is not sent is never out of sight: it is named when its drive is gone, with the command that sends it, and can be
+// copied out without any drive.
+
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { startDesk, type Desk } from '../support/desk.ts'
+import { whyNoFuse } from '../support/fuse.ts'
+import { run } from '../support/run.ts'
+import { project } from '../support/service.ts'
+
+interface ShownDrive {
+  readonly mountpoint?: string
+  readonly state: string
+  readonly command?: string
+  readonly unsent?: readonly { readonly path: string }[]
+}
+
+let desk: Desk
+beforeEach(async () => {
+  desk = await startDesk()
+})
+afterEach(() => desk.close())
+
+async function shown(): Promise<readonly ShownDrive[]> {
+  const drives = JSON.parse((await desk.docmount('status', '--json')).stdout) as ShownDrive[]
+  // Other users' drives may be mounted on this machine.
+  return drives.filter(({ state }) => state !== 'unknown')
+}
+
+/** A drive that ended with a document unsent, because the service was away. */
+async function leaveUnsent(name: string, ...args: readonly string[]): Promise<string> {
+  const drive = await desk.mount(name, '--close-wait', '0', ...args)
+  await desk.testService.stop()
+  await desk.save(join(drive, 'a.txt'), 'kept')
+  expect((await desk.docmount('unmount', drive, '--timeout', '100ms')).code).toBe(1)
+  return drive
+}
+
+function stateFolders(): Promise<string[]> {
+  return readdir(join(desk.home, '.local/state/docmount'))
+}
+
+describe.skipIf(whyNoFuse() !== undefined)('what a drive left unsent', () => {
+  test('is named by status with the command that sends it, until it is sent', async () => {
+    const drive = await leaveUnsent('drive')
+    const [left] = await shown()
+    expect(left).toMatchObject({ mountpoint: drive, state: 'unmounted', unsent: [{ path: '/a.txt' }] })
+    const { stdout } = await desk.docmount('status')
+    expect(stdout).toContain(`${drive}  ${project} at ${desk.testService.baseUrl}  unmounted`)
+    expect(stdout).toContain(`sent by: ${left?.command}`)
+    await desk.testService.start()
+    const words = (left?.command ?? '').split(' ')
+    expect(words[0]).toBe('docmount')
+    expect((await desk.docmount(...words.slice(1))).code).toBe(0)
+    expect((await desk.docmount('wait', drive, '--timeout', '20s')).code).toBe(0)
+    expect((await desk.testService.other.bytes('/a.txt')).toString()).toBe('kept')
+    expect((await desk.docmount('unmount', drive)).code).toBe(0)
+    expect(await shown()).toEqual([])
+  })
+
+  test('is named after a crash, also when the record of it is gone', async () => {
+    const drive = await desk.mount('drive', '--close-wait', '0')
+    await desk.testService.stop()
+    await desk.save(join(drive, 'a.txt'), 'kept')
+    await desk.kill(drive)
+    expect(await shown()).toMatchObject([
+      { mountpoint: drive, state: 'dead', left: { unsent: [{ path: '/a.txt' }] } },
+    ])
+    expect((await desk.docmount('unmount', drive)).code).toBe(1)
+    expect(await shown()).toMatchObject([
+      { mountpoint: drive, state: 'unmounted', unsent: [{ path: '/a.txt' }] },
+    ])
+  })
+
+  test('is named where its state folder was chosen', async () => {
+    const drive = await leaveUnsent('drive', '--state-dir', join(desk.home, 'a state'))
+    const [left] = await shown()
+    expect(left).toMatchObject({ mountpoint: drive, state: 'unmounted' })
+    expect(left?.command).toContain(`--state-dir '${join(desk.home, 'a state')}'`)
+  })
+
+  test('is told to whoever mounts the same project elsewhere', async () => {
+    const drive = await leaveUnsent('drive')
+    await desk.testService.start()
+    await mkdir(join(desk.home, 'other'))
+    const { code, stderr } = await desk.docmount('mount', project, join(desk.home, 'other'))
+    expect(stderr).toMatch(
+      /^docmount: of the drive .*, which is not mounted: 1 change is not sent; sent by: docmount mount/,
+    )
+    expect(stderr).toContain(drive)
+    expect(code).toBe(0)
+  })
+
+  test('is copied out of every drive at once, mounted or not, under names that do not collide', async () => {
+    await leaveUnsent('drive')
+    await desk.testService.start()
+    const other = join(desk.home, 'other')
+    await mkdir(other)
+    await desk.docmount('mount', project, other, '--close-wait', '0')
+    await desk.testService.stop()
+    await desk.save(join(other, 'a.txt'), 'of the other')
+    const folder = join(desk.home, 'rescued')
+    for (const times of [1, 2]) {
+      const { code, stdout } = await desk.docmount('recover', '--all', folder)
+      expect(code).toBe(0)
+      const files = stdout.trim().split('\n')
+      const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')))
+      expect(texts.sort(), `time ${times}`).toEqual(['kept', 'of the other'])
+      expect(new Set(files).size).toBe(2)
+    }
+    expect((await shown()).map(({ state }) => state).sort()).toEqual(['live', 'unmounted'])
+  })
+
+  test('is copied out although the journal is damaged', async () => {
+    const drive = await leaveUnsent('drive')
+    const [state = ''] = (await stateFolders()).filter((name) => name.startsWith(project))
+    const stateDir = join(desk.home, '.local/state/docmount', state)
+    for (const part of ['', '-wal', '-shm']) await run('rm', ['-f', join(stateDir, `journal.db${part}`)])
+    await writeFile(join(stateDir, 'journal.db'), 'no journal')
+    expect((await desk.docmount('status')).stdout).toMatch(/its journal cannot be read/)
+    const { code, stdout } = await desk.docmount('recover', '--all', join(desk.home, 'rescued'))
+    expect(code).toBe(1)
+    expect(await readFile(stdout.trim(), 'utf8')).toBe('kept')
+    expect(drive).toBeTruthy()
+  })
+})
+
+describe.skipIf(whyNoFuse() !== undefined)('a state folder', () => {
+  test('that holds nothing goes when a mount fails', async () => {
+    await mkdir(join(desk.home, 'drive'))
+    const { code } = await desk.docmount('mount', 'nosuch', join(desk.home, 'drive'))
+    expect(code).toBe(1)
+    expect(await stateFolders()).toEqual([])
+    await desk.testService.stop()
+    expect((await desk.docmount('mount', project, join(desk.home, 'drive'))).code).toBe(75)
+    expect(await stateFolders()).toEqual([])
+  })
+
+  test('that holds something stays when a mount fails, whatever it is', async () => {
+    await leaveUnsent('drive')
+    const before = await stateFolders()
+    desk.env = { ...desk.env, DOCMOUNT_API_KEY: 'dmk_WRONG' }
+    await desk.testService.start()
+    expect((await desk.docmount('mount', project, join(desk.home, 'drive'))).code).toBe(1)
+    expect(await stateFolders()).toEqual(before)
+    expect(await shown()).toMatchObject([{ unsent: [{ path: '/a.txt' }] }])
+  })
+})
+
+test.skipIf(whyNoFuse() !== undefined)(
+  'a drive is its person’s with and without XDG_RUNTIME_DIR',
+  async () => {
+    const drive = await desk.mount('drive')
+    const { XDG_RUNTIME_DIR: _runtime, ...without } = desk.env
+    desk.env = { ...without, XDG_RUNTIME_DIR: join(desk.home, 'elsewhere') }
+    expect(await shown()).toMatchObject([{ mountpoint: drive, state: 'live' }])
+    expect((await desk.docmount('mount', project, drive)).stderr).toContain('is mounted there already')
+    expect(await desk.docmount('unmount', drive)).toMatchObject({ code: 0, stderr: '' })
+    expect(await desk.records()).toEqual([])
+  },
+)

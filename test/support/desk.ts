@@ -1,0 +1,100 @@
+// A person at a command line: a home of their own, a service, and drives that are taken away at the end.
+
+import { spawn } from 'node:child_process'
+import { mkdir, readFile, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isAlive, type MountRecord } from '../../src/daemon/mount-record.ts'
+import { run, type Ran } from './run.ts'
+import { project, startTestService, type TestService } from './service.ts'
+import { makeTemporaryFolder } from './temporary-folder.ts'
+import { waitUntil } from './wait-until.ts'
+
+const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
+
+export interface Desk {
+  readonly home: string
+  readonly testService: TestService
+  /** For every command; may be changed. */
+  env: NodeJS.ProcessEnv
+  docmount(...args: readonly string[]): Promise<Ran>
+  /** Mounts the project at `home/name` and answers where. Throws where that fails or says anything on standard error. */
+  mount(name: string, ...args: readonly string[]): Promise<string>
+  /** Saves a document in a process of its own. */
+  save(path: string, text: string): Promise<Ran>
+  /** Ends the daemon of a drive at once, as a crash does. */
+  kill(mountpoint: string): Promise<void>
+  records(): Promise<readonly MountRecord[]>
+  close(): Promise<void>
+}
+
+export async function startDesk(): Promise<Desk> {
+  const temporary = await makeTemporaryFolder()
+  const testService = await startTestService()
+  const home = temporary.path
+  await mkdir(join(home, 'run'))
+
+  async function records(): Promise<readonly MountRecord[]> {
+    const found: MountRecord[] = []
+    for (const folder of [join(home, 'run', 'docmount'), join(home, '.local/state/docmount/run')])
+      for (const name of await readdir(folder).catch(() => []))
+        if (name.endsWith('.json'))
+          found.push(JSON.parse(await readFile(join(folder, name), 'utf8')) as MountRecord)
+    return found
+  }
+
+  const desk: Desk = {
+    home,
+    testService,
+    env: {
+      PATH: process.env['PATH'],
+      HOME: home,
+      XDG_RUNTIME_DIR: join(home, 'run'),
+      DOCMOUNT_BASE_URL: testService.baseUrl,
+      DOCMOUNT_API_KEY: testService.apiKey,
+    },
+    docmount: (...args) => run(process.execPath, [cli, ...args], { env: desk.env, mayFail: true }),
+    async mount(name, ...args) {
+      const mountpoint = join(home, name)
+      await mkdir(mountpoint, { recursive: true })
+      const { code, stderr } = await desk.docmount('mount', project, mountpoint, ...args)
+      if (code !== 0 || stderr !== '') throw new Error(`mount: exit code ${code}: ${stderr}`)
+      return mountpoint
+    },
+    save: (path, text) =>
+      run('timeout', ['20', 'sh', '-c', 'printf %s "$2" > "$1"', 'sh', path, text], { mayFail: true }),
+    async kill(mountpoint) {
+      const record = (await records()).find((found) => found.mountpoint === mountpoint)
+      if (record === undefined) throw new Error(`no drive at ${mountpoint}`)
+      process.kill(record.pid, 'SIGKILL')
+      await waitUntil('the daemon to end', async () => !(await isAlive(record)))
+    },
+    records,
+    async close() {
+      for (const record of await records()) if (await isAlive(record)) process.kill(record.pid, 'SIGKILL')
+      const mounts = await readFile('/proc/self/mounts', 'utf8')
+      for (const line of mounts.split('\n')) {
+        const mountpoint = line.split(' ')[1] ?? ''
+        if (mountpoint.startsWith(`${home}/`)) await run('umount', ['-l', mountpoint], { mayFail: true })
+      }
+      await testService.close()
+      await temporary.remove()
+    },
+  }
+  return desk
+}
+
+/** Starts a program that stays in a folder, and answers when it is there. */
+export async function occupy(folder: string): Promise<{ leave(): Promise<void> }> {
+  const child = spawn('sh', ['-c', 'cd "$1" && echo in && exec sleep 60', 'sh', folder], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  await new Promise((there) => child.stdout.once('data', there))
+  return {
+    async leave() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const ended = new Promise((end) => child.once('exit', end))
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
