@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { drain, readError, readJson } from './answer-body.ts'
+import type { Bandwidth } from './bandwidth.ts'
 import { decoded } from './content-coding.ts'
 import { Deadline } from './deadline.ts'
 import { ApiError } from './errors.ts'
@@ -50,6 +51,8 @@ export interface CallerOptions {
   readonly keys: KeyHolder
   readonly userAgent: string
   readonly deadlineMs: number
+  /** For bodies that stream. */
+  readonly bandwidth: Bandwidth | undefined
   readonly onRequest: ((record: RequestRecord) => void) | undefined
   readonly log: Log
   readonly random: () => number
@@ -140,7 +143,7 @@ async function attemptOnce(
       target: caller.basePath + spec.target,
       headers: headersOf(caller, spec, key),
       signal: deadline.signal,
-      ...(spec.body === undefined ? {} : { body: spec.body.open(ended.signal, onProgress) }),
+      ...(spec.body === undefined ? {} : { body: bodyOf(caller, spec.body, ended.signal, onProgress) }),
     })
     status = answer.status
     bytes ??= bodyLengthOf(answer)
@@ -152,6 +155,18 @@ async function attemptOnce(
     const elapsedMs = performance.now() - startedAt
     caller.onRequest?.({ kind: 'api', ...call, status, attempt, elapsedMs, bytes })
   }
+}
+
+function bodyOf(
+  { bandwidth }: CallerOptions,
+  body: RequestBody,
+  signal: AbortSignal,
+  onProgress: () => void,
+): string | AsyncIterable<Uint8Array> {
+  const content = body.open(signal, onProgress)
+  if (bandwidth === undefined || typeof content === 'string') return content
+  // To wait for one's turn is progress, too.
+  return bandwidth.pace(content, signal, onProgress)
 }
 
 function headersOf(caller: CallerOptions, spec: CallSpec, key: string): Record<string, string> {

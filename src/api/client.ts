@@ -1,5 +1,6 @@
 // The typed client of the Project Document Service: HTTP in, objects out. Knows no filesystem, keeps no cache.
 
+import { Bandwidth } from './bandwidth.ts'
 import { InputError } from './errors.ts'
 import { createCaller } from './caller.ts'
 import { createDownloader } from './download.ts'
@@ -21,6 +22,8 @@ export interface ClientOptions {
   readonly connections?: number
   /** Milliseconds for a JSON call, retries included. Default 30,000. Uploads and reconciliation have their own. */
   readonly deadlineMs?: number
+  /** Bytes of bodies that go out in a second, and as many that come in. Default: no limit. */
+  readonly bytesPerSecond?: number
   readonly onRequest?: (record: RequestRecord) => void
   readonly userAgent?: string
   readonly log?: Log
@@ -39,7 +42,9 @@ export interface Client {
 
 /** Connects at the first call. Throws InputError for a base URL that is none. */
 export function createClient(options: ClientOptions): Client {
-  const { deadlineMs = 30_000, userAgent = 'docmount', log = silentLog, onRequest } = options
+  const { deadlineMs = 30_000, userAgent = 'docmount', log = silentLog, onRequest, bytesPerSecond } = options
+  const bandwidth = (): Bandwidth | undefined =>
+    bytesPerSecond === undefined ? undefined : new Bandwidth({ bytesPerSecond })
   const transport = createTransport(options.connections ?? 32)
   const call = createCaller({
     ...parseBaseUrl(options.baseUrl),
@@ -47,11 +52,18 @@ export function createClient(options: ClientOptions): Client {
     keys: createKeyHolder(options.apiKey),
     userAgent,
     deadlineMs,
+    bandwidth: bandwidth(),
     onRequest,
     log,
     random: Math.random,
   })
-  const download = createDownloader({ transport, userAgent, stallMs: deadlineMs, onRequest })
+  const download = createDownloader({
+    transport,
+    userAgent,
+    stallMs: deadlineMs,
+    bandwidth: bandwidth(),
+    onRequest,
+  })
 
   return {
     async projects(callOptions) {

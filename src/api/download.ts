@@ -1,5 +1,6 @@
 // Ranged downloads from presigned URLs. Never carries the key; never retried: whoever reads renews the URL first.
 
+import type { Bandwidth } from './bandwidth.ts'
 import { Deadline } from './deadline.ts'
 import { NetworkError } from './errors.ts'
 import type { CallDescription } from './errors.ts'
@@ -12,6 +13,7 @@ export interface DownloaderOptions {
   readonly userAgent: string
   /** Milliseconds without progress, where a call has no deadline of its own. */
   readonly stallMs: number
+  readonly bandwidth: Bandwidth | undefined
   readonly onRequest: ((record: RequestRecord) => void) | undefined
 }
 
@@ -27,6 +29,10 @@ export function createDownloader(downloader: DownloaderOptions): Downloader {
 
     const { watch } = options ?? {}
     const deadline = new Deadline([options?.signal, watch?.signal], options?.deadlineMs ?? downloader.stallMs)
+    const paced = (answer: Answer): Answer => ({
+      ...answer,
+      chunks: downloader.bandwidth?.pace(answer.chunks, deadline.signal) ?? answer.chunks,
+    })
     const startedAt = performance.now()
     let status: number | undefined
     let bytes: number | undefined
@@ -50,7 +56,7 @@ export function createDownloader(downloader: DownloaderOptions): Downloader {
       return {
         totalSize: part.totalSize,
         etag: answer.header('etag'),
-        chunks: chunksOf(call, answer, part, deadline, options?.deadlineMs === undefined),
+        chunks: chunksOf(call, paced(answer), part, deadline, options?.deadlineMs === undefined),
       }
     } catch (error) {
       deadline.dispose()

@@ -9,6 +9,8 @@ import { UsageError } from './usage-error.ts'
 /** What the commands that talk to the service have in common. */
 export interface ServiceOptions {
   readonly baseUrl?: string
+  /** Bytes per second, each way. */
+  readonly bwlimit?: number | undefined
 }
 
 /** For `.option(…)`: the flag and its description. */
@@ -38,7 +40,11 @@ export async function withClient<T>(
   const { createClient } = await import('../api/client.ts')
   let client: Client | undefined
   try {
-    client = createClient({ baseUrl, apiKey: configuration.key })
+    client = createClient({
+      baseUrl,
+      apiKey: configuration.key,
+      ...(options.bwlimit === undefined ? {} : { bytesPerSecond: options.bwlimit }),
+    })
     return await work(client, interruption.signal)
   } catch (error) {
     // By name, as everywhere in the command line: the class would load the client.

@@ -56,3 +56,17 @@ export function parseLifetimeMs(text: string): number {
   const days = /^(\d+)d$/.exec(text)?.[1]
   return days === undefined ? parseDurationMs(text) : Number(days) * 24 * unitsMs.h
 }
+
+/**
+ * `2M`, `500K`, `1.5MB` or `0` (undefined: no limit), in bytes per second; a bare K, M or G is KiB, MiB or GiB. Throws
+ * commander's usage error.
+ */
+export function parseRate(text: string): number | undefined {
+  const size = text.replace(/\/s$/i, '').replace(/([kmg])$/i, '$1iB')
+  try {
+    const bytes = parseSizeBytes(size)
+    return bytes === 0 ? undefined : bytes
+  } catch {
+    throw new InvalidArgumentError('Write bytes per second, like 500K, 2M or 0.')
+  }
+}

@@ -52,18 +52,27 @@ async function contentOf(file: string): Promise<BytesContent> {
   }
 }
 
-/** The same content, telling how many bytes were read. */
-export function watched(content: BytesContent, onRead: (done: number) => void): BytesContent {
+/** The same content, telling of every byte read; read anew, the bytes told so far are taken back first. */
+export function watched(content: BytesContent, onRead: (count: number) => void): BytesContent {
+  let told = 0
   return {
     ...content,
     async *open(signal) {
-      let done = 0
+      onRead(-told)
+      told = 0
       for await (const chunk of content.open(signal)) {
         yield chunk
-        onRead((done += chunk.length))
+        told += chunk.length
+        onRead(chunk.length)
       }
     },
   }
+}
+
+/** Throws UsageError for what is none of the service's types. */
+export function checkedMimetype(asked: string): Mimetype {
+  if (isMimetype(asked)) return asked
+  throw new UsageError(`--mimetype must be one of ${mimetypes.join(', ')}`)
 }
 
 /** What the user said, else what the names or the first bytes say. Throws UsageError where the service takes no such type. */
@@ -72,10 +81,7 @@ export async function mimetypeFor(
   name: string,
   document: LocalDocument,
 ): Promise<Mimetype> {
-  if (asked !== undefined) {
-    if (isMimetype(asked)) return asked
-    throw new UsageError(`--mimetype must be one of ${mimetypes.join(', ')}`)
-  }
+  if (asked !== undefined) return checkedMimetype(asked)
   const found = mimetypeOfName(name)
   if (found !== undefined) return found
   if (isTypeDecidedByContent(name)) {

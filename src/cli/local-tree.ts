@@ -1,5 +1,6 @@
 // Local files and folders as the documents they become: a folder is taken with everything in it.
 
+import { type Stats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { DaemonError } from '../daemon/daemon-error.ts'
@@ -8,23 +9,57 @@ export interface LocalFile {
   readonly local: string
   /** Where it goes, in the project. */
   readonly path: string
+  /** Size and times; a pipe or a device is none of our business here. */
+  readonly stats: Stats
 }
 
-/** Every file named, or under a folder named, with its path under `folder`, which ends with a slash. Throws DaemonError. */
-export async function localTree(locals: readonly string[], folder: string): Promise<LocalFile[]> {
+export interface LocalTree {
+  readonly files: readonly LocalFile[]
+  /** What lies in a folder and cannot be looked at. */
+  readonly unreadable: readonly { readonly path: string; readonly error: Error }[]
+}
+
+/**
+ * Every file named, or under a folder named, with its path under `folder`, which ends with a slash. Throws DaemonError for
+ * a name that is not there, and where two files would have one path.
+ */
+export async function localTree(locals: readonly string[], folder: string): Promise<LocalTree> {
   const files: LocalFile[] = []
-  for (const local of locals) await collect(local, folder + basename(local), files)
-  return files
+  const unreadable: { path: string; error: Error }[] = []
+
+  async function collect(local: string, path: string, stats: Stats, above: readonly string[]): Promise<void> {
+    if (!stats.isDirectory()) {
+      files.push({ local, path, stats })
+      return
+    }
+    const id = `${stats.dev}:${stats.ino}`
+    if (above.includes(id)) throw new DaemonError(`${local} leads back to a folder it lies in`)
+    for (const name of (await readdir(local)).toSorted()) {
+      const child = join(local, name)
+      try {
+        await collect(child, `${path}/${name}`, await stat(child), [...above, id])
+      } catch (error) {
+        unreadable.push({ path: child, error: error as Error })
+      }
+    }
+  }
+
+  for (const local of locals) await collect(local, folder + basename(local), await statNamed(local), [])
+  checkUnique(files)
+  return { files, unreadable }
 }
 
-async function collect(local: string, path: string, files: LocalFile[]): Promise<void> {
-  const stats = await stat(local).catch((error: NodeJS.ErrnoException) => {
+async function statNamed(local: string): Promise<Stats> {
+  return await stat(local).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? new DaemonError(`there is no file ${local}`, { cause: error }) : error
   })
-  if (!stats.isDirectory()) {
-    files.push({ local, path })
-    return
+}
+
+function checkUnique(files: readonly LocalFile[]): void {
+  const byPath = new Map<string, string>()
+  for (const { local, path } of files) {
+    const other = byPath.get(path)
+    if (other !== undefined) throw new DaemonError(`${other} and ${local} would both become ${path}`)
+    byPath.set(path, local)
   }
-  for (const name of (await readdir(local)).toSorted())
-    await collect(join(local, name), `${path}/${name}`, files)
 }

@@ -23,7 +23,7 @@ const flags = new Map([
 const valued = new Set(
   (
     'base_url driver cache_ttl close_wait cache_size state_dir cache_dir uid gid ' +
-    'unsupported_as on_conflict rename_limit log'
+    'unsupported_as on_conflict rename_limit bwlimit log'
   ).split(' '),
 )
 

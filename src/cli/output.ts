@@ -1,7 +1,4 @@
-// How commands print: tables for people, JSON for scripts, a progress line for a waiting terminal. Results go to stdout,
-// everything else to stderr.
-
-import { formatBytes } from './durations.ts'
+// How commands print: tables for people, JSON for scripts. Results go to stdout, everything else to stderr.
 
 /** One value as JSON, for scripts. */
 export function printJson(value: unknown): void {
@@ -50,39 +47,4 @@ function cellText(cell: Cell): string {
 /** A name without what a terminal would obey: control characters become `?`, as `ls` shows them. */
 export function printable(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, '?')
-}
-
-export interface Progress {
-  /** How far it is, in bytes or pieces. */
-  update(done: number): void
-  /** Takes the line away. */
-  end(): void
-}
-
-export interface ProgressOptions {
-  readonly total?: number | undefined
-  /** How a number is written. Default: bytes. */
-  readonly format?: (count: number) => string
-}
-
-const redrawMs = 100
-
-/** A line on stderr that is drawn anew; nothing where stderr is no terminal. */
-export function startProgress(label: string, options: ProgressOptions = {}): Progress {
-  if (!process.stderr.isTTY) return { update() {}, end() {} }
-  const { total, format = formatBytes } = options
-  let drawnAt = 0
-  return {
-    update(done) {
-      const now = performance.now()
-      if (now - drawnAt < redrawMs) return
-      drawnAt = now
-      const percent = total === undefined || total === 0 ? '' : ` ${Math.floor((100 * done) / total)} %`
-      const whole = total === undefined ? '' : ` of ${format(total)}`
-      process.stderr.write(`\r\u001b[K${printable(label)}  ${format(done)}${whole}${percent}`)
-    },
-    end() {
-      if (drawnAt > 0) process.stderr.write('\r\u001b[K')
-    },
-  }
 }

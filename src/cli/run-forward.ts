@@ -8,7 +8,8 @@ import { DaemonError } from '../daemon/daemon-error.ts'
 import type { Row } from '../rows/row.ts'
 import { parseRows, rowFormatOfName } from '../rows/rows.ts'
 import { exitCodes } from './exit-codes.ts'
-import { printJson, startProgress } from './output.ts'
+import { printJson } from './output.ts'
+import { startProgress } from './progress.ts'
 import { readLocal } from './read-local.ts'
 import { exitCodeOf } from './report-error.ts'
 import { UsageError } from './usage-error.ts'
@@ -19,6 +20,7 @@ export interface ForwardOptions extends TableOptions {
   readonly skip: number
   readonly batch: number
   readonly json?: boolean
+  readonly quiet?: boolean
 }
 
 /** Throws UsageError for a file that holds no rows, DaemonError that says how many rows are in when a batch fails. */
@@ -32,14 +34,18 @@ export async function runForward(table: string, file: string, options: ForwardOp
   let done = options.skip
   await withTables(options, async (tables, signal) => {
     const id = await tableIdOf(tables, table, signal)
-    const progress = startProgress(table, { total: items.length, format: (count) => `${count} rows` })
+    const progress = startProgress(table, {
+      total: items.length - done,
+      format: (count) => `${count} rows`,
+      isQuiet: options.quiet,
+    })
     try {
       while (done < items.length) {
         const result = await tables.forward(id, items.slice(done, done + batch), { signal })
         assetIds.push(...result.assetIds)
         message = result.message
+        progress.add(Math.min(batch, items.length - done))
         done = Math.min(done + batch, items.length)
-        progress.update(done)
       }
     } catch (error) {
       throw explained(error, { done, batch, total: items.length })
@@ -49,7 +55,7 @@ export async function runForward(table: string, file: string, options: ForwardOp
   })
   if (items.length - options.skip > batch) message = `${assetIds.length} assets created`
   if (options.json === true) printJson({ assets_created: assetIds.length, asset_ids: assetIds, message })
-  else console.error(message)
+  else if (options.quiet !== true) console.error(message)
 }
 
 /** The error, with what it means for the rows: which are in, and which nobody knows of. */

@@ -37,6 +37,7 @@ export interface MountCommandOptions {
   readonly onConflict: 'keep' | 'overwrite'
   readonly renameLimit?: number
   readonly tables?: boolean
+  readonly bwlimit?: number | undefined
   readonly notify: boolean
   /** True: for as long as it takes. */
   readonly wait?: number | true
@@ -173,6 +174,7 @@ function sessionOptionsOf(
     showsTables: options.tables ?? false,
     notifies: options.notify,
     waitMs: waitMsOf(options),
+    bytesPerSecond: options.bwlimit,
     fileSystem: {
       readOnly: options.readOnly ?? false,
       onConflict: options.onConflict,

@@ -3,7 +3,8 @@
 import { basename } from 'node:path'
 import { schemaToWire, tableToWire } from '../api/table-to-wire.ts'
 import { mimetypeFor, openLocal, watched } from './local-document.ts'
-import { printJson, printTable, startProgress } from './output.ts'
+import { printJson, printTable } from './output.ts'
+import { startProgress } from './progress.ts'
 import { type TableOptions, readJsonObject, tableIdOf, withTables } from './with-tables.ts'
 
 export interface TablesOptions extends TableOptions {
@@ -77,7 +78,7 @@ export async function storeDocument(name: string, local: string, options: StoreO
     const progress = startProgress(filename, { total: document.content.size })
     try {
       const mimetype = await mimetypeFor(options.mimetype, filename, document)
-      const content = watched(document.content, (done) => progress.update(done))
+      const content = watched(document.content, (count) => progress.add(count))
       const zeroRetentionMode = options.zeroRetention === true ? { zeroRetentionMode: true } : {}
       return await tables.createStorage(
         name,

@@ -11,6 +11,8 @@ export interface SaveDocument {
   readonly signal: AbortSignal
   /** Takes the next bytes. */
   write(chunk: Uint8Array): Promise<void>
+  /** Told how many more bytes are there. */
+  onBytes(count: number): void
 }
 
 const mostFailuresWithoutProgress = 4
@@ -32,6 +34,7 @@ export async function saveDocument(save: SaveDocument): Promise<void> {
       for await (const chunk of download.chunks) {
         await save.write(chunk)
         offset += chunk.length
+        save.onBytes(chunk.length)
       }
       if (record.size === undefined) return
       if (offset === before)

@@ -48,6 +48,8 @@ export interface StartSessionOptions {
   readonly showsTables: boolean
   /** Milliseconds to wait for the service before anything is begun; Infinity = for as long as it takes. */
   readonly waitMs?: number | undefined
+  /** For what is sent, and as many for what is fetched; absent: no limit. */
+  readonly bytesPerSecond?: number | undefined
   readonly log: Log
   /** Writes every operation and every call to the service into the log. */
   readonly isTraced: boolean
@@ -88,6 +90,7 @@ async function start(options: StartSessionOptions, undo: (() => Promise<unknown>
     baseUrl: plan.baseUrl,
     apiKey: options.key,
     log,
+    ...(options.bytesPerSecond === undefined ? {} : { bytesPerSecond: options.bytesPerSecond }),
     ...(trace === undefined ? {} : { onRequest: trace.onRequest }),
   })
   undo.push(() => client.close())

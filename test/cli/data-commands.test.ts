@@ -2,9 +2,8 @@
 
 import { chmod, readFile, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Command } from 'commander'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { exitCodeOf } from '../../src/cli/report-error.ts'
+import { docmount } from '../support/run-command.ts'
 import type { TestService } from '../support/service.ts'
 import { project, startTestService } from '../support/service.ts'
 import type { TemporaryFolder } from '../support/temporary-folder.ts'
@@ -30,32 +29,6 @@ afterEach(async () => {
   vi.restoreAllMocks()
   await temporary.remove()
 })
-
-interface Outcome {
-  readonly stdout: string
-  readonly exitCode: number
-  /** The line a person would see. */
-  readonly error: string
-}
-
-/** Runs `docmount NAME …` as its frame does. */
-async function docmount(name: string, ...args: readonly string[]): Promise<Outcome> {
-  const command = (await import(`../../src/cli/commands/${name}.ts`)) as {
-    register(program: Command): void
-  }
-  let stdout = ''
-  vi.spyOn(console, 'log').mockImplementation((line: string) => void (stdout += `${line}\n`))
-  vi.spyOn(console, 'error').mockImplementation(() => {})
-  const program = new Command('docmount').exitOverride().configureOutput({ writeErr() {} })
-  command.register(program)
-  try {
-    await program.parseAsync([name, ...args], { from: 'user' })
-    return { stdout, exitCode: 0, error: '' }
-  } catch (error) {
-    if (!(error instanceof Error)) throw error
-    return { stdout, exitCode: exitCodeOf(error), error: error.message }
-  }
-}
 
 async function localFile(name: string, content: string): Promise<string> {
   const file = join(temporary.path, name)
@@ -196,13 +169,6 @@ describe('get', () => {
     const target = join(temporary.path, 'out')
     expect((await docmount('get', project, '/get/unsized.txt', target)).exitCode).toBe(0)
     expect(await readFile(target, 'utf8')).toBe('unsized')
-  })
-
-  test('takes no folder', async () => {
-    expect(await docmount('get', project, '/', temporary.path)).toMatchObject({
-      exitCode: 1,
-      error: '/ is a folder; docmount get takes one document',
-    })
   })
 })
 

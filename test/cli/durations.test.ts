@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { formatBytes, parseDurationMs, parseSizeBytes, parseWaitMs } from '../../src/cli/durations.ts'
+import {
+  formatBytes,
+  parseDurationMs,
+  parseRate,
+  parseSizeBytes,
+  parseWaitMs,
+} from '../../src/cli/durations.ts'
 
 test('durations are read with their unit', () => {
   expect(['500ms', '30s', '10m', '2h', '0', '1.5s'].map(parseDurationMs)).toEqual([
@@ -36,4 +42,16 @@ test('sizes are written for people', () => {
     '1.0 KiB',
     '1.5 GiB',
   ])
+})
+
+test('rates are read as people type them', () => {
+  expect(['2M', '500k', '1.5MB/s', '4096', '1KiB/s', '0'].map(parseRate)).toEqual([
+    2 * 2 ** 20,
+    500 * 1024,
+    1.5e6,
+    4096,
+    1024,
+    undefined,
+  ])
+  expect(() => parseRate('fast')).toThrow(/2M/)
 })

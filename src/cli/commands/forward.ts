@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { forwardBatchRows } from '../../api/forward-items.ts'
 import { baseUrlOption } from '../connect.ts'
 import type { ForwardOptions } from '../run-forward.ts'
+import { quietOption } from '../progress.ts'
 import { projectOption } from '../with-tables.ts'
 
 const help = `
@@ -27,6 +28,7 @@ export function register(program: Command): void {
     .option('--batch <rows>', 'rows per request', parseBatch, forwardBatchRows)
     .option(...projectOption)
     .option(...baseUrlOption)
+    .option(...quietOption)
     .option('--json', 'print JSON: {assets_created, asset_ids, message}')
     .addHelpText('after', help)
     .action(async (table: string, rows: string, options: ForwardOptions) => {

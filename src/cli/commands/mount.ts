@@ -1,6 +1,7 @@
 // `docmount mount`: what it takes. What it does is in run-mount.ts, loaded when it runs.
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { bandwidthOption } from '../bandwidth-option.ts'
 import { parseDurationMs, parseSizeBytes, parseWaitMs } from '../durations.ts'
 import type { MountCommandOptions } from '../run-mount.ts'
 
@@ -60,6 +61,7 @@ export function register(program: Command): void {
       'wait for the service first, so long or for as long as it takes; then mount with what was last known',
       parseWaitMs,
     )
+    .addOption(bandwidthOption())
     .option('--no-notify', 'no notifications on the desktop')
     .option('--log <file>', 'log into this file')
     .option('-o <options>', 'mount(8) options: ro, allow_other, cache_ttl=30s, … as above with _ for -')

@@ -1,33 +1,28 @@
-// `docmount put`: uploads local files and folders, or what comes through stdin.
+// `docmount put`: what it takes. What it does is in run-put.ts, loaded when it runs.
 
 import type { Command } from 'commander'
-import type { Files, Upload } from '../../api/types.ts'
-import { DaemonError } from '../../daemon/daemon-error.ts'
-import { type ServiceOptions, baseUrlOption, withClient } from '../connect.ts'
-import type { LocalDocument } from '../local-document.ts'
-import { localTree, type LocalFile } from '../local-tree.ts'
-import { startProgress } from '../output.ts'
-import { UsageError } from '../usage-error.ts'
-
-interface PutOptions extends ServiceOptions {
-  readonly mimetype?: string
-  readonly replace?: boolean
-}
+import { baseUrlOption } from '../connect.ts'
+import { bandwidthOption } from '../bandwidth-option.ts'
+import { quietOption } from '../progress.ts'
+import type { PutOptions } from '../run-put.ts'
 
 const help = `
-The type follows the name's extension. Folders on the way are made. The service cannot overwrite:
---replace deletes the old document first.
+The type follows the name's extension. Folders on the way are made. Many documents go eight at a time; one
+that fails is named, and the others go on. The service cannot overwrite: --replace deletes the old document first.
+--skip-existing leaves out what is there already: as many bytes, stored after the local file was last
+changed. With it the same command goes on where it was interrupted; with --replace it sends what is new or changed.
 
 Examples:
   $ docmount put acme report.pdf /reports/2026.pdf
   $ docmount put acme report.pdf /reports/              under its own name
   $ docmount put acme invoices *.csv /2026/             several, folders with everything in them
+  $ docmount put acme invoices /2026/ --skip-existing --bwlimit 2M
   $ pg_dump shop | docmount put acme - /dumps/shop.sql --replace`
 
 export function register(program: Command): void {
   program
     .command('put')
-    .summary('upload a document')
+    .summary('upload documents')
     .description('Uploads local files and folders to a path in the project.')
     .argument('<project>', 'name of the project')
     .usage('[options] <project> <local...> <path>')
@@ -37,85 +32,13 @@ export function register(program: Command): void {
     )
     .option('--mimetype <type>', 'send it as this type, whatever its name says')
     .option('--replace', 'replace a document that is there')
+    .option('--skip-existing', 'leave out what is there already')
+    .addOption(bandwidthOption())
+    .option(...quietOption)
     .option(...baseUrlOption)
     .addHelpText('after', help)
     .action(async (project: string, words: string[], options: PutOptions) => {
-      const path = words.pop() ?? ''
-      const documents = await documentsOf(words, path)
-      await withClient(project, options, async (client, signal) => {
-        const files = client.files(project)
-        for (const document of documents) await putOne(files, document, options, signal)
-      })
-      if (documents.length > 1) console.error(`${documents.length} documents uploaded`)
+      const { runPut } = await import('../run-put.ts')
+      await runPut(project, words, options)
     })
-}
-
-/** What goes where. Throws UsageError where the words do not say. */
-async function documentsOf(locals: readonly string[], path: string): Promise<readonly LocalFile[]> {
-  const [local, ...others] = locals
-  if (local === undefined) throw new UsageError('give a file and the path it goes to')
-  if (others.length === 0 && !path.endsWith('/')) return [{ local, path }]
-  if (locals.includes('-')) throw new UsageError('give the path with a name: standard input has none')
-  if (!path.endsWith('/')) throw new UsageError(`several files go into a folder: write ${path}/`)
-  return localTree(locals, path)
-}
-
-async function putOne(
-  files: Files,
-  { local, path }: LocalFile,
-  options: PutOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  const { mimetypeFor, openLocal, watched } = await import('../local-document.ts')
-  const filename = path.slice(path.lastIndexOf('/') + 1)
-  const document = await openLocal(local, signal)
-  let isOnlyCopy = false
-  const progress = startProgress(filename, { total: document.content.size })
-  try {
-    const mimetype = await mimetypeFor(options.mimetype, filename, document)
-    const content = watched(document.content, (done) => progress.update(done))
-    await put(files, path, { mimetype, filename, content }, options.replace === true, signal, () => {
-      isOnlyCopy = true
-    })
-    isOnlyCopy = false
-  } catch (error) {
-    throw isOnlyCopy ? keptError(path, document, error) : error
-  } finally {
-    progress.end()
-    if (!isOnlyCopy) await document.discard()
-  }
-}
-
-async function put(
-  files: Files,
-  path: string,
-  upload: Upload,
-  mayReplace: boolean,
-  signal: AbortSignal,
-  onDeleted: () => void,
-): Promise<void> {
-  const { ApiError } = await import('../../api/errors.ts')
-  try {
-    await files.upload(path, upload, { signal })
-    return
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 409) throw error
-    if (!mayReplace) {
-      throw new ApiError(error, 409, `${error.errorMessage}; --replace puts this document in its place`)
-    }
-  }
-  // Deleting a folder would take everything in it along.
-  const found = await files.get(path, { signal })
-  if (found.kind === 'folder') throw new DaemonError(`${path} is a folder; a document cannot replace it`)
-  await files.delete(path, { signal })
-  onDeleted()
-  await files.upload(path, upload, { signal })
-}
-
-function keptError(path: string, document: LocalDocument, error: unknown): DaemonError {
-  const reason = error instanceof Error ? error.message : String(error)
-  return new DaemonError(
-    `the old ${path} is deleted, and the new one could not be sent: ${reason}; it is kept in ${document.file}`,
-    { cause: error, isTemporary: true },
-  )
 }

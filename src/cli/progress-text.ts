@@ -1,0 +1,65 @@
+// What a progress line says, as text: bar, percent, how much of how much, rate, time left.
+
+export interface ProgressState {
+  readonly label: string
+  readonly done: number
+  /** Undefined or 0: nobody knows. */
+  readonly total: number | undefined
+  /** Undefined while it is not known. */
+  readonly perSecond: number | undefined
+  /** What else there is to say. */
+  readonly words: string
+}
+
+const barWidths = [24, 12]
+
+/** The longest line that fits `columns`: a shorter bar, then none, then no words, then less of the label. */
+export function progressText(
+  state: ProgressState,
+  columns: number,
+  format: (count: number) => string,
+): string {
+  const { label, total, words } = state
+  const figures = figuresOf(state, format)
+  const bars =
+    total === undefined || total === 0 ? [] : barWidths.map((width) => bar(state.done / total, width))
+  const lines = [
+    ...bars.map((drawn) => [label, drawn, ...figures, words]),
+    [label, ...figures, words],
+    [label, ...figures],
+  ].map((parts) => parts.filter((part) => part !== '').join('  '))
+  const fitting = lines.find((line) => line.length <= columns)
+  if (fitting !== undefined) return fitting
+  const rest = figures.join('  ')
+  const room = columns - rest.length - 3
+  return room > 0 ? `${label.slice(0, room)}…  ${rest}` : rest.slice(0, columns)
+}
+
+function figuresOf({ done, total, perSecond }: ProgressState, format: (count: number) => string): string[] {
+  const isKnown = total !== undefined && total > 0
+  const left = isKnown && perSecond !== undefined && perSecond > 0 ? (total - done) / perSecond : undefined
+  return [
+    ...(isKnown ? [`${percentOf(done, total)} %`] : []),
+    isKnown ? `${format(done)} of ${format(total)}` : format(done),
+    ...(perSecond === undefined ? [] : [`${format(Math.round(perSecond))}/s`]),
+    ...(left === undefined || left <= 0 ? [] : [`${secondsText(left)} left`]),
+  ]
+}
+
+/** 100 only when all is done. */
+function percentOf(done: number, total: number): number {
+  return done >= total ? 100 : Math.max(0, Math.min(99, Math.floor((100 * done) / total)))
+}
+
+function bar(fraction: number, width: number): string {
+  const full = Math.max(0, Math.min(width, Math.floor(fraction * width)))
+  return '█'.repeat(full) + '░'.repeat(width - full)
+}
+
+/** `4 s`, `3 min`, `2 h 5 min`. */
+export function secondsText(seconds: number): string {
+  if (seconds < 99.5) return `${Math.max(1, Math.round(seconds))} s`
+  const minutes = Math.round(seconds / 60)
+  if (minutes < 60) return `${minutes} min`
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}

@@ -1,0 +1,116 @@
+// What a person who waits sees, on stderr: a line drawn anew on a terminal, else a plain line now and then, and nothing
+// where they asked for quiet. The only user of ora.
+
+import type { Ora } from 'ora'
+import { formatBytes } from './durations.ts'
+import { printable } from './output.ts'
+import { progressText } from './progress-text.ts'
+
+export interface Progress {
+  /** So much more is to be done than was known. */
+  expect(count: number): void
+  /** So much more is done; less than nothing takes back what has to be done again. */
+  add(count: number): void
+  set(done: number, total: number | undefined): void
+  /** What else there is to say, in place of what was said so before. */
+  tell(words: string): void
+  /** A line that stays, also when quiet: what went wrong. */
+  say(line: string): void
+  /** Takes the drawn line away. */
+  end(): void
+}
+
+export interface ProgressOptions {
+  readonly total?: number | undefined
+  /** How a number is written. Default: bytes. */
+  readonly format?: (count: number) => string
+  readonly isQuiet?: boolean | undefined
+}
+
+/** For `.option(…)`: the flag and its description. */
+export const quietOption: readonly [string, string] = [
+  '-q, --quiet',
+  'say nothing unless something goes wrong',
+]
+
+const redrawMs = 100
+/** Who waits for less need not be told. */
+const firstLineMs = 2_000
+const lineEveryMs = 10_000
+/** The rate is that of the last seconds. */
+const windowMs = 5_000
+
+/** Begins to show something; call `end` in any case. */
+export function startProgress(label: string, options: ProgressOptions = {}): Progress {
+  const { format = formatBytes } = options
+  const isDrawn = process.stderr.isTTY && process.env['TERM'] !== 'dumb'
+  const samples = [{ atMs: performance.now(), done: 0 }]
+  let { total } = options
+  let done = 0
+  let words = ''
+  let drawn: Ora | undefined
+  let timer: NodeJS.Timeout | undefined
+  let isOver = false
+
+  function text(columns: number): string {
+    const now = performance.now()
+    samples.push({ atMs: now, done })
+    while (samples.length > 2 && now - (samples[1]?.atMs ?? now) > windowMs) samples.shift()
+    const [first] = samples
+    const perSecond =
+      first === undefined || now - first.atMs < 500
+        ? undefined
+        : ((done - first.done) * 1000) / (now - first.atMs)
+    const state = { label: printable(label), done, total, perSecond, words: printable(words) }
+    return progressText(state, columns, format)
+  }
+
+  function draw(): void {
+    // Two columns are the spinner's.
+    if (drawn !== undefined) drawn.text = text((process.stderr.columns || 80) - 3)
+  }
+
+  async function startDrawing(): Promise<void> {
+    const { default: ora } = await import('ora')
+    if (isOver) return
+    const isPlain = (process.env['NO_COLOR'] ?? '') !== ''
+    drawn = ora({
+      text: text((process.stderr.columns || 80) - 3),
+      color: isPlain ? false : 'cyan',
+      interval: redrawMs,
+      // It is what `put -` reads.
+      discardStdin: false,
+      isEnabled: true,
+    }).start()
+    timer = setInterval(draw, redrawMs).unref()
+  }
+
+  function line(): void {
+    console.error(text(Infinity))
+    timer = setTimeout(line, lineEveryMs).unref()
+  }
+
+  if (options.isQuiet !== true) {
+    timer = isDrawn
+      ? setTimeout(() => void startDrawing(), 2 * redrawMs).unref()
+      : setTimeout(line, firstLineMs).unref()
+  }
+
+  return {
+    expect: (count) => void (total = (total ?? 0) + count),
+    add: (count) => void (done += count),
+    set: (newDone, newTotal) => void ([done, total] = [newDone, newTotal]),
+    tell: (newWords) => void (words = newWords),
+    say(text) {
+      drawn?.clear()
+      console.error(text)
+      drawn?.render()
+    },
+    end() {
+      isOver = true
+      clearTimeout(timer)
+      drawn?.stop()
+      drawn = undefined
+    },
+  }
+}

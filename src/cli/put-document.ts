@@ -1,0 +1,74 @@
+// One local document into the service, in place of the old one where that was asked for.
+
+import { ApiError } from '../api/errors.ts'
+import type { Files, Upload } from '../api/types.ts'
+import { DaemonError } from '../daemon/daemon-error.ts'
+import { type LocalDocument, mimetypeFor, openLocal, watched } from './local-document.ts'
+
+export interface PutDocument {
+  readonly files: Files
+  readonly local: string
+  /** Where it goes. */
+  readonly path: string
+  readonly mimetype: string | undefined
+  readonly mayReplace: boolean
+  readonly signal: AbortSignal
+  /** Told how many more bytes went out; less than nothing where they must be sent again. */
+  onBytes(count: number): void
+  /** Told the size once it is known. */
+  onSize?(bytes: number): void
+}
+
+/**
+ * Throws ApiError, NetworkError, ContentError, UsageError for a type the service does not take, DaemonError that says where
+ * the content is when the old document is gone and the new one not there.
+ */
+export async function putDocument(put: PutDocument): Promise<void> {
+  const { path, signal } = put
+  const filename = path.slice(path.lastIndexOf('/') + 1)
+  const document = await openLocal(put.local, signal)
+  let isOnlyCopy = false
+  try {
+    put.onSize?.(document.content.size)
+    const mimetype = await mimetypeFor(put.mimetype, filename, document)
+    const content = watched(document.content, (count) => put.onBytes(count))
+    await upload(put, { mimetype, filename, content }, () => {
+      isOnlyCopy = true
+    })
+    isOnlyCopy = false
+  } catch (error) {
+    throw isOnlyCopy ? keptError(path, document, error) : error
+  } finally {
+    if (!isOnlyCopy) await document.discard()
+  }
+}
+
+async function upload(
+  { files, path, mayReplace, signal }: PutDocument,
+  document: Upload,
+  onDeleted: () => void,
+): Promise<void> {
+  try {
+    await files.upload(path, document, { signal })
+    return
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 409) throw error
+    if (!mayReplace) {
+      throw new ApiError(error, 409, `${error.errorMessage}; --replace puts this document in its place`)
+    }
+  }
+  // Deleting a folder would take everything in it along.
+  const found = await files.get(path, { signal })
+  if (found.kind === 'folder') throw new DaemonError(`${path} is a folder; a document cannot replace it`)
+  await files.delete(path, { signal })
+  onDeleted()
+  await files.upload(path, document, { signal })
+}
+
+function keptError(path: string, document: LocalDocument, error: unknown): DaemonError {
+  const reason = error instanceof Error ? error.message : String(error)
+  return new DaemonError(
+    `the old ${path} is deleted, and the new one could not be sent: ${reason}; it is kept in ${document.file}`,
+    { cause: error, isTemporary: true },
+  )
+}

@@ -1,0 +1,145 @@
+// What `docmount get` does: one document to a file or to stdout, or a folder with everything in it.
+
+import { once } from 'node:events'
+import { mkdir, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import PQueue from 'p-queue'
+import type { Files, FolderListing, RemoteFile } from '../api/types.ts'
+import { DaemonError } from '../daemon/daemon-error.ts'
+import { type ServiceOptions, withClient } from './connect.ts'
+import { type Progress, startProgress } from './progress.ts'
+import { saveDocument } from './save-document.ts'
+import { isFetched, saveToFile } from './save-to-file.ts'
+import { Transfers, transfersAtOnce } from './transfers.ts'
+import { UsageError } from './usage-error.ts'
+
+export interface GetOptions extends ServiceOptions {
+  readonly skipExisting?: boolean
+  readonly quiet?: boolean
+}
+
+/** Throws ApiError, NetworkError, DaemonError, UsageError, and what the local disk says. */
+export async function runGet(
+  project: string,
+  path: string,
+  local: string | undefined,
+  options: GetOptions,
+): Promise<void> {
+  await withClient(project, options, async (client, signal) => {
+    const files = client.files(project)
+    const get: Get = { files, signal, options }
+    const record = await files.get(path, { signal })
+    if (record.kind === 'folder') {
+      if (local === '-') throw new UsageError(`${path} is a folder; only one document fits standard output`)
+      const folder = join(local ?? '.', basename(path) || project)
+      await getFolder(get, path.replace(/\/+$/, ''), record, folder)
+      return
+    }
+    const progress = startProgress(path, { total: record.size, isQuiet: options.quiet })
+    try {
+      if (local === '-') await toStdout(get, path, record, progress)
+      else await toFile(get, path, record, local ?? '.', progress)
+    } finally {
+      progress.end()
+    }
+  })
+}
+
+interface Get {
+  readonly files: Files
+  readonly signal: AbortSignal
+  readonly options: GetOptions
+}
+
+async function toStdout(
+  { files, signal }: Get,
+  path: string,
+  record: RemoteFile,
+  progress: Progress,
+): Promise<void> {
+  let broken: NodeJS.ErrnoException | undefined
+  process.stdout.on('error', (error) => (broken = error))
+  try {
+    await saveDocument({
+      files,
+      path,
+      record,
+      signal,
+      async write(chunk) {
+        if (broken !== undefined) throw broken
+        if (!process.stdout.write(chunk)) await once(process.stdout, 'drain')
+      },
+      onBytes: (count) => progress.add(count),
+    })
+  } catch (error) {
+    // Whoever read has seen enough, as `head` does.
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
+  }
+}
+
+async function toFile(
+  { files, signal, options }: Get,
+  path: string,
+  record: RemoteFile,
+  local: string,
+  progress: Progress,
+): Promise<void> {
+  const isFolder = await stat(local).then(
+    (stats) => stats.isDirectory(),
+    () => local.endsWith('/'),
+  )
+  const target = isFolder ? join(local, basename(path)) : local
+  if (options.skipExisting === true && (await isFetched(record, target))) {
+    if (options.quiet !== true) console.error(`1 skipped: ${target} is there already`)
+    return
+  }
+  await saveToFile({ files, path, record, signal, onBytes: (count) => progress.add(count) }, target)
+}
+
+/** `path` has no slash at its end: the root is empty. */
+async function getFolder(get: Get, path: string, record: FolderListing, local: string): Promise<void> {
+  const { files, signal, options } = get
+  const isQuiet = options.quiet === true
+  const progress = startProgress('fetching', { isQuiet })
+  const transfers = new Transfers({ done: 'fetched', isQuiet, progress, signal })
+  const listings = new PQueue({ concurrency: transfersAtOnce })
+  signal.addEventListener('abort', () => listings.clear(), { once: true })
+
+  async function take(at: string, listing: FolderListing, folder: string): Promise<void> {
+    await mkdir(folder, { recursive: true })
+    if (listing.odd.leftOut > 0)
+      transfers.fail(at, new DaemonError(`${listing.odd.leftOut} entries have names no file can have`))
+    for (const entry of listing.entries) {
+      const remote = `${at}/${entry.name}`
+      const target = join(folder, entry.name)
+      if (entry.kind === 'folder') {
+        void listings.add(() => open(remote, target))
+        continue
+      }
+      transfers.add(remote, entry.size, async () => {
+        if (options.skipExisting === true && (await isFetched(entry, target))) return 'skipped'
+        const onBytes = (count: number): void => progress.add(count)
+        await saveToFile({ files, path: remote, record: entry, signal, onBytes }, target)
+        return 'done'
+      })
+    }
+  }
+
+  async function open(remote: string, target: string): Promise<void> {
+    try {
+      const listing = await files.get(remote, { signal })
+      if (listing.kind === 'file') throw new DaemonError(`${remote} was a folder and is a document now`)
+      await take(remote, listing, target)
+    } catch (error) {
+      transfers.fail(remote, error)
+    }
+  }
+
+  try {
+    await take(path, record, local)
+    await listings.onIdle()
+    await transfers.finish()
+  } finally {
+    progress.end()
+  }
+}

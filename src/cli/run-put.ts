@@ -1,0 +1,136 @@
+// What `docmount put` does: one document, or many at once.
+
+import type { Stats } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { ApiError } from '../api/errors.ts'
+import type { Files, RemoteFile } from '../api/types.ts'
+import { type ServiceOptions, withClient } from './connect.ts'
+import { checkedMimetype } from './local-document.ts'
+import { localTree } from './local-tree.ts'
+import { startProgress } from './progress.ts'
+import { type PutDocument, putDocument } from './put-document.ts'
+import { Transfers } from './transfers.ts'
+import { UsageError } from './usage-error.ts'
+
+export interface PutOptions extends ServiceOptions {
+  readonly mimetype?: string
+  readonly replace?: boolean
+  readonly skipExisting?: boolean
+  readonly quiet?: boolean
+}
+
+/** `words` are local files and folders, then the path. Throws what `putDocument` does, UsageError, DaemonError. */
+export async function runPut(project: string, words: readonly string[], options: PutOptions): Promise<void> {
+  const locals = words.slice(0, -1)
+  const path = words.at(-1) ?? ''
+  const [local] = locals
+  if (local === undefined) throw new UsageError('give a file and the path it goes to')
+  if (locals.includes('-') && (locals.length > 1 || path.endsWith('/')))
+    throw new UsageError('give the path with a name: standard input has none')
+  if (local === '-' && options.skipExisting === true)
+    throw new UsageError('--skip-existing takes files: standard input has no time to compare')
+  if (locals.length > 1 && !path.endsWith('/'))
+    throw new UsageError(`several files go into a folder: write ${path}/`)
+  if (options.mimetype !== undefined) checkedMimetype(options.mimetype)
+  const isTree = path.endsWith('/') && (locals.length > 1 || (await isFolder(local)))
+  await withClient(project, options, async (client, signal) => {
+    const put = {
+      files: client.files(project),
+      mimetype: options.mimetype,
+      mayReplace: options.replace === true,
+      signal,
+    }
+    if (isTree) await putTree(put, locals, path, options)
+    else await putOne(put, local, path.endsWith('/') ? path + basename(local) : path, options)
+  })
+}
+
+async function isFolder(local: string): Promise<boolean> {
+  return await stat(local).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  )
+}
+
+type Put = Omit<PutDocument, 'local' | 'path' | 'onBytes'>
+
+async function putOne(put: Put, local: string, path: string, options: PutOptions): Promise<void> {
+  if (
+    options.skipExisting === true &&
+    (await isThere(listings(put.files, put.signal), path, await stat(local)))
+  ) {
+    if (options.quiet !== true) console.error(`1 skipped: ${path} is there already`)
+    return
+  }
+  const progress = startProgress(path, { isQuiet: options.quiet })
+  try {
+    await putDocument({
+      ...put,
+      local,
+      path,
+      onSize: (bytes) => progress.expect(bytes),
+      onBytes: (count) => progress.add(count),
+    })
+  } finally {
+    progress.end()
+  }
+}
+
+async function putTree(
+  put: Put,
+  locals: readonly string[],
+  folder: string,
+  options: PutOptions,
+): Promise<void> {
+  const { files, unreadable } = await localTree(locals, folder)
+  const isQuiet = options.quiet === true
+  const progress = startProgress('sending', { isQuiet })
+  const transfers = new Transfers({ done: 'stored', isQuiet, progress, signal: put.signal })
+  try {
+    for (const { path, error } of unreadable) transfers.fail(path, error)
+    const list = listings(put.files, put.signal)
+    for (const { local, path, stats } of files) {
+      transfers.add(path, stats.size, async () => {
+        if (options.skipExisting === true && (await isThere(list, path, stats))) return 'skipped'
+        await putDocument({ ...put, local, path, onBytes: (count) => progress.add(count) })
+        return 'done'
+      })
+    }
+    await transfers.finish()
+  } finally {
+    progress.end()
+  }
+}
+
+type Listings = (folder: string) => Promise<ReadonlyMap<string, RemoteFile>>
+
+/** What is in the service's folders, each asked for once; nothing where there is no such folder. */
+function listings(files: Files, signal: AbortSignal): Listings {
+  const asked = new Map<string, Promise<ReadonlyMap<string, RemoteFile>>>()
+  async function ask(folder: string): Promise<ReadonlyMap<string, RemoteFile>> {
+    const found = await files.get(folder, { signal }).catch((error: unknown) => {
+      if (error instanceof ApiError && error.status === 404) return undefined
+      throw error
+    })
+    const entries = found?.kind === 'folder' ? found.entries : []
+    return new Map(entries.flatMap((entry) => (entry.kind === 'file' ? [[entry.name, entry] as const] : [])))
+  }
+  return (folder) => {
+    const known = asked.get(folder) ?? ask(folder)
+    asked.set(folder, known)
+    return known
+  }
+}
+
+/** As many bytes, and stored after the local file was last changed: all that the service tells of a document. */
+async function isThere(
+  list: Listings,
+  path: string,
+  local: Pick<Stats, 'size' | 'mtimeMs'>,
+): Promise<boolean> {
+  const slash = path.lastIndexOf('/')
+  const found = (await list(slash <= 0 ? '/' : path.slice(0, slash))).get(path.slice(slash + 1))
+  const storedAtMs = Date.parse(found?.modifiedAt ?? '')
+  return found?.size === local.size && storedAtMs >= Math.floor(local.mtimeMs)
+}

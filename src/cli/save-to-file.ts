@@ -1,0 +1,40 @@
+// A document as a local file: it appears when all of it is there, with the document's time.
+
+import { open, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { type SaveDocument, saveDocument } from './save-document.ts'
+import type { RemoteFile } from '../api/types.ts'
+
+let parts = 0
+
+/** A file that exists is replaced; one that cannot be written whole leaves nothing. Throws what `saveDocument` does. */
+export async function saveToFile(save: Omit<SaveDocument, 'write'>, target: string): Promise<void> {
+  // A name of its own, short: the document's may be as long as names can be.
+  const part = join(dirname(target), `.docmount-${process.pid}-${++parts}.part`)
+  const file = await open(part, 'wx')
+  try {
+    await saveDocument({
+      ...save,
+      async write(chunk) {
+        for (let written = 0; written < chunk.length;) {
+          written += (await file.write(chunk, written)).bytesWritten
+        }
+      },
+    })
+    const modifiedMs = Date.parse(save.record.modifiedAt ?? '')
+    if (!Number.isNaN(modifiedMs)) await file.utimes(new Date(), new Date(modifiedMs))
+    await file.close()
+    await rename(part, target)
+  } catch (error) {
+    await file.close().catch(() => undefined)
+    await rm(part, { force: true })
+    throw error
+  }
+}
+
+/** As many bytes, and the document's time, which a file keeps that was fetched whole: all that the service tells. */
+export async function isFetched({ size, modifiedAt }: RemoteFile, target: string): Promise<boolean> {
+  const stats = await stat(target).catch(() => undefined)
+  if (stats === undefined || !stats.isFile()) return false
+  return stats.size === size && Math.floor(stats.mtimeMs + 0.001) === Date.parse(modifiedAt ?? '')
+}
