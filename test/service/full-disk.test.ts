@@ -1,11 +1,14 @@
 // A disk that is full: nothing is lost, everything can be read and deleted, and what needs room is told so.
 
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { openSync, closeSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openStore } from '../../src/service/store/open-store.ts'
+import { ensureProject } from '../../src/service/store/projects.ts'
 import { run } from '../support/run.ts'
 import { type CompiledCommand, compileCommand } from './compiled-command.ts'
 import { documentOf, errorOf, files, startTestService } from './support.ts'
@@ -81,6 +84,29 @@ describe.skipIf(!isRoot)('a full disk', () => {
     },
     120_000,
   )
+
+  test('that another program keeps full takes nothing from deletions', async () => {
+    const dataDir = join(folder, 'data')
+    await mkdir(dataDir)
+    const { store, commits } = await openStore(dataDir)
+    const { project } = await ensureProject(store, 'acme', 0)
+    const paths = Array.from({ length: 200 }, (_, at) => `/${at}.bin`)
+    for (const path of paths) {
+      const bytes = randomBytes(30_000)
+      const blob = createHash('sha256').update(bytes).digest('hex')
+      const file = { projectId: project.id, path, size: bytes.byteLength, mimetype: 'text/plain', blob }
+      await commits.run('createFile', { file, now: 0, small: { sha256: blob, bytes } })
+    }
+    await fill()
+    // What the service does now and then by itself must not use what is kept for deletions.
+    await expect(sql`pragma wal_checkpoint(truncate)`.execute(store)).rejects.toThrow('full')
+    for (const path of paths) {
+      await fill()
+      const { blobs } = await commits.run('removeTree', { projectId: project.id, path, now: 0 })
+      await commits.run('removeSmall', { sha256s: blobs })
+    }
+    await store.destroy()
+  }, 120_000)
 
   test('is no reason not to start, nor for the log to end the service', async () => {
     const dataDir = join(folder, 'data')

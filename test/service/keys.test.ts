@@ -87,7 +87,8 @@ describe('a key', () => {
   test('opens nothing from its expiry on', async () => {
     const key = await keyFor({ projects: ['acme'], expiresAt: Date.now() + 86_400_000 })
     expect(await statusOf(key, 'GET', files('/'))).toBe(200)
-    const database = new Libsql(join(service.dataDir, 'service.db'))
+    // The first use of the key is noted meanwhile: whoever writes too waits for that.
+    const database = new Libsql(join(service.dataDir, 'service.db'), { timeout: 30_000 })
     database.prepare('update api_keys set expires_at = ? where expires_at is not null').run([Date.now()])
     database.close()
     expect(await statusOf(key, 'GET', files('/'))).toBe(401)

@@ -14,7 +14,8 @@ let other: Libsql.Database
 
 beforeEach(async () => {
   service = await startTestService()
-  other = new Libsql(join(service.dataDir, 'service.db'))
+  // It waits for what the service notes after an answer: when a key was used, for one.
+  other = new Libsql(join(service.dataDir, 'service.db'), { timeout: 30_000 })
 })
 afterEach(async () => {
   other.close()

@@ -3,6 +3,7 @@
 // libsql does not reset a statement whose step failed, and SQLite then refuses every later commit of the connection
 // ("SQL statements in progress"). So a connection on which anything but a constraint failed is thrown away.
 
+import { statSync } from 'node:fs'
 import Libsql from 'libsql'
 
 export interface Answer {
@@ -66,6 +67,14 @@ export class Connection {
     return this.#database?.inTransaction ?? false
   }
 
+  /** What `shrink` would give back. */
+  get unusedBytes(): number {
+    const [free] = this.execute('pragma freelist_count', []).rows as { freelist_count: number }[]
+    const [page] = this.execute('pragma page_size', []).rows as { page_size: number }[]
+    const log = statSync(`${this.#file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+    return log + (free?.freelist_count ?? 0) * (page?.page_size ?? 0)
+  }
+
   /** Gives unused pages back to the file system. */
   shrink(): void {
     this.control('pragma incremental_vacuum')
@@ -112,7 +121,7 @@ export class Connection {
   }
 }
 
-function isCheckpoint(sql: string): boolean {
+export function isCheckpoint(sql: string): boolean {
   return /^\s*pragma\s+wal_checkpoint\b/i.test(sql)
 }
 

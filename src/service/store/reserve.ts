@@ -1,7 +1,8 @@
 // A file that keeps room on the disk, so that there is always enough to delete something: given up when the disk is full,
 // made again when there is room. Without it nothing is accepted that needs room.
 
-import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { closeSync, openSync, rmSync, statSync, statfsSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { randomFillSync } from 'node:crypto'
 
 /** Enough for a batch of deletions in the write-ahead log, and to bring that log into the database. */
@@ -24,6 +25,12 @@ export class Reserve {
   /** Not more than once a second. */
   get isDue(): boolean {
     return performance.now() - this.#triedAt >= retryMs
+  }
+
+  /** Whether there would be room for it, were `bytes` more free. */
+  fits(bytes: number): boolean {
+    const { bavail, bsize } = statfsSync(dirname(this.#file))
+    return bavail * bsize + bytes >= reserveBytes
   }
 
   /** Gets the room, if there is any. */

@@ -10,7 +10,7 @@ import { diskFull, isDiskFull } from '../disk-full.ts'
 import { ServiceError } from '../service-error.ts'
 import { carry } from './carried-error.ts'
 import { changes } from './changes.ts'
-import { Connection, codeOf, isBusy } from './connection.ts'
+import { Connection, codeOf, isBusy, isCheckpoint } from './connection.ts'
 import { kyselyOver } from './dialect-local.ts'
 import { writerPragmas } from './pragmas.ts'
 import { Reserve } from './reserve.ts'
@@ -146,7 +146,7 @@ async function runTogether(group: readonly Member[], isLastTry = false): Promise
     const [first] = group
     if (group.length === 1 && first !== undefined) {
       if (!isLastTry && makesRoom(first) && isOfDisk(error)) {
-        reserve.giveUp()
+        useReserve()
         return runTogether(group, true)
       }
       return [{ id: first.id, error: carry(isDiskFull(error) ? diskFull(error) : error) }]
@@ -161,13 +161,26 @@ async function runTogether(group: readonly Member[], isLastTry = false): Promise
 /** Outside of transactions. */
 function makeReserve(): void {
   if (reserve.isThere || !reserve.isDue) return
+  unlessOfDatabase(() => {
+    // What is given back may be gone the next moment, and the log's own room is what deletions have left.
+    if (reserve.fits(connection.unusedBytes)) connection.shrink()
+  })
+  reserve.make()
+}
+
+/** The room goes to the database at once, and the log begins anew in the room it has: others take whatever is free. */
+function useReserve(): void {
+  reserve.giveUp()
+  unlessOfDatabase(() => connection.control('pragma wal_checkpoint(passive)'))
+}
+
+/** Busy or full: then so be it. */
+function unlessOfDatabase(work: () => void): void {
   try {
-    connection.shrink()
+    work()
   } catch (error) {
-    // Busy or full: then so be it.
     if (codeOf(error) === '') throw error
   }
-  reserve.make()
 }
 
 function makesRoom(member: Member): boolean {
@@ -176,8 +189,9 @@ function makesRoom(member: Member): boolean {
     : member.name === 'removeTree' || member.name === 'clearDetached' || member.name === 'removeSmall'
 }
 
+/** A checkpoint does: the database grows by what was only in its log. */
 function needsRoom(sql: string): boolean {
-  return !/^\s*(?:delete|pragma|select)\b/i.test(sql)
+  return isCheckpoint(sql) || !/^\s*(?:delete|pragma|select)\b/i.test(sql)
 }
 
 /** Some of SQLite's complaints about its files come from a full disk too. */
