@@ -24,6 +24,7 @@ export function describeDrive(shown: MountStatus): string {
           `${shown.oddEntries.leftOut} entries that the service lists cannot be shown (the log names the folders)`,
         ]
       : []),
+    ...(shown.refusedNames.length > 0 ? [`${shown.refusedNames.length} refused for their type`] : []),
     ...(shown.conflicts > 0 ? [`${shown.conflicts} conflicts, kept beside the documents`] : []),
   ]
   const places = [`process ${shown.pid}`, `driver ${shown.driver}`, `state ${shown.stateDir}`]
@@ -32,8 +33,27 @@ export function describeDrive(shown: MountStatus): string {
   const local = shown.localOnly.map(
     ({ path, bytes, why }) => `    ${path}  on this machine only (${formatBytes(bytes)}): ${why}`,
   )
-  const lines = [...unsent, ...local, ...lostLines(shown)]
+  const lines = [...unsent, ...local, ...refusedLines(shown), ...lostLines(shown)]
   return [head, `  ${facts.join(' · ')}`, ...lines, `  ${places.join(' · ')}`].join('\n')
+}
+
+/** The latest first; nothing of them is here. */
+function refusedLines({ refusedNames }: MountStatus): string[] {
+  if (refusedNames.length === 0) return []
+  const lines = refusedNames
+    .toReversed()
+    .map(({ path, what }) => `    ${printable(path)}  refused: the service takes no ${what}`)
+  return [
+    ...firstTen(lines),
+    '    what is refused is not on the drive: save it in another format, or mount with --unsupported-as MIMETYPE',
+    '    (docmount types lists what is taken)',
+  ]
+}
+
+/** The first ten lines, and how many more there are. */
+function firstTen(lines: readonly string[]): string[] {
+  const more = lines.length - 10
+  return more <= 0 ? [...lines] : [...lines.slice(0, 10), `    and ${more} more`]
 }
 
 /** What is here and belongs nowhere: nothing is deleted that was not understood. */

@@ -8,6 +8,8 @@ import type { Notice } from '../fs/notice.ts'
 
 /** At most one of a kind in this time; the others are counted, and told at its end. */
 const pauseMs = 60_000
+/** What comes many at a time, by one drag of a mouse, is gathered first: one burst, one notification. */
+const gatherMs: Partial<Record<Notice['kind'], number>> = { unsupported: 2_000 }
 const limitMs = 5_000
 
 export type Send = (title: string, body: string) => void
@@ -24,21 +26,26 @@ export function desktopNotifications(project: string, send: Send = notifySend): 
   function show(notice: Notice, more: number): void {
     const rest = more === 0 ? '' : ` And ${more} more: docmount status names them.`
     send(`docmount: ${project}`, wordsFor(notice) + rest)
-    pauses.set(notice.kind, { count: 0, latest: notice })
+    pause(notice, 0, pauseMs)
+  }
+
+  function pause(latest: Notice, count: number, ms: number): void {
+    pauses.set(latest.kind, { count, latest })
     setTimeout(() => {
-      const pause = pauses.get(notice.kind)
-      pauses.delete(notice.kind)
-      if (pause !== undefined && pause.count > 0) show(pause.latest, pause.count - 1)
-    }, pauseMs).unref()
+      const over = pauses.get(latest.kind)
+      pauses.delete(latest.kind)
+      if (over !== undefined && over.count > 0) show(over.latest, over.count - 1)
+    }, ms).unref()
   }
 
   return (notice) => {
-    const pause = pauses.get(notice.kind)
-    if (pause === undefined) show(notice, 0)
-    else {
-      pause.count++
-      pause.latest = notice
-    }
+    const known = pauses.get(notice.kind)
+    const gather = gatherMs[notice.kind]
+    if (known !== undefined) {
+      known.count++
+      known.latest = notice
+    } else if (gather === undefined) show(notice, 0)
+    else pause(notice, 1, gather)
   }
 }
 
@@ -50,6 +57,8 @@ function wordsFor(notice: Notice): string {
       return 'The service is back.'
     case 'refused':
       return `${notice.path} was refused: ${notice.reason}. It is kept on this machine: docmount retry sends it again.`
+    case 'unsupported':
+      return `${notice.path} could not be saved: the service takes no ${notice.what}. Save it in another format, such as PDF.`
     case 'conflict':
       return `Somebody else changed ${notice.path} too. Their version is beside yours: ${notice.copy}.`
     case 'lost':

@@ -30,6 +30,7 @@ export function status(sb: Superblock): FileSystemStatus {
     unsentBytes: bytesOf(unsent),
     scratchFiles,
     localOnly: localFiles(sb),
+    refusedNames: sb.refusedNames.list((path) => isThere(sb, path)),
     conflicts: sb.journal.counter('conflicts'),
     lost: sb.lost.list(),
     damaged: damagedIn(sb.settings.stateDir),
@@ -40,6 +41,12 @@ export function status(sb: Superblock): FileSystemStatus {
     stateDir: sb.settings.stateDir,
     cacheDir: sb.settings.cacheDir,
   }
+}
+
+/** True where a name is known to be there, as far as can be said without asking. */
+function isThere(sb: Superblock, path: string): boolean {
+  const node = sb.tree.find(path)
+  return node !== undefined && !node.isUnlinked
 }
 
 /** What was set aside at some start, and still lies there. */

@@ -3,6 +3,7 @@
 /**
  * - `away`, `back`: the service is out of reach; it answers again.
  * - `refused`: the service said no to a change; it waits for the person.
+ * - `unsupported`: nothing could be saved at `path`: the service takes no `what`.
  * - `conflict`: somebody else changed the document too; their version is kept as `copy`.
  * - `lost`: content that the journal does not know of is kept in lost+found.
  * - `damaged`: something in the state folder was damaged; what was done about it, in a sentence.
@@ -10,6 +11,7 @@
 export type Notice =
   | { readonly kind: 'away' | 'back' }
   | { readonly kind: 'refused'; readonly path: string; readonly reason: string }
+  | { readonly kind: 'unsupported'; readonly path: string; readonly what: string }
   | { readonly kind: 'conflict'; readonly path: string; readonly copy: string }
   | { readonly kind: 'lost'; readonly path: string | undefined; readonly file: string }
   | { readonly kind: 'damaged'; readonly sentence: string }

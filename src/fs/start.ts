@@ -28,6 +28,7 @@ import { recover, sweepSpool } from './unsent/recovery.ts'
 import { defaultSettleAfterMs, LocalOnly, settle } from './unsent/local-only.ts'
 import { agreed, landed } from './unsent/agreed.ts'
 import { defaultHostName, mimetypeOf, type Settings, type Superblock } from './superblock.ts'
+import { RefusedNames } from './refused-names.ts'
 import { Tree } from './tree/tree.ts'
 import { WalkAhead } from './ahead/walk-ahead.ts'
 
@@ -53,6 +54,7 @@ export async function start(options: FileSystemOptions): Promise<Superblock> {
 export async function stop(sb: Superblock): Promise<void> {
   sb.files.close()
   sb.localOnly.close()
+  sb.refusedNames.close()
   await sb.queue.close()
   await sb.reader.close()
   sb.saved.close()
@@ -162,6 +164,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     owners: new Map(), references: new Map(), resting: new Map(), claims: new Claims({ journal, spool, log }),
     localOnly: new LocalOnly(settings.settleAfterMs, clock, (node) => settle(sb, node)),
     lost: new LostAndFound(settings.stateDir), tell,
+    refusedNames: new RefusedNames({ types, clock, log, tell }),
   } // prettier-ignore
   // Whatever waits for a service that was out of reach goes on as soon as it answers again.
   files.reach.onChange((state, before) => {

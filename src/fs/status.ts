@@ -37,6 +37,17 @@ export interface LocalFile {
   readonly why: string
 }
 
+/** A document that could not be saved here. */
+export interface RefusedName {
+  readonly path: string
+  /** What the service does not take, in words: `zip files (archives)`. */
+  readonly what: string
+  /** How often it was tried. */
+  readonly count: number
+  /** ISO time of the last try. */
+  readonly at: string
+}
+
 export interface FileSystemStatus {
   readonly project: string
   readonly readOnly: boolean
@@ -52,6 +63,8 @@ export interface FileSystemStatus {
   readonly scratchFiles: number
   /** What has been on this machine only for more than a minute. */
   readonly localOnly: readonly LocalFile[]
+  /** Names that were refused for their type in the last 24 hours, at most 1,000: nothing of them is here. */
+  readonly refusedNames: readonly RefusedName[]
   readonly conflicts: number
   /** Content in lost+found: here, and no journal row leads to it. */
   readonly lost: readonly LostContent[]

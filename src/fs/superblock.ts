@@ -17,6 +17,7 @@ import type { Owner } from './tree/attributes.ts'
 import type { Notice } from './notice.ts'
 import type { HandleTable } from './tree/handles.ts'
 import type { TypePolicy } from './tree/names.ts'
+import type { RefusedNames } from './refused-names.ts'
 import type { Node } from './tree/node.ts'
 import type { Resting } from './unsent/backup.ts'
 import type { LocalOnly } from './unsent/local-only.ts'
@@ -53,6 +54,7 @@ export interface Superblock {
   readonly walkAhead: WalkAhead
   readonly prefetch: Prefetch
   readonly types: TypePolicy
+  readonly refusedNames: RefusedNames
   readonly attributes: AttributeStore
   readonly owner: Owner
   readonly clock: Clock

@@ -44,6 +44,18 @@ test('a burst of one kind is one notification now and one at the end of a minute
   expect(told).toHaveLength(2)
 })
 
+test('what one drag refuses is one notification, with how many', () => {
+  const told: string[] = []
+  const tell = desktopNotifications('acme', (_title, body) => told.push(body))
+  for (let count = 1; count <= 8; count++)
+    tell({ kind: 'unsupported', path: `/${count}.docx`, what: 'docx files (Word documents)' })
+  expect(told).toEqual([])
+  vi.advanceTimersByTime(600_000)
+  expect(told).toEqual([
+    '/8.docx could not be saved: the service takes no docx files (Word documents). Save it in another format, such as PDF. And 7 more: docmount status names them.',
+  ])
+})
+
 test('the desktop’s tool gets text without markup, and its failure is nobody’s', async () => {
   vi.useRealTimers()
   const folder = await makeTemporaryFolder()

@@ -93,7 +93,7 @@ function make(
   // What the service had under this name was a document, whatever the name.
   const isScratch = base === undefined && isMadeLocal(name, { mode, exclusive, readWrite, isBeside })
   const documentName = isScratch ? finalName(name) : name
-  if (documentName !== undefined) sb.types.check(documentName)
+  if (documentName !== undefined) sb.refusedNames.check(folder.path, documentName)
   const content = sb.spool.create(name)
   const node = sb.tree.nodes.add('file', folder, name)
   node.isScratch = isScratch

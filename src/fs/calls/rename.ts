@@ -49,7 +49,7 @@ export async function rename(
   const to = sb.tree.nodes.getFolder(newParent)
   const expected = await fate(sb, await nodeAt(sb, from, name), to, newName)
   const isSent = expected === 'document' || expected === 'backup'
-  if (isSent) checkType(sb, await nodeAt(sb, from, name), newName)
+  if (isSent) checkType(sb, await nodeAt(sb, from, name), to, newName)
   // A dirty document is synced before its journal row promises it; the names are looked at after that, at once.
   const before = await nodeAt(sb, from, name)
   if (expected === 'deleted') await bringWhatIsUnderWay(sb, before, caller.signal)
@@ -100,8 +100,8 @@ async function nodeAt(sb: Superblock, folder: Node, name: string): Promise<Node>
 }
 
 /** Refused now, before anything moved, and not at some later commit. */
-function checkType(sb: Superblock, node: Node, newName: string): void {
-  if (node.folder === undefined) sb.types.check(newName)
+function checkType(sb: Superblock, node: Node, to: Node, newName: string): void {
+  if (node.folder === undefined) sb.refusedNames.check(to.path, newName)
 }
 
 function checkKinds({ node, to, target }: Move): void {

@@ -1,0 +1,79 @@
+// What nobody could save here, because the service takes no documents of its type: counted and named, since the program
+// that tried often says something else, or nothing.
+
+import { kindOfUnsupported } from '../api/unsupported-kind.ts'
+import type { Clock } from '../clock.ts'
+import { CountedLog } from '../content/commit/counted-log.ts'
+import { ErrnoError } from '../errno-error.ts'
+import type { Log } from '../log.ts'
+import type { Notice } from './notice.ts'
+import { typedName } from './tree/scratch.ts'
+import type { TypePolicy } from './tree/names.ts'
+import type { RefusedName } from './status.ts'
+
+/** What was refused longer ago is forgotten, and so is what is more. */
+const rememberedMs = 24 * 3_600_000
+const mostNames = 1_000
+
+export interface RefusedNamesOptions {
+  readonly types: TypePolicy
+  readonly clock: Clock
+  readonly log: Log
+  readonly tell: (notice: Notice) => void
+}
+
+export class RefusedNames {
+  readonly #options: RefusedNamesOptions
+  readonly #log: CountedLog
+  /** By path, the latest last. */
+  readonly #names = new Map<string, { what: string; count: number; at: number }>()
+
+  constructor(options: RefusedNamesOptions) {
+    this.#options = options
+    this.#log = new CountedLog(options.log)
+  }
+
+  /** Throws EOPNOTSUPP, and remembers it, where the service takes no documents of this name's type. */
+  check(folder: string, name: string): void {
+    try {
+      this.#options.types.check(name)
+    } catch (error) {
+      if (error instanceof ErrnoError && error.code === 'EOPNOTSUPP') this.#remember(folder, name)
+      throw error
+    }
+  }
+
+  /** Oldest first. `isThere`: what has come to be there after all is forgotten. */
+  list(isThere: (path: string) => boolean): RefusedName[] {
+    const since = this.#options.clock.wall() - rememberedMs
+    for (const [path, { at }] of this.#names) if (at < since || isThere(path)) this.#names.delete(path)
+    return [...this.#names].map(([path, { what, count, at }]) => ({
+      path,
+      what,
+      count,
+      at: new Date(at).toISOString(),
+    }))
+  }
+
+  /** What the service does not take of what was to be at this path; undefined where nothing was refused there. */
+  at(path: string): string | undefined {
+    return this.#names.get(path)?.what
+  }
+
+  close(): void {
+    this.#log.close()
+  }
+
+  #remember(folder: string, name: string): void {
+    const path = `${folder === '/' ? '' : folder}/${name}`
+    const what = kindOfUnsupported(typedName(name))
+    const count = (this.#names.get(path)?.count ?? 0) + 1
+    this.#names.delete(path)
+    this.#names.set(path, { what, count, at: this.#options.clock.wall() })
+    const [oldest] = this.#names.keys()
+    if (this.#names.size > mostNames && oldest !== undefined) this.#names.delete(oldest)
+    this.#log.warn(what, { path, what }, `refused: the service takes no ${what}`)
+    // Programs try again; a person is told once.
+    if (count === 1) this.#options.tell({ kind: 'unsupported', path, what })
+  }
+}
