@@ -19,7 +19,8 @@ export interface LocalDocument {
   discard(): Promise<void>
 }
 
-const readBytes = 256 * 1024
+/** As the upload encodes them, so that what was read is what was sent. */
+const readBytes = 96 * 1024
 
 /** Opens a local file, or for `-` takes stdin down into a temporary file: its size must be known before the upload. */
 export async function openLocal(local: string, signal: AbortSignal): Promise<LocalDocument> {

@@ -13,21 +13,26 @@ export interface ProgressState {
 
 const barWidths = [24, 12]
 
+/** The line of a script's log: no bar. */
+export function plainText(state: ProgressState, format: (count: number) => string): string {
+  return [state.label, ...figuresOf(state, format), state.words].filter((part) => part !== '').join('  ')
+}
+
 /** The longest line that fits `columns`: a shorter bar, then none, then no words, then less of the label. */
 export function progressText(
   state: ProgressState,
   columns: number,
   format: (count: number) => string,
 ): string {
-  const { label, total, words } = state
+  const { label, total } = state
   const figures = figuresOf(state, format)
   const bars =
     total === undefined || total === 0 ? [] : barWidths.map((width) => bar(state.done / total, width))
   const lines = [
-    ...bars.map((drawn) => [label, drawn, ...figures, words]),
-    [label, ...figures, words],
-    [label, ...figures],
-  ].map((parts) => parts.filter((part) => part !== '').join('  '))
+    ...bars.map((drawn) => [label, drawn, ...figures, state.words].filter((part) => part !== '').join('  ')),
+    plainText(state, format),
+    plainText({ ...state, words: '' }, format),
+  ]
   const fitting = lines.find((line) => line.length <= columns)
   if (fitting !== undefined) return fitting
   const rest = figures.join('  ')
@@ -40,10 +45,15 @@ function figuresOf({ done, total, perSecond }: ProgressState, format: (count: nu
   const left = isKnown && perSecond !== undefined && perSecond > 0 ? (total - done) / perSecond : undefined
   return [
     ...(isKnown ? [`${percentOf(done, total)} %`] : []),
-    isKnown ? `${format(done)} of ${format(total)}` : format(done),
-    ...(perSecond === undefined ? [] : [`${format(Math.round(perSecond))}/s`]),
+    amountText(done, isKnown ? total : undefined, format),
+    ...(perSecond === undefined || perSecond <= 0 ? [] : [`${format(Math.round(perSecond))}/s`]),
     ...(left === undefined || left <= 0 ? [] : [`${secondsText(left)} left`]),
   ]
+}
+
+/** Nothing where there is nothing to count. */
+function amountText(done: number, total: number | undefined, format: (count: number) => string): string {
+  return total === undefined ? format(done) : `${format(done)} of ${format(total)}`
 }
 
 /** 100 only when all is done. */

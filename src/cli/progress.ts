@@ -4,7 +4,7 @@
 import type { Ora } from 'ora'
 import { formatBytes } from './durations.ts'
 import { printable } from './output.ts'
-import { progressText } from './progress-text.ts'
+import { plainText, type ProgressState, progressText } from './progress-text.ts'
 
 export interface Progress {
   /** So much more is to be done than was known. */
@@ -52,7 +52,7 @@ export function startProgress(label: string, options: ProgressOptions = {}): Pro
   let timer: NodeJS.Timeout | undefined
   let isOver = false
 
-  function text(columns: number): string {
+  function state(): ProgressState {
     const now = performance.now()
     samples.push({ atMs: now, done })
     while (samples.length > 2 && now - (samples[1]?.atMs ?? now) > windowMs) samples.shift()
@@ -61,13 +61,14 @@ export function startProgress(label: string, options: ProgressOptions = {}): Pro
       first === undefined || now - first.atMs < 500
         ? undefined
         : ((done - first.done) * 1000) / (now - first.atMs)
-    const state = { label: printable(label), done, total, perSecond, words: printable(words) }
-    return progressText(state, columns, format)
+    return { label: printable(label), done, total, perSecond, words: printable(words) }
   }
 
+  /** Three columns are the spinner's and the cursor's. */
+  const drawing = (): string => progressText(state(), (process.stderr.columns || 80) - 3, format)
+
   function draw(): void {
-    // Two columns are the spinner's.
-    if (drawn !== undefined) drawn.text = text((process.stderr.columns || 80) - 3)
+    if (drawn !== undefined) drawn.text = drawing()
   }
 
   async function startDrawing(): Promise<void> {
@@ -75,7 +76,7 @@ export function startProgress(label: string, options: ProgressOptions = {}): Pro
     if (isOver) return
     const isPlain = (process.env['NO_COLOR'] ?? '') !== ''
     drawn = ora({
-      text: text((process.stderr.columns || 80) - 3),
+      text: drawing(),
       color: isPlain ? false : 'cyan',
       interval: redrawMs,
       // It is what `put -` reads.
@@ -86,7 +87,7 @@ export function startProgress(label: string, options: ProgressOptions = {}): Pro
   }
 
   function line(): void {
-    console.error(text(Infinity))
+    console.error(plainText(state(), format))
     timer = setTimeout(line, lineEveryMs).unref()
   }
 
@@ -101,9 +102,9 @@ export function startProgress(label: string, options: ProgressOptions = {}): Pro
     add: (count) => void (done += count),
     set: (newDone, newTotal) => void ([done, total] = [newDone, newTotal]),
     tell: (newWords) => void (words = newWords),
-    say(text) {
+    say(said) {
       drawn?.clear()
-      console.error(text)
+      console.error(said)
       drawn?.render()
     },
     end() {

@@ -12,11 +12,15 @@ import { passedDescriptor, resolveMountpoint } from '../fuse/mountpoint.ts'
 import type { StartSessionOptions } from '../daemon/start-session.ts'
 import { tidyState } from '../daemon/tidy-state.ts'
 import { homeOf } from '../daemon/xdg.ts'
+import { formatBytes } from './durations.ts'
 import { type Configuration, noKeyMessage, readConfiguration } from './config-file.ts'
 import { exitCodes } from './exit-codes.ts'
 import { exitCodeOf, isKnown } from './report-error.ts'
 import { leftElsewhere } from './left-text.ts'
+import { askDrive, findDrive } from './find-drive.ts'
 import { olderListing } from './older-listing.ts'
+import { startProgress } from './progress.ts'
+import { bytesOf } from './unsent-progress.ts'
 import { UsageError } from './usage-error.ts'
 
 /** As commander hands them over; durations and sizes are numbers already. */
@@ -43,6 +47,7 @@ export interface MountCommandOptions {
   readonly wait?: number | true
   readonly log?: string
   readonly verbose?: boolean
+  readonly quiet?: boolean
 }
 
 /** `args` are the arguments behind `mount`, for the daemon. Sets the exit code; throws what stopped the start. */
@@ -62,7 +67,7 @@ export async function runMount(
     if (configuration.key === undefined) throw new DaemonError(noKeyMessage)
     if (!isBackgroundDaemon) await tellOfOthers(plan)
     if (options.foreground !== true) {
-      await mountInBackground(plan, args, waitMsOf(options))
+      await mountInBackground(plan, args, options)
       return
     }
     const { serveMount } = await import('./serve-mount.ts')
@@ -80,24 +85,39 @@ export async function runMount(
 async function mountInBackground(
   plan: MountPlan,
   args: readonly string[],
-  waitMs: number | undefined,
+  { wait, quiet: isQuiet = false }: MountCommandOptions,
 ): Promise<void> {
   await ensureFolders(plan)
+  const progress = startProgress(`mounting ${plan.project}`, { isQuiet, format: () => '' })
+  if (wait !== undefined) progress.tell('waiting for the service')
   const news = await startInBackground({
     // By its own name, whatever link mount(8) came through.
     script: await realpath(process.argv[1] as string),
     args: ['mount', '--foreground', ...args],
     logFile: plan.logFile,
     descriptor: plan.descriptor,
-    waitMs,
-  })
+    waitMs: wait === true ? Infinity : wait,
+  }).finally(() => progress.end())
   if (news.kind === 'live') {
+    if (isQuiet) return
     console.log(`${plan.project} is mounted at ${news.mountpoint}`)
     if (news.away !== undefined) console.log(olderListing(news.away))
+    await tellBacklog(news.mountpoint)
     return
   }
   if (news.exitCode === exitCodes.usage) throw new UsageError(news.message)
   throw new DaemonError(news.message, { isTemporary: news.exitCode === exitCodes.temporary })
+}
+
+/** What was not sent when the drive ended last is on its way now. */
+async function tellBacklog(mountpoint: string): Promise<void> {
+  const { found } = await findDrive(mountpoint)
+  const { unsent } = await askDrive(found, 'status', {})
+  if (unsent.length === 0) return
+  const changes = unsent.length === 1 ? '1 change' : `${unsent.length} changes`
+  console.log(
+    `${changes} of before (${formatBytes(bytesOf(unsent))}) to be sent; docmount wait ${mountpoint} waits for it`,
+  )
 }
 
 function waitMsOf({ wait }: MountCommandOptions): number | undefined {

@@ -5,16 +5,22 @@ import { mkdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { askDrive, findDrive, interruptSignal } from './find-drive.ts'
+import { startProgress } from './progress.ts'
 
-export async function runRecover(path: string, destination: string): Promise<void> {
+const lookEveryMs = 200
+
+export async function runRecover(path: string, destination: string, isQuiet: boolean): Promise<void> {
   const place = await findDrive(path)
   const target = await resolveDestination(destination, basename(path))
-  await askDrive(
-    place.found,
-    'recover',
-    { path: place.path, destination: target },
-    { signal: interruptSignal() },
-  )
+  const progress = startProgress(`copying ${basename(path)}`, { isQuiet })
+  // The daemon writes the very file: how long it is says how far it is.
+  const look = async (): Promise<void> => progress.set((await stat(target)).size, undefined)
+  const timer = setInterval(() => void look().catch(() => {}), lookEveryMs)
+  const input = { path: place.path, destination: target }
+  await askDrive(place.found, 'recover', input, { signal: interruptSignal() }).finally(() => {
+    clearInterval(timer)
+    progress.end()
+  })
   console.log(target)
 }
 

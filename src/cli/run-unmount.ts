@@ -8,16 +8,19 @@ import { isDisconnected } from '../fuse/mountpoint.ts'
 import { readLeftBehind } from '../daemon/left-behind.ts'
 import { removeMountRecord } from '../daemon/mount-record.ts'
 import { unmount } from '../fuse/unmount.ts'
-import { formatBytes } from './durations.ts'
 import { exitCodes } from './exit-codes.ts'
 import { askDrive, findDrive, interruptSignal } from './find-drive.ts'
+import { startUnsentProgress } from './unsent-progress.ts'
 import { describeLeftUnsent } from './unsent-text.ts'
 
+export interface UnmountOptions {
+  readonly force: boolean
+  readonly timeoutMs: number
+  readonly quiet?: boolean | undefined
+}
+
 /** Sets the exit code: a failure when anything is unsent. */
-export async function runUnmount(
-  mountpoint: string,
-  options: { force: boolean; timeoutMs: number },
-): Promise<void> {
+export async function runUnmount(mountpoint: string, options: UnmountOptions): Promise<void> {
   const { found, path } = await findDrive(mountpoint)
   if (path !== '/') {
     throw new DaemonError(
@@ -28,8 +31,8 @@ export async function runUnmount(
   else await clearAway(found)
 }
 
-async function unmountLive(found: FoundMount, options: { force: boolean; timeoutMs: number }): Promise<void> {
-  const line = progressLine()
+async function unmountLive(found: FoundMount, options: UnmountOptions): Promise<void> {
+  const line = progressLine(options.quiet === true)
   const timeoutMs = Math.min(options.timeoutMs, 2 ** 31 - 1)
   const answer = await askDrive(
     found,
@@ -66,25 +69,19 @@ async function clearAway(found: FoundMount): Promise<void> {
   process.exitCode = exitCodes.failure
 }
 
-/** One line rewritten on a terminal; elsewhere each new hindrance is said once. */
-function progressLine(): { show: (progress: UnmountProgress) => void; clear: () => void } {
-  const isTerminal = process.stderr.isTTY
+/** A bar on a terminal; elsewhere a line now and then, and each new hindrance is said once. */
+function progressLine(isQuiet: boolean): { show: (progress: UnmountProgress) => void; clear: () => void } {
+  const line = startUnsentProgress('unmounting', isQuiet)
   let last = ''
   return {
     show(progress) {
-      const text = describeProgress(progress)
-      if (text === last) return
+      line.update(progress)
+      if (progress.busy === undefined) return
+      const text = `in use by ${progress.busy}; waiting (--force detaches)`
+      line.hindered(text)
+      if (!process.stderr.isTTY && text !== last && !isQuiet) console.error(text)
       last = text
-      if (isTerminal) process.stderr.write(`\r\x1b[K${text}`)
-      else if (progress.busy !== undefined) process.stderr.write(`${text}\n`)
     },
-    clear() {
-      if (isTerminal && last !== '') process.stderr.write('\r\x1b[K')
-    },
+    clear: () => line.end(),
   }
-}
-
-function describeProgress({ unsent, unsentBytes, busy }: UnmountProgress): string {
-  if (busy !== undefined) return `in use by ${busy}; waiting (--force detaches)`
-  return unsent === 0 ? 'unmounting' : `sending ${unsent} (${formatBytes(unsentBytes)} left)`
 }

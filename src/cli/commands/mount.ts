@@ -3,6 +3,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { bandwidthOption } from '../bandwidth-option.ts'
 import { parseDurationMs, parseSizeBytes, parseWaitMs } from '../durations.ts'
+import { quietOption } from '../progress.ts'
 import type { MountCommandOptions } from '../run-mount.ts'
 
 /** Presigned URLs live 15 minutes (interface, "Limits"), and a listing carries them. */
@@ -65,6 +66,7 @@ export function register(program: Command): void {
     .option('--no-notify', 'no notifications on the desktop')
     .option('--log <file>', 'log into this file')
     .option('-o <options>', 'mount(8) options: ro, allow_other, cache_ttl=30s, … as above with _ for -')
+    .option(...quietOption)
     .option('-v, --verbose', 'log more')
     .addHelpText('after', help)
     .action(async (project: string, mountpoint: string | undefined, options: MountCommandOptions) => {

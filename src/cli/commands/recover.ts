@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander'
 import { UsageError } from '../usage-error.ts'
 
 interface RecoverOptions {
+  readonly quiet?: boolean
   readonly lost?: boolean
   readonly all?: boolean
 }
@@ -35,6 +36,8 @@ export function register(program: Command): void {
         return
       }
       if (destination === undefined) throw new UsageError('where to? Add the local file to write')
-      await (options.lost === true ? runRecoverLost(path, destination) : runRecover(path, destination))
+      await (options.lost === true
+        ? runRecoverLost(path, destination)
+        : runRecover(path, destination, options.quiet === true))
     })
 }

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { parseWaitMs } from '../durations.ts'
+import { quietOption } from '../progress.ts'
 
 const help = `
 Sends until done or out of time; what stays unsent is kept, named,
@@ -23,9 +24,11 @@ export function register(program: Command): void {
     .argument('<mountpoint>', 'the folder the drive is mounted at')
     .option('--force', 'do not wait for programs that use the drive')
     .option('--timeout <duration>', 'for sending and for programs to leave', parseWaitMs, 600_000)
+    .option(...quietOption)
     .addHelpText('after', help)
-    .action(async (mountpoint: string, options: { force?: boolean; timeout: number }) => {
+    .action(async (mountpoint: string, options: { force?: boolean; timeout: number; quiet?: boolean }) => {
       const { runUnmount } = await import('../run-unmount.ts')
-      await runUnmount(mountpoint, { force: options.force === true, timeoutMs: options.timeout })
+      const { force = false, timeout: timeoutMs, quiet } = options
+      await runUnmount(mountpoint, { force, timeoutMs, quiet })
     })
 }

@@ -1,0 +1,58 @@
+// How far sending is, for whoever waits for it: what was unsent at most is all, what is unsent now is left.
+
+import type { Unsent } from '../fs/status.ts'
+import { formatBytes } from './durations.ts'
+import type { FoundMount } from '../daemon/find-mount.ts'
+import { askDrive } from './find-drive.ts'
+import { type Progress, startProgress } from './progress.ts'
+
+export interface UnsentProgress {
+  update(left: { readonly unsent: number; readonly unsentBytes: number }): void
+  /** What keeps it from ending, in words. */
+  hindered(words: string): void
+  end(): void
+}
+
+export function startUnsentProgress(label: string, isQuiet: boolean | undefined): UnsentProgress {
+  let most = 0
+  let isBytes = false
+  const progress: Progress = startProgress(label, {
+    isQuiet,
+    format: (count) => (isBytes ? formatBytes(count) : ''),
+  })
+  return {
+    update({ unsent, unsentBytes }) {
+      most = Math.max(most, unsentBytes)
+      isBytes = most > 0
+      progress.set(most - unsentBytes, most)
+      progress.tell(unsent === 0 ? '' : `${unsent} ${unsent === 1 ? 'change' : 'changes'} left`)
+    },
+    hindered: (words) => progress.tell(words),
+    end: () => progress.end(),
+  }
+}
+
+const lookEveryMs = 500
+
+/** Shows how far the sending of what is at or under `path` is, until `end` is called. Never fails. */
+export function followUnsent(found: FoundMount, path: string, isQuiet: boolean | undefined): UnsentProgress {
+  const progress = startUnsentProgress('sending', isQuiet)
+  async function look(): Promise<void> {
+    const { unsent } = await askDrive(found, 'status', { path })
+    progress.update({ unsent: unsent.length, unsentBytes: bytesOf(unsent) })
+  }
+  // Whoever waits is told what is wrong with the drive by the answer it waits for.
+  const timer = setInterval(() => void look().catch(() => {}), lookEveryMs).unref()
+  void look().catch(() => {})
+  return {
+    ...progress,
+    end() {
+      clearInterval(timer)
+      progress.end()
+    },
+  }
+}
+
+export function bytesOf(unsent: readonly Unsent[]): number {
+  return unsent.reduce((sum, { bytes }) => sum + bytes, 0)
+}
