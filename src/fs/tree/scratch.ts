@@ -26,6 +26,7 @@ const ownPatterns: readonly RegExp[] = [
   /^\._./, // macOS resource forks
   /^\.DS_Store$/,
   /^\.apdisk$/,
+  /^\.metadata_never_index$/, // macOS, on drives that are not to be searched
   /^Icon\r$/,
   /^Thumbs\.db$/i,
   /^desktop\.ini$/i,

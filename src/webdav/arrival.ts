@@ -1,0 +1,56 @@
+// Where a COPY or MOVE goes: checked, and made free.
+
+import { checkConditions } from './conditions.ts'
+import type { Exchange } from './exchange.ts'
+import { isAtOrBelow, pathOf } from './names.ts'
+import { Refused } from './refused.ts'
+import { removeTree } from './remove.ts'
+import { statusOf } from './status-of.ts'
+import type { Place, Resource } from './visit.ts'
+
+export interface Journey {
+  readonly source: Resource
+  readonly place: Place
+  /** Of what arrives. */
+  readonly names: readonly string[]
+  /** What is there now. */
+  readonly before: Resource | undefined
+}
+
+/** Source and destination of the request. Throws Refused: 403, 404, 409, 412, 423, 502. */
+export async function journeyOf(exchange: Exchange, { leaves }: { leaves: boolean }): Promise<Journey> {
+  const { visit, request, destination } = exchange
+  await exchange.noBody()
+  const source = await visit.get(exchange.names)
+  const from = await visit.placeOf(source.names)
+  const before = await visit.find(destination)
+  const place = await visit.placeOf(destination)
+  const names = before?.names ?? [...place.parent.names, place.name]
+  const fromPath = pathOf(source.names)
+  const toPath = pathOf(names)
+  if (fromPath === toPath) throw new Refused(403, 'source and destination are the same')
+  if (isAtOrBelow(toPath, fromPath)) throw new Refused(403, 'a folder does not go into itself')
+  if (isAtOrBelow(fromPath, toPath)) throw new Refused(403, 'the destination is a folder above the source')
+  if (before !== undefined && !exchange.mayOverwrite)
+    throw new Refused(412, 'there is something by that name already')
+  await exchange.mayChange(
+    ...(leaves
+      ? [
+          { names: source.names, reach: 'tree' as const },
+          { names: from.parent.names, reach: 'one' as const },
+        ]
+      : []),
+    { names, reach: 'tree' },
+    { names: place.parent.names, reach: 'one' },
+  )
+  checkConditions(request.headers, source.attributes, false)
+  return { source, place, names, before }
+}
+
+/** Removes what is at the destination. Throws Refused (409 or as the drive says) where some of it stays. */
+export async function makeRoom({ visit, door }: Exchange, before: Resource): Promise<void> {
+  const [failure] = await removeTree(visit, door, before)
+  if (failure === undefined) return
+  const { status, sentence } = statusOf(failure.error)
+  throw new Refused(status, `${failure.resource.names.at(-1) ?? ''} at the destination stays: ${sentence}`)
+}

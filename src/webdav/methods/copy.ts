@@ -1,0 +1,99 @@
+// COPY: the service copies whole documents from itself; no bytes come here. What it has not got yet is copied here.
+
+import { errnoOf } from '../../fs/errno-of.ts'
+import { journeyOf, makeRoom } from '../arrival.ts'
+import type { Exchange } from '../exchange.ts'
+import { isAtOrBelow, pathOf } from '../names.ts'
+import { Refused } from '../refused.ts'
+import type { Failure } from '../remove.ts'
+import { tellFailures } from '../tell-failures.ts'
+import type { Place, Resource } from '../visit.ts'
+
+const pieceBytes = 1024 * 1024
+const forReading = { read: true, write: false, append: false, truncate: false }
+const forWriting = { read: true, write: true, append: false, truncate: false }
+
+export async function copy(exchange: Exchange): Promise<void> {
+  const { door, depth } = exchange
+  if (depth === 1) throw new Refused(400, 'a copy has Depth 0 or infinity')
+  const { source, place, names, before } = await journeyOf(exchange, { leaves: false })
+  const [fromPath, toPath] = [pathOf(source.names), pathOf(names)]
+  await door.beginnings.endBelow((path) => isAtOrBelow(path, fromPath))
+  if (before !== undefined) await makeRoom(exchange, before)
+  const to = { ...place, name: names.at(-1) ?? '' }
+  const failures = await copyTree(exchange, source, to, depth === 'infinity')
+  await door.properties.remove(toPath)
+  await door.properties.copy(fromPath, toPath)
+  if (failures.length > 0) tellFailures(exchange, failures)
+  else if (before !== undefined) exchange.end(204)
+  else exchange.end(201, exchange.created(names, source.attributes.kind === 'folder'))
+}
+
+async function copyTree(
+  exchange: Exchange,
+  source: Resource,
+  to: Place,
+  isDeep: boolean,
+): Promise<readonly Failure[]> {
+  const { visit } = exchange
+  try {
+    if (source.attributes.kind === 'file') {
+      await copyDocument(exchange, source, to)
+      return []
+    }
+    // Before the new folder is made: it may be in the old one's listing.
+    const children = isDeep ? await visit.children(source) : []
+    const folder = to.parent.attributes.ino
+    const made = await visit.operations.mkdir(folder, to.name, source.attributes.mode, visit.lasting)
+    visit.hold(made.attributes.ino)
+    const parent = { names: [...to.parent.names, to.name], attributes: made.attributes }
+    const failures: Failure[] = []
+    for (const child of children)
+      failures.push(...(await copyTree(exchange, child, { parent, name: child.names.at(-1) ?? '' }, true)))
+    return failures
+  } catch (error) {
+    return [{ resource: source, error }]
+  }
+}
+
+async function copyDocument({ visit }: Exchange, source: Resource, { parent, name }: Place): Promise<void> {
+  const { operations, lasting } = visit
+  const { fh: from } = await operations.open(source.attributes.ino, forReading, lasting)
+  try {
+    const how = { mode: source.attributes.mode, flags: forWriting, exclusive: true }
+    const { entry, opened } = await operations.create(parent.attributes.ino, name, how, lasting)
+    visit.hold(entry.attributes.ino)
+    const to = opened.fh
+    try {
+      const { attributes } = await operations.getattr(source.attributes.ino, from, lasting)
+      await copyContent(visit, from, to, attributes.size)
+      await operations.flush(to, lasting)
+    } finally {
+      await operations.release(to)
+    }
+  } finally {
+    await operations.release(from)
+  }
+}
+
+async function copyContent(
+  { operations, lasting }: Exchange['visit'],
+  from: number,
+  to: number,
+  size: number,
+) {
+  try {
+    if (size > 0) await operations.copyFileRange(from, 0, to, 0, size, lasting)
+    return
+  } catch (error) {
+    if (errnoOf(error) !== 'EOPNOTSUPP') throw error
+  }
+  for (let offset = 0; offset < size;) {
+    const chunks = await operations.read(from, offset, pieceBytes, lasting)
+    const piece = Buffer.concat(chunks)
+    if (piece.length === 0) return
+    for (let done = 0; done < piece.length;)
+      done += await operations.write(to, offset + done, piece.subarray(done), lasting)
+    offset += piece.length
+  }
+}

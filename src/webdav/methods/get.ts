@@ -1,0 +1,96 @@
+// GET and HEAD: a document, or a range of it.
+
+import type { Attributes } from '../../fs/operations.ts'
+import { checkConditions, isRangeValid } from '../conditions.ts'
+import { entityTag, httpDate } from '../entity-tag.ts'
+import type { Exchange } from '../exchange.ts'
+import { anyType } from '../live-properties.ts'
+import { Refused } from '../refused.ts'
+
+const pieceBytes = 1024 * 1024
+const forReading = { read: true, write: false, append: false, truncate: false }
+
+interface Range {
+  readonly start: number
+  /** Exclusive. */
+  readonly end: number
+}
+
+export async function get(exchange: Exchange): Promise<void> {
+  const { visit, request, response, door } = exchange
+  const resource = await visit.get(exchange.names)
+  await exchange.mayChange()
+  if (resource.attributes.kind === 'folder') return tellFolder(exchange)
+  const { operations, caller } = visit
+  const { fh, directIo } = await operations.open(resource.attributes.ino, forReading, caller)
+  try {
+    const { attributes } = await operations.getattr(resource.attributes.ino, fh, caller)
+    checkConditions(request.headers, attributes, true)
+    const range = directIo ? undefined : rangeOf(exchange, attributes)
+    const length = range === undefined ? attributes.size : range.end - range.start
+    response.writeHead(range === undefined ? 200 : 206, {
+      'content-type': door.contentTypeOf(resource.names.at(-1) ?? '') ?? anyType,
+      'last-modified': httpDate(attributes.mtime),
+      etag: entityTag(attributes),
+      'accept-ranges': directIo ? 'none' : 'bytes',
+      ...(directIo ? {} : { 'content-length': String(length) }),
+      ...(range === undefined
+        ? {}
+        : { 'content-range': `bytes ${range.start}-${range.end - 1}/${attributes.size}` }),
+    })
+    if (request.method === 'GET')
+      await send(exchange, fh, range ?? { start: 0, end: directIo ? Infinity : attributes.size })
+    response.end()
+  } finally {
+    await operations.release(fh)
+  }
+}
+
+/** The next piece is read while the client takes this one. */
+async function send(exchange: Exchange, fh: number, { start, end }: Range): Promise<void> {
+  const { operations, caller } = exchange.visit
+  const read = async (offset: number): Promise<Buffer> => {
+    const wanted = Math.min(pieceBytes, end - offset)
+    // Copied at once: what is answered is the filesystem's, and valid until the next tick.
+    return wanted <= 0 ? Buffer.alloc(0) : Buffer.concat(await operations.read(fh, offset, wanted, caller))
+  }
+  let offset = start
+  let piece = await read(offset)
+  while (piece.length > 0) {
+    offset += piece.length
+    const next = read(offset)
+    // Told below, when its turn comes.
+    next.catch(() => {})
+    await exchange.write(piece)
+    piece = await next
+  }
+  if (end !== Infinity && offset < end) throw new Refused(500, 'the document became shorter')
+}
+
+/** One range (RFC 9110, section 14.2); several are answered with the whole. Throws Refused (416). */
+function rangeOf(exchange: Exchange, attributes: Attributes): Range | undefined {
+  const found = /^bytes=(\d*)-(\d*)$/.exec(exchange.header('range')?.trim() ?? '')
+  if (found === null || !isRangeValid(exchange.header('if-range'), attributes)) return undefined
+  const { size } = attributes
+  const [, from = '', to = ''] = found
+  if (from === '' && to === '') return undefined
+  const start = from === '' ? Math.max(0, size - Number(to)) : Number(from)
+  const end = from === '' || to === '' ? size : Math.min(size, Number(to) + 1)
+  if (from !== '' && to !== '' && Number(to) < Number(from)) return undefined
+  if (start >= size || start >= end) {
+    const headers = { 'content-range': `bytes */${size}` }
+    throw new Refused(416, 'the document has no such range', { headers })
+  }
+  return { start, end }
+}
+
+function tellFolder(exchange: Exchange): void {
+  const body = Buffer.from(
+    'A folder of documents. Open this address with a file manager, as a WebDAV drive.\n',
+  )
+  exchange.response.writeHead(200, {
+    'content-type': 'text/plain; charset=utf-8',
+    'content-length': String(body.length),
+  })
+  exchange.response.end(exchange.request.method === 'GET' ? body : undefined)
+}

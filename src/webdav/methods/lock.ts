@@ -1,0 +1,92 @@
+// LOCK: takes a lock, or begins its time anew. A name that is free becomes an empty document (RFC 4918, section 7.3).
+
+import type { Exchange } from '../exchange.ts'
+import { parseIfHeader, tokensIn } from '../if-header.ts'
+import { activeLock } from '../live-properties.ts'
+import type { Lock } from '../locks.ts'
+import { hrefOf, pathOf } from '../names.ts'
+import { Refused } from '../refused.ts'
+import { davChildren, type Element } from '../xml-read.ts'
+import { dav, xmlHead } from '../xml-write.ts'
+
+const usualMs = 600_000
+
+export async function lock(exchange: Exchange): Promise<void> {
+  const { visit, door } = exchange
+  const body = await exchange.xml()
+  const found = await visit.find(exchange.names)
+  if (body === undefined) {
+    await exchange.mayChange()
+    return refresh(exchange, pathOf(found?.names ?? exchange.names))
+  }
+  const { depth } = exchange
+  if (depth === 1) throw new Refused(400, 'a lock has Depth 0 or infinity')
+  const { isShared, owner } = wishOf(body)
+  const place = found === undefined ? await visit.placeOf(exchange.names) : undefined
+  const names = found?.names ?? [...(place?.parent.names ?? []), place?.name ?? '']
+  const path = pathOf(names)
+  await exchange.mayChange(
+    ...(place === undefined ? [] : [{ names: place.parent.names, reach: 'one' as const }]),
+  )
+  const added = door.locks.add({
+    path,
+    isShared,
+    isDeep: depth === 'infinity',
+    owner,
+    timeoutMs: exchange.lockTimeoutMs ?? usualMs,
+  })
+  if (added === 'full') throw new Refused(503, 'there are too many locks')
+  if ('inTheWay' in added) {
+    const href = hrefOf(
+      added.inTheWay.path.split('/').filter((name) => name !== ''),
+      false,
+    )
+    throw new Refused(423, 'somebody else is editing it', { condition: 'no-conflicting-lock', href })
+  }
+  if (place !== undefined) await begin(exchange, added.lock, place.parent.attributes.ino, place.name)
+  answer(exchange, place === undefined ? 200 : 201, added.lock)
+}
+
+/** The document is there from now on, empty; its content mostly follows. */
+async function begin({ visit, door }: Exchange, { path, token }: Lock, parent: number, name: string) {
+  const { operations, lasting } = visit
+  try {
+    const flags = { read: true, write: true, append: false, truncate: false }
+    const how = { mode: 0o644, flags, exclusive: true }
+    const { entry, opened } = await operations.create(parent, name, how, lasting)
+    visit.hold(entry.attributes.ino)
+    await operations.flush(opened.fh, lasting)
+    door.beginnings.keep(path, { ino: entry.attributes.ino, fh: opened.fh })
+  } catch (error) {
+    door.locks.remove(path, token)
+    throw error
+  }
+}
+
+async function refresh(exchange: Exchange, path: string): Promise<void> {
+  const header = exchange.header('if')
+  if (header === undefined) throw new Refused(400, 'a LOCK without a body renews the lock of its If header')
+  for (const token of tokensIn(parseIfHeader(header))) {
+    const renewed = exchange.door.locks.refresh(path, token, exchange.lockTimeoutMs)
+    if (renewed !== undefined) return answer(exchange, 200, renewed)
+  }
+  throw new Refused(412, 'there is no such lock here', { condition: 'lock-token-matches-request-uri' })
+}
+
+function wishOf(body: Element): { isShared: boolean; owner: string } {
+  const [scope] = davChildren(body, 'lockscope')
+  const [type] = davChildren(body, 'locktype')
+  const isWellFormed = body.uri === 'DAV:' && body.local === 'lockinfo' && scope !== undefined
+  if (!isWellFormed || type === undefined || davChildren(type, 'write').length === 0)
+    throw new Refused(400, 'the body is no lockinfo of a write lock')
+  const isShared = davChildren(scope, 'shared').length > 0
+  if (!isShared && davChildren(scope, 'exclusive').length === 0)
+    throw new Refused(400, 'a lock is exclusive or shared')
+  return { isShared, owner: davChildren(body, 'owner')[0]?.source ?? '' }
+}
+
+function answer(exchange: Exchange, status: number, lock: Lock): void {
+  const prop = dav('lockdiscovery', activeLock(lock))
+  const body = `${xmlHead}<D:prop xmlns:D="DAV:">${prop}</D:prop>\n`
+  exchange.endXml(status, body, { 'lock-token': `<${lock.token}>` })
+}

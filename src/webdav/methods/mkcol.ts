@@ -1,0 +1,16 @@
+// MKCOL: a new folder. The service learns of it when a document lands in it, as with every folder made on the drive.
+
+import type { Exchange } from '../exchange.ts'
+import { Refused } from '../refused.ts'
+
+export async function mkcol(exchange: Exchange): Promise<void> {
+  const { visit, names } = exchange
+  await exchange.noBody()
+  if ((await visit.find(names)) !== undefined)
+    throw new Refused(405, 'there is something by that name already')
+  const { parent, name } = await visit.placeOf(names)
+  await exchange.mayChange({ names: parent.names, reach: 'one' }, { names, reach: 'one' })
+  const { attributes } = await visit.operations.mkdir(parent.attributes.ino, name, 0o755, visit.lasting)
+  visit.hold(attributes.ino)
+  exchange.end(201, exchange.created([...parent.names, name], true))
+}

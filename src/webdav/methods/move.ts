@@ -1,0 +1,45 @@
+// MOVE: the drive's rename. No bytes move, and a document that takes another's place is one replace.
+
+import { ErrnoError } from '../../errno-error.ts'
+import { journeyOf, makeRoom } from '../arrival.ts'
+import type { Exchange } from '../exchange.ts'
+import { isAtOrBelow, pathOf } from '../names.ts'
+import type { Place, Resource } from '../visit.ts'
+
+export async function move(exchange: Exchange): Promise<void> {
+  const { visit, door } = exchange
+  const journey = await journeyOf(exchange, { leaves: true })
+  const { source, place, names, before } = journey
+  const [fromPath, toPath] = [pathOf(source.names), pathOf(names)]
+  await door.beginnings.endBelow((path) => isAtOrBelow(path, fromPath) || path === toPath)
+  const bothDocuments = before?.attributes.kind === 'file' && source.attributes.kind === 'file'
+  if (before !== undefined && !bothDocuments) await makeRoom(exchange, before)
+  const from = await visit.placeOf(source.names)
+  await rename(exchange, source, from, { ...place, name: names.at(-1) ?? '' })
+  door.locks.removeBelow(fromPath)
+  await door.properties.remove(toPath)
+  await door.properties.move(fromPath, toPath)
+  if (before !== undefined) exchange.end(204)
+  else exchange.end(201, exchange.created(names, source.attributes.kind === 'folder'))
+}
+
+/** A folder of more documents than the drive renames at once goes child by child. */
+async function rename(exchange: Exchange, source: Resource, from: Place, to: Place): Promise<void> {
+  const { visit } = exchange
+  const { operations, lasting } = visit
+  const [fromIno, toIno] = [from.parent.attributes.ino, to.parent.attributes.ino]
+  const how = { noReplace: false, exchange: false }
+  try {
+    await operations.rename(fromIno, from.name, toIno, to.name, how, lasting)
+  } catch (error) {
+    if (!(error instanceof ErrnoError) || error.code !== 'EXDEV') throw error
+    const { attributes } = await operations.mkdir(toIno, to.name, source.attributes.mode, lasting)
+    visit.hold(attributes.ino)
+    const parent = { names: [...to.parent.names, to.name], attributes }
+    for (const child of await visit.children(source)) {
+      const name = child.names.at(-1) ?? ''
+      await rename(exchange, child, { parent: source, name }, { parent, name })
+    }
+    await operations.rmdir(fromIno, from.name, lasting)
+  }
+}

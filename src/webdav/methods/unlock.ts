@@ -1,0 +1,20 @@
+// UNLOCK: gives a lock back. What was begun under it is a document now.
+
+import type { Exchange } from '../exchange.ts'
+import { pathOf } from '../names.ts'
+import { Refused } from '../refused.ts'
+
+export async function unlock(exchange: Exchange): Promise<void> {
+  const { visit, door, names } = exchange
+  await exchange.noBody()
+  const token = /^\s*<([^>]+)>\s*$/.exec(exchange.header('lock-token') ?? '')?.[1]
+  if (token === undefined) throw new Refused(400, 'a Lock-Token header is needed')
+  const resource = await visit.find(names)
+  const path = pathOf(resource?.names ?? names)
+  if (!door.locks.remove(path, token)) {
+    const condition = 'lock-token-matches-request-uri'
+    throw new Refused(409, 'there is no such lock here', { condition })
+  }
+  door.beginnings.end(path)
+  exchange.end(204)
+}

@@ -1,0 +1,46 @@
+// Removing a resource with everything in it, as `rm -r` does: what cannot be removed is named, the rest is gone.
+
+import { isAtOrBelow, pathOf } from './names.ts'
+import type { Door } from './exchange.ts'
+import type { Resource, Visit } from './visit.ts'
+
+export interface Failure {
+  readonly resource: Resource
+  readonly error: unknown
+}
+
+/** Empties first, then removes. Answers what stayed; the folders above it stay too and are not named. */
+export async function removeTree(visit: Visit, door: Door, resource: Resource): Promise<readonly Failure[]> {
+  const path = pathOf(resource.names)
+  // Their handles would keep what is removed.
+  await door.beginnings.endBelow((begun) => isAtOrBelow(begun, path))
+  const { parent, name } = await visit.placeOf(resource.names)
+  const failures = await remove(visit, resource, parent.attributes.ino, name)
+  if (failures.length > 0) return failures
+  door.locks.removeBelow(path)
+  await door.properties.remove(path)
+  return []
+}
+
+async function remove(
+  visit: Visit,
+  resource: Resource,
+  parent: number,
+  name: string,
+): Promise<readonly Failure[]> {
+  const { operations, lasting } = visit
+  const { ino, kind } = resource.attributes
+  const failures: Failure[] = []
+  if (kind === 'folder') {
+    for (const child of await visit.children(resource))
+      failures.push(...(await remove(visit, child, ino, child.names.at(-1) ?? '')))
+    if (failures.length > 0) return failures
+  }
+  try {
+    if (kind === 'folder') await operations.rmdir(parent, name, lasting)
+    else await operations.unlink(parent, name, lasting)
+  } catch (error) {
+    return [{ resource, error }]
+  }
+  return []
+}

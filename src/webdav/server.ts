@@ -1,0 +1,192 @@
+// The WebDAV door: HTTP requests become calls of `Operations`, errors become statuses. Nothing is decided here.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Operations } from '../fs/operations.ts'
+import type { Log } from '../log.ts'
+import { Access } from './access.ts'
+import { Beginnings } from './beginnings.ts'
+import { DeadProperties } from './dead-properties.ts'
+import { Exchange, type Door } from './exchange.ts'
+import { Locks } from './locks.ts'
+import { methods } from './methods.ts'
+import { allowed, changing } from './methods/options.ts'
+import { Refused } from './refused.ts'
+import { statusOf } from './status-of.ts'
+import { Visit } from './visit.ts'
+import { errorBody } from './xml-write.ts'
+
+export interface WebdavOptions {
+  /** An address, or a name of one. */
+  readonly host: string
+  /** 0 = any that is free. */
+  readonly port: number
+  /** In PEM. */
+  readonly tls?: { readonly cert: string; readonly key: string }
+  readonly user: string
+  readonly password: string
+  /** Names besides its address under which the door is reached. */
+  readonly hostNames: readonly string[]
+  /** Keeps the properties that clients set. */
+  readonly propertiesFile: string
+  readonly isReadOnly: boolean
+  /** What a document is sent as, by its name. */
+  readonly contentTypeOf: (name: string) => string | undefined
+  readonly log: Log
+}
+
+export interface WebdavServer {
+  /** Without a slash at the end. */
+  readonly url: string
+  /** Takes no more requests and lets those under way end, for at most `patienceMs`. */
+  close(options: { patienceMs: number }): Promise<void>
+}
+
+/** The request line and the headers, together. */
+const headersMs = 20_000
+/** Of a connection on which nothing happens. */
+const idleMs = 120_000
+/** How long the rest of a refused body is taken, so that the client hears why. */
+const lingerMs = 5_000
+const maximumConnections = 256
+
+/** Resolves when it listens. Throws what listening throws (EADDRINUSE, EACCES). */
+export async function startWebdav(operations: Operations, options: WebdavOptions): Promise<WebdavServer> {
+  const { log, tls, host, port } = options
+  const properties = await DeadProperties.open(options.propertiesFile, log)
+  const door: Door = {
+    locks: new Locks(),
+    properties,
+    beginnings: new Beginnings(operations, log),
+    isReadOnly: options.isReadOnly,
+    contentTypeOf: options.contentTypeOf,
+  }
+  const access = new Access({ ...options, hasTls: tls !== undefined })
+  const busy = new Set<Socket>()
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    const { socket } = request
+    busy.add(socket)
+    void answer(request, response, { operations, door, access, log }).finally(() => busy.delete(socket))
+  }
+  const limits = {
+    headersTimeout: headersMs,
+    requestTimeout: 0,
+    keepAliveTimeout: idleMs,
+    maxHeaderSize: 32_768,
+  }
+  const server =
+    tls === undefined ? createServer(limits, serve) : createTlsServer({ ...limits, ...tls }, serve)
+  server.on('checkContinue', serve)
+  server.maxConnections = maximumConnections
+  // A method that is at work waits for its client with limits of its own.
+  server.setTimeout(idleMs, (socket: Socket) => {
+    if (!busy.has(socket)) socket.destroy()
+  })
+  await listen(server, host, port).catch(async (error: unknown) => {
+    await properties.close()
+    throw error
+  })
+  server.on('error', (error) => log.warn({ error }, 'the WebDAV server failed'))
+  const { port: actual } = server.address() as AddressInfo
+  return {
+    url: `http${tls === undefined ? '' : 's'}://${host.includes(':') ? `[${host}]` : host}:${actual}`,
+    async close({ patienceMs }) {
+      const closed = new Promise<void>((resolve) => {
+        server.close(() => resolve())
+      })
+      server.closeIdleConnections()
+      const impatience = setTimeout(() => server.closeAllConnections(), patienceMs)
+      await closed
+      clearTimeout(impatience)
+      await door.beginnings.endBelow(() => true)
+      await properties.close()
+    },
+  }
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+interface Parts {
+  readonly operations: Operations
+  readonly door: Door
+  readonly access: Access
+  readonly log: Log
+}
+
+/** Never rejects. */
+async function answer(request: IncomingMessage, response: ServerResponse, parts: Parts): Promise<void> {
+  const { operations, door, access, log } = parts
+  const gone = new AbortController()
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort()
+  })
+  // What a client that hung up left unsaid is told where it is waited for.
+  response.on('error', () => {})
+  request.on('error', () => {})
+  setHeaders(response)
+  const visit = new Visit(operations, gone.signal)
+  try {
+    access.check(request)
+    const method = methods.get(request.method ?? '')
+    if (method === undefined) throw notAllowed(door)
+    if (door.isReadOnly && changing.includes(request.method ?? ''))
+      throw new Refused(403, 'the drive is read-only')
+    await method(new Exchange({ request, response, door, visit, host: request.headers.host ?? '' }))
+  } catch (error) {
+    tell(request, response, error, log)
+  } finally {
+    visit.end()
+  }
+  linger(request)
+}
+
+/** Whatever a document is, no browser runs it. */
+function setHeaders(response: ServerResponse): void {
+  response.setHeader('x-content-type-options', 'nosniff')
+  response.setHeader('content-security-policy', "sandbox; default-src 'none'")
+  response.setHeader('cache-control', 'no-cache')
+}
+
+function notAllowed({ isReadOnly }: Door): Refused {
+  return new Refused(405, 'this method is not known here', { headers: { allow: allowed(isReadOnly) } })
+}
+
+function tell(request: IncomingMessage, response: ServerResponse, error: unknown, log: Log): void {
+  const { status, sentence } = statusOf(error)
+  const method = request.method ?? ''
+  if (status >= 500) log.warn({ error, method, status }, 'a WebDAV request failed')
+  // The client sees that it is not whole.
+  if (response.headersSent || response.destroyed) {
+    response.destroy()
+    return
+  }
+  const { condition, href, headers = {} } = error instanceof Refused ? error.options : {}
+  const isXml = condition !== undefined
+  const body = status === 304 ? '' : isXml ? errorBody(condition, href) : `${sentence}\n`
+  response.writeHead(status, {
+    ...headers,
+    ...(body === ''
+      ? {}
+      : {
+          'content-type': isXml ? 'application/xml; charset=utf-8' : 'text/plain; charset=utf-8',
+          'content-length': String(Buffer.byteLength(body)),
+        }),
+  })
+  response.end(body)
+}
+
+/** Node takes the rest of a body that nobody read; not for ever. */
+function linger(request: IncomingMessage): void {
+  if (request.complete || request.destroyed) return
+  const timer = setTimeout(() => request.destroy(), lingerMs)
+  request.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer))
+}

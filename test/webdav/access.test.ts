@@ -1,0 +1,132 @@
+// Who gets in: by password, under a name of this machine, and never a web page. And how long the slow are waited for.
+
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { Access } from '../../src/webdav/access.ts'
+import { openWebdav, password, user, type OpenedWebdav } from './open-webdav.ts'
+
+let opened: OpenedWebdav
+
+beforeAll(async () => {
+  opened = await openWebdav({ given: { '/a.txt': 'a' } })
+})
+afterAll(() => opened.close())
+
+const md5 = (text: string): string => createHash('md5').update(text).digest('hex')
+
+/** What a client makes of a challenge. */
+function digestOf(challenge: string, secret: string, uri = '/a.txt'): string {
+  const nonce = /nonce="([^"]+)"/.exec(challenge)?.[1] ?? ''
+  const proof = [md5(`${user}:docmount:${secret}`), nonce, '00000001', 'abc', 'auth', md5(`GET:${uri}`)]
+  return `Digest username="${user}", realm="docmount", nonce="${nonce}", uri="${uri}", qop=auth, nc=00000001, cnonce="abc", response="${md5(proof.join(':'))}"`
+}
+
+describe('the password', () => {
+  it('is needed for everything', async () => {
+    for (const method of ['OPTIONS', 'GET', 'PROPFIND', 'PUT', 'DELETE']) {
+      const { status, headers } = await opened.ask(method, '/a.txt', { isStranger: true })
+      expect({ method, status }).toEqual({ method, status: 401 })
+      expect(headers['www-authenticate']).toMatch(/^Digest .*, Basic /)
+    }
+    const authorization = `Basic ${Buffer.from(`${user}:wrong`).toString('base64')}`
+    expect((await opened.ask('GET', '/a.txt', { headers: { authorization } })).status).toBe(401)
+  })
+
+  it('is proven by digest, which Windows wants where there is no TLS', async () => {
+    const asked = await opened.ask('GET', '/a.txt', { isStranger: true })
+    const challenge = asked.headers['www-authenticate'] ?? ''
+    const say = (authorization: string) => opened.ask('GET', '/a.txt', { headers: { authorization } })
+    expect(await say(digestOf(challenge, password))).toMatchObject({ status: 200, text: 'a' })
+    expect((await say(digestOf(challenge, 'wrong'))).status).toBe(401)
+    expect((await say(digestOf(challenge, password, '/other.txt'))).status).toBe(401)
+    const foreign = await say(digestOf('nonce="k.AAAA"', password))
+    expect(foreign).toMatchObject({
+      status: 401,
+      headers: { 'www-authenticate': expect.stringContaining('stale=true') },
+    })
+  })
+})
+
+describe('the name and the page', () => {
+  it('a foreign name is 421, whatever it is said to be', async () => {
+    for (const host of ['evil.example', 'evil.example:80', '127.0.0.1.evil.example', '10.0.0.1'])
+      expect({ host, ...(await opened.ask('GET', '/a.txt', { headers: { host } })) }).toMatchObject({
+        status: 421,
+      })
+    for (const host of ['localhost:1', '127.0.0.1', '[::1]:2'])
+      expect({ host, ...(await opened.ask('GET', '/a.txt', { headers: { host } })) }).toMatchObject({
+        status: 200,
+      })
+  })
+
+  it('a web page is 403, its own machine’s too', async () => {
+    for (const headers of [
+      { origin: 'http://evil.example' },
+      { origin: 'null' },
+      { origin: `http://127.0.0.1:${opened.port}` },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+    ] as const)
+      expect((await opened.ask('GET', '/a.txt', { headers })).status).toBe(403)
+  })
+
+  it('an address that others reach goes by its numbers, and by the names it is given', () => {
+    const options = { user, password, hasTls: true, host: '0.0.0.0', hostNames: ['drive.example'] }
+    const access = new Access(options)
+    const said = (host: string): string => {
+      try {
+        access.check({ headers: { host }, method: 'GET', url: '/' } as never)
+        return 'in'
+      } catch (error) {
+        return String((error as { status?: number }).status)
+      }
+    }
+    expect(['192.0.2.1:80', 'drive.example', 'evil.example', 'localhost'].map(said)).toEqual([
+      '401',
+      '401',
+      '421',
+      '421',
+    ])
+  })
+})
+
+describe('a connection', () => {
+  it('that breaks in the middle of a PUT leaves what was there', async () => {
+    const credentials = Buffer.from(`${user}:${password}`).toString('base64')
+    for (const path of ['/a.txt', '/never.txt']) {
+      const socket = connect(opened.port, '127.0.0.1')
+      await once(socket, 'connect')
+      const head = `PUT ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${credentials}\r\n`
+      socket.write(`${head}Content-Length: 1000\r\n\r\nhalf of it`)
+      await expect.poll(() => opened.fileSystem.status().openHandles).toBe(1)
+      socket.destroy()
+      await expect.poll(() => opened.fileSystem.status().openHandles).toBe(0)
+    }
+    expect((await opened.ask('GET', '/a.txt')).text).toBe('a')
+    expect((await opened.ask('GET', '/never.txt')).status).toBe(404)
+    expect(opened.fileSystem.status()).toMatchObject({ unsent: [], scratchFiles: 0 })
+    expect((await opened.ask('PROPFIND', '/', { headers: { depth: '1' } })).text).not.toContain(
+      'goutputstream',
+    )
+  })
+
+  it('gives every reference back', async () => {
+    await opened.ask('PROPFIND', '/', { headers: { depth: '1' } })
+    const before = opened.fileSystem.status().knownNodes
+    await opened.ask('MKCOL', '/references')
+    for (let count = 0; count < 5; count++) {
+      await opened.ask('PUT', `/references/${count}.txt`, { body: 'x' })
+      await opened.ask('MOVE', `/references/${count}.txt`, {
+        headers: { destination: '/references/one.txt' },
+      })
+      await opened.ask('GET', '/references/one.txt')
+    }
+    await opened.ask('DELETE', '/references')
+    await opened.fileSystem.wait('/', { timeoutMs: 20_000 })
+    expect(opened.fileSystem.status()).toMatchObject({ openHandles: 0, unsent: [] })
+    expect(opened.fileSystem.status().knownNodes).toBeLessThanOrEqual(before)
+  })
+})
