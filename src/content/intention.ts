@@ -35,6 +35,9 @@ export interface IntentionDraft {
   readonly restMs?: number
 }
 
+/** Content that an intention carries; empty where nothing of it is left. */
+export type CarriedContent = Pick<IntentionDraft, 'spool' | 'size' | 'digest'>
+
 export interface Intention extends IntentionDraft {
   /** Grows with time: the order per path. */
   readonly id: number

@@ -27,6 +27,7 @@ import { Claims } from './unsent/claims.ts'
 import { recover, sweepSpool } from './unsent/recovery.ts'
 import { defaultSettleAfterMs, LocalOnly, settle } from './unsent/local-only.ts'
 import { agreed, landed } from './unsent/agreed.ts'
+import { giveWay } from './unsent/give-way.ts'
 import { defaultHostName, mimetypeOf, type Settings, type Superblock } from './superblock.ts'
 import { RefusedNames } from './refused-names.ts'
 import { Tree } from './tree/tree.ts'
@@ -139,6 +140,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     clock,
     errnoOf,
     run: (intention, signal) => committer.run(intention, signal),
+    giveWay: (intention, take, signal) => giveWay(sb, intention, take, signal),
     say: (event) => agreed(sb, event),
   })
   const attributes = new AttributeStore(journal)

@@ -5,7 +5,8 @@
 //                  ▲                      │
 //                  ├─ backoff ◄───────────┤ temporary failure (for ever)
 //                  ├─ held ◄──────────────┤ its content is being written again (until the next submit)
-//                  └─ refused ◄───────────┘ 4xx (until retry, or until something newer comes)
+//                  └─ refused ◄───────────┘ 4xx (until retry, or until something newer comes; a move whose source
+//                                             something newer waits for gives that way: it keeps its content here)
 //
 // What waits is always seen to: it is held, refused, stands behind something older, or the alarm is set for it (`overlooked`).
 
@@ -24,6 +25,7 @@ import {
   merge,
   pathsOf,
   succession,
+  type CarriedContent,
   type Intention,
   type IntentionDraft,
 } from '../intention.ts'
@@ -44,6 +46,8 @@ export interface CommitQueueOptions {
   /** The errno name that callers are told of an error. */
   errnoOf(error: unknown): string
   run(intention: Intention, signal: AbortSignal): Promise<RemoteFile | undefined>
+  /** Brings here what a refused move was to take away, and hands it to `take` while it stays as it is. */
+  giveWay(intention: Intention, take: (content: CarriedContent) => void, signal: AbortSignal): Promise<void>
   /** Told of every turn an intention takes: inside the journal transaction that takes it, before anybody waiting is told. */
   say(event: QueueEvent): void
 }
@@ -356,7 +360,14 @@ export class CommitQueue {
       this.#look()
       return
     }
-    if (!this.#waiting.has(job) || !this.#mayGo(job)) return
+    if (!this.#waiting.has(job)) return
+    if (!this.#mayGo(job)) {
+      for (const path of pathsOf(job.intention)) {
+        const older = this.first(path)
+        if (older !== undefined && older !== job && this.#isInTheWay(older)) this.#offer(older)
+      }
+      return
+    }
     const due = this.#dueAt(job)
     if (due <= this.#clock.steady()) this.#lineUp(job)
     else this.#alarm.set(due)
@@ -372,7 +383,13 @@ export class CommitQueue {
 
   /** True when nothing but time keeps it from running. */
   #mayGo(job: Job): boolean {
-    return !this.#isPaused && !job.isHeld && !job.intention.isRefused && this.#order.isFirst(job)
+    const isWanted = !job.intention.isRefused || this.#isInTheWay(job)
+    return !this.#isPaused && !job.isHeld && isWanted && this.#order.isFirst(job)
+  }
+
+  /** A refused move, and something newer is wanted at its source. */
+  #isInTheWay({ intention: { isRefused, path, source } }: Job): boolean {
+    return isRefused && source !== undefined && source !== path && this.#order.at(source).length > 1
   }
 
   /** Several jobs that end in one turn are followed by one look at what they made way for. */
@@ -440,10 +457,15 @@ export class CommitQueue {
     job.firstTriedAt ??= now
     intention.triedForMs = now - job.firstTriedAt
     try {
-      const record = await this.#options.run(intention, job.controller.signal)
-      // Content written while its last bytes were on the way: what the service has is an older state of it.
-      if (job.isHeld) this.#adjust(job, record)
-      else this.#finish(job, record)
+      const { signal } = job.controller
+      if (intention.isRefused) {
+        await this.#options.giveWay(intention, (content) => this.#gaveWay(job, content), signal)
+      } else {
+        const record = await this.#options.run(intention, signal)
+        // Content written while its last bytes were on the way: what the service has is an older state of it.
+        if (job.isHeld) this.#adjust(job, record)
+        else this.#finish(job, record)
+      }
     } catch (error) {
       this.#failed(job, error)
     }
@@ -455,6 +477,24 @@ export class CommitQueue {
       if (this.#order.has(job) && this.#order.at(intention.path).at(-1) !== job) this.release(job)
     }
     job.announce()
+    this.#lookSoon()
+  }
+
+  /** It takes nothing away any more, and waits as it did: what stands at its source is for what is newer there. */
+  #gaveWay(job: Job, content: CarriedContent): void {
+    const { intention } = job
+    const { source, sourceFingerprint, spool, size, digest, isRefused } = intention
+    this.#options.journal.transaction(() => {
+      this.#follow(() =>
+        Object.assign(intention, { source, sourceFingerprint, spool, size, digest, isRefused }),
+      )
+      if (source !== undefined) this.#follow(this.#order.leave(job, source))
+      Object.assign(intention, { source: undefined, sourceFingerprint: undefined, ...content })
+      // Nothing was left of it but its source.
+      if (intention.isProven) intention.isRefused = false
+      this.#options.journal.saveIntention(intention)
+      this.#options.say({ kind: 'gaveWay', intention })
+    })
     this.#lookSoon()
   }
 
@@ -523,6 +563,11 @@ export class CommitQueue {
   #failed(job: Job, error: unknown): void {
     const { intention } = job
     if (this.#isClosed || job.isHeld) return
+    if (intention.isRefused) {
+      // It could not give way yet, and is refused for what it was refused for.
+      job.dueAt = this.#clock.steady() + backoffMs(intention.attempts, error)
+      return
+    }
     job.error = error
     intention.errorErrno = this.#options.errnoOf(error)
     // A service may echo a signature or a key in what it says.

@@ -234,7 +234,8 @@ export class Committer {
   ): Promise<RemoteFile> {
     if (intention.spool !== undefined)
       return this.#uploadSpool(intention, this.#options.spool.get(intention.spool), { signal, onSent })
-    if (intention.source === undefined) throw new ErrnoError('EIO', `${intention.path}: no content to store`)
+    if (intention.source === undefined)
+      throw new ErrnoError('ENOENT', `${intention.path}: what it was to be made from is gone`)
     return this.#copyWithinService(intention, intention.source, { signal, onSent })
   }
 

@@ -61,12 +61,12 @@ export class PathOrder {
   }
 
   /** The job no longer concerns this path. */
-  leave(job: Job, path: string): void {
-    const jobs = this.#byPath.get(path)
-    const at = jobs?.indexOf(job) ?? -1
-    if (jobs === undefined || at === -1) return
-    jobs.splice(at, 1)
-    if (jobs.length === 0) this.#byPath.delete(path)
+  leave(job: Job, path: string): () => void {
+    const jobs = this.#byPath.get(path) ?? []
+    const rest = jobs.filter((other) => other !== job)
+    if (rest.length === 0) this.#byPath.delete(path)
+    else this.#byPath.set(path, rest)
+    return () => void this.#byPath.set(path, jobs)
   }
 
   /** True when nothing older concerns the same paths. */

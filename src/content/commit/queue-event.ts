@@ -10,6 +10,7 @@ import type { Job } from './job.ts'
  * - `superseded`: a newer intention took its place.
  * - `replaced`: it goes on as another: whoever waits for it, or carries its content, follows.
  * - `refused`: the service said no for good; the intention stays until somebody retries, or something newer comes.
+ * - `gaveWay`: a refused move keeps its content here now, if there is any; what stands at its source is for what is newer there.
  */
 export type QueueEvent =
   | { readonly kind: 'done'; readonly intention: Intention; readonly record: RemoteFile | undefined }
@@ -17,3 +18,4 @@ export type QueueEvent =
   | { readonly kind: 'superseded'; readonly intention: Intention }
   | { readonly kind: 'replaced'; readonly intention: Intention; readonly successor: Job | undefined }
   | { readonly kind: 'refused'; readonly intention: Intention; readonly error: unknown }
+  | { readonly kind: 'gaveWay'; readonly intention: Intention }

@@ -8,6 +8,7 @@ import type { RemoteFile } from '../../api/types.ts'
 import { attributesOf } from '../tree/attributes.ts'
 import { discardContent, rebindReaders, refer, stopReferring } from './content.ts'
 import { giveToCache } from './give-to-cache.ts'
+import { gaveWay } from './give-way.ts'
 import type { Node } from '../tree/node.ts'
 import type { Superblock } from '../superblock.ts'
 
@@ -24,6 +25,8 @@ export function agreed(sb: Superblock, event: QueueEvent): void {
       return replaced(sb, event.intention, event.successor)
     case 'refused':
       return refused(sb, event.intention)
+    case 'gaveWay':
+      return gaveWay(sb, event.intention)
   }
 }
 

@@ -29,6 +29,7 @@ function open(): void {
       await answers.get(intention.path)?.(intention, signal)
       return undefined
     },
+    giveWay: async (_intention, take) => take({}),
     say: () => {},
   })
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { vi } from 'vitest'
 import type { RemoteFile } from '../../../src/api/types.ts'
 import { createClock, type Clock } from '../../../src/clock.ts'
-import { CommitQueue } from '../../../src/content/commit/commit-queue.ts'
+import { CommitQueue, type CommitQueueOptions } from '../../../src/content/commit/commit-queue.ts'
 import type { QueueEvent } from '../../../src/content/commit/queue-event.ts'
 import type { Intention } from '../../../src/content/intention.ts'
 import { Journal } from '../../../src/content/spool/journal.ts'
@@ -39,11 +39,19 @@ export function setUpQueue(work: Work): QueueSetup {
   const clock: Clock = createClock(() => Date.now() + step.ms)
   const open = (): { journal: Journal; queue: CommitQueue } => {
     const journal = new Journal(dir)
-    const say = (event: QueueEvent): void => void events.push(event)
-    return {
+    const options: CommitQueueOptions = {
       journal,
-      queue: new CommitQueue({ journal, log: silentLog, clock, errnoOf: () => 'EIO', run: work, say }),
+      log: silentLog,
+      clock,
+      errnoOf: () => 'EIO',
+      run: work,
+      async giveWay(intention, take, signal) {
+        await work(intention, signal)
+        take(intention.spool === undefined ? { spool: 'brought' } : {})
+      },
+      say: (event) => void events.push(event),
     }
+    return { journal, queue: new CommitQueue(options) }
   }
   const end = async (): Promise<void> => {
     await setup.queue.close()

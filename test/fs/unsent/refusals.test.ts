@@ -63,12 +63,86 @@ describe.each([
     expect(await held(drive)).toEqual({ 'c.txt': 'another' })
   })
 
+  it('makes way for a new document where it came from, and does not take that away', async () => {
+    await using drive = await refusedRename()
+    await drive.calls().writeFile('/a.txt', 'second')
+    await waitUntil('it to be sent', () => drive.fileSystem().unsent('/a.txt').length === 0)
+    drive.fileSystem().retry('/')
+    await refusedAt(drive, '/c.txt')
+    await expect(drive.calls().readFile('/c.txt')).rejects.toMatchObject({ code: /ESTALE|ENOENT/ })
+    await drive.calls().rename('/c.txt', '/e.txt')
+    await refusedAt(drive, '/e.txt')
+    await drive.calls().unlink('/e.txt')
+    await drive.drain()
+    expect(await held(drive)).toEqual({ 'a.txt': 'second' })
+  })
+
   it('is done when its source is back, and tried again', async () => {
     await using drive = await refusedRename()
     await drive.testService.other.put('/a.txt', 'again')
     expect(drive.fileSystem().retry('/c.txt')).toBe(1)
     await drive.drain()
     expect((await held(drive))['c.txt']).toBe('again')
+  })
+})
+
+describe.each([
+  ['', false],
+  [' and a restart', true],
+])('a refused rename%s makes way for a new document where it came from', (_, isRestarted) => {
+  async function refusedMove(): Promise<HeldDrive> {
+    const drive = await openHeld({ '/a.txt': 'first' })
+    await drive.calls().readdir('/')
+    drive.testService.service.faults.inject(
+      { kind: 'status', status: 400 },
+      { method: 'PUT', path: '/c.txt' },
+    )
+    await drive.calls().rename('/a.txt', '/c.txt')
+    await refusedAt(drive, '/c.txt')
+    if (isRestarted) await drive.restart()
+    return drive
+  }
+
+  async function sent(drive: HeldDrive, path: string): Promise<void> {
+    await waitUntil(`${path} to be sent`, () => drive.fileSystem().unsent(path).length === 0)
+  }
+
+  it('and is kept here, until it is tried again', async () => {
+    await using drive = await refusedMove()
+    await drive.calls().writeFile('/a.txt', 'second')
+    await sent(drive, '/a.txt')
+    expect(await held(drive)).toEqual({ 'a.txt': 'second' })
+    expect(drive.fileSystem().unsent('/')).toMatchObject([{ path: '/c.txt', state: 'refused', bytes: 5 }])
+    expect((await drive.calls().readFile('/c.txt')).toString()).toBe('first')
+    if (isRestarted) await drive.restart()
+    expect((await drive.calls().readFile('/c.txt')).toString()).toBe('first')
+    drive.testService.service.faults.clear()
+    drive.fileSystem().retry('/')
+    await drive.drain()
+    expect(await held(drive)).toEqual({ 'a.txt': 'second', 'c.txt': 'first' })
+    expect(drive.fileSystem().status().conflicts).toBe(0)
+  })
+
+  it('that takes that name, and goes on under a third name', async () => {
+    await using drive = await refusedMove()
+    await drive.calls().writeFile('/b.txt', 'second')
+    await drive.calls().rename('/b.txt', '/a.txt')
+    await drive.calls().rename('/c.txt', '/e.txt')
+    await drive.drain()
+    expect(await held(drive)).toEqual({ 'a.txt': 'second', 'e.txt': 'first' })
+  })
+
+  it('that is deleted again', async () => {
+    await using drive = await refusedMove()
+    await drive.calls().writeFile('/a.txt', 'second')
+    await drive.calls().unlink('/a.txt')
+    await sent(drive, '/a.txt')
+    expect(await held(drive)).toEqual({})
+    expect((await drive.calls().readFile('/c.txt')).toString()).toBe('first')
+    await drive.calls().writeFile('/d.txt', (await drive.calls().readFile('/c.txt')).toString())
+    await drive.calls().unlink('/c.txt')
+    await drive.drain()
+    expect(await held(drive)).toEqual({ 'd.txt': 'first' })
   })
 })
 
