@@ -1,13 +1,19 @@
 // The frame of the OpenAPI document; the routes' schemas fill it.
 
-import { STATUS_CODES } from 'node:http'
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
+import { type Operation, answerComponents, describeAnswers } from './openapi-answers.ts'
+import { errorSchema } from './schemas.ts'
 
 export const openApiOptions: FastifyDynamicSwaggerOptions = {
   openapi: {
     openapi: '3.1.0',
     // The version the interface description carries.
-    info: { title: 'Project Document Service', version: '1.0.11' },
+    info: {
+      title: 'Project Document Service',
+      version: '1.0.11',
+      description:
+        'Other methods at these addresses are 405 with Allow, other addresses 404; both have the body of an Error.',
+    },
     components: {
       securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
     },
@@ -19,17 +25,18 @@ export const openApiOptions: FastifyDynamicSwaggerOptions = {
     const document = 'openapiObject' in source ? source.openapiObject : {}
     const paths = (document.paths ?? {}) as Paths
     nameOperations(paths)
-    nameAnswers(paths)
+    describeAnswers(paths)
     const schemas: Record<string, object> = {}
-    const named = nameSchemas(paths, schemas) as typeof document.paths
-    return { ...document, paths: named, components: { ...document.components, schemas } } as typeof document
+    const named = nameSchemas(paths, schemas)
+    const answers = nameSchemas(answerComponents(errorSchema), schemas) as object
+    return {
+      ...document,
+      paths: named,
+      components: { ...document.components, ...answers, schemas },
+    } as typeof document
   },
 }
 
-interface Operation {
-  operationId?: string
-  responses?: Record<string, { description: string }>
-}
 type Paths = Record<string, Record<string, Operation>>
 
 const project = '/api/projects/{project_name}'
@@ -56,18 +63,6 @@ function nameOperations(paths: Paths): void {
       const id = operationIds[`${method} ${path}`]
       // A copy: GET and HEAD of one route share theirs.
       if (id !== undefined) operations[method] = { ...operation, operationId: id }
-    }
-  }
-}
-
-/** An answer without words of its own gets those of its status. */
-function nameAnswers(paths: Paths): void {
-  for (const operations of Object.values(paths)) {
-    for (const { responses = {} } of Object.values(operations)) {
-      for (const [status, answer] of Object.entries(responses)) {
-        if (answer.description !== 'Default Response') continue
-        answer.description = STATUS_CODES[status] ?? 'Unexpected failure'
-      }
     }
   }
 }

@@ -50,12 +50,13 @@ export async function refusalOf(call: Promise<unknown>): Promise<number> {
   throw new Error('it was not refused')
 }
 
-/** `ENDPOINT STATUS` of every exchange, as the document would name it. */
+/** `ENDPOINT STATUS` of every exchange. */
 export function seenBy(witness: Witness): ReadonlySet<string> {
-  return new Set(
-    witness.exchanges.map(({ endpoint, status }) => `${endpoint} ${status >= 500 ? '5XX' : status}`),
-  )
+  return new Set(witness.exchanges.map(({ endpoint, status }) => `${endpoint} ${status}`))
 }
+
+/** What any request may meet besides, for its time, its size or its host, is had by other means: `service/openapi-refusals`. */
+export const isOfAnyRequest = (line: string): boolean => / (?:408|415|429|431|503|507)$/.test(line)
 
 /** Longer than a body may be. */
 export const tooLong: string = 'x'.repeat(33 * 1024 * 1024)

@@ -23,7 +23,7 @@ export interface Witness {
   readonly exchanges: readonly Exchange[]
   /** What did not fit the document, one line each. */
   readonly complaints: readonly string[]
-  /** `ENDPOINT STATUS` as the document has them; `5XX` for a range. */
+  /** `ENDPOINT STATUS` as the document has them. */
   readonly described: readonly string[]
   close(): Promise<void>
 }
@@ -39,9 +39,8 @@ type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>
 
 interface OpenApiDocument {
   readonly paths: Paths
-  readonly components: { readonly schemas: Schemas }
+  readonly components: object
 }
-type Schemas = Readonly<Record<string, object>>
 
 interface Route {
   readonly endpoint: Endpoint
@@ -53,7 +52,7 @@ interface Route {
 /** A witness before the service at `serviceUrl`, which ends in `/api`. */
 export async function startWitness(serviceUrl: string): Promise<Witness> {
   const document = (await (await fetch(`${serviceUrl}/openapi.json`)).json()) as OpenApiDocument
-  const routes = routesOf(inFull(document.paths, document.components.schemas) as Paths)
+  const routes = routesOf(inFull(document.paths, document) as Paths)
   const exchanges: Exchange[] = []
   const complaints: string[] = []
 
@@ -101,13 +100,22 @@ export async function startWitness(serviceUrl: string): Promise<Witness> {
   }
 }
 
-/** With every schema where it is referred to by its name. */
-function inFull(value: unknown, schemas: Schemas): unknown {
-  if (Array.isArray(value)) return value.map((element: unknown) => inFull(element, schemas))
+/** With everything where it is referred to. Throws TypeError where that leads nowhere. */
+export function inFull(value: unknown, document: object): unknown {
+  if (Array.isArray(value)) return value.map((element: unknown) => inFull(element, document))
   if (typeof value !== 'object' || value === null) return value
-  const name = /^#\/components\/schemas\/(.+)$/.exec(String((value as { $ref?: unknown }).$ref))?.[1]
-  if (name !== undefined) return inFull(schemas[name], schemas)
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, inFull(member, schemas)]))
+  if ('$ref' in value) return inFull(referredTo(String(value.$ref), document), document)
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, inFull(member, document)]))
+}
+
+function referredTo(reference: string, document: object): unknown {
+  const [start, ...steps] = reference.split('/')
+  const target = steps.reduce<unknown>(
+    (at, step) => (at as Record<string, unknown> | undefined)?.[step],
+    document,
+  )
+  if (start !== '#' || target === undefined) throw new TypeError(`${reference} is not in the document`)
+  return target
 }
 
 function routesOf(paths: Paths): readonly Route[] {
@@ -130,8 +138,7 @@ function complaintsOf(route: Route | undefined, { status, answer }: Exchange, se
   if (status < 400 && body !== undefined && !Check(body, sent)) {
     complaints.push(`${endpoint}: sent ${short(sent)}`)
   }
-  const described =
-    operation.responses[String(status)] ?? operation.responses[`${Math.floor(status / 100)}XX`]
+  const described = operation.responses[String(status)]
   const schema = schemaOf(described)
   if (described === undefined) complaints.push(`${endpoint}: ${status} is not described`)
   else if (schema === undefined ? answer !== undefined : !Check(schema, answer)) {

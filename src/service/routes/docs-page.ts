@@ -8,15 +8,21 @@ interface Operation {
   readonly description?: string
   readonly parameters?: readonly { name: string; in: string; required?: boolean; description?: string }[]
   readonly requestBody?: { readonly content?: Readonly<Record<string, { schema?: unknown }>> }
-  readonly responses?: Readonly<
-    Record<string, { description?: string; content?: Readonly<Record<string, { schema?: unknown }>> }>
-  >
+  readonly responses?: Readonly<Record<string, Answer | { readonly $ref: string }>>
+}
+
+interface Answer {
+  readonly description?: string
+  readonly content?: Readonly<Record<string, { schema?: unknown }>>
 }
 
 interface Document {
   readonly info: { readonly title: string; readonly version: string }
   readonly paths?: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components?: { readonly schemas?: Readonly<Record<string, unknown>> }
+  readonly components?: {
+    readonly schemas?: Readonly<Record<string, unknown>>
+    readonly responses?: Readonly<Record<string, Answer>>
+  }
 }
 
 const style = `body{font:16px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}
@@ -39,6 +45,9 @@ function pageOf({ info, paths = {}, components }: Document): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => operationOf(method, path, operation)),
   )
+  const refusals = Object.entries(components?.responses ?? {}).map(
+    ([name, { description = '' }]) => `<tr><td><code>${escape(name)}</code><td>${escape(description)}`,
+  )
   const schemas = Object.entries(components?.schemas ?? {}).map(
     ([name, schema]) =>
       `<details id="${escape(name)}"><summary><b>${escape(name)}</b></summary>${code(schema)}</details>`,
@@ -47,7 +56,7 @@ function pageOf({ info, paths = {}, components }: Document): string {
 <title>${title}</title><style>${style}</style><h1>${title}</h1>
 <p>Every request carries the key of a project in the header <code>X-API-Key</code>. Errors are
 <code>{"errorMessage": "…"}</code>. For programs: <a href="openapi.json">openapi.json</a>.</p>
-<h2>Requests</h2>${operations.join('\n')}${schemas.length === 0 ? '' : `<h2>Schemas</h2>${schemas.join('\n')}`}</html>`
+<h2>Requests</h2>${operations.join('\n')}<h2>Refusals</h2><table>${refusals.join('')}</table>${schemas.length === 0 ? '' : `<h2>Schemas</h2>${schemas.join('\n')}`}</html>`
 }
 
 function operationOf(method: string, path: string, operation: Operation): string {
@@ -56,9 +65,10 @@ function operationOf(method: string, path: string, operation: Operation): string
     ({ name, in: where, required, description: words = '' }) =>
       `<tr><td><code>${escape(name)}</code><td>${escape(where)}${required === true ? ', required' : ''}<td>${escape(words)}`,
   )
-  const answers = Object.entries(responses).map(
-    ([status, answer]) =>
-      `<h4>${escape(status)} ${escape(answer.description ?? '')}</h4>${code(answer.content?.['application/json']?.schema)}`,
+  const answers = Object.entries(responses).map(([status, answer]) =>
+    '$ref' in answer
+      ? `<div>${escape(status)} ${escape(answer.$ref.split('/').at(-1) ?? '')}</div>`
+      : `<h4>${escape(status)} ${escape(answer.description ?? '')}</h4>${code(answer.content?.['application/json']?.schema)}`,
   )
   const body = requestBody?.content?.['application/json']?.schema
   return `<details><summary><b>${escape(method.toUpperCase())} ${escape(path)}</b><br>${escape(summary)}</summary>

@@ -15,6 +15,21 @@ interface DownloadRoute {
   Querystring: { expires: string; signature: string }
 }
 
+const textSchema = { type: 'string' }
+const contentHeaders = {
+  ETag: { ...textSchema, description: 'The SHA-256 of the content.' },
+  'Accept-Ranges': { const: 'bytes' },
+  'Content-Disposition': { ...textSchema, description: "The document's name." },
+  'Content-Security-Policy': { const: 'sandbox' },
+}
+const rangeHeader = {
+  'Content-Range': {
+    ...textSchema,
+    description: 'Which bytes of how many; `bytes */N` where there are none of them.',
+  },
+}
+const anyContent = { '*/*': { schema: {} } }
+
 export function registerDownloads(scope: FastifyInstance, context: ServiceContext): void {
   scope.route<DownloadRoute>({
     method: ['GET', 'HEAD'],
@@ -24,7 +39,16 @@ export function registerDownloads(scope: FastifyInstance, context: ServiceContex
       summary: 'The content behind a presigned url; byte ranges are served',
       security: [],
       querystring: Type.Object({ expires: Type.String(), signature: Type.String() }),
-      response: { 403: errorSchema, 404: errorSchema, 416: errorSchema },
+      response: {
+        200: { description: 'All of it', headers: contentHeaders, content: anyContent },
+        206: {
+          description: 'The range asked for',
+          headers: { ...contentHeaders, ...rangeHeader },
+          content: anyContent,
+        },
+        304: { type: 'null', description: 'If-None-Match names what it is', headers: contentHeaders },
+        416: { ...errorSchema, headers: { ...contentHeaders, ...rangeHeader } },
+      },
     },
     handler: async (request, reply) => {
       const state = context.signer.check({ nodeId: request.params.node, ...request.query }, context.now())

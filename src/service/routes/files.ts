@@ -25,7 +25,6 @@ import { acceptSpooledBodies } from '../uploads/spooled-body.ts'
 import { fileBody, folderBody } from './node-bodies.ts'
 
 const url = '/projects/:project_name/files'
-const errors = { 400: errorSchema, 401: errorSchema, 403: errorSchema, 404: errorSchema, '5xx': errorSchema }
 
 interface FilesRoute {
   Params: { project_name: string }
@@ -48,7 +47,7 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
         ...schema,
         summary: 'Resolves a path: a file with a presigned url, or a folder with its children',
         querystring: pathQuerySchema('The root where absent.', false),
-        response: { 200: Type.Union([fileSchema, folderSchema]), ...errors },
+        response: { 200: Type.Union([fileSchema, folderSchema]) },
       },
     },
     async (request, reply) => {
@@ -77,7 +76,7 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
         ...schema,
         summary: 'Deletes a file, or a folder with everything in it',
         querystring: pathQuerySchema('Not the root.', true),
-        response: { 204: Type.Null({ description: 'Deleted.' }), ...errors },
+        response: { 204: Type.Null({ description: 'Deleted.' }) },
       },
     },
     async (request, reply) => {
@@ -108,7 +107,7 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
           summary: 'Uploads a file to a path that is free; parents are made',
           querystring: pathQuerySchema('Leading slash optional, no `..` segments.', true),
           body: documentSchema,
-          response: { 201: fileSchema, ...errors, 409: errorSchema, 413: errorSchema },
+          response: { 201: fileSchema, 409: errorSchema },
         },
         // Before the body is read: a 409 costs the sender nothing, however large the file.
         onRequest: async (request) => {

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { type ProjectBody, errorSchema, projectSchema } from '../schemas.ts'
+import { type ProjectBody, projectSchema } from '../schemas.ts'
 
 /** Registers the route in a scope that authenticates. */
 export function registerProjects(scope: FastifyInstance): void {
@@ -11,7 +11,7 @@ export function registerProjects(scope: FastifyInstance): void {
     {
       schema: {
         summary: 'The projects the key opens',
-        response: { 200: Type.Array(projectSchema), 401: errorSchema, '5xx': errorSchema },
+        response: { 200: Type.Array(projectSchema) },
       },
     },
     (request): ProjectBody[] =>

@@ -3,7 +3,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { ServiceContext } from '../context.ts'
 import { logChange } from '../observe/logs.ts'
-import { errorSchema } from '../schemas.ts'
 import { addAssets } from './assets-store.ts'
 import { tablesStore } from './database.ts'
 import { checkedDocuments, runReconciliation } from './run-reconciliation.ts'
@@ -13,7 +12,6 @@ import {
   type ForwardedBody,
   type ReconcileBody,
   type ReconcileResultBody,
-  commonErrors,
   forwardSchema,
   forwardedSchema,
   reconcileResultSchema,
@@ -24,7 +22,6 @@ import {
 import { getReconcileTable } from './tables-store.ts'
 
 const url = '/projects/:project_name/tables/:table_id'
-const errors = { ...commonErrors, 413: errorSchema }
 
 interface TableRoute {
   Params: { table_id: string }
@@ -40,7 +37,7 @@ export function registerReconcileRoutes(scope: FastifyInstance, context: Service
         summary: 'Reconciles data and files against the assets of the table, and answers when done',
         params: tableParamsSchema,
         body: reconcileSchema,
-        response: { 200: reconcileResultSchema, ...errors },
+        response: { 200: reconcileResultSchema },
       },
     },
     async (request): Promise<ReconcileResultBody> => {
@@ -56,7 +53,7 @@ export function registerReconcileRoutes(scope: FastifyInstance, context: Service
         summary: 'Creates a reconciliation task; it stays pending and is not executed',
         params: tableParamsSchema,
         body: reconcileSchema,
-        response: { 201: taskSchema, ...errors },
+        response: { 201: taskSchema },
       },
     },
     async (request, reply): Promise<{ task_id: string }> => {
@@ -80,7 +77,7 @@ export function registerReconcileRoutes(scope: FastifyInstance, context: Service
         summary: 'Creates one asset per item, all or none',
         params: tableParamsSchema,
         body: forwardSchema,
-        response: { 201: forwardedSchema, ...errors },
+        response: { 201: forwardedSchema },
       },
     },
     async (request, reply): Promise<ForwardedBody> => {

@@ -2,7 +2,7 @@
 // requests and make the OpenAPI document, each beside the TypeScript type it stands for.
 
 import { type TSchema, Type } from 'typebox'
-import { type DocumentBody, dateTimeSchema, documentSchema, errorSchema, uuidSchema } from '../schemas.ts'
+import { type DocumentBody, dateTimeSchema, documentSchema, uuidSchema } from '../schemas.ts'
 import type { TableSchemaBody } from './table-schema.ts'
 
 const anyObjectSchema: TSchema = Type.Object({}, { additionalProperties: true })
@@ -186,11 +186,3 @@ export const tableParamsSchema: TSchema = Type.Object({
   project_name: Type.String(),
   table_id: Type.String(),
 })
-
-/** What every endpoint may answer; the others are beside the endpoint. */
-export const commonErrors: Readonly<Record<400 | 401 | 404 | '5xx', TSchema>> = {
-  400: errorSchema,
-  401: errorSchema,
-  404: errorSchema,
-  '5xx': errorSchema,
-}

@@ -8,7 +8,7 @@ import { keepContent, receiveContent } from '../uploads/receive-content.ts'
 import { acceptSpooledBodies } from '../uploads/spooled-body.ts'
 import { tablesStore } from './database.ts'
 import { createStorageTable } from './documents-store.ts'
-import { type StorageBody, type StoredBody, commonErrors, storageSchema, storedSchema } from './schemas.ts'
+import { type StorageBody, type StoredBody, storageSchema, storedSchema } from './schemas.ts'
 import { tableBody } from './tables-store.ts'
 
 /** For a scope of its own: its bodies may be of any size. */
@@ -24,7 +24,7 @@ export function registerStorageRoute(scope: FastifyInstance, context: ServiceCon
           'With `zero_retention_mode` the content is received, measured and dropped; `settings` says so.',
         params: projectParamsSchema,
         body: storageSchema,
-        response: { 201: storedSchema, ...commonErrors, 409: errorSchema, 413: errorSchema },
+        response: { 201: storedSchema, 409: errorSchema },
       },
     },
     async (request, reply): Promise<StoredBody> => {

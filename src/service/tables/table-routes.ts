@@ -11,7 +11,6 @@ import {
   type NewTableBody,
   type TableBody,
   type WrappedSchemaBody,
-  commonErrors,
   newTableSchema,
   tableParamsSchema,
   tableSchema,
@@ -32,7 +31,7 @@ export function registerTableRoutes(scope: FastifyInstance, context: ServiceCont
       schema: {
         summary: 'Lists the tables of the project, oldest first',
         params: projectParamsSchema,
-        response: { 200: Type.Array(tableSchema), ...commonErrors },
+        response: { 200: Type.Array(tableSchema) },
       },
     },
     async (request): Promise<TableBody[]> => (await listTables(store, request.project.id)).map(tableBody),
@@ -45,7 +44,7 @@ export function registerTableRoutes(scope: FastifyInstance, context: ServiceCont
         summary: 'Creates a table of the kind settings.type names',
         params: projectParamsSchema,
         body: newTableSchema,
-        response: { 201: tableSchema, ...commonErrors, 409: errorSchema, 413: errorSchema },
+        response: { 201: tableSchema, 409: errorSchema },
       },
     },
     async (request, reply): Promise<TableBody> => {
@@ -71,7 +70,7 @@ export function registerTableRoutes(scope: FastifyInstance, context: ServiceCont
       schema: {
         summary: 'The data schema of the table',
         params: tableParamsSchema,
-        response: { 200: wrappedSchemaSchema, ...commonErrors },
+        response: { 200: wrappedSchemaSchema },
       },
     },
     async (request): Promise<WrappedSchemaBody> => ({
