@@ -1,0 +1,122 @@
+// The Debian package as `scripts/package` makes it, installed by apt into a copy of this machine that leaves the machine
+// alone (an overlay in a mount namespace): it mounts from there, and goes without a trace.
+
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { whyNoFuse } from '../support/fuse.ts'
+import { bash, isInstalled, type Ran } from '../support/run.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+import { isThorough, leaveOut } from '../support/thorough.ts'
+
+const root = new URL('../..', import.meta.url).pathname
+const limitMs = 300_000
+
+leaveOut('the Debian package, installed by apt into a copy of this machine, mounted from there, and purged')
+
+/** `$1` folder of the overlay, `$2` the line to run in it; what the test makes is at its own place there, too. */
+const inCopy = `
+mount --make-rprivate /
+mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/root"
+cd "$1/root"
+for name in proc dev sys; do mount --rbind "/$name" "$name"; done
+mount -t tmpfs none run; mkdir -p "./$1"; mount --bind "$1" "./$1"
+exec timeout 200 chroot . /usr/bin/env -i HOME=/root XDG_RUNTIME_DIR=/run PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
+  bash -euo pipefail -c "$2" bash "$1"`
+
+describe.runIf(isThorough && whyNoFuse() === undefined)('the Debian package', () => {
+  let folder: TemporaryFolder
+  let service: TestService
+  let whyNot: string | undefined
+  beforeAll(async () => {
+    folder = await makeTemporaryFolder()
+    service = await startTestService()
+    for (const name of ['upper', 'work', 'root', 'drive']) await mkdir(join(folder.path, name))
+    if (!['dpkg-deb', 'apt-get', 'unshare'].every(isInstalled)) whyNot = 'this is no Debian'
+    else if ((await inMachine('command -v apt-get', true)).code !== 0)
+      whyNot = 'no overlay can be mounted here'
+    else await bash('"$1/scripts/package" "$2"', [root, folder.path], { limitMs })
+  }, limitMs)
+  afterAll(async () => {
+    await service?.close()
+    await folder?.remove()
+  })
+
+  /** In the copy as the last line left it; `$1` is the test's folder. */
+  function inMachine(line: string, mayFail = false): Promise<Ran> {
+    const args = ['unshare', '--mount', 'bash', '-euo', 'pipefail', '-c', inCopy, 'bash', folder.path, line]
+    return bash('"$@"', args, { limitMs, mayFail })
+  }
+
+  test(
+    'is installed by apt, with command, mount helper, man pages, completions and units',
+    async (context) => {
+      if (whyNot !== undefined) return context.skip(whyNot)
+      const { stdout } = await inMachine(`
+      apt-get -qq install --yes --no-install-recommends "$1"/docmount_*.deb >&2
+      readlink -f "$(command -v docmount)" "$(command -v mount.docmount)"
+      docmount --version
+      dpkg --verify docmount
+      dpkg -L docmount
+      . /usr/share/bash-completion/completions/docmount && complete -p docmount
+      if command -v systemd-analyze >/dev/null; then systemd-analyze --user verify docmount@acme.service 2>&1; fi`)
+      const lines = stdout.split('\n')
+      expect(lines.slice(0, 3)).toEqual([
+        '/usr/lib/docmount/dist/cli/main.js',
+        '/usr/lib/docmount/dist/cli/main.js',
+        expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      ])
+      expect(lines).toEqual(
+        expect.arrayContaining([
+          '/usr/share/man/man1/docmount.1.gz',
+          '/usr/share/doc/docmount/copyright',
+          '/usr/share/doc/docmount/changelog.gz',
+          '/usr/lib/systemd/user/docmount@.service',
+          '/usr/lib/systemd/system/docmount-serve.service',
+          '/usr/share/zsh/vendor-completions/_docmount',
+          '/usr/share/fish/vendor_completions.d/docmount.fish',
+        ]),
+      )
+      expect(stdout).toMatch(/complete .*docmount/)
+    },
+    limitMs,
+  )
+
+  test(
+    'mounts by its command and by mount(8), and serves',
+    async (context) => {
+      if (whyNot !== undefined) return context.skip(whyNot)
+      // mount(8) hands no HOME on: what it mounts is root's.
+      const config = JSON.stringify({ base_url: service.baseUrl, api_key: service.apiKey })
+      await writeFile(join(folder.path, 'config.json'), config)
+      await inMachine(`
+      install -D -m 0600 "$1/config.json" /root/.config/docmount/config.json
+      docmount mount acme "$1/drive"
+      cp /usr/share/dpkg/cputable "$1/drive/one.txt"
+      docmount unmount "$1/drive"
+      mount -t docmount acme: "$1/drive" -o cache_ttl=5s
+      cmp "$1/drive/one.txt" /usr/share/dpkg/cputable
+      cp /usr/share/dpkg/ostable "$1/drive/two.txt"
+      docmount unmount "$1/drive"
+      docmount serve --data "$1/data" --project other --listen 127.0.0.1:0 >"$1/said" 2>&1 & server=$!
+      for try in $(seq 100); do grep -q /api "$1/said" && break; sleep 0.1; done
+      kill "$server"; wait "$server"
+      grep -q /api "$1/said"`)
+      for (const name of ['one', 'two']) await service.other.bytes(`/${name}.txt`)
+    },
+    limitMs,
+  )
+
+  test(
+    'goes without a trace',
+    async (context) => {
+      if (whyNot !== undefined) return context.skip(whyNot)
+      const { stdout } = await inMachine(`
+      apt-get -qq purge --yes docmount >&2
+      find /usr -path '*docmount*' -not -path "$1/*"`)
+      expect(stdout).toBe('')
+    },
+    limitMs,
+  )
+})
