@@ -122,7 +122,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     // Decided while the service was away, by a listing of any age.
     isLate: ({ since }) => since <= files.reach.backAt,
     secure: async ({ spool: id }) => {
-      if (id !== undefined) await spool.makeDurable(id)
+      if (id !== undefined && spool.has(id)) await spool.makeDurable(id)
       await journal.durable()
     },
     save: (intention) => journal.saveIntention(intention),

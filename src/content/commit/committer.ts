@@ -150,16 +150,15 @@ export class Committer {
     signal: AbortSignal,
   ): Promise<'done' | 'replaceable' | 'theirs'> {
     if (fingerprintOf(standing) === intention.base) return 'replaceable'
-    const spool = intention.spool === undefined ? undefined : this.#options.spool.get(intention.spool)
+    const spool = this.#hasContent(intention) ? this.#content(intention, intention.spool) : undefined
     const size = intention.digest?.size ?? spool?.size
     const mayBe = (other: number): boolean => standing.size === undefined || standing.size === other
     const mayBeThis = size !== undefined && isDoubtful(intention) && mayBe(size)
     const mayBePart = size !== undefined && isDoubtful(intention) && (standing.size ?? 0) < size
     if (!mayBeThis && !mayBePart && !intention.doubts.some(({ size }) => mayBe(size))) return 'theirs'
     const found = await digestOfStored(this.#options.files, intention.path, standing, signal)
-    if (mayBeThis && spool !== undefined) {
-      if (isSameDigest(found, intention.digest ?? (await digestOf(spool.stream())))) return 'done'
-    }
+    const wanted = intention.digest ?? (spool === undefined ? undefined : await digestOf(spool.stream()))
+    if (mayBeThis && wanted !== undefined && isSameDigest(found, wanted)) return 'done'
     if (intention.doubts.some((sent) => isSameDigest(found, sent))) return 'replaceable'
     // Less was stored than was sent, and nobody lived to tell.
     if (!mayBePart || spool === undefined) return 'theirs'
@@ -194,8 +193,8 @@ export class Committer {
   async #checkContent(intention: Intention, signal: AbortSignal): Promise<void> {
     const { path, source, spool, digest } = intention
     if (spool !== undefined) {
-      const found = await digestOf(this.#options.spool.get(spool).stream())
-      if (digest !== undefined && !isSameDigest(found, digest)) throw damaged(path, digest, found)
+      const found = await digestOf(this.#content(intention, spool).stream())
+      if (digest !== undefined && !isSameDigest(found, digest)) throw damaged(path, otherThan(digest, found))
       return
     }
     const original = source === undefined ? undefined : await lookUp(this.#options.files, source, { signal })
@@ -233,10 +232,20 @@ export class Committer {
     onSent: (digest: Digest) => void,
   ): Promise<RemoteFile> {
     if (intention.spool !== undefined)
-      return this.#uploadSpool(intention, this.#options.spool.get(intention.spool), { signal, onSent })
+      return this.#uploadSpool(intention, this.#content(intention, intention.spool), { signal, onSent })
     if (intention.source === undefined)
       throw new ErrnoError('ENOENT', `${intention.path}: what it was to be made from is gone`)
     return this.#copyWithinService(intention, intention.source, { signal, onSent })
+  }
+
+  #hasContent(intention: Intention): intention is Intention & { spool: string } {
+    return intention.spool !== undefined && this.#options.spool.has(intention.spool)
+  }
+
+  /** Throws EBADMSG where somebody removed it. */
+  #content({ path }: Intention, spool: string): SpoolFile {
+    if (this.#options.spool.has(spool)) return this.#options.spool.get(spool)
+    throw damaged(path, 'it is gone')
   }
 
   /** Sends the content as it was journaled: any other is refused here, and the service keeps what it has. */
@@ -250,7 +259,7 @@ export class Committer {
     const digest = intention.spool === undefined ? content.digest : intention.digest
     const size = digest?.size ?? content.size
     let damage: Error | undefined
-    const onMismatch = (found: Digest): Error => (damage = damaged(path, digest ?? found, found))
+    const onMismatch = (found: Digest): Error => (damage = damaged(path, otherThan(digest ?? found, found)))
     const open = (): AsyncIterable<Uint8Array> =>
       digested(
         digest === undefined ? content.stream() : checked(content.stream(), digest, onMismatch),
@@ -434,15 +443,17 @@ export class Committer {
 }
 
 /** Waiting would not help, and nothing of it may be sent: the user decides. */
-function damaged(path: string, saved: Digest, found: Digest): ErrnoError {
-  const how =
-    saved.size === found.size
-      ? 'other bytes than were saved'
-      : `${found.size} bytes, and ${saved.size} were saved`
+function damaged(path: string, how: string): ErrnoError {
   return new ErrnoError(
     'EBADMSG',
     `${path}: the content kept on this machine is damaged (${how}): nothing was sent, what the service has stays`,
   )
+}
+
+function otherThan(saved: Digest, found: Digest): string {
+  return saved.size === found.size
+    ? 'other bytes than were saved'
+    : `${found.size} bytes, and ${saved.size} were saved`
 }
 
 /** A new document at a name where nothing is known to be. */

@@ -20,7 +20,7 @@ export async function recover(sb: Superblock): Promise<void> {
     sb.tree.keep(folder)
   }
   restoreContents(sb)
-  const intentions = sb.journal.intentions().filter((intention) => isUnfinished(sb, intention))
+  const intentions = sb.journal.intentions()
   for (const intention of intentions) await rememberWhatWasSent(sb, intention)
   sb.queue.resume(intentions)
   for (const job of sb.queue.jobs()) restore(sb, job)
@@ -41,17 +41,6 @@ export async function recover(sb: Superblock): Promise<void> {
   }
   if (intentions.length > 0)
     sb.log.info({ intentions: intentions.length }, 'going on with what an earlier run left unsent')
-}
-
-/**
- * Content leaves the spool when the service has it. A power cut may bring back a row whose end was not on disk yet, but
- * not its content: nothing is left to send.
- */
-function isUnfinished(sb: Superblock, { id, path, spool }: Intention): boolean {
-  if (spool === undefined || sb.spool.has(spool)) return true
-  sb.log.warn({ path, spool }, 'journaled, but no longer in the spool: an earlier run had sent it')
-  sb.journal.removeIntention(id)
-  return false
 }
 
 /** A power cut may have left less in the spool than in the journal. */
@@ -119,6 +108,7 @@ function restore(sb: Superblock, job: Job): void {
     sb.tree.bury(folder, name, intention.base)
     return
   }
+  if (intention.spool !== undefined && !sb.spool.has(intention.spool)) return restoreEmpty(sb, job)
   const node = place(sb, intention.path)
   node.base = intention.base
   node.job = job
@@ -128,6 +118,16 @@ function restore(sb: Superblock, job: Job): void {
   if (intention.digest !== undefined) node.content?.knowDigest(intention.digest)
   restoreSource(sb, node, intention)
   node.submittedEpoch = node.content?.epoch ?? -1
+}
+
+/** Its content is gone from this machine: what the service has shows, or, where it never had any, a document that cannot be read. */
+function restoreEmpty(sb: Superblock, job: Job): void {
+  const { id, path, base, source, size } = job.intention
+  if (base !== undefined || source !== undefined) return
+  const node = place(sb, path)
+  node.job = job
+  sb.owners.set(id, node)
+  showStored(sb, node, { path, fingerprint: '', size })
 }
 
 function restoreSource(sb: Superblock, node: Node, intention: Intention): void {

@@ -1,6 +1,6 @@
 // Content that was saved here and damaged on this machine's disk before it was sent.
 
-import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { patternedBytes } from '../../support/bytes.ts'
 import { useState } from './state-setup.ts'
@@ -16,6 +16,7 @@ const damages: Readonly<Record<string, (file: string) => void>> = {
     bytes[150_000] = (bytes[150_000] ?? 0) ^ 1
     writeFileSync(file, bytes)
   },
+  removed: (file) => rmSync(file),
   longer: (file) => writeFileSync(file, Buffer.concat([readFileSync(file), Buffer.alloc(10)])),
 }
 
@@ -56,13 +57,13 @@ test.each(Object.keys(damages))(
   60_000,
 )
 
-test('content that was stored before it was damaged is done', async () => {
+test.each(['flipped', 'removed'])('content that was stored before it was %s is done', async (kind) => {
   await state.start()
   const content = patternedBytes(200_000, 'stored')
   await state.service.stop()
   await state.calls.writeFile('/a.pdf', content)
   await state.end()
-  damages['flipped']?.(state.spoolFile('/a.pdf'))
+  damages[kind]?.(state.spoolFile('/a.pdf'))
   await state.service.start()
   // As if the answer to an earlier attempt had been lost.
   await state.service.other.put('/a.pdf', content)
@@ -70,6 +71,28 @@ test('content that was stored before it was damaged is done', async () => {
   expect(await state.fileSystem.drain({ timeoutMs: 20_000 })).toEqual([])
   expect((await state.service.other.bytes('/a.pdf')).equals(content)).toBe(true)
   expect(state.fileSystem.status().conflicts).toBe(0)
+})
+
+test('of content that was removed before it was sent nothing is shown as saved', async () => {
+  await state.service.other.put('/old.pdf', 'the good version')
+  await state.start()
+  await state.calls.readdir('')
+  await state.service.stop()
+  for (const path of ['/new.pdf', '/old.pdf'])
+    await state.calls.writeFile(path, patternedBytes(200_000, 'saved'))
+  await state.end()
+  for (const path of ['/new.pdf', '/old.pdf']) rmSync(state.spoolFile(path))
+  await state.service.start()
+  await state.start()
+  expect((await state.fileSystem.drain({ timeoutMs: 20_000 })).length).toBe(2)
+  expect(state.told).toContain('refused by the service; the content is kept here')
+  expect((await state.calls.readFile('/old.pdf')).toString()).toBe('the good version')
+  await expect(state.calls.readFile('/new.pdf')).rejects.toThrow()
+  await state.calls.writeFile('/old.pdf', 'saved anew')
+  await state.calls.unlink('/new.pdf')
+  expect(await state.fileSystem.drain({ timeoutMs: 20_000 })).toEqual([])
+  expect((await state.service.other.bytes('/old.pdf')).toString()).toBe('saved anew')
+  expect((await state.service.other.get('/'))?.entries).toHaveLength(1)
 })
 
 test('less than was sent is stored, and nobody lives to tell: it is ours, and replaced', async () => {
