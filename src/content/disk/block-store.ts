@@ -31,6 +31,8 @@ export interface BlockStoreOptions {
   readonly log: Log
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number
+  /** There is room again for blocks that wait to be written. */
+  readonly onRoom: () => void
 }
 
 /** A run of blocks that are all here, or all absent. */
@@ -122,6 +124,11 @@ export class BlockStore {
       const segment = this.#segments.peek(segmentName(version, id))
       if (segment instanceof Segment) segment.drop(block)
     }
+  }
+
+  /** What comes now would be kept: neither is the disk behind, nor does it refuse. */
+  get hasRoom(): boolean {
+    return !this.#backlog.isHalfFull
   }
 
   /** Keeps a block, when there is room and time for it. */
@@ -242,6 +249,7 @@ export class BlockStore {
       if (!this.#isPaused) await this.#writeBlocks(waiting.version, name, waiting.blocks)
     } finally {
       this.#backlog.written(waiting)
+      if (this.hasRoom) this.#options.onRoom()
     }
   }
 

@@ -13,6 +13,7 @@ import { DownloadQueue } from './download-queue.ts'
 import { blockCount } from '../extent.ts'
 import type { Version } from '../fingerprint.ts'
 import { learnSize } from './learn-size.ts'
+import { LinkEstimate } from './link-estimate.ts'
 import { ReadTimeBudget } from './read-time-budget.ts'
 import type { PresignedUrls } from './presigned-urls.ts'
 import { ReadAheadShare } from './read-ahead-share.ts'
@@ -42,6 +43,8 @@ const backlogPart = 3 / 8
 /** Part of the memory for what is fetched ahead: it must not push itself out before it is read. */
 const readAheadPart = 1 / 2
 const maxPrefetchBacklog = 256
+/** One document that is read here and there is not kept whole where it would take more of the room than this. */
+const keptPart = 1 / 2
 
 export function createReader(options: ReaderOptions): Reader {
   return new BlockReader(options)
@@ -53,6 +56,7 @@ class BlockReader implements Reader, BlockEvents {
   readonly #cache: BlockCache
   readonly #store: BlockStore | undefined
   readonly #share: ReadAheadShare
+  readonly #keepableBytes: number
   /** Everything in use, by id. */
   readonly #all = new Map<number, VersionBlocks>()
   /** What an open finds, by path and fingerprint. */
@@ -63,12 +67,22 @@ class BlockReader implements Reader, BlockEvents {
   constructor(options: ReaderOptions) {
     const { files, urls, log, now = () => performance.now(), memoryBytes = defaultMemoryBytes } = options
     const sizeBytes = options.cacheSizeBytes ?? defaultCacheSizeBytes
-    this.#download = { files, urls, log, now, timeBudget: new ReadTimeBudget(now) }
+    this.#download = { files, urls, log, now, timeBudget: new ReadTimeBudget(now), link: new LinkEstimate() }
     const backlogBytes = sizeBytes > 0 ? memoryBytes * backlogPart : 0
     this.#cache = new BlockCache(memoryBytes - backlogBytes, (id) => this.#left(id))
     this.#share = new ReadAheadShare(memoryBytes * readAheadPart)
     this.#store =
-      sizeBytes > 0 ? new BlockStore({ dir: options.cacheDir, sizeBytes, backlogBytes, log, now }) : undefined
+      sizeBytes > 0
+        ? new BlockStore({
+            dir: options.cacheDir,
+            sizeBytes,
+            backlogBytes,
+            log,
+            now,
+            onRoom: () => this.#resume(),
+          })
+        : undefined
+    this.#keepableBytes = Math.max(sizeBytes, this.#cache.sizeBytes) * keptPart
   }
 
   open(version: Version): Reading {
@@ -169,6 +183,7 @@ class BlockReader implements Reader, BlockEvents {
     blocks.readings++
     return new BlockReading(blocks, this.#share, () => {
       blocks.readings--
+      if (blocks.readings === 0) blocks.left()
       if (blocks.readings === 0 && !blocks.isShared) blocks.drop()
       if (blocks.isIdle) this.becameIdle(blocks)
     })
@@ -205,7 +220,13 @@ class BlockReader implements Reader, BlockEvents {
     const key = keyOf(version)
     const known = this.#shared.get(key)
     if (known !== undefined && known.sizeBytes === sizeBytes) return known
-    const sources = { download: this.#download, queue: this.#queue, cache: this.#cache, store: this.#store }
+    const sources = {
+      download: this.#download,
+      queue: this.#queue,
+      cache: this.#cache,
+      store: this.#store,
+      keepableBytes: this.#keepableBytes,
+    }
     const blocks = new VersionBlocks(this.#nextId++, version, sizeBytes, sources, this)
     this.#all.set(blocks.id, blocks)
     if (blocks.isShared) this.#shared.set(key, blocks)
@@ -217,6 +238,10 @@ class BlockReader implements Reader, BlockEvents {
     blocks.isShared = false
     if (this.#shared.get(keyOf(blocks.version)) === blocks) this.#shared.delete(keyOf(blocks.version))
     if (blocks.readings === 0) blocks.drop()
+  }
+
+  #resume(): void {
+    for (const blocks of this.#all.values()) blocks.resume()
   }
 
   #left(id: number): void {

@@ -63,7 +63,9 @@ export class BlockReading implements Reading, FetchOwner {
       this.#passed(run, extent)
       return slice(here, run, extent)
     }
-    return blocks.demand(run, signal, this).then((loaded) => {
+    const isJump = arrival === 'missing' && this.#readAhead?.windowBytes === 0
+    const demanded = isJump ? blocks.demandHere(run, signal, this) : blocks.demand(run, signal, this)
+    return demanded.then((loaded) => {
       this.#passed(run, extent)
       return slice(loaded, run, extent)
     })

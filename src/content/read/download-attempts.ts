@@ -7,6 +7,7 @@ import type { Files } from '../../api/types.ts'
 import type { Cancellation } from './cancellation.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import type { Version } from '../fingerprint.ts'
+import type { LinkEstimate } from './link-estimate.ts'
 import type { ReadTimeBudget } from './read-time-budget.ts'
 import type { PresignedUrls } from './presigned-urls.ts'
 import type { Log } from '../../log.ts'
@@ -15,6 +16,7 @@ export interface DownloadSources {
   readonly files: Files
   readonly urls: PresignedUrls
   readonly timeBudget: ReadTimeBudget
+  readonly link: LinkEstimate
   readonly log: Log
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number

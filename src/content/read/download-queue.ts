@@ -7,13 +7,14 @@ import PQueue from 'p-queue'
  * - `foreground`: somebody waits for it.
  * - `read-ahead`: a sequential reader will come to it.
  * - `prefetch`: a neighbour of what was read.
+ * - `rest`: the rest of a document that is read here and there.
  */
-export type Urgency = 'foreground' | 'read-ahead' | 'prefetch'
+export type Urgency = 'foreground' | 'read-ahead' | 'prefetch' | 'rest'
 
 /** Together fewer than the client's connections per host. */
 const foregroundSlots = 12
 const backgroundSlots = 16
-const priorityOf = { 'read-ahead': 1, prefetch: 0 } as const
+const priorityOf = { 'read-ahead': 2, prefetch: 1, rest: 0 } as const
 
 export class DownloadQueue {
   readonly #foreground = new PQueue({ concurrency: foregroundSlots })

@@ -51,17 +51,42 @@ export async function downloadRun(
         await giveUp(download)
         throw error
       }
-      for await (const chunk of download.chunks) {
+      await measured(sources, download.chunks, (chunk) => {
         progressed()
         assembler.push(chunk)
-        if (target.isTooFar()) await target.hold(progressed)
-      }
+        return target.isTooFar() ? target.hold(progressed) : undefined
+      })
       if (!assembler.isComplete) {
         const detail = `the answer ended ${end - assembler.position} bytes before the end of the range`
         throw new NetworkError({ method: 'GET', path }, 'cut', detail)
       }
     },
   )
+}
+
+/** Tells the link what came after the first bytes, and in which time; what `take` waits for is no time of the link's. */
+async function measured(
+  { link, now }: DownloadSources,
+  chunks: AsyncIterable<Uint8Array>,
+  take: (chunk: Uint8Array) => Promise<void> | undefined,
+): Promise<void> {
+  let bytes = 0
+  let ms = 0
+  let readyMs: number | undefined
+  link.begin()
+  try {
+    for await (const chunk of chunks) {
+      if (readyMs !== undefined) {
+        bytes += chunk.length
+        ms += now() - readyMs
+      }
+      const wait = take(chunk)
+      if (wait !== undefined) await wait
+      readyMs = now()
+    }
+  } finally {
+    link.end(bytes, ms)
+  }
 }
 
 /** Lets go of an answer whose bytes are not wanted. */

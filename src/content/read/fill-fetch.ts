@@ -50,6 +50,10 @@ export async function fillFetch(fetch: Fetch, target: FillTarget, sources: FillS
     if (store !== undefined && stored !== undefined) {
       const located = store.locate(stored, { first: fetch.next, end: fetch.end })
       const run = located instanceof Promise ? await located : located
+      if (run.isHere && fetch.urgency === 'rest' && !target.isAwaited(fetch)) {
+        fetch.next = run.end
+        continue
+      }
       if (run.isHere) {
         fetch.isFlowing = true
         await hold(fetch, target)

@@ -16,12 +16,15 @@ import { fillFetch } from './fill-fetch.ts'
 import type { FillSources, FillTarget } from './fill-fetch.ts'
 import type { Version } from '../fingerprint.ts'
 import type { Arrival } from './read-ahead.ts'
+import { RestOfDocument } from './rest-of-document.ts'
 import { storedVersion } from '../disk/stored-version.ts'
 import type { StoredVersion } from '../disk/stored-version.ts'
 import { VersionCheck } from './version-check.ts'
 
 export interface BlockSources extends FillSources {
   readonly cache: BlockCache
+  /** How much of one document may be kept at all, in bytes. */
+  readonly keepableBytes: number
 }
 
 /** What the owner of all versions is told. */
@@ -46,6 +49,7 @@ export class VersionBlocks implements FillTarget {
   readonly #fetches: Fetch[] = []
   readonly #waiters = new BlockWaiters()
   readonly #check: VersionCheck
+  readonly #rest: RestOfDocument
   #version: Version
   #stored: StoredVersion | undefined
   #stale: ErrnoError | undefined
@@ -64,6 +68,14 @@ export class VersionBlocks implements FillTarget {
     this.#sources = sources
     this.#events = events
     this.isShared = !isWeak(version)
+    this.#rest = new RestOfDocument({
+      sizeBytes,
+      link: sources.download.link,
+      keepableBytes: this.isShared ? sources.keepableBytes : 0,
+      hasRoom: () => sources.store?.hasRoom ?? true,
+      fetch: (run, owner) => this.request(run, 'rest', owner),
+      underWay: (owner) => this.#fetches.filter(({ owners }) => owners.has(owner)).length,
+    })
   }
 
   get version(): Version {
@@ -134,6 +146,21 @@ export class VersionBlocks implements FillTarget {
     })
     this.resume()
     return waiting
+  }
+
+  /** Blocks of a run somebody jumped to: what waiting for them cost counts towards fetching the rest. */
+  async demandHere(run: BlockRun, signal: AbortSignal, owner: FetchOwner): Promise<Block[]> {
+    const { now } = this.#sources.download
+    const sinceMs = now()
+    const blocks = await this.demand(run, signal, owner)
+    this.#rest.paid(now() - sinceMs, run.first)
+    return blocks
+  }
+
+  /** The last handle was closed. */
+  left(): void {
+    this.#rest.left()
+    this.release(this.#rest)
   }
 
   /** A handle wants nothing fetched ahead any more; what others wait for, or is nearly done, goes on. */
@@ -225,10 +252,12 @@ export class VersionBlocks implements FillTarget {
     }
     this.#fetches.splice(this.#fetches.indexOf(fetch), 1)
     if (failure !== undefined) {
+      if (fetch.owners.has(this.#rest)) this.#rest.failed(fetch)
       const isHopeless = (block: number): boolean =>
         block >= fetch.next && block < fetch.end && !this.#isComing(block)
       this.#waiters.fail(isHopeless, this.#stale ?? failure)
     }
+    this.#rest.fetchOn()
     if (this.isIdle) this.#events.becameIdle(this)
   }
 

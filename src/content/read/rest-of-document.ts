@@ -1,0 +1,94 @@
+// The rest of a document that is read here and there, fetched behind its readers as far as they have paid for it: see
+// rent-or-buy.ts. One for each version in use. It ends with the last handle; what was paid is remembered.
+
+import { blockCount } from '../extent.ts'
+import type { BlockRun } from '../extent.ts'
+import type { FetchOwner } from './fetch.ts'
+import type { LinkEstimate } from './link-estimate.ts'
+import { boughtPart } from './rent-or-buy.ts'
+
+export interface RestOptions {
+  readonly sizeBytes: number
+  readonly link: LinkEstimate
+  /** How much of it may be kept, in bytes. */
+  readonly keepableBytes: number
+  /** There is room for what comes now: the disk follows. */
+  hasRoom(): boolean
+  fetch(run: BlockRun, owner: FetchOwner): void
+  /** Fetches of this owner that are under way. */
+  underWay(owner: FetchOwner): number
+}
+
+/** 4 MiB: a segment of the disk cache. */
+const pieceBlocks = 32
+/** Enough to fill the way; a reader's own request still gets its share. */
+const parallelPieces = 4
+
+export class RestOfDocument implements FetchOwner {
+  readonly #options: RestOptions
+  readonly #pieces: number
+  /** Pieces asked for. */
+  readonly #asked = new Set<number>()
+  #paidMs = 0
+  #misses = 0
+  #lastBlock = 0
+  #isBackwards = false
+  #isWatched = false
+
+  constructor(options: RestOptions) {
+    this.#options = options
+    this.#pieces = Math.ceil(blockCount(options.sizeBytes) / pieceBlocks)
+  }
+
+  /** What comes waits on the network while the disk has not followed. */
+  get wantedEnd(): number {
+    return this.#options.hasRoom() ? Number.POSITIVE_INFINITY : 0
+  }
+
+  /** A reader has waited so long for a block that nobody had fetched. */
+  paid(ms: number, block: number): void {
+    this.#paidMs += ms
+    this.#misses++
+    this.#isBackwards = block < this.#lastBlock
+    this.#lastBlock = block
+    this.#isWatched = true
+    this.fetchOn()
+  }
+
+  /** Asks for what is paid for, a few pieces at a time; called again when one has come. */
+  fetchOn(): void {
+    const { sizeBytes, keepableBytes, link } = this.#options
+    if (!this.#isWatched || sizeBytes > keepableBytes) return
+    const part = boughtPart({ paidMs: this.#paidMs, misses: this.#misses }, link.msFor(sizeBytes))
+    const until = Math.floor(part * this.#pieces)
+    while (this.#asked.size < until && this.#options.underWay(this) < parallelPieces) {
+      const piece = this.#nextPiece()
+      this.#asked.add(piece)
+      const first = piece * pieceBlocks
+      this.#options.fetch({ first, end: Math.min(first + pieceBlocks, blockCount(sizeBytes)) }, this)
+    }
+  }
+
+  /** A piece did not come whole: it is asked for again, when somebody pays again. */
+  failed({ first, end }: BlockRun): void {
+    for (let piece = Math.floor(first / pieceBlocks); piece * pieceBlocks < end; piece++)
+      this.#asked.delete(piece)
+    this.#isWatched = false
+  }
+
+  /** Nobody has it open any more: nothing more is asked for until somebody pays again. */
+  left(): void {
+    this.#isWatched = false
+    this.#asked.clear()
+  }
+
+  /** The nearest one that lies where the reader goes, and then round. */
+  #nextPiece(): number {
+    const here = Math.floor(this.#lastBlock / pieceBlocks)
+    const step = this.#isBackwards ? -1 : 1
+    for (let away = 0; ; away++) {
+      const piece = (here + step * away + this.#pieces * away) % this.#pieces
+      if (!this.#asked.has(piece)) return piece
+    }
+  }
+}
