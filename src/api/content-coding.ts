@@ -13,16 +13,32 @@ const decoders: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress,
 }
 
+/** Of the coded body only: its length, and the version of it. */
+const headersOfCodedBody: ReadonlySet<string> = new Set(['content-length', 'content-encoding', 'etag'])
+
+function codingOf(answer: Answer): string | undefined {
+  const coding = answer.header('content-encoding')?.trim().toLowerCase() ?? ''
+  return coding === '' || coding === 'identity' ? undefined : coding
+}
+
+export function isEncoded(answer: Answer): boolean {
+  return codingOf(answer) !== undefined
+}
+
 /** The same answer with a plain body. Throws NetworkError "protocol" for a coding nobody knows. */
 export function decoded(call: CallDescription, answer: Answer): Answer {
-  const coding = answer.header('content-encoding')?.trim().toLowerCase() ?? ''
-  if (coding === '' || coding === 'identity') return answer
+  const coding = codingOf(answer)
+  if (coding === undefined) return answer
   const decoder = decoders[coding]
   if (decoder === undefined) {
     answer.discard()
     throw new NetworkError(call, 'protocol', `the answer is encoded as ${coding}, which was not asked for`)
   }
-  return { ...answer, chunks: decode(call, answer, decoder()) }
+  return {
+    ...answer,
+    header: (name) => (headersOfCodedBody.has(name) ? undefined : answer.header(name)),
+    chunks: decode(call, answer, decoder()),
+  }
 }
 
 async function* decode(

@@ -1,6 +1,7 @@
 // Ranged downloads from presigned URLs. Never carries the key; never retried: whoever reads renews the URL first.
 
 import type { Bandwidth } from './bandwidth.ts'
+import { decoded, isEncoded } from './content-coding.ts'
 import { Deadline } from './deadline.ts'
 import { NetworkError } from './errors.ts'
 import type { CallDescription } from './errors.ts'
@@ -37,26 +38,30 @@ export function createDownloader(downloader: DownloaderOptions): Downloader {
     let status: number | undefined
     let bytes: number | undefined
     try {
-      const answer = await downloader.transport.download({
-        call,
-        method: 'GET',
-        ...place,
-        headers: {
-          range: `bytes=${range.offset}-${range.offset + range.length - 1}`,
-          // A compressed body would have other offsets.
-          'accept-encoding': 'identity',
-          'user-agent': downloader.userAgent,
-        },
-        signal: deadline.signal,
-      })
+      const ask = (headers: Record<string, string>): Promise<Answer> =>
+        downloader.transport.download({
+          call,
+          method: 'GET',
+          ...place,
+          // A compressed body has other offsets; some servers compress all the same.
+          headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': downloader.userAgent },
+          signal: deadline.signal,
+        })
+      let answer = await ask({ range: `bytes=${range.offset}-${range.offset + range.length - 1}` })
+      if (answer.status === 206 && isEncoded(answer)) {
+        // A piece of a compressed whole, or a compressed piece: nobody can tell. The whole is plain.
+        answer.discard()
+        answer = await ask({})
+      }
       status = answer.status
       bytes = bodyLengthOf(answer)
       watch?.onProgress()
-      const part = await partOf(call, answer, range, [url, place.target])
+      const plain = decoded(call, paced(answer))
+      const part = await partOf(call, plain, range, [url, place.target])
       return {
         totalSize: part.totalSize,
-        etag: answer.header('etag'),
-        chunks: chunksOf(call, paced(answer), part, deadline, options?.deadlineMs === undefined),
+        etag: plain.header('etag'),
+        chunks: chunksOf(call, plain, part, deadline, options?.deadlineMs === undefined),
       }
     } catch (error) {
       deadline.dispose()

@@ -117,9 +117,10 @@ export async function digestOfStored(
 ): Promise<Digest> {
   if (url === undefined)
     throw new ErrnoError('EIO', `${path}: the service gave no download URL to compare with`)
-  const total = size ?? (await files.download(url, path, { offset: 0, length: 1 }, { signal })).totalSize ?? 0
-  if (total === 0) return digestOf([])
-  return digestOf((await files.download(url, path, { offset: 0, length: total }, { signal })).chunks)
+  if (size === 0) return digestOf([])
+  // Where neither the record nor the download tells the size, the end of the body is the end.
+  const length = size ?? Number.MAX_SAFE_INTEGER
+  return digestOf((await files.download(url, path, { offset: 0, length }, { signal })).chunks)
 }
 
 /** True when two documents in the service hold the same bytes. */

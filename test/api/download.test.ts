@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { NetworkError } from '../../src/api/errors.ts'
 import type { RequestRecord } from '../../src/api/types.ts'
@@ -136,7 +137,7 @@ describe('a download', () => {
     ['another length', { 'content-range': 'bytes 0-4/1000' }],
     ['no Content-Range', {}],
     ['several ranges', { 'content-type': 'multipart/byteranges; boundary=x' }],
-    ['a compressed body', { 'content-range': 'bytes 0-9/1000', 'content-encoding': 'gzip' }],
+    ['a body in a coding nobody knows', { 'content-range': 'bytes 0-9/1000', 'content-encoding': 'other' }],
   ])('answered with %s is refused', async (_, headers) => {
     await using server = await startRawServer((__, response) => {
       response.writeHead(206, { ...headers }).end(bytes.subarray(0, 10))
@@ -144,6 +145,46 @@ describe('a download', () => {
     await using client = clientOf(server)
     const download = client.files('acme').download(`${server.origin}/b`, '/a', { offset: 0, length: 10 })
     expect(await rejection(download)).toMatchObject({ kind: 'protocol' })
+  })
+
+  test.each([
+    ['a compressed piece', 'gzip', 206, (range: Buffer) => gzipSync(range)],
+    ['a piece of the compressed whole', 'gzip', 206, () => gzipSync(bytes).subarray(300, 400)],
+    ['the compressed whole', 'gzip', 200, () => gzipSync(bytes)],
+    ['the compressed whole', 'br', 200, () => brotliCompressSync(bytes)],
+    ['the compressed whole', 'deflate', 200, () => deflateSync(bytes)],
+  ] as const)('answered with %s (%s, %i) gives the range all the same', async (_, coding, status, bodyOf) => {
+    await using server = await startRawServer((request, response) => {
+      const isWhole = request.headers.range === undefined || status === 200
+      const body = isWhole
+        ? { gzip: gzipSync, br: brotliCompressSync, deflate: deflateSync }[coding](bytes)
+        : bodyOf(bytes.subarray(300, 400))
+      const range = isWhole ? {} : { 'content-range': `bytes 300-399/${bytes.length}` }
+      const headers = {
+        ...range,
+        'content-encoding': coding,
+        'content-length': body.length,
+        etag: '"packed"',
+      }
+      response.writeHead(isWhole ? 200 : 206, headers).end(body)
+    })
+    await using client = clientOf(server)
+    const download = await client
+      .files('acme')
+      .download(`${server.origin}/b`, '/a', { offset: 300, length: 100 })
+    expect(download).toMatchObject({ totalSize: undefined, etag: undefined })
+    expect(await collect(download.chunks)).toEqual(bytes.subarray(300, 400))
+  })
+
+  test('answered with a compressed whole that is cut off is a broken connection', async () => {
+    await using server = await startRawServer((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(bytes).subarray(0, 100))
+    })
+    await using client = clientOf(server)
+    const download = await client
+      .files('acme')
+      .download(`${server.origin}/b`, '/a', { offset: 0, length: 1000 })
+    expect(await rejection(collect(download.chunks))).toMatchObject({ kind: 'cut' })
   })
 
   test.each([403, 404, 410, 500])(

@@ -1,7 +1,13 @@
 // The name under which a version nobody here had seen is kept.
 
+import { text } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { conflictName } from '../../../src/content/commit/conflict.ts'
+import { createClient } from '../../../src/api/client.ts'
+import type { RemoteFile } from '../../../src/api/types.ts'
+import { conflictName, keepTheirs } from '../../../src/content/commit/conflict.ts'
+import { areSameDocuments } from '../../../src/content/digest.ts'
+import { answerJson, startRawServer } from '../../support/raw-server.ts'
 
 describe('conflict name', () => {
   it('tells their time and our machine, and keeps the extension', () => {
@@ -27,3 +33,48 @@ describe('conflict name', () => {
     expect(name).toMatch(/^é+ \(conflict 2026-01-02 03\.04\.05 h\)\.txt$/)
   })
 })
+
+describe('a version whose size nobody tells, neither its record nor its download', () => {
+  const signal = new AbortController().signal
+
+  it('is kept whole', async () => {
+    let kept = ''
+    await using server = await startRawServer((request, response) => {
+      if (request.method === 'GET') {
+        response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('theirs'))
+        return
+      }
+      void text(request).then((body) => {
+        const { file_type: type, file } = JSON.parse(body) as Record<string, string>
+        if (type === 'uri') return answerJson(response, 400, { errorMessage: 'no copies by uri' })
+        kept = Buffer.from(file ?? '', 'base64').toString()
+        return answerJson(response, 201, { ftype: 'file', name: 'a.txt' })
+      })
+    })
+    const client = createClient({ baseUrl: `${server.origin}/api`, apiKey: 'key' })
+    const theirs = recordAt(`${server.origin}/theirs`)
+    const files = client.files('acme')
+    await keepTheirs({ files, path: '/a.txt', theirs, hostName: 'h', mimetype: 'text/plain', signal })
+    await client.close()
+    expect(kept).toBe('theirs')
+  })
+
+  it('is not the same as any other', async () => {
+    await using server = await startRawServer((request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(request.url ?? ''))
+    })
+    const client = createClient({ baseUrl: `${server.origin}/api`, apiKey: 'key' })
+    const document = (name: string): { path: string; file: RemoteFile } => ({
+      path: name,
+      file: recordAt(server.origin + name),
+    })
+    const files = client.files('acme')
+    expect(await areSameDocuments(files, document('/ours'), document('/their'), signal)).toBe(false)
+    expect(await areSameDocuments(files, document('/ours'), document('/ours'), signal)).toBe(true)
+    await client.close()
+  })
+})
+
+function recordAt(url: string): RemoteFile {
+  return { kind: 'file', name: 'a.txt', size: undefined, mimetype: undefined, modifiedAt: undefined, url }
+}
