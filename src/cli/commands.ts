@@ -10,6 +10,7 @@ export interface CommandFile {
 export const commandFiles: Readonly<Record<string, () => Promise<CommandFile>>> = {
   login: () => import('./commands/login.ts'),
   mount: () => import('./commands/mount.ts'),
+  webdav: () => import('./commands/webdav.ts'),
   unmount: () => import('./commands/unmount.ts'),
   status: () => import('./commands/status.ts'),
   log: () => import('./commands/log.ts'),

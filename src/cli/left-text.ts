@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import type { DriveFile } from '../daemon/drive-file.ts'
 import type { LeftBehind, LeftFolder } from '../daemon/left-behind.ts'
+import { isUrl } from '../daemon/find-mount.ts'
 import { planMount } from '../daemon/mount-plan.ts'
 import { homeOf } from '../daemon/xdg.ts'
 import { formatBytes } from './durations.ts'
@@ -39,11 +40,13 @@ export function leftLines({ unsent, localOnly, lost, damaged }: LeftBehind): str
 /** The one command that goes on with a drive. */
 export function resumeCommand(drive: Drive): string {
   const { project, mountpoint, baseUrl, stateDir } = drive
+  const isServed = isUrl(mountpoint)
   const isUsualPlace = mountpoint === join(homeOf(), project)
   const isUsualState = planMount({ project, mountpoint, baseUrl }).stateDir === stateDir
-  const words = [project, ...(isUsualPlace ? [] : [mountpoint]), '--base-url', baseUrl]
+  const place = isServed ? ['--listen', mountpoint.replace(/^https?:\/\//, '')] : [mountpoint]
+  const words = [project, ...(isUsualPlace ? [] : place), '--base-url', baseUrl]
   if (!isUsualState) words.push('--state-dir', stateDir)
-  return ['docmount', 'mount', ...words].map(shellWord).join(' ')
+  return ['docmount', isServed ? 'webdav' : 'mount', ...words].map(shellWord).join(' ')
 }
 
 /** Said to somebody who mounts the same project elsewhere, or through another address. */

@@ -8,11 +8,13 @@ import { backgroundVariable, startInBackground, tellStarter } from '../daemon/ba
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { findLeftFolders } from '../daemon/left-behind.ts'
 import { ensureFolders, type MountPlan, planMount } from '../daemon/mount-plan.ts'
+import type { DriverName } from '../fuse/driver.ts'
 import { passedDescriptor, resolveMountpoint } from '../fuse/mountpoint.ts'
 import type { StartSessionOptions } from '../daemon/start-session.ts'
 import { tidyState } from '../daemon/tidy-state.ts'
 import { homeOf } from '../daemon/xdg.ts'
 import { formatBytes } from './durations.ts'
+import type { Address } from './address.ts'
 import { type Configuration, noKeyMessage, readConfiguration } from './config-file.ts'
 import { exitCodes } from './exit-codes.ts'
 import { exitCodeOf, isKnown } from './report-error.ts'
@@ -22,11 +24,12 @@ import { olderListing } from './older-listing.ts'
 import { startProgress } from './progress.ts'
 import { bytesOf } from './unsent-progress.ts'
 import { UsageError } from './usage-error.ts'
+import { liveText } from './live-text.ts'
+import { defaultAddress, type WebdavCommandOptions, webdavSettingsOf } from './webdav-options.ts'
 
 /** As commander hands them over; durations and sizes are numbers already. */
-export interface MountCommandOptions {
+export interface DriveCommandOptions {
   readonly baseUrl?: string
-  readonly driver: StartSessionOptions['driver']
   readonly foreground?: boolean
   readonly readOnly?: boolean
   readonly cacheTtl?: number
@@ -34,9 +37,6 @@ export interface MountCommandOptions {
   readonly cacheSize?: number
   readonly stateDir?: string
   readonly cacheDir?: string
-  readonly allowOther?: boolean
-  readonly uid?: number
-  readonly gid?: number
   readonly unsupportedAs?: string
   readonly onConflict: 'keep' | 'overwrite'
   readonly renameLimit?: number
@@ -50,6 +50,26 @@ export interface MountCommandOptions {
   readonly quiet?: boolean
 }
 
+export interface MountCommandOptions extends DriveCommandOptions, WebdavCommandOptions {
+  readonly driver: DriverName | 'auto'
+  readonly allowOther?: boolean
+  readonly uid?: number
+  readonly gid?: number
+  /** True: at the usual address. */
+  readonly webdav?: Address | true
+}
+
+/** What makes one drive's command different from another's. */
+export interface DriveCommand {
+  readonly command: 'mount' | 'webdav'
+  readonly project: string
+  /** The arguments behind the command, for the daemon. */
+  readonly args: readonly string[]
+  readonly doors: Pick<StartSessionOptions, 'driver' | 'webdav' | 'makeMountpoint' | 'allowOther'>
+  readonly owner?: { readonly uid?: number; readonly gid?: number }
+  plan(configuration: Configuration): Promise<MountPlan>
+}
+
 /** `args` are the arguments behind `mount`, for the daemon. Sets the exit code; throws what stopped the start. */
 export async function runMount(
   source: string,
@@ -57,22 +77,43 @@ export async function runMount(
   options: MountCommandOptions,
   args: readonly string[],
 ): Promise<void> {
+  // fstab's device column ends in a colon, so that nobody takes it for a path.
+  const project = source.replace(/:$/, '')
+  const { driver, allowOther = false, webdav, uid, gid } = options
+  await runDrive(options, {
+    command: 'mount',
+    project,
+    args,
+    doors: {
+      driver,
+      allowOther,
+      makeMountpoint: mountpoint === undefined,
+      webdav:
+        webdav === undefined
+          ? undefined
+          : webdavSettingsOf(webdav === true ? defaultAddress : webdav, options),
+    },
+    owner: { ...(uid === undefined ? {} : { uid }), ...(gid === undefined ? {} : { gid }) },
+    plan: (configuration) => planOf(project, mountpoint, options, configuration),
+  })
+}
+
+/** Starts a drive behind the command line, or is its daemon. Sets the exit code; throws what stopped the start. */
+export async function runDrive(options: DriveCommandOptions, command: DriveCommand): Promise<void> {
   const isBackgroundDaemon = process.env[backgroundVariable] === '1' && process.send !== undefined
   let plan: MountPlan | undefined
   try {
-    // fstab's device column ends in a colon, so that nobody takes it for a path.
-    const project = source.replace(/:$/, '')
-    const configuration = await readConfiguration(project)
-    plan = await planOf(project, mountpoint, options, configuration)
+    const configuration = await readConfiguration(command.project)
+    plan = await command.plan(configuration)
     if (configuration.key === undefined) throw new DaemonError(noKeyMessage)
     if (!isBackgroundDaemon) await tellOfOthers(plan)
     if (options.foreground !== true) {
-      await mountInBackground(plan, args, options)
+      await startBehind(plan, command, options)
       return
     }
     const { serveMount } = await import('./serve-mount.ts')
     const logFile = isBackgroundDaemon || options.log !== undefined ? plan.logFile : undefined
-    const session = sessionOptionsOf(plan, options, configuration.key, mountpoint === undefined)
+    const session = sessionOptionsOf(plan, options, configuration.key, command)
     await serveMount(session, { logFile, isVerbose: options.verbose === true })
   } catch (error) {
     if (isBackgroundDaemon && error instanceof Error) await tellFailure(error, plan)
@@ -82,25 +123,28 @@ export async function runMount(
   }
 }
 
-async function mountInBackground(
+async function startBehind(
   plan: MountPlan,
-  args: readonly string[],
-  { wait, quiet: isQuiet = false }: MountCommandOptions,
+  { command, args }: DriveCommand,
+  { wait, quiet: isQuiet = false }: DriveCommandOptions,
 ): Promise<void> {
   await ensureFolders(plan)
-  const progress = startProgress(`mounting ${plan.project}`, { isQuiet, format: () => '' })
+  const progress = startProgress(`${command === 'mount' ? 'mounting' : 'serving'} ${plan.project}`, {
+    isQuiet,
+    format: () => '',
+  })
   if (wait !== undefined) progress.tell('waiting for the service')
   const news = await startInBackground({
     // By its own name, whatever link mount(8) came through.
     script: await realpath(process.argv[1] as string),
-    args: ['mount', '--foreground', ...args],
+    args: [command, '--foreground', ...args],
     logFile: plan.logFile,
     descriptor: plan.descriptor,
     waitMs: wait === true ? Infinity : wait,
   }).finally(() => progress.end())
   if (news.kind === 'live') {
     if (isQuiet) return
-    console.log(`${plan.project} is mounted at ${news.mountpoint}`)
+    console.log(await liveText(plan.project, news))
     if (news.away !== undefined) console.log(olderListing(news.away))
     await tellBacklog(news.mountpoint)
     return
@@ -120,7 +164,7 @@ async function tellBacklog(mountpoint: string): Promise<void> {
   )
 }
 
-function waitMsOf({ wait }: MountCommandOptions): number | undefined {
+function waitMsOf({ wait }: DriveCommandOptions): number | undefined {
   return wait === true ? Infinity : wait
 }
 
@@ -146,12 +190,8 @@ async function tellFailure(error: Error, plan: MountPlan | undefined): Promise<v
   await tellStarter({ kind: 'failed', message, exitCode: exitCodeOf(error) })
 }
 
-async function planOf(
-  project: string,
-  mountpoint: string | undefined,
-  options: MountCommandOptions,
-  configuration: Configuration,
-): Promise<MountPlan> {
+/** Throws UsageError where none is configured, or it is no URL of a service. */
+export function baseUrlOf(options: DriveCommandOptions, configuration: Configuration): string {
   const baseUrl = options.baseUrl ?? configuration.baseUrl
   if (baseUrl === undefined) {
     throw new UsageError('which service? Add --base-url URL, or set DOCMOUNT_BASE_URL')
@@ -159,6 +199,16 @@ async function planOf(
   if (!/^https?:\/\/[^/?#@]+(\/[^?#]*)?$/.test(baseUrl) || !URL.canParse(baseUrl)) {
     throw new UsageError('--base-url must look like https://host/api: scheme, host and path, nothing else')
   }
+  return baseUrl
+}
+
+async function planOf(
+  project: string,
+  mountpoint: string | undefined,
+  options: MountCommandOptions,
+  configuration: Configuration,
+): Promise<MountPlan> {
+  const baseUrl = baseUrlOf(options, configuration)
   if (project === '' || (mountpoint === undefined && /^\.*$|\//.test(project))) {
     throw new UsageError(`"${project}" cannot name a folder in your home; give a mountpoint too`)
   }
@@ -177,20 +227,18 @@ async function planOf(
 
 function sessionOptionsOf(
   plan: MountPlan,
-  options: MountCommandOptions,
+  options: DriveCommandOptions,
   key: StartSessionOptions['key'],
-  makeMountpoint: boolean,
+  { doors, owner }: DriveCommand,
 ): Omit<StartSessionOptions, 'log' | 'logFile' | 'isTraced'> {
-  const { cacheTtl, closeWait, cacheSize, renameLimit, unsupportedAs, uid, gid } = options
+  const { cacheTtl, closeWait, cacheSize, renameLimit, unsupportedAs } = options
   if (unsupportedAs !== undefined && !isMimetype(unsupportedAs)) {
     throw new UsageError(`--unsupported-as must be a type the service takes, like text/plain`)
   }
   return {
     plan,
     key,
-    driver: options.driver,
-    makeMountpoint,
-    allowOther: options.allowOther ?? false,
+    ...doors,
     showsTables: options.tables ?? false,
     notifies: options.notify,
     waitMs: waitMsOf(options),
@@ -203,8 +251,7 @@ function sessionOptionsOf(
       ...(cacheSize === undefined ? {} : { cacheSizeBytes: cacheSize }),
       ...(renameLimit === undefined ? {} : { renameLimit }),
       ...(unsupportedAs === undefined ? {} : { unsupportedAs }),
-      ...(uid === undefined ? {} : { uid }),
-      ...(gid === undefined ? {} : { gid }),
+      ...owner,
     },
   }
 }

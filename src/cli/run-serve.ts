@@ -1,13 +1,9 @@
 // What `docmount serve` does: runs the service in the foreground until a signal ends it. SIGHUP reads the certificate again.
 
 import { type AnnouncedProject, type Limits, type Service, startService } from '../service/index.ts'
+import type { Address } from './address.ts'
 import { openServiceLogs } from './service-logs.ts'
 import { UsageError } from './usage-error.ts'
-
-export interface Address {
-  readonly host: string
-  readonly port: number
-}
 
 export interface ServeOptions {
   readonly data: string

@@ -7,6 +7,7 @@ import { startSession, type StartSessionOptions } from '../daemon/start-session.
 import { notifySystemd } from '../daemon/systemd-notify.ts'
 import type { Log } from '../log.ts'
 import { exitCodes } from './exit-codes.ts'
+import { liveText } from './live-text.ts'
 import { olderListing } from './older-listing.ts'
 import { describeLeftUnsent } from './unsent-text.ts'
 
@@ -33,14 +34,14 @@ export async function serveMount(
   const signals = listenForSignals(log)
   const session = await startSession({ ...options, log, logFile, isTraced: isVerbose })
   signals.obey(session)
-  const { mountpoint, driver, stateDir } = session.record
+  const { mountpoint, driver, webdav, stateDir } = session.record
   const { away } = session.status()
   if (logFile === undefined) {
-    console.log(`${options.plan.project} is mounted at ${mountpoint}`)
+    console.log(await liveText(options.plan.project, { mountpoint, webdav }))
     if (away !== undefined) console.log(olderListing(away.reason))
   }
   notifySystemd('ready')
-  await tellStarter({ kind: 'live', pid: process.pid, mountpoint, driver, away: away?.reason })
+  await tellStarter({ kind: 'live', pid: process.pid, mountpoint, driver, webdav, away: away?.reason })
 
   const end = await session.finished
   process.exitCode = exitCodeOf(end)

@@ -28,6 +28,10 @@ export function describeDrive(shown: MountStatus): string {
     ...(shown.conflicts > 0 ? [`${shown.conflicts} conflicts, kept beside the documents`] : []),
   ]
   const places = [`process ${shown.pid}`, `driver ${shown.driver}`, `state ${shown.stateDir}`]
+  if (shown.webdav !== undefined)
+    places.push(
+      `WebDAV ${shown.webdav.url}/ (user ${shown.webdav.user}, password in ${shown.webdav.passwordFile})`,
+    )
   if (shown.logFile !== undefined) places.push(`log ${shown.logFile}`)
   const unsent = shown.unsent.map((change) => `    ${unsentLine(change)}`)
   const local = shown.localOnly.map(

@@ -3,8 +3,8 @@
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
-import type { DriverName } from '../fuse/driver.ts'
 import { DaemonError } from './daemon-error.ts'
+import type { DoorName, WebdavAddress } from './session-door.ts'
 
 /** Set in the environment of a daemon that has nobody at its terminal. */
 export const backgroundVariable: string = 'DOCMOUNT_BACKGROUND'
@@ -19,7 +19,8 @@ export type StartNews =
       readonly kind: 'live'
       readonly pid: number
       readonly mountpoint: string
-      readonly driver: DriverName
+      readonly driver: DoorName
+      readonly webdav?: WebdavAddress | undefined
       /** Why the service cannot be asked: an older listing is shown. */
       readonly away?: string | undefined
     }

@@ -1,8 +1,8 @@
 // What is said over a mount's control socket: one JSON line asks; lines of progress and one line of answer follow; then
 // the daemon hangs up. Hanging up first takes the question back.
 
-import type { DriverName } from '../fuse/driver.ts'
 import type { FileSystemStatus, Unsent } from '../fs/status.ts'
+import type { DoorName, WebdavAddress } from './session-door.ts'
 
 /**
  * - `live`: the drive works.
@@ -14,11 +14,14 @@ export type SessionState = 'live' | 'draining' | 'unmounting' | 'detached'
 
 /** One mount, as `docmount status --json` shows it. */
 export interface MountStatus extends FileSystemStatus {
+  /** Without a mount: the address of the WebDAV door. */
   readonly mountpoint: string
   readonly baseUrl: string
   readonly state: SessionState
   readonly pid: number
-  readonly driver: DriverName
+  readonly driver: DoorName
+  /** How the drive is reached without the kernel. */
+  readonly webdav?: WebdavAddress | undefined
   readonly startedAt: string
   readonly logFile: string | undefined
 }

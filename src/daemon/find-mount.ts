@@ -54,6 +54,10 @@ export async function findMountOf(
   runtimeDir: string = runtimeFolder(),
 ): Promise<PathOnMount | undefined> {
   const found = (await findMounts(runtimeDir)).toSorted((a, b) => b.mountpoint.length - a.mountpoint.length)
+  if (isUrl(path)) {
+    const byUrl = locate(found, path.replace(/\/+$/, ''))
+    return byUrl === undefined ? undefined : { ...byUrl, path: decodeURI(byUrl.path) }
+  }
   const absolute = resolve(path)
   const asWritten = locate(found, absolute)
   if (asWritten !== undefined) return asWritten
@@ -62,6 +66,11 @@ export async function findMountOf(
   if (asFollowed !== undefined) return asFollowed
   const real = await realpath(absolute).catch(() => undefined)
   return real === undefined ? undefined : locate(found, real)
+}
+
+/** The address of a drive that is served without a mount. */
+export function isUrl(path: string): boolean {
+  return /^https?:\/\//.test(path)
 }
 
 function locate(mounts: readonly FoundMount[], absolute: string): PathOnMount | undefined {

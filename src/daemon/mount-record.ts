@@ -3,7 +3,7 @@
 
 import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { DriverName } from '../fuse/driver.ts'
+import type { DoorName, WebdavAddress } from './session-door.ts'
 
 export interface MountRecord {
   readonly id: string
@@ -14,8 +14,10 @@ export interface MountRecord {
   readonly startedAt: string
   readonly project: string
   readonly baseUrl: string
+  /** Without a mount: the address of the WebDAV door. */
   readonly mountpoint: string
-  readonly driver: DriverName
+  readonly driver: DoorName
+  readonly webdav?: WebdavAddress | undefined
   readonly stateDir: string
   readonly cacheDir: string
   readonly logFile: string | undefined

@@ -79,9 +79,19 @@ export class MountSession {
   }
 
   status(): MountStatus {
-    const { mountpoint, baseUrl, pid, driver, startedAt, logFile } = this.record
+    const { mountpoint, baseUrl, pid, driver, webdav, startedAt, logFile } = this.record
     const state = this.#state
-    return { mountpoint, baseUrl, state, pid, driver, startedAt, logFile, ...this.fileSystem.status() }
+    return {
+      mountpoint,
+      baseUrl,
+      state,
+      pid,
+      driver,
+      webdav,
+      startedAt,
+      logFile,
+      ...this.fileSystem.status(),
+    }
   }
 
   /**

@@ -1,7 +1,6 @@
 // From nothing to a live drive: checks, client, filesystem, driver, control socket, mount record. What was begun is
 // taken back when a later step fails.
 
-import { rmdir } from 'node:fs/promises'
 import { createClient } from '../api/client.ts'
 import type { KeySource } from '../api/types.ts'
 import type { FileSystemOptions } from '../fs/contract.ts'
@@ -11,10 +10,10 @@ import type { Log } from '../log.ts'
 import { withTablesFolder } from '../tables-drive/tables-drive.ts'
 import { createControlHandlers } from './control-handlers.ts'
 import { startControlServer } from './control-server.ts'
+import { DaemonError } from './daemon-error.ts'
 import { describeStartError } from './describe-start-error.ts'
-import { chooseDriver } from './driver-facts.ts'
 import { writeDriveFile } from './drive-file.ts'
-import { loadDriver } from './load-driver.ts'
+import { prepareKernelDoor } from './kernel-door.ts'
 import { ensureFolders, type MountPlan } from './mount-plan.ts'
 import {
   type MountRecord,
@@ -25,16 +24,19 @@ import {
 } from './mount-record.ts'
 import { desktopNotifications } from './desktop-notifications.ts'
 import { MountSession } from './mount-session.ts'
-import { openMountpoint, prepareMountpoint } from './mountpoint.ts'
+import type { DoorName, SessionDoor } from './session-door.ts'
 import { traceInto } from './trace.ts'
-import { takeOver } from './take-over.ts'
 import { tidyState } from './tidy-state.ts'
 import { waitForService } from './wait-for-service.ts'
+import type { WebdavSettings } from './webdav-door.ts'
 
 export interface StartSessionOptions {
   readonly plan: MountPlan
   readonly key: KeySource
-  readonly driver: DriverName | 'auto'
+  /** `none`: no mount, WebDAV alone. */
+  readonly driver: DriverName | 'auto' | 'none'
+  /** Opens a WebDAV door. */
+  readonly webdav?: WebdavSettings | undefined
   /** Makes the mountpoint where it is missing. */
   readonly makeMountpoint: boolean
   readonly allowOther: boolean
@@ -72,18 +74,8 @@ export async function startSession(options: StartSessionOptions): Promise<MountS
 
 async function start(options: StartSessionOptions, undo: (() => Promise<unknown>)[]): Promise<MountSession> {
   const { plan, log } = options
-  const { mountpoint, descriptor, runtimeDir } = plan
-  const isDescriptorPassed = descriptor !== undefined
   await ensureFolders(plan)
-  await takeOver(plan)
-  const isMade =
-    !isDescriptorPassed &&
-    (await prepareMountpoint(mountpoint, { makeIfMissing: options.makeMountpoint, runtimeDir }))
-  if (isMade) undo.push(() => rmdir(mountpoint))
-  const closeMountpoint = isDescriptorPassed ? async () => {} : await openMountpoint(mountpoint, isMade)
-  undo.push(closeMountpoint)
-  const choice = await chooseDriver(options.driver, { isDescriptorPassed })
-  const driver = await loadDriver(choice.driver)
+  const door = await prepareDoor(options, undo)
 
   const trace = options.isTraced ? traceInto(log) : undefined
   const client = createClient({
@@ -121,28 +113,27 @@ async function start(options: StartSessionOptions, undo: (() => Promise<unknown>
   const coming = new Promise<MountSession>((resolve) => {
     announce = resolve
   })
-  const record = await recordOf(options, choice.driver)
+  const record = await recordOf(options, door.name)
   const server = await startControlServer(record.socketPath, createControlHandlers(coming), log)
   async function withdraw(): Promise<void> {
     // Closed first, not awaited: it waits for the very answers that tell of the end.
     void server.close()
-    await removeMountRecord(runtimeDir, plan.id)
+    await removeMountRecord(plan.runtimeDir, plan.id)
   }
   undo.push(withdraw)
-  await writeMountRecord(runtimeDir, record)
+  await writeMountRecord(plan.runtimeDir, record)
 
-  const mounted = await driver.mount(fileSystem, {
-    mountpoint: isDescriptorPassed ? `/dev/fd/${descriptor}` : mountpoint,
-    source: `docmount:${plan.project}`,
-    readOnly: options.fileSystem.readOnly ?? false,
-    allowOther: options.allowOther,
-    log,
-  })
-  // By its descriptor: the path is the drive's from now on.
-  await closeMountpoint()
+  const { mounted, webdav } = await door.open(fileSystem)
   fileSystem.attachNotifier(mounted.notifier)
+  const live = {
+    ...record,
+    webdav,
+    mountpoint: door.name === 'webdav' ? (webdav?.url ?? '') : plan.mountpoint,
+  }
+  // Now with the address, which may have been "any that is free".
+  if (webdav !== undefined) await writeMountRecord(plan.runtimeDir, live)
   const session = new MountSession({
-    record,
+    record: live,
     fileSystem,
     mounted,
     log,
@@ -154,11 +145,29 @@ async function start(options: StartSessionOptions, undo: (() => Promise<unknown>
     },
   })
   announce(session)
-  log.info({ mountpoint, driver: choice.driver, why: choice.why }, 'live')
+  log.info({ mountpoint: live.mountpoint, driver: door.name, why: door.why, webdav: webdav?.url }, 'live')
   return session
 }
 
-async function recordOf(options: StartSessionOptions, driver: DriverName): Promise<MountRecord> {
+/** Throws DaemonError or MountError where the drive cannot appear. */
+async function prepareDoor(
+  options: StartSessionOptions,
+  undo: (() => Promise<unknown>)[],
+): Promise<SessionDoor> {
+  const { plan, log, driver, webdav } = options
+  const readOnly = options.fileSystem.readOnly ?? false
+  const kernel =
+    driver === 'none' ? undefined : await prepareKernelDoor({ ...options, readOnly, driver }, undo)
+  if (webdav === undefined) {
+    if (kernel === undefined) throw new DaemonError('a drive without a mount is served by WebDAV')
+    return kernel
+  }
+  const { besideKernel, prepareWebdavAlone } = await import('./webdav-door.ts')
+  const settings = { plan, settings: webdav, readOnly, log }
+  return kernel === undefined ? prepareWebdavAlone(settings) : besideKernel(kernel, settings)
+}
+
+async function recordOf(options: StartSessionOptions, driver: DoorName): Promise<MountRecord> {
   const { plan, logFile } = options
   const { id, project, baseUrl, mountpoint, stateDir, cacheDir } = plan
   return {

@@ -2,10 +2,11 @@
 
 import { type Command, InvalidArgumentError, type Option } from 'commander'
 import { defaultLimits } from '../../service/limits.ts'
+import { parseAddress } from '../address.ts'
 import { parseDurationMs, parseSizeBytes } from '../durations.ts'
 import { addLimit, describeLimits } from '../limits-option.ts'
 import { listFromEnvironment, optionFromEnvironment } from '../option-environment.ts'
-import type { Address, ServeOptions } from '../run-serve.ts'
+import type { ServeOptions } from '../run-serve.ts'
 
 const help = `
 Projects are made where missing, each with an API key that is shown this once; docmount keys makes more.
@@ -94,15 +95,6 @@ export function register(program: Command): void {
         limit: { ...limits, ...given.limit },
       })
     })
-}
-
-function parseAddress(text: string): Address {
-  const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d{1,5})$/.exec(text)
-  const port = Number(match?.[3])
-  if (match === null || port > 65_535)
-    throw new InvalidArgumentError('Write HOST:PORT, for instance 127.0.0.1:8080.')
-  const host = match[1] ?? match[2] ?? ''
-  return { host: host === '' ? '127.0.0.1' : host, port }
 }
 
 function parseCount(text: string): number {

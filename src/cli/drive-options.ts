@@ -1,0 +1,58 @@
+// Options of every drive, whatever door it has.
+
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { bandwidthOption } from './bandwidth-option.ts'
+import { parseDurationMs, parseSizeBytes, parseWaitMs } from './durations.ts'
+import { quietOption } from './progress.ts'
+
+/** Presigned URLs live 15 minutes (interface, "Limits"), and a listing carries them. */
+const urlLifetimeMs = 15 * 60_000
+
+export function addDriveOptions(command: Command): void {
+  command
+    .option('--base-url <url>', 'the service, /api included (default: $DOCMOUNT_BASE_URL or the config file)')
+    .option('--foreground', 'stay in the foreground; Ctrl-C ends the drive')
+    .option('--read-only', 'refuse every change')
+    .option('--cache-ttl <duration>', 'what you see is at most this old (default: 30s)', parseCacheTtlMs)
+    .option(
+      '--close-wait <duration>',
+      'how long saving waits for the service; 0 = not at all, forever = until it has it (default: 10s)',
+      parseWaitMs,
+    )
+    .option('--cache-size <size>', 'disk for cached content; 0 = none (default: 5GiB)', parseSizeBytes)
+    .option('--state-dir <dir>', 'folder for what is not sent yet')
+    .option('--cache-dir <dir>', 'folder for cached content')
+    .option('--unsupported-as <mimetype>', 'send names the service has no type for as this type')
+    .addOption(
+      new Option('--on-conflict <what>', 'when somebody else changed a document: keep theirs beside yours?')
+        .choices(['keep', 'overwrite'])
+        .default('keep'),
+    )
+    .option('--rename-limit <files>', 'rename folders of at most this many files (default: 1000)', parseCount)
+    .option('--tables', "show the project's tables in a folder .tables, which takes files of rows")
+    .option(
+      '--wait [duration]',
+      'wait for the service first, so long or for as long as it takes; then start with what was last known',
+      parseWaitMs,
+    )
+    .addOption(bandwidthOption())
+    .option('--no-notify', 'no notifications on the desktop')
+    .option('--log <file>', 'log into this file')
+    .option(...quietOption)
+    .option('-v, --verbose', 'log more')
+}
+
+export function parseCount(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('Write a whole number.')
+  return Number(text)
+}
+
+function parseCacheTtlMs(text: string): number {
+  const ttlMs = parseDurationMs(text)
+  if (ttlMs >= urlLifetimeMs) {
+    throw new InvalidArgumentError(
+      "Choose less than 15m: the service's download URLs, kept with a listing, live 15 minutes.",
+    )
+  }
+  return ttlMs
+}

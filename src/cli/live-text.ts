@@ -1,0 +1,19 @@
+// What is said when a drive is live.
+
+import type { WebdavAddress } from '../daemon/session-door.ts'
+import { wayIn } from './webdav-options.ts'
+
+export interface Live {
+  /** Without a mount: the address of the WebDAV door. */
+  readonly mountpoint: string
+  readonly webdav?: WebdavAddress | undefined
+}
+
+export async function liveText(project: string, { mountpoint, webdav }: Live): Promise<string> {
+  if (webdav === undefined) return `${project} is mounted at ${mountpoint}`
+  const isMounted = webdav.url !== mountpoint
+  const first = isMounted
+    ? `${project} is mounted at ${mountpoint} and served by WebDAV`
+    : `${project} is served by WebDAV`
+  return `${first}\n${await wayIn(webdav)}`
+}

@@ -1,0 +1,41 @@
+// What `docmount webdav` does: as `docmount mount`, without a mount.
+
+import { planMount } from '../daemon/mount-plan.ts'
+import type { Address } from './address.ts'
+import { baseUrlOf, type DriveCommandOptions, runDrive } from './run-mount.ts'
+import { UsageError } from './usage-error.ts'
+import { defaultAddress, type WebdavCommandOptions, webdavSettingsOf } from './webdav-options.ts'
+
+export interface WebdavDriveOptions extends DriveCommandOptions, WebdavCommandOptions {
+  readonly listen?: Address
+}
+
+/** `args` are the arguments behind `webdav`, for the daemon. Sets the exit code; throws what stopped the start. */
+export async function runWebdav(
+  project: string,
+  options: WebdavDriveOptions,
+  args: readonly string[],
+): Promise<void> {
+  const address = options.listen ?? defaultAddress
+  const webdav = webdavSettingsOf(address, options)
+  await runDrive(options, {
+    command: 'webdav',
+    project,
+    args,
+    doors: { driver: 'none', webdav, makeMountpoint: false, allowOther: false },
+    async plan(configuration) {
+      if (project === '') throw new UsageError('which project?')
+      const { stateDir, cacheDir, log } = options
+      const host = address.host.includes(':') ? `[${address.host}]` : address.host
+      return planMount({
+        project,
+        baseUrl: baseUrlOf(options, configuration),
+        // Names the drive, as a folder names one that is mounted.
+        mountpoint: `http${webdav.cert === undefined ? '' : 's'}://${host}:${address.port}`,
+        stateDir,
+        cacheDir,
+        logFile: log,
+      })
+    },
+  })
+}

@@ -1,0 +1,62 @@
+// The kernel as a session's door: mountpoint, driver, mount.
+
+import { rmdir } from 'node:fs/promises'
+import type { Log } from '../log.ts'
+import { type DriverName, MountError } from '../fuse/driver.ts'
+import { chooseDriver } from './driver-facts.ts'
+import { loadDriver } from './load-driver.ts'
+import type { MountPlan } from './mount-plan.ts'
+import { openMountpoint, prepareMountpoint } from './mountpoint.ts'
+import type { SessionDoor } from './session-door.ts'
+import { takeOver } from './take-over.ts'
+
+export interface KernelDoorOptions {
+  readonly plan: MountPlan
+  readonly driver: DriverName | 'auto'
+  /** Makes the mountpoint where it is missing. */
+  readonly makeMountpoint: boolean
+  readonly allowOther: boolean
+  readonly readOnly: boolean
+  readonly log: Log
+}
+
+/** Tells in `undo` what to take back. Throws DaemonError or MountError where no drive can appear. */
+export async function prepareKernelDoor(
+  options: KernelDoorOptions,
+  undo: (() => Promise<unknown>)[],
+): Promise<SessionDoor> {
+  const { plan, readOnly, allowOther, log } = options
+  const { mountpoint, descriptor, runtimeDir } = plan
+  const isDescriptorPassed = descriptor !== undefined
+  if (process.platform !== 'linux' && options.driver === 'auto') throw noMountHere(plan.project)
+  await takeOver(plan)
+  const isMade =
+    !isDescriptorPassed &&
+    (await prepareMountpoint(mountpoint, { makeIfMissing: options.makeMountpoint, runtimeDir }))
+  if (isMade) undo.push(() => rmdir(mountpoint))
+  const closeMountpoint = isDescriptorPassed ? async () => {} : await openMountpoint(mountpoint, isMade)
+  undo.push(closeMountpoint)
+  const choice = await chooseDriver(options.driver, { isDescriptorPassed })
+  const driver = await loadDriver(choice.driver)
+  return {
+    name: choice.driver,
+    why: choice.why,
+    async open(fileSystem) {
+      const mounted = await driver.mount(fileSystem, {
+        mountpoint: isDescriptorPassed ? `/dev/fd/${descriptor}` : mountpoint,
+        source: `docmount:${plan.project}`,
+        readOnly,
+        allowOther,
+        log,
+      })
+      // By its descriptor: the path is the drive's from now on.
+      await closeMountpoint()
+      return { mounted }
+    },
+  }
+}
+
+function noMountHere(project: string): MountError {
+  const way = `run docmount webdav ${project} and connect to http://127.0.0.1:4918/ (docs/desktops.md)`
+  return new MountError('ENOTSUP', `drives are mounted on Linux only; here, ${way}`)
+}

@@ -1,0 +1,28 @@
+// What a session shows its drive through: the kernel, WebDAV, or both.
+
+import type { FileSystem } from '../fs/contract.ts'
+import type { DriverName, Mounted } from '../fuse/driver.ts'
+
+/** `webdav`: no mount at all. */
+export type DoorName = DriverName | 'webdav'
+
+/** How the WebDAV door is reached; the password itself is only in its file. */
+export interface WebdavAddress {
+  /** Without a slash at the end. */
+  readonly url: string
+  readonly user: string
+  readonly passwordFile: string
+}
+
+export interface OpenedDoor {
+  readonly mounted: Mounted
+  readonly webdav?: WebdavAddress | undefined
+}
+
+/** Checked and ready; opened when the filesystem is there. */
+export interface SessionDoor {
+  readonly name: DoorName
+  /** One sentence for the log. */
+  readonly why: string
+  open(fileSystem: FileSystem): Promise<OpenedDoor>
+}

@@ -1,0 +1,168 @@
+// WebDAV as a session's door: alone, or beside the kernel's.
+
+import { randomBytes } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { mimetypeOfName } from '../api/mimetype-of.ts'
+import type { FileSystem } from '../fs/contract.ts'
+import { silentNotifier, type Notifier } from '../fs/operations.ts'
+import type { CloseReason, Mounted } from '../fuse/driver.ts'
+import type { Log } from '../log.ts'
+import { startWebdav, type WebdavServer } from '../webdav/server.ts'
+import { telling } from '../webdav/telling.ts'
+import { DaemonError } from './daemon-error.ts'
+import type { MountPlan } from './mount-plan.ts'
+import { isAlive } from './mount-record.ts'
+import { readOwnRecords } from './own-records.ts'
+import type { SessionDoor, WebdavAddress } from './session-door.ts'
+import { takeOver } from './take-over.ts'
+
+export interface WebdavSettings {
+  readonly host: string
+  readonly port: number
+  /** Files, in PEM; both or none. */
+  readonly cert: string | undefined
+  readonly key: string | undefined
+  /** Names besides its address under which the door is reached. */
+  readonly hostNames: readonly string[]
+}
+
+export interface WebdavDoorOptions {
+  readonly plan: MountPlan
+  readonly settings: WebdavSettings
+  readonly readOnly: boolean
+  readonly log: Log
+}
+
+const user = 'docmount'
+/** Requests under way when the drive ends. */
+const patienceMs = 10_000
+
+/** No mount: the session lives as long as its server. Throws a DaemonError where the drive is served already. */
+export async function prepareWebdavAlone(options: WebdavDoorOptions): Promise<SessionDoor> {
+  const { plan } = options
+  const record = (await readOwnRecords(plan.runtimeDir)).find(({ id }) => id === plan.id)
+  if (record !== undefined && (await isAlive(record)) && (await isListening(record.mountpoint)))
+    throw new DaemonError(
+      `${record.project} is served at ${record.mountpoint} already (process ${record.pid})`,
+    )
+  await takeOver(plan)
+  return {
+    name: 'webdav',
+    why: 'asked for',
+    async open(fileSystem) {
+      const { server, address } = await serve(fileSystem, options)
+      return { mounted: asMounted(server), webdav: address }
+    },
+  }
+}
+
+/** The same drive behind both doors, which end together. What is changed through WebDAV the kernel hears at once. */
+export function besideKernel(kernel: SessionDoor, options: WebdavDoorOptions): SessionDoor {
+  return {
+    ...kernel,
+    async open(fileSystem) {
+      let notifier = silentNotifier
+      const late: Notifier = {
+        attributesChanged: (ino) => notifier.attributesChanged(ino),
+        contentChanged: (ino) => notifier.contentChanged(ino),
+        entryChanged: (parent, name) => notifier.entryChanged(parent, name),
+      }
+      const { server, address } = await serve({ ...fileSystem, ...telling(fileSystem, late) }, options)
+      try {
+        const { mounted } = await kernel.open(fileSystem)
+        notifier = mounted.notifier
+        const closed = mounted.closed.then(async (reason) => {
+          await server.close({ patienceMs })
+          return reason
+        })
+        return { mounted: { ...mounted, closed }, webdav: address }
+      } catch (error) {
+        await server.close({ patienceMs: 0 })
+        throw error
+      }
+    },
+  }
+}
+
+async function serve(
+  fileSystem: FileSystem,
+  { plan, settings, readOnly, log }: WebdavDoorOptions,
+): Promise<{ server: WebdavServer; address: WebdavAddress }> {
+  const { host, port, cert, key, hostNames } = settings
+  const passwordFile = join(plan.stateDir, 'webdav-password')
+  const server = await startWebdav(fileSystem, {
+    host,
+    port,
+    hostNames,
+    user,
+    password: await passwordIn(passwordFile),
+    propertiesFile: join(plan.stateDir, 'webdav-properties'),
+    isReadOnly: readOnly,
+    contentTypeOf: mimetypeOfName,
+    log,
+    ...(cert === undefined || key === undefined
+      ? {}
+      : { tls: { cert: await readPem(cert), key: await readPem(key) } }),
+  }).catch((error: unknown) => {
+    throw describeListenError(error, settings)
+  })
+  return { server, address: { url: server.url, user, passwordFile } }
+}
+
+/** Ends by itself never; `lazy` cuts off what is under way. */
+function asMounted(server: WebdavServer): Mounted {
+  let tell: (reason: CloseReason) => void = () => {}
+  const closed = new Promise<CloseReason>((resolve) => {
+    tell = resolve
+  })
+  return {
+    notifier: silentNotifier,
+    closed,
+    async unmount({ lazy }) {
+      await server.close({ patienceMs: lazy ? 0 : patienceMs })
+      tell('unmounted')
+    },
+  }
+}
+
+/** Made once and kept: desktops remember it. */
+async function passwordIn(file: string): Promise<string> {
+  const known = await readFile(file, 'utf8').catch(() => '')
+  if (known.trim() !== '') return known.trim()
+  const password = randomBytes(15).toString('base64url')
+  await writeFile(file, `${password}\n`, { mode: 0o600 })
+  return password
+}
+
+function readPem(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new DaemonError(`${file} cannot be read`, { cause })
+  })
+}
+
+/** A daemon that only sends what is left listens no more. */
+function isListening(url: string): Promise<boolean> {
+  const { hostname, port, protocol } = new URL(url)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  return new Promise((resolve) => {
+    const socket = connect({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80), timeout: 2_000 })
+    const tell = (answer: boolean) => (): void => {
+      socket.destroy()
+      resolve(answer)
+    }
+    socket.once('connect', tell(true)).once('error', tell(false)).once('timeout', tell(false))
+  })
+}
+
+function describeListenError(error: unknown, { host, port }: WebdavSettings): unknown {
+  const { code } = error as NodeJS.ErrnoException
+  const place = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  if (code === 'EADDRINUSE')
+    return new DaemonError(`another program listens at ${place}; choose another port`, { cause: error })
+  if (code === 'EACCES') return new DaemonError(`this user may not listen at ${place}`, { cause: error })
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return new DaemonError(`${host} is no address of this machine`, { cause: error })
+  return error
+}

@@ -1,0 +1,140 @@
+// A drive that docmount serves by WebDAV in a process of its own, which can be killed and started again on the same state.
+
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdir, readFile } from 'node:fs/promises'
+import { request as send } from 'node:http'
+import { join } from 'node:path'
+
+import type { MountStatus } from '../../src/daemon/control-protocol.ts'
+import { run, type Ran } from './run.ts'
+import { project } from './service.ts'
+import { waitUntil } from './wait-until.ts'
+
+const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
+
+export interface WebdavDriveOptions {
+  /** For state, cache, socket, and the mountpoint where there is one. */
+  readonly folder: string
+  readonly baseUrl: string
+  readonly apiKey: string
+  /** Mounts it too, at `drive` in the folder. */
+  readonly isMounted?: boolean
+  readonly args?: readonly string[]
+}
+
+export interface WebdavDrive {
+  /** Without a slash at the end. */
+  readonly url: string
+  readonly user: string
+  readonly password: string
+  readonly pid: number
+  readonly mountpoint: string
+  /** One request; the body is what the client has sent when the connection breaks. */
+  ask(method: string, path: string, options?: AskOptions): Promise<{ status: number; text: string }>
+  docmount(args: readonly string[], options?: { mayFail?: boolean; limitMs?: number }): Promise<Ran>
+  status(): Promise<MountStatus>
+  signal(name: NodeJS.Signals): void
+  /** Resolves with its exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals | null>
+  log(): string
+  /** Ends it in any case, and takes the mount away. */
+  remove(): Promise<void>
+}
+
+interface AskOptions {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+}
+
+/** Starts it in the foreground, and resolves when it is live. */
+export async function startWebdavDrive(options: WebdavDriveOptions): Promise<WebdavDrive> {
+  const { folder, baseUrl, apiKey, isMounted = false, args = [] } = options
+  const mountpoint = join(folder, 'drive')
+  await mkdir(join(folder, 'run'), { recursive: true, mode: 0o700 })
+  if (isMounted) await mkdir(mountpoint, { recursive: true })
+  const env = {
+    ...process.env,
+    HOME: folder,
+    XDG_RUNTIME_DIR: join(folder, 'run'),
+    XDG_STATE_HOME: join(folder, 'state'),
+    XDG_CACHE_HOME: join(folder, 'cache'),
+    DOCMOUNT_BASE_URL: baseUrl,
+    DOCMOUNT_API_KEY: apiKey,
+  }
+  const command = isMounted
+    ? ['mount', project, mountpoint, '--driver', 'kernel', '--webdav', '127.0.0.1:0']
+    : ['webdav', project, '--listen', '127.0.0.1:0']
+  const daemon = spawn(process.execPath, [cli, ...command, '--foreground', ...args], {
+    cwd: '/',
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let log = ''
+  daemon.stdout.on('data', (chunk: Buffer) => (log += chunk.toString()))
+  daemon.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()))
+  const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
+    daemon.once('exit', (code, signal) => resolve(code ?? signal))
+  })
+
+  async function remove(): Promise<void> {
+    daemon.kill('SIGKILL')
+    await ended
+    const table = await readFile('/proc/self/mounts', 'utf8')
+    if (table.includes(` ${mountpoint} `)) await run('umount', ['-l', mountpoint], { mayFail: true })
+  }
+
+  try {
+    await waitUntil('the drive to be live', () => {
+      if (hasEnded(daemon)) throw new Error('docmount ended')
+      return /password +in \S+\n/.test(log)
+    })
+  } catch (error) {
+    await remove()
+    throw new Error(`the drive did not come up: ${(error as Error).message}\n${log}`, { cause: error })
+  }
+  const word = (name: string): string => new RegExp(`${name} +(?:in )?(\\S+)`).exec(log)?.[1] ?? ''
+  const url = word('address').replace(/\/$/, '')
+  const user = word('user')
+  const password = (await readFile(word('password'), 'utf8')).trim()
+
+  const docmount: WebdavDrive['docmount'] = (arguments_, how) =>
+    run(process.execPath, [cli, ...arguments_], { env, ...how })
+  return {
+    url,
+    user,
+    password,
+    pid: daemon.pid ?? 0,
+    mountpoint,
+    ask: (method, path, how = {}) =>
+      new Promise((resolve, reject) => {
+        const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+        const request = send(
+          `${url}${path}`,
+          { method, agent: false, headers: { authorization, ...how.headers } },
+          (response) => {
+            let text = ''
+            response.on('data', (chunk: Buffer) => (text += chunk.toString()))
+            response.on('error', reject)
+            response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+          },
+        )
+        request.on('error', reject)
+        request.end(how.body)
+      }),
+    docmount,
+    async status() {
+      const { stdout } = await docmount(['status', isMounted ? mountpoint : url, '--json'])
+      return JSON.parse(stdout) as MountStatus
+    },
+    signal: (name) => {
+      daemon.kill(name)
+    },
+    ended,
+    log: () => log,
+    remove,
+  }
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null
+}
