@@ -20,6 +20,7 @@ export function addDriveOptions(command: Command): void {
       parseWaitMs,
     )
     .option('--cache-size <size>', 'disk for cached content; 0 = none (default: 5GiB)', parseSizeBytes)
+    .option('--pin-size <size>', 'disk for what is pinned (default: 10GiB)', parseSizeBytes)
     .option('--state-dir <dir>', 'folder for what is not sent yet')
     .option('--cache-dir <dir>', 'folder for cached content')
     .option('--unsupported-as <mimetype>', 'send names the service has no type for as this type')

@@ -22,7 +22,7 @@ const flags = new Map([
 /** `cache_ttl=30s` means `--cache-ttl 30s`. */
 const valued = new Set(
   (
-    'base_url driver cache_ttl close_wait cache_size state_dir cache_dir uid gid ' +
+    'base_url driver cache_ttl close_wait cache_size pin_size state_dir cache_dir uid gid ' +
     'unsupported_as on_conflict rename_limit bwlimit log'
   ).split(' '),
 )

@@ -35,6 +35,7 @@ export interface DriveCommandOptions {
   readonly cacheTtl?: number
   readonly closeWait?: number
   readonly cacheSize?: number
+  readonly pinSize?: number
   readonly stateDir?: string
   readonly cacheDir?: string
   readonly unsupportedAs?: string
@@ -231,7 +232,7 @@ function sessionOptionsOf(
   key: StartSessionOptions['key'],
   { doors, owner }: DriveCommand,
 ): Omit<StartSessionOptions, 'log' | 'logFile' | 'isTraced'> {
-  const { cacheTtl, closeWait, cacheSize, renameLimit, unsupportedAs } = options
+  const { cacheTtl, closeWait, cacheSize, pinSize, renameLimit, unsupportedAs } = options
   if (unsupportedAs !== undefined && !isMimetype(unsupportedAs)) {
     throw new UsageError(`--unsupported-as must be a type the service takes, like text/plain`)
   }
@@ -249,6 +250,7 @@ function sessionOptionsOf(
       ...(cacheTtl === undefined ? {} : { cacheTtlMs: cacheTtl }),
       ...(closeWait === undefined ? {} : { closeWaitMs: closeWait }),
       ...(cacheSize === undefined ? {} : { cacheSizeBytes: cacheSize }),
+      ...(pinSize === undefined ? {} : { pinSizeBytes: pinSize }),
       ...(renameLimit === undefined ? {} : { renameLimit }),
       ...(unsupportedAs === undefined ? {} : { unsupportedAs }),
       ...owner,

@@ -5,6 +5,7 @@ import type { LeftFolder } from '../daemon/left-behind.ts'
 import { formatBytes } from './durations.ts'
 import { leftLines, leftSummary, wayOn } from './left-text.ts'
 import { printable } from './output.ts'
+import { pinLine } from './pin-text.ts'
 import { unsentLine } from './unsent-text.ts'
 
 /** A drive that is live, in its lines. */
@@ -37,7 +38,8 @@ export function describeDrive(shown: MountStatus): string {
   const local = shown.localOnly.map(
     ({ path, bytes, why }) => `    ${path}  on this machine only (${formatBytes(bytes)}): ${why}`,
   )
-  const lines = [...unsent, ...local, ...refusedLines(shown), ...lostLines(shown)]
+  const pins = shown.pins.map((pin) => `    ${pinLine(pin)}`)
+  const lines = [...unsent, ...pins, ...local, ...refusedLines(shown), ...lostLines(shown)]
   return [head, `  ${facts.join(' · ')}`, ...lines, `  ${places.join(' · ')}`].join('\n')
 }
 

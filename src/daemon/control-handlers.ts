@@ -25,6 +25,15 @@ export function createControlHandlers(session: Promise<MountSession>): ControlHa
       return {}
     },
     retry: async ({ path }) => ({ retried: (await session).fileSystem.retry(path) }),
+    pin: async ({ path }, { signal }) => (await session).fileSystem.pin(path, { signal }),
+    unpin: async ({ path }) => {
+      ;(await session).fileSystem.unpin(path)
+      return {}
+    },
+    pins: async () => ({ pins: (await session).fileSystem.pins() }),
+    fetch: async ({ path }, how) => (await session).fileSystem.fetch(path, how),
+    cache: async () => (await session).fileSystem.cache(),
+    clearCache: async (how) => (await session).fileSystem.clearCache(how),
     recover: async ({ path, destination }) => {
       const { record, fileSystem } = await session
       checkOutside(record, destination)

@@ -1,6 +1,7 @@
 // What is said over a mount's control socket: one JSON line asks; lines of progress and one line of answer follow; then
 // the daemon hangs up. Hanging up first takes the question back.
 
+import type { CacheStatus, FetchAnswer, FetchProgress, PinAnswer, PinStatus } from '../fs/pins/pin-status.ts'
 import type { FileSystemStatus, Unsent } from '../fs/status.ts'
 import type { DoorName, WebdavAddress } from './session-door.ts'
 
@@ -51,6 +52,13 @@ export interface ControlCommands {
   wait: { input: { path: string; timeoutMs?: number }; progress: never; answer: Record<string, never> }
   refresh: { input: { path: string }; progress: never; answer: Record<string, never> }
   retry: { input: { path: string }; progress: never; answer: { retried: number } }
+  pin: { input: { path: string }; progress: never; answer: PinAnswer }
+  unpin: { input: { path: string }; progress: never; answer: Record<string, never> }
+  pins: { input: Record<string, never>; progress: never; answer: { pins: readonly PinStatus[] } }
+  fetch: { input: { path: string }; progress: FetchProgress; answer: FetchAnswer }
+  cache: { input: Record<string, never>; progress: never; answer: CacheStatus }
+  /** Answers what was there. */
+  clearCache: { input: { withPinned: boolean }; progress: never; answer: CacheStatus }
   recover: { input: { path: string; destination: string }; progress: never; answer: Record<string, never> }
   recoverLost: {
     input: { destination: string }

@@ -4,6 +4,7 @@ import type { Files } from '../api/types.ts'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Notice } from './notice.ts'
+import type { CacheStatus, FetchAnswer, FetchProgress, PinAnswer, PinStatus } from './pins/pin-status.ts'
 import type { OperationRecord } from './traced.ts'
 import type { Notifier, Operations } from './operations.ts'
 import type { DrainProgress, FileSystemStatus, Unsent } from './status.ts'
@@ -20,6 +21,8 @@ export interface FileSystemOptions {
   readonly closeWaitMs?: number
   /** Bytes of blocks on disk. Default 5 GiB; 0 = none. */
   readonly cacheSizeBytes?: number
+  /** Bytes on disk for what is pinned. Default 10 GiB. */
+  readonly pinSizeBytes?: number
   readonly readOnly?: boolean
   /** Mimetype for names the service has no type for; absent = EOPNOTSUPP. */
   readonly unsupportedAs?: string
@@ -54,6 +57,22 @@ export interface FileSystem extends Operations {
   refresh(path: string): Promise<void>
   /** Tries refused and waiting changes at or under the path again, now. Answers how many. */
   retry(path: string): number
+  /**
+   * Keeps what is at a path, and what will be, on this machine. Rejects with ENOENT where nothing has this name while the
+   * service can be asked.
+   */
+  pin(path: string, options: { signal: AbortSignal }): Promise<PinAnswer>
+  /** What was kept for it may be evicted from now on. Throws ENOENT where it is not pinned. */
+  unpin(path: string): void
+  pins(): readonly PinStatus[]
+  /** Brings what is at and under a path into the disk cache, once. Rejects with ENOENT, and what listing it throws. */
+  fetch(
+    path: string,
+    options: { signal: AbortSignal; onProgress?: (progress: FetchProgress) => void },
+  ): Promise<FetchAnswer>
+  cache(): Promise<CacheStatus>
+  /** Removes what is cached, and what is pinned if asked for. Answers what was there. */
+  clearCache(options: { withPinned: boolean }): Promise<CacheStatus>
   /** Copies the content at a path as this machine has it (spool first) to a local file outside the mount. */
   recover(path: string, destination: string): Promise<void>
   /** Moves what is in lost+found to a local folder outside the mount, under its paths. Answers the new files. */

@@ -32,6 +32,7 @@ export function status(sb: Superblock): FileSystemStatus {
     localOnly: localFiles(sb),
     refusedNames: sb.refusedNames.list((path) => isThere(sb, path)),
     conflicts: sb.journal.counter('conflicts'),
+    pins: sb.pins.status(),
     lost: sb.lost.list(),
     damaged: damagedIn(sb.settings.stateDir),
     oddEntries: sb.tree.source.oddEntries,

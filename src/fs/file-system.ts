@@ -8,6 +8,9 @@ import { lookupByNumber } from './calls/lookup-by-number.ts'
 import { nameMaxBytes } from './tree/names.ts'
 import { create, open, read, release, write } from './calls/open.ts'
 import type { FilesystemStatistics } from './operations.ts'
+import { cacheStatus, clearCache } from './pins/cache.ts'
+import { fetchOnce } from './pins/fetch-once.ts'
+import { withPins } from './pins/follow-rename.ts'
 import { readOnly } from './read-only.ts'
 import { rename } from './calls/rename.ts'
 import { rmdir } from './calls/rmdir.ts'
@@ -77,7 +80,9 @@ function operationsOf(sb: Superblock): FileSystem {
     unlink: (parent, name, caller) => unlink(sb, parent, name, caller),
     rmdir: (parent, name, caller) => rmdir(sb, parent, name, caller),
     rename: (parent, name, newParent, newName, flags, caller) =>
-      rename(sb, parent, name, newParent, newName, { flags, caller }),
+      withPins(sb, { parent, name, newParent, newName }, () =>
+        rename(sb, parent, name, newParent, newName, { flags, caller }),
+      ),
     statfs: () => statistics,
 
     attachNotifier: (notifier) => {
@@ -88,6 +93,16 @@ function operationsOf(sb: Superblock): FileSystem {
     wait: (path, how) => wait(sb, path, how),
     refresh: (path) => refresh(sb, path),
     retry: (path) => retry(sb, path),
+    pin: (path, { signal }) => sb.pins.pin(path, signal),
+    unpin: (path) => sb.pins.unpin(path),
+    pins: () => sb.pins.status(),
+    fetch: (path, how) => fetchOnce({ ...sb, store: sb.pinStore, cacheDir: sb.settings.cacheDir }, path, how),
+    cache: () => cacheStatus(sb.reader, sb.settings.cacheDir),
+    clearCache: async (how) => {
+      const before = await clearCache(sb.reader, sb.settings.cacheDir, how)
+      if (how.withPinned) sb.pins.wake()
+      return before
+    },
     recover: (path, destination) => recoverTo(sb, path, destination),
     recoverLost: (destination) => sb.lost.giveBack(destination),
     drain: (how) => drain(sb, how),

@@ -32,6 +32,11 @@ import { defaultHostName, mimetypeOf, type Settings, type Superblock } from './s
 import { RefusedNames } from './refused-names.ts'
 import { Tree } from './tree/tree.ts'
 import { WalkAhead } from './ahead/walk-ahead.ts'
+import { PinStore } from './pins/pin-store.ts'
+import { Pins } from './pins/pins.ts'
+
+/** `--pin-size`, where nothing is said. */
+const defaultPinSizeBytes = 10 * 1024 ** 3
 
 /** Opens journal and spool, takes up what is unsent, lists the root. Throws as `createFileSystem`. */
 export async function start(options: FileSystemOptions): Promise<Superblock> {
@@ -44,6 +49,7 @@ export async function start(options: FileSystemOptions): Promise<Superblock> {
     await recover(sb)
     // Where the service is away, the last saved listing stands in for it.
     await sb.tree.loadFresh(sb.tree.nodes.root)
+    sb.pins.start()
     return sb
   } catch (error) {
     await stop(sb)
@@ -54,6 +60,7 @@ export async function start(options: FileSystemOptions): Promise<Superblock> {
 /** Ends all work; what is unsent stays journaled. */
 export async function stop(sb: Superblock): Promise<void> {
   sb.files.close()
+  await sb.pins.close()
   sb.localOnly.close()
   sb.refusedNames.close()
   await sb.queue.close()
@@ -103,11 +110,17 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     now: clock.steady,
     onChanged: (path, file) => sb.tree.recordChanged(path, file),
   })
+  const pinStore = new PinStore(settings.stateDir, log)
   const reader = createReader({
     files,
     urls,
     cacheDir: settings.cacheDir,
     ...(options.cacheSizeBytes === undefined ? {} : { cacheSizeBytes: options.cacheSizeBytes }),
+    pinned: {
+      dir: join(settings.cacheDir, 'pinned', pinStore.id),
+      sizeBytes: options.pinSizeBytes ?? defaultPinSizeBytes,
+      covers: (path) => pinStore.pinOf(path) !== undefined,
+    },
     log,
   })
   const committer = new Committer({
@@ -155,6 +168,17 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     adorn: (node) => attributes.adorn(node),
     folderLanded: (node) => landed(sb, node),
   })
+  const pins = new Pins({
+    store: pinStore,
+    tree,
+    reader,
+    urls,
+    saved,
+    reach: files.reach,
+    log,
+    cacheDir: settings.cacheDir,
+    ttlMs: settings.cacheTtlMs,
+  })
   const owner = {
     uid: options.uid ?? process.getuid?.() ?? 0,
     gid: options.gid ?? process.getgid?.() ?? 0,
@@ -162,7 +186,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
   }
   const sb: Superblock = {
     settings, files, log, tree, handles: new HandleTable(), journal, saved, spool, queue, urls, reader,
-    walkAhead: new WalkAhead(tree), prefetch: new Prefetch({ tree, reader, urls }), types, attributes, owner, clock,
+    walkAhead: new WalkAhead(tree), prefetch: new Prefetch({ tree, reader, urls }), pinStore, pins, types, attributes, owner, clock,
     owners: new Map(), references: new Map(), resting: new Map(), claims: new Claims({ journal, spool, log }),
     localOnly: new LocalOnly(settings.settleAfterMs, clock, (node) => settle(sb, node)),
     lost: new LostAndFound(settings.stateDir), tell,

@@ -2,6 +2,7 @@
 
 import type { OddEntries } from '../api/types.ts'
 import type { LostContent } from '../content/spool/lost-and-found.ts'
+import type { PinStatus } from './pins/pin-status.ts'
 import type { Absence, ReachState } from '../content/reach/reach.ts'
 
 /**
@@ -66,6 +67,8 @@ export interface FileSystemStatus {
   /** Names that were refused for their type in the last 24 hours, at most 1,000: nothing of them is here. */
   readonly refusedNames: readonly RefusedName[]
   readonly conflicts: number
+  /** What is pinned, and how much of it is here. */
+  readonly pins: readonly PinStatus[]
   /** Content in lost+found: here, and no journal row leads to it. */
   readonly lost: readonly LostContent[]
   /** Files of the state folder that were damaged and are set aside. */

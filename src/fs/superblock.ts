@@ -25,6 +25,8 @@ import type { Prefetch } from './ahead/prefetch.ts'
 import type { Tree } from './tree/tree.ts'
 import type { WalkAhead } from './ahead/walk-ahead.ts'
 import type { Claims } from './unsent/claims.ts'
+import type { PinStore } from './pins/pin-store.ts'
+import type { Pins } from './pins/pins.ts'
 
 /** Options with their defaults filled in. */
 export interface Settings {
@@ -53,6 +55,9 @@ export interface Superblock {
   readonly reader: Reader
   readonly walkAhead: WalkAhead
   readonly prefetch: Prefetch
+  /** What the person pinned. */
+  readonly pinStore: PinStore
+  readonly pins: Pins
   readonly types: TypePolicy
   readonly refusedNames: RefusedNames
   readonly attributes: AttributeStore

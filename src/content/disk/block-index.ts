@@ -11,21 +11,28 @@ const scanConcurrency = 3
 /** A scan at every start must stay cheap, and a folder of small documents small. */
 const maxFiles = 200_000
 
+export interface BlockIndexOptions {
+  readonly capBytes: number
+  /** False: nothing goes by itself, and what does not fit is not taken. */
+  readonly evicts: boolean
+  /** Called with each name whose file is about to go. */
+  readonly onEvict: (name: string) => void
+}
+
 export class BlockIndex {
   readonly #dir: string
+  readonly #options: BlockIndexOptions
   /** Bytes on disk by name; least recently used first out. */
   readonly #bytes: LRUCache<string, number>
   readonly #names = new Map<string, Set<string>>()
   #evicted: string[] = []
   #isComplete = false
-  /** Called with each name whose file is about to go. */
-  readonly #onEvict: (name: string) => void
 
-  constructor(dir: string, capBytes: number, onEvict: (name: string) => void) {
+  constructor(dir: string, options: BlockIndexOptions) {
     this.#dir = dir
-    this.#onEvict = onEvict
+    this.#options = options
     this.#bytes = new LRUCache<string, number>({
-      maxSize: capBytes,
+      maxSize: options.evicts ? options.capBytes : Number.MAX_SAFE_INTEGER,
       sizeCalculation: (bytes) => bytes,
       dispose: (_bytes, name, reason) => {
         if (reason === 'set') return
@@ -38,6 +45,16 @@ export class BlockIndex {
   /** Bytes taken by all files. */
   get totalBytes(): number {
     return this.#bytes.calculatedSize
+  }
+
+  /** Paths with a file here. */
+  get documents(): number {
+    return this.#names.size
+  }
+
+  /** Every file. */
+  names(): readonly string[] {
+    return [...this.#bytes.keys()]
   }
 
   /** True once the folder has been read. */
@@ -66,8 +83,9 @@ export class BlockIndex {
 
   /** Makes room for `moreBytes` in a file, removing others first. False when the cap does not allow it. */
   async reserve(name: string, moreBytes: number): Promise<boolean> {
+    const { capBytes, evicts } = this.#options
     const bytes = (this.#bytes.peek(name) ?? 0) + moreBytes
-    if (bytes > this.#bytes.maxSize) return false
+    if (bytes > capBytes || (!evicts && this.totalBytes + moreBytes > capBytes)) return false
     this.#list(name, bytes)
     await this.#removeEvicted()
     return this.#bytes.has(name)
@@ -137,11 +155,11 @@ export class BlockIndex {
   }
 
   async #removeEvicted(): Promise<void> {
-    while (this.#bytes.size > maxFiles) this.#bytes.pop()
+    while (this.#options.evicts && this.#bytes.size > maxFiles) this.#bytes.pop()
     const evicted = this.#evicted
     this.#evicted = []
     for (const name of evicted) {
-      this.#onEvict(name)
+      this.#options.onEvict(name)
       await unlinkIfThere(this.pathOf(name))
     }
   }

@@ -2,21 +2,25 @@
 // at any time: whatever cannot be read is absent, and whatever cannot be written is not kept. Never on a reader's path:
 // everything that changes the folder is done one after another behind it.
 
-import { copyFile, mkdir, rename, stat, unlink } from 'node:fs/promises'
+import { copyFile, mkdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BlockIndex } from './block-index.ts'
 import { blockCount } from '../extent.ts'
 import type { BlockRun } from '../extent.ts'
+import { allocated, overheadBytes } from './disk-bytes.ts'
+import { OneAfterAnother } from './one-after-another.ts'
 import { OpenSegments } from './open-segments.ts'
 import { Segment, entryBytes } from './segment.ts'
 import type { StoredBlock } from './segment.ts'
 import {
+  pathKeyInName,
   pathKeyOf,
   renamed,
   segmentBlocks,
   segmentIdIn,
   segmentName,
   segmentNumber,
+  versionKeyIn,
 } from './stored-version.ts'
 import type { StoredVersion } from './stored-version.ts'
 import { WriteBacklog } from './write-backlog.ts'
@@ -33,6 +37,15 @@ export interface BlockStoreOptions {
   readonly now: () => number
   /** There is room again for blocks that wait to be written. */
   readonly onRoom: () => void
+  /** False: what is here stays, and what does not fit is not taken. Default true: the least recently used goes first. */
+  readonly evicts?: boolean
+}
+
+/** What a folder of blocks holds. */
+export interface StoredAmount {
+  /** On disk. */
+  readonly bytes: number
+  readonly documents: number
 }
 
 /** A run of blocks that are all here, or all absent. */
@@ -46,11 +59,6 @@ const formatFolder = 'blocks-1'
 const blocksPerRead = 8
 /** The disk is written when no block has come for so long, or the backlog is half full: readers first. */
 const quietMs = 100
-/** A disk that refuses is left alone for this long. */
-const pauseMs = 30_000
-const allocationBytes = 4096
-/** What a file may take beside its blocks: the page of the table, and one of the filesystem's own for scattered blocks. */
-const overheadBytes = 2 * allocationBytes
 /** Other processes' files are counted again after this part of the cap was written here. */
 const rescanPart = 1 / 16
 
@@ -67,19 +75,22 @@ export class BlockStore {
   /** Paths whose files are about to be removed, with how often: nothing of theirs is here any more. */
   readonly #doomed = new Map<string, number>()
   readonly #sealing = new Set<Promise<void>>()
+  readonly #work: OneAfterAnother
   #writtenSinceScan = 0
-  #pausedUntilMs = 0
-  #hasWarned = false
   #isClosed = false
-  #tail: Promise<void> = Promise.resolve()
 
   constructor(options: BlockStoreOptions) {
     this.#options = options
     this.#dir = join(options.dir, formatFolder)
-    this.#index = new BlockIndex(this.#dir, options.sizeBytes, (name) => this.#segments.close(name))
+    this.#work = new OneAfterAnother({ dir: this.#dir, log: options.log, now: options.now })
+    this.#index = new BlockIndex(this.#dir, {
+      capBytes: options.sizeBytes,
+      evicts: options.evicts ?? true,
+      onEvict: (name) => this.#segments.close(name),
+    })
     this.#segments = new OpenSegments(this.#index)
     this.#backlog = new WriteBacklog(options.backlogBytes)
-    void this.#behind('read the cache folder', () => this.#prepare())
+    void this.#work.run('read the cache folder', () => this.#prepare())
   }
 
   /** The longest run from the first block on that is all here (at most one read's worth) or all absent. */
@@ -133,7 +144,7 @@ export class BlockStore {
 
   /** Keeps a block, when there is room and time for it. */
   write(version: StoredVersion, block: StoredBlock): void {
-    if (this.#isClosed || this.#isPaused) return
+    if (this.#isClosed || this.#work.isPaused) return
     const name = this.#backlog.add(version, block)
     if (name !== undefined) this.#unscheduled.add(name)
     this.#lastWriteMs = this.#options.now()
@@ -149,8 +160,31 @@ export class BlockStore {
   }
 
   #schedule(): void {
-    for (const name of this.#unscheduled) void this.#behind('write blocks', () => this.#writeBacklog(name))
+    for (const name of this.#unscheduled) void this.#work.run('write blocks', () => this.#writeBacklog(name))
     this.#unscheduled.clear()
+  }
+
+  /** Keeps blocks of one segment now. False where there is no room for them, or the disk refuses. */
+  async store(version: StoredVersion, blocks: readonly StoredBlock[]): Promise<boolean> {
+    const [first] = blocks
+    if (first === undefined) return true
+    let isKept = false
+    await this.#work.run('write blocks', async () => {
+      if (this.#isClosed || this.#work.isPaused) return
+      isKept = await this.#writeBlocks(version, segmentName(version, segmentNumber(first.block)), blocks)
+    })
+    return isKept
+  }
+
+  /** Bytes of the version that are here. */
+  async bytesHere(version: StoredVersion): Promise<number> {
+    const whole = await this.#segments.find(version, 'whole')
+    if (whole !== undefined) return whole.bytesHere
+    let bytes = 0
+    const segments = segmentNumber(blockCount(version.sizeBytes) - 1) + 1
+    for (let number = 0; number < segments; number++)
+      bytes += (await this.#segments.find(version, number))?.bytesHere ?? 0
+    return bytes
   }
 
   /** Removes all versions of a path. */
@@ -158,7 +192,7 @@ export class BlockStore {
     const pathKey = pathKeyOf(path)
     this.#backlog.drop(pathKey)
     this.#doomed.set(pathKey, (this.#doomed.get(pathKey) ?? 0) + 1)
-    void this.#behind('remove blocks', async () => {
+    void this.#work.run('remove blocks', async () => {
       try {
         await this.#removeAll(pathKey)
       } finally {
@@ -172,7 +206,7 @@ export class BlockStore {
   /** The same bytes are another version's now. */
   move(from: StoredVersion, to: StoredVersion): void {
     this.#schedule()
-    void this.#behind('rename blocks', async () => {
+    void this.#work.run('rename blocks', async () => {
       for (const name of this.#index.namesOf(from.pathKey)) {
         if (!name.startsWith(from.key)) continue
         const newName = renamed(name, to)
@@ -186,29 +220,62 @@ export class BlockStore {
     })
   }
 
-  /** Takes over a file that holds exactly the version's bytes. Removes `file`, whether it is kept or not. */
-  async adopt(version: StoredVersion, file: string): Promise<void> {
-    await this.#behind('take over a file', async () => {
+  /** Takes over a file that holds exactly the version's bytes. False where it is not kept: then `file` is still there. */
+  async adopt(version: StoredVersion, file: string): Promise<boolean> {
+    let isKept = false
+    await this.#work.run('take over a file', async () => {
       await this.#prepare()
       await this.#removeAll(version.pathKey)
       const { size } = await stat(file)
       const name = segmentName(version, 'whole')
       const bytes = allocated(size + blockCount(size) * entryBytes)
       if (size !== version.sizeBytes || size === 0 || !(await this.#index.reserve(name, bytes))) return
-      try {
-        await this.#segments.inShard(name, (path) => moveFile(file, path))
-      } catch (error) {
-        this.#index.forget(name)
-        throw error
-      }
+      await this.#moveIn(file, name)
       const segment = await this.#segments.find(version, 'whole')
       segment?.trust()
       // Not waited for: until it is done the segment is trusted, and after a crash it is absent.
       if (segment !== undefined) this.#seal(segment)
+      isKept = true
     })
-    await unlink(file).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error
+    return isKept
+  }
+
+  /** Gives up every file of a version that is not wanted, to `heir` where that has room for it. */
+  async keepOnly(
+    isWanted: (pathKey: string, versionKey: string) => boolean,
+    heir: BlockStore | undefined,
+  ): Promise<void> {
+    await this.#work.run('give blocks away', async () => {
+      await this.#prepare()
+      for (const name of this.#index.names()) {
+        if (isWanted(pathKeyInName(name) ?? '', versionKeyIn(name))) continue
+        this.#segments.close(name)
+        await heir?.inherit(name, this.#index.pathOf(name))
+        await this.#index.remove(name)
+      }
     })
+  }
+
+  /** Takes a segment's file over from another store, where there is room for it. */
+  async inherit(name: string, file: string): Promise<void> {
+    await this.#work.run('take blocks over', async () => {
+      await this.#prepare()
+      const { blocks } = await stat(file)
+      if (this.#index.has(name) === true || !(await this.#index.reserve(name, blocks * 512))) return
+      await this.#moveIn(file, name)
+    })
+  }
+
+  /** Removes everything. What is read on is fetched again. */
+  async clear(): Promise<void> {
+    this.#backlog.clear()
+    await this.keepOnly(() => false, undefined)
+  }
+
+  /** What is here now. */
+  async amount(): Promise<StoredAmount> {
+    await this.#work.run('read the cache folder', () => this.#prepare())
+    return { bytes: this.#index.totalBytes, documents: this.#index.documents }
   }
 
   /** Writes what is waiting and closes all files. */
@@ -216,7 +283,7 @@ export class BlockStore {
     this.#isClosed = true
     clearTimeout(this.#quiet)
     this.#schedule()
-    await this.#tail
+    await this.#work.over()
     await Promise.all(this.#sealing)
     this.#segments.closeAll()
   }
@@ -231,10 +298,6 @@ export class BlockStore {
     this.#sealing.add(sealing)
   }
 
-  get #isPaused(): boolean {
-    return this.#options.now() < this.#pausedUntilMs
-  }
-
   /** Reads the folder where that was not possible before. */
   async #prepare(): Promise<void> {
     if (this.#index.isComplete) return
@@ -246,27 +309,40 @@ export class BlockStore {
     const waiting = this.#backlog.take(name)
     if (waiting === undefined) return
     try {
-      if (!this.#isPaused) await this.#writeBlocks(waiting.version, name, waiting.blocks)
+      if (!this.#work.isPaused) await this.#writeBlocks(waiting.version, name, waiting.blocks)
     } finally {
       this.#backlog.written(waiting)
       if (this.hasRoom) this.#options.onRoom()
     }
   }
 
-  async #writeBlocks(version: StoredVersion, name: string, blocks: readonly StoredBlock[]): Promise<void> {
+  /** False where there is no room. Blocks of one file. */
+  async #writeBlocks(version: StoredVersion, name: string, blocks: readonly StoredBlock[]): Promise<boolean> {
     await this.#prepare()
     const id = segmentIdIn(name)
     const existing = await this.#segments.find(version, id)
     const fresh = blocks.filter(({ block }) => existing?.has(block) !== true)
     let bytes = existing === undefined ? overheadBytes : 0
     for (const block of fresh) bytes += allocated(lengthOf(block))
-    if (fresh.length === 0 || !(await this.#index.reserve(name, bytes))) return
+    if (fresh.length === 0) return true
+    if (!(await this.#index.reserve(name, bytes))) return false
     const segment = existing ?? (await this.#segments.make(version, id))
     for (const run of consecutive(fresh)) await segment.write(run)
     this.#writtenSinceScan += bytes
-    if (this.#writtenSinceScan < this.#options.sizeBytes * rescanPart) return
+    if (this.#writtenSinceScan < this.#options.sizeBytes * rescanPart) return true
     this.#writtenSinceScan = 0
     await this.#index.scan()
+    return true
+  }
+
+  /** Room for it has been reserved. */
+  async #moveIn(file: string, name: string): Promise<void> {
+    try {
+      await this.#segments.inShard(name, (path) => moveFile(file, path))
+    } catch (error) {
+      this.#index.forget(name)
+      throw error
+    }
   }
 
   async #removeAll(pathKey: string): Promise<void> {
@@ -282,18 +358,6 @@ export class BlockStore {
     const inSegment = clipToSegment(run)
     const segment = await this.#segments.find(version, segmentNumber(run.first))
     return segment === undefined ? absent(inSegment) : locatedIn(segment, inSegment)
-  }
-
-  /** Runs one change after another. A disk that refuses is reported once, and then left alone for a while. */
-  #behind(what: string, task: () => Promise<void>): Promise<void> {
-    this.#tail = this.#tail.then(task).catch((error: unknown) => {
-      this.#pausedUntilMs = this.#options.now() + pauseMs
-      const fields = { dir: this.#dir, error: String(error) }
-      if (this.#hasWarned) this.#options.log.debug(fields, `cannot ${what}`)
-      else this.#options.log.warn(fields, `cannot ${what}: reading goes on without the disk cache`)
-      this.#hasWarned = true
-    })
-    return this.#tail
   }
 }
 
@@ -326,11 +390,6 @@ function consecutive(blocks: readonly StoredBlock[]): StoredBlock[][] {
 
 function lengthOf({ bytes }: StoredBlock): number {
   return bytes.reduce((sum, piece) => sum + piece.length, 0)
-}
-
-/** Bytes that so much data takes on disk. */
-function allocated(bytes: number): number {
-  return Math.ceil(bytes / allocationBytes) * allocationBytes
 }
 
 async function moveFile(from: string, to: string): Promise<void> {

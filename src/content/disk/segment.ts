@@ -71,6 +71,15 @@ export class Segment {
     return this.#table.readUInt32LE(at) === length && isWholeEntry(this.#table, at)
   }
 
+  /** Bytes of all blocks that are here. */
+  get bytesHere(): number {
+    const { firstBlock, blocks } = this.shape
+    let bytes = 0
+    for (let block = firstBlock; block < firstBlock + blocks; block++)
+      if (this.has(block)) bytes += this.#lengthOf(block)
+    return bytes
+  }
+
   /** The blocks from the run's first one on, up to one that is not as it was written: that one is absent from now on. */
   async read(run: BlockRun): Promise<StoredBlock[]> {
     const offset = this.#offsetOf(run.first)

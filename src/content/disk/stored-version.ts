@@ -64,6 +64,11 @@ export function pathKeyInName(name: string): string | undefined {
   return namePattern.test(name) ? name.slice(0, pathKeyLength) : undefined
 }
 
+/** Which version a file's name stands for. */
+export function versionKeyIn(name: string): string {
+  return name.slice(0, pathKeyLength + fingerprintKeyLength)
+}
+
 /** The same segment under another version's name. */
 export function renamed(name: string, to: StoredVersion): string {
   return to.key + name.slice(pathKeyLength + fingerprintKeyLength)

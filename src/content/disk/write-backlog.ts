@@ -62,6 +62,11 @@ export class WriteBacklog {
     }
   }
 
+  /** Lets go of everything. */
+  clear(): void {
+    for (const pathKey of this.#names.keys()) this.drop(pathKey)
+  }
+
   #namesOf(pathKey: string): Set<string> {
     const names = this.#names.get(pathKey) ?? new Set()
     this.#names.set(pathKey, names)

@@ -6,18 +6,20 @@ import type { Files } from '../../api/types.ts'
 import type { Log } from '../../log.ts'
 import { BlockCache } from './block-cache.ts'
 import { BlockReading, prefetchedBytes } from './block-reading.ts'
-import { BlockStore } from '../disk/block-store.ts'
+import { DiskCache } from '../disk/disk-cache.ts'
+import type { PinnedPlace } from '../disk/disk-cache.ts'
 import { copyOut } from './copy-out.ts'
 import type { DownloadSources } from './download-attempts.ts'
 import { DownloadQueue } from './download-queue.ts'
 import { blockCount } from '../extent.ts'
+import { fetchWhole } from './fetch-whole.ts'
 import type { Version } from '../fingerprint.ts'
 import { learnSize } from './learn-size.ts'
 import { LinkEstimate } from './link-estimate.ts'
 import { ReadTimeBudget } from './read-time-budget.ts'
 import type { PresignedUrls } from './presigned-urls.ts'
 import { ReadAheadShare } from './read-ahead-share.ts'
-import type { Reader, Reading } from './reader.ts'
+import type { FetchWholeOptions, Reader, Reading } from './reader.ts'
 import { storedVersion } from '../disk/stored-version.ts'
 import { VersionBlocks, isWeak } from './version-blocks.ts'
 import type { BlockEvents } from './version-blocks.ts'
@@ -29,6 +31,8 @@ export interface ReaderOptions {
   readonly cacheDir: string
   /** Hard cap on the bytes on disk; default 5 GiB, 0 = nothing on disk. */
   readonly cacheSizeBytes?: number
+  /** Where pinned documents are kept; absent: nothing can be pinned. */
+  readonly pinned?: PinnedPlace
   /** All blocks in memory, those waiting to be written to disk included; default 64 MiB. */
   readonly memoryBytes?: number
   readonly log: Log
@@ -54,7 +58,7 @@ class BlockReader implements Reader, BlockEvents {
   readonly #download: DownloadSources
   readonly #queue = new DownloadQueue()
   readonly #cache: BlockCache
-  readonly #store: BlockStore | undefined
+  readonly disk: DiskCache
   readonly #share: ReadAheadShare
   readonly #keepableBytes: number
   /** Everything in use, by id. */
@@ -71,17 +75,16 @@ class BlockReader implements Reader, BlockEvents {
     const backlogBytes = sizeBytes > 0 ? memoryBytes * backlogPart : 0
     this.#cache = new BlockCache(memoryBytes - backlogBytes, (id) => this.#left(id))
     this.#share = new ReadAheadShare(memoryBytes * readAheadPart)
-    this.#store =
-      sizeBytes > 0
-        ? new BlockStore({
-            dir: options.cacheDir,
-            sizeBytes,
-            backlogBytes,
-            log,
-            now,
-            onRoom: () => this.#resume(),
-          })
-        : undefined
+    const { cacheDir: dir, pinned } = options
+    this.disk = new DiskCache({
+      dir,
+      sizeBytes,
+      backlogBytes,
+      log,
+      now,
+      onRoom: () => this.#resume(),
+      ...(pinned === undefined ? {} : { pinned }),
+    })
     this.#keepableBytes = Math.max(sizeBytes, this.#cache.sizeBytes) * keptPart
   }
 
@@ -107,6 +110,16 @@ class BlockReader implements Reader, BlockEvents {
     }
   }
 
+  async fetchWhole(version: Version, options: FetchWholeOptions): Promise<number> {
+    const sources = { download: this.#download, queue: this.#queue, disk: this.disk }
+    const signal = AbortSignal.any([options.signal, this.#closing.signal])
+    return fetchWhole(sources, version, { ...options, signal })
+  }
+
+  forgetMemory(): void {
+    this.#cache.clear()
+  }
+
   prefetch(version: Version): void {
     const { size } = version
     if (size === undefined || size === 0 || isWeak(version)) return
@@ -119,16 +132,13 @@ class BlockReader implements Reader, BlockEvents {
   }
 
   async adopt(version: Version, file: string): Promise<void> {
-    if (this.#store === undefined || version.size === undefined || isWeak(version)) {
-      await unlink(file)
-      return
-    }
-    await this.#store.adopt(storedVersion(version, version.size), file)
+    if (version.size === undefined || isWeak(version)) await unlink(file)
+    else await this.disk.adopt(version, version.size, file)
   }
 
   keep(version: Version, bytes: Uint8Array): void {
     if (version.size !== bytes.length || bytes.length === 0 || isWeak(version)) return
-    this.#store?.forget(version.path)
+    this.disk.forget(version.path)
     const blocks = this.#blocksOf(version, bytes.length)
     blocks.arrived(0, [bytes], 'network')
     if (blocks.isIdle) this.becameIdle(blocks)
@@ -138,7 +148,7 @@ class BlockReader implements Reader, BlockEvents {
     const blocks = this.#shared.get(keyOf(from))
     const size = blocks?.sizeBytes ?? from.size
     if (size !== undefined && !isWeak(from) && !isWeak(to)) {
-      this.#store?.move(storedVersion(from, size), storedVersion(to, size))
+      this.disk.move(storedVersion(from, size), storedVersion(to, size))
     }
     if (blocks === undefined) return
     this.#shared.delete(keyOf(from))
@@ -151,13 +161,13 @@ class BlockReader implements Reader, BlockEvents {
     for (const blocks of this.#shared.values()) {
       if (blocks.version.path === path) this.#unshare(blocks)
     }
-    this.#store?.forget(path)
+    this.disk.forget(path)
   }
 
   async close(): Promise<void> {
     this.#closing.abort()
     for (const blocks of this.#all.values()) blocks.abort()
-    await this.#store?.close()
+    await this.disk.close()
     this.#cache.clear()
   }
 
@@ -169,7 +179,7 @@ class BlockReader implements Reader, BlockEvents {
   becameStale(blocks: VersionBlocks): void {
     const { version } = blocks
     this.#unshare(blocks)
-    this.#store?.forget(version.path)
+    this.disk.forget(version.path)
     const { urls, log } = this.#download
     urls.forget(version.path)
     // Asks for the record, so that the tree learns what is there now.
@@ -224,7 +234,7 @@ class BlockReader implements Reader, BlockEvents {
       download: this.#download,
       queue: this.#queue,
       cache: this.#cache,
-      store: this.#store,
+      store: this.disk,
       keepableBytes: this.#keepableBytes,
     }
     const blocks = new VersionBlocks(this.#nextId++, version, sizeBytes, sources, this)

@@ -1,5 +1,6 @@
 // Who may use the network now. Foreground downloads have slots that nothing else can take; read-ahead and prefetch share
-// the others, read-ahead first. Knows nothing of documents.
+// the others, read-ahead first. What nobody reads (a pin) goes only while none of these wants the network. Knows nothing
+// of documents.
 
 import PQueue from 'p-queue'
 
@@ -14,16 +15,54 @@ export type Urgency = 'foreground' | 'read-ahead' | 'prefetch' | 'rest'
 /** Together fewer than the client's connections per host. */
 const foregroundSlots = 12
 const backgroundSlots = 16
+const quietSlots = 4
+/** A reader that takes one document after another is not through with it between two. */
+const quietAfterMs = 100
 const priorityOf = { 'read-ahead': 2, prefetch: 1, rest: 0 } as const
 
 export class DownloadQueue {
   readonly #foreground = new PQueue({ concurrency: foregroundSlots })
   readonly #background = new PQueue({ concurrency: backgroundSlots })
+  readonly #quiet = new PQueue({ concurrency: quietSlots })
+  #busyAtMs = Number.NEGATIVE_INFINITY
 
   /** Runs the task when a slot is free. */
-  run(urgency: Urgency, task: () => Promise<void>): Promise<void> {
+  async run(urgency: Urgency, task: () => Promise<void>): Promise<void> {
+    try {
+      await this.#add(urgency, task)
+    } finally {
+      this.#busyAtMs = performance.now()
+    }
+  }
+
+  #add(urgency: Urgency, task: () => Promise<void>): Promise<void> {
     if (urgency === 'foreground') return this.#foreground.add(task)
     return this.#background.add(task, { priority: priorityOf[urgency] })
+  }
+
+  /** Runs the task when no reader wants the network. While it runs, it waits for `quiet` where `isBusy`. */
+  runQuietly(task: () => Promise<void>): Promise<void> {
+    return this.#quiet.add(async () => {
+      await this.quiet()
+      await task()
+    })
+  }
+
+  /** True while a reader downloads, or did a moment ago. */
+  get isBusy(): boolean {
+    return this.#busyAtMs + quietAfterMs > performance.now() || this.#hasReaders
+  }
+
+  /** Resolves when no reader wants the network, or after `ms`. */
+  async quiet(ms = Infinity): Promise<void> {
+    const until = performance.now() + ms
+    while (this.isBusy && performance.now() < until) {
+      await new Promise((resolve) => void setTimeout(resolve, quietAfterMs).unref())
+    }
+  }
+
+  get #hasReaders(): boolean {
+    return [this.#foreground, this.#background].some(({ pending, size }) => pending + size > 0)
   }
 
   /** Downloads that wait for a background slot. */

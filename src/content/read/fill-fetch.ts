@@ -3,7 +3,7 @@
 
 import type { Download } from '../../api/types.ts'
 import type { Block } from '../block.ts'
-import type { BlockStore } from '../disk/block-store.ts'
+import type { DiskCache } from '../disk/disk-cache.ts'
 import type { DownloadSources } from './download-attempts.ts'
 import type { DownloadQueue } from './download-queue.ts'
 import { downloadRun } from './download-run.ts'
@@ -15,8 +15,7 @@ import type { StoredVersion } from '../disk/stored-version.ts'
 export interface FillSources {
   readonly download: DownloadSources
   readonly queue: DownloadQueue
-  /** Undefined: nothing is kept on disk. */
-  readonly store: BlockStore | undefined
+  readonly store: DiskCache
 }
 
 /** The version a fetch is for. */
@@ -47,7 +46,7 @@ export async function fillFetch(fetch: Fetch, target: FillTarget, sources: FillS
   while (fetch.next < fetch.end) {
     fetch.cancellation.throwIfCancelled()
     const stored = target.storedVersion
-    if (store !== undefined && stored !== undefined) {
+    if (stored !== undefined) {
       const located = store.locate(stored, { first: fetch.next, end: fetch.end })
       const run = located instanceof Promise ? await located : located
       if (run.isHere && fetch.urgency === 'rest' && !target.isAwaited(fetch)) {
@@ -75,7 +74,7 @@ export async function fillFetch(fetch: Fetch, target: FillTarget, sources: FillS
 async function fillFromStore(
   fetch: Fetch,
   target: FillTarget,
-  store: BlockStore,
+  store: DiskCache,
   stored: StoredVersion,
   run: BlockRun,
 ): Promise<void> {

@@ -1,5 +1,6 @@
 // Remote bytes by block, through the presigned URL. Knows versions and extents, no names and no handles' semantics.
 
+import type { DiskCache } from '../disk/disk-cache.ts'
 import type { Version } from '../fingerprint.ts'
 
 /** The reading side of one open(): carries the read-ahead state of that handle. */
@@ -13,7 +14,15 @@ export interface Reading {
   close(): void
 }
 
+export interface FetchWholeOptions {
+  readonly signal: AbortSignal
+  /** Told of bytes that were missing on disk and are there now. */
+  readonly onKept?: (bytes: number) => void
+}
+
 export interface Reader {
+  /** What is kept on disk. */
+  readonly disk: DiskCache
   open(version: Version): Reading
   /** The size of a document whose record did not tell it, learned from a ranged GET. */
   learnSize(version: Version, signal: AbortSignal): Promise<number>
@@ -21,6 +30,14 @@ export interface Reader {
   copyTo(version: Version, fd: number, options: { length?: number; signal: AbortSignal }): Promise<number>
   /** Fetches a small document's blocks at low priority, so that the next open finds them. */
   prefetch(version: Version): void
+  /**
+   * Sees to it that all of a version is on disk, in its place there (`DiskCache.placeOf`), while no reader wants the network.
+   * Answers how many bytes came through it. Throws ENOSPC where there is no room, ESTALE, EIO, ApiError, NetworkError, and
+   * EINVAL for a version that `isKeepable` is false of.
+   */
+  fetchWhole(version: Version, options: FetchWholeOptions): Promise<number>
+  /** Lets go of all blocks in memory. */
+  forgetMemory(): void
   /** Takes over a file that holds exactly this version's bytes (a spool file after its commit). Removes `file`. */
   adopt(version: Version, file: string): Promise<void>
   /** Keeps a version's bytes that are at hand, in memory and on disk as if they had been fetched. At most one block. */

@@ -72,7 +72,7 @@ export class VersionBlocks implements FillTarget {
       sizeBytes,
       link: sources.download.link,
       keepableBytes: this.isShared ? sources.keepableBytes : 0,
-      hasRoom: () => sources.store?.hasRoom ?? true,
+      hasRoom: () => sources.store.hasRoom,
       fetch: (run, owner) => this.request(run, 'rest', owner),
       underWay: (owner) => this.#fetches.filter(({ owners }) => owners.has(owner)).length,
     })
@@ -192,7 +192,7 @@ export class VersionBlocks implements FillTarget {
     if (this.#stale === undefined && !cache.has(this.id, block)) {
       if (cache.set(this.id, block, bytes, blockLength(block, this.sizeBytes))) this.resident++
       const stored = from === 'network' ? this.storedVersion : undefined
-      if (stored !== undefined) store?.write(stored, { block, bytes, tag: this.#check.tag })
+      if (stored !== undefined) store.write(stored, { block, bytes, tag: this.#check.tag })
     }
     this.#waiters.give(block, bytes)
   }

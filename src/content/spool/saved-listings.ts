@@ -48,15 +48,16 @@ export class SavedListings {
   save(path: string, names: Names): void {
     if (names.size > mostNames) return
     this.#unsaved.set(path, names)
-    this.#timer ??= setTimeout(() => this.#write(), saveAfterMs).unref()
+    this.#timer ??= setTimeout(() => this.flush(), saveAfterMs).unref()
   }
 
   close(): void {
-    this.#write()
+    this.flush()
     this.#guarded('closed', () => this.#db?.close())
   }
 
-  #write(): void {
+  /** Writes what waits, now. */
+  flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
     const db = this.#db

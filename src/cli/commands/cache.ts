@@ -1,0 +1,41 @@
+// `docmount cache`: what is kept on this machine, and clearing it.
+
+import type { Command } from 'commander'
+
+const help = `
+Nothing unsent is ever in the cache.
+
+Examples:
+  $ docmount cache
+  $ docmount cache clear ~/acme              what is read next is fetched again
+  $ docmount cache clear ~/acme --pins       what is pinned too; it is fetched anew while the service is there`
+
+export function register(program: Command): void {
+  const cache = program
+    .command('cache')
+    .summary('show what the cache holds, or clear it')
+    .description('Shows what the cache of a drive holds.')
+    .argument('[mountpoint]', 'a drive (default: the only drive)')
+    .option('--json', 'print JSON')
+    .addHelpText('after', help)
+    .action(async (mountpoint: string | undefined, options: { json?: boolean }) => {
+      const { runCache } = await import('../run-cache.ts')
+      await runCache(mountpoint, options)
+    })
+
+  cache
+    .command('clear')
+    .description(
+      'Removes what the cache of a drive holds. What is pinned stays; nothing unsent is ever in it.',
+    )
+    .argument('[mountpoint]', 'a drive (default: the only drive)')
+    .option('--pins', 'remove what is pinned too; it is fetched anew')
+    .option('--json', 'print JSON: what was there')
+    .action(async (mountpoint: string | undefined, { pins }: { pins?: boolean }, command: Command) => {
+      const { runClear } = await import('../run-cache.ts')
+      await runClear(mountpoint, {
+        withPinned: pins === true,
+        json: command.optsWithGlobals()['json'] === true,
+      })
+    })
+}

@@ -1,0 +1,17 @@
+// `docmount unpin`: let go of what was pinned.
+
+import type { Command } from 'commander'
+
+export function register(program: Command): void {
+  program
+    .command('unpin')
+    .summary('let go of a pinned document or folder')
+    .description('What was kept for it goes to the cache, where it stays for as long as there is room.')
+    .argument('<path>', 'a pinned path on a drive')
+    .addHelpText('after', '\nExample:\n  $ docmount unpin ~/acme/contracts')
+    .action(async (path: string) => {
+      const { askDrive, findDrive } = await import('../find-drive.ts')
+      const place = await findDrive(path)
+      await askDrive(place.found, 'unpin', { path: place.path })
+    })
+}

@@ -1,0 +1,39 @@
+// Pins in words: what, and how much of it is here.
+
+import type { NoRoom, PinStatus } from '../fs/pins/pin-status.ts'
+import { formatBytes } from './durations.ts'
+import { printable } from './output.ts'
+
+/** `/reports  pinned, 12 of 14 documents here (3.1 MiB of 3.4 MiB): the service is away` */
+export function pinLine(pin: PinStatus): string {
+  const why = pin.problem === undefined ? '' : `: ${printable(pin.problem)}`
+  return `${printable(pin.path)}  pinned, ${howMuch(pin)}${why}`
+}
+
+/** `all 14 documents here (3.4 MiB)` */
+export function howMuch({ state, documents, documentsHere, bytes, bytesHere }: PinStatus): string {
+  if (state === 'waiting') return 'not looked at yet'
+  if (state === 'here') return `${countOf(documents)} here (${formatBytes(bytes)})`
+  return `${documentsHere} of ${countOf(documents)} here (${formatBytes(bytesHere)} of ${formatBytes(bytes)})`
+}
+
+/** Why something is not taken, and what would help. */
+export function noRoomLine(
+  path: string,
+  { documents, needBytes, freeBytes, sizeBytes, bound }: NoRoom,
+): string {
+  const needs = `${printable(path)} needs ${formatBytes(needBytes)} on disk (${countOf(documents)})`
+  const free = formatBytes(freeBytes)
+  switch (bound) {
+    case 'pin-size':
+      return `${needs}; of the ${formatBytes(sizeBytes)} for pins ${free} are free: unpin something, or mount with a larger --pin-size`
+    case 'cache-size':
+      return `${needs}; the cache holds ${formatBytes(sizeBytes)}: mount with a larger --cache-size, or pin it`
+    case 'disk':
+      return `${needs}; the disk of the cache folder has ${free} free`
+  }
+}
+
+export function countOf(documents: number): string {
+  return documents === 1 ? '1 document' : `${documents} documents`
+}

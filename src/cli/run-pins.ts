@@ -1,0 +1,69 @@
+// What `docmount pin` and `docmount pins` do.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DaemonError } from '../daemon/daemon-error.ts'
+import { findMounts, type FoundMount, type PathOnMount } from '../daemon/find-mount.ts'
+import type { PinStatus } from '../fs/pins/pin-status.ts'
+import { formatBytes } from './durations.ts'
+import { askDrive, findDrive, interruptSignal } from './find-drive.ts'
+import { printable, printJson, printTable } from './output.ts'
+import { countOf, howMuch, noRoomLine } from './pin-text.ts'
+import { startProgress } from './progress.ts'
+
+const lookAgainMs = 200
+
+export async function runPin(path: string, waits: boolean): Promise<void> {
+  const place = await findDrive(path)
+  const answer = await askDrive(place.found, 'pin', { path: place.path }, { signal: interruptSignal() })
+  if (answer.kind === 'no-room') throw new DaemonError(noRoomLine(path, answer))
+  if (answer.isAway)
+    console.log(`${printable(path)} is pinned; the service is away: it is fetched when it is back`)
+  else if (!waits) console.log(`${printable(path)} is pinned; docmount pins shows how much of it is here`)
+  if (waits) await untilHere(place, path)
+}
+
+/** Throws a DaemonError that is temporary where some of it cannot be had now. */
+async function untilHere({ found, path: pinned }: PathOnMount, path: string): Promise<void> {
+  const progress = startProgress(path)
+  const signal = interruptSignal()
+  try {
+    for (;;) {
+      const { pins } = await askDrive(found, 'pins', {}, { signal })
+      const pin = pins.find((one) => one.path === pinned)
+      if (pin === undefined) throw new DaemonError(`${path} is not pinned any more`)
+      if (pin.state === 'here') {
+        console.log(`${printable(path)} is pinned, ${howMuch(pin)}`)
+        return
+      }
+      if (pin.state === 'incomplete')
+        throw new DaemonError(`${path}: ${howMuch(pin)}: ${pin.problem ?? ''}`, { isTemporary: true })
+      progress.set(pin.bytesHere, pin.bytes)
+      await sleep(lookAgainMs, undefined, { signal })
+    }
+  } finally {
+    progress.end()
+  }
+}
+
+export async function runPins(mountpoint: string | undefined, options: { json?: boolean }): Promise<void> {
+  const drives = mountpoint === undefined ? await liveDrives() : [(await findDrive(mountpoint)).found]
+  const all: (PinStatus & { readonly mountpoint: string })[] = []
+  for (const found of drives) {
+    const { pins } = await askDrive(found, 'pins', {})
+    all.push(...pins.map((pin) => ({ mountpoint: found.mountpoint, ...pin })))
+  }
+  if (options.json === true) return printJson(all)
+  if (all.length === 0) return console.log('nothing is pinned')
+  const rows = all.map((pin) => [
+    pin.mountpoint + (pin.path === '/' ? '' : pin.path),
+    pin.state,
+    `${pin.documentsHere} of ${countOf(pin.documents)}`,
+    `${formatBytes(pin.bytesHere)} of ${formatBytes(pin.bytes)}`,
+    pin.problem ?? '',
+  ])
+  printTable(['PATH', 'STATE', 'HERE', 'BYTES', 'PROBLEM'], rows)
+}
+
+async function liveDrives(): Promise<readonly FoundMount[]> {
+  return (await findMounts()).filter(({ record, isDaemonAlive }) => record !== undefined && isDaemonAlive)
+}

@@ -1,0 +1,180 @@
+// The disk cache: a bounded store of what was read, and beside it, where something is pinned, a store that gives nothing
+// up by itself. Readers see one; what is pinned is written by `store` and `adopt` alone, so that it is whole, and not what
+// happened to be read. The pinned store is one mount's own: another mount of the project must not evict it.
+
+import { existsSync } from 'node:fs'
+import { unlink } from 'node:fs/promises'
+import type { BlockRun } from '../extent.ts'
+import type { Version } from '../fingerprint.ts'
+import { BlockStore } from './block-store.ts'
+import type { BlockStoreOptions, LocatedRun, StoredAmount } from './block-store.ts'
+import type { StoredBlock } from './segment.ts'
+import { pathKeyOf, storedVersion } from './stored-version.ts'
+import type { StoredVersion } from './stored-version.ts'
+
+/** Where pinned documents are kept. */
+export interface PinnedPlace {
+  /** A folder of this mount's own. */
+  readonly dir: string
+  /** Hard cap on the bytes of all its files. */
+  readonly sizeBytes: number
+  /** True for a document that is to stay here. */
+  covers(path: string): boolean
+}
+
+export interface DiskCacheOptions extends Omit<BlockStoreOptions, 'evicts'> {
+  /** Absent: nothing can be pinned. */
+  readonly pinned?: PinnedPlace
+}
+
+export interface DiskAmount {
+  readonly cached: StoredAmount
+  /** What the cache may take (bytes). */
+  readonly cacheSizeBytes: number
+  readonly pinned: StoredAmount
+  /** What pins may take (bytes). */
+  readonly pinSizeBytes: number
+}
+
+const nothing: StoredAmount = { bytes: 0, documents: 0 }
+
+export class DiskCache {
+  readonly #options: DiskCacheOptions
+  /** Undefined: nothing is kept that is not pinned. */
+  readonly #ordinary: BlockStore | undefined
+  /** Made when something is pinned. */
+  #pinned: BlockStore | undefined
+  /** Versions found whole with the pins, by path: not looked at again until something is missing. */
+  readonly #whole = new Map<string, string>()
+
+  constructor(options: DiskCacheOptions) {
+    this.#options = options
+    if (options.sizeBytes > 0) this.#ordinary = new BlockStore(options)
+    if (options.pinned !== undefined && existsSync(options.pinned.dir)) this.#openPinned(options.pinned)
+  }
+
+  /** See `BlockStore.locate`. */
+  locate(version: StoredVersion, run: BlockRun): LocatedRun | Promise<LocatedRun> {
+    const ordinary = (rest: BlockRun): LocatedRun | Promise<LocatedRun> =>
+      this.#ordinary?.locate(version, rest) ?? { first: rest.first, end: rest.end, isHere: false }
+    const pinned = this.#pinned?.locate(version, run)
+    if (pinned === undefined) return ordinary(run)
+    const elsewhere = (located: LocatedRun): LocatedRun | Promise<LocatedRun> => {
+      if (located.isHere) return located
+      this.#whole.delete(version.pathKey)
+      return ordinary(located)
+    }
+    return pinned instanceof Promise ? pinned.then(elsewhere) : elsewhere(pinned)
+  }
+
+  /** See `BlockStore.read`. */
+  async read(version: StoredVersion, run: BlockRun): Promise<StoredBlock[]> {
+    const pinned = (await this.#pinned?.read(version, run)) ?? []
+    return pinned.length > 0 ? pinned : ((await this.#ordinary?.read(version, run)) ?? [])
+  }
+
+  /** A block turned out to be of another content. */
+  drop(version: StoredVersion, block: number): void {
+    this.#pinned?.drop(version, block)
+    this.#ordinary?.drop(version, block)
+  }
+
+  /** What is written now would be kept. */
+  get hasRoom(): boolean {
+    return this.#ordinary?.hasRoom ?? true
+  }
+
+  /** Keeps a block that was read, when there is room and time for it. */
+  write(version: StoredVersion, block: StoredBlock): void {
+    this.#ordinary?.write(version, block)
+  }
+
+  /** Removes all versions of a path. */
+  forget(path: string): void {
+    this.#whole.delete(pathKeyOf(path))
+    this.#pinned?.forget(path)
+    this.#ordinary?.forget(path)
+  }
+
+  /** The same bytes are another version's now. */
+  move(from: StoredVersion, to: StoredVersion): void {
+    this.#whole.delete(from.pathKey)
+    this.#pinned?.move(from, to)
+    this.#ordinary?.move(from, to)
+  }
+
+  /** Takes over a file that holds exactly the version's bytes. Removes `file`, whether it is kept or not. */
+  async adopt(version: Version, sizeBytes: number, file: string): Promise<void> {
+    const stored = storedVersion(version, sizeBytes)
+    const place = this.placeOf(version.path)
+    // The older versions there are nobody's.
+    for (const other of [this.#pinned, this.#ordinary]) if (other !== place) other?.forget(version.path)
+    if ((await place?.adopt(stored, file)) === true) return
+    if (place !== this.#ordinary && (await this.#ordinary?.adopt(stored, file)) === true) return
+    await unlink(file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error
+    })
+  }
+
+  /** Where a document is kept whole: with the pins, or for as long as the cache has room. Undefined: nowhere. */
+  placeOf(path: string): BlockStore | undefined {
+    const { pinned } = this.#options
+    if (pinned?.covers(path) !== true) return this.#ordinary
+    return this.#pinned ?? this.#openPinned(pinned)
+  }
+
+  /** Bytes of a version that are in its place. */
+  async bytesInPlace(version: Version, sizeBytes: number): Promise<number> {
+    const place = this.placeOf(version.path)
+    if (place === undefined) return 0
+    const stored = storedVersion(version, sizeBytes)
+    if (place === this.#pinned && this.#whole.get(stored.pathKey) === stored.key) return sizeBytes
+    const bytes = await place.bytesHere(stored)
+    if (place === this.#pinned && bytes === sizeBytes) this.#whole.set(stored.pathKey, stored.key)
+    return bytes
+  }
+
+  /**
+   * What is pinned is these versions now: older ones of the same paths go to the cache, which may evict them, and so does
+   * everything else where they are `all`.
+   */
+  async keepPinned(versions: Iterable<Version>, { all }: { all: boolean }): Promise<void> {
+    const wanted = new Map<string, string>()
+    for (const version of versions) {
+      const { pathKey, key } = storedVersion(version, 0)
+      wanted.set(pathKey, key)
+    }
+    for (const [pathKey, key] of this.#whole) if (wanted.get(pathKey) !== key) this.#whole.delete(pathKey)
+    await this.#pinned?.keepOnly(
+      (pathKey, key) => (wanted.get(pathKey) ?? (all ? '' : key)) === key,
+      this.#ordinary,
+    )
+  }
+
+  /** Removes what is cached; what is pinned only if asked for. */
+  async clear({ withPinned }: { withPinned: boolean }): Promise<void> {
+    await this.#ordinary?.clear()
+    if (!withPinned) return
+    this.#whole.clear()
+    await this.#pinned?.clear()
+  }
+
+  async amount(): Promise<DiskAmount> {
+    return {
+      cached: (await this.#ordinary?.amount()) ?? nothing,
+      cacheSizeBytes: this.#options.sizeBytes,
+      pinned: (await this.#pinned?.amount()) ?? nothing,
+      pinSizeBytes: this.#options.pinned?.sizeBytes ?? 0,
+    }
+  }
+
+  /** Writes what is waiting and closes all files. */
+  async close(): Promise<void> {
+    await Promise.all([this.#ordinary?.close(), this.#pinned?.close()])
+  }
+
+  #openPinned({ dir, sizeBytes }: PinnedPlace): BlockStore {
+    this.#pinned = new BlockStore({ ...this.#options, dir, sizeBytes, evicts: false })
+    return this.#pinned
+  }
+}

@@ -1,0 +1,29 @@
+// `docmount cache`: what the disk cache holds, and clearing it. Nothing unsent is ever in it.
+
+import type { Reader } from '../../content/read/reader.ts'
+import type { CacheStatus } from './pin-status.ts'
+
+export async function cacheStatus(reader: Reader, dir: string): Promise<CacheStatus> {
+  const { cached, pinned, cacheSizeBytes, pinSizeBytes } = await reader.disk.amount()
+  return {
+    dir,
+    cachedDocuments: cached.documents,
+    cachedBytes: cached.bytes,
+    cacheSizeBytes,
+    pinnedDocuments: pinned.documents,
+    pinnedBytes: pinned.bytes,
+    pinSizeBytes,
+  }
+}
+
+/** On disk and in memory; what is pinned only if asked for. Answers what was there before. */
+export async function clearCache(
+  reader: Reader,
+  dir: string,
+  options: { withPinned: boolean },
+): Promise<CacheStatus> {
+  const before = await cacheStatus(reader, dir)
+  await reader.disk.clear(options)
+  reader.forgetMemory()
+  return before
+}

@@ -1,0 +1,115 @@
+// How much of one pin is here, as the rounds find out; told at any time, also in the middle of one. No I/O.
+
+import type { PinState, PinStatus } from './pin-status.ts'
+
+interface Counts {
+  documents: number
+  bytes: number
+  documentsHere: number
+  bytesHere: number
+  /** What all of it takes on disk, where no other pin counts it. */
+  needBytes: number
+}
+
+const none: Readonly<Counts> = { documents: 0, bytes: 0, documentsHere: 0, bytesHere: 0, needBytes: 0 }
+
+export class PinFigures {
+  readonly path: string
+  #state: PinState = 'waiting'
+  #counts: Counts = { ...none }
+  /** What the look under way has found so far. */
+  #found: Counts = { ...none }
+  #problems: string[] = []
+  /** Something is missing that another try may bring. */
+  mayBeTriedAgain = false
+
+  constructor(path: string) {
+    this.path = path
+  }
+
+  get needBytes(): number {
+    return this.#counts.needBytes
+  }
+
+  status(): PinStatus {
+    const { documents, bytes, documentsHere, bytesHere } = this.#counts
+    const [first, ...more] = this.#problems
+    const problem = first === undefined || more.length === 0 ? first : `${first} (and ${more.length} more)`
+    return { path: this.path, state: this.#state, documents, bytes, documentsHere, bytesHere, problem }
+  }
+
+  /** A look begins; what could not be listed. */
+  begin(problems: readonly string[]): void {
+    this.#found = { ...none }
+    this.#problems = [...problems]
+    this.mayBeTriedAgain = problems.length > 0
+  }
+
+  found(
+    bytes: number,
+    bytesHere: number,
+    { isHere, needBytes }: { isHere: boolean; needBytes: number },
+  ): void {
+    this.#found.documents++
+    this.#found.bytes += bytes
+    this.#found.bytesHere += bytesHere
+    this.#found.needBytes += needBytes
+    if (isHere) this.#found.documentsHere++
+  }
+
+  /** Everything there was counted. */
+  counted({ isAway }: { isAway: boolean }): void {
+    this.#counts = this.#found
+    if (this.#isWhole) this.#state = 'here'
+    else if (!isAway) this.#state = 'fetching'
+    else this.#missingFor('the service is away')
+  }
+
+  /** Bytes that were missing are here. */
+  kept(bytes: number): void {
+    this.#counts.bytesHere += bytes
+  }
+
+  fetched(problem: string | undefined): void {
+    if (problem === undefined) {
+      this.#counts.documentsHere++
+      return
+    }
+    this.mayBeTriedAgain = true
+    this.#missingFor(problem)
+  }
+
+  doesNotFit(path: string): void {
+    this.#missingFor(`${path}: what is pinned is beyond --pin-size`)
+  }
+
+  /** The round is over, for now. */
+  roundEnded({ isAway }: { isAway: boolean }): void {
+    if (this.#isWhole) this.#state = 'here'
+    else if (this.#problems.length > 0) this.#state = 'incomplete'
+    else if (isAway) this.#missingFor('the service is away')
+  }
+
+  nothingThere(): void {
+    this.#counts = { ...none }
+    this.#problems = []
+    this.mayBeTriedAgain = false
+    this.#missingFor('nothing has this name now')
+  }
+
+  /** It cannot be said what is there. */
+  notKnown(problem: string): void {
+    this.#problems = [problem]
+    this.mayBeTriedAgain = true
+    this.#state = this.#counts.documents === 0 ? 'waiting' : 'incomplete'
+  }
+
+  get #isWhole(): boolean {
+    return this.#problems.length === 0 && this.#counts.documentsHere === this.#counts.documents
+  }
+
+  #missingFor(problem: string): void {
+    this.#problems.push(problem)
+    this.#state = 'incomplete'
+  }
+}

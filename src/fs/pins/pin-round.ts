@@ -1,0 +1,128 @@
+// One look at everything that is pinned: what is there now, what of it is here, and, while the service is there, fetching
+// the rest. Changes nothing but the disk cache and what is told of it.
+
+import { diskBytesOf } from '../../content/disk/disk-bytes.ts'
+import type { Reach } from '../../content/reach/reach.ts'
+import { isKeepable } from '../../content/read/fetch-whole.ts'
+import { fetchDocuments, type FetchSources } from './fetch-documents.ts'
+import type { PinFigures } from './pin-figures.ts'
+import { reasonOf, survey, type FoundDocument, type Survey } from './survey.ts'
+
+export interface RoundOptions extends FetchSources {
+  readonly reach: Reach
+  readonly signal: AbortSignal
+  /** True when another look is due: no further document is begun. */
+  readonly isOver: () => boolean
+}
+
+export interface RoundOutcome {
+  /** Folders that were looked at. */
+  readonly folders: number
+  /** Something is missing that another try may bring. */
+  readonly hasFailed: boolean
+  /** Documents were left for the next round, since that was due. */
+  readonly isCutShort: boolean
+}
+
+/** A document that is not whole here. */
+interface Missing {
+  readonly document: FoundDocument
+  readonly figures: PinFigures
+  /** What is still to come, on disk. */
+  readonly needBytes: number
+}
+
+/** Throws the signal's reason. */
+export async function pinRound(pins: readonly PinFigures[], options: RoundOptions): Promise<RoundOutcome> {
+  const surveys: (Survey | undefined)[] = []
+  for (const pin of pins) surveys.push(await lookAt(pin, options))
+  const documents = surveys.flatMap((found) => found?.documents ?? [])
+  await options.reader.disk.keepPinned(versionsOf(documents), {
+    all: surveys.every((found) => found?.problems.length === 0),
+  })
+  const missing: Missing[] = []
+  const counted = new Set<string>()
+  for (const [at, pin] of pins.entries())
+    missing.push(...(await count(pin, surveys[at], { ...options, counted })))
+  const isCutShort = await bring(missing, options)
+  return {
+    isCutShort,
+    folders: surveys.reduce((sum, found) => sum + (found?.folders ?? 0), 0),
+    hasFailed: pins.some(({ mayBeTriedAgain }) => mayBeTriedAgain),
+  }
+}
+
+function* versionsOf(documents: readonly FoundDocument[]) {
+  for (const { version } of documents) if (version !== undefined) yield version
+}
+
+/** Undefined where nothing is known of it. */
+async function lookAt(pin: PinFigures, { tree, reach, signal }: RoundOptions): Promise<Survey | undefined> {
+  try {
+    return await survey(tree, pin.path, signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    if ((error as { code?: unknown }).code === 'ENOENT') {
+      pin.nothingThere()
+      // Whatever was pinned there is not wanted any more.
+      return { documents: [], folders: 0, problems: [] }
+    }
+    pin.notKnown(reach.isAway ? 'the service is away' : reasonOf(error))
+    return undefined
+  }
+}
+
+async function count(
+  pin: PinFigures,
+  found: Survey | undefined,
+  { reader, reach, counted }: RoundOptions & { counted: Set<string> },
+): Promise<readonly Missing[]> {
+  if (found === undefined) return []
+  const missing: Missing[] = []
+  pin.begin(found.problems)
+  for (const document of found.documents) {
+    const { version, path, bytes } = document
+    // What lies in two pins is brought by one.
+    const isFirst = !counted.has(path)
+    counted.add(path)
+    const isKept = version !== undefined && isKeepable(version)
+    const here = isKept ? await reader.disk.bytesInPlace(version, version.size) : bytes
+    const isHere = version === undefined || (isKept && here === version.size)
+    pin.found(bytes, isHere || isKept ? here : 0, {
+      isHere,
+      needBytes: isKept && isFirst ? diskBytesOf(bytes) : 0,
+    })
+    if (!isHere && isFirst)
+      missing.push({ document, figures: pin, needBytes: isKept ? diskBytesOf(bytes - here) : 0 })
+  }
+  pin.counted({ isAway: reach.isAway })
+  return missing
+}
+
+/** Fetches what fits, in order; what does not fit is said so. True when it ended before all was tried. */
+async function bring(missing: readonly Missing[], options: RoundOptions): Promise<boolean> {
+  const { reach, reader, signal, isOver } = options
+  if (missing.length === 0 || reach.isAway) return false
+  const { pinned, pinSizeBytes } = await reader.disk.amount()
+  let freeBytes = pinSizeBytes - pinned.bytes
+  const figuresOf = new Map<FoundDocument, PinFigures>()
+  for (const { document, figures, needBytes } of missing) {
+    if (needBytes > freeBytes) figures.doesNotFit(document.path)
+    else {
+      freeBytes -= needBytes
+      figuresOf.set(document, figures)
+    }
+  }
+  let tried = 0
+  await fetchDocuments(options, [...figuresOf.keys()], {
+    signal,
+    isOver: () => isOver() || reach.isAway,
+    onKept: (document, bytes) => figuresOf.get(document)?.kept(bytes),
+    onFetched: ({ document, problem }) => {
+      tried++
+      figuresOf.get(document)?.fetched(problem)
+    },
+  })
+  for (const { figures } of missing) figures.roundEnded({ isAway: reach.isAway })
+  return tried < figuresOf.size && !reach.isAway
+}

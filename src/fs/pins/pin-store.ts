@@ -1,0 +1,123 @@
+// What the person pinned: paths, in a file of the state folder. Durable, since it is the person's word; what is kept of it
+// is the disk cache's, and can be fetched again. Paths only: whether anything is there is not known here.
+//
+//   { "id": "8f0c…", "pins": ["/reports", "/letters/a.pdf"] }
+
+import { randomBytes } from 'node:crypto'
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Log } from '../../log.ts'
+
+export const pinFile = 'pins.json'
+
+export class PinStore {
+  /** Names the folder of the cache where this state folder's pins are kept, also when the state folder is moved. */
+  readonly id: string
+  readonly #file: string
+  #paths: ReadonlySet<string>
+
+  constructor(stateDir: string, log: Log) {
+    this.#file = join(stateDir, pinFile)
+    const { id, pins } = this.#read(log)
+    this.id = id
+    this.#paths = new Set(pins)
+  }
+
+  /** Absolute paths in the project, sorted. */
+  list(): readonly string[] {
+    return [...this.#paths].toSorted()
+  }
+
+  has(path: string): boolean {
+    return this.#paths.has(path)
+  }
+
+  /** The pin a path is or lies in. */
+  pinOf(path: string): string | undefined {
+    if (this.#paths.size === 0) return undefined
+    for (let above = path; ; above = parentOf(above)) {
+      if (this.#paths.has(above)) return above
+      if (above === '/') return undefined
+    }
+  }
+
+  /** Throws the system's errors; then nothing has changed. */
+  add(path: string): void {
+    this.#change(new Set([...this.#paths, path]))
+  }
+
+  /** Throws the system's errors; then nothing has changed. */
+  remove(path: string): void {
+    this.#change(new Set([...this.#paths].filter((pinned) => pinned !== path)))
+  }
+
+  /** Something has another path now, and what is pinned at or under it. True where anything was. */
+  move(from: string, to: string): boolean {
+    const moved = [...this.#paths].map((path) =>
+      path === from || path.startsWith(`${from}/`) ? to + path.slice(from.length) : path,
+    )
+    if (moved.every((path) => this.#paths.has(path))) return false
+    this.#change(new Set(moved))
+    return true
+  }
+
+  #change(paths: ReadonlySet<string>): void {
+    writeDurably(this.#file, `${JSON.stringify({ id: this.id, pins: [...paths] }, undefined, 2)}\n`)
+    this.#paths = paths
+  }
+
+  #read(log: Log): Written {
+    try {
+      return written(readFileSync(this.#file, 'utf8'))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return nothingYet()
+      const file = `${this.#file}.damaged-${new Date().toISOString().replaceAll(':', '.')}`
+      log.error(
+        { file, error: String(error) },
+        'what was pinned cannot be read: set aside, nothing is pinned',
+      )
+      renameSync(this.#file, file)
+      return nothingYet()
+    }
+  }
+}
+
+interface Written {
+  readonly id: string
+  readonly pins: readonly string[]
+}
+
+function nothingYet(): Written {
+  return { id: randomBytes(8).toString('hex'), pins: [] }
+}
+
+/** Throws where it is not what `PinStore` writes. */
+function written(text: string): Written {
+  const { id, pins } = JSON.parse(text) as Partial<Record<keyof Written, unknown>>
+  const isList = Array.isArray(pins) && pins.every((path) => typeof path === 'string' && path.startsWith('/'))
+  if (typeof id !== 'string' || !/^[0-9a-f]{16}$/.test(id) || !isList) throw new Error('no list of paths')
+  return { id, pins: pins as string[] }
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(1, path.lastIndexOf('/')))
+}
+
+/** Written beside and renamed: after a power cut it is the old file or the new one. */
+function writeDurably(file: string, text: string): void {
+  const beside = `${file}.new`
+  const fd = openSync(beside, 'w', 0o600)
+  try {
+    writeSync(fd, text)
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+  renameSync(beside, file)
+  const folder = openSync(dirname(file), 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
+}

@@ -1,0 +1,200 @@
+// What is pinned stays here: looked at again and again while the service is there, and left alone while it is not. One
+// round at a time; a wish, or the service coming back, begins one at once.
+
+import type { Reach } from '../../content/reach/reach.ts'
+import type { SavedListings } from '../../content/spool/saved-listings.ts'
+import { diskBytesOf } from '../../content/disk/disk-bytes.ts'
+import { ErrnoError } from '../../errno-error.ts'
+import type { Log } from '../../log.ts'
+import type { FetchSources } from './fetch-documents.ts'
+import { PinFigures } from './pin-figures.ts'
+import { pinRound, type RoundOutcome } from './pin-round.ts'
+import type { PinAnswer, PinStatus } from './pin-status.ts'
+import type { PinStore } from './pin-store.ts'
+import { noRoomFor } from './room.ts'
+import { survey, type Survey } from './survey.ts'
+
+export interface PinsOptions extends FetchSources {
+  readonly store: PinStore
+  readonly saved: SavedListings
+  readonly reach: Reach
+  readonly log: Log
+  readonly cacheDir: string
+  /** What is shown is at most this old: pins are not looked at more often. */
+  readonly ttlMs: number
+}
+
+/** However small a pin is. */
+const shortestPauseMs = 1_000
+/** Listing all pinned folders anew costs at most four calls a second. */
+const pausePerFolderMs = 250
+/** A round that fetches for long looks at what changed meanwhile. */
+const longestRoundMs = 60_000
+const firstBackoffMs = 2_000
+const longestBackoffMs = 5 * 60_000
+
+export class Pins {
+  readonly #options: PinsOptions
+  readonly #figures = new Map<string, PinFigures>()
+  readonly #closing = new AbortController()
+  #keeping: Promise<void> | undefined
+  #isAsked = false
+  #wake: () => void = () => {}
+
+  constructor(options: PinsOptions) {
+    this.#options = options
+    options.reach.onChange((state, before) => {
+      if (state === 'reachable' && before === 'away') this.wake()
+    })
+  }
+
+  /** Takes up what was pinned before. */
+  start(): void {
+    if (this.#options.store.list().length > 0) this.wake()
+  }
+
+  status(): readonly PinStatus[] {
+    return this.#pins().map((pin) => pin.status())
+  }
+
+  /**
+   * Pins what is at a path, and what will be. Throws ENOENT where nothing has this name, the signal's reason, and the
+   * system's errors where it cannot be written down.
+   */
+  async pin(path: string, signal: AbortSignal): Promise<PinAnswer> {
+    const { store, reach, tree } = this.#options
+    if (!store.has(path)) {
+      const found = await survey(tree, path, signal).catch((error: unknown) => {
+        // What nobody can know now is found out when the service is back.
+        if (reach.isAway) return undefined
+        throw error
+      })
+      const noRoom = found === undefined ? undefined : await this.#noRoomFor(found)
+      if (noRoom !== undefined) return { kind: 'no-room', ...noRoom }
+      signal.throwIfAborted()
+      store.add(path)
+    }
+    this.wake()
+    return { kind: 'pinned', pin: this.#figuresOf(path).status(), isAway: reach.isAway }
+  }
+
+  /** Throws ENOENT where it is not pinned. */
+  unpin(path: string): void {
+    const { store } = this.#options
+    if (!store.has(path)) {
+      const above = store.pinOf(path)
+      const hint =
+        above === undefined ? 'it is not pinned' : `it is not pinned itself: it lies in ${above}, which is`
+      throw new ErrnoError('ENOENT', `${path}: ${hint}`)
+    }
+    store.remove(path)
+    this.#figures.delete(path)
+    this.wake()
+  }
+
+  /** Something was renamed here: what is pinned at and under it goes with it. */
+  moved(from: string, to: string): void {
+    try {
+      if (this.#options.store.move(from, to)) this.wake()
+    } catch (error) {
+      this.#options.log.warn({ from, to, error: String(error) }, 'a pin could not follow a rename')
+    }
+  }
+
+  /** Looks at everything now. */
+  wake(): void {
+    this.#isAsked = true
+    this.#wake()
+    if (this.#closing.signal.aborted) return
+    this.#keeping ??= this.#keep().finally(() => {
+      this.#keeping = undefined
+      if (this.#isAsked) this.wake()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new DOMException('the drive ends', 'AbortError'))
+    this.#wake()
+    await this.#keeping
+  }
+
+  /** Round after round, until nothing is pinned. */
+  async #keep(): Promise<void> {
+    let backoffMs = firstBackoffMs
+    while (!this.#closing.signal.aborted && (this.#isAsked || this.#options.store.list().length > 0)) {
+      if (this.#isAsked) backoffMs = firstBackoffMs
+      this.#isAsked = false
+      const outcome = await this.#round()
+      if (outcome === undefined) return
+      if (this.#isAsked || outcome.isCutShort) continue
+      await this.#pause(this.#pauseMs(outcome, backoffMs))
+      backoffMs = outcome.hasFailed ? Math.min(backoffMs * 2, longestBackoffMs) : firstBackoffMs
+    }
+  }
+
+  /** Undefined when the drive ends. */
+  async #round(): Promise<RoundOutcome | undefined> {
+    const { signal } = this.#closing
+    const until = performance.now() + longestRoundMs
+    try {
+      const outcome = await pinRound(this.#pins(), {
+        ...this.#options,
+        signal,
+        isOver: () => this.#isAsked || performance.now() > until,
+      })
+      this.#options.saved.flush()
+      return outcome
+    } catch (error) {
+      if (signal.aborted) return undefined
+      this.#options.log.warn({ error: String(error) }, 'what is pinned could not be looked at')
+      return { folders: 0, hasFailed: true, isCutShort: false }
+    }
+  }
+
+  /** While the service is away there is nothing to do until it is back. */
+  #pauseMs({ folders, hasFailed }: RoundOutcome, backoffMs: number): number {
+    if (this.#options.reach.isAway) return Infinity
+    const pauseMs = Math.max(this.#options.ttlMs, shortestPauseMs, folders * pausePerFolderMs)
+    return hasFailed ? backoffMs : pauseMs
+  }
+
+  async #pause(ms: number): Promise<void> {
+    if (this.#isAsked || this.#closing.signal.aborted) return
+    let timer: NodeJS.Timeout | undefined
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve
+      if (ms !== Infinity) timer = setTimeout(resolve, ms).unref()
+    })
+    clearTimeout(timer)
+    this.#wake = () => {}
+  }
+
+  /** In the order of their paths. */
+  #pins(): readonly PinFigures[] {
+    return this.#options.store.list().map((path) => this.#figuresOf(path))
+  }
+
+  #figuresOf(path: string): PinFigures {
+    const known = this.#figures.get(path)
+    if (known !== undefined) return known
+    const figures = new PinFigures(path)
+    this.#figures.set(path, figures)
+    return figures
+  }
+
+  async #noRoomFor({ documents }: Survey) {
+    const { store, reader, cacheDir } = this.#options
+    const added = documents.filter(({ path }) => store.pinOf(path) === undefined)
+    const { pinSizeBytes } = await reader.disk.amount()
+    const taken = this.#pins().reduce((sum, { needBytes }) => sum + needBytes, 0)
+    return noRoomFor(
+      { documents: added.length, needBytes: added.reduce((sum, { bytes }) => sum + diskBytesOf(bytes), 0) },
+      {
+        bound: 'pin-size',
+        sizeBytes: pinSizeBytes,
+        freeBytes: Math.max(0, pinSizeBytes - taken),
+        dir: cacheDir,
+      },
+    )
+  }
+}
