@@ -17,6 +17,8 @@ export interface WebdavAddress {
 export interface OpenedDoor {
   readonly mounted: Mounted
   readonly webdav?: WebdavAddress | undefined
+  /** Closes what the door itself keeps open: before anybody waits for everything to be sent. */
+  readonly settle?: () => Promise<void>
 }
 
 /** Checked and ready; opened when the filesystem is there. */
@@ -25,4 +27,20 @@ export interface SessionDoor {
   /** One sentence for the log. */
   readonly why: string
   open(fileSystem: FileSystem): Promise<OpenedDoor>
+}
+
+/** The filesystem for whoever waits for it: the door lets go first. */
+export function settling(fileSystem: FileSystem, { settle }: OpenedDoor): FileSystem {
+  if (settle === undefined) return fileSystem
+  return {
+    ...fileSystem,
+    async wait(path, how) {
+      await settle()
+      await fileSystem.wait(path, how)
+    },
+    async drain(how) {
+      await settle()
+      return fileSystem.drain(how)
+    },
+  }
 }

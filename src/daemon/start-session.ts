@@ -24,7 +24,7 @@ import {
 } from './mount-record.ts'
 import { desktopNotifications } from './desktop-notifications.ts'
 import { MountSession } from './mount-session.ts'
-import type { DoorName, SessionDoor } from './session-door.ts'
+import { settling, type DoorName, type SessionDoor } from './session-door.ts'
 import { traceInto } from './trace.ts'
 import { tidyState } from './tidy-state.ts'
 import { waitForService } from './wait-for-service.ts'
@@ -123,7 +123,8 @@ async function start(options: StartSessionOptions, undo: (() => Promise<unknown>
   undo.push(withdraw)
   await writeMountRecord(plan.runtimeDir, record)
 
-  const { mounted, webdav } = await door.open(fileSystem)
+  const opened = await door.open(fileSystem)
+  const { mounted, webdav } = opened
   fileSystem.attachNotifier(mounted.notifier)
   const live = {
     ...record,
@@ -134,7 +135,7 @@ async function start(options: StartSessionOptions, undo: (() => Promise<unknown>
   if (webdav !== undefined) await writeMountRecord(plan.runtimeDir, live)
   const session = new MountSession({
     record: live,
-    fileSystem,
+    fileSystem: settling(fileSystem, opened),
     mounted,
     log,
     async withdraw() {

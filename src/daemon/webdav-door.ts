@@ -53,7 +53,7 @@ export async function prepareWebdavAlone(options: WebdavDoorOptions): Promise<Se
     why: 'asked for',
     async open(fileSystem) {
       const { server, address } = await serve(fileSystem, options)
-      return { mounted: asMounted(server), webdav: address }
+      return { mounted: asMounted(server), webdav: address, settle: () => server.settle() }
     },
   }
 }
@@ -77,7 +77,7 @@ export function besideKernel(kernel: SessionDoor, options: WebdavDoorOptions): S
           await server.close({ patienceMs })
           return reason
         })
-        return { mounted: { ...mounted, closed }, webdav: address }
+        return { mounted: { ...mounted, closed }, webdav: address, settle: () => server.settle() }
       } catch (error) {
         await server.close({ patienceMs: 0 })
         throw error

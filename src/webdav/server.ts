@@ -39,6 +39,8 @@ export interface WebdavOptions {
 export interface WebdavServer {
   /** Without a slash at the end. */
   readonly url: string
+  /** Closes documents that were begun and not filled: whoever waits for everything to be sent does not wait for them. */
+  settle(): Promise<void>
   /** Takes no more requests and lets those under way end, for at most `patienceMs`. */
   close(options: { patienceMs: number }): Promise<void>
 }
@@ -91,6 +93,7 @@ export async function startWebdav(operations: Operations, options: WebdavOptions
   const { port: actual } = server.address() as AddressInfo
   return {
     url: `http${tls === undefined ? '' : 's'}://${host.includes(':') ? `[${host}]` : host}:${actual}`,
+    settle: () => door.beginnings.endBelow(() => true),
     async close({ patienceMs }) {
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve())

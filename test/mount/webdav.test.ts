@@ -78,6 +78,15 @@ describe('docmount webdav', () => {
     expect((await drive.ask('OPTIONS', '/')).status).toBe(200)
   })
 
+  it('waits for no document that a client has begun and not filled', async () => {
+    await start()
+    expect((await drive.ask('PUT', '/begun.txt')).status).toBe(201)
+    expect((await drive.docmount(['wait', drive.url])).code).toBe(0)
+    expect(await stored('/begun.txt')).toBe('')
+    expect((await drive.ask('PUT', '/begun.txt', { body: 'later' })).status).toBe(204)
+    expect(await stored('/begun.txt')).toBe('later')
+  })
+
   it('keeps what is saved while the service is away, and SIGTERM sends it when it is back', async () => {
     await start()
     await testService.stop()
