@@ -54,7 +54,7 @@ export class DownloadQueue {
   }
 
   /** Resolves when no reader wants the network, or after `ms`. */
-  async quiet(ms = Infinity): Promise<void> {
+  async quiet(ms: number = Infinity): Promise<void> {
     const until = performance.now() + ms
     while (this.isBusy && performance.now() < until) {
       await new Promise((resolve) => void setTimeout(resolve, quietAfterMs).unref())
