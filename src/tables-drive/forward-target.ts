@@ -1,15 +1,15 @@
 // forward/: the rows of a dropped file become assets of the table, in batches, each row once.
 
-import { createHash } from 'node:crypto'
 import { isOutcomeUnknown } from '../api/errors.ts'
-import { forwardBatchRows, forwardItemsOf } from '../api/forward-items.ts'
+import { forwardBatchRows } from '../api/forward-items.ts'
 import { forwardResultToWire } from '../api/table-to-wire.ts'
-import type { ForwardItem, Tables } from '../api/table-types.ts'
+import type { Tables } from '../api/table-types.ts'
 import { ErrnoError } from '../errno-error.ts'
-import { type Row, RowsError } from '../rows/row.ts'
-import { parseRows, rowFormatOfName } from '../rows/rows.ts'
+import { RowsError } from '../rows/row.ts'
+import { rowFormatOfName } from '../rows/rows.ts'
 import type { DroppedFile, DropTarget, RowsIn, Verdict } from './drop-target.ts'
 import { failureWords } from './failure-words.ts'
+import { openRows, type FileRows } from './file-rows.ts'
 
 export interface ForwardTargetOptions {
   readonly tables: Tables
@@ -32,19 +32,21 @@ export function forwardTarget(options: ForwardTargetOptions): DropTarget {
 
   async function take(file: DroppedFile, signal: AbortSignal): Promise<Verdict> {
     const progress: Progress = { done: 0, assetIds: [], message: '' }
-    let rows: readonly Row[] = []
+    let rows: FileRows | undefined
     try {
-      rows = readRows(file)
-      const before = rowsAlreadyIn(rows, file, unfinished.get(file.name))
+      rows = await openRows(file, signal)
+      const before = await rowsAlreadyIn(rows, file, unfinished.get(file.name))
       progress.done = before?.count ?? 0
       progress.assetIds.push(...(before?.assetIds ?? []))
-      await forwardFrom(options, progress, forwardItemsOf(rows, file.name), signal)
+      await forwardFrom(options, progress, rows, signal)
       unfinished.delete(file.name)
-      return { answer: answerOf(progress), rowsIn: rowsInOf(rows, progress) }
+      return { answer: answerOf(progress), rowsIn: await rowsInOf(rows, progress) }
     } catch (error) {
-      const rowsIn = progress.done === 0 ? undefined : rowsInOf(rows, progress)
+      const rowsIn = progress.done === 0 || rows === undefined ? undefined : await rowsInOf(rows, progress)
       if (rowsIn !== undefined) unfinished.set(file.name, rowsIn)
-      return { ...failed(error, progress, rows.length), rowsIn: rowsIn ?? file.rowsIn }
+      return { ...failed(error, progress, rows?.count ?? 0), rowsIn: rowsIn ?? file.rowsIn }
+    } finally {
+      rows?.close()
     }
   }
 
@@ -55,52 +57,37 @@ export function forwardTarget(options: ForwardTargetOptions): DropTarget {
   }
 }
 
-/** Throws RowsError. */
-function readRows({ name, bytes }: DroppedFile): Row[] {
-  const format = rowFormatOfName(name)
-  if (format === undefined) throw new RowsError('not a file of rows')
-  const rows = parseRows(bytes, format)
-  if (rows.length === 0) throw new RowsError('the file holds no rows')
-  return rows
-}
-
 /**
  * What the table has of the rows. A file that grew since it was closed sends what is new: a shell closes what several
  * programs write to once per program. Throws EINVAL when rows that were sent have changed.
  */
-function rowsAlreadyIn(
-  rows: readonly Row[],
+async function rowsAlreadyIn(
+  rows: FileRows,
   { rowsIn }: DroppedFile,
   left: RowsIn | undefined,
-): RowsIn | undefined {
-  if (rowsIn === undefined) return left !== undefined && begins(rows, left) ? left : undefined
-  if (begins(rows, rowsIn)) return rowsIn
+): Promise<RowsIn | undefined> {
+  if (rowsIn === undefined) return left !== undefined && (await begins(rows, left)) ? left : undefined
+  if (await begins(rows, rowsIn)) return rowsIn
   const sent = rowsIn.count === 1 ? 'its first row was' : `its first ${rowsIn.count} rows were`
   throw new ErrnoError('EINVAL', `${sent} forwarded and changed since; drop it as a new file`)
 }
 
-function begins(rows: readonly Row[], { count, digest }: RowsIn): boolean {
-  return rows.length >= count && digestOf(rows, count) === digest
+async function begins(rows: FileRows, { count, digest }: RowsIn): Promise<boolean> {
+  return rows.count >= count && (await rows.digestOfFirst(count)) === digest
 }
 
-function rowsInOf(rows: readonly Row[], { done, assetIds }: Progress): RowsIn {
-  return { count: done, digest: digestOf(rows, done), assetIds }
-}
-
-function digestOf(rows: readonly Row[], count: number): string {
-  const hash = createHash('sha256')
-  for (const row of rows.slice(0, count)) hash.update(`${JSON.stringify(row)}\n`)
-  return hash.digest('hex')
+async function rowsInOf(rows: FileRows, { done, assetIds }: Progress): Promise<RowsIn> {
+  return { count: done, digest: await rows.digestOfFirst(done), assetIds }
 }
 
 async function forwardFrom(
   { tables, tableId, onForwarded }: ForwardTargetOptions,
   progress: Progress,
-  items: readonly ForwardItem[],
+  rows: FileRows,
   signal: AbortSignal,
 ): Promise<void> {
-  while (progress.done < items.length) {
-    const batch = items.slice(progress.done, progress.done + forwardBatchRows)
+  while (progress.done < rows.count) {
+    const batch = await rows.items(progress.done, progress.done + forwardBatchRows)
     const { assetIds, message } = await tables.forward(tableId, batch, { signal })
     progress.assetIds.push(...assetIds)
     progress.message = message

@@ -69,6 +69,35 @@ describe('a file dropped into forward/', () => {
     expect(drive.testService.service.calls.filter(({ method }) => method === 'POST')).toHaveLength(20)
   })
 
+  test('stops nobody while it is read, however large it is', async () => {
+    await using drive = await openTablesDrive()
+    await drive.makeTable('t')
+    const rows = Array.from({ length: 200_000 }, (_, index) => `S-${index},${index},"some words of it"`)
+    const large = `sku,price,words\n${rows.join('\n')}\n`
+    const over = new AbortController()
+    const taken = codeOf(drive.door.writeFile(`${folder}/large.csv`, `${large}"not closed`)).finally(() =>
+      over.abort(),
+    )
+    let answers = 0
+    while (!over.signal.aborted) {
+      await drive.door.stat('/.tables')
+      await new Promise((resolve) => setImmediate(resolve))
+      answers++
+    }
+    expect(await taken).toBe('EINVAL')
+    expect(await drive.json(`${folder}/large.csv.result.json`)).toMatchObject({ errorMessage: /^not CSV: / })
+    expect(answers).toBeGreaterThan(100)
+  })
+
+  test('is sent as it is, each row once, also where a thread reads it', async () => {
+    await using drive = await openTablesDrive()
+    await drive.makeTable('t')
+    const rows = Array.from({ length: 1_200 }, (_, index) => `S-${index},${'words '.repeat(60)}`)
+    await drive.door.writeFile(`${folder}/wide.csv`, `sku,words\n${rows.slice(0, 1_000).join('\n')}\n`)
+    await drive.door.appendFile(`${folder}/wide.csv`, `${rows.slice(1_000).join('\n')}\n`)
+    expect(await drive.json(`${folder}/wide.csv.result.json`)).toMatchObject({ assets_created: 1_200 })
+  })
+
   test.each([
     ['bad.json', '{"a":', 'not JSON'],
     ['bad.xlsx', 'no zip', 'not an XLSX file: it is no zip archive'],

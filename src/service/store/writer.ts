@@ -2,7 +2,7 @@
 // fsync nor another program's lock ever stops the service's own thread.
 
 import { Worker } from 'node:worker_threads'
-import { siblingFile } from '../sibling-file.ts'
+import { siblingFile } from '../../sibling-file.ts'
 import { arrived } from './carried-error.ts'
 import type { ChangeArgument, ChangeName, ChangeResult } from './changes.ts'
 import type { Answer } from './connection.ts'

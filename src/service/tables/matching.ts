@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 import { Piscina } from 'piscina'
 import type { Log } from '../../log.ts'
 import { ServiceError } from '../service-error.ts'
-import { siblingFile } from '../sibling-file.ts'
+import { siblingFile } from '../../sibling-file.ts'
 import type { MatchingAnswer, MatchingTask } from './matching-task.ts'
 
 /** One processor is left to those who are served meanwhile. */
