@@ -2,7 +2,12 @@
 
 /** One value as JSON, for scripts. */
 export function printJson(value: unknown): void {
-  console.log(JSON.stringify(value, undefined, 2))
+  console.log(jsonText(value))
+}
+
+/** As `printJson` prints it. */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value, undefined, 2)
 }
 
 /** One or the other, on one line where it is JSON. */

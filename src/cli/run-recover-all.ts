@@ -58,10 +58,12 @@ async function copyDrive(
       count++
     } catch (error) {
       const what = `${printable(piece.path)} of ${drive?.mountpoint ?? stateDir}`
-      // Content leaves the spool when the service has it.
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') console.error(`docmount: ${what} has been sent`)
+      const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT'
+      // Of a drive that is mounted, content leaves the spool when the service has it.
+      if (isGone && isServed) console.error(`docmount: ${what} has been sent meanwhile`)
       else {
-        console.error(`docmount: ${what} is not copied: ${(error as Error).message}`)
+        const why = isGone ? 'its content is not here any more' : (error as Error).message
+        console.error(`docmount: ${what} is not copied: ${why}`)
         process.exitCode = exitCodes.failure
       }
     }

@@ -1,16 +1,19 @@
 // What `docmount status` does. Never stats a mount: a wedged one would hang the very command that should tell.
 
 import type { MountStatus } from '../daemon/control-protocol.ts'
-import { findMountOf, findMounts, type FoundMount } from '../daemon/find-mount.ts'
+import { findMountOf, findMounts, type FoundMount, isOwn } from '../daemon/find-mount.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { findLeftFolders, isNothing, type LeftFolder, readLeftBehind } from '../daemon/left-behind.ts'
-import type { Unsent } from '../fs/status.ts'
+import type { Place, Unsent } from '../fs/status.ts'
 import { exitCodes } from './exit-codes.ts'
+import { firstTen } from './first-ten.ts'
 import { askDrive, describeDead } from './find-drive.ts'
 import { leftLines, leftSummary, resumeCommand } from './left-text.ts'
-import { printJson } from './output.ts'
+import { jsonText } from './output.ts'
+import { placeLine } from './place-text.ts'
 import { describeDrive, describeLeft } from './status-text.ts'
-import { unsentLine } from './unsent-text.ts'
+import { unsentLine, unsentSum } from './unsent-text.ts'
+import { watch } from './watch.ts'
 
 const patienceMs = 5000
 
@@ -24,27 +27,43 @@ interface Troubled {
   readonly left?: LeftFolder['left']
 }
 
-type Shown = (MountStatus & { readonly path?: string }) | Troubled
+type Shown = (MountStatus & { readonly path?: string; readonly place?: Place }) | Troubled
 
-export async function runStatus(path: string | undefined, isJson: boolean): Promise<void> {
-  if (path !== undefined) {
-    const place = await findMountOf(path)
-    if (place === undefined)
-      throw new DaemonError(`${path} is on no drive of docmount; docmount status lists them`)
-    const shown = await look(place.found, place.path === '/' ? undefined : place.path)
-    if ('problem' in shown) process.exitCode = exitCodes.failure
-    if (isJson) printJson(shown)
-    else console.log(describe(shown))
-    return
-  }
-  const drives = await Promise.all((await findMounts()).map((found) => look(found, undefined)))
+export interface StatusOptions {
+  readonly json?: boolean
+  /** Other users' drives too. */
+  readonly all?: boolean
+  /** Goes on telling until Ctrl-C. */
+  readonly watch?: boolean
+}
+
+export async function runStatus(path: string | undefined, options: StatusOptions): Promise<void> {
+  const isJson = options.json === true
+  const tell = (): Promise<string> =>
+    path === undefined ? tellAll(isJson, options.all === true) : tellOne(path, isJson)
+  if (options.watch === true) await watch(tell, isJson)
+  else console.log(await tell())
+}
+
+async function tellOne(path: string, isJson: boolean): Promise<string> {
+  const place = await findMountOf(path)
+  if (place === undefined)
+    throw new DaemonError(`${path} is on no drive of docmount; docmount status lists them`)
+  const shown = await look(place.found, place.path === '/' ? undefined : place.path)
+  if ('problem' in shown) process.exitCode = exitCodes.failure
+  return isJson ? jsonText(shown) : describe(shown)
+}
+
+async function tellAll(isJson: boolean, withOthers: boolean): Promise<string> {
+  const found = await findMounts()
+  const own = found.filter((drive) => isOwn(drive))
+  const drives = await Promise.all((withOthers ? found : own).map((drive) => look(drive, undefined)))
   const told = new Set(drives.map(({ stateDir }) => stateDir))
   const left = (await findLeftFolders()).filter(({ stateDir }) => !told.has(stateDir))
-  if (isJson) printJson([...drives, ...left.map(asJson)])
-  else {
-    const texts = [...drives.map(describe), ...left.map(describeLeft)]
-    console.log(texts.length === 0 ? 'no drive is mounted' : texts.join('\n\n'))
-  }
+  if (isJson) return jsonText([...drives, ...left.map(asJson)])
+  const texts = [...drives.map(describe), ...left.map(describeLeft)]
+  if (texts.length > 0) return texts.join('\n\n')
+  return own.length === found.length ? 'no drive is mounted' : 'no drive of yours is mounted'
 }
 
 function asJson({ stateDir, drive, left }: LeftFolder): object {
@@ -62,10 +81,11 @@ async function look(found: FoundMount, path: string | undefined): Promise<Shown>
   }
   try {
     const input = path === undefined ? {} : { path }
-    const { mount, unsent } = await askDrive(found, 'status', input, {
+    const { mount, unsent, place } = await askDrive(found, 'status', input, {
       signal: AbortSignal.timeout(patienceMs),
     })
-    return path === undefined ? mount : { ...mount, path, unsent }
+    if (path === undefined) return mount
+    return { ...mount, path, unsent, ...(place === undefined ? {} : { place }) }
   } catch (error) {
     const problem = `the daemon of ${mountpoint} (process ${record?.pid}) does not answer: ${(error as Error).message}`
     return { mountpoint, state: 'silent', problem, ...(await whatIsLeft(found)) }
@@ -81,7 +101,7 @@ async function whatIsLeft({ record }: FoundMount): Promise<Pick<Troubled, 'state
 
 function describe(shown: Shown): string {
   if ('problem' in shown) return describeTroubled(shown)
-  return shown.path === undefined ? describeDrive(shown) : describeDocument(shown.path, shown.unsent)
+  return shown.path === undefined ? describeDrive(shown) : describeDocument(shown.path, shown)
 }
 
 function describeTroubled({ mountpoint, state, problem, left }: Troubled): string {
@@ -89,6 +109,18 @@ function describeTroubled({ mountpoint, state, problem, left }: Troubled): strin
   return [`${mountpoint}  ${state}`, ...[problem, ...lines].map((line) => `  ${line}`)].join('\n')
 }
 
-function describeDocument(path: string, unsent: readonly Unsent[]): string {
-  return unsent.length === 0 ? `${path}  nothing unsent` : unsent.map(unsentLine).join('\n')
+/** The path itself, then what is unsent below it. */
+function describeDocument(
+  path: string,
+  { place, unsent }: { readonly place?: Place; readonly unsent: readonly Unsent[] },
+): string {
+  // A daemon of an earlier docmount tells no place.
+  if (place === undefined)
+    return unsent.length === 0 ? `${path}  nothing unsent` : unsent.map(unsentLine).join('\n')
+  const below = unsent.filter((change) => change.path !== path)
+  const sum = below.length === 0 ? [] : [`below it ${unsentSum(below)}`]
+  return [
+    placeLine(path, place),
+    ...[...sum, ...firstTen(below.map(unsentLine))].map((line) => `  ${line}`),
+  ].join('\n')
 }

@@ -3,15 +3,20 @@
 import { dirname } from 'node:path'
 import type { UnmountProgress } from '../daemon/control-protocol.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
-import type { FoundMount } from '../daemon/find-mount.ts'
+import { findMounts, type FoundMount, isOwn } from '../daemon/find-mount.ts'
 import { isDisconnected } from '../fuse/mountpoint.ts'
 import { readLeftBehind } from '../daemon/left-behind.ts'
 import { removeMountRecord } from '../daemon/mount-record.ts'
 import { unmount } from '../fuse/unmount.ts'
 import { exitCodes } from './exit-codes.ts'
-import { askDrive, findDrive, interruptSignal } from './find-drive.ts'
+import { askDrive, findDrive, findDriveOf, interruptSignal } from './find-drive.ts'
+import { reportError } from './report-error.ts'
+import { shellWord } from './shell-word.ts'
 import { startUnsentProgress } from './unsent-progress.ts'
 import { describeLeftUnsent } from './unsent-text.ts'
+
+/** How long programs may take to leave: who waits longer is told who they are. */
+const busyMs = 10_000
 
 export interface UnmountOptions {
   readonly force: boolean
@@ -19,14 +24,38 @@ export interface UnmountOptions {
   readonly quiet?: boolean | undefined
 }
 
-/** Sets the exit code: a failure when anything is unsent. */
-export async function runUnmount(mountpoint: string, options: UnmountOptions): Promise<void> {
-  const { found, path } = await findDrive(mountpoint)
-  if (path !== '/') {
-    throw new DaemonError(
-      `${mountpoint} lies on the drive ${found.mountpoint}; run: docmount unmount ${found.mountpoint}`,
-    )
+/** `name` is a mountpoint or a project. Sets the exit code: a failure when anything is unsent. */
+export async function runUnmount(name: string, options: UnmountOptions): Promise<void> {
+  await unmountDrive(await driveNamed(name), options)
+}
+
+/** Every drive of this user, one after the other: one that stays is no reason to leave the others. */
+export async function runUnmountAll(options: UnmountOptions): Promise<void> {
+  const own = (await findMounts()).filter((found) => isOwn(found))
+  if (own.length === 0) console.error('docmount: no drive is mounted')
+  for (const found of own) {
+    try {
+      await unmountDrive(found, options)
+    } catch (error) {
+      process.exitCode = reportError(error)
+    }
   }
+}
+
+/** In a folder of a drive a project's name is no path there. */
+async function driveNamed(name: string): Promise<FoundMount> {
+  const isWord = !name.includes('/')
+  const place = await findDrive(name)
+  if (place.path === '/') return place.found
+  const ofProject = isWord ? await findDriveOf(name) : undefined
+  if (ofProject !== undefined) return ofProject
+  const { mountpoint } = place.found
+  throw new DaemonError(
+    `${name} lies on the drive ${mountpoint}; run: docmount unmount ${shellWord(mountpoint)}`,
+  )
+}
+
+async function unmountDrive(found: FoundMount, options: UnmountOptions): Promise<void> {
   if (found.isDaemonAlive) await unmountLive(found, options)
   else await clearAway(found)
 }
@@ -37,7 +66,7 @@ async function unmountLive(found: FoundMount, options: UnmountOptions): Promise<
   const answer = await askDrive(
     found,
     'unmount',
-    { force: options.force, timeoutMs },
+    { force: options.force, timeoutMs, busyMs },
     { onProgress: line.show, signal: interruptSignal() },
   ).finally(line.clear)
   if (answer.isDetached) {
@@ -51,12 +80,18 @@ async function unmountLive(found: FoundMount, options: UnmountOptions): Promise<
   }
 }
 
+function describeUnknown({ mountpoint, mount }: FoundMount): string {
+  return mount?.owner === process.getuid?.()
+    ? `${mountpoint} is served by a docmount that was started with another home folder; run this as it was started`
+    : `${mountpoint} is served by another user's docmount (user ${mount?.owner}); only that user can unmount it`
+}
+
 /** No daemon is left to ask. */
 async function clearAway(found: FoundMount): Promise<void> {
   const { mountpoint, mount, record } = found
   if (mount !== undefined) {
     if (!(await isDisconnected(mountpoint))) {
-      throw new DaemonError(`${mountpoint} is served by another user's docmount; run this as that user`)
+      throw new DaemonError(describeUnknown(found))
     }
     await unmount(mountpoint, { lazy: true })
   }

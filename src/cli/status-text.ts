@@ -2,45 +2,76 @@
 
 import type { MountStatus } from '../daemon/control-protocol.ts'
 import type { LeftFolder } from '../daemon/left-behind.ts'
+import type { Unsent, UnsentState } from '../fs/status.ts'
 import { formatBytes } from './durations.ts'
+import { firstTen } from './first-ten.ts'
 import { leftLines, leftSummary, wayOn } from './left-text.ts'
 import { printable } from './output.ts'
 import { pinLine } from './pin-text.ts'
-import { unsentLine } from './unsent-text.ts'
+import { unsentLine, unsentSum } from './unsent-text.ts'
 
 /** A drive that is live, in its lines. */
 export function describeDrive(shown: MountStatus): string {
   const head = `${shown.mountpoint}  ${shown.project} at ${shown.baseUrl}  ${shown.state}`
-  const facts = [
-    shown.away === undefined
-      ? `service ${shown.service}`
-      : `service away since ${new Date(shown.away.since).toISOString()} (${shown.away.reason}): what is shown may be old`,
-    ...(shown.readOnly ? ['read-only'] : []),
-    shown.unsent.length === 0
-      ? 'everything sent'
-      : `${shown.unsent.length} not sent (${formatBytes(shown.unsentBytes)})`,
-    ...(shown.scratchFiles > 0 ? [`${shown.scratchFiles} temporary files on this machine only`] : []),
-    ...(shown.oddEntries.leftOut > 0
-      ? [
-          `${shown.oddEntries.leftOut} entries that the service lists cannot be shown (the log names the folders)`,
-        ]
-      : []),
-    ...(shown.refusedNames.length > 0 ? [`${shown.refusedNames.length} refused for their type`] : []),
-    ...(shown.conflicts > 0 ? [`${shown.conflicts} conflicts, kept beside the documents`] : []),
-  ]
   const places = [`process ${shown.pid}`, `driver ${shown.driver}`, `state ${shown.stateDir}`]
   if (shown.webdav !== undefined)
     places.push(
       `WebDAV ${shown.webdav.url}/ (user ${shown.webdav.user}, password in ${shown.webdav.passwordFile})`,
     )
   if (shown.logFile !== undefined) places.push(`log ${shown.logFile}`)
-  const unsent = shown.unsent.map((change) => `    ${unsentLine(change)}`)
-  const local = shown.localOnly.map(
-    ({ path, bytes, why }) => `    ${path}  on this machine only (${formatBytes(bytes)}): ${why}`,
+  const lines = [
+    ...firstTen(byUrgency(shown.unsent).map(unsentLine)),
+    ...shown.pins.map(pinLine),
+    ...firstTen(localLines(shown)),
+    ...refusedLines(shown),
+    ...conflictLines(shown),
+    ...lostLines(shown),
+  ]
+  return [
+    head,
+    `  ${factsOf(shown).join(' · ')}`,
+    ...lines.map((line) => `    ${line}`),
+    `  ${places.join(' · ')}`,
+  ].join('\n')
+}
+
+const urgency: Readonly<Record<UnsentState, number>> = { refused: 0, sending: 1, retrying: 2, pending: 3 }
+
+/** What waits for a person first, then what moves. */
+function byUrgency(unsent: readonly Unsent[]): Unsent[] {
+  return unsent.toSorted((a, b) => urgency[a.state] - urgency[b.state])
+}
+
+function factsOf(shown: MountStatus): string[] {
+  const { away, service, unsent, scratchFiles, refusedNames, oddEntries, conflicts } = shown
+  return [
+    away === undefined
+      ? `service ${service}`
+      : `service away since ${new Date(away.since).toISOString()} (${away.reason}): what is shown may be old`,
+    ...(shown.readOnly ? ['read-only'] : []),
+    unsent.length === 0 ? 'everything sent' : unsentSum(unsent),
+    ...counted(scratchFiles, 'temporary file', 'temporary files', ' on this machine only'),
+    ...counted(
+      oddEntries.leftOut,
+      'entry',
+      'entries',
+      ' that the service lists cannot be shown (the log names the folders)',
+    ),
+    ...counted(refusedNames.length, 'name', 'names', ' refused: types the service does not take'),
+    ...counted(conflicts, 'conflict', 'conflicts', ', kept beside the documents'),
+  ]
+}
+
+function counted(count: number, one: string, many: string, rest: string): string[] {
+  return count === 0 ? [] : [`${count} ${count === 1 ? one : many}${rest}`]
+}
+
+/** Those that stay first: the others become documents, or go with their program. */
+function localLines({ localOnly, scratch }: MountStatus): string[] {
+  const lasting = new Set(localOnly.map(({ path }) => path))
+  return [...localOnly, ...scratch.filter(({ path }) => !lasting.has(path))].map(
+    ({ path, bytes, why }) => `${printable(path)}  on this machine only (${formatBytes(bytes)}): ${why}`,
   )
-  const pins = shown.pins.map((pin) => `    ${pinLine(pin)}`)
-  const lines = [...unsent, ...pins, ...local, ...refusedLines(shown), ...lostLines(shown)]
-  return [head, `  ${facts.join(' · ')}`, ...lines, `  ${places.join(' · ')}`].join('\n')
 }
 
 /** The latest first; nothing of them is here. */
@@ -48,28 +79,32 @@ function refusedLines({ refusedNames }: MountStatus): string[] {
   if (refusedNames.length === 0) return []
   const lines = refusedNames
     .toReversed()
-    .map(({ path, what }) => `    ${printable(path)}  refused: the service takes no ${what}`)
+    .map(({ path, what }) => `${printable(path)}  refused: the service takes no ${what}`)
   return [
     ...firstTen(lines),
-    '    what is refused is not on the drive: save it in another format, or mount with --unsupported-as MIMETYPE',
-    '    (docmount types lists what is taken)',
+    'what is refused is not on the drive: save it in another format, or mount with --unsupported-as MIMETYPE',
+    '(docmount types lists what is taken)',
   ]
 }
 
-/** The first ten lines, and how many more there are. */
-function firstTen(lines: readonly string[]): string[] {
-  const more = lines.length - 10
-  return more <= 0 ? [...lines] : [...lines.slice(0, 10), `    and ${more} more`]
+function conflictLines({ conflictCopies }: MountStatus): string[] {
+  if (conflictCopies.length === 0) return []
+  const lines = conflictCopies.map(
+    ({ path, copy }) => `${printable(path)}  conflict: another version is kept as ${printable(copy)}`,
+  )
+  return [...firstTen(lines), 'take over what you need of the other version, then delete it']
 }
 
 /** What is here and belongs nowhere: nothing is deleted that was not understood. */
 function lostLines({ lost, damaged, mountpoint }: MountStatus): string[] {
-  const lines = lost.map(
-    ({ file, path, name, bytes }) =>
-      `    ${printable(path ?? `${name} (never closed)`)}  lost+found  ${formatBytes(bytes)}  ${file}`,
+  const lines = firstTen(
+    lost.map(
+      ({ file, path, name, bytes }) =>
+        `${printable(path ?? `${name} (never closed)`)}  lost+found  ${formatBytes(bytes)}  ${file}`,
+    ),
   )
-  if (lines.length > 0) lines.push(`    docmount recover --lost ${mountpoint} FOLDER takes it out`)
-  return [...lines, ...damaged.map((file) => `    damaged, set aside: ${file}`)]
+  if (lines.length > 0) lines.push(`docmount recover --lost ${mountpoint} FOLDER takes it out`)
+  return [...lines, ...damaged.map((file) => `damaged, set aside: ${file}`)]
 }
 
 /** What a drive left that is not mounted. */
@@ -79,7 +114,7 @@ export function describeLeft(folder: LeftFolder): string {
     drive === undefined
       ? `${stateDir}  unmounted`
       : `${drive.mountpoint}  ${drive.project} at ${drive.baseUrl}  unmounted`
-  const lines = leftLines(left).map((line) => `    ${line}`)
+  const lines = firstTen(leftLines(left)).map((line) => `    ${line}`)
   const places = drive === undefined ? [] : [`  state ${stateDir}`]
   return [head, `  ${leftSummary(left)}`, ...lines, `  ${wayOn(folder)}`, ...places].join('\n')
 }

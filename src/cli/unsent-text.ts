@@ -2,6 +2,7 @@
 
 import type { Unsent } from '../fs/status.ts'
 import { formatBytes } from './durations.ts'
+import { firstTen } from './first-ten.ts'
 import { printable } from './output.ts'
 
 /** One line per change: `/a.pdf  replace  retrying  1.2 MiB  (PUT /a.pdf: 500 …; next try 12:30:01)`. */
@@ -10,19 +11,36 @@ export function unsentLine(unsent: Unsent): string {
   const reasons: string[] = []
   if (lastError !== undefined) reasons.push(lastError)
   if (nextAttemptAt !== undefined) reasons.push(`next try ${clock(nextAttemptAt)}`)
-  const size = bytes > 0 ? [formatBytes(bytes)] : []
+  const size = state === 'sending' && bytes > 0 ? [sentOf(unsent)] : bytes > 0 ? [formatBytes(bytes)] : []
   const why = reasons.length > 0 ? [`(${reasons.join('; ')})`] : []
   return [printable(path), action, state, ...size, ...why].join('  ')
+}
+
+/** How far an upload is: `1.0 MiB of 4.0 MiB (25 %)`. */
+export function sentOf({ sentBytes, bytes }: Pick<Unsent, 'sentBytes' | 'bytes'>): string {
+  if (bytes === 0) return formatBytes(0)
+  const sent = Math.min(sentBytes, bytes)
+  return `${formatBytes(sent)} of ${formatBytes(bytes)} (${Math.floor((100 * sent) / bytes)} %)`
+}
+
+/** All of them in one: `60 not sent (34.0 MiB, 3.1 MiB of it on its way)`. */
+export function unsentSum(unsent: readonly Unsent[]): string {
+  const bytes = unsent.reduce((sum, change) => sum + change.bytes, 0)
+  const sent = unsent.reduce((sum, change) => sum + Math.min(change.sentBytes, change.bytes), 0)
+  const onItsWay = sent === 0 ? '' : `, ${formatBytes(sent)} of it on its way`
+  return `${unsent.length} not sent (${formatBytes(bytes)}${onItsWay})`
 }
 
 /** What to tell somebody whose drive ended with work left. */
 export function describeLeftUnsent(unsent: readonly Unsent[], stateDir: string | undefined): string {
   const count = unsent.length === 1 ? '1 change is' : `${unsent.length} changes are`
   const where = stateDir === undefined ? '' : ` in ${stateDir}`
-  const lines = unsent.map((change) => {
-    const spool = change.spoolFile === undefined ? '' : `\n    content: ${change.spoolFile}`
-    return `  ${unsentLine(change)}${spool}`
-  })
+  const lines = firstTen(
+    unsent.map((change) => {
+      const spool = change.spoolFile === undefined ? '' : `\n    content: ${change.spoolFile}`
+      return `${unsentLine(change)}${spool}`
+    }),
+  ).map((line) => `  ${line}`)
   return [`${count} not sent; kept${where} and sent after the next mount:`, ...lines].join('\n')
 }
 

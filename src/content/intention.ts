@@ -53,6 +53,8 @@ export interface Intention extends IntentionDraft {
   attempts: number
   /** How long ago this run of the program first tried it (ms). Not journaled. */
   triedForMs: number
+  /** How much of the content this attempt has sent, in bytes. Not journaled. */
+  sentBytes: number
   lastError: string | undefined
   /** The name of the errno that callers are told of a refusal. */
   errorErrno: string | undefined
@@ -75,6 +77,7 @@ export function intend(id: number, draft: IntentionDraft, now: number): Intentio
     notBefore: now + (draft.restMs ?? 0),
     attempts: 0,
     triedForMs: 0,
+    sentBytes: 0,
     lastError: undefined,
     errorErrno: undefined,
     isRefused: false,

@@ -13,7 +13,10 @@ export function createControlHandlers(session: Promise<MountSession>): ControlHa
   return {
     status: async ({ path }) => {
       const live = await session
-      return { mount: live.status(), unsent: live.fileSystem.unsent(path ?? '/') }
+      const { fileSystem } = live
+      if (path === undefined) await fileSystem.lookAgain()
+      const place = path === undefined ? undefined : await fileSystem.place(path)
+      return { mount: live.status(), unsent: fileSystem.unsent(path ?? '/'), place }
     },
     wait: async ({ path, timeoutMs = longestMs }, { signal }) => {
       const { fileSystem } = await session

@@ -2,7 +2,7 @@
 // the daemon hangs up. Hanging up first takes the question back.
 
 import type { CacheStatus, FetchAnswer, FetchProgress, PinAnswer, PinStatus } from '../fs/pins/pin-status.ts'
-import type { FileSystemStatus, Unsent } from '../fs/status.ts'
+import type { FileSystemStatus, Place, Unsent } from '../fs/status.ts'
 import type { DoorName, WebdavAddress } from './session-door.ts'
 
 /**
@@ -47,7 +47,8 @@ export interface ControlCommands {
   status: {
     input: { path?: string }
     progress: never
-    answer: { mount: MountStatus; unsent: readonly Unsent[] }
+    /** `place` of the path, where one was given. */
+    answer: { mount: MountStatus; unsent: readonly Unsent[]; place?: Place | undefined }
   }
   wait: { input: { path: string; timeoutMs?: number }; progress: never; answer: Record<string, never> }
   refresh: { input: { path: string }; progress: never; answer: Record<string, never> }
@@ -65,7 +66,11 @@ export interface ControlCommands {
     progress: never
     answer: { files: readonly string[] }
   }
-  unmount: { input: { force: boolean; timeoutMs: number }; progress: UnmountProgress; answer: UnmountAnswer }
+  unmount: {
+    input: { force: boolean; timeoutMs: number; busyMs?: number }
+    progress: UnmountProgress
+    answer: UnmountAnswer
+  }
 }
 
 export type ControlCommand = keyof ControlCommands

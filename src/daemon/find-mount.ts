@@ -25,6 +25,11 @@ export interface PathOnMount {
   readonly path: string
 }
 
+/** False for a drive that another user mounted. */
+export function isOwn({ record, mount }: FoundMount, uid: number | undefined = process.getuid?.()): boolean {
+  return record !== undefined || mount?.owner === undefined || mount.owner === uid
+}
+
 /** All drives of this user, and those of others that the mount table shows. */
 export async function findMounts(runtimeDir: string = runtimeFolder()): Promise<readonly FoundMount[]> {
   const mounts = (await readMountinfo()).filter(({ type }) => type === docmountType)

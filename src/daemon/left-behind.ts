@@ -62,10 +62,7 @@ function rowsOf(journal: JournalContent, spoolDir: string): Pick<LeftBehind, 'un
   const sizeOf = (spool: string): number | undefined =>
     journal.contents.get(spool)?.length ?? statSync(join(spoolDir, spool), { throwIfNoEntry: false })?.size
   return {
-    // Content leaves the spool when the service has it: a row that a power cut brought back stands for nothing.
-    unsent: journal.intentions
-      .filter(({ spool }) => spool === undefined || sizeOf(spool) !== undefined)
-      .map((intention) => unsentOf(intention, facts)),
+    unsent: journal.intentions.map((intention) => unsentOf(intention, facts)),
     localOnly: journal.scratch.flatMap(({ path, spool }) => {
       // What its program alone wants is nothing that is missed.
       const isDropping = whyLocal(basename(path), () => false) !== undefined

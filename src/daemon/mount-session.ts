@@ -9,7 +9,7 @@ import type { Log } from '../log.ts'
 import type { MountStatus, SessionState, UnmountAnswer, UnmountProgress } from './control-protocol.ts'
 import { DaemonError } from './daemon-error.ts'
 import type { MountRecord } from './mount-record.ts'
-import { describeMountUsers, findMountUsers } from './mount-users.ts'
+import { describeMountUsers, findMountUsers, findNestedMounts } from './mount-users.ts'
 
 export interface SessionParts {
   readonly record: MountRecord
@@ -29,6 +29,8 @@ export interface SessionEnd {
 export interface StopOptions {
   /** For sending and for a busy mount together. */
   readonly timeoutMs: number
+  /** How long the programs that use the mount may take to leave it. Default: `timeoutMs`. */
+  readonly busyMs?: number
   /** Detaches a busy mount instead of waiting for its users. */
   readonly force: boolean
   readonly onProgress?: (progress: UnmountProgress) => void
@@ -65,6 +67,7 @@ export class MountSession {
   #isKernelGone = false
   #stopping: Stopping | undefined
   #deadlineMs = Infinity
+  #busyMs = Infinity
 
   constructor(parts: SessionParts) {
     this.record = parts.record
@@ -100,6 +103,7 @@ export class MountSession {
    */
   async stop(options: StopOptions): Promise<UnmountAnswer> {
     this.#deadlineMs = performance.now() + Math.min(options.timeoutMs, longestMs)
+    this.#busyMs = options.busyMs ?? Infinity
     this.#isForced ||= options.force
     if (this.#isKernelGone && this.#stopping === undefined) return this.#finishWithin(options)
     if (options.onProgress !== undefined) this.#listeners.add(options.onProgress)
@@ -158,6 +162,7 @@ export class MountSession {
 
   /** True when the mount had to be detached under its users. */
   async #letGo(cancel: AbortSignal): Promise<boolean> {
+    const busyUntilMs = performance.now() + this.#busyMs
     for (;;) {
       try {
         await this.#mounted.unmount({ lazy: false })
@@ -168,18 +173,25 @@ export class MountSession {
           await this.#mounted.unmount({ lazy: true })
           return true
         }
-        await this.#reportBusy(error)
+        await this.#reportBusy(error, Math.min(busyUntilMs, this.#deadlineMs))
         await endedOrAborted(sleep(busyRetryMs), [cancel, this.#hurry.signal])
         if (cancel.aborted) throw takenBack()
       }
     }
   }
 
-  async #reportBusy(cause: unknown): Promise<void> {
+  async #reportBusy(cause: unknown, untilMs: number): Promise<void> {
     const { mountpoint } = this.record
+    const [nested] = await findNestedMounts(mountpoint)
+    if (nested !== undefined) {
+      throw new DaemonError(
+        `something else is mounted inside ${mountpoint}: unmount ${nested} first, or add --force`,
+        { cause },
+      )
+    }
     const users = describeMountUsers(await findMountUsers(mountpoint), mountpoint)
     this.#tell({ busy: users })
-    if (performance.now() < this.#deadlineMs) return
+    if (performance.now() < untilMs) return
     throw new DaemonError(`${mountpoint} is in use by ${users}; close it there, or add --force`, { cause })
   }
 

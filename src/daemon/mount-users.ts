@@ -2,6 +2,7 @@
 // never reach the mount, unlike ps and lsof, which hang on a wedged one.
 
 import { readFile, readdir, readlink } from 'node:fs/promises'
+import { readMountinfo } from '../fuse/mountinfo.ts'
 import { isAtOrUnder } from './path-inside.ts'
 
 export interface MountUser {
@@ -43,5 +44,22 @@ async function findHeldPath(pid: number, mountpoint: string): Promise<string | u
     const target = await readlink(`/proc/${pid}/${link}`).catch(() => undefined)
     if (target !== undefined && isAtOrUnder(target, mountpoint)) return target
   }
-  return undefined
+  return findMappedPath(pid, mountpoint)
+}
+
+/** A file may be closed and still be mapped into memory. */
+async function findMappedPath(pid: number, mountpoint: string): Promise<string | undefined> {
+  const maps = await readFile(`/proc/${pid}/maps`, 'utf8').catch(() => '')
+  if (!maps.includes(mountpoint)) return undefined
+  // The sixth field, which may hold spaces.
+  const paths = maps.split('\n').map((line) => line.split(/ +/).slice(5).join(' '))
+  return paths.find((path) => isAtOrUnder(path, mountpoint))
+}
+
+/** What is mounted inside a mount keeps it busy too. */
+export async function findNestedMounts(mountpoint: string): Promise<readonly string[]> {
+  const lines = await readMountinfo()
+  return lines
+    .map((line) => line.mountpoint)
+    .filter((path) => path !== mountpoint && isAtOrUnder(path, mountpoint))
 }

@@ -7,7 +7,7 @@ import type { Notice } from './notice.ts'
 import type { CacheStatus, FetchAnswer, FetchProgress, PinAnswer, PinStatus } from './pins/pin-status.ts'
 import type { OperationRecord } from './traced.ts'
 import type { Notifier, Operations } from './operations.ts'
-import type { DrainProgress, FileSystemStatus, Unsent } from './status.ts'
+import type { DrainProgress, FileSystemStatus, Place, Unsent } from './status.ts'
 
 export interface FileSystemOptions {
   readonly files: Files
@@ -49,6 +49,10 @@ export interface FileSystem extends Operations {
   /** From now on changes found in the service are told to this door. */
   attachNotifier(notifier: Notifier): void
   status(): FileSystemStatus
+  /** What is true of one path; asks the service where no listing is fresh. Never throws. */
+  place(path: string): Promise<Place>
+  /** Looks again where `status` names what may be gone by now. Never throws. */
+  lookAgain(): Promise<void>
   /** Changes not sent yet at or under a path. */
   unsent(path: string): readonly Unsent[]
   /** Resolves when nothing at or under the path is unsent; rejects with ETIMEDOUT, or with the refusal. */

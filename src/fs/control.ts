@@ -9,17 +9,16 @@ import { waitForJob, type Job } from '../content/commit/job.ts'
 import { ErrnoError } from '../errno-error.ts'
 import { concerns } from '../content/intention.ts'
 import { isKept } from './tree/node-table.ts'
-import { localFiles } from './unsent/local-only.ts'
+import { localFiles, whyHere } from './unsent/local-only.ts'
 import type { Node } from './tree/node.ts'
-import type { DrainProgress, FileSystemStatus, Unsent } from './status.ts'
+import type { DrainProgress, FileSystemStatus, LocalFile, Unsent } from './status.ts'
 import type { Superblock } from './superblock.ts'
 import { unsentOf } from './unsent/unsent-of.ts'
 
 export function status(sb: Superblock): FileSystemStatus {
   const unsent = [...sb.queue.jobs()].map((job) => unsentJob(sb, job))
-  let scratchFiles = 0
-  for (const node of sb.tree.nodes.all())
-    if (node.isScratch && node.folder === undefined && isKept(node)) scratchFiles++
+  const scratch = scratchFiles(sb)
+  const conflictCopies = sb.conflicts.list(sb)
   return {
     project: sb.files.project,
     readOnly: sb.settings.readOnly,
@@ -28,11 +27,13 @@ export function status(sb: Superblock): FileSystemStatus {
     away: sb.files.reach.absence,
     unsent,
     unsentBytes: bytesOf(unsent),
-    scratchFiles,
+    scratchFiles: scratch.length,
+    scratch,
     localOnly: localFiles(sb),
     refusedNames: sb.refusedNames.list((path) => isThere(sb, path)),
-    conflicts: sb.journal.counter('conflicts'),
     pins: sb.pins.status(),
+    conflictCopies,
+    conflicts: sb.journal.counter('conflicts') + conflictCopies.length,
     lost: sb.lost.list(),
     damaged: damagedIn(sb.settings.stateDir),
     oddEntries: sb.tree.source.oddEntries,
@@ -42,6 +43,14 @@ export function status(sb: Superblock): FileSystemStatus {
     stateDir: sb.settings.stateDir,
     cacheDir: sb.settings.cacheDir,
   }
+}
+
+function scratchFiles(sb: Superblock): LocalFile[] {
+  const files: LocalFile[] = []
+  for (const node of sb.tree.nodes.all())
+    if (node.isScratch && node.folder === undefined && isKept(node))
+      files.push({ path: node.path, bytes: node.size ?? 0, why: whyHere(node) })
+  return files
 }
 
 /** True where a name is known to be there, as far as can be said without asking. */
@@ -62,8 +71,16 @@ export function unsentUnder(sb: Superblock, path: string): readonly Unsent[] {
   return sb.queue.jobsUnder(path).map((job) => unsentJob(sb, job))
 }
 
+/** The latest change of this very path that the service has not got yet. */
+export function unsentAt(sb: Superblock, path: string): Unsent | undefined {
+  const job = sb.queue.find(path)
+  return job === undefined ? undefined : unsentJob(sb, job)
+}
+
 function unsentJob(sb: Superblock, { intention, isRunning }: Job): Unsent {
-  return unsentOf(intention, { isRunning, now: sb.clock.wall(), spoolDir: sb.spool.dir })
+  // An attempt may take its time to learn that nobody is there.
+  const isSending = isRunning && !sb.files.reach.isAway
+  return unsentOf(intention, { isRunning: isSending, now: sb.clock.wall(), spoolDir: sb.spool.dir })
 }
 
 function bytesOf(unsent: readonly Unsent[]): number {

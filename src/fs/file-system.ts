@@ -11,6 +11,7 @@ import type { FilesystemStatistics } from './operations.ts'
 import { cacheStatus, clearCache } from './pins/cache.ts'
 import { fetchOnce } from './pins/fetch-once.ts'
 import { withPins } from './pins/follow-rename.ts'
+import { placeOf } from './place.ts'
 import { readOnly } from './read-only.ts'
 import { rename } from './calls/rename.ts'
 import { rmdir } from './calls/rmdir.ts'
@@ -89,6 +90,8 @@ function operationsOf(sb: Superblock): FileSystem {
       sb.tree.notifier = notifier
     },
     status: () => status(sb),
+    place: (path) => placeOf(sb, path),
+    lookAgain: () => sb.conflicts.look(sb),
     unsent: (path) => unsentUnder(sb, path),
     wait: (path, how) => wait(sb, path, how),
     refresh: (path) => refresh(sb, path),

@@ -12,6 +12,7 @@ import { Journal } from '../content/spool/journal.ts'
 import { PresignedUrls } from '../content/read/presigned-urls.ts'
 import { SavedListings } from '../content/spool/saved-listings.ts'
 import { Spool } from '../content/spool/spool.ts'
+import { ConflictCopies } from './conflict-copies.ts'
 import { createClock } from '../clock.ts'
 import { silentLog } from '../log.ts'
 import { AttributeStore } from './tree/attribute-store.ts'
@@ -123,6 +124,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     },
     log,
   })
+  const conflicts = new ConflictCopies(journal, clock)
   const committer = new Committer({
     files,
     spool,
@@ -140,7 +142,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     },
     save: (intention) => journal.saveIntention(intention),
     conflictKept: (path, copy) => {
-      journal.increment('conflicts')
+      conflicts.kept(path, copy)
       log.warn({ path, copy }, 'another client changed it too: their version is kept beside ours')
       tell({ kind: 'conflict', path, copy })
       // Asked for anew: the copy shows at once, not when the listing is old.
@@ -190,7 +192,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     owners: new Map(), references: new Map(), resting: new Map(), claims: new Claims({ journal, spool, log }),
     localOnly: new LocalOnly(settings.settleAfterMs, clock, (node) => settle(sb, node)),
     lost: new LostAndFound(settings.stateDir), tell,
-    refusedNames: new RefusedNames({ types, clock, log, tell }),
+    refusedNames: new RefusedNames({ types, clock, log, tell }), conflicts,
   } // prettier-ignore
   // Whatever waits for a service that was out of reach goes on as soon as it answers again.
   files.reach.onChange((state, before) => {

@@ -21,6 +21,8 @@ export interface Unsent {
   readonly state: UnsentState
   /** Bytes to send; 0 for a delete. */
   readonly bytes: number
+  /** How many of them are on their way; nothing counts before the service has answered. */
+  readonly sentBytes: number
   readonly attempts: number
   readonly lastError: string | undefined
   /** ISO times. */
@@ -37,6 +39,30 @@ export interface LocalFile {
   /** Why it is not sent, in words. */
   readonly why: string
 }
+
+/** Another client's version of `path`, kept beside it as `copy`. */
+export interface ConflictCopy {
+  readonly path: string
+  readonly copy: string
+  /** ISO time. */
+  readonly at: string
+}
+
+/**
+ * What is true of one path.
+ * - `stored`: the service has it, since `since` (as it tells), with so many bytes; either may be untold.
+ * - `unsent`: on its way; `unsent` says how far.
+ * - `refused`: the service said no; `unsent` where the content is kept here.
+ * - `here`: on this machine only.
+ * - `unknown`: nobody can be asked now.
+ */
+export type Place =
+  | { readonly state: 'stored'; readonly bytes: number | undefined; readonly since: string | undefined }
+  | { readonly state: 'folder' | 'absent' }
+  | { readonly state: 'unsent'; readonly unsent: Unsent }
+  | { readonly state: 'refused'; readonly why: string; readonly unsent: Unsent | undefined }
+  | { readonly state: 'here'; readonly why: string; readonly bytes: number }
+  | { readonly state: 'unknown'; readonly why: string }
 
 /** A document that could not be saved here. */
 export interface RefusedName {
@@ -62,10 +88,15 @@ export interface FileSystemStatus {
   readonly unsentBytes: number
   /** Local-only files: editors' temporaries and what is named in `localOnly`. */
   readonly scratchFiles: number
+  /** All of them, whatever their age. */
+  readonly scratch: readonly LocalFile[]
   /** What has been on this machine only for more than a minute. */
   readonly localOnly: readonly LocalFile[]
   /** Names that were refused for their type in the last 24 hours, at most 1,000: nothing of them is here. */
   readonly refusedNames: readonly RefusedName[]
+  /** Versions of others that are kept beside ours and still there. */
+  readonly conflictCopies: readonly ConflictCopy[]
+  /** How many, with those an earlier docmount counted and did not name. */
   readonly conflicts: number
   /** What is pinned, and how much of it is here. */
   readonly pins: readonly PinStatus[]

@@ -11,6 +11,7 @@ import type { SavedListings } from '../content/spool/saved-listings.ts'
 import type { LostAndFound } from '../content/spool/lost-and-found.ts'
 import type { Spool } from '../content/spool/spool.ts'
 import type { Clock } from '../clock.ts'
+import type { ConflictCopies } from './conflict-copies.ts'
 import type { Log } from '../log.ts'
 import type { AttributeStore } from './tree/attribute-store.ts'
 import type { Owner } from './tree/attributes.ts'
@@ -60,6 +61,7 @@ export interface Superblock {
   readonly pins: Pins
   readonly types: TypePolicy
   readonly refusedNames: RefusedNames
+  readonly conflicts: ConflictCopies
   readonly attributes: AttributeStore
   readonly owner: Owner
   readonly clock: Clock

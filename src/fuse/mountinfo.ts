@@ -8,6 +8,10 @@ export interface MountLine {
   readonly device: string
   readonly mountpoint: string
   readonly type: string
+  /** As the filesystem's driver was told. */
+  readonly source: string
+  /** The user who mounted it, where it is a FUSE filesystem. */
+  readonly owner: number | undefined
 }
 
 /** What both drivers mount as. */
@@ -40,9 +44,17 @@ export function parseMountinfo(text: string): MountLine[] {
   for (const line of text.split('\n')) {
     const fields = line.split(' ')
     const [id, , device, , mountpoint] = fields
-    const type = fields[fields.indexOf('-', 6) + 1]
+    const [type, source, options = ''] = fields.slice(fields.indexOf('-', 6) + 1)
     if (device === undefined || mountpoint === undefined || type === undefined) continue
-    lines.push({ id: Number(id), device, mountpoint: unescape(mountpoint), type })
+    const owner = /(?:^|,)user_id=(\d+)/.exec(options)?.[1]
+    lines.push({
+      id: Number(id),
+      device,
+      mountpoint: unescape(mountpoint),
+      type,
+      source: unescape(source ?? ''),
+      owner: owner === undefined ? undefined : Number(owner),
+    })
   }
   return lines
 }

@@ -103,8 +103,15 @@ test('the mount table is read with its escapes and optional fields', () => {
     '',
   ].join('\n')
   expect(parseMountinfo(text)).toEqual([
-    { id: 36, device: '0:45', mountpoint: '/mnt/a b\\c', type: 'fuse.docmount' },
-    { id: 37, device: '0:46', mountpoint: '/mnt/plain', type: 'ext4' },
+    {
+      id: 36,
+      device: '0:45',
+      mountpoint: '/mnt/a b\\c',
+      type: 'fuse.docmount',
+      source: 'docmount:x',
+      owner: 0,
+    },
+    { id: 37, device: '0:46', mountpoint: '/mnt/plain', type: 'ext4', source: '/dev/vda', owner: undefined },
   ])
 })
 

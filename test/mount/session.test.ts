@@ -59,7 +59,7 @@ async function records(): Promise<readonly MountRecord[]> {
 }
 
 async function mountDrive(...args: readonly string[]): Promise<MountRecord> {
-  const { code, stderr } = await docmount('mount', project, drive, ...args)
+  const { code, stderr } = await docmount('mount', '--quiet', project, drive, ...args)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const [record] = await records()
   if (record === undefined) throw new Error('no record was written')

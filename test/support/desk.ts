@@ -56,7 +56,7 @@ export async function startDesk(): Promise<Desk> {
     async mount(name, ...args) {
       const mountpoint = join(home, name)
       await mkdir(mountpoint, { recursive: true })
-      const { code, stderr } = await desk.docmount('mount', project, mountpoint, ...args)
+      const { code, stderr } = await desk.docmount('mount', '--quiet', project, mountpoint, ...args)
       if (code !== 0 || stderr !== '') throw new Error(`mount: exit code ${code}: ${stderr}`)
       return mountpoint
     },

@@ -1,23 +1,29 @@
 // `docmount status`: what is mounted and what is not sent yet.
 
 import type { Command } from 'commander'
+import type { StatusOptions } from '../run-status.ts'
 
 const help = `
 Examples:
   $ docmount status                        all drives
   $ docmount status ~/acme/report.pdf      is this document with the service?
+  $ docmount status --watch                drawn anew every second, until Ctrl-C
   $ docmount status ~/acme --json | jq .unsentBytes`
 
 export function register(program: Command): void {
   program
     .command('status')
     .summary('show the drives and what is not sent yet')
-    .description('Shows every drive, one drive, or the state of one document.')
+    .description(
+      'Shows every drive of yours, also what is not sent of those that are not mounted, one drive, or the state of one document.',
+    )
     .argument('[path]', 'a mountpoint, or a path on a drive')
+    .option('--all', 'other users’ drives too')
+    .option('--watch', 'show it again whenever it changes, until Ctrl-C')
     .option('--json', 'print JSON: one object for a path, an array for all drives')
     .addHelpText('after', help)
-    .action(async (path: string | undefined, options: { json?: boolean }) => {
+    .action(async (path: string | undefined, options: StatusOptions) => {
       const { runStatus } = await import('../run-status.ts')
-      await runStatus(path, options.json === true)
+      await runStatus(path, options)
     })
 }

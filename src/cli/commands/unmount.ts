@@ -3,13 +3,24 @@
 import type { Command } from 'commander'
 import { parseWaitMs } from '../durations.ts'
 import { quietOption } from '../progress.ts'
+import { UsageError } from '../usage-error.ts'
+
+interface UnmountCommandOptions {
+  readonly force?: boolean
+  readonly timeout?: number
+  readonly all?: boolean
+  readonly quiet?: boolean
+}
 
 const help = `
 Sends until done or out of time; what stays unsent is kept, named,
-and sent after the next mount. Ctrl-C takes the wish back: the drive stays.
+and sent after the next mount. Programs that use the drive have ten
+seconds to leave, then they are named and the drive stays. Ctrl-C takes the wish back: the drive stays.
 
 Examples:
   $ docmount unmount ~/acme
+  $ docmount unmount acme                        the drive of this project
+  $ docmount unmount --all
   $ docmount unmount ~/acme --timeout 30s        send for at most 30 seconds
   $ docmount unmount ~/acme --force              detach although a program still uses it
 
@@ -21,14 +32,23 @@ export function register(program: Command): void {
     .alias('umount')
     .summary('send what is left and unmount')
     .description('Sends what is not sent yet, then unmounts.')
-    .argument('<mountpoint>', 'the folder the drive is mounted at')
+    .argument('[drive]', 'the folder the drive is mounted at, or its project')
+    .option('--all', 'every drive of yours')
     .option('--force', 'do not wait for programs that use the drive')
-    .option('--timeout <duration>', 'for sending and for programs to leave', parseWaitMs, 600_000)
+    .option('--timeout <duration>', 'for sending (default: 10 min)', parseWaitMs)
     .option(...quietOption)
     .addHelpText('after', help)
-    .action(async (mountpoint: string, options: { force?: boolean; timeout: number; quiet?: boolean }) => {
-      const { runUnmount } = await import('../run-unmount.ts')
-      const { force = false, timeout: timeoutMs, quiet } = options
-      await runUnmount(mountpoint, { force, timeoutMs, quiet })
+    .action(async (drive: string | undefined, options: UnmountCommandOptions) => {
+      const { runUnmount, runUnmountAll } = await import('../run-unmount.ts')
+      const { force = false, timeout: timeoutMs = 600_000, quiet } = options
+      const how = { force, timeoutMs, quiet }
+      if (options.all === true) {
+        if (drive !== undefined) throw new UsageError('name one drive, or --all')
+        await runUnmountAll(how)
+        return
+      }
+      if (drive === undefined)
+        throw new UsageError('which drive? Name its folder or its project, or add --all')
+      await runUnmount(drive, how)
     })
 }

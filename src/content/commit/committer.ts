@@ -6,6 +6,7 @@ import { isMimetype, type Mimetype } from '../../api/mimetypes.ts'
 import type { Files, RemoteFile, Upload } from '../../api/types.ts'
 import type { Log } from '../../log.ts'
 import { isUriRefusal, keepTheirs } from './conflict.ts'
+import { countSent } from './count-sent.ts'
 import {
   areSameDocuments,
   checked,
@@ -261,9 +262,12 @@ export class Committer {
     let damage: Error | undefined
     const onMismatch = (found: Digest): Error => (damage = damaged(path, otherThan(digest ?? found, found)))
     const open = (): AsyncIterable<Uint8Array> =>
-      digested(
-        digest === undefined ? content.stream() : checked(content.stream(), digest, onMismatch),
-        onSent,
+      countSent(
+        intention,
+        digested(
+          digest === undefined ? content.stream() : checked(content.stream(), digest, onMismatch),
+          onSent,
+        ),
       )
     const mimetype = await this.#mimetypeOf(path, async () => content.read(0, 4096))
     const record = await this.#send(path, mimetype, { kind: 'bytes', size, open }, signal).catch(

@@ -28,6 +28,8 @@ const migrations: readonly string[] = [
   // 3. Spool files that are of no use any more and may still be there, and a checksum of each intention.
   `create table dropped (id integer primary key, spool text not null);
   alter table intention add column seal text;`,
+  // 4. Versions of others that were kept; before they were only counted.
+  `create table conflict (copy text primary key, path text not null, at integer not null) without rowid;`,
 ]
 
 /** The schema this docmount writes. */

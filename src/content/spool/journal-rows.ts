@@ -24,6 +24,14 @@ export interface AttributeRow {
   readonly mtime: RowTime | undefined
 }
 
+/** Another client's version that was kept beside ours. */
+export interface ConflictRow {
+  readonly path: string
+  readonly copy: string
+  /** Epoch ms. */
+  readonly at: number
+}
+
 export interface RowTime {
   readonly sec: number
   readonly nsec: number
@@ -106,6 +114,7 @@ export function intentionOf(row: Row): Intention {
     notBefore: Number(row['not_before']),
     attempts: Number(row['attempts']),
     triedForMs: 0,
+    sentBytes: 0,
     // An older docmount may have kept what the service echoed.
     lastError: lastError === undefined ? undefined : redact(lastError),
     errorErrno: text(row['error_errno']),

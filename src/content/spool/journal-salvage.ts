@@ -14,6 +14,7 @@ const tables: Readonly<Record<string, readonly string[]>> = {
   attribute: ['path', 'fingerprint'],
   counter: ['name', 'value'],
   dropped: ['spool'],
+  conflict: ['copy', 'path', 'at'],
 }
 
 /** Throws where a table, or a column that is always filled in, is missing. */

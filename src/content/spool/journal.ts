@@ -20,6 +20,7 @@ import {
   rowOfScratch,
   scratchOf,
   type AttributeRow,
+  type ConflictRow,
   type Row,
   type ScratchRow,
 } from './journal-rows.ts'
@@ -289,6 +290,23 @@ export class Journal {
 
   removeAttributes(path: string): void {
     this.#run('delete from attribute where path = ?', path)
+  }
+
+  /** Oldest first. */
+  conflicts(): ConflictRow[] {
+    return this.#all('select * from conflict order by at').map((row) => ({
+      path: String(row['path']),
+      copy: String(row['copy']),
+      at: Number(row['at']),
+    }))
+  }
+
+  saveConflict({ path, copy, at }: ConflictRow): void {
+    this.#save('conflict', { copy, path, at })
+  }
+
+  removeConflict(copy: string): void {
+    this.#run('delete from conflict where copy = ?', copy)
   }
 
   counter(name: string): number {

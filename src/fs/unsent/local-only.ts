@@ -140,8 +140,13 @@ export function localFiles(sb: Superblock): LocalFile[] {
   return [...sb.localOnly.lasting()].map(([node, why]) => ({
     path: node.path,
     bytes: node.size ?? 0,
-    why: node.door.writeHandles > 0 ? 'open in a program' : (why ?? reasonByName(node)),
+    why: why === undefined || node.door.writeHandles > 0 ? whyHere(node) : why,
   }))
+}
+
+/** Why a file is on this machine only, as far as its name and its use tell. */
+export function whyHere(node: Node): string {
+  return node.door.writeHandles > 0 ? 'open in a program' : reasonByName(node)
 }
 
 function reasonByName({ parent, name }: Node): string {

@@ -12,12 +12,13 @@ export interface UnsentFacts {
 }
 
 export function unsentOf(intention: Intention, { isRunning, now, spoolDir }: UnsentFacts): Unsent {
-  const { path, spool, size, attempts, lastError, since, notBefore } = intention
+  const { path, spool, size, sentBytes, attempts, lastError, since, notBefore } = intention
   return {
     path,
     action: actionOf(intention),
     state: stateOf(intention, isRunning, now),
     bytes: spool === undefined ? 0 : (size ?? 0),
+    sentBytes: isRunning ? sentBytes : 0,
     attempts,
     lastError,
     since: new Date(since).toISOString(),

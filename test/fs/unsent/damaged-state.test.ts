@@ -191,7 +191,7 @@ describe('what no row names', () => {
     await state.start()
     const given = join(state.stateDir, 'given')
     expect([...(await state.fileSystem.recoverLost(given))].sort()).toEqual(
-      ['escaped.txt', 'same.txt', 'same.txt (2)'].map((name) => join(given, name)),
+      ['also 2/same.txt', 'escaped.txt', 'same.txt'].map((name) => join(given, name)),
     )
   })
 })

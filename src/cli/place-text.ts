@@ -1,0 +1,53 @@
+// What is true of one document, in one sentence.
+
+import type { Place, Unsent } from '../fs/status.ts'
+import { formatBytes } from './durations.ts'
+import { printable } from './output.ts'
+import { sentOf } from './unsent-text.ts'
+
+/** `/a.pdf  with the service since 2026-11-22 12:00:03 (1.2 MiB)` and the like. */
+export function placeLine(path: string, place: Place): string {
+  return `${printable(path)}  ${wordsFor(place)}`
+}
+
+function wordsFor(place: Place): string {
+  switch (place.state) {
+    case 'stored': {
+      const since = place.since === undefined ? '' : ` since ${localTime(place.since)}`
+      return `with the service${since}${place.bytes === undefined ? '' : ` (${formatBytes(place.bytes)})`}`
+    }
+    case 'folder':
+      return 'a folder'
+    case 'absent':
+      return 'not there'
+    case 'unsent':
+      return onItsWay(place.unsent)
+    case 'refused':
+      return place.unsent === undefined
+        ? `refused: ${place.why}`
+        : `refused: ${place.why}; it is kept on this machine: docmount retry sends it again, docmount recover copies it out`
+    case 'here':
+      return `on this machine only (${formatBytes(place.bytes)}): ${place.why}`
+    case 'unknown':
+      return `nobody knows now: ${place.why}`
+  }
+}
+
+function onItsWay(unsent: Unsent): string {
+  const { action, state, bytes, lastError, nextAttemptAt } = unsent
+  if (action === 'delete') return 'deleted here; the service has not been told yet'
+  if (state === 'sending') return `being sent: ${sentOf(unsent)}`
+  const size = bytes === 0 ? '' : ` (${formatBytes(bytes)})`
+  const why = lastError === undefined ? '' : `: ${lastError}`
+  const when = nextAttemptAt === undefined ? '' : ` at ${localTime(nextAttemptAt)}`
+  return state === 'retrying'
+    ? `kept on this machine${size}, tried again${when}${why}`
+    : `kept on this machine${size}, waits to be sent${why}`
+}
+
+/** `2026-11-22 12:00:03` as the clock on the wall shows it. */
+function localTime(iso: string): string {
+  const time = new Date(iso)
+  // The Swedish form is the international one.
+  return Number.isNaN(time.getTime()) ? iso : time.toLocaleString('sv-SE')
+}
