@@ -41,7 +41,7 @@ export interface WebdavDrive {
   remove(): Promise<void>
 }
 
-interface AskOptions {
+export interface AskOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
 }
