@@ -5,6 +5,8 @@ import { write, writeSync } from 'node:fs'
 
 const maxWaitingBytes = 4 * 2 ** 20
 const retryMs = 50
+/** Lines that come within it are written together: a write of its own costs more than a line. */
+const gatherMs = 10
 
 export class LogStream {
   readonly #fd: number
@@ -26,7 +28,12 @@ export class LogStream {
       return
     }
     this.#add(bytes)
-    if (!this.#isWriting) this.#writeAll()
+    if (!this.#isWriting) this.#writeSoon()
+  }
+
+  #writeSoon(): void {
+    this.#isWriting = true
+    setTimeout(() => this.#writeAll(), gatherMs).unref()
   }
 
   #add(bytes: Buffer): void {
@@ -54,7 +61,7 @@ export class LogStream {
         this.#dropped = 0
         this.#add(Buffer.from(line))
       }
-      if (this.#waiting.length > 0) this.#writeAll()
+      if (this.#waiting.length > 0) this.#writeSoon()
     })
   }
 

@@ -5,7 +5,7 @@ import type { ServiceContext } from './context.ts'
 import { createKeyThrottle } from './edge/throttle.ts'
 import { ServiceError } from './service-error.ts'
 import type { ProjectRow } from './store/database.ts'
-import { type KeyScope, findKey, keyIdOf } from './store/keys.ts'
+import { type KeyScope, hashOf, keyIdOf } from './store/keys.ts'
 import { findProject } from './store/projects.ts'
 
 declare module 'fastify' {
@@ -29,9 +29,10 @@ export function authenticate(
   return async (request, reply) => {
     const key = request.headers['x-api-key']
     if (typeof key !== 'string' || key === '') throw new ServiceError(401, 'the X-API-Key header is missing')
-    const keyId = keyIdOf(key)
+    const keyHash = hashOf(key)
+    const keyId = keyIdOf(keyHash)
     throttle(keyId, reply)
-    const found = await findKey(context.store, key)
+    const found = await context.keys.find(keyHash)
     if (found === undefined) throw new ServiceError(401, 'the API key is not valid')
     const now = context.now()
     if (found.expiresAt !== null && found.expiresAt <= now)

@@ -9,6 +9,7 @@ import type { Testing } from './faults/testing.ts'
 import type { Limits } from './limits.ts'
 import type { Metrics } from './observe/metrics.ts'
 import type { KeyUse } from './key-use.ts'
+import type { OpenedKeys } from './opened-keys.ts'
 import type { Store } from './store/database.ts'
 import type { DetachedTrees } from './store/detached-trees.ts'
 import type { Commits } from './store/open-store.ts'
@@ -21,6 +22,8 @@ export interface ServiceContext {
   readonly store: Store
   /** Changes of nodes go through here, many to a commit. */
   readonly commits: Commits
+  /** What keys open. */
+  readonly keys: OpenedKeys
   /** Notes when keys were used. */
   readonly keyUse: KeyUse
   /** Clears what was below deleted folders. */

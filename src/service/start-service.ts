@@ -18,6 +18,7 @@ import { loadSecret } from './downloads/secret.ts'
 import { createSigner } from './downloads/signer.ts'
 import { Testing } from './faults/testing.ts'
 import { KeyUse } from './key-use.ts'
+import { OpenedKeys } from './opened-keys.ts'
 import type { MetricsListener } from './observe/metrics.ts'
 import type { Store } from './store/database.ts'
 import { findUsedBlobs } from './store/nodes.ts'
@@ -128,6 +129,7 @@ async function openContext(options: ServiceOptions, edge: Edge): Promise<Service
     matching: new Matching(dataDir, log),
     detachedTrees,
     tidying: new Tidying(store, settled, log),
+    keys: new OpenedKeys(store, () => commits.otherChanges),
     keyUse: new KeyUse(store, log),
     blobs,
     signer: createSigner(secret, options.urlLifetimeMs ?? urlLifetimeMs),

@@ -1,7 +1,7 @@
 // Small contents live in the database: they become durable in the same commit as the row that refers to them, where a file
 // would cost an fsync of its own and another of its folder.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { BlobBackend, BlobWriter, StagedBlob } from './backend.ts'
 
@@ -15,7 +15,7 @@ export class SmallBlob implements StagedBlob {
 
   constructor(bytes: Buffer) {
     this.bytes = bytes
-    this.sha256 = createHash('sha256').update(bytes).digest('hex')
+    this.sha256 = hash('sha256', bytes, 'hex')
   }
 
   get size(): number {
@@ -57,7 +57,9 @@ export class SpillingWriter implements BlobWriter {
   }
 
   async finish(): Promise<StagedBlob> {
-    return this.#large === undefined ? new SmallBlob(Buffer.concat(this.#small)) : this.#large.finish()
+    if (this.#large !== undefined) return this.#large.finish()
+    const [only] = this.#small
+    return new SmallBlob(this.#small.length === 1 && only !== undefined ? only : Buffer.concat(this.#small))
   }
 
   async discard(): Promise<void> {

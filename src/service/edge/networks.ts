@@ -9,10 +9,16 @@ export type IsInNetworks = (address: string) => boolean
 /** Throws a StartError naming what is neither an address nor CIDR. */
 export function parseNetworks(networks: readonly string[]): IsInNetworks {
   const parsed = networks.map(parseNetwork)
-  return (address) => {
+  const isIn = (address: string): boolean => {
     if (!ipaddr.isValid(address)) return false
     const plain = ipaddr.process(address)
     return parsed.some(([network, bits]) => network.kind() === plain.kind() && plain.match(network, bits))
+  }
+  // Mostly it is asked about the one it was asked about before.
+  let last = { address: '', isIn: false }
+  return (address) => {
+    if (address !== last.address) last = { address, isIn: isIn(address) }
+    return last.isIn
   }
 }
 

@@ -25,6 +25,7 @@ import { acceptSpooledBodies } from '../uploads/spooled-body.ts'
 import { fileBody, folderBody } from './node-bodies.ts'
 
 const url = '/projects/:project_name/files'
+const smallBodyBytes = 64 * 1024
 
 interface FilesRoute {
   Params: { project_name: string }
@@ -109,11 +110,13 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
           body: documentSchema,
           response: { 201: fileSchema, 409: errorSchema },
         },
-        // Before the body is read: a 409 costs the sender nothing, however large the file.
+        // Before the body is read: a 409 costs the sender little, however large the file.
         onRequest: async (request) => {
           const path = pathOf(request)
           if (path === '/') throw new ServiceError(400, 'path is missing: name the file')
           checkNewPath(path, context.limits)
+          // A small body is cheaper to take than the path to look for: its commit tells.
+          if (Number(request.headers['content-length'] ?? Infinity) <= smallBodyBytes) return
           const existing = await findByPath(context.store, request.project.id, path)
           if (existing !== undefined) throw taken(existing.kind, path)
         },

@@ -1,11 +1,12 @@
 // A new file with the folders above it.
 
-import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../service-error.ts'
 import type { NodeRow, Store } from './database.ts'
 import { makeWay } from './detached.ts'
+import { createNodeId } from './node-id.ts'
 import { advanceClock, findByPath } from './nodes.ts'
 import { prepared } from './prepared.ts'
+import { isUniqueViolation } from './transact.ts'
 
 export interface NewFile {
   readonly projectId: string
@@ -53,8 +54,13 @@ async function ensureParents(
 }
 
 async function insertNode(store: Store, node: NodeRow): Promise<void> {
-  await makeWay(store, node.project_id, node.path)
-  await insert(store, node)
+  try {
+    await insert(store, node)
+  } catch (error) {
+    // Something deleted may still stand there.
+    if (!isUniqueViolation(error) || !(await makeWay(store, node.project_id, node.path))) throw error
+    await insert(store, node)
+  }
 }
 const insert = prepared((store, is: NodeRow) =>
   store.insertInto('nodes').values({
@@ -73,7 +79,7 @@ const insert = prepared((store, is: NodeRow) =>
 
 function newNode(projectId: string, parent: NodeRow, name: string, modifiedAt: number): NodeRow {
   return {
-    id: randomUUID(),
+    id: createNodeId(modifiedAt),
     project_id: projectId,
     parent_id: parent.id,
     name,

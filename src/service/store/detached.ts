@@ -57,11 +57,11 @@ export async function clearDetached(store: Store): Promise<string[] | undefined>
   return blobsOf(cleared)
 }
 
-/** Moves a deleted node that still has its path out of the way. */
-export async function makeWay(store: Store, projectId: string, path: string): Promise<void> {
-  const [isAnyDetached] = await selectDetachedOf(store, { projectId })
-  if (isAnyDetached === undefined || (await findByPath(store, projectId, path)) !== undefined) return
-  await moveAside(store, { projectId, path })
+/** Moves a deleted node that still has its path out of the way; false where a node that lives has it, or none. */
+export async function makeWay(store: Store, projectId: string, path: string): Promise<boolean> {
+  if ((await findByPath(store, projectId, path)) !== undefined) return false
+  const moved = await moveAside(store, { projectId, path })
+  return moved.length > 0
 }
 
 async function detach(store: Store, top: NodeRow, detachedAt: number): Promise<void> {
@@ -77,10 +77,6 @@ async function detach(store: Store, top: NodeRow, detachedAt: number): Promise<v
 
 const selectDetached = prepared((store) => store.selectFrom('detached').selectAll().limit(1))
 
-const selectDetachedOf = prepared((store, is: { projectId: string }) =>
-  store.selectFrom('detached').select('path').where('project_id', '=', is.projectId).limit(1),
-)
-
 const deleteNode = prepared((store, is: { id: string }) => store.deleteFrom('nodes').where('id', '=', is.id))
 
 const moveAside = prepared((store, is: { projectId: string; path: string }) =>
@@ -88,7 +84,8 @@ const moveAside = prepared((store, is: { projectId: string; path: string }) =>
     .updateTable('nodes')
     .set({ path: sql`path || '/' || char(0) || id`, parent_id: null })
     .where('project_id', '=', is.projectId)
-    .where('path', '=', is.path),
+    .where('path', '=', is.path)
+    .returning('id'),
 )
 
 // The last by path come first: nodes go before the folders they are in.

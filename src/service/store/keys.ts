@@ -1,6 +1,6 @@
 // The keys that open projects: kept as hashes, shown once. Who may do what with one is decided in `authentication.ts`.
 
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import type { Database, ProjectRow, Store } from './database.ts'
 import { prepared } from './prepared.ts'
 import { transact } from './transact.ts'
@@ -36,12 +36,13 @@ export function createKey(store: Store, wanted: NewKey, now: number): Promise<Ma
 
 async function addKey(transaction: Transaction<Database>, wanted: NewKey, now: number): Promise<MadeKey> {
   const key = `dmk_${randomBytes(32).toString('base64url')}`
-  const id = keyIdOf(key)
+  const keyHash = hashOf(key)
+  const id = keyIdOf(keyHash)
   await transaction
     .insertInto('api_keys')
     .values({
       id,
-      hash: hashOf(key),
+      hash: keyHash,
       name: wanted.name ?? null,
       created_at: now,
       expires_at: wanted.expiresAt ?? null,
@@ -64,8 +65,8 @@ export interface OpenedKey extends KeyScope {
 }
 
 /** Undefined for a key nobody made. Keys are 256 random bits, so an index lookup by hash tells an attacker nothing. */
-export async function findKey(store: Store, key: string): Promise<OpenedKey | undefined> {
-  const rows = await selectByKey(store, { hash: hashOf(key) })
+export async function findKey(store: Store, keyHash: string): Promise<OpenedKey | undefined> {
+  const rows = await selectByKey(store, { hash: keyHash })
   const [first] = rows
   if (first === undefined) return undefined
   return {
@@ -169,10 +170,10 @@ export function revokeKeys(store: Store, projectId: string, ids?: readonly strin
 }
 
 /** The id a key is listed under. */
-export function keyIdOf(key: string): string {
-  return hashOf(key).slice(0, 12)
+export function keyIdOf(keyHash: string): string {
+  return keyHash.slice(0, 12)
 }
 
-function hashOf(key: string): string {
-  return createHash('sha256').update(key).digest('hex')
+export function hashOf(key: string): string {
+  return hash('sha256', key, 'hex')
 }

@@ -19,6 +19,8 @@ const databaseName = 'service.db'
 export interface Commits {
   /** Resolves with what the change answers when it is durable; rejects with what it throws, and nothing has happened then. */
   run<Name extends ChangeName>(name: Name, argument: ChangeArgument<Name>): Promise<ChangeResult<Name>>
+  /** Grows when anything else was changed through the store: keys, projects, tables. */
+  readonly otherChanges: number
 }
 
 export interface OpenedStore {

@@ -24,6 +24,7 @@ export class Writer {
   #outbox: WriterRequest[] = []
   #lastId = 0
   #lastSession = 0
+  #otherChanges = 0
   #isClosed = false
 
   /** `file`: the database's; `reserveFile` keeps room on its disk. */
@@ -37,8 +38,17 @@ export class Writer {
     return this.#ask({ kind: 'change', name, argument })
   }
 
-  statement(sql: string, parameters: readonly unknown[], session?: number): Promise<Answer> {
-    return this.#ask({ kind: 'statement', sql, parameters, session })
+  async statement(sql: string, parameters: readonly unknown[], session?: number): Promise<Answer> {
+    try {
+      return await this.#ask({ kind: 'statement', sql, parameters, session })
+    } finally {
+      this.#otherChanges++
+    }
+  }
+
+  /** Statements and transactions that are done. */
+  get otherChanges(): number {
+    return this.#otherChanges
   }
 
   /** A transaction of several statements; everybody else waits for its end. */
@@ -49,7 +59,11 @@ export class Writer {
   }
 
   async end(session: number, isCommit: boolean): Promise<void> {
-    await this.#ask({ kind: 'end', session, isCommit })
+    try {
+      await this.#ask({ kind: 'end', session, isCommit })
+    } finally {
+      this.#otherChanges++
+    }
   }
 
   /** What was asked for before is done first. */
@@ -64,13 +78,17 @@ export class Writer {
     if (this.#isClosed) return Promise.reject(new Error('the store is closed'))
     const id = ++this.#lastId
     return new Promise<Result>((resolve, reject) => {
+      const isIdle = this.#waiting.size === 0
       this.#waiting.set(id, { resolve, reject })
-      if (this.#outbox.length === 0) setImmediate(() => this.#send())
       this.#outbox.push({ ...request, id })
+      // A writer that has nothing to do begins at once.
+      if (isIdle) this.#send()
+      else if (this.#outbox.length === 1) setImmediate(() => this.#send())
     })
   }
 
   #send(): void {
+    if (this.#outbox.length === 0) return
     this.#worker ??= this.#start()
     const requests = this.#outbox
     this.#outbox = []

@@ -21,6 +21,7 @@ const nothing = Buffer.alloc(0)
 export class JsonSpooler {
   readonly #staging: Staging
   readonly #limits: Limits
+  readonly #expectedBytes: number
   #mode: 'outside' | 'string' | 'spooling' = 'outside'
   /** The body with placeholders for what was spooled. */
   #rest = Buffer.allocUnsafe(4096)
@@ -33,9 +34,11 @@ export class JsonSpooler {
   /** The beginning of an escape that the next chunk completes. */
   #held: Buffer = nothing
 
-  constructor(staging: Staging, limits: Limits) {
+  /** `expectedBytes` of the whole body, so that a small one takes little memory. */
+  constructor(staging: Staging, limits: Limits, expectedBytes: number = Infinity) {
     this.#staging = staging
     this.#limits = limits
+    this.#expectedBytes = expectedBytes
   }
 
   /** Throws ServiceError 400 for what is not base64, 413 when too much is left beside the content. */
@@ -89,7 +92,7 @@ export class JsonSpooler {
 
   async #startSpooling(): Promise<void> {
     const begun = Buffer.from(this.#rest.subarray(this.#stringStart + 1, this.#restBytes))
-    this.#decoder = new Base64Decoder(this.#staging.stage())
+    this.#decoder = new Base64Decoder(this.#staging.stage(), this.#expectedBytes)
     this.#restBytes = this.#stringStart + 1
     this.#mode = 'spooling'
     await this.#decoder.write(begun)

@@ -4,7 +4,6 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { ServiceContext } from '../context.ts'
-import type { Limits } from '../limits.ts'
 import { ServiceError } from '../service-error.ts'
 import { roomFor } from '../store/usage.ts'
 import { JsonSpooler } from './json-spooler.ts'
@@ -34,12 +33,12 @@ export function acceptSpooledBodies(scope: FastifyInstance, context: ServiceCont
         .discard()
         .catch((error: unknown) => context.log.warn({ error }, 'could not drop staged content'))
     })
-    request.body = await spool(payload, staging, context.limits)
+    const length = Number(request.headers['content-length'] ?? Infinity)
+    request.body = await spool(payload, new JsonSpooler(staging, context.limits, length))
   })
 }
 
-async function spool(payload: Readable, staging: Staging, limits: Limits): Promise<unknown> {
-  const spooler = new JsonSpooler(staging, limits)
+async function spool(payload: Readable, spooler: JsonSpooler): Promise<unknown> {
   try {
     // Leaving early must not destroy the stream: the answer goes out on the same connection.
     for await (const chunk of payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
