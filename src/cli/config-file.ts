@@ -10,6 +10,7 @@ import { join, resolve } from 'node:path'
 import type { KeySource } from '../api/types.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { homeOf, xdgFolder } from '../daemon/xdg.ts'
+import { keyringKey } from './keyring.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -20,7 +21,7 @@ export interface Configuration {
   readonly key: KeySource | undefined
 }
 
-const fieldNames = ['base_url', 'api_key', 'api_key_file'] as const
+const fieldNames = ['base_url', 'api_key', 'api_key_file', 'api_key_keyring'] as const
 type Section = Partial<Record<(typeof fieldNames)[number], string>>
 
 /** The settings for a project: its own section of the file before the file's top, the environment before both. */
@@ -60,6 +61,7 @@ function keyFromEnvironment(env: Environment): KeySource | undefined {
 
 function keyFromSection(section: Section, env: Environment): KeySource | undefined {
   if (section.api_key !== undefined) return section.api_key
+  if (section.api_key_keyring !== undefined) return keyringKey(section.api_key_keyring)
   return section.api_key_file === undefined ? undefined : keyFile(section.api_key_file, env)
 }
 

@@ -6,6 +6,7 @@ import { DaemonError } from '../daemon/daemon-error.ts'
 import { redact } from '../redact.ts'
 import { ask, askHidden, readStdin } from './ask.ts'
 import type { LoginOptions } from './commands/login.ts'
+import { storeInKeyring } from './keyring.ts'
 import { possibleRoots } from './service-root.ts'
 import { UsageError } from './usage-error.ts'
 import { saveLogin } from './write-config.ts'
@@ -25,11 +26,14 @@ export async function runLogin(options: LoginOptions): Promise<void> {
 
   const { baseUrl, projects } = await tryRoots(roots, apiKey)
   if (baseUrl !== typed) console.log(`the service is ${baseUrl}`)
-  const file = await saveLogin({ baseUrl, apiKey, projects })
+  const account = [baseUrl, ...projects].join(' ')
+  if (options.keyring === true) await storeInKeyring(account, apiKey)
+  const key = options.keyring === true ? { api_key_keyring: account } : { api_key: apiKey }
+  const file = await saveLogin({ baseUrl, key, projects })
   console.log(
     `the key is accepted; it sees ${projects.length === 0 ? 'no project yet' : projects.join(', ')}`,
   )
-  console.log(`kept in ${file}`)
+  console.log(`kept in ${options.keyring === true ? `the keyring, named in ${file}` : file}`)
   if (projects[0] !== undefined) console.log(`next: docmount mount ${projects[0]}`)
 }
 

@@ -8,21 +8,28 @@ import { configFilePath } from './config-file.ts'
 
 export interface Login {
   readonly baseUrl: string
-  readonly apiKey: string
+  /** The key itself, or the account the keyring keeps it for. */
+  readonly key: { readonly api_key: string } | { readonly api_key_keyring: string }
   /** Projects the key sees: each gets a section. */
   readonly projects: readonly string[]
 }
 
+const keyFields = ['api_key', 'api_key_file', 'api_key_keyring']
+
 /** Answers the file's path; its mode is 0600 afterwards. The first login is also what commands without a project use. */
-export async function saveLogin({ baseUrl, apiKey, projects }: Login): Promise<string> {
+export async function saveLogin({ baseUrl, key, projects }: Login): Promise<string> {
   const file = configFilePath()
   const config = await readExisting(file)
   config['base_url'] ??= baseUrl
-  if (config['base_url'] === baseUrl && config['api_key_file'] === undefined) config['api_key'] ??= apiKey
+  if (config['base_url'] === baseUrl && keyFields.every((name) => config[name] === undefined))
+    Object.assign(config, key)
   const sections = (config['projects'] ?? {}) as Record<string, unknown>
-  for (const project of projects) sections[project] = { base_url: baseUrl, api_key: apiKey }
+  for (const project of projects) sections[project] = { base_url: baseUrl, ...key }
   if (projects.length > 0) config['projects'] = sections
-  else config['api_key'] = apiKey
+  else {
+    for (const name of keyFields) delete config[name]
+    Object.assign(config, key)
+  }
   await writePrivately(file, `${JSON.stringify(config, null, 2)}\n`)
   return file
 }

@@ -5,11 +5,12 @@ import type { Command } from 'commander'
 export interface LoginOptions {
   readonly baseUrl?: string
   readonly keyStdin?: boolean
+  readonly keyring?: boolean
 }
 
 const help = `
 The key is asked for without showing it, tried, and kept in ~/.config/docmount/config.json (mode 0600), one section for
-each project it sees. It is never an argument: those are visible to every user of the machine.
+each project it sees; with --keyring the keyring has it, and the file says so. It is never an argument: those are visible to every user of the machine.
 
 Examples:
   $ docmount login                                              asks for service and key
@@ -23,6 +24,7 @@ export function register(program: Command): void {
     .description('Asks for the service and a key, tries them, and remembers them.')
     .option('--base-url <url>', 'the service, /api included')
     .option('--key-stdin', 'read the key from standard input')
+    .option('--keyring', "keep the key in the desktop's keyring (needs secret-tool)")
     .addHelpText('after', help)
     .action(async (options: LoginOptions) => {
       const { runLogin } = await import('../run-login.ts')
