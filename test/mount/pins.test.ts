@@ -1,0 +1,152 @@
+// Pins, fetch and the cache as the person at the command line meets them, through the kernel.
+
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { isAlive, type MountRecord } from '../../src/daemon/mount-record.ts'
+import { patternedBytes } from '../support/bytes.ts'
+import { whyNoFuse } from '../support/fuse.ts'
+import { run, type Ran } from '../support/run.ts'
+import { project, startTestService, type TestService } from '../support/service.ts'
+import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+import { waitUntil } from '../support/wait-until.ts'
+
+const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
+const MiB = 1024 * 1024
+
+let temporary: TemporaryFolder
+let testService: TestService
+let drive: string
+let env: NodeJS.ProcessEnv
+
+beforeEach(async () => {
+  temporary = await makeTemporaryFolder()
+  testService = await startTestService()
+  drive = join(temporary.path, 'drive')
+  await mkdir(drive)
+  await mkdir(join(temporary.path, 'run'))
+  env = {
+    PATH: process.env['PATH'],
+    HOME: temporary.path,
+    XDG_RUNTIME_DIR: join(temporary.path, 'run'),
+    DOCMOUNT_BASE_URL: testService.baseUrl,
+    DOCMOUNT_API_KEY: testService.apiKey,
+  }
+})
+
+afterEach(async () => {
+  for (const { pid } of await living()) process.kill(pid, 'SIGKILL')
+  await run('umount', ['-l', drive], { mayFail: true })
+  await testService.close()
+  await temporary.remove()
+})
+
+function docmount(...args: readonly string[]): Promise<Ran> {
+  return run(process.execPath, [cli, ...args], { env, mayFail: true, limitMs: 60_000 })
+}
+
+async function done(...args: readonly string[]): Promise<string> {
+  const ran = await docmount(...args)
+  expect(ran, `docmount ${args.join(' ')}`).toMatchObject({ code: 0 })
+  return ran.stdout
+}
+
+async function living(): Promise<readonly MountRecord[]> {
+  const folder = join(temporary.path, 'run', 'docmount')
+  const found: MountRecord[] = []
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!name.endsWith('.json')) continue
+    const record = JSON.parse(await readFile(join(folder, name), 'utf8')) as MountRecord
+    if (await isAlive(record)) found.push(record)
+  }
+  return found
+}
+
+async function killDaemon(): Promise<void> {
+  for (const record of await living()) {
+    process.kill(record.pid, 'SIGKILL')
+    await waitUntil('it to be dead', async () => !(await isAlive(record)))
+  }
+}
+
+/** By a process of its own, so that a drive that hangs does not hang the test. */
+const inDrive = (...command: [string, ...string[]]): Promise<Ran> =>
+  run('timeout', ['60', ...command], { mayFail: true, limitMs: 70_000 })
+
+const contentOf = async (path: string): Promise<string> =>
+  (await inDrive('sha256sum', join(drive, path))).stdout.slice(0, 64)
+
+async function put(path: string, sizeBytes: number): Promise<string> {
+  const content = patternedBytes(sizeBytes, path)
+  await testService.other.put(path, content)
+  return createHash('sha256').update(content).digest('hex')
+}
+
+describe.skipIf(whyNoFuse() !== undefined)('what is pinned', () => {
+  test('is read without the service after a kill, though a small cache was read full meanwhile', async () => {
+    const pinned = new Map<string, string>()
+    for (const [at, size] of [0, 17, 300_000, 5 * MiB].entries())
+      pinned.set(`/contracts/${at % 2}/${at}.pdf`, await put(`/contracts/${at % 2}/${at}.pdf`, size))
+    for (let at = 0; at < 4; at++) await put(`/other/${at}.pdf`, 3 * MiB)
+    await done('mount', project, drive, '--cache-size=4MiB')
+    expect(await done('pin', join(drive, 'contracts'), '--wait')).toMatch(
+      /is pinned, 4 documents here \(5\.3 MiB\)/,
+    )
+    for (let at = 0; at < 4; at++) expect((await inDrive('cat', join(drive, `other/${at}.pdf`))).code).toBe(0)
+    await killDaemon()
+    await testService.stop()
+    await done('mount', project, drive, '--cache-size=4MiB')
+    expect((await inDrive('find', join(drive, 'contracts'), '-type', 'f')).stdout.split('\n')).toHaveLength(5)
+    for (const [path, content] of pinned) expect(await contentOf(path), path).toBe(content)
+    expect(await done('status', drive)).toMatch(/\/contracts {2}pinned, 4 documents here/)
+  })
+
+  test('gets what another client changes and adds, by itself', async () => {
+    await put('/shared/a.pdf', 1_000)
+    await done('mount', project, drive, '--cache-ttl=1s')
+    await done('pin', join(drive, 'shared'), '--wait')
+    await testService.other.delete('/shared/a.pdf')
+    const changed = await put('/shared/a.pdf', 2_000)
+    const added = await put('/shared/new/b.pdf', 300_000)
+    await waitUntil('it to be here', async () => {
+      const [pin] = JSON.parse(await done('pins', '--json')) as { bytes: number; state: string }[]
+      return pin?.bytes === 302_000 && pin.state === 'here'
+    })
+    await killDaemon()
+    await testService.stop()
+    await done('mount', project, drive)
+    expect(await contentOf('/shared/a.pdf')).toBe(changed)
+    expect(await contentOf('/shared/new/b.pdf')).toBe(added)
+  })
+
+  test('is refused where it does not fit, with what it needs and what is free', async () => {
+    await put('/large/a.pdf', 2 * MiB)
+    await done('mount', project, drive, '--pin-size=1MiB')
+    const refused = await docmount('pin', join(drive, 'large'))
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toMatch(
+      /large needs 2\.0 MiB on disk \(1 document\); of the 1\.0 MiB for pins 1\.0 MiB are free/,
+    )
+    expect(await done('pins')).toBe('nothing is pinned\n')
+  })
+
+  test('can be let go; the cache is filled, shown and cleared', async () => {
+    await put('/a/1.pdf', 200_000)
+    await put('/b/2.pdf', 300_000)
+    await done('mount', project, drive)
+    await done('pin', join(drive, 'a'), '--wait')
+    expect(await done('pins', drive)).toMatch(/drive\/a +here +1 of 1 document +195\.3 KiB of 195\.3 KiB/)
+    expect(await done('fetch', join(drive, 'b'))).toMatch(/1 document \(293\.0 KiB\), 1 fetched/)
+    expect(await done('cache', drive)).toMatch(
+      /cached .* 1 document\n {2}pinned .* of 10\.0 GiB {2}1 document/,
+    )
+    expect(await done('cache', 'clear', drive)).toMatch(/removed 1 document .*; 1 document .* stay/)
+    await done('unpin', join(drive, 'a'))
+    expect((await docmount('unpin', join(drive, 'a'))).stderr).toMatch(/it is not pinned/)
+    await testService.stop()
+    expect((await inDrive('cat', join(drive, 'a/1.pdf'))).code).toBe(0)
+    expect((await inDrive('cat', join(drive, 'b/2.pdf'))).code).not.toBe(0)
+  })
+})
