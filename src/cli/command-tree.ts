@@ -35,7 +35,7 @@ function nodeOf(command: Command): CommandNode {
     usage: `${command.name()} ${command.usage()}`,
     summary: command.summary(),
     description: command.description(),
-    options: command.options.map(optionOf),
+    options: command.options.filter(({ hidden }) => !hidden).map(optionOf),
     commands: commandTree(command),
     takesFiles: command.registeredArguments.some((argument) =>
       /path|file|dest|folder|mountpoint|source/i.test(argument.name()),

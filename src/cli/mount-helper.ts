@@ -34,11 +34,12 @@ export function isMountHelper(script: string): boolean {
 
 /** The arguments of the program, in our own form. Throws UsageError for an unknown `-o` option. */
 export function normaliseArguments(script: string, args: readonly string[]): readonly string[] {
-  if (isMountHelper(script)) return ['mount', ...withoutHelperFlags(args).flatMap(expandOptionList())]
-  const isFromFstab = args[0]?.endsWith(':') === true
+  const isFromFstab = isMountHelper(script) || args[0]?.endsWith(':') === true
   if (!isFromFstab && args[0] !== 'mount') return args
-  const rest = isFromFstab ? args : args.slice(1)
-  return ['mount', ...rest.flatMap(expandOptionList())]
+  if (!isFromFstab) return ['mount', ...args.slice(1).flatMap(expandOptionList())]
+  const [source = '', ...rest] = withoutHelperFlags(args)
+  // A second `mount -a` finds the drive by the very words of fstab; and mount(8) is silent when all is well.
+  return ['mount', source, ...rest.flatMap(expandOptionList()), '--source', source, '--quiet']
 }
 
 /** `-s`, `-n` and `-t TYPE` are mount(8)'s own business. */

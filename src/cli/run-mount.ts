@@ -53,6 +53,8 @@ export interface DriveCommandOptions {
 
 export interface MountCommandOptions extends DriveCommandOptions, WebdavCommandOptions {
   readonly driver: DriverName | 'auto'
+  /** What the mount table is to show as the drive's source. */
+  readonly source?: string
   readonly allowOther?: boolean
   readonly uid?: number
   readonly gid?: number
@@ -219,6 +221,7 @@ async function planOf(
     project,
     baseUrl,
     mountpoint: await resolveMountpoint(wanted),
+    source: options.source,
     descriptor: passedDescriptor(wanted),
     stateDir,
     cacheDir,

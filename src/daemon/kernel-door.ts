@@ -44,7 +44,7 @@ export async function prepareKernelDoor(
     async open(fileSystem) {
       const mounted = await driver.mount(fileSystem, {
         mountpoint: isDescriptorPassed ? `/dev/fd/${descriptor}` : mountpoint,
-        source: `docmount:${plan.project}`,
+        source: plan.source,
         readOnly,
         allowOther,
         log,

@@ -13,6 +13,8 @@ export interface MountPlan {
   readonly project: string
   readonly baseUrl: string
   readonly mountpoint: string
+  /** What the mount table shows as its source. */
+  readonly source: string
   /** An open /dev/fuse that somebody else mounted there and passed to us. */
   readonly descriptor: number | undefined
   readonly stateDir: string
@@ -26,6 +28,8 @@ export interface MountPlanOptions {
   readonly baseUrl: string
   /** Canonical: see `resolveMountpoint`. */
   readonly mountpoint: string
+  /** Default: `docmount:PROJECT`. */
+  readonly source?: string | undefined
   readonly descriptor?: number | undefined
   readonly stateDir?: string | undefined
   readonly cacheDir?: string | undefined
@@ -47,6 +51,7 @@ export function planMount(
     project,
     baseUrl,
     mountpoint,
+    source: options.source ?? `docmount:${project}`,
     descriptor,
     stateDir,
     cacheDir: resolve(options.cacheDir ?? join(xdgFolder('cache', env), cacheName)),

@@ -37,7 +37,7 @@ test.each(['foo=bar', 'cache_ttl', 'api_key=x', 'ro=1', '--foreground', 'fd=3'])
 )
 
 test('mount(8) calls its helper and mount.fuse3 calls the program', () => {
-  const expected = ['mount', 'acme:', '/mnt/x', '--read-only']
+  const expected = ['mount', 'acme:', '/mnt/x', '--read-only', '--source', 'acme:', '--quiet']
   const helper = '/sbin/mount.docmount'
   expect(normaliseArguments(helper, ['acme:', '/mnt/x', '-n', '-s', '-o', 'ro,nosuid'])).toEqual(expected)
   expect(normaliseArguments(helper, ['acme:', '/mnt/x', '-t', 'fuse.docmount', '-o', 'ro'])).toEqual(expected)

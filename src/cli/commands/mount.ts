@@ -39,6 +39,7 @@ export function register(program: Command): void {
   command.option('--webdav [host:port]', 'open a WebDAV door too (default: 127.0.0.1:4918)', parseAddress)
   addWebdavOptions(command)
   command
+    .addOption(new Option('--source <text>', 'the first column of the mount table').hideHelp())
     .option('-o <options>', 'mount(8) options: ro, allow_other, cache_ttl=30s, … as above with _ for -')
     .addHelpText('after', help)
     .action(async (project: string, mountpoint: string | undefined, options: MountCommandOptions) => {
