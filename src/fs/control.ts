@@ -10,7 +10,6 @@ import { ErrnoError } from '../errno-error.ts'
 import { concerns } from '../content/intention.ts'
 import { isKept } from './tree/node-table.ts'
 import { localFiles, whyHere } from './unsent/local-only.ts'
-import type { Node } from './tree/node.ts'
 import type { DrainProgress, FileSystemStatus, LocalFile, Unsent } from './status.ts'
 import type { Superblock } from './superblock.ts'
 import { unsentOf } from './unsent/unsent-of.ts'
@@ -108,26 +107,6 @@ export async function wait(
     if (outcome !== 'done')
       throw new ErrnoError('ETIMEDOUT', `${jobs.length} changes under ${path} are not sent yet`)
   }
-}
-
-/** The next look at or under the path asks the service. */
-export async function refresh(sb: Superblock, path: string): Promise<void> {
-  const node = sb.tree.find(path)
-  const folder = node?.folder === undefined ? node?.parent : node
-  if (folder === undefined) {
-    await sb.tree.loadFresh(sb.tree.nodes.root)
-    return
-  }
-  for (const known of foldersUnder(folder)) {
-    if (known !== folder) sb.tree.listings.forget(known)
-  }
-  await sb.tree.loadFresh(folder)
-}
-
-function* foldersUnder(folder: Node): Iterable<Node> {
-  yield folder
-  for (const child of folder.folder?.children.values() ?? [])
-    if (child.folder !== undefined) yield* foldersUnder(child)
 }
 
 /** Tries everything at or under the path again, now, also what the service refused. Answers how many. */

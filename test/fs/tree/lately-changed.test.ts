@@ -102,6 +102,40 @@ describe('what another client changed after us', () => {
     await drive.fileSystem().refresh('/d')
     expect((await drive.calls().readFile('/d/a.txt')).toString()).toBe('theirs')
   })
+
+  it.each(['/', '/d', '/d/a.txt'])('shows when %s is refreshed, where it is deleted', async (refreshed) => {
+    await using drive = await openHeld({ '/d/a.txt': 'first', '/d/b.txt': 'b' })
+    await drive.calls().readdir('/d')
+    await drive.calls().writeFile('/d/a.txt', 'ours')
+    await drive.drain()
+    await drive.testService.other.delete('/d/a.txt')
+    await tick()
+    await drive.fileSystem().refresh(refreshed)
+    expect(await drive.calls().readdir('/d')).toEqual(['b.txt'])
+    await expect(drive.calls().stat('/d/a.txt')).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
+  it('shows when its folder is refreshed, where that is deleted with it', async () => {
+    await using drive = await openHeld({ '/d/a.txt': 'first', '/b.txt': 'b' })
+    await drive.calls().readdir('/d')
+    await drive.calls().writeFile('/d/a.txt', 'ours')
+    await drive.drain()
+    await drive.testService.other.delete('/d')
+    await tick()
+    await drive.fileSystem().refresh('/')
+    expect(await drive.calls().readdir('/')).toEqual(['b.txt'])
+  })
+
+  it('shows when it is refreshed, where it is an older document that is there again', async () => {
+    await using drive = await openHeld({ '/d/a.txt': 'first', '/d/b.txt': 'b' })
+    await drive.calls().readdir('/d')
+    await drive.calls().unlink('/d/a.txt')
+    await drive.drain()
+    await drive.testService.other.put('/d/a.txt', 'again')
+    await tick()
+    await drive.fileSystem().refresh('/d')
+    expect((await drive.calls().readFile('/d/a.txt')).toString()).toBe('again')
+  })
 })
 
 describe('a document renamed while it is on its way', () => {

@@ -1,0 +1,76 @@
+// What a user asks to see as it is now. A listing alone is not believed about what was changed here lately, since it may lag
+// behind: where it says otherwise, the document itself is asked, and where both say the same, it is so.
+
+import type { RemoteFile } from '../api/types.ts'
+import { fingerprintOf } from '../content/fingerprint.ts'
+import { lookUp } from '../content/remote-lookup.ts'
+import type { Superblock } from './superblock.ts'
+import type { Listing } from './tree/listings.ts'
+import { isKept } from './tree/node-table.ts'
+import { pathIn, type Node } from './tree/node.ts'
+
+type Stands = RemoteFile | { readonly kind: 'folder' } | undefined
+
+/** Something changed here lately, of which the listing says otherwise. */
+interface Doubt {
+  readonly path: string
+  readonly listed: Stands
+  /** Listings decide again. */
+  readonly end: () => void
+}
+
+/** The next look at or under the path asks the service. */
+export async function refresh(sb: Superblock, path: string): Promise<void> {
+  const node = sb.tree.find(path)
+  const folder = (node?.folder === undefined ? node?.parent : node) ?? sb.tree.nodes.root
+  // What is in a folder before the folder itself: it may have been kept for that alone.
+  for (const known of [...foldersUnder(folder)].reverse()) {
+    if (known === folder || hasChangedLately(known)) await loadTruly(sb, known)
+    else sb.tree.listings.forget(known)
+  }
+}
+
+function* foldersUnder(folder: Node): Iterable<Node> {
+  yield folder
+  for (const child of folder.folder?.children.values() ?? [])
+    if (child.folder !== undefined) yield* foldersUnder(child)
+}
+
+function hasChangedLately({ folder }: Node): boolean {
+  return folder !== undefined && folder.kept.size + folder.tombstones.size > 0
+}
+
+async function loadTruly(sb: Superblock, folder: Node): Promise<void> {
+  const doubts = [...doubtsOf(folder, await sb.tree.loadFresh(folder))]
+  let isAnyOver = false
+  for (const { path, listed, end } of doubts) {
+    const stands = await lookUp(sb.files, path).catch(() => 'unknown' as const)
+    if (stands === 'unknown' || !areSame(stands, listed)) continue
+    end()
+    isAnyOver = true
+  }
+  if (isAnyOver) await sb.tree.loadFresh(folder)
+}
+
+/** What the service agreed to a moment ago, and the listing does not show so. */
+function* doubtsOf(folder: Node, listing: Listing): Iterable<Doubt> {
+  for (const [name, tombstone] of folder.folder?.tombstones ?? []) {
+    const listed = listing.names.get(name)
+    const { fingerprint, settledAt } = tombstone
+    // The folder, or the very version, that was removed here: no answer that shows it is of now.
+    if (settledAt === undefined || fingerprint === undefined) continue
+    if (listed?.kind !== 'file' || fingerprintOf(listed) === fingerprint) continue
+    yield { path: pathIn(folder, name), listed, end: () => (tombstone.settledAt = -Infinity) }
+  }
+  for (const child of folder.folder?.children.values() ?? []) {
+    const listed = listing.names.get(child.name)
+    const shown: Stands = child.folder === undefined ? child.remote : { kind: 'folder' }
+    if (child.settledAt === undefined || !isKept(child) || areSame(shown, listed)) continue
+    yield { path: child.path, listed, end: () => (child.settledAt = -Infinity) }
+  }
+}
+
+function areSame(one: Stands, other: Stands): boolean {
+  if (one?.kind === 'file' && other?.kind === 'file') return fingerprintOf(one) === fingerprintOf(other)
+  return one?.kind === other?.kind
+}
