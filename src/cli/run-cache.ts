@@ -31,7 +31,8 @@ export async function runFetch(path: string, options: { json?: boolean }): Promi
       `${fetchedDocuments} fetched (${formatBytes(fetchedBytes)} through the network), ${Math.max(0, had)} here before`,
   )
   if (problems.length === 0) return
-  for (const problem of problems) console.error(`docmount: ${printable(problem)}`)
+  for (const problem of problems.slice(0, 10)) console.error(`docmount: ${printable(problem)}`)
+  if (problems.length > 10) console.error(`docmount: and ${problems.length - 10} more`)
   process.exitCode = exitCodes.temporary
 }
 

@@ -20,8 +20,8 @@ export class PinFigures {
   /** What the look under way has found so far. */
   #found: Counts = { ...none }
   #problems: string[] = []
-  /** Something is missing that another try may bring. */
-  mayBeTriedAgain = false
+  /** Some folder could not be listed. */
+  isPartlyUnknown = false
 
   constructor(path: string) {
     this.path = path
@@ -42,7 +42,7 @@ export class PinFigures {
   begin(problems: readonly string[]): void {
     this.#found = { ...none }
     this.#problems = [...problems]
-    this.mayBeTriedAgain = problems.length > 0
+    this.isPartlyUnknown = problems.length > 0
   }
 
   found(
@@ -70,12 +70,12 @@ export class PinFigures {
     this.#counts.bytesHere += bytes
   }
 
-  fetched(problem: string | undefined): void {
-    if (problem === undefined) {
-      this.#counts.documentsHere++
-      return
-    }
-    this.mayBeTriedAgain = true
+  /** One document more. */
+  isHere(): void {
+    this.#counts.documentsHere++
+  }
+
+  cannotBeHad(problem: string): void {
     this.#missingFor(problem)
   }
 
@@ -93,14 +93,14 @@ export class PinFigures {
   nothingThere(): void {
     this.#counts = { ...none }
     this.#problems = []
-    this.mayBeTriedAgain = false
+    this.isPartlyUnknown = false
     this.#missingFor('nothing has this name now')
   }
 
   /** It cannot be said what is there. */
   notKnown(problem: string): void {
     this.#problems = [problem]
-    this.mayBeTriedAgain = true
+    this.isPartlyUnknown = true
     this.#state = this.#counts.documents === 0 ? 'waiting' : 'incomplete'
   }
 

@@ -6,11 +6,13 @@ import type { Reach } from '../../content/reach/reach.ts'
 import { isKeepable } from '../../content/read/fetch-whole.ts'
 import { fetchDocuments, type FetchSources } from './fetch-documents.ts'
 import type { PinFigures } from './pin-figures.ts'
+import type { Setbacks } from './setbacks.ts'
 import { reasonOf, survey, type FoundDocument, type Survey } from './survey.ts'
 
 export interface RoundOptions extends FetchSources {
   readonly reach: Reach
   readonly signal: AbortSignal
+  readonly setbacks: Setbacks
   /** True when another look is due: no further document is begun. */
   readonly isOver: () => boolean
 }
@@ -18,8 +20,10 @@ export interface RoundOptions extends FetchSources {
 export interface RoundOutcome {
   /** Folders that were looked at. */
   readonly folders: number
-  /** Something is missing that another try may bring. */
+  /** Some folder could not be listed. */
   readonly hasFailed: boolean
+  /** When the first document that could not be had may be tried again (ms from now); Infinity where there is none. */
+  readonly againInMs: number
   /** Documents were left for the next round, since that was due. */
   readonly isCutShort: boolean
 }
@@ -31,6 +35,9 @@ interface Missing {
   /** What is still to come, on disk. */
   readonly needBytes: number
 }
+
+/** So many in a row: it is no matter of single documents. */
+const mostFailuresInARow = 8
 
 /** Throws the signal's reason. */
 export async function pinRound(pins: readonly PinFigures[], options: RoundOptions): Promise<RoundOutcome> {
@@ -44,11 +51,11 @@ export async function pinRound(pins: readonly PinFigures[], options: RoundOption
   const counted = new Set<string>()
   for (const [at, pin] of pins.entries())
     missing.push(...(await count(pin, surveys[at], { ...options, counted })))
-  const isCutShort = await bring(missing, options)
+  const brought = await bring(missing, options)
   return {
-    isCutShort,
+    ...brought,
     folders: surveys.reduce((sum, found) => sum + (found?.folders ?? 0), 0),
-    hasFailed: pins.some(({ mayBeTriedAgain }) => mayBeTriedAgain),
+    hasFailed: pins.some(({ isPartlyUnknown }) => isPartlyUnknown),
   }
 }
 
@@ -99,30 +106,50 @@ async function count(
   return missing
 }
 
-/** Fetches what fits, in order; what does not fit is said so. True when it ended before all was tried. */
-async function bring(missing: readonly Missing[], options: RoundOptions): Promise<boolean> {
-  const { reach, reader, signal, isOver } = options
-  if (missing.length === 0 || reach.isAway) return false
+/** Fetches what fits, in order; what does not fit, or is not to be tried yet, is said so. */
+async function bring(
+  missing: readonly Missing[],
+  options: RoundOptions,
+): Promise<Pick<RoundOutcome, 'isCutShort' | 'againInMs'>> {
+  const { reach, reader, setbacks, signal, isOver } = options
+  if (missing.length === 0 || reach.isAway) return { isCutShort: false, againInMs: Infinity }
   const { pinned, pinSizeBytes } = await reader.disk.amount()
   let freeBytes = pinSizeBytes - pinned.bytes
+  let againInMs = Infinity
   const figuresOf = new Map<FoundDocument, PinFigures>()
   for (const { document, figures, needBytes } of missing) {
-    if (needBytes > freeBytes) figures.doesNotFit(document.path)
+    const setback = setbacks.against(document)
+    if (setback !== undefined) {
+      figures.cannotBeHad(setback.problem)
+      againInMs = Math.min(againInMs, setback.forMs)
+    } else if (needBytes > freeBytes) figures.doesNotFit(document.path)
     else {
       freeBytes -= needBytes
       figuresOf.set(document, figures)
     }
   }
   let tried = 0
+  let failuresInARow = 0
+  const isHopeless = (): boolean => reach.isAway || failuresInARow >= mostFailuresInARow
   await fetchDocuments(options, [...figuresOf.keys()], {
     signal,
-    isOver: () => isOver() || reach.isAway,
+    isOver: () => isOver() || isHopeless(),
     onKept: (document, bytes) => figuresOf.get(document)?.kept(bytes),
     onFetched: ({ document, problem }) => {
+      const figures = figuresOf.get(document)
       tried++
-      figuresOf.get(document)?.fetched(problem)
+      if (problem === undefined) {
+        failuresInARow = 0
+        setbacks.succeeded(document)
+        figures?.isHere()
+      } else {
+        failuresInARow++
+        // No fault of the document's, where the service went away.
+        if (!reach.isAway) againInMs = Math.min(againInMs, setbacks.failed(document, problem))
+        figures?.cannotBeHad(problem)
+      }
     },
   })
   for (const { figures } of missing) figures.roundEnded({ isAway: reach.isAway })
-  return tried < figuresOf.size && !reach.isAway
+  return { isCutShort: tried < figuresOf.size && !isHopeless(), againInMs }
 }

@@ -12,6 +12,7 @@ import { pinRound, type RoundOutcome } from './pin-round.ts'
 import type { PinAnswer, PinStatus } from './pin-status.ts'
 import type { PinStore } from './pin-store.ts'
 import { noRoomFor } from './room.ts'
+import { Setbacks } from './setbacks.ts'
 import { survey, type Survey } from './survey.ts'
 
 export interface PinsOptions extends FetchSources {
@@ -30,12 +31,13 @@ const shortestPauseMs = 1_000
 const pausePerFolderMs = 250
 /** A round that fetches for long looks at what changed meanwhile. */
 const longestRoundMs = 60_000
+/** After a folder could not be listed. */
 const firstBackoffMs = 2_000
-const longestBackoffMs = 5 * 60_000
 
 export class Pins {
   readonly #options: PinsOptions
   readonly #figures = new Map<string, PinFigures>()
+  readonly #setbacks = new Setbacks(() => performance.now())
   readonly #closing = new AbortController()
   #keeping: Promise<void> | undefined
   #isAsked = false
@@ -104,6 +106,7 @@ export class Pins {
   /** Looks at everything now. */
   wake(): void {
     this.#isAsked = true
+    this.#setbacks.clear()
     this.#wake()
     if (this.#closing.signal.aborted) return
     this.#keeping ??= this.#keep().finally(() => {
@@ -128,7 +131,7 @@ export class Pins {
       if (outcome === undefined) return
       if (this.#isAsked || outcome.isCutShort) continue
       await this.#pause(this.#pauseMs(outcome, backoffMs))
-      backoffMs = outcome.hasFailed ? Math.min(backoffMs * 2, longestBackoffMs) : firstBackoffMs
+      backoffMs = outcome.hasFailed ? backoffMs * 2 : firstBackoffMs
     }
   }
 
@@ -139,6 +142,7 @@ export class Pins {
     try {
       const outcome = await pinRound(this.#pins(), {
         ...this.#options,
+        setbacks: this.#setbacks,
         signal,
         isOver: () => this.#isAsked || performance.now() > until,
       })
@@ -147,15 +151,15 @@ export class Pins {
     } catch (error) {
       if (signal.aborted) return undefined
       this.#options.log.warn({ error: String(error) }, 'what is pinned could not be looked at')
-      return { folders: 0, hasFailed: true, isCutShort: false }
+      return { folders: 0, hasFailed: true, againInMs: Infinity, isCutShort: false }
     }
   }
 
   /** While the service is away there is nothing to do until it is back. */
-  #pauseMs({ folders, hasFailed }: RoundOutcome, backoffMs: number): number {
+  #pauseMs({ folders, hasFailed, againInMs }: RoundOutcome, backoffMs: number): number {
     if (this.#options.reach.isAway) return Infinity
-    const pauseMs = Math.max(this.#options.ttlMs, shortestPauseMs, folders * pausePerFolderMs)
-    return hasFailed ? backoffMs : pauseMs
+    const usualMs = Math.max(this.#options.ttlMs, folders * pausePerFolderMs)
+    return Math.max(shortestPauseMs, Math.min(usualMs, againInMs, hasFailed ? backoffMs : Infinity))
   }
 
   async #pause(ms: number): Promise<void> {

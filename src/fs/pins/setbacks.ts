@@ -1,0 +1,50 @@
+// Documents that could not be had, and when each may be tried again: later each time, so that what never works costs
+// next to nothing, and does not hold up the rest. No I/O.
+
+import type { FoundDocument } from './survey.ts'
+
+const firstPauseMs = 2_000
+const longestPauseMs = 5 * 60_000
+
+interface Setback {
+  readonly fingerprint: string | undefined
+  readonly problem: string
+  readonly pauseMs: number
+  /** Milliseconds of a monotonic clock. */
+  readonly until: number
+}
+
+export class Setbacks {
+  readonly #now: () => number
+  readonly #byPath = new Map<string, Setback>()
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  /** Why it is not to be tried yet, and for how long. Another version may be tried at once. */
+  against({ path, version }: FoundDocument): { problem: string; forMs: number } | undefined {
+    const setback = this.#byPath.get(path)
+    if (setback === undefined || setback.fingerprint !== version?.fingerprint) return undefined
+    const forMs = setback.until - this.#now()
+    return forMs > 0 ? { problem: setback.problem, forMs } : undefined
+  }
+
+  /** Answers for how long it is left alone (ms). */
+  failed({ path, version }: FoundDocument, problem: string): number {
+    const before = this.#byPath.get(path)
+    const pauseMs = before === undefined ? firstPauseMs : Math.min(before.pauseMs * 2, longestPauseMs)
+    const until = this.#now() + pauseMs
+    this.#byPath.set(path, { fingerprint: version?.fingerprint, problem, pauseMs, until })
+    return pauseMs
+  }
+
+  succeeded({ path }: FoundDocument): void {
+    this.#byPath.delete(path)
+  }
+
+  /** Everything may be tried now. */
+  clear(): void {
+    this.#byPath.clear()
+  }
+}
