@@ -14,6 +14,7 @@ const { values: options } = parseArgs({
     only: { type: 'string', default: 'put,get,large,waits' },
     seconds: { type: 'string' },
     data: { type: 'string', default: tmpdir() },
+    documents: { type: 'string', default: '100000' },
   },
 })
 const seconds = Number(options.seconds ?? (options.quick ? 3 : 10))
@@ -30,7 +31,7 @@ try {
     console.log('| | docmount serve | processor per call | `rclone serve webdav` |\n|---|--:|--:|--:|')
     for (const row of rows) console.log(`| ${row.join(' | ')} |`)
   }
-  if (wanted.has('waits')) await waits(service, options.quick)
+  if (wanted.has('waits')) await waits(service, options.quick, Number(options.documents))
 } finally {
   await service.stop()
   await rclone?.stop()

@@ -28,6 +28,7 @@ export async function startService(folder) {
   return {
     ...serverOf(child, Number(new URL(baseUrl).port)),
     baseUrl,
+    dataDir: join(folder, 'service'),
     key: keyOf('bench'),
     otherKey: keyOf('other'),
   }

@@ -1,16 +1,20 @@
 // How long another project's GET takes while one request keeps the service busy.
 
+import { join } from 'node:path'
 import { strToU8, zipSync } from 'fflate'
+import Libsql from 'libsql'
 import { Connection, requestHead } from './connection.mjs'
 
 const assets = 100_000
 const misspelt = 5_000
+const folders = 100
+/** Documents per transaction. */
+const batch = 10_000
 const word = (at) => `customer ${at.toString(36).padStart(4, 'q')} limited`
 
-/** Prints the table. `isQuick`: a tenth of everything. */
-export async function waits(service, isQuick) {
+/** Prints the table. `isQuick`: a tenth of everything but `documents`, those of the folder that is deleted. */
+export async function waits(service, isQuick, documents) {
   const scale = isQuick ? 0.1 : 1
-  const documents = Math.round(100_000 * scale)
   const own = await new Connection(service.port).open()
   const call = async (method, path, body) => {
     const text = body === undefined ? undefined : JSON.stringify(body)
@@ -36,6 +40,8 @@ export async function waits(service, isQuick) {
     word(at * 7).replace('customer', 'custmer'),
   )
   await fill(service, documents)
+  const other = (await call('POST', '/tables', { name: 'large', settings: { type: 'reconcile' } })).id
+  const many = rows.concat(rows).slice(0, 40_000 * scale)
 
   console.log(
     `\n| while this goes on | it takes | another project's GET: median | p99 | longest | of |\n|---|--:|--:|--:|--:|--:|`,
@@ -49,13 +55,16 @@ export async function waits(service, isQuick) {
   )
   await forward([{ asset_name: 'one more', row_data: { vendor: 'one more' } }])
   await row('the same after one more row', () => run({ data: { vendor: items } }))
+  await row(`a forward of ${many.length} rows in one body`, () =>
+    call('POST', `/tables/${other}/forward`, { type: 'data', data: many }),
+  )
   await row('a run over a stored sheet of 50,000 rows (refused: too many)', () =>
     run({ files: Array.from({ length: 10 }, () => ({ id: sheet.asset_ids[0] })) }).catch((error) => {
       if (!error.message.includes('413')) throw error
     }),
   )
   await row(`DELETE of a folder of ${documents} documents`, () => call('DELETE', '/files?path=/many'))
-  await row('… and its clearing', () => seconds(10))
+  await row('… and its clearing', () => cleared(service))
   await row('PUT of 64 MiB', () =>
     call('PUT', '/files?path=/large.pdf', {
       mimetype: 'application/pdf',
@@ -89,18 +98,32 @@ async function others(service, work) {
   return [`${(state.took / 1000).toFixed(1)} s`, at(0.5), at(0.99), at(1), times.length]
 }
 
+/** A hundred folders by upload, then as many documents as are wanted by hand: it is their deletion that is measured. */
 async function fill(service, documents) {
-  let number = 0
+  const connection = await new Connection(service.port).open()
   const body = JSON.stringify({ mimetype: 'text/plain', filename: 'a', file_type: 'binary', file: 'eA==' })
-  const loop = async () => {
-    const connection = await new Connection(service.port).open()
-    while (number < documents) {
-      const path = `/api/projects/bench/files?path=/many/${number % 100}/${number++}.txt`
-      await connection.send(requestHead('PUT', path, service.key, body.length), body)
-    }
-    connection.close()
+  for (let at = 0; at < folders; at++) {
+    const path = `/api/projects/bench/files?path=/many/${at}/first.txt`
+    await connection.send(requestHead('PUT', path, service.key, body.length), body)
   }
-  await Promise.all(Array.from({ length: 64 }, loop))
+  connection.close()
+  const database = new Libsql(join(service.dataDir, 'service.db'), { timeout: 30_000 })
+  const insert =
+    database.prepare(`with recursive number(at) as (select cast(? as integer) union all select at + 1 from number where at < ?)
+    insert into nodes (id, project_id, parent_id, name, path, kind, modified_at, size, mimetype, blob)
+    select lower(hex(randomblob(16))), first.project_id, first.parent_id, at || '.txt',
+      '/many/' || (at % ${folders}) || '/' || at || '.txt', 'file', first.modified_at, first.size, first.mimetype, first.blob
+    from number join nodes first on first.path = '/many/' || (at % ${folders}) || '/first.txt'`)
+  for (let at = folders; at < documents; at += batch) insert.run([at, Math.min(at + batch, documents) - 1])
+  database.close()
+}
+
+/** Resolves when nothing of what was deleted is left. */
+async function cleared(service) {
+  const database = new Libsql(join(service.dataDir, 'service.db'), { readonly: true })
+  const left = database.prepare('select count(*) as count from detached')
+  while (left.get([]).count > 0) await new Promise((resolve) => setTimeout(resolve, 500))
+  database.close()
 }
 
 function sheetOf(count) {

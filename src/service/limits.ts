@@ -14,7 +14,7 @@ export interface Limits {
   readonly projectDocuments: number
   /** Parts of a multipart document. */
   readonly parts: number
-  /** Bytes of a body of JSON; beside the content of a document it is 1 MiB. */
+  /** Bytes of a body of JSON, for the serving thread parses it; beside the content of a document it is 1 MiB. */
   readonly jsonBytes: number
   /** Objects and arrays within each other. */
   readonly jsonDepth: number
@@ -41,7 +41,7 @@ export const defaultLimits: Limits = {
   projectBytes: 0,
   projectDocuments: 0,
   parts: 1_000,
-  jsonBytes: 32 * 1024 * 1024,
+  jsonBytes: 4 * 1024 * 1024,
   jsonDepth: 64,
   jsonValues: 2_000_000,
   bodyBytesPerSecond: 256,

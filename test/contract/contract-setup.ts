@@ -59,4 +59,4 @@ export function seenBy(witness: Witness): ReadonlySet<string> {
 export const isOfAnyRequest = (line: string): boolean => / (?:408|415|429|431|503|507)$/.test(line)
 
 /** Longer than a body may be. */
-export const tooLong: string = 'x'.repeat(33 * 1024 * 1024)
+export const tooLong: string = 'x'.repeat(5 * 1024 * 1024)

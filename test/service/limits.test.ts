@@ -2,7 +2,8 @@
 
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
-import { connect } from 'node:net'
+import { type Socket, connect } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Limits, defaultLimits } from '../../src/service/index.ts'
 import { TokenBuckets } from '../../src/service/edge/token-buckets.ts'
@@ -67,7 +68,7 @@ describe('a body', () => {
   test('of JSON nested too deeply is refused before anything is made of it', async () => {
     await start()
     const words = 'the body is nested more than 64 levels deep'
-    for (const body of [deep(66), `{"data":${deep(100_000)}}`, '['.repeat(5_000_000)])
+    for (const body of [deep(66), `{"data":${deep(100_000)}}`, '['.repeat(4_000_000)])
       expect(await errorOf(await post('/x/reconcile', body))).toEqual({ status: 400, message: words })
     expect(await errorOf(await put('/a.txt', `{"file":${deep(66)}}`))).toEqual({
       status: 400,
@@ -85,6 +86,13 @@ describe('a body', () => {
       status: 413,
       message: 'the body holds more than 1000 values: send it in several',
     })
+  })
+
+  test('of JSON above 4 MiB is refused: while it is parsed nobody else is served', async () => {
+    await start()
+    const body = (bytes: number): string => JSON.stringify({ data: 'x'.repeat(bytes) })
+    expect((await post('/x/reconcile', body(4 * 2 ** 20))).status).toBe(413)
+    expect((await post('/x/reconcile', body(4 * 2 ** 20 - 100))).status).toBe(400)
   })
 
   test('of JSON may be as large as the operator says', async () => {
@@ -261,6 +269,50 @@ describe('requests', () => {
     // Forgotten, so full.
     expect(buckets.take('a')).toBe(0)
   })
+})
+
+describe('connections', () => {
+  const ownAddress = Object.values(networkInterfaces())
+    .flat()
+    .find((address) => address?.family === 'IPv4' && !address.internal)?.address
+
+  /** Asks for something on a connection that stays open; all that came once it ended, or once there was an answer. */
+  async function askOn(host: string): Promise<{ socket: Socket; answer: string }> {
+    const socket = connect(service.service.port, host)
+    socket.on('error', () => {})
+    let answer = ''
+    socket.on('data', (chunk: Buffer) => (answer += chunk.toString()))
+    socket.write(`GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n`)
+    await Promise.race([once(socket, 'data'), once(socket, 'close')])
+    return { socket, answer }
+  }
+
+  test('beyond those there may be are not accepted, until one ends', async () => {
+    await start({ connections: 2 })
+    const [first, second] = [await askOn('127.0.0.1'), await askOn('127.0.0.1')]
+    for (const { answer } of [first, second]) expect(answer).toMatch(/^HTTP\/1\.1 200/)
+    expect((await askOn('127.0.0.1')).answer).toBe('')
+    first.socket.destroy()
+    const again = async (): Promise<string> => (await askOn('127.0.0.1')).answer
+    await expect.poll(again).toMatch(/^HTTP\/1\.1 200/)
+    second.socket.destroy()
+  })
+
+  test.skipIf(ownAddress === undefined)(
+    'beyond those of one address are 429 with Retry-After, and this machine is served',
+    async () => {
+      service = await startTestService({ limits: { connectionsPerAddress: 1 }, host: '0.0.0.0' })
+      const held = await askOn(ownAddress ?? '')
+      expect(held.answer).toMatch(/^HTTP\/1\.1 200/)
+      const { answer } = await askOn(ownAddress ?? '')
+      expect(answer).toMatch(/^HTTP\/1\.1 429 .*\r\n(?:.*\r\n)*Retry-After: 10\r\n/)
+      expect(answer).toContain('too many connections from this address')
+      for (let count = 0; count < 3; count++)
+        expect((await askOn('127.0.0.1')).answer).toMatch(/^HTTP\/1\.1 200/)
+      held.socket.destroy()
+      await expect.poll(async () => (await askOn(ownAddress ?? '')).answer).toMatch(/^HTTP\/1\.1 200/)
+    },
+  )
 })
 
 test('no default is met by a drive that sends hundreds of requests a second', async () => {
