@@ -1,13 +1,14 @@
-// How far sending is, for whoever waits for it: what was unsent at most is all, what is unsent now is left.
+// How far sending is, for whoever waits for it: what was left at most is all.
 
 import type { Unsent } from '../fs/status.ts'
 import { formatBytes } from './durations.ts'
 import type { FoundMount } from '../daemon/find-mount.ts'
+import { leftBytesOf } from '../daemon/left-bytes.ts'
 import { askDrive } from './find-drive.ts'
 import { type Progress, startProgress } from './progress.ts'
 
 export interface UnsentProgress {
-  update(left: { readonly unsent: number; readonly unsentBytes: number }): void
+  update(left: { readonly unsent: number; readonly leftBytes: number }): void
   /** What keeps it from ending, in words. */
   hindered(words: string): void
   end(): void
@@ -21,10 +22,10 @@ export function startUnsentProgress(label: string, isQuiet: boolean | undefined)
     format: (count) => (isBytes ? formatBytes(count) : ''),
   })
   return {
-    update({ unsent, unsentBytes }) {
-      most = Math.max(most, unsentBytes)
+    update({ unsent, leftBytes }) {
+      most = Math.max(most, leftBytes)
       isBytes = most > 0
-      progress.set(most - unsentBytes, most)
+      progress.set(most - leftBytes, most)
       progress.tell(unsent === 0 ? '' : `${unsent} ${unsent === 1 ? 'change' : 'changes'} left`)
     },
     hindered: (words) => progress.tell(words),
@@ -39,7 +40,7 @@ export function followUnsent(found: FoundMount, path: string, isQuiet: boolean |
   const progress = startUnsentProgress('sending', isQuiet)
   async function look(): Promise<void> {
     const { unsent } = await askDrive(found, 'status', { path })
-    progress.update({ unsent: unsent.length, unsentBytes: bytesOf(unsent) })
+    progress.update({ unsent: unsent.length, leftBytes: leftBytesOf(unsent) })
   }
   // Whoever waits is told what is wrong with the drive by the answer it waits for.
   const timer = setInterval(() => void look().catch(() => {}), lookEveryMs).unref()

@@ -30,7 +30,8 @@ export interface MountStatus extends FileSystemStatus {
 export interface UnmountProgress {
   readonly state: SessionState
   readonly unsent: number
-  readonly unsentBytes: number
+  /** What is on its way is not counted. */
+  readonly leftBytes: number
   /** Who keeps the mount busy, in words; absent while nobody does. */
   readonly busy?: string
 }

@@ -8,6 +8,7 @@ import type { CloseReason, Mounted } from '../fuse/driver.ts'
 import type { Log } from '../log.ts'
 import type { MountStatus, SessionState, UnmountAnswer, UnmountProgress } from './control-protocol.ts'
 import { DaemonError } from './daemon-error.ts'
+import { leftBytesOf } from './left-bytes.ts'
 import type { MountRecord } from './mount-record.ts'
 import { describeMountUsers, findMountUsers, findNestedMounts } from './mount-users.ts'
 
@@ -231,8 +232,7 @@ export class MountSession {
 
   #tell({ busy }: { busy?: string }): void {
     const unsent = this.fileSystem.unsent('/')
-    const unsentBytes = unsent.reduce((sum, { bytes }) => sum + bytes, 0)
-    const progress = { state: this.#state, unsent: unsent.length, unsentBytes }
+    const progress = { state: this.#state, unsent: unsent.length, leftBytes: leftBytesOf(unsent) }
     for (const listener of this.#listeners) listener(busy === undefined ? progress : { ...progress, busy })
   }
 }

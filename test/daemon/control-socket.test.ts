@@ -72,7 +72,7 @@ test('a client that hangs up before its answer harms nobody', async () => {
 test('progress arrives in order before the answer', async () => {
   const path = await listen({
     unmount: (_, { onProgress }) => {
-      for (const unsent of [2, 1, 0]) onProgress({ state: 'draining', unsent, unsentBytes: unsent * 10 })
+      for (const unsent of [2, 1, 0]) onProgress({ state: 'draining', unsent, leftBytes: unsent * 10 })
       return { unsent: [], isDetached: false }
     },
   })

@@ -37,22 +37,22 @@ describe.skipIf(whyNoFuse() !== undefined || whyNoPython !== undefined)('at a te
   const docmount = (...args: string[]): Promise<Terminal> =>
     atTerminal(process.execPath, [cli, ...args], { env, columns: 120 })
 
-  async function copyIn(...names: string[]): Promise<void> {
+  async function copyIn(names: readonly string[], bytes = 150_000): Promise<void> {
     for (const name of names) {
       const local = join(temporary.path, name)
-      await writeFile(local, 'x'.repeat(150_000))
+      await writeFile(local, 'x'.repeat(bytes))
       await run('timeout', ['20', 'cp', local, drive])
     }
   }
 
   test('wait, unmount and the next mount tell how much is sent, and how much is left', async () => {
     await docmount('mount', project, '--close-wait', '0', '--bwlimit', '100K')
-    await copyIn('a.txt', 'b.txt', 'c.txt')
+    await copyIn(['a.txt', 'b.txt', 'c.txt'])
     const waited = await docmount('wait', drive)
     expect(waited.drawn).toMatch(/sending {2}[█░]+ {2}\d+ % {2}\d.* of 439\.5 KiB .*changes? left/)
     expect(waited.code).toBe(0)
 
-    await copyIn('d.txt', 'e.txt')
+    await copyIn(['d.txt', 'e.txt'])
     const unmounted = await docmount('unmount', drive, '--timeout', '2s')
     expect(unmounted.drawn).toMatch(/unmounting {2}[█░]+ {2}\d+ % {2}\d.* of 293\.0 KiB/)
     expect(unmounted.code).toBe(1)
@@ -61,6 +61,15 @@ describe.skipIf(whyNoFuse() !== undefined || whyNoPython !== undefined)('at a te
     expect(mounted.drawn).toMatch(/\d changes? of before \(\d.*\) to be sent; docmount wait .* waits for it/)
     expect(await docmount('wait', drive, '--quiet')).toEqual({ code: 0, drawn: '' })
     expect(await docmount('unmount', drive, '--quiet')).toMatchObject({ code: 0, drawn: '' })
+  })
+
+  test('a single large document counts while it is on its way', async () => {
+    await docmount('mount', project, '--close-wait', '0', '--bwlimit', '1M')
+    await copyIn(['a.txt'], 4_000_000)
+    const { drawn } = await docmount('wait', drive)
+    const percents = new Set([...drawn.matchAll(/ (\d+) % /g)].map(([, percent]) => percent))
+    expect(percents.size).toBeGreaterThan(2)
+    await docmount('unmount', drive)
   })
 
   test('mount tells that it waits for the service', async () => {
