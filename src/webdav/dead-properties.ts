@@ -22,11 +22,13 @@ interface Row {
 export class DeadProperties {
   readonly #file: FileHandle
   readonly #rows: Map<string, readonly DeadProperty[]>
+  readonly #log: Log
   #written: Promise<void> = Promise.resolve()
 
-  private constructor(file: FileHandle, rows: Map<string, readonly DeadProperty[]>) {
+  private constructor(file: FileHandle, rows: Map<string, readonly DeadProperty[]>, log: Log) {
     this.#file = file
     this.#rows = rows
+    this.#log = log
   }
 
   /** A line that cannot be read was being written when the machine stopped: it was never answered. */
@@ -43,7 +45,7 @@ export class DeadProperties {
     await file.write(Array.from(rows, ([key, properties]) => lineOf({ path: key, properties })).join(''))
     await file.sync()
     await rename(next, path)
-    return new DeadProperties(file, rows)
+    return new DeadProperties(file, rows, log)
   }
 
   of(path: string): readonly DeadProperty[] {
@@ -55,17 +57,17 @@ export class DeadProperties {
     return this.#write([{ path, properties }])
   }
 
-  /** What was at and under `from` is at and under `to` from now on, too. */
+  /** What was at and under `from` is at and under `to` from now on, too. Like `move` and `remove` it never rejects. */
   copy(from: string, to: string): Promise<void> {
-    return this.#write(this.#copies(from, to))
+    return this.#follow(this.#copies(from, to))
   }
 
   move(from: string, to: string): Promise<void> {
-    return this.#write([...this.#copies(from, to), ...this.#removals(from)])
+    return this.#follow([...this.#copies(from, to), ...this.#removals(from)])
   }
 
   remove(path: string): Promise<void> {
-    return this.#write(this.#removals(path))
+    return this.#follow(this.#removals(path))
   }
 
   async close(): Promise<void> {
@@ -86,6 +88,13 @@ export class DeadProperties {
 
   #below(path: string): [string, readonly DeadProperty[]][] {
     return [...this.#rows].filter(([key]) => isAtOrBelow(key, path))
+  }
+
+  /** The documents have moved already: a full disk does not undo that. */
+  async #follow(rows: readonly Row[]): Promise<void> {
+    await this.#write(rows).catch((error: unknown) => {
+      this.#log.warn({ error }, 'properties of what was moved or removed could not be written down')
+    })
   }
 
   /** In the order asked; seen at once. */

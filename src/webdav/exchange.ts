@@ -102,16 +102,13 @@ export class Exchange {
   async *body(): AsyncGenerator<Uint8Array, void, undefined> {
     const { request, response } = this
     if (request.headers.expect !== undefined && !response.headersSent) response.writeContinue()
-    const silence = new Refused(408, 'the client sent nothing for a minute')
-    const timer = setTimeout(() => request.destroy(silence), idleMs)
-    try {
-      for await (const chunk of request) {
-        timer.refresh()
-        yield chunk as Uint8Array
-        timer.refresh()
-      }
-    } finally {
-      clearTimeout(timer)
+    // What is not read is left to be taken, so that a refusal is heard.
+    const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array>
+    for (;;) {
+      const timer = setTimeout(() => request.destroy(silent()), idleMs)
+      const next = await chunks.next().finally(() => clearTimeout(timer))
+      if (next.done === true) return
+      yield next.value
     }
   }
 
@@ -182,4 +179,8 @@ export class Exchange {
       else response.once('drain', drained).once('close', closed)
     })
   }
+}
+
+function silent(): Refused {
+  return new Refused(408, 'the client sent nothing for a minute')
 }

@@ -4,7 +4,7 @@
 import type { Behind } from './behind.ts'
 
 /** `kernel-user`: the kernel driver as an ordinary user; every other door is whoever runs the test. */
-export type DoorName = 'oracle' | 'object' | 'kernel' | 'kernel-user' | 'fuse-native'
+export type DoorName = 'oracle' | 'object' | 'kernel' | 'kernel-user' | 'fuse-native' | 'davfs2'
 
 export interface Stat {
   readonly kind: 'file' | 'folder' | 'other'

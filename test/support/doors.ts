@@ -2,6 +2,7 @@
 
 import type { DoorName } from './door.ts'
 
+const uploadsUnwritten = 'davfs2 sends a document that was opened for writing, although nothing was written'
 const accessTimeTwice = 'fuse-native hands over the access time in place of the modification time'
 
 /** `topic: title` → why it does not hold at this door. */
@@ -11,6 +12,23 @@ export const differences: Readonly<Record<DoorName, Readonly<Record<string, stri
     'refusals: hard links and symbolic links are EPERM': 'the object has no links to refuse',
   },
   kernel: {},
+  davfs2: {
+    'list: three hundred files are listed once each':
+      'davfs2 makes them one after the other, four requests each',
+    'rename: a folder over one that is not empty is ENOTEMPTY':
+      'MOVE takes the place of a folder and of all that is in it',
+    'unlinked open: a deleted file goes on taking writes and is never seen again':
+      'davfs2 has no such file any more',
+    'times: a modification time set while the file is open outlives its close':
+      'davfs2 then shows the document as it was before it was written',
+    'times: a folder’s times say when its names changed': 'davfs2 keeps times of its own',
+    'times: fractions of a second are kept': 'davfs2 has whole seconds, as HTTP has',
+    'names: composed and decomposed letters are two names': 'this door finds a name in any normal form',
+    'names: a name of 255 bytes works': 'davfs2 names its copy after the document, and adds to it',
+    'names: a name of 256 bytes is ENAMETOOLONG': 'davfs2 names its copy after the document, and adds to it',
+    'editor saves: GIO (gedit, mousepad): temporary file, fsync, rename over': uploadsUnwritten,
+    'editor saves: LibreOffice: lock, luNNNN.tmp, rename over, open again, fsync': uploadsUnwritten,
+  },
   'kernel-user': {},
   'fuse-native': {
     'unlinked open: a folder goes although a file deleted from it is still open':

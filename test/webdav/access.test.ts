@@ -2,6 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { get } from 'node:https'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -47,6 +49,39 @@ describe('the password', () => {
       status: 401,
       headers: { 'www-authenticate': expect.stringContaining('stale=true') },
     })
+  })
+})
+
+describe('with a certificate', () => {
+  it('the door speaks TLS, and asks for Basic alone', async () => {
+    const at = (name: string): string => new URL(`../service/tls/first.${name}`, import.meta.url).pathname
+    const tls = { cert: await readFile(at('crt'), 'utf8'), key: await readFile(at('key'), 'utf8') }
+    await opened.reopen({ tls })
+    try {
+      const { url } = opened.server
+      expect(url).toMatch(/^https:/)
+      const say = (authorization: string): Promise<{ status: number; challenge: string; text: string }> =>
+        new Promise((resolve, reject) => {
+          const asked = get(
+            `${url}/a.txt`,
+            { headers: { authorization }, rejectUnauthorized: false, agent: false },
+            (answer) => {
+              let text = ''
+              answer.on('data', (chunk: Buffer) => (text += chunk.toString()))
+              const challenge = answer.headers['www-authenticate'] ?? ''
+              answer.on('end', () => resolve({ status: answer.statusCode ?? 0, challenge, text }))
+            },
+          )
+          asked.on('error', reject)
+        })
+      const basic = Buffer.from(`${user}:${password}`).toString('base64')
+      expect(await say(`Basic ${basic}`)).toMatchObject({ status: 200, text: 'a' })
+      const stranger = await say('')
+      expect(stranger).toMatchObject({ status: 401, challenge: expect.stringMatching(/^Basic /) })
+      expect((await say(digestOf('nonce="x"', password))).status).toBe(401)
+    } finally {
+      await opened.reopen()
+    }
   })
 })
 
@@ -111,6 +146,17 @@ describe('a connection', () => {
     expect((await opened.ask('PROPFIND', '/', { headers: { depth: '1' } })).text).not.toContain(
       'goutputstream',
     )
+  })
+
+  it('that sends more than is wanted hears why it is refused', async () => {
+    const credentials = Buffer.from(`${user}:${password}`).toString('base64')
+    const socket = connect(opened.port, '127.0.0.1')
+    await once(socket, 'connect')
+    const head = `PROPFIND / HTTP/1.1\r\nHost: localhost\r\nDepth: 0\r\nAuthorization: Basic ${credentials}\r\n`
+    socket.write(`${head}Content-Length: 1000000\r\n\r\n${' '.repeat(100_000)}`)
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    expect(answer.toString()).toContain('413')
+    socket.destroy()
   })
 
   it('gives every reference back', async () => {

@@ -6,6 +6,7 @@ import { entityTag, httpDate } from '../entity-tag.ts'
 import type { Exchange } from '../exchange.ts'
 import { anyType } from '../live-properties.ts'
 import { Refused } from '../refused.ts'
+import type { Resource } from '../visit.ts'
 
 const pieceBytes = 1024 * 1024
 const forReading = { read: true, write: false, append: false, truncate: false }
@@ -17,33 +18,45 @@ interface Range {
 }
 
 export async function get(exchange: Exchange): Promise<void> {
-  const { visit, request, response, door } = exchange
+  const { visit, request } = exchange
   const resource = await visit.get(exchange.names)
   await exchange.mayChange()
   if (resource.attributes.kind === 'folder') return tellFolder(exchange)
+  checkConditions(request.headers, resource.attributes, true)
   const { operations, caller } = visit
+  if (request.method === 'HEAD') {
+    tell(exchange, resource, { range: rangeOf(exchange, resource.attributes), hasSize: true })
+    exchange.response.end()
+    return
+  }
   const { fh, directIo } = await operations.open(resource.attributes.ino, forReading, caller)
   try {
     const { attributes } = await operations.getattr(resource.attributes.ino, fh, caller)
-    checkConditions(request.headers, attributes, true)
     const range = directIo ? undefined : rangeOf(exchange, attributes)
-    const length = range === undefined ? attributes.size : range.end - range.start
-    response.writeHead(range === undefined ? 200 : 206, {
-      'content-type': door.contentTypeOf(resource.names.at(-1) ?? '') ?? anyType,
-      'last-modified': httpDate(attributes.mtime),
-      etag: entityTag(attributes),
-      'accept-ranges': directIo ? 'none' : 'bytes',
-      ...(directIo ? {} : { 'content-length': String(length) }),
-      ...(range === undefined
-        ? {}
-        : { 'content-range': `bytes ${range.start}-${range.end - 1}/${attributes.size}` }),
-    })
-    if (request.method === 'GET')
-      await send(exchange, fh, range ?? { start: 0, end: directIo ? Infinity : attributes.size })
-    response.end()
+    tell(exchange, { ...resource, attributes }, { range, hasSize: !directIo })
+    await send(exchange, fh, range ?? { start: 0, end: directIo ? Infinity : attributes.size })
+    exchange.response.end()
   } finally {
     await operations.release(fh)
   }
+}
+
+/** Of a document whose size is not known until it is read the end says how long it was. */
+function tell(
+  exchange: Exchange,
+  { names, attributes }: Resource,
+  { range, hasSize }: { range: Range | undefined; hasSize: boolean },
+): void {
+  const { size, mtime } = attributes
+  const length = range === undefined ? size : range.end - range.start
+  exchange.response.writeHead(range === undefined ? 200 : 206, {
+    'content-type': exchange.door.contentTypeOf(names.at(-1) ?? '') ?? anyType,
+    'last-modified': httpDate(mtime),
+    etag: entityTag(attributes),
+    'accept-ranges': hasSize ? 'bytes' : 'none',
+    ...(hasSize ? { 'content-length': String(length) } : {}),
+    ...(range === undefined ? {} : { 'content-range': `bytes ${range.start}-${range.end - 1}/${size}` }),
+  })
 }
 
 /** The next piece is read while the client takes this one. */
