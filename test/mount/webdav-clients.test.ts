@@ -1,5 +1,6 @@
-// Real clients at the WebDAV door: davfs2 and rclone.
+// Real clients at the WebDAV door: davfs2, rclone, and GNOME's gvfs.
 
+import { existsSync } from 'node:fs'
 import { mkdir, readFile, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -132,5 +133,44 @@ describe('rclone', () => {
     await sent()
     expect(await stored('/tree/b.pdf')).toBe('%PDF new')
     expect(await testService.other.get('/tree/a.txt')).toBeUndefined()
+  })
+})
+
+describe('GNOME', () => {
+  const hasGvfs = ['/usr/libexec/gvfsd-dav', '/usr/lib/gvfs/gvfsd-dav'].some((file) => existsSync(file))
+  if (!hasGvfs || !isInstalled('gio') || !isInstalled('dbus-run-session')) {
+    it.skip('not run: gvfs is not installed (apt-get install gvfs-backends dbus libglib2.0-bin)')
+    return
+  }
+
+  it('connects with the password, copies, moves, saves, hears of a refused type, removes', async () => {
+    const line = `
+      drive=dav://$1
+      echo "$2" | gio mount "$drive/" >/dev/null
+      echo 'from GNOME' >"$3/g.txt"
+      gio copy "$3/g.txt" "$drive/g.txt"
+      gio mkdir "$drive/folder"
+      gio move "$drive/g.txt" "$drive/folder/h.txt"
+      gio copy "$drive/folder/h.txt" "$drive/folder/i.txt"
+      echo saved | gio save "$drive/folder/i.txt"
+      gio cat "$drive/folder/h.txt" "$drive/folder/i.txt"
+      if gio save "$drive/folder/p.exe" <"$3/g.txt"; then echo taken; fi
+      gio remove "$drive/folder/h.txt"
+      gio list "$drive/folder"
+      gio mount -u "$drive/"`
+    const place = `${drive.user}@${new URL(drive.url).host}`
+    const args = ['bash', '-euc', line, 'bash', place, drive.password, temporary.path]
+    // Its own mount of everything it reaches would outlive the test.
+    const env = {
+      ...process.env,
+      HOME: temporary.path,
+      XDG_RUNTIME_DIR: join(temporary.path, 'run'),
+      GVFS_DISABLE_FUSE: '1',
+    }
+    const { stdout, stderr } = await run('dbus-run-session', ['--', ...args], { env, limitMs: 50_000 })
+    expect(stdout).toBe('from GNOME\nsaved\ni.txt\n')
+    expect(stderr).toContain('Unsupported Media Type')
+    await sent()
+    expect([...((await testService.other.documents('/folder')) ?? [])].map(String)).toEqual(['i.txt,saved\n'])
   })
 })
