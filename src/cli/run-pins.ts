@@ -14,18 +14,22 @@ const lookAgainMs = 200
 
 export async function runPin(path: string, waits: boolean): Promise<void> {
   const place = await findDrive(path)
-  const answer = await askDrive(place.found, 'pin', { path: place.path }, { signal: interruptSignal() })
+  const signal = interruptSignal()
+  const answer = await askDrive(place.found, 'pin', { path: place.path }, { signal })
   if (answer.kind === 'no-room') throw new DaemonError(noRoomLine(path, answer))
   if (answer.isAway)
     console.log(`${printable(path)} is pinned; the service is away: it is fetched when it is back`)
   else if (!waits) console.log(`${printable(path)} is pinned; docmount pins shows how much of it is here`)
-  if (waits) await untilHere(place, path)
+  if (waits) await untilHere(place, path, signal)
 }
 
 /** Throws a DaemonError that is temporary where some of it cannot be had now. */
-async function untilHere({ found, path: pinned }: PathOnMount, path: string): Promise<void> {
+async function untilHere(
+  { found, path: pinned }: PathOnMount,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
   const progress = startProgress(path)
-  const signal = interruptSignal()
   try {
     for (;;) {
       const { pins } = await askDrive(found, 'pins', {}, { signal })
@@ -35,10 +39,10 @@ async function untilHere({ found, path: pinned }: PathOnMount, path: string): Pr
         console.log(`${printable(path)} is pinned, ${howMuch(pin)}`)
         return
       }
-      if (pin.state === 'incomplete')
-        throw new DaemonError(`${path}: ${howMuch(pin)}: ${pin.problem ?? ''}`, { isTemporary: true })
+      if (pin.state !== 'fetching' && pin.problem !== undefined)
+        throw new DaemonError(`${path}: ${howMuch(pin)}: ${pin.problem}`, { isTemporary: true })
       progress.set(pin.bytesHere, pin.bytes)
-      await sleep(lookAgainMs, undefined, { signal })
+      await sleep(lookAgainMs, undefined, { signal }).catch(() => signal.throwIfAborted())
     }
   } finally {
     progress.end()

@@ -1,6 +1,6 @@
 // What is pinned is here: fetched by itself, kept whatever else is read, fresh while the service is there, read without it.
 
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { patternedBytes } from '../../support/bytes.ts'
@@ -95,11 +95,31 @@ describe('a pinned folder', () => {
     await setup.calls.writeFile('/own/saved.pdf', content)
     await setup.fileSystem.wait('/', { timeoutMs: 20_000 })
     await setup.untilHere('/own', ({ documents }) => documents === 2)
-    setup.service.other.clearCalls()
+    const fetched = setup.service.service.calls.filter(({ endpoint }) => endpoint === 'download')
+    expect(fetched.map(({ path }) => path)).not.toContain('/own/saved.pdf')
     await setup.end()
     await setup.service.stop()
     await setup.start()
     expect((await setup.calls.readFile('/own/saved.pdf')).equals(content)).toBe(true)
+  })
+
+  test('is mended where the disk did not keep what was written', async () => {
+    const documents = await fill('/pinned', [300_000])
+    await setup.start({ cacheTtlMs: 300 })
+    await setup.pin('/pinned')
+    await setup.untilHere('/pinned')
+    await setup.end()
+    const folder = join(setup.cacheDir, 'pinned')
+    const [file = ''] = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(folder, name))
+      .filter((path) => statSync(path).isFile())
+    const written = readFileSync(file)
+    const damaged = Buffer.from(written)
+    for (let at = 7; at < 300_000; at += 1_000) damaged[at] = (damaged[at] ?? 0) ^ 4
+    writeFileSync(file, damaged)
+    await setup.start()
+    await expectReadable(documents)
+    await waitUntil('it to be mended', () => readFileSync(file).equals(written))
   })
 
   test('is fetched anew when the cache folder is gone', async () => {
