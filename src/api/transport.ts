@@ -168,7 +168,7 @@ function kindOfCode(code: string, error: Error): NetworkErrorKind | undefined {
   const { syscall } = error as NodeJS.ErrnoException
   const isConnecting = syscall === 'connect' || syscall === 'getaddrinfo'
   if (isConnecting || code === 'ECONNREFUSED' || code === 'UND_ERR_CONNECT_TIMEOUT') return 'unreachable'
-  if (code.startsWith('HPE_')) return 'protocol'
+  if (code.startsWith('HPE_') || error.name === 'HTTPParserError') return 'protocol'
   if (code.startsWith('UND_ERR_') && code !== 'UND_ERR_INVALID_ARG') return 'cut'
   const isSocketError = syscall === 'read' || syscall === 'write'
   return isSocketError && ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENETUNREACH', 'EHOSTUNREACH'].includes(code)

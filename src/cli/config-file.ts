@@ -22,6 +22,14 @@ export interface Configuration {
 }
 
 const fieldNames = ['base_url', 'api_key', 'api_key_file', 'api_key_keyring'] as const
+const knownFields: ReadonlySet<string> = new Set([...fieldNames, 'projects'])
+/** Told apart by nothing but letters. */
+const plain = (name: string): string =>
+  name
+    .toLowerCase()
+    .replaceAll(/[^a-z]/g, '')
+    .replace(/uri$/, 'url')
+
 type Section = Partial<Record<(typeof fieldNames)[number], string>>
 
 /** The settings for a project: its own section of the file before the file's top, the environment before both. */
@@ -70,6 +78,7 @@ function keyFile(path: string, env: Environment): KeySource {
   const file = path.startsWith('~/') ? join(homeOf(env), path.slice(2)) : resolve(path)
   return {
     async read() {
+      await refuseReadableByOthers(file).catch(unlessMissing)
       const text = await readFile(file, 'utf8').catch((error: unknown) => {
         throw new DaemonError(`cannot read the key file ${file}: ${reasonOf(error)}`, { cause: error })
       })
@@ -105,8 +114,19 @@ function parseObject(text: string, file: string): Record<string, unknown> {
     return objectAt(JSON.parse(text), file, 'the file')
   } catch (error) {
     if (error instanceof DaemonError) throw error
-    throw new DaemonError(`${file} is not valid JSON; fix or remove it`, { cause: error })
+    // Not its own words, which may quote the key.
+    const line = /line (\d+)/.exec((error as Error).message)?.[1] ?? lineOf(text, error as Error)
+    throw new DaemonError(
+      `${file} is not valid JSON (line ${line}: a comma too many or too few, or a quote that is missing?); fix it`,
+      { cause: error },
+    )
   }
+}
+
+/** Node 20 tells the position only, and of a text that ends too early nothing. */
+function lineOf(text: string, { message }: Error): number {
+  const position = Number(/position (\d+)/.exec(message)?.[1] ?? text.length)
+  return text.slice(0, position).split('\n').length
 }
 
 function objectAt(value: unknown, file: string, what: string): Record<string, unknown> {
@@ -117,6 +137,12 @@ function objectAt(value: unknown, file: string, what: string): Record<string, un
 }
 
 function sectionOf(value: Record<string, unknown>, file: string): Section {
+  const unknown = Object.keys(value).find((name) => !knownFields.has(name))
+  if (unknown !== undefined) {
+    const meant = [...knownFields].find((name) => plain(name) === plain(unknown))
+    const hint = meant === undefined ? `it knows ${[...knownFields].join(', ')}` : `is "${meant}" meant?`
+    throw new DaemonError(`${file}: the field "${unknown}" is not known; ${hint}`)
+  }
   const section: Section = {}
   for (const name of fieldNames) {
     const field = value[name]
@@ -127,6 +153,11 @@ function sectionOf(value: Record<string, unknown>, file: string): Section {
     section[name] = field
   }
   return section
+}
+
+/** Whoever reads the file says it better. */
+function unlessMissing(error: unknown): void {
+  if (error instanceof DaemonError) throw error
 }
 
 async function refuseReadableByOthers(file: string): Promise<void> {

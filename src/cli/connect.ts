@@ -31,7 +31,7 @@ export async function withClient<T>(
   const configuration = await readConfiguration(project)
   const baseUrl = options.baseUrl ?? configuration.baseUrl
   if (baseUrl === undefined)
-    throw new UsageError('which service? Add --base-url URL, or set DOCMOUNT_BASE_URL')
+    throw new UsageError('which service? Add --base-url URL, set DOCMOUNT_BASE_URL, or run docmount login')
   if (configuration.key === undefined) throw new DaemonError(noKeyMessage)
 
   const interruption = new AbortController()

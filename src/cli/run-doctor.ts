@@ -9,8 +9,13 @@ import { printJson } from './output.ts'
 
 const signs: Record<CheckResult, string> = { good: '✓', note: '–', problem: '✗' }
 
-export async function runDoctor(givenUrl: string | undefined, isJson: boolean): Promise<void> {
-  const { baseUrl, key } = await readConfiguration(undefined)
+/** With a project its own section of the config file is looked at. */
+export async function runDoctor(
+  project: string | undefined,
+  givenUrl: string | undefined,
+  isJson: boolean,
+): Promise<void> {
+  const { baseUrl, key } = await readConfiguration(project)
   const url = givenUrl ?? baseUrl
   const service: readonly Check[] =
     url === undefined
@@ -19,10 +24,10 @@ export async function runDoctor(givenUrl: string | undefined, isJson: boolean): 
             name: 'service',
             result: 'note',
             finding: 'none is configured',
-            fix: 'add --base-url or set DOCMOUNT_BASE_URL',
+            fix: 'run docmount login, add --base-url, or set DOCMOUNT_BASE_URL',
           },
         ]
-      : await checkService(url, key)
+      : await checkService(url, key, project)
   const checks = [...(await checkMachine()), ...service]
   if (isJson) printJson(checks)
   else console.log(checks.map(lineOf).join('\n'))

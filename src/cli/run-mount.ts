@@ -197,7 +197,7 @@ async function tellFailure(error: Error, plan: MountPlan | undefined): Promise<v
 export function baseUrlOf(options: DriveCommandOptions, configuration: Configuration): string {
   const baseUrl = options.baseUrl ?? configuration.baseUrl
   if (baseUrl === undefined) {
-    throw new UsageError('which service? Add --base-url URL, or set DOCMOUNT_BASE_URL')
+    throw new UsageError('which service? Add --base-url URL, set DOCMOUNT_BASE_URL, or run docmount login')
   }
   if (!/^https?:\/\/[^/?#@]+(\/[^?#]*)?$/.test(baseUrl) || !URL.canParse(baseUrl)) {
     throw new UsageError('--base-url must look like https://host/api: scheme, host and path, nothing else')

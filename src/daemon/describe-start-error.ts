@@ -2,13 +2,32 @@
 
 import type { Client } from '../api/client.ts'
 import { ApiError, NetworkError } from '../api/errors.ts'
+import type { KeySource } from '../api/types.ts'
 import { ErrnoError } from '../errno-error.ts'
 import { DaemonError } from './daemon-error.ts'
+import { findRoot } from './find-root.ts'
 import type { MountPlan } from './mount-plan.ts'
 
 /** Translates what the service and the filesystem throw; anything else is passed as it is. */
-export async function describeStartError(error: unknown, plan: MountPlan, client: Client): Promise<unknown> {
+export async function describeStartError(
+  thrown: unknown,
+  plan: Pick<MountPlan, 'project' | 'baseUrl'>,
+  client: Client,
+  key: KeySource,
+): Promise<unknown> {
   const { project, baseUrl } = plan
+  const error = reasonOf(thrown)
+  if (isNotTheRoot(error)) {
+    const root = await findRoot(baseUrl, key)
+    if (root !== undefined)
+      return new DaemonError(`${baseUrl} is not the service's root: use --base-url ${root}`, { cause: error })
+  }
+  if (error instanceof NetworkError && error.kind === 'protocol') {
+    return new DaemonError(
+      `what answers at ${baseUrl} is no Project Document Service (${error.message}); check --base-url`,
+      { isTemporary: true, cause: error },
+    )
+  }
   if (error instanceof NetworkError) {
     return new DaemonError(
       `cannot reach the service at ${baseUrl}: ${error.message}; check --base-url and the network`,
@@ -34,6 +53,19 @@ export async function describeStartError(error: unknown, plan: MountPlan, client
     `the project "${project}" cannot be read at ${baseUrl} (${error.status} ${error.errorMessage}); ${hint}`,
     { cause: error },
   )
+}
+
+/** What made the service count as out of reach says more than that it does. */
+function reasonOf(error: unknown): unknown {
+  const { cause } = error instanceof NetworkError && error.kind === 'away' ? error : {}
+  return cause instanceof NetworkError || cause instanceof ApiError ? cause : error
+}
+
+/** Something answers there, and it is not what was asked for. */
+function isNotTheRoot(error: unknown): boolean {
+  return error instanceof ApiError
+    ? error.status === 404 || error.status === 405
+    : error instanceof NetworkError && error.kind === 'protocol'
 }
 
 /** The interface leaves open what an unknown project answers, so the list of projects tells what the key may see. */

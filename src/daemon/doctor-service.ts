@@ -5,6 +5,7 @@ import { createClient } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
 import type { Files, KeySource, RemoteFile } from '../api/types.ts'
 import { type Check, good, note, problem } from './doctor.ts'
+import { findRoot } from './find-root.ts'
 import { probe } from './probe.ts'
 import { redact } from '../redact.ts'
 
@@ -13,7 +14,12 @@ const tolerableSkewMs = 60_000
 /** Folders looked into for a document to try a download with. */
 const maxFolders = 20
 
-export async function checkService(baseUrl: string, key: KeySource | undefined): Promise<readonly Check[]> {
+/** `project`: also whether the key sees it. */
+export async function checkService(
+  baseUrl: string,
+  key: KeySource | undefined,
+  project?: string,
+): Promise<readonly Check[]> {
   const reached = await reach(baseUrl)
   if (reached.date === undefined) return [reached.check]
   const checks = [reached.check, checkClock(reached.date)]
@@ -29,9 +35,16 @@ export async function checkService(baseUrl: string, key: KeySource | undefined):
     checks.push(
       good('API key', names.length === 0 ? 'is accepted' : `is accepted; it sees ${names.join(', ')}`),
     )
-    if (names[0] !== undefined) checks.push(await checkRange(client.files(names[0])))
+    if (project !== undefined) checks.push(checkProject(project, names))
+    const [tried] = project !== undefined && names.includes(project) ? [project] : names
+    if (tried !== undefined) checks.push(await checkRange(client.files(tried)))
   } catch (error) {
-    checks.push(describeKeyFailure(error))
+    const root = isKeyRefusal(error) ? undefined : await findRoot(baseUrl, key)
+    checks.push(
+      root === undefined
+        ? describeKeyFailure(error)
+        : problem('base URL', `${baseUrl} is not the service's root; ${root} is`, `use --base-url ${root}`),
+    )
   } finally {
     await client.close()
   }
@@ -88,8 +101,18 @@ async function findSomeFile(files: Files): Promise<RemoteFile | undefined> {
   return undefined
 }
 
+function checkProject(project: string, names: readonly string[]): Check {
+  if (names.includes(project)) return good('project', `the key sees ${project}`)
+  const seen = names.length === 0 ? 'it sees none' : `it sees ${names.join(', ')}`
+  return problem('project', `the key does not see ${project}; ${seen}`, 'check its name and its key')
+}
+
+function isKeyRefusal(error: unknown): error is ApiError {
+  return error instanceof ApiError && (error.status === 401 || error.status === 403)
+}
+
 function describeKeyFailure(error: unknown): Check {
-  if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
+  if (isKeyRefusal(error)) {
     return problem(
       'API key',
       `is refused (${error.status} ${error.errorMessage})`,

@@ -97,7 +97,7 @@ async function start(options: StartSessionOptions, undo: (() => Promise<unknown>
     ...(options.notifies ? { onNotice: desktopNotifications(plan.project) } : {}),
     ...(trace === undefined ? {} : { onOperation: trace.onOperation }),
   }).catch(async (error: unknown) => {
-    throw await describeStartError(error, plan, client)
+    throw await describeStartError(error, plan, client, options.key)
   })
   undo.push(() => projectFiles.close())
   await writeDriveFile(plan).catch((error: unknown) =>

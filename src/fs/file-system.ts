@@ -5,14 +5,13 @@ import { copyFileRange } from './calls/copy.ts'
 import { mkdir, opendir, readdir, releasedir } from './calls/folders.ts'
 import { getattr, lookup } from './calls/lookup.ts'
 import { lookupByNumber } from './calls/lookup-by-number.ts'
-import { nameMaxBytes } from './tree/names.ts'
 import { create, open, read, release, write } from './calls/open.ts'
-import type { FilesystemStatistics } from './operations.ts'
 import { cacheStatus, clearCache } from './pins/cache.ts'
 import { fetchOnce } from './pins/fetch-once.ts'
 import { withPins } from './pins/follow-rename.ts'
 import { placeOf } from './place.ts'
 import { readOnly } from './read-only.ts'
+import { roomOf } from './room.ts'
 import { rename } from './calls/rename.ts'
 import { rmdir } from './calls/rmdir.ts'
 import { flush, fsync } from './unsent/submit.ts'
@@ -23,16 +22,6 @@ import { refresh } from './refresh.ts'
 import type { Superblock } from './superblock.ts'
 import { traced, type Places } from './traced.ts'
 import { unlink } from './calls/unlink.ts'
-
-/** The interface tells no quota: a terabyte, of which half is free, keeps every program content. */
-const statistics: FilesystemStatistics = {
-  blockSizeBytes: 4096,
-  blocks: 2 ** 28,
-  blocksFree: 2 ** 27,
-  files: 2 ** 31,
-  filesFree: 2 ** 30,
-  nameMax: nameMaxBytes,
-}
 
 /**
  * Opens a project as a filesystem: takes up what an earlier run left unsent, and lists the root, so that a wrong key or an
@@ -85,7 +74,7 @@ function operationsOf(sb: Superblock): FileSystem {
       withPins(sb, { parent, name, newParent, newName }, () =>
         rename(sb, parent, name, newParent, newName, { flags, caller }),
       ),
-    statfs: () => statistics,
+    statfs: roomOf(sb.settings.stateDir, sb.clock.steady),
 
     attachNotifier: (notifier) => {
       sb.tree.notifier = notifier

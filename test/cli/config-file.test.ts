@@ -42,7 +42,7 @@ test("a project's own section comes before the top, the environment before both"
 
 test('a key file is read anew each time, so that a rotated key is picked up', async () => {
   const keyFile = join(temporary.path, 'key')
-  await writeFile(keyFile, 'first\n')
+  await writeFile(keyFile, 'first\n', { mode: 0o600 })
   const { key } = await read(undefined, { DOCMOUNT_API_KEY_FILE: keyFile })
   expect(await keyOf(key)).toBe('first')
   await writeFile(keyFile, 'second\n')
@@ -50,14 +50,14 @@ test('a key file is read anew each time, so that a rotated key is picked up', as
 })
 
 test("a key file under ~ lies in the person's home", async () => {
-  await writeFile(join(temporary.path, 'key'), 'mine')
+  await writeFile(join(temporary.path, 'key'), 'mine', { mode: 0o600 })
   expect(await keyOf((await read({ api_key_file: '~/key' })).key)).toBe('mine')
 })
 
 test('a missing or empty key file is said so', async () => {
   const missing = await read({ api_key_file: '/nowhere/key' })
   await expect(keyOf(missing.key)).rejects.toThrow('cannot read the key file /nowhere/key: ENOENT')
-  await writeFile(join(temporary.path, 'key'), '\n')
+  await writeFile(join(temporary.path, 'key'), '\n', { mode: 0o600 })
   await expect(keyOf((await read({ api_key_file: '~/key' })).key)).rejects.toThrow(/is empty/)
 })
 

@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 const help = `
 Examples:
   $ docmount doctor
+  $ docmount doctor acme
   $ docmount doctor --base-url https://service.example/api
 
 Exit codes: 0 a drive will work · 1 something is in the way`
@@ -16,11 +17,12 @@ export function register(program: Command): void {
     .description(
       'Checks what a drive needs: the kernel’s door, folders, the service, the key. Changes nothing.',
     )
+    .argument('[project]', 'also whether this project can be mounted, by its section of the config file')
     .option('--base-url <url>', 'the service to check (default: $DOCMOUNT_BASE_URL or the config file)')
     .option('--json', 'print JSON')
     .addHelpText('after', help)
-    .action(async (options: { baseUrl?: string; json?: boolean }) => {
+    .action(async (project: string | undefined, options: { baseUrl?: string; json?: boolean }) => {
       const { runDoctor } = await import('../run-doctor.ts')
-      await runDoctor(options.baseUrl, options.json === true)
+      await runDoctor(project, options.baseUrl, options.json === true)
     })
 }

@@ -11,23 +11,28 @@ export function register(program: Command): void {
     .summary('wait until everything is sent')
     .description('Waits until nothing at or under a path is unsent. Fails when the service refuses a change.')
     .argument('[path]', 'a path on a drive (default: the only drive)')
-    .option('--timeout <duration>', 'give up after this long', parseWaitMs, Infinity)
+    .option('--timeout <duration>', 'give up after this long (default: never)', parseWaitMs)
     .option(...quietOption)
     .addHelpText('after', '\nExample:\n  $ cp *.pdf ~/acme/inbox/ && docmount wait ~/acme/inbox --timeout 5m')
-    .action(async (path: string | undefined, { timeout, quiet }: { timeout: number; quiet?: boolean }) => {
-      const { askDrive, findDrive, interruptSignal } = await import('../find-drive.ts')
-      const { followUnsent } = await import('../unsent-progress.ts')
-      const place = await findDrive(path)
-      const input = { path: place.path, ...(timeout === Infinity ? {} : { timeoutMs: timeout }) }
-      const progress = followUnsent(place.found, place.path, quiet)
-      try {
-        await askDrive(place.found, 'wait', input, { signal: interruptSignal() }).finally(() =>
-          progress.end(),
-        )
-      } catch (error) {
-        if ((error as { code?: unknown }).code !== 'ETIMEDOUT') throw error
-        console.error(`docmount: not everything is sent yet; docmount status ${path ?? ''} shows what`)
-        process.exitCode = exitCodes.temporary
-      }
-    })
+    .action(
+      async (
+        path: string | undefined,
+        { timeout = Infinity, quiet }: { timeout?: number; quiet?: boolean },
+      ) => {
+        const { askDrive, findDrive, interruptSignal } = await import('../find-drive.ts')
+        const { followUnsent } = await import('../unsent-progress.ts')
+        const place = await findDrive(path)
+        const input = { path: place.path, ...(timeout === Infinity ? {} : { timeoutMs: timeout }) }
+        const progress = followUnsent(place.found, place.path, quiet)
+        try {
+          await askDrive(place.found, 'wait', input, { signal: interruptSignal() }).finally(() =>
+            progress.end(),
+          )
+        } catch (error) {
+          if ((error as { code?: unknown }).code !== 'ETIMEDOUT') throw error
+          console.error(`docmount: not everything is sent yet; docmount status ${path ?? ''} shows what`)
+          process.exitCode = exitCodes.temporary
+        }
+      },
+    )
 }

@@ -87,10 +87,10 @@ export class WatchedFiles implements Files {
     this.reach.close()
   }
 
-  #checkReach(method: string, path: string): void {
+  #checkReach(method: string, path: string, cause?: unknown): void {
     if (!this.reach.isAway) return
     const reason = this.reach.absence?.reason ?? 'no answer'
-    throw new NetworkError({ method, path }, 'away', `the service is out of reach: ${reason}`)
+    throw new NetworkError({ method, path }, 'away', `the service is out of reach: ${reason}`, { cause })
   }
 
   #begin(method: string, path: string, kind: CallKind): CallUnderWay {
@@ -120,7 +120,7 @@ export class WatchedFiles implements Files {
       this.#tell(error)
       // A question is answered from what is here where the service turns out to be away: that is known in a moment.
       if (kind === 'question') await this.reach.decided()
-      if (kind === 'question' && evidenceOf(error) !== 'answer') this.#checkReach(method, path)
+      if (kind === 'question' && evidenceOf(error) !== 'answer') this.#checkReach(method, path, error)
       throw error
     } finally {
       this.#calls.finish(call)

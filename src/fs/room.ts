@@ -1,0 +1,40 @@
+// What `df` shows. The service tells no quota, so nothing is made up: what is saved is first kept on this machine, and the
+// room it has there is the drive's.
+
+import { statfsSync } from 'node:fs'
+import type { FilesystemStatistics } from './operations.ts'
+import { nameMaxBytes } from './tree/names.ts'
+
+const blockSizeBytes = 4096
+/** File managers ask often. */
+const freshForMs = 1_000
+/** Where the disk does not tell: enough for every program, 1 TiB. */
+const untold = 2 ** 28
+
+/** Answers the room for what is saved, all of it free, by `stateDir`'s disk. */
+export function roomOf(stateDir: string, steady: () => number): () => FilesystemStatistics {
+  let known: { blocks: number; at: number } | undefined
+  return () => {
+    if (known === undefined || steady() - known.at > freshForMs)
+      known = { blocks: blocksFree(stateDir), at: steady() }
+    const { blocks } = known
+    return {
+      blockSizeBytes,
+      // A size of nothing would hide a drive whose disk is full.
+      blocks: Math.max(1, blocks),
+      blocksFree: blocks,
+      files: 2 ** 31,
+      filesFree: 2 ** 30,
+      nameMax: nameMaxBytes,
+    }
+  }
+}
+
+function blocksFree(folder: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(folder)
+    return Math.floor((bavail * bsize) / blockSizeBytes)
+  } catch {
+    return untold
+  }
+}

@@ -1,0 +1,124 @@
+// What goes wrong at the beginning is told in one plain sentence that says what to do.
+
+import { createServer as createHttpServer } from 'node:http'
+import { createServer, type AddressInfo, type Server } from 'node:net'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { run, type Ran } from '../support/run.ts'
+import { project, startTestService, type TestService } from '../support/service.ts'
+import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+
+const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
+
+let service: TestService
+let home: TemporaryFolder
+let config: string
+const others: Server[] = []
+
+beforeAll(async () => {
+  service = await startTestService()
+})
+afterAll(async () => {
+  for (const other of others) other.close()
+  await service.close()
+})
+beforeEach(async () => {
+  home = await makeTemporaryFolder()
+  await mkdir(join(home.path, 'drive'))
+  await mkdir(join(home.path, '.config/docmount'), { recursive: true })
+  config = join(home.path, '.config/docmount/config.json')
+  return () => home.remove()
+})
+
+function docmount(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> {
+  return run(process.execPath, [cli, ...args], {
+    env: { PATH: process.env['PATH'], HOME: home.path, XDG_RUNTIME_DIR: join(home.path, 'run'), ...env },
+    mayFail: true,
+  })
+}
+
+async function listen(other: Server): Promise<number> {
+  others.push(other)
+  await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening))
+  return (other.address() as AddressInfo).port
+}
+
+async function refusalOf(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const { code, stderr } = await docmount(args, env)
+  expect(code).not.toBe(0)
+  expect(stderr).toMatch(/^docmount: [^\n]*\n$/)
+  expect(stderr).not.toContain(service.apiKey)
+  return stderr
+}
+
+const mountQuietly = (baseUrl: string): string[] => [
+  'mount', '--quiet', project, join(home.path, 'drive'), '--base-url', baseUrl,
+] // prettier-ignore
+
+describe('an address', () => {
+  test('without its /api is recognised, by mount and by doctor', async () => {
+    const short = service.baseUrl.replace(/\/api$/, '')
+    const env = { DOCMOUNT_API_KEY: service.apiKey }
+    expect(await refusalOf(mountQuietly(short), env)).toContain(
+      `${short} is not the service's root: use --base-url ${service.baseUrl}`,
+    )
+    const { stdout } = await docmount(['doctor', '--base-url', short], env)
+    expect(stdout).toContain(`✗ base URL: ${short} is not the service's root; ${service.baseUrl} is`)
+  })
+
+  test('where something else listens is called that', async () => {
+    const env = { DOCMOUNT_API_KEY: service.apiKey }
+    const ssh = await listen(
+      createServer((socket) => socket.on('error', () => {}).end('SSH-2.0-OpenSSH_9.2\r\n')),
+    )
+    const page = await listen(
+      createHttpServer((_request, answer) => answer.setHeader('content-type', 'text/html').end('<html>')),
+    )
+    for (const port of [ssh, page])
+      expect(await refusalOf(mountQuietly(`http://127.0.0.1:${port}/api`), env)).toMatch(
+        /what answers at http:\S+ is no Project Document Service \(.*\); check --base-url/,
+      )
+    expect(await refusalOf(['ls', project, '--base-url', `http://127.0.0.1:${ssh}/api`], env)).toMatch(
+      /is not HTTP/,
+    )
+  })
+
+  test('that is missing is asked for', async () => {
+    expect(await refusalOf(['ls', project])).toMatch(/which service\? Add --base-url URL, .*docmount login/)
+  })
+})
+
+describe('a config file', () => {
+  test.each([
+    ['{ "base-url": "x" }', /the field "base-url" is not known; is "base_url" meant\?/],
+    [
+      '{ "projects": { "acme": { "apikey": "SECRET" } } }',
+      /the field "apikey" is not known; is "api_key" meant\?/,
+    ],
+    ['{ "colour": "x" }', /the field "colour" is not known; it knows base_url, /],
+    ['{\n  "base_url": "x",\n}', /is not valid JSON \(line 3: a comma too many/],
+    ['{\n  "base_url": "x"\n  "api_key": "SECRET" }', /is not valid JSON \(line 3: a comma too many/],
+  ])('%j is told what is wrong with it', async (text, words) => {
+    await writeFile(config, text, { mode: 0o600 })
+    const said = await refusalOf(['ls', project])
+    expect(said).toMatch(words)
+    expect(said).not.toContain('SECRET')
+  })
+
+  test('is read by doctor for one project, which the key has to see', async () => {
+    const acme = { base_url: service.baseUrl, api_key: service.apiKey }
+    await writeFile(config, JSON.stringify({ projects: { acme, other: acme } }), { mode: 0o600 })
+    expect((await docmount(['doctor', 'acme'])).stdout).toContain('✓ project: the key sees acme')
+    const { code, stdout } = await docmount(['doctor', 'other'])
+    expect(stdout).toContain('✗ project: the key does not see other; it sees acme')
+    expect(code).toBe(1)
+  })
+})
+
+test('a key file that others can read is refused with the command that fixes it', async () => {
+  const file = join(home.path, 'key')
+  await writeFile(file, service.apiKey, { mode: 0o644 })
+  const env = { DOCMOUNT_API_KEY_FILE: file, DOCMOUNT_BASE_URL: service.baseUrl }
+  expect(await refusalOf(['ls', project], env)).toContain(`others can read it; run: chmod 600 ${file}`)
+})
