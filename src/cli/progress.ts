@@ -87,7 +87,8 @@ export function startProgress(label: string, options: ProgressOptions = {}): Pro
   }
 
   function line(): void {
-    console.error(plainText(state(), format))
+    const hasNews = total !== undefined || done > 0 || words !== ''
+    if (hasNews) console.error(plainText(state(), format))
     timer = setTimeout(line, lineEveryMs).unref()
   }
 

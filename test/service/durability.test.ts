@@ -83,7 +83,7 @@ test('content that a crash left without a document is removed at the next start,
   await writeFile(orphan, 'orphan')
   await writeFile(join(dataDir, 'blobs', 'incoming', 'half'), 'half')
   const second = await startTestService({ dataDir })
-  await expect.poll(() => existsSync(orphan), { timeout: 10_000 }).toBe(false)
+  await expect.poll(() => existsSync(orphan), { timeout: 45_000 }).toBe(false)
   expect(existsSync(fileOf(hashOf(content)))).toBe(true)
   expect(await readdir(join(dataDir, 'blobs', 'incoming'))).toEqual([])
   await second.close()

@@ -154,7 +154,7 @@ describe('docmount serve, hosted', () => {
     const piped = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] })
     let output = ''
     piped.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
-    await expect.poll(() => output, { timeout: 10_000 }).toContain('docmount mount acme')
+    await expect.poll(() => output, { timeout: 45_000 }).toContain('docmount mount acme')
     piped.kill('SIGTERM')
     await once(piped, 'close')
     expect(output).toContain('docmount keys create acme')

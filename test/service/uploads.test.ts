@@ -225,10 +225,10 @@ describe('a client that goes away in the middle of a body', () => {
       signal: aborter.signal,
       headers: { 'x-api-key': service.key },
     }).catch(() => undefined)
-    await expect.poll(async () => (await readdir(incoming)).length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(async () => (await readdir(incoming)).length, { timeout: 45_000 }).toBe(1)
     aborter.abort()
     await sending
-    await expect.poll(async () => (await readdir(incoming)).length, { timeout: 10_000 }).toBe(0)
+    await expect.poll(async () => (await readdir(incoming)).length, { timeout: 45_000 }).toBe(0)
     expect((await service.get('/gone.txt')).status).toBe(404)
   })
 })
@@ -391,5 +391,5 @@ test('content nothing refers to is removed from the disk', async () => {
   await put('/collected.txt', documentOf(content))
   expect(await readdir(folder)).toContain(sha256)
   await service.delete('/collected.txt')
-  await expect.poll(() => readdir(folder), { timeout: 10_000 }).not.toContain(sha256)
+  await expect.poll(() => readdir(folder), { timeout: 45_000 }).not.toContain(sha256)
 })
