@@ -1,6 +1,8 @@
 // What a person who waits sees: at a terminal, in a script, and with --quiet.
 
-import { mkdir, writeFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { formatBytes } from '../../src/cli/durations.ts'
@@ -10,6 +12,7 @@ import { run } from '../support/run.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { atTerminal } from '../support/terminal.ts'
+import { waitUntil } from '../support/wait-until.ts'
 
 describe('the line', () => {
   const state = {
@@ -118,5 +121,22 @@ describe('documents under way', () => {
     const { code, drawn } = await atTerminal(process.execPath, args, { env, columns: 70 })
     expect(code).toBe(0)
     expect(drawn).toMatch(/\/big\.txt {2}(█*░* {2})?\d+ % {2}\d+\.\d KiB of 293\.0 KiB/)
+  })
+
+  test('that are interrupted leave nothing half there, and say how to go on', async () => {
+    for (const name of ['a', 'b']) await service.other.put(`/cut/${name}.txt`, 'x'.repeat(300_000))
+    const out = join(home.path, 'cut-out')
+    const args = [cli, 'get', 'acme', '/cut', out, '--bwlimit', '100K']
+    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'pipe'] })
+    let stderr = ''
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+    const names = (): Promise<string[]> => readdir(join(out, 'cut')).catch(() => [])
+    await waitUntil('a part of a document to be there', async () => (await names()).length > 0)
+    child.kill('SIGINT')
+    const [code] = (await once(child, 'close')) as [number | null]
+    expect({ code, names: await names() }).toEqual({ code: 1, names: [] })
+    expect(stderr).toMatch(
+      /interrupted: 0 fetched \(0 bytes\), 2 not begun or not finished; with --skip-existing the same command goes on\n$/,
+    )
   })
 })
