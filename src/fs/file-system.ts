@@ -54,6 +54,8 @@ function operationsOf(sb: Superblock): FileSystem {
     opendir: (ino, caller) => opendir(sb, ino, caller),
     readdir: (fh, cookie, filler, caller) => readdir(sb, fh, cookie, filler, caller),
     releasedir: (fh) => releasedir(sb, fh),
+    // Of every folder at once: there is one journal.
+    fsyncdir: () => sb.journal.durable(),
     open: (ino, flags, caller) => open(sb, ino, flags, caller),
     create: (parent, name, how, caller) => create(sb, parent, name, how, caller),
     read: (fh, offset, length, caller) => read(sb, fh, offset, length, caller),

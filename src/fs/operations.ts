@@ -143,6 +143,8 @@ export interface Operations {
   /** Fills children after `cookie` (0 = from the start, on a fresh snapshot); `.` and `..` are the door's. */
   readdir(fh: number, cookie: number, filler: Filler, caller: Caller): MaybePromise<void>
   releasedir(fh: number): void
+  /** Every name made, renamed or removed so far survives a power cut. Throws what the disk answers. */
+  fsyncdir(ino: number, caller: Caller): MaybePromise<void>
 
   open(ino: number, flags: OpenFlags, caller: Caller): MaybePromise<Opened>
   create(

@@ -65,6 +65,7 @@ export function traced(
     readdir: (fh, cookie, filler, caller) =>
       timed('readdir', handle(fh), () => inner.readdir(fh, cookie, filler, caller)),
     releasedir: (fh) => timed('releasedir', handle(fh), () => inner.releasedir(fh)),
+    fsyncdir: (ino, caller) => timed('fsyncdir', node(ino), () => inner.fsyncdir(ino, caller)),
     open: (ino, flags, caller) => timed('open', node(ino), () => inner.open(ino, flags, caller)),
     create: (parent, name, options, caller) =>
       timed('create', child(parent, name), () => inner.create(parent, name, options, caller)),

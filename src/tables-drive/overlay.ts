@@ -97,6 +97,7 @@ export function overlay(inner: FileSystem, { name: ownName, tree, onHidden }: Ov
     },
     readdir,
     releasedir: (fh) => end(fh, (side, sideFh) => side.releasedir(sideFh)),
+    fsyncdir: (ino, caller) => sideOf(ino).fsyncdir(ino, caller),
     open(ino, flags, caller) {
       const side = sideOf(ino)
       return andThen(side.open(ino, flags, caller), (opened) => ({

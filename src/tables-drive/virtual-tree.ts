@@ -181,6 +181,7 @@ export function virtualTree(parts: TakeUpParts): TreeOperations {
     flush,
     // There is no disk below: what counts is what the table answers, at close.
     fsync: () => undefined,
+    fsyncdir: () => undefined,
     release,
     fallocate: (fh, offset, length, keepSize) => extend(fh, offset + length, keepSize),
     copyFileRange() {

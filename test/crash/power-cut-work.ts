@@ -49,7 +49,7 @@ export class Work {
     const { pick, weighted } = this.#chance
     const present = this.#timelines.filter(({ now }) => now !== undefined && !isLocal(now.path))
     const kind = present.length < 3 ? 'make' : weighted({
-      make: 20, save: 30, gio: 12, vim: 12, rename: 14, renameOver: 8, unlink: 8,
+      make: 20, save: 30, gio: 12, vim: 12, rename: 14, renameOver: 8, unlink: 8, unlinkAndSync: 8,
     }) // prettier-ignore
     const document = kind === 'make' ? new Timeline() : pick(present)
     const path = document.now?.path ?? this.#fresh()
@@ -86,6 +86,11 @@ export class Work {
       }
       case 'unlink':
         return this.#done([[document, undefined]], () => calls.unlink(path))
+      case 'unlinkAndSync':
+        return this.#promised([[document, undefined]], async () => {
+          await calls.unlink(path)
+          await calls.syncFolder(this.folder)
+        })
     }
   }
 

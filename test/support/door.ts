@@ -47,6 +47,8 @@ export interface Calls {
   stat(path: string): Promise<Stat>
   statfs(): Promise<{ readonly sizeBytes: number; readonly freeBytes: number }>
   readdir(path: string): Promise<string[]>
+  /** fsync(2) of a folder. */
+  syncFolder(path: string): Promise<void>
   mkdir(path: string): Promise<void>
   rmdir(path: string): Promise<void>
   unlink(path: string): Promise<void>

@@ -29,6 +29,14 @@ export function folderDoor(
     stat: (path) => agent.call('stat', at(path)),
     statfs: () => agent.call('statfs', root),
     readdir: (path) => agent.call('readdir', at(path)),
+    async syncFolder(path) {
+      const folder = await openedFile(agent, at(path), 'r', 0)
+      try {
+        await folder.sync()
+      } finally {
+        await folder.close()
+      }
+    },
     mkdir: (path) => agent.call('mkdir', at(path)),
     rmdir: (path) => agent.call('rmdir', at(path)),
     unlink: (path) => agent.call('unlink', at(path)),

@@ -166,6 +166,10 @@ export class MemoryFileSystem implements Operations {
     this.#dropUnused(handle.node)
   }
 
+  fsyncdir(ino: number): void {
+    this.#node(ino)
+  }
+
   open(ino: number, flags: OpenFlags): Opened {
     const node = this.#node(ino)
     if (flags.truncate) {

@@ -205,6 +205,7 @@ export function objectDoor(operations: Operations): Calls & Pick<Door, 'name'> {
         }
         return names
       }),
+    syncFolder: (path) => withNode(path, async (node) => operations.fsyncdir(node.ino, caller)),
     mkdir: (path) =>
       withParent(path, async (parent, name) => {
         const { attributes } = await operations.mkdir(parent, name, 0o755, caller)

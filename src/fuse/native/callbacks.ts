@@ -2,7 +2,7 @@
 //
 // Left out on purpose, so that the kernel is told ENOSYS once: access (the kernel checks modes itself), extended attributes
 // (each implemented one costs a call per write and per listed name), opendir and releasedir (readdir is not told the
-// handle), fsyncdir.
+// handle).
 
 import { constants } from 'node:fs'
 
@@ -18,6 +18,7 @@ import { nativeStat, nativeStatfs, timeOf, type NativeStat, type NativeStatfs } 
 export interface NativeCallbacks extends OpenCallbacks {
   getattr(path: string, reply: Reply<[NativeStat]>): void
   readdir(path: string, reply: Reply<[string[], NativeStat[]]>): void
+  fsyncdir(path: string, dataOnly: number, fh: number, reply: Reply): void
   statfs(path: string, reply: Reply<[NativeStatfs]>): void
   truncate(path: string, size: number, reply: Reply): void
   chmod(path: string, mode: number, reply: Reply): void
@@ -94,6 +95,13 @@ export function nativeCallbacks(session: NativeSession): NativeCallbacks {
         const ino = await paths.node(path, request)
         const { names: listed, stats } = await readListing(operations, ino, request)
         return [0, listed, stats]
+      })
+    },
+
+    fsyncdir(path, _dataOnly, _fh, reply) {
+      session.serve('fsyncdir', reply, async (request) => {
+        await operations.fsyncdir(await paths.node(path, request), request)
+        return [0]
       })
     },
 

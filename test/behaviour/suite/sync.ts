@@ -24,6 +24,19 @@ export const sync: Topic = (it) => {
     expect((await door.readFile(at('a.txt'))).toString()).toBe('onetwothree')
   })
 
+  it(
+    'a folder that is synced holds what was made, renamed and deleted in it',
+    { 'a.txt': 'a', 'b.txt': 'b' },
+    async ({ door, folder, at }) => {
+      await door.unlink(at('a.txt'))
+      await door.rename(at('b.txt'), at('c.txt'))
+      await door.mkdir(at('inner'))
+      await door.syncFolder(folder)
+      await door.syncFolder(at('inner'))
+      expect((await door.readdir(folder)).sort()).toEqual(['c.txt', 'inner'])
+    },
+  )
+
   it('a sync with nothing to do succeeds', { 'a.txt': 'a' }, async ({ door, at }) => {
     const file = await door.open(at('a.txt'), 'r+')
     await file.sync()

@@ -3,6 +3,7 @@
 
 import { describe, expect, it, vi } from 'vitest'
 import { createClient } from '../../../src/api/client.ts'
+import { GroupSync } from '../../../src/content/spool/group-sync.ts'
 import { Journal } from '../../../src/content/spool/journal.ts'
 import { createFileSystem } from '../../../src/fs/file-system.ts'
 import { objectDoor } from '../../support/object-door.ts'
@@ -15,11 +16,11 @@ async function held(drive: HeldDrive, folder = '/'): Promise<Record<string, stri
   return Object.fromEntries([...(documents ?? [])].map(([path, bytes]) => [path, bytes.toString()]))
 }
 
-async function expectQuiet(drive: HeldDrive, documents: Record<string, string>): Promise<void> {
+async function expectQuiet(drive: HeldDrive, documents: Record<string, string>, folder = '/'): Promise<void> {
   await drive.drain()
-  expect(await held(drive)).toEqual(documents)
+  expect(await held(drive, folder)).toEqual(documents)
   expect(drive.fileSystem().status()).toMatchObject({ conflicts: 0, unsent: [] })
-  expect((await drive.calls().readdir('/')).sort()).toEqual(Object.keys(documents).sort())
+  expect((await drive.calls().readdir(folder)).sort()).toEqual(Object.keys(documents).sort())
 }
 
 describe('a power cut right after', () => {
@@ -75,6 +76,20 @@ describe('a power cut right after', () => {
     await drive.restart(journal)
     await expectQuiet(drive, {})
   })
+})
+
+it('names are on disk when fsync of a folder returns', async () => {
+  await using drive = await openHeld({ '/d/a.txt': 'a' })
+  await drive.calls().readdir('/d')
+  await drive.calls().syncFolder('/d')
+  await drive.calls().unlink('/d/a.txt')
+  const synced = vi.spyOn(GroupSync.prototype, 'run')
+  await drive.calls().syncFolder('/d')
+  const results = synced.mock.results.map(({ value }) => value as Promise<void>)
+  vi.restoreAllMocks()
+  expect(results.length).toBeGreaterThan(0)
+  await Promise.all(results)
+  await expectQuiet(drive, {}, '/d')
 })
 
 it('what says that a copy stands is on disk before its source is deleted', async () => {

@@ -24,8 +24,10 @@ export const releasedir: Operation = operation({
   answer: answerEmpty,
 })
 
-/** The filesystem keeps folders durable by itself. */
-export const fsyncdir: Operation = operation({ call() {}, answer: answerEmpty })
+export const fsyncdir: Operation = operation({
+  call: (operations, request) => operations.fsyncdir(request.nodeid, request),
+  answer: answerEmpty,
+})
 
 export const readdir: Operation = operation({
   onlyLooks: always,
