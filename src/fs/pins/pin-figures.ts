@@ -60,9 +60,9 @@ export class PinFigures {
   /** Everything there was counted. */
   counted({ isAway }: { isAway: boolean }): void {
     this.#counts = this.#found
-    if (this.#isWhole) this.#state = 'here'
-    else if (!isAway) this.#state = 'fetching'
-    else this.#missingFor('the service is away')
+    const isAnyMissing = this.#counts.documentsHere < this.#counts.documents
+    if (isAway && isAnyMissing) this.#problems.push('the service is away')
+    this.#state = isAnyMissing && !isAway ? 'fetching' : this.#isWhole ? 'here' : 'incomplete'
   }
 
   /** Bytes that were missing are here. */
@@ -75,26 +75,31 @@ export class PinFigures {
     this.#counts.documentsHere++
   }
 
+  /** The rest goes on. */
   cannotBeHad(problem: string): void {
-    this.#missingFor(problem)
+    this.#problems.push(problem)
   }
 
   doesNotFit(path: string): void {
-    this.#missingFor(`${path}: what is pinned is beyond --pin-size`)
+    this.#problems.push(`${path}: what is pinned is beyond --pin-size`)
   }
 
   /** The round is over, for now. */
   roundEnded({ isAway }: { isAway: boolean }): void {
-    if (this.#isWhole) this.#state = 'here'
-    else if (this.#problems.length > 0) this.#state = 'incomplete'
-    else if (isAway) this.#missingFor('the service is away')
+    if (this.#isWhole) {
+      this.#state = 'here'
+      return
+    }
+    if (isAway) this.#problems = ['the service is away']
+    // Cut short, it goes on at once.
+    if (this.#problems.length > 0) this.#state = 'incomplete'
   }
 
   nothingThere(): void {
     this.#counts = { ...none }
-    this.#problems = []
+    this.#problems = ['nothing has this name now']
     this.isPartlyUnknown = false
-    this.#missingFor('nothing has this name now')
+    this.#state = 'incomplete'
   }
 
   /** It cannot be said what is there. */
@@ -106,10 +111,5 @@ export class PinFigures {
 
   get #isWhole(): boolean {
     return this.#problems.length === 0 && this.#counts.documentsHere === this.#counts.documents
-  }
-
-  #missingFor(problem: string): void {
-    this.#problems.push(problem)
-    this.#state = 'incomplete'
   }
 }
