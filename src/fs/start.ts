@@ -189,7 +189,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
   const sb: Superblock = {
     settings, files, log, tree, handles: new HandleTable(), journal, saved, spool, queue, urls, reader,
     walkAhead: new WalkAhead(tree), prefetch: new Prefetch({ tree, reader, urls }), pinStore, pins, types, attributes, owner, clock,
-    owners: new Map(), references: new Map(), resting: new Map(), claims: new Claims({ journal, spool, log }),
+    owners: new Map(), resting: new Map(), claims: new Claims({ journal, spool, log }),
     localOnly: new LocalOnly(settings.settleAfterMs, clock, (node) => settle(sb, node)),
     lost: new LostAndFound(settings.stateDir), tell,
     refusedNames: new RefusedNames({ types, clock, log, tell }), conflicts,

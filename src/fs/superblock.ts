@@ -75,8 +75,6 @@ export interface Superblock {
   readonly localOnly: LocalOnly
   /** Documents that became backups a moment ago, by the path they left. */
   readonly resting: Map<string, Resting>
-  /** Nodes that show a version which is not at their own path, by where it is. */
-  readonly references: Map<string, Set<Node>>
 }
 
 export const defaultHostName = (): string => hostname()

@@ -42,7 +42,7 @@ export class Prefetch {
       if (version?.size === undefined || sibling?.content !== undefined) continue
       bytes += prefetchedBytes(version.size)
       if (bytes > aheadBytes) return
-      if (sibling?.remote !== undefined) urls.remember(version.path, sibling.remote, sibling.askedAt)
+      if (sibling?.remote !== undefined) urls.remember(version.path, sibling.remote, sibling.stored.askedAt)
       reader.prefetch(version)
     }
   }

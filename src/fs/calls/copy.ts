@@ -1,7 +1,7 @@
 // copy_file_range of a whole document: the service copies from itself, no bytes move through this machine.
 
 import { ErrnoError } from '../../errno-error.ts'
-import { rebindReaders, refer, touch } from '../unsent/content.ts'
+import { rebindReaders, touch } from '../unsent/content.ts'
 import type { FileHandle } from '../tree/handles.ts'
 import type { Superblock } from '../superblock.ts'
 
@@ -58,11 +58,9 @@ function adoptCopy(sb: Superblock, from: FileHandle, to: FileHandle): void {
   const { remote, storedPath } = from.node
   if (remote === undefined || storedPath === undefined) return
   sb.claims.show(node, undefined)
-  node.remote = remote
-  node.askedAt = from.node.askedAt
+  sb.tree.versions.showAt(node, storedPath, remote, from.node.stored.askedAt)
   node.isCopy = true
   node.isWritten = true
   touch(sb, node)
-  refer(sb, node, storedPath)
   rebindReaders(sb, node)
 }

@@ -30,8 +30,9 @@ export function withKnownSize<T>(
 /** True where the service's listing tells no size, and the document was not asked within one cache lifetime. */
 function isToBeAsked(sb: Superblock, node: Node): boolean {
   if (node.remote === undefined || node.content !== undefined || node.job !== undefined) return false
-  if (node.size !== undefined && (node.askedWholeAt === undefined || sb.files.reach.isAway)) return false
-  return node.askedWholeAt === undefined || sb.clock.steady() - node.askedWholeAt > sb.settings.cacheTtlMs
+  const { askedWholeAt } = node.stored
+  if (node.size !== undefined && (askedWholeAt === undefined || sb.files.reach.isAway)) return false
+  return askedWholeAt === undefined || sb.clock.steady() - askedWholeAt > sb.settings.cacheTtlMs
 }
 
 async function ask(sb: Superblock, node: Node): Promise<void> {
@@ -45,11 +46,10 @@ async function ask(sb: Superblock, node: Node): Promise<void> {
   if (version === undefined || (version.size !== undefined && found.modifiedAt !== undefined)) return
   if (found.size !== undefined) return
   sb.urls.remember(path, found, askedAt)
-  node.learnedSize = await sb.reader
-    .learnSize(version, AbortSignal.timeout(deadlineMs))
-    .catch((error: unknown) => {
-      // The service was asked, and does not tell: whoever reads it is told so.
-      if (error instanceof ErrnoError && error.code === 'EIO') return undefined
-      throw error
-    })
+  const size = await sb.reader.learnSize(version, AbortSignal.timeout(deadlineMs)).catch((error: unknown) => {
+    // The service was asked, and does not tell: whoever reads it is told so.
+    if (error instanceof ErrnoError && error.code === 'EIO') return undefined
+    throw error
+  })
+  node.stored.learn(size)
 }

@@ -2,7 +2,6 @@
 // where the service has it, so that its next commit moves it from there.
 
 import { fingerprintOf } from '../../content/fingerprint.ts'
-import { refer } from '../unsent/content.ts'
 import type { Node } from '../tree/node.ts'
 import type { Superblock } from '../superblock.ts'
 
@@ -15,7 +14,7 @@ export function leavePath(sb: Superblock, node: Node): LeftBehind | undefined {
   const { path, job, remote } = node
   const isStoredHere = remote !== undefined && node.storedPath === path
   // Its bytes can be read where they are until they have been moved.
-  if (remote !== undefined) refer(sb, node, node.storedPath ?? path)
+  sb.tree.versions.refer(node, node.storedPath ?? path)
   if (job === undefined || job.intention.path !== path) {
     if (isStoredHere) node.movesFrom = { path, fingerprint: fingerprintOf(remote) }
     return isStoredHere ? { fingerprint: fingerprintOf(remote) } : dropReplaced(sb, path, node.base)

@@ -44,8 +44,8 @@ async function openUnsized(sb: Superblock, node: Node, flags: OpenFlags, caller:
 async function learnSize(sb: Superblock, node: Node, caller: Caller): Promise<void> {
   const { version } = node
   if (version === undefined) return
-  if (node.remote !== undefined) sb.urls.remember(version.path, node.remote, node.askedAt)
-  node.learnedSize = await sb.reader.learnSize(version, caller.signal)
+  if (node.remote !== undefined) sb.urls.remember(version.path, node.remote, node.stored.askedAt)
+  node.stored.learn(await sb.reader.learnSize(version, caller.signal))
   sb.tree.notifier.attributesChanged(node.ino)
 }
 

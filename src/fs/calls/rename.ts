@@ -3,14 +3,7 @@
 import { ErrnoError } from '../../errno-error.ts'
 import type { Job } from '../../content/commit/job.ts'
 import { fingerprintOf } from '../../content/fingerprint.ts'
-import {
-  bringHere,
-  discardContent,
-  forgetStored,
-  refer,
-  saveScratchRow,
-  stopReferring,
-} from '../unsent/content.ts'
+import { bringHere, discardContent, forgetStored, saveScratchRow } from '../unsent/content.ts'
 import { stayThoughEmpty } from './folders.ts'
 import { childOf } from './lookup.ts'
 import type { Move } from './move.ts'
@@ -133,10 +126,8 @@ function toDocument(sb: Superblock, move: Move, syncedEpoch: number, isBackup: b
   // Content that was brought here means that the stored one is destroyed, or about to be.
   if (isBack && node.content === undefined) {
     // Renamed back to where the service has it: nothing ever happened.
-    stopReferring(sb, node)
-    node.remotePath = undefined
+    sb.tree.versions.returned(node)
     node.movesFrom = undefined
-    node.base = node.remote === undefined ? undefined : fingerprintOf(node.remote)
     sb.tree.settle(node)
     return undefined
   }
@@ -153,9 +144,9 @@ function toDocument(sb: Superblock, move: Move, syncedEpoch: number, isBackup: b
  * is taken back, or, where something else is on its way to `f`, the bytes are brought here first.
  */
 async function reclaim(sb: Superblock, node: Node, signal: AbortSignal): Promise<void> {
-  if (!node.isScratch || node.remotePath === undefined || node.content !== undefined) return
+  if (!node.isScratch || node.stored.elsewhere === undefined || node.content !== undefined) return
   // A delete that stands behind something else is not of this version, and is not taken back alone.
-  const pending = sb.queue.first(node.remotePath)
+  const pending = sb.queue.first(node.stored.elsewhere)
   if (pending === undefined) return
   if (pending.intention.kind === 'delete' && sb.queue.withdraw(pending)) return
   await bringHere(sb, node, signal)
@@ -177,7 +168,7 @@ function toHidden(sb: Superblock, move: Move): undefined {
   node.isScratch = true
   const mayBeStored = remote !== undefined || node.job !== undefined || base !== undefined
   if (node.content !== undefined) forgetStored(sb, node)
-  else if (storedPath !== undefined) refer(sb, node, storedPath)
+  else if (storedPath !== undefined) sb.tree.versions.refer(node, storedPath)
   saveScratchRow(sb, node)
   if (!mayBeStored) return
   const fingerprint = remote === undefined ? base : fingerprintOf(remote)
@@ -190,7 +181,7 @@ function toHidden(sb: Superblock, move: Move): undefined {
 /** Which version at the target this mount has seen, and may replace. */
 function baseOfTarget({ to, name, target }: Move): string | undefined {
   if (target === undefined) return to.folder?.tombstones.get(name)?.fingerprint
-  return target.base ?? (target.remote === undefined ? undefined : fingerprintOf(target.remote))
+  return target.base ?? target.stored.fingerprint
 }
 
 /** The node takes the new name; what had it goes, its open handles keep their content. */
@@ -200,7 +191,7 @@ function take(sb: Superblock, { node, from, to, name, target }: Move): void {
     displace(sb.tree, to, target)
     if (target.isScratch) sb.journal.removeScratch(target.path)
     if (target.door.openHandles > 0 && storedPath !== undefined && target.content === undefined)
-      refer(sb, target, storedPath)
+      sb.tree.versions.refer(target, storedPath)
     discardContent(sb, target)
     sb.tree.nodes.dropIfUnused(target)
   }

@@ -2,8 +2,7 @@
 // "delete, then rename the new one here" becomes one replace.
 
 import { ErrnoError } from '../../errno-error.ts'
-import { fingerprintOf } from '../../content/fingerprint.ts'
-import { discardContent, refer } from '../unsent/content.ts'
+import { discardContent } from '../unsent/content.ts'
 import { stayThoughEmpty } from './folders.ts'
 import { displace } from '../tree/displace.ts'
 import { childOf, withListing } from './lookup.ts'
@@ -38,7 +37,7 @@ export function removeDocument(sb: Superblock, folder: Node, node: Node, restMs:
     sb.attributes.forget(path)
   }
   if (node.door.openHandles > 0 && storedPath !== undefined && node.content === undefined)
-    refer(sb, node, storedPath)
+    sb.tree.versions.refer(node, storedPath)
   discardContent(sb, node)
   sb.tree.nodes.dropIfUnused(node)
 }
@@ -48,7 +47,7 @@ function deleteStored(
   folder: Node,
   { path, name, node, restMs }: { path: string; name: string; node: Node; restMs: number },
 ): void {
-  const fingerprint = node.base ?? (node.remote === undefined ? undefined : fingerprintOf(node.remote))
+  const fingerprint = node.base ?? node.stored.fingerprint
   sb.tree.bury(folder, name, fingerprint)
   const job = sb.queue.submit({ kind: 'delete', path, base: fingerprint, restMs })
   // Never sent: there is nothing to hide.

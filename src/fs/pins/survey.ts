@@ -93,7 +93,7 @@ function documentOf(
       path,
       version: node.version,
       record: node.remote,
-      askedAt: node.askedAt,
+      askedAt: node.stored.askedAt,
       bytes: node.version.size ?? 0,
     }
   if (record === undefined) return { path, version: undefined, record, askedAt: 0, bytes: 0 }

@@ -1,7 +1,6 @@
 // Modes and times set here, kept across restarts while the document is the same version: so that a second rsync copies
 // nothing, and an editor finds the time it wrote.
 
-import { fingerprintOf } from '../../content/fingerprint.ts'
 import type { Journal } from '../../content/spool/journal.ts'
 import type { AttributeRow } from '../../content/spool/journal-rows.ts'
 import type { Node } from './node.ts'
@@ -18,18 +17,18 @@ export class AttributeStore {
   /** Puts what was set here on a node that shows a version of the service. */
   adorn(node: Node): void {
     const row = this.#rows.get(node.path)
-    const isOurs =
-      row !== undefined && node.remote !== undefined && row.fingerprint === fingerprintOf(node.remote)
+    const isOurs = row !== undefined && row.fingerprint === node.stored.fingerprint
     node.times.follow(isOurs ? { mode: row.mode, atime: row.atime, mtime: row.mtime } : undefined)
     if (row !== undefined && !isOurs) this.forget(node.path)
   }
 
   /** Makes what is set on a node durable; nothing to do while it has no version in the service. */
   save(node: Node): void {
-    if (node.remote === undefined || node.isScratch || node.isDirty || node.isUnlinked) return
+    const { fingerprint } = node.stored
+    if (fingerprint === undefined || node.isScratch || node.isDirty || node.isUnlinked) return
     const row = {
       path: node.path,
-      fingerprint: fingerprintOf(node.remote),
+      fingerprint,
       mode: node.times.mode,
       atime: node.times.atime,
       mtime: node.times.mtime,

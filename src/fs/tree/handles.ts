@@ -1,6 +1,5 @@
 // Open files and folders by `fh`: one handle is one open(). Content and dirt belong to the node, never to the handle.
 
-import { fingerprintOf } from '../../content/fingerprint.ts'
 import type { Reading } from '../../content/read/reader.ts'
 import { HandleNumbers } from './handle-numbers.ts'
 import type { Node } from './node.ts'
@@ -21,7 +20,7 @@ export class FileHandle {
   /** Remembers which version `reading` is of. */
   bind(reading: Reading): void {
     this.reading = reading
-    this.#fingerprint = this.node.remote === undefined ? undefined : fingerprintOf(this.node.remote)
+    this.#fingerprint = this.node.stored.fingerprint
   }
 
   /** Our own commit made another version of the same content: read that from now on. */

@@ -2,12 +2,13 @@
 // the kernel (`ino`); the path is derived, never stored in descendants.
 
 import type { RemoteFile } from '../../api/types.ts'
-import { fingerprintOf, type Version } from '../../content/fingerprint.ts'
+import type { Version } from '../../content/fingerprint.ts'
 import type { Job } from '../../content/commit/job.ts'
 import type { SpoolFile } from '../../content/spool/spool.ts'
 import type { NodeKind } from '../operations.ts'
 import type { FolderOrder } from './folder-order.ts'
 import { DoorPart } from './parts/door.ts'
+import { StoredPart } from './parts/stored.ts'
 import { TimesPart } from './parts/times.ts'
 
 /** A name that is hidden although a listing may still show it: it was deleted or moved away here. */
@@ -51,10 +52,7 @@ export class Node {
   name: string
   readonly folder: FolderState | undefined
 
-  /** The service's record of the content this node shows, where it has one. */
-  remote: RemoteFile | undefined
-  /** Where the service has that content, when that is not this node's own path (a rename under way, `f` → `f~`). */
-  remotePath: string | undefined
+  readonly stored: StoredPart = new StoredPart()
   /** The older place its next commit takes it away from: the service has it there, or will when what is under way has arrived. */
   movesFrom: OlderPlace | undefined
   /** The fingerprint at our path that this mount has seen: what a commit may replace. */
@@ -73,20 +71,14 @@ export class Node {
   copyUp: Promise<void> | undefined
   /** The cache is taking the content over. */
   handover: Promise<void> | undefined
-  /** A copy made within the service: `remotePath` keeps its document. */
+  /** A copy made within the service: the original stays. */
   isCopy = false
-  /** When the service was asked for `remote` (ms): its URL lives 15 minutes from then. */
-  askedAt = 0
   /** The commit under way or waiting for this node. */
   job: Job | undefined
   /** On this machine only, for now or for good. Never true of a folder. */
   isScratch = false
   /** The service agreed at this time (ms); listings asked for one cache lifetime later decide again. */
   settledAt: number | undefined
-  /** When the document itself was asked for what its listing does not tell (ms). */
-  askedWholeAt: number | undefined
-  /** Size learned by asking, where the record has none. */
-  learnedSize: number | undefined
 
   readonly times: TimesPart = new TimesPart()
   readonly door: DoorPart = new DoorPart()
@@ -110,22 +102,25 @@ export class Node {
     return this.content !== undefined && this.content.epoch !== this.savedEpoch
   }
 
+  /** The service's record of the content this node shows, where it has one. */
+  get remote(): RemoteFile | undefined {
+    return this.stored.record
+  }
+
   /** Where the service has this node's content, if it has. */
   get storedPath(): string | undefined {
-    return this.remote === undefined ? undefined : (this.remotePath ?? this.path)
+    return this.remote === undefined ? undefined : (this.stored.elsewhere ?? this.path)
   }
 
   /** The remote version this node shows. */
   get version(): Version | undefined {
-    const path = this.storedPath
-    if (path === undefined || this.remote === undefined) return undefined
-    return { path, fingerprint: fingerprintOf(this.remote), size: this.remote.size ?? this.learnedSize }
+    return this.remote === undefined ? undefined : this.stored.versionAt(this.path)
   }
 
   /** Bytes; undefined while nobody told. */
   get size(): number | undefined {
     if (this.content !== undefined) return this.content.size
-    return this.remote === undefined ? 0 : (this.remote.size ?? this.learnedSize)
+    return this.remote === undefined ? 0 : this.stored.size
   }
 }
 

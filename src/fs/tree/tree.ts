@@ -17,6 +17,7 @@ import { FormerNodes } from './former-nodes.ts'
 import { Listings, type Listing } from './listings.ts'
 import { pathIn, type FolderState, type Node, type Tombstone } from './node.ts'
 import { isKept, NodeTable } from './node-table.ts'
+import { Versions } from './versions.ts'
 import { silentNotifier, type MaybePromise, type Notifier } from '../operations.ts'
 
 export interface TreeOptions {
@@ -38,6 +39,7 @@ export interface TreeOptions {
 export class Tree {
   readonly nodes: NodeTable = new NodeTable()
   readonly listings: Listings
+  readonly versions: Versions
   notifier: Notifier = silentNotifier
   readonly source: FolderSource
   readonly #options: TreeOptions
@@ -46,6 +48,7 @@ export class Tree {
 
   constructor(options: TreeOptions) {
     this.#options = options
+    this.versions = new Versions((node) => options.adorn(node))
     this.listings = new Listings({
       ttlMs: options.ttlMs,
       now: options.now,
@@ -57,6 +60,7 @@ export class Tree {
     this.nodes.isListed = (folder) => this.listings.known(folder) !== undefined
     this.nodes.onDropped = (node) => {
       this.former.left(node)
+      this.versions.dropped(node)
       if (node.folder === undefined) return
       this.listings.forget(node)
       this.#times.left(node)
@@ -112,7 +116,7 @@ export class Tree {
     if (known?.kind === record.kind) return known
     const ino = this.former.take({ kind: record.kind, path: pathIn(folder, name) })
     const node = this.nodes.add(record.kind, folder, name, ino)
-    if (record.kind === 'file') this.show(node, record, listing.requestedAt)
+    if (record.kind === 'file') this.versions.show(node, record, listing.requestedAt)
     else this.#times.recall(node)
     return node
   }
@@ -139,40 +143,14 @@ export class Tree {
     return this.listings.get(folder)
   }
 
-  /** From now on the node shows this version, with what was set here for it. */
-  show(node: Node, record: RemoteFile, askedAt: number): void {
-    this.store(node, record, askedAt)
-    this.#options.adorn(node)
-  }
-
-  /** From now on the service has this version of the node: its content, and its times, are what they were. */
-  store(node: Node, record: RemoteFile, askedAt: number): void {
-    node.remote = record
-    node.askedAt = askedAt
-    node.remotePath = undefined
-    node.base = fingerprintOf(record)
-    node.learnedSize = undefined
-    node.askedWholeAt = undefined
-  }
-
   /** The document itself was asked, since its listing does not tell all. */
   completed(node: Node, record: RemoteFile, askedAt: number): void {
-    const { remote, askedWholeAt } = node
-    if (remote === undefined) return
-    if (fingerprintOf(remote) === fingerprintOf(record)) {
-      node.remote = record
-      node.askedAt = askedAt
-    } else {
-      const isMoreOfTheSame = askedWholeAt === undefined && agrees(remote, record)
-      const path = node.remotePath
-      this.show(node, record, askedAt)
-      node.remotePath = path
-      if (!isMoreOfTheSame) {
-        node.door.contentChanged()
-        this.notifier.contentChanged(node.ino)
-      }
-    }
-    node.askedWholeAt = askedAt
+    const { remote, stored } = node
+    const isMoreOfTheSame =
+      remote !== undefined && stored.askedWholeAt === undefined && agrees(remote, record)
+    if (!this.versions.complete(node, record, askedAt) || isMoreOfTheSame) return
+    node.door.contentChanged()
+    this.notifier.contentChanged(node.ino)
   }
 
   /** The node exists whatever a listing says, and so do the folders above it. */
@@ -295,7 +273,7 @@ export class Tree {
       isKept(node) && (node.settledAt === undefined || !isNewer(record, fingerprintOf(node.remote)))
     if (isOurs) return
     if (node.storedPath !== path || fingerprintOf(node.remote) === fingerprintOf(record)) return
-    this.show(node, record, this.#options.now())
+    this.versions.show(node, record, this.#options.now())
     node.door.contentChanged()
     if (node.parent !== undefined) this.listings.forget(node.parent)
     this.notifier.contentChanged(node.ino)
@@ -396,16 +374,15 @@ export class Tree {
     if (record.kind === 'folder' || child.remote === undefined) return false
     if (record.size === undefined && child.remote.size !== undefined && agrees(record, child.remote)) {
       // It tells less than is known, and nothing else: asked again in its time.
-      child.askedWholeAt ??= listing.requestedAt
+      if (child.stored.askedWholeAt === undefined) child.stored.askedWhole(listing.requestedAt)
       return false
     }
     const isSame = fingerprintOf(record) === fingerprintOf(child.remote)
     if (isSame) {
-      child.remote = record
-      child.askedAt = listing.requestedAt
+      child.stored.renew(record, listing.requestedAt)
       return false
     }
-    this.show(child, record, listing.requestedAt)
+    this.versions.show(child, record, listing.requestedAt)
     child.door.contentChanged()
     this.notifier.contentChanged(child.ino)
     return true
@@ -415,7 +392,7 @@ export class Tree {
   #vanish(child: Node): void {
     const { parent } = child
     if (parent === undefined) return
-    child.remotePath = child.storedPath
+    this.versions.vanished(child)
     this.detach(child)
     child.isUnlinked = true
     this.notifier.entryChanged(parent.ino, child.name)

@@ -6,7 +6,7 @@ import { fingerprintOf } from '../../content/fingerprint.ts'
 import type { Intention } from '../../content/intention.ts'
 import type { RemoteFile } from '../../api/types.ts'
 import { attributesOf } from '../tree/attributes.ts'
-import { discardContent, rebindReaders, refer, stopReferring } from './content.ts'
+import { discardContent, rebindReaders } from './content.ts'
 import { giveToCache } from './give-to-cache.ts'
 import { gaveWay } from './give-way.ts'
 import type { Node } from '../tree/node.ts'
@@ -43,10 +43,9 @@ function committed(sb: Superblock, intention: Intention, record: RemoteFile | un
     foundElsewhere(sb, node, intention.path, record)
     return
   }
-  stopReferring(sb, node)
   // The service dates what it stores; here a document keeps the time it was written, also when it is renamed.
   node.times.pin(attributesOf(node, sb.owner))
-  sb.tree.store(node, record, sb.clock.steady())
+  sb.tree.versions.store(node, record, sb.clock.steady())
   node.isCopy = false
   if (isLatest && node.content !== undefined && node.content.id === intention.spool) {
     node.savedEpoch = node.content.epoch
@@ -76,19 +75,14 @@ function outpaced(sb: Superblock, intention: Intention, record: RemoteFile | und
     foundElsewhere(sb, node, intention.path, record)
     return
   }
-  stopReferring(sb, node)
-  node.remote = record
-  node.remotePath = undefined
-  node.askedAt = sb.clock.steady()
-  node.base = fingerprintOf(record)
+  sb.tree.versions.store(node, record, sb.clock.steady())
   landFolders(sb, node)
 }
 
 /** A node moved on while its commit was under way: here is where the next step finds it. */
 function foundElsewhere(sb: Superblock, node: Node, path: string, record: RemoteFile): void {
   if (node.isScratch && node.content !== undefined) return
-  node.remote = record
-  refer(sb, node, path)
+  sb.tree.versions.showAt(node, path, record, sb.clock.steady())
 }
 
 /** What stands at a path that was to be left meanwhile is the version that goes. */

@@ -1,7 +1,7 @@
 // A node's content: read from the spool where it is local, from the service where not; brought here by the first write.
 
 import { ErrnoError } from '../../errno-error.ts'
-import { fingerprintOf, type Version } from '../../content/fingerprint.ts'
+import type { Version } from '../../content/fingerprint.ts'
 import { waitForJob } from '../../content/commit/job.ts'
 import type { SpoolFile } from '../../content/spool/spool.ts'
 import { attributesOf, timeOfMs } from '../tree/attributes.ts'
@@ -31,7 +31,7 @@ export function readContent(
   if (handle.reading === undefined) {
     const { version } = node
     if (version === undefined) return []
-    if (node.remote !== undefined) sb.urls.remember(version.path, node.remote, node.askedAt)
+    if (node.remote !== undefined) sb.urls.remember(version.path, node.remote, node.stored.askedAt)
     handle.bind(sb.reader.open(version))
   }
   return handle.reading?.read(offset, length, signal) ?? []
@@ -136,7 +136,7 @@ async function copyVersion(
   const file = sb.spool.create(node.name)
   try {
     if (version !== undefined && version.size !== 0) {
-      if (node.remote !== undefined) sb.urls.remember(version.path, node.remote, node.askedAt)
+      if (node.remote !== undefined) sb.urls.remember(version.path, node.remote, node.stored.askedAt)
       await file.use((fd) =>
         sb.reader.copyTo(version, fd, { ...(length === undefined ? {} : { length }), signal }),
       )
@@ -201,7 +201,7 @@ export async function truncateContent(
 /** Handles that read another version follow the node: this change is our own. */
 export function rebindReaders(sb: Superblock, node: Node): void {
   if (node.door.openHandles === 0) return
-  const current = node.remote === undefined ? undefined : fingerprintOf(node.remote)
+  const current = node.stored.fingerprint
   for (const handle of sb.handles.of(node)) {
     if (handle.reading !== undefined && (node.content !== undefined || handle.fingerprint !== current))
       handle.rebind()
@@ -212,8 +212,8 @@ export function rebindReaders(sb: Superblock, node: Node): void {
 export async function preserve(sb: Superblock, path: string, signal: AbortSignal): Promise<void> {
   const moving = sb.queue.first(path)
   const moved = moving?.intention.source === path ? sb.owners.get(moving.intention.id) : undefined
-  for (const node of sb.references.get(path) ?? []) {
-    if (node.storedPath !== path || node.content !== undefined) continue
+  for (const node of sb.tree.versions.shownElsewhere(path)) {
+    if (node.content !== undefined) continue
     if (!node.isScratch && node.door.openHandles === 0) continue
     // Its content is at its next place already: this is the last step of its own rename. (Not its last rename, maybe.)
     if (node === moved && !node.isScratch) continue
@@ -231,34 +231,12 @@ export async function preserve(sb: Superblock, path: string, signal: AbortSignal
       )
     }
   }
-  const references = sb.references.get(path)
-  if (references === undefined) return
-  for (const node of references) if (node.content !== undefined) references.delete(node)
-  if (references.size === 0) sb.references.delete(path)
 }
 
 /** The node's content is here, and no longer in the service. */
 export function forgetStored(sb: Superblock, node: Node): void {
   node.times.pin(attributesOf(node, sb.owner))
-  stopReferring(sb, node)
-  node.remote = undefined
-  node.remotePath = undefined
-}
-
-/** The node shows a version that is at another path of the service. */
-export function refer(sb: Superblock, node: Node, path: string): void {
-  stopReferring(sb, node)
-  node.remotePath = path
-  const nodes = sb.references.get(path)
-  if (nodes === undefined) sb.references.set(path, new Set([node]))
-  else nodes.add(node)
-}
-
-export function stopReferring(sb: Superblock, node: Node): void {
-  if (node.remotePath === undefined) return
-  const nodes = sb.references.get(node.remotePath)
-  nodes?.delete(node)
-  if (nodes?.size === 0) sb.references.delete(node.remotePath)
+  sb.tree.versions.forget(node)
 }
 
 /** Makes a local-only file survive a restart. */

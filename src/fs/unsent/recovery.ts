@@ -6,7 +6,7 @@ import { digestOf, digestOfBytes, isSameDigest } from '../../content/digest.ts'
 import { modifiedAtIn } from '../../content/fingerprint.ts'
 import type { Intention } from '../../content/intention.ts'
 import { isTemporary } from '../../content/spool/spool.ts'
-import { refer, takeContent } from './content.ts'
+import { takeContent } from './content.ts'
 import type { Node } from '../tree/node.ts'
 import { isBackupName, isHiddenName } from '../tree/scratch.ts'
 import type { Superblock } from '../superblock.ts'
@@ -139,8 +139,6 @@ function restoreSource(sb: Superblock, node: Node, intention: Intention): void {
   if (intention.spool === undefined) {
     const { path, fingerprint } = whereItIs(intention, source, standing)
     showStored(sb, node, { path, fingerprint: fingerprint ?? '', size: intention.size })
-  } else {
-    refer(sb, node, source)
   }
   if (intention.keepSource === true) return
   if (standing !== undefined && standing.folder === undefined) {
@@ -197,8 +195,7 @@ function showStored(
     modifiedAt: modifiedAtIn(version.fingerprint),
     url: undefined,
   }
-  node.remote = record
-  if (version.path !== node.path) refer(sb, node, version.path)
+  sb.tree.versions.showAt(node, version.path, record, 0)
 }
 
 /** A kept document node at a path, with the folders above it. It takes the place of what an older row has put there. */

@@ -2,7 +2,6 @@
 
 import { ApiError } from '../../api/errors.ts'
 import { waitForJob, type Job } from '../../content/commit/job.ts'
-import { fingerprintOf } from '../../content/fingerprint.ts'
 import type { SpoolFile } from '../../content/spool/spool.ts'
 import { keepBackup } from './backup.ts'
 import { discardContent, persistScratch } from './content.ts'
@@ -90,10 +89,9 @@ function journalPut(
 /** What the next commit takes away, or copies: the document's older place, or where the service has bytes that are not here. */
 export function sourceOf(node: Node): OlderPlace | undefined {
   if (node.movesFrom !== undefined && !node.isCopy) return node.movesFrom
-  const { remote, remotePath } = node
-  if (remote === undefined || remotePath === undefined || (node.content !== undefined && !node.isCopy))
-    return undefined
-  return { path: remotePath, fingerprint: fingerprintOf(remote) }
+  const { elsewhere, fingerprint } = node.stored
+  if (elsewhere === undefined || (node.content !== undefined && !node.isCopy)) return undefined
+  return { path: elsewhere, fingerprint }
 }
 
 function usualRestMs(sb: Superblock, node: Node): number {

@@ -1,0 +1,100 @@
+// Which version of the service each document shows, and where the service has it: the only writer of `node.stored`. Knows
+// who shows the version at a path without being there: before that version is destroyed, they take its bytes.
+
+import type { RemoteFile } from '../../api/types.ts'
+import type { Node } from './node.ts'
+
+export class Versions {
+  readonly #adorn: (node: Node) => void
+  readonly #elsewhere = new Map<string, Set<Node>>()
+
+  /** `adorn` puts on a node what was set here for the version it shows. */
+  constructor(adorn: (node: Node) => void) {
+    this.#adorn = adorn
+  }
+
+  /** The document is this version, with what was set here for it. */
+  show(node: Node, record: RemoteFile, askedAt: number): void {
+    this.store(node, record, askedAt)
+    this.#adorn(node)
+  }
+
+  /** The service has this version of the document: its content and its times are what they were. */
+  store(node: Node, record: RemoteFile, askedAt: number): void {
+    this.#leave(node)
+    node.stored.become(record, askedAt, undefined)
+    node.base = node.stored.fingerprint
+  }
+
+  /** The document is a version that the service has at this path, which need not be its own. */
+  showAt(node: Node, path: string, record: RemoteFile, askedAt: number): void {
+    this.#leave(node)
+    node.stored.become(record, askedAt, undefined)
+    if (path !== node.path) this.refer(node, path)
+  }
+
+  /** Where the service has it is another path than the node's from now on. */
+  refer(node: Node, path: string): void {
+    this.#leave(node)
+    if (node.stored.record === undefined) return
+    node.stored.isAt(path)
+    const nodes = this.#elsewhere.get(path)
+    if (nodes === undefined) this.#elsewhere.set(path, new Set([node]))
+    else nodes.add(node)
+  }
+
+  /** The node is where the service has it, again. */
+  returned(node: Node): void {
+    this.#leave(node)
+    node.stored.isAt(undefined)
+    node.base = node.stored.fingerprint
+  }
+
+  /** The document itself was asked, since its listing does not tell all. True where it is another version than was shown. */
+  complete(node: Node, record: RemoteFile, askedAt: number): boolean {
+    const { stored } = node
+    const before = stored.fingerprint
+    if (before === undefined) return false
+    const { elsewhere } = stored
+    stored.renew(record, askedAt)
+    const isAnother = stored.fingerprint !== before
+    if (isAnother) {
+      stored.become(record, askedAt, elsewhere)
+      if (elsewhere === undefined) node.base = stored.fingerprint
+      this.#adorn(node)
+    }
+    stored.askedWhole(askedAt)
+    return isAnother
+  }
+
+  /** Its content is here, and no longer in the service. */
+  forget(node: Node): void {
+    this.#leave(node)
+    node.stored.forget()
+  }
+
+  /** Another client took it from where it was: who has it open may still have its bytes. */
+  vanished(node: Node): void {
+    const { storedPath } = node
+    this.#leave(node)
+    node.stored.isAt(storedPath)
+  }
+
+  /** Nobody can ask for the node any more. */
+  dropped(node: Node): void {
+    this.#leave(node)
+  }
+
+  /** Who shows the version at this path and is not there. */
+  shownElsewhere(path: string): Node[] {
+    return [...(this.#elsewhere.get(path) ?? [])].filter((node) => node.storedPath === path)
+  }
+
+  #leave(node: Node): void {
+    const { elsewhere } = node.stored
+    if (elsewhere === undefined) return
+    const nodes = this.#elsewhere.get(elsewhere)
+    nodes?.delete(node)
+    if (nodes?.size === 0) this.#elsewhere.delete(elsewhere)
+  }
+}
