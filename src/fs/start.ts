@@ -25,6 +25,7 @@ import { longestTtlMs } from './tree/listings.ts'
 import { TypePolicy } from './tree/names.ts'
 import { Prefetch } from './ahead/prefetch.ts'
 import { Claims } from './unsent/claims.ts'
+import { Owners } from './unsent/owners.ts'
 import { recover, sweepSpool } from './unsent/recovery.ts'
 import { defaultSettleAfterMs, LocalOnly, settle } from './unsent/local-only.ts'
 import { agreed, landed } from './unsent/agreed.ts'
@@ -189,7 +190,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
   const sb: Superblock = {
     settings, files, log, tree, handles: new HandleTable(), journal, saved, spool, queue, urls, reader,
     walkAhead: new WalkAhead(tree), prefetch: new Prefetch({ tree, reader, urls }), pinStore, pins, types, attributes, owner, clock,
-    owners: new Map(), resting: new Map(), claims: new Claims({ journal, spool, log }),
+    owners: new Owners(), resting: new Map(), claims: new Claims({ journal, spool, log }),
     localOnly: new LocalOnly(settings.settleAfterMs, clock, (node) => settle(sb, node)),
     lost: new LostAndFound(settings.stateDir), tell,
     refusedNames: new RefusedNames({ types, clock, log, tell }), conflicts,

@@ -19,7 +19,6 @@ import type { Notice } from './notice.ts'
 import type { HandleTable } from './tree/handles.ts'
 import type { TypePolicy } from './tree/names.ts'
 import type { RefusedNames } from './refused-names.ts'
-import type { Node } from './tree/node.ts'
 import type { Resting } from './unsent/backup.ts'
 import type { LocalOnly } from './unsent/local-only.ts'
 import type { Prefetch } from './ahead/prefetch.ts'
@@ -28,6 +27,7 @@ import type { WalkAhead } from './ahead/walk-ahead.ts'
 import type { Claims } from './unsent/claims.ts'
 import type { PinStore } from './pins/pin-store.ts'
 import type { Pins } from './pins/pins.ts'
+import type { Owners } from './unsent/owners.ts'
 
 /** Options with their defaults filled in. */
 export interface Settings {
@@ -65,8 +65,7 @@ export interface Superblock {
   readonly attributes: AttributeStore
   readonly owner: Owner
   readonly clock: Clock
-  /** Whose content an intention carries, by intention id. */
-  readonly owners: Map<number, Node>
+  readonly owners: Owners
   readonly claims: Claims
   readonly lost: LostAndFound
   /** Tells the person, who asked nothing. */

@@ -46,7 +46,7 @@ function isEmptyAndNew({ node }: FileHandle): boolean {
   return (
     node.content !== undefined &&
     node.content.size === 0 &&
-    !node.isWritten &&
+    !node.local.isWritten &&
     node.job === undefined &&
     node.remote === undefined
   )
@@ -59,8 +59,8 @@ function adoptCopy(sb: Superblock, from: FileHandle, to: FileHandle): void {
   if (remote === undefined || storedPath === undefined) return
   sb.claims.show(node, undefined)
   sb.tree.versions.showAt(node, storedPath, remote, from.node.stored.askedAt)
-  node.isCopy = true
-  node.isWritten = true
+  node.unsent.copies()
+  node.local.wrote()
   touch(sb, node)
   rebindReaders(sb, node)
 }

@@ -16,31 +16,28 @@ export function leavePath(sb: Superblock, node: Node): LeftBehind | undefined {
   // Its bytes can be read where they are until they have been moved.
   sb.tree.versions.refer(node, node.storedPath ?? path)
   if (job === undefined || job.intention.path !== path) {
-    if (isStoredHere) node.movesFrom = { path, fingerprint: fingerprintOf(remote) }
-    return isStoredHere ? { fingerprint: fingerprintOf(remote) } : dropReplaced(sb, path, node.base)
+    if (isStoredHere) node.unsent.comesFrom({ path, fingerprint: fingerprintOf(remote) })
+    return isStoredHere ? { fingerprint: fingerprintOf(remote) } : dropReplaced(sb, path, node.unsent.base)
   }
   if (!sb.queue.withdraw(job)) return arriving(node, path)
   const { source, sourceFingerprint, keepSource, base } = job.intention
-  sb.owners.delete(job.intention.id)
-  node.job = undefined
-  node.submittedEpoch = -1
+  sb.owners.withdraw(node)
   const isMove = source !== undefined && keepSource !== true
   const isExpected = sb.queue.find(path)?.intention.kind === 'put'
   if (isMove) {
-    node.movesFrom = { path: source, fingerprint: sourceFingerprint }
+    node.unsent.comesFrom({ path: source, fingerprint: sourceFingerprint })
     // What is still on its way here is the document whose place it was to take.
     return dropReplaced(sb, path, base, isExpected)
   }
   if (isExpected) return arriving(node, path)
-  if (isStoredHere) node.movesFrom = { path, fingerprint: fingerprintOf(remote) }
+  if (isStoredHere) node.unsent.comesFrom({ path, fingerprint: fingerprintOf(remote) })
   return isStoredHere ? { fingerprint: fingerprintOf(remote) } : dropReplaced(sb, path, base)
 }
 
 /** Something of it is on its way to its old path: it arrives there first, and is moved on after that. */
 function arriving(node: Node, path: string): LeftBehind {
-  node.isCopy = false
   // The queue sees to the fingerprint when it has arrived.
-  node.movesFrom = { path, fingerprint: undefined }
+  node.unsent.comesFrom({ path, fingerprint: undefined })
   return { fingerprint: undefined }
 }
 

@@ -96,8 +96,8 @@ function make(
   if (documentName !== undefined) sb.refusedNames.check(folder.path, documentName)
   const content = sb.spool.create(name)
   const node = sb.tree.nodes.add('file', folder, name)
-  node.isScratch = isScratch
-  node.base = base
+  if (isScratch) node.local.stay()
+  node.unsent.mayReplace(base)
   node.times.made(mode, timeOfMs(sb.clock.wall()))
   takeContent(sb, node, content)
   sb.tree.attach(node, folder, name)
@@ -114,8 +114,8 @@ export function read(
 ): MaybePromise<readonly Uint8Array[]> {
   const handle = sb.handles.file(fh)
   if (!handle.flags.read) throw new ErrnoError('EBADF', `${handle.node.path} is not open for reading`)
-  if (handle.node.copyUp !== undefined) {
-    return abortable(handle.node.copyUp, caller.signal).then(() =>
+  if (handle.node.local.copyUp !== undefined) {
+    return abortable(handle.node.local.copyUp, caller.signal).then(() =>
       readContent(sb, handle, offset, length, caller.signal),
     )
   }
@@ -171,7 +171,7 @@ function writeHere(
   const { content } = node
   if (content === undefined) throw new ErrnoError('EIO', `${node.path}: its content is not here`)
   markChanged(sb, node)
-  node.isWritten = true
+  node.local.wrote()
   // Two appenders each see their own idea of the end: ours is the true one.
   return content.write(handle.flags.append ? content.size : offset, data)
 }

@@ -125,8 +125,8 @@ function arrive(sb: Superblock, folder: Node): void {
 function moved(sb: Superblock, document: Node, accepted: string | undefined): Job | undefined {
   sb.tree.keep(document)
   // Back at its older place: what the service has there is its own.
-  const { movesFrom } = document
-  document.base = movesFrom?.path === document.path ? movesFrom.fingerprint : undefined
+  const { movesFrom } = document.unsent
+  document.unsent.mayReplace(movesFrom?.path === document.path ? movesFrom.fingerprint : undefined)
   document.settledAt = undefined
   if (document.isScratch) {
     saveScratchRow(sb, document)

@@ -119,15 +119,15 @@ function toDocument(sb: Superblock, move: Move, syncedEpoch: number, isBackup: b
   take(sb, move)
   if (wasScratch) sb.journal.removeScratch(oldPath)
   if (left !== undefined) sb.tree.bury(from, oldName, left.fingerprint)
-  node.isScratch = false
+  if (wasScratch) node.local.becomeDocument()
   const source = sourceOf(node)
   const isBack = source?.path === node.path
-  node.base = isBack ? (source?.fingerprint ?? base) : base
+  node.unsent.mayReplace(isBack ? (source?.fingerprint ?? base) : base)
   // Content that was brought here means that the stored one is destroyed, or about to be.
   if (isBack && node.content === undefined) {
     // Renamed back to where the service has it: nothing ever happened.
     sb.tree.versions.returned(node)
-    node.movesFrom = undefined
+    node.unsent.isHome()
     sb.tree.settle(node)
     return undefined
   }
@@ -163,9 +163,10 @@ function stayHere(sb: Superblock, move: Move): undefined {
 /** The document is deleted, but for those who have it open. */
 function toHidden(sb: Superblock, move: Move): undefined {
   const { node, from } = move
-  const { path: oldPath, name: oldName, storedPath, remote, base } = node
+  const { path: oldPath, name: oldName, storedPath, remote } = node
+  const { base } = node.unsent
   take(sb, move)
-  node.isScratch = true
+  node.local.stay()
   const mayBeStored = remote !== undefined || node.job !== undefined || base !== undefined
   if (node.content !== undefined) forgetStored(sb, node)
   else if (storedPath !== undefined) sb.tree.versions.refer(node, storedPath)
@@ -174,14 +175,14 @@ function toHidden(sb: Superblock, move: Move): undefined {
   const fingerprint = remote === undefined ? base : fingerprintOf(remote)
   sb.tree.bury(from, oldName, fingerprint)
   const job = sb.queue.submit({ kind: 'delete', path: oldPath, base: fingerprint, restMs: deleteGraceMs })
-  node.job = undefined
+  node.unsent.givenUp()
   if (job?.intention.path !== oldPath) from.folder?.tombstones.delete(oldName)
 }
 
 /** Which version at the target this mount has seen, and may replace. */
 function baseOfTarget({ to, name, target }: Move): string | undefined {
   if (target === undefined) return to.folder?.tombstones.get(name)?.fingerprint
-  return target.base ?? target.stored.fingerprint
+  return target.unsent.base ?? target.stored.fingerprint
 }
 
 /** The node takes the new name; what had it goes, its open handles keep their content. */

@@ -35,7 +35,7 @@ async function resize(
   const before = node.size
   await abortable(truncateContent(sb, node, size, caller.signal), caller.signal)
   // Asked for by itself, not by O_TRUNC, after which most programs write: the next close saves it.
-  if (node.size !== before) node.isWritten = true
+  if (node.size !== before) node.local.wrote()
   // truncate(2) by path: there is no close that would save it.
   if (fh === undefined && node.door.writeHandles === 0 && node.isDirty) await commit(sb, node)
 }
@@ -73,7 +73,7 @@ export async function fallocate(
   const { content } = node
   if (content === undefined || content.size >= end) return
   markChanged(sb, node)
-  node.isWritten = true
+  node.local.wrote()
   await content.truncate(end)
   if (node.isScratch) await persistScratch(sb, node)
 }

@@ -32,7 +32,7 @@ export function removeDocument(sb: Superblock, folder: Node, node: Node, restMs:
   if (node.isScratch) {
     sb.journal.removeScratch(path)
   } else {
-    const mayBeStored = node.remote !== undefined || node.job !== undefined || node.base !== undefined
+    const mayBeStored = node.remote !== undefined || node.job !== undefined || node.unsent.base !== undefined
     if (mayBeStored) deleteStored(sb, folder, { path, name, node, restMs })
     sb.attributes.forget(path)
   }
@@ -47,7 +47,7 @@ function deleteStored(
   folder: Node,
   { path, name, node, restMs }: { path: string; name: string; node: Node; restMs: number },
 ): void {
-  const fingerprint = node.base ?? node.stored.fingerprint
+  const fingerprint = node.unsent.base ?? node.stored.fingerprint
   sb.tree.bury(folder, name, fingerprint)
   const job = sb.queue.submit({ kind: 'delete', path, base: fingerprint, restMs })
   // Never sent: there is nothing to hide.

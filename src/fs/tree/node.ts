@@ -8,8 +8,10 @@ import type { SpoolFile } from '../../content/spool/spool.ts'
 import type { NodeKind } from '../operations.ts'
 import type { FolderOrder } from './folder-order.ts'
 import { DoorPart } from './parts/door.ts'
+import { LocalPart } from './parts/local.ts'
 import { StoredPart } from './parts/stored.ts'
 import { TimesPart } from './parts/times.ts'
+import { UnsentPart } from './parts/unsent.ts'
 
 /** A name that is hidden although a listing may still show it: it was deleted or moved away here. */
 export interface Tombstone {
@@ -17,12 +19,6 @@ export interface Tombstone {
   fingerprint: string | undefined
   /** When the service agreed (ms); listings asked for one cache lifetime later decide. Undefined while the delete is pending. */
   settledAt: number | undefined
-}
-
-/** Where a renamed document stood, and what the service has there as far as known. */
-export interface OlderPlace {
-  readonly path: string
-  readonly fingerprint: string | undefined
 }
 
 /** What only a folder has. */
@@ -53,30 +49,8 @@ export class Node {
   readonly folder: FolderState | undefined
 
   readonly stored: StoredPart = new StoredPart()
-  /** The older place its next commit takes it away from: the service has it there, or will when what is under way has arrived. */
-  movesFrom: OlderPlace | undefined
-  /** The fingerprint at our path that this mount has seen: what a commit may replace. */
-  base: string | undefined
-  /** Local content; it is dirty while `savedEpoch` is behind. */
-  content: SpoolFile | undefined
-  /** The content's epoch that the service has (or that was the content when it came from there). */
-  savedEpoch = -1
-  /** The content's epoch that was last handed to the commit queue. */
-  submittedEpoch = -1
-  /** `order` of the newest content that was handed to the queue. */
-  submittedOrder = -1
-  /** Something was written or cut, not only created or emptied by opening it, since the last commit. */
-  isWritten = false
-  /** The copy-up under way. */
-  copyUp: Promise<void> | undefined
-  /** The cache is taking the content over. */
-  handover: Promise<void> | undefined
-  /** A copy made within the service: the original stays. */
-  isCopy = false
-  /** The commit under way or waiting for this node. */
-  job: Job | undefined
-  /** On this machine only, for now or for good. Never true of a folder. */
-  isScratch = false
+  readonly local: LocalPart = new LocalPart()
+  readonly unsent: UnsentPart = new UnsentPart()
   /** The service agreed at this time (ms); listings asked for one cache lifetime later decide again. */
   settledAt: number | undefined
 
@@ -98,8 +72,23 @@ export class Node {
     return this.parent === undefined ? '/' : pathIn(this.parent, this.name)
   }
 
+  /** Its content here, where it has some. */
+  get content(): SpoolFile | undefined {
+    return this.local.content
+  }
+
   get isDirty(): boolean {
-    return this.content !== undefined && this.content.epoch !== this.savedEpoch
+    return this.local.isDirty
+  }
+
+  /** It is on this machine only. */
+  get isScratch(): boolean {
+    return this.local.isScratch
+  }
+
+  /** Its newest change that the service has not got yet. */
+  get job(): Job | undefined {
+    return this.unsent.job
   }
 
   /** The service's record of the content this node shows, where it has one. */

@@ -23,7 +23,7 @@ export class Versions {
   store(node: Node, record: RemoteFile, askedAt: number): void {
     this.#leave(node)
     node.stored.become(record, askedAt, undefined)
-    node.base = node.stored.fingerprint
+    node.unsent.mayReplace(node.stored.fingerprint)
   }
 
   /** The document is a version that the service has at this path, which need not be its own. */
@@ -43,11 +43,16 @@ export class Versions {
     else nodes.add(node)
   }
 
-  /** The node is where the service has it, again. */
-  returned(node: Node): void {
+  /** The service has it at the node's own path, if anywhere. */
+  isHome(node: Node): void {
     this.#leave(node)
     node.stored.isAt(undefined)
-    node.base = node.stored.fingerprint
+  }
+
+  /** The node is where the service has it, again. */
+  returned(node: Node): void {
+    this.isHome(node)
+    node.unsent.mayReplace(node.stored.fingerprint)
   }
 
   /** The document itself was asked, since its listing does not tell all. True where it is another version than was shown. */
@@ -60,7 +65,7 @@ export class Versions {
     const isAnother = stored.fingerprint !== before
     if (isAnother) {
       stored.become(record, askedAt, elsewhere)
-      if (elsewhere === undefined) node.base = stored.fingerprint
+      if (elsewhere === undefined) node.unsent.mayReplace(stored.fingerprint)
       this.#adorn(node)
     }
     stored.askedWhole(askedAt)

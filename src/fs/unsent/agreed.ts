@@ -1,7 +1,6 @@
 // The way up: what the queue says of an intention, and what the tree makes of it.
 
 import type { QueueEvent } from '../../content/commit/queue-event.ts'
-import type { Job } from '../../content/commit/job.ts'
 import { fingerprintOf } from '../../content/fingerprint.ts'
 import type { Intention } from '../../content/intention.ts'
 import type { RemoteFile } from '../../api/types.ts'
@@ -20,9 +19,10 @@ export function agreed(sb: Superblock, event: QueueEvent): void {
     case 'outpaced':
       return outpaced(sb, event.intention, event.record)
     case 'superseded':
-      return superseded(sb, event.intention)
+      // A newer intention took this one's place.
+      return void sb.owners.goesOnAs(event.intention, undefined)
     case 'replaced':
-      return replaced(sb, event.intention, event.successor)
+      return void sb.owners.goesOnAs(event.intention, event.successor)
     case 'refused':
       return refused(sb, event.intention)
     case 'gaveWay':
@@ -32,13 +32,11 @@ export function agreed(sb: Superblock, event: QueueEvent): void {
 
 /** The service has it: so it shows. */
 function committed(sb: Superblock, intention: Intention, record: RemoteFile | undefined): void {
-  const node = sb.owners.get(intention.id)
-  sb.owners.delete(intention.id)
+  const node = sb.owners.goesOnAs(intention, undefined)
   settleWhatLeft(sb, intention)
   noteArrival(sb, intention, record)
   if (node === undefined || record === undefined) return
-  const isLatest = node.job === undefined || node.job.intention.id === intention.id
-  if (isLatest) node.job = undefined
+  const isLatest = node.job === undefined
   if (node.path !== intention.path || node.isScratch) {
     foundElsewhere(sb, node, intention.path, record)
     return
@@ -46,9 +44,9 @@ function committed(sb: Superblock, intention: Intention, record: RemoteFile | un
   // The service dates what it stores; here a document keeps the time it was written, also when it is renamed.
   node.times.pin(attributesOf(node, sb.owner))
   sb.tree.versions.store(node, record, sb.clock.steady())
-  node.isCopy = false
+  node.unsent.arrived()
   if (isLatest && node.content !== undefined && node.content.id === intention.spool) {
-    node.savedEpoch = node.content.epoch
+    node.local.saved()
   }
   if (node.isUnlinked) {
     discardContent(sb, node)
@@ -69,7 +67,7 @@ function committed(sb: Superblock, intention: Intention, record: RemoteFile | un
 function outpaced(sb: Superblock, intention: Intention, record: RemoteFile | undefined): void {
   settleWhatLeft(sb, intention)
   noteArrival(sb, intention, record)
-  const node = sb.owners.get(intention.id)
+  const node = sb.owners.of(intention)
   if (node === undefined || record === undefined) return
   if (node.path !== intention.path || node.isScratch) {
     foundElsewhere(sb, node, intention.path, record)
@@ -126,22 +124,6 @@ function settleAway(sb: Superblock, path: string, fingerprint: string | undefine
     sb.tree.settleTombstone(folder, name, fingerprint)
   }
   sb.attributes.forget(path)
-}
-
-/** The intention goes on as another one. */
-function replaced(sb: Superblock, intention: Intention, successor: Job | undefined): void {
-  const node = sb.owners.get(intention.id)
-  sb.owners.delete(intention.id)
-  if (node === undefined) return
-  if (successor !== undefined) sb.owners.set(successor.intention.id, node)
-  if (node.job?.intention.id === intention.id) node.job = successor
-}
-
-/** A newer intention took this one's place. */
-function superseded(sb: Superblock, intention: Intention): void {
-  const node = sb.owners.get(intention.id)
-  sb.owners.delete(intention.id)
-  if (node?.job?.intention.id === intention.id) node.job = undefined
 }
 
 /** A delete the service refuses: the document is still there, so it shows again, until somebody retries. */

@@ -40,11 +40,9 @@ export function keepBackup(sb: Superblock, path: string): string | undefined {
   // It had come from elsewhere and was not moved yet: the successor replaces nothing there.
   if (source !== undefined && source !== path && keepSource !== true)
     sb.queue.submit({ kind: 'delete', path: source, base: sourceFingerprint })
-  sb.owners.delete(job.intention.id)
-  node.job = undefined
-  node.movesFrom = undefined
-  node.submittedEpoch = -1
-  node.isScratch = true
+  sb.owners.withdraw(node)
+  node.unsent.givenUp()
+  node.local.stay()
   if (node.content !== undefined) forgetStored(sb, node)
   saveScratchRow(sb, node)
   return source === path ? sourceFingerprint : undefined

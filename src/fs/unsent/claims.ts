@@ -48,7 +48,7 @@ export class Claims {
   show(node: Node, file: SpoolFile | undefined): void {
     const before = node.content
     if (before === file) return
-    node.content = file
+    node.local.become(file)
     if (file !== undefined) this.#of(file.id).nodes.add(node)
     if (before === undefined) return
     this.#claimants.get(before.id)?.nodes.delete(node)
@@ -59,7 +59,7 @@ export class Claims {
   async giveAway(node: Node, adopt: () => Promise<void>): Promise<void> {
     const { content } = node
     if (content === undefined) return
-    node.content = undefined
+    node.local.become(undefined)
     this.#claimants.delete(content.id)
     this.#spool.forget(content.id)
     try {

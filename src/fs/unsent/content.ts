@@ -22,12 +22,12 @@ export function readContent(
   signal: AbortSignal,
 ): MaybePromise<readonly Uint8Array[]> {
   const { node } = handle
-  if (node.content !== undefined && node.copyUp === undefined) {
+  if (node.content !== undefined && node.local.copyUp === undefined) {
     const chunk = node.content.read(offset, length)
     return chunk instanceof Promise ? chunk.then((bytes) => [bytes]) : [chunk]
   }
-  if (node.handover !== undefined)
-    return node.handover.then(() => readContent(sb, handle, offset, length, signal))
+  if (node.local.handover !== undefined)
+    return node.local.handover.then(() => readContent(sb, handle, offset, length, signal))
   if (handle.reading === undefined) {
     const { version } = node
     if (version === undefined) return []
@@ -49,7 +49,7 @@ export function makeWritable(
   length?: number,
 ): Promise<void> | undefined {
   const { content } = node
-  if (content === undefined || node.copyUp !== undefined) return bringHere(sb, node, signal, length)
+  if (content === undefined || node.local.copyUp !== undefined) return bringHere(sb, node, signal, length)
   if (sb.claims.isOnlyOf(node)) return undefined
   const bytes = Math.min(length ?? content.size, content.size)
   const copy = bytes === 0 ? sb.spool.create(node.name) : sb.spool.smallCopyOf(content, node.name, bytes)
@@ -57,22 +57,18 @@ export function makeWritable(
     takeCopy(sb, node, copy, bytes === content.size)
     return undefined
   }
-  node.copyUp = sb.claims
-    .hold(content, async () => {
-      const large = await sb.spool.copyOf(content, node.name, bytes)
-      takeCopy(sb, node, large, bytes === content.size)
-    })
-    .finally(() => {
-      node.copyUp = undefined
-    })
-  return node.copyUp
+  const copying = sb.claims.hold(content, async () => {
+    const large = await sb.spool.copyOf(content, node.name, bytes)
+    takeCopy(sb, node, large, bytes === content.size)
+  })
+  return node.local.bring(copying)
 }
 
 /** The same content in a file of the node's own. */
 function takeCopy(sb: Superblock, node: Node, copy: SpoolFile, isWhole: boolean): void {
   const isSaved = isWhole && !node.isDirty
   takeContent(sb, node, copy)
-  node.savedEpoch = isSaved ? copy.epoch : -1
+  if (isSaved) node.local.saved()
 }
 
 /** Brings the content here (copy-up). `length` bytes are enough where the rest is cut off anyway. */
@@ -82,12 +78,9 @@ export async function bringHere(
   signal: AbortSignal,
   length?: number,
 ): Promise<void> {
-  if (node.copyUp !== undefined) await node.copyUp
+  if (node.local.copyUp !== undefined) await node.local.copyUp
   if (node.content !== undefined) return
-  node.copyUp = copyUp(sb, node, signal, length).finally(() => {
-    node.copyUp = undefined
-  })
-  await node.copyUp
+  await node.local.bring(copyUp(sb, node, signal, length))
 }
 
 /** A version that goes because of our own commit or rename is found again at its new place. */
@@ -97,7 +90,7 @@ async function copyUp(
   signal: AbortSignal,
   length: number | undefined,
 ): Promise<void> {
-  await node.handover
+  await node.local.handover
   const { version } = node
   try {
     await copyVersion(sb, node, signal, length)
@@ -147,13 +140,13 @@ async function copyVersion(
     throw error
   }
   takeContent(sb, node, file)
-  node.savedEpoch = length === undefined ? file.epoch : -1
+  if (length === undefined) node.local.saved()
 }
 
 /** The node's content is this spool file from now on. */
 export function takeContent(sb: Superblock, node: Node, file: SpoolFile): void {
   sb.claims.show(node, file)
-  node.submittedEpoch = -1
+  node.unsent.contentReplaced()
   // What the service has is the document it was copied from, and nothing of this file's any more.
   if (node.isScratch) forgetStored(sb, node)
 }
@@ -182,11 +175,10 @@ export async function truncateContent(
   size: number,
   signal: AbortSignal,
 ): Promise<void> {
-  if (node.copyUp !== undefined) await node.copyUp
+  if (node.local.copyUp !== undefined) await node.local.copyUp
   if (node.size === size && (node.content !== undefined || node.remote !== undefined)) return
   if (node.content === undefined && size === 0) {
     takeContent(sb, node, sb.spool.create(node.name))
-    node.savedEpoch = -1
   }
   const known = node.size
   const length = known !== undefined && size < known ? size : undefined
@@ -211,7 +203,7 @@ export function rebindReaders(sb: Superblock, node: Node): void {
 /** The version at `path` is about to be destroyed: whoever else shows it takes its bytes here. */
 export async function preserve(sb: Superblock, path: string, signal: AbortSignal): Promise<void> {
   const moving = sb.queue.first(path)
-  const moved = moving?.intention.source === path ? sb.owners.get(moving.intention.id) : undefined
+  const moved = moving?.intention.source === path ? sb.owners.of(moving.intention) : undefined
   for (const node of sb.tree.versions.shownElsewhere(path)) {
     if (node.content !== undefined) continue
     if (!node.isScratch && node.door.openHandles === 0) continue
@@ -246,7 +238,7 @@ export async function persistScratch(sb: Superblock, node: Node): Promise<void> 
   await content?.sync()
   if (node.isUnlinked || !node.isScratch) return
   saveScratchRow(sb, node)
-  if (epoch !== undefined) node.savedEpoch = epoch
+  if (epoch !== undefined) node.local.saved(epoch)
 }
 
 /** The journaling half of it, for a transaction of the caller's: the content is synced already. */

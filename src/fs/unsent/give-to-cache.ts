@@ -17,13 +17,11 @@ export function giveToCache(sb: Superblock, node: Node): void {
     rebindReaders(sb, node)
     return
   }
-  node.handover = sb.claims
+  const handover = sb.claims
     .giveAway(node, () => sb.reader.adopt(version, content.path))
     .catch((error: unknown) => {
       sb.log.warn({ path: version.path, error: String(error) }, 'the cache did not take a document over')
     })
-    .finally(() => {
-      node.handover = undefined
-    })
+  node.local.handOver(handover)
   rebindReaders(sb, node)
 }

@@ -5,7 +5,7 @@ import type { CarriedContent, Intention } from '../../content/intention.ts'
 import type { SpoolFile } from '../../content/spool/spool.ts'
 import type { Node } from '../tree/node.ts'
 import type { Superblock } from '../superblock.ts'
-import { forgetStored, isGone, stopReferring, takeContent } from './content.ts'
+import { forgetStored, isGone, takeContent } from './content.ts'
 
 /** Hands `take` the content, which stays as it is meanwhile. Throws where it cannot be fetched now. */
 export async function giveWay(
@@ -14,7 +14,7 @@ export async function giveWay(
   take: (content: CarriedContent) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const node = sb.owners.get(intention.id)
+  const node = sb.owners.of(intention)
   const hasContent = intention.spool !== undefined || intention.isProven
   const content = hasContent || node === undefined ? undefined : await contentOf(sb, node, signal)
   if (content === undefined) return take({})
@@ -41,21 +41,20 @@ async function contentOf(sb: Superblock, node: Node, signal: AbortSignal): Promi
 }
 
 /** The node shows what was brought here; part of the transaction that journals it. */
-export function gaveWay(sb: Superblock, { id, path, spool }: Intention): void {
-  const node = sb.owners.get(id)
+export function gaveWay(sb: Superblock, intention: Intention): void {
+  const { id, path, spool } = intention
+  const node = sb.owners.of(intention)
   const content = spool === undefined ? undefined : sb.spool.get(spool)
   if (content !== undefined) sb.spool.journal(content, path)
   if (node === undefined || node.job?.intention.id !== id) return
   if (content === undefined) {
     // Not what stands there by now.
-    stopReferring(sb, node)
-    node.remotePath = undefined
+    sb.tree.versions.isHome(node)
     return
   }
   if (node.content === undefined) {
     takeContent(sb, node, content)
-    node.submittedEpoch = content.epoch
-    node.submittedOrder = content.order
+    sb.owners.handIn(node, node.job, { content, epoch: content.epoch })
   }
   forgetStored(sb, node)
 }

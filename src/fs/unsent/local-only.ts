@@ -126,9 +126,8 @@ async function settled(sb: Superblock, node: Node): Promise<string | undefined> 
   if (!isHereOnly(node) || node.door.writeHandles > 0 || node.content !== content) return undefined
   sb.journal.transaction(() => {
     sb.journal.removeScratch(node.path)
-    node.isScratch = false
-    node.base = undefined
-    node.savedEpoch = -1
+    node.local.becomeDocument()
+    node.unsent.mayReplace(undefined)
     submit(sb, node, content, epoch)
   })
   sb.log.info({ path: node.path }, 'left alone, so it is a document: it is sent')

@@ -32,10 +32,10 @@ export async function recover(sb: Superblock): Promise<void> {
       continue
     }
     const node = place(sb, row.path)
-    node.isScratch = true
+    node.local.stay()
     if (row.spool !== undefined) restoreContent(sb, node, row.spool)
     else if (row.reference !== undefined) showStored(sb, node, row.reference)
-    node.savedEpoch = node.content?.epoch ?? -1
+    node.local.saved()
     // What an earlier version kept here for its name alone is sent at once.
     sb.localOnly.found(node, !isBackupName(node.name))
   }
@@ -110,23 +110,19 @@ function restore(sb: Superblock, job: Job): void {
   }
   if (intention.spool !== undefined && !sb.spool.has(intention.spool)) return restoreEmpty(sb, job)
   const node = place(sb, intention.path)
-  node.base = intention.base
-  node.job = job
-  node.isCopy = intention.keepSource === true
-  sb.owners.set(intention.id, node)
+  node.unsent.mayReplace(intention.base)
   if (intention.spool !== undefined) restoreContent(sb, node, intention.spool)
   if (intention.digest !== undefined) node.content?.knowDigest(intention.digest)
+  sb.owners.restore(node, job)
   restoreSource(sb, node, intention)
-  node.submittedEpoch = node.content?.epoch ?? -1
 }
 
 /** Its content is gone from this machine: what the service has shows, or, where it never had any, a document that cannot be read. */
 function restoreEmpty(sb: Superblock, job: Job): void {
-  const { id, path, base, source, size } = job.intention
+  const { path, base, source, size } = job.intention
   if (base !== undefined || source !== undefined) return
   const node = place(sb, path)
-  node.job = job
-  sb.owners.set(id, node)
+  sb.owners.restore(node, job)
   showStored(sb, node, { path, fingerprint: '', size })
 }
 
@@ -142,7 +138,7 @@ function restoreSource(sb: Superblock, node: Node, intention: Intention): void {
   }
   if (intention.keepSource === true) return
   if (standing !== undefined && standing.folder === undefined) {
-    for (const [id, owner] of sb.owners) if (owner === standing) sb.owners.set(id, node)
+    sb.owners.handOver(standing, node)
     moveOut(sb, folder, standing)
   }
   sb.tree.bury(folder, name, intention.sourceFingerprint)

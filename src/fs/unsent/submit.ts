@@ -6,7 +6,8 @@ import type { SpoolFile } from '../../content/spool/spool.ts'
 import { keepBackup } from './backup.ts'
 import { discardContent, persistScratch } from './content.ts'
 import { giveToCache } from './give-to-cache.ts'
-import type { Node, OlderPlace } from '../tree/node.ts'
+import type { Node } from '../tree/node.ts'
+import type { OlderPlace } from '../tree/parts/unsent.ts'
 import type { Superblock } from '../superblock.ts'
 
 /** With close-wait 0: how long a document rests before it is sent, so that quick saves in a row become one. */
@@ -27,7 +28,7 @@ export async function commit(sb: Superblock, node: Node): Promise<Job | undefine
     const { epoch } = content
     await sb.spool.secure(content)
     // A later close may have been faster.
-    if (node.isUnlinked || node.isScratch || content.order < node.submittedOrder) return node.job
+    if (node.isUnlinked || node.isScratch || node.unsent.isNewerThan(content)) return node.job
     return submit(sb, node, content, epoch)
   })
 }
@@ -46,19 +47,12 @@ export function submit(
   const job = sb.journal.transaction(() => {
     const arrived = keepBackup(sb, node.path)
     // Since the backup left, and our own.
-    node.base ??= arrived
+    if (node.unsent.base === undefined) node.unsent.mayReplace(arrived)
     return journalPut(sb, node, content, restMs)
   })
   for (let above = node.parent; above?.folder?.isOnlyHere === true; above = above.parent)
     above.folder.isOnlyHere = false
-  node.movesFrom = undefined
-  if (content === node.content) {
-    node.isWritten = false
-    node.submittedEpoch = securedEpoch
-  }
-  if (content !== undefined) node.submittedOrder = content.order
-  node.job = job
-  if (job !== undefined) sb.owners.set(job.intention.id, node)
+  sb.owners.handIn(node, job, { content, epoch: content === node.content ? securedEpoch : undefined })
   return job
 }
 
@@ -76,10 +70,10 @@ function journalPut(
     spool: content?.id,
     size: content?.size ?? node.size,
     digest: content?.digest,
-    base: node.base,
+    base: node.unsent.base,
     restMs,
     ...(source !== undefined && source.path !== node.path
-      ? { source: source.path, sourceFingerprint: source.fingerprint, keepSource: node.isCopy }
+      ? { source: source.path, sourceFingerprint: source.fingerprint, keepSource: node.unsent.isCopy }
       : {}),
   })
   if (content !== undefined && job !== undefined) sb.spool.journal(content, node.path)
@@ -88,14 +82,14 @@ function journalPut(
 
 /** What the next commit takes away, or copies: the document's older place, or where the service has bytes that are not here. */
 export function sourceOf(node: Node): OlderPlace | undefined {
-  if (node.movesFrom !== undefined && !node.isCopy) return node.movesFrom
+  if (node.unsent.movesFrom !== undefined) return node.unsent.movesFrom
   const { elsewhere, fingerprint } = node.stored
-  if (elsewhere === undefined || (node.content !== undefined && !node.isCopy)) return undefined
+  if (elsewhere === undefined || node.content !== undefined) return undefined
   return { path: elsewhere, fingerprint }
 }
 
 function usualRestMs(sb: Superblock, node: Node): number {
-  if (node.content !== undefined && !node.isWritten) return untouchedQuietMs
+  if (node.content !== undefined && !node.local.isWritten) return untouchedQuietMs
   return sb.settings.closeWaitMs === 0 ? quietMs : 0
 }
 
@@ -106,7 +100,7 @@ function usualRestMs(sb: Superblock, node: Node): number {
 export async function flush(sb: Superblock, node: Node, signal: AbortSignal): Promise<void> {
   if (node.isUnlinked) return
   if (isUnsubmitted(node)) {
-    if (!node.isWritten && !node.isScratch) {
+    if (!node.local.isWritten && !node.isScratch) {
       // What was saved before is not given up for a file that its program may be about to fill: the last close decides.
       if (!isKnown(node)) journalUntouched(sb, node)
       return
@@ -120,7 +114,7 @@ export async function flush(sb: Superblock, node: Node, signal: AbortSignal): Pr
 
 /** Something of it is in the service, or was accepted by an earlier close. */
 function isKnown(node: Node): boolean {
-  return node.base !== undefined || node.remote !== undefined || node.job !== undefined
+  return node.unsent.base !== undefined || node.remote !== undefined || node.job !== undefined
 }
 
 /**
@@ -160,15 +154,15 @@ export function isBeingWritten(node: Node): boolean {
  */
 export function commitAtClose(sb: Superblock, node: Node, accepted: string | undefined): undefined {
   const content = accepted === undefined ? undefined : sb.spool.get(accepted)
-  if (content === undefined && node.movesFrom === undefined) return
+  if (content === undefined && node.unsent.movesFrom === undefined) return
   const job = submit(sb, node, content, -1)
   if (job !== undefined) sb.queue.hold(job)
 }
 
 /** True when the content changed since it was last handed to the queue. */
 export function isUnsubmitted(node: Node): boolean {
-  if (node.isCopy && node.content === undefined) return node.job === undefined
-  return node.isDirty && node.content?.epoch !== node.submittedEpoch
+  if (node.content === undefined) return node.unsent.isCopy && node.job === undefined
+  return node.isDirty && !node.unsent.isOf(node.content)
 }
 
 /** Waits at most close-wait; what takes longer, or meets a service out of reach, is journaled and goes on by itself. */

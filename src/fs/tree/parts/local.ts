@@ -1,0 +1,91 @@
+// What only this machine has of a document: its content in the spool, whole or on its way here, and whether it is to be
+// sent at all. The content is another file's by `Claims` alone.
+
+import type { SpoolFile } from '../../../content/spool/spool.ts'
+
+export class LocalPart {
+  #content: SpoolFile | undefined
+  #savedEpoch = -1
+  #isWritten = false
+  #isScratch = false
+  #copyUp: Promise<void> | undefined
+  #handover: Promise<void> | undefined
+
+  /** Undefined where the document is read from the service. */
+  get content(): SpoolFile | undefined {
+    return this.#content
+  }
+
+  /** The content is not what the service has, or, of a local-only file, not what the journal says. */
+  get isDirty(): boolean {
+    return this.#content !== undefined && this.#content.epoch !== this.#savedEpoch
+  }
+
+  /** Something was written, not only created or truncated, since the content was last handed in. */
+  get isWritten(): boolean {
+    return this.#isWritten
+  }
+
+  /** On this machine only, for now or for good. Never true of a folder. */
+  get isScratch(): boolean {
+    return this.#isScratch
+  }
+
+  /** The copy-up under way. */
+  get copyUp(): Promise<void> | undefined {
+    return this.#copyUp
+  }
+
+  /** The cache is taking the content over. */
+  get handover(): Promise<void> | undefined {
+    return this.#handover
+  }
+
+  /** The content is this file, and nobody has it as it is; or it is not here any more. */
+  become(content: SpoolFile | undefined): void {
+    this.#content = content
+    this.#savedEpoch = -1
+    if (content === undefined) this.#isWritten = false
+  }
+
+  /** The content as of this epoch is what the service has, or the journal says. */
+  saved(epoch: number | undefined = this.#content?.epoch): void {
+    this.#savedEpoch = epoch ?? -1
+  }
+
+  /** A program wrote something: the next close sends it. */
+  wrote(): void {
+    this.#isWritten = true
+  }
+
+  /** What was written is in the queue's hands. */
+  handedIn(): void {
+    this.#isWritten = false
+  }
+
+  /** It stays on this machine. */
+  stay(): void {
+    this.#isScratch = true
+  }
+
+  /** The service shall know it, and has nothing of it yet. */
+  becomeDocument(): void {
+    this.#isScratch = false
+    this.#savedEpoch = -1
+  }
+
+  /** Content is on its way here, or into a file of its own, until `work` ends. */
+  bring(work: Promise<void>): Promise<void> {
+    this.#copyUp = work.finally(() => {
+      this.#copyUp = undefined
+    })
+    return this.#copyUp
+  }
+
+  /** The cache takes the content over until `work`, which must not reject, ends. */
+  handOver(work: Promise<void>): void {
+    this.#handover = work.finally(() => {
+      this.#handover = undefined
+    })
+  }
+}

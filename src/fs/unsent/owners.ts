@@ -1,0 +1,56 @@
+// Whose change each intention carries: what ties a node to its jobs, of which it may have more than one (an older one
+// is under way while the newest waits). The only code that gives a node a job, or takes it away.
+
+import type { Job } from '../../content/commit/job.ts'
+import type { Intention } from '../../content/intention.ts'
+import type { SpoolFile } from '../../content/spool/spool.ts'
+import type { Node } from '../tree/node.ts'
+
+export interface HandedIn {
+  readonly content: SpoolFile | undefined
+  /** Of the node's own content, as it was handed in; undefined where the change carries an older one. */
+  readonly epoch: number | undefined
+}
+
+export class Owners {
+  /** By intention id. */
+  readonly #nodes = new Map<number, Node>()
+
+  of({ id }: Intention): Node | undefined {
+    return this.#nodes.get(id)
+  }
+
+  /** The node's newest change is this job; undefined where nothing is left to do. */
+  handIn(node: Node, job: Job | undefined, { content, epoch }: HandedIn): void {
+    node.unsent.handedIn(job, content, epoch)
+    if (epoch !== undefined) node.local.handedIn()
+    if (job !== undefined) this.#nodes.set(job.intention.id, node)
+  }
+
+  /** A job of an earlier run. */
+  restore(node: Node, job: Job): void {
+    this.handIn(node, job, { content: node.content, epoch: node.content?.epoch })
+    if (job.intention.keepSource === true && node.content === undefined) node.unsent.copies()
+  }
+
+  /** The node's change was taken back. */
+  withdraw(node: Node): void {
+    if (node.job !== undefined) this.#nodes.delete(node.job.intention.id)
+    node.unsent.withdrawn()
+  }
+
+  /** The intention goes on as another; undefined where it is over. Answers whose it was. */
+  goesOnAs(intention: Intention, successor: Job | undefined): Node | undefined {
+    const node = this.of(intention)
+    this.#nodes.delete(intention.id)
+    if (node === undefined) return undefined
+    if (successor !== undefined) this.#nodes.set(successor.intention.id, node)
+    if (node.job?.intention.id === intention.id) node.unsent.goesOnAs(successor)
+    return node
+  }
+
+  /** What the one has on its way is the other's. */
+  handOver(from: Node, to: Node): void {
+    for (const [id, owner] of this.#nodes) if (owner === from) this.#nodes.set(id, to)
+  }
+}
