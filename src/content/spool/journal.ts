@@ -6,6 +6,7 @@ import { closeSync, fdatasync as fdatasyncCallback, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import Database from 'libsql'
+import { ErrnoError } from '../../errno-error.ts'
 import { GroupSync } from './group-sync.ts'
 import type { Intention } from '../intention.ts'
 import { migrate, schemaVersion, versionOf } from './journal-migrations.ts'
@@ -64,6 +65,8 @@ export class Journal {
   #afterCommit: (() => void)[] = []
   /** What memory did on the strength of the transaction under way, undone where it fails. */
   #undo: (() => void)[] = []
+  #isInTransaction = false
+  #isClosed = false
   #lastId: number
   /** What was found damaged at the start, and what was done about it, one sentence each. */
   readonly damage: string[] = []
@@ -112,6 +115,7 @@ export class Journal {
 
   /** Resolves when everything written so far survives a power cut. */
   async durable(): Promise<void> {
+    this.#checkOpen()
     const steps = this.#onceDurable
     this.#onceDurable = []
     try {
@@ -135,14 +139,18 @@ export class Journal {
 
   /** All or nothing. */
   transaction<T>(body: () => T): T {
-    if (this.#db.inTransaction) return body()
+    if (this.#isInTransaction) return body()
+    this.#checkOpen()
     // Not a kept statement: libsql does not reset one that another program's lock refused, and no later commit would succeed.
     this.#db.exec('begin immediate')
+    this.#isInTransaction = true
     let result: T
     try {
       result = body()
       this.#db.exec('commit')
+      this.#isInTransaction = false
     } catch (error) {
+      this.#isInTransaction = false
       if (this.#db.inTransaction) this.#db.exec('rollback')
       this.#afterCommit = []
       this.#loadNamed()
@@ -160,13 +168,13 @@ export class Journal {
 
   /** Runs `step` when the transaction under way is on disk, never where it is rolled back; at once where there is none. */
   afterCommit(step: () => void): void {
-    if (this.#db.inTransaction) this.#afterCommit.push(step)
+    if (this.#isInTransaction) this.#afterCommit.push(step)
     else step()
   }
 
   /** Runs `undo`, the latest first, where the transaction under way is rolled back: memory says what the journal says. */
   onRollback(undo: () => void): void {
-    if (this.#db.inTransaction) this.#undo.push(undo)
+    if (this.#isInTransaction) this.#undo.push(undo)
   }
 
   /** The rows that name a spool file, with its id. */
@@ -322,6 +330,8 @@ export class Journal {
   }
 
   close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
     clearTimeout(this.#syncTimer)
     this.#statements.clear()
     closeSync(this.#log)
@@ -329,7 +339,13 @@ export class Journal {
     this.#lock.close()
   }
 
+  /** A closed database that is used ends the process. */
+  #checkOpen(): void {
+    if (this.#isClosed) throw new ErrnoError('EIO', 'the drive has ended: its journal is closed')
+  }
+
   #statement(sql: string): Database.Statement {
+    this.#checkOpen()
     let statement = this.#statements.get(sql)
     if (statement === undefined) {
       statement = this.#db.prepare(sql)

@@ -46,14 +46,17 @@ export class SavedListings {
 
   /** Keeps a listing for the next start, a little later, many at once. */
   save(path: string, names: Names): void {
-    if (names.size > mostNames) return
+    if (names.size > mostNames || this.#db === undefined) return
     this.#unsaved.set(path, names)
     this.#timer ??= setTimeout(() => this.flush(), saveAfterMs).unref()
   }
 
   close(): void {
     this.flush()
-    this.#guarded('closed', () => this.#db?.close())
+    const db = this.#db
+    // A listing may come after the end; a closed database that is used ends the process.
+    this.#db = undefined
+    this.#guarded('closed', () => db?.close())
   }
 
   /** Writes what waits, now. */

@@ -7,6 +7,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { intend } from '../../../src/content/intention.ts'
 import { Journal } from '../../../src/content/spool/journal.ts'
 import { schemaVersion } from '../../../src/content/spool/journal-migrations.ts'
+import { SavedListings } from '../../../src/content/spool/saved-listings.ts'
+import { silentLog } from '../../../src/log.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.ts'
 
 let temporary: TemporaryFolder
@@ -111,4 +113,18 @@ test('another program that held the database is waited for, and leaves nothing b
   expect(journal.folders()).toEqual(['/after'])
   other.close()
   journal.close()
+})
+
+test('what comes after the end is refused, and does not end the process', async () => {
+  const journal = new Journal(dir)
+  journal.increment('conflicts')
+  journal.close()
+  expect(() => journal.counter('conflicts')).toThrow(/^EIO: .*closed$/)
+  expect(() => journal.increment('conflicts')).toThrow(/^EIO: .*closed$/)
+  await expect(journal.durable()).rejects.toThrow(/^EIO: .*closed$/)
+  const saved = new SavedListings(dir, silentLog)
+  saved.close()
+  saved.save('/', new Map())
+  expect(saved.load('/')).toBeUndefined()
+  saved.close()
 })
