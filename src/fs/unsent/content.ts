@@ -212,7 +212,11 @@ export async function preserve(sb: Superblock, path: string, signal: AbortSignal
     try {
       await bringHere(sb, node, signal)
       forgetStored(sb, node)
-      if (!node.isScratch) continue
+      if (!node.isScratch) {
+        // A copy, or a move, of what is gone now: the next close sends it.
+        node.local.unsaved()
+        continue
+      }
       await persistScratch(sb, node)
       await sb.journal.durable()
     } catch (error) {

@@ -53,6 +53,11 @@ export class LocalPart {
     this.#savedEpoch = epoch ?? -1
   }
 
+  /** Nobody else has the content any more. */
+  unsaved(): void {
+    this.#savedEpoch = -1
+  }
+
   /** A program wrote something: the next close sends it. */
   wrote(): void {
     this.#isWritten = true

@@ -1,0 +1,46 @@
+// A copy that the service makes (copy_file_range of a whole document), and what happens to its original meanwhile.
+
+import { expect, it } from 'vitest'
+import { rootIno } from '../../../src/fs/operations.ts'
+import { openHeld, type HeldDrive } from '../../support/open-held.ts'
+
+const caller = { uid: 0, gid: 0, pid: process.pid, signal: new AbortController().signal }
+const readOnly = { read: true, write: false, append: false, truncate: false }
+
+/** Copies /a.txt to /b.txt, and answers what closes the copy. */
+async function copied(drive: HeldDrive, size: number): Promise<() => Promise<void>> {
+  const operations = drive.fileSystem()
+  const { ino } = await drive.calls().stat('/a.txt')
+  const from = await operations.open(ino, readOnly, caller)
+  const how = { mode: 0o644, flags: { ...readOnly, write: true }, exclusive: true }
+  const to = await operations.create(rootIno, 'b.txt', how, caller)
+  await operations.copyFileRange(from.fh, 0, to.opened.fh, 0, size, caller)
+  await operations.release(from.fh)
+  return async () => {
+    await operations.flush(to.opened.fh, caller)
+    await operations.release(to.opened.fh)
+  }
+}
+
+it('a copy whose original is deleted before it is closed is saved all the same', async () => {
+  await using drive = await openHeld({ '/a.txt': 'the original' })
+  const close = await copied(drive, 12)
+  await drive.calls().unlink('/a.txt')
+  await drive.drain()
+  expect(await drive.testService.other.get('/a.txt')).toBeUndefined()
+  await close()
+  await drive.drain()
+  expect((await drive.testService.other.bytes('/b.txt')).toString()).toBe('the original')
+})
+
+it('a copy that is written to before it is closed has both', async () => {
+  await using drive = await openHeld({ '/a.txt': 'the original' })
+  const close = await copied(drive, 12)
+  const file = await drive.calls().open('/b.txt', 'r+')
+  await file.write('THE', 0)
+  await file.close()
+  await close()
+  await drive.drain()
+  expect((await drive.testService.other.bytes('/b.txt')).toString()).toBe('THE original')
+  expect((await drive.testService.other.bytes('/a.txt')).toString()).toBe('the original')
+})
