@@ -41,7 +41,8 @@ function placesOf(sb: Superblock): Places {
   }
 }
 
-function operationsOf(sb: Superblock): FileSystem {
+/** The operations of a filesystem that was put together by `start`. */
+export function operationsOf(sb: Superblock): FileSystem {
   return {
     lookup: (parent, name, caller) =>
       name === '.' || name === '..'

@@ -52,5 +52,6 @@ export class Owners {
   /** What the one has on its way is the other's. */
   handOver(from: Node, to: Node): void {
     for (const [id, owner] of this.#nodes) if (owner === from) this.#nodes.set(id, to)
+    from.unsent.goesOnAs(undefined)
   }
 }

@@ -6,7 +6,7 @@ import { digestOf, digestOfBytes, isSameDigest } from '../../content/digest.ts'
 import { modifiedAtIn } from '../../content/fingerprint.ts'
 import type { Intention } from '../../content/intention.ts'
 import { isTemporary } from '../../content/spool/spool.ts'
-import { takeContent } from './content.ts'
+import { discardContent, takeContent } from './content.ts'
 import type { Node } from '../tree/node.ts'
 import { isBackupName, isHiddenName } from '../tree/scratch.ts'
 import type { Superblock } from '../superblock.ts'
@@ -158,6 +158,9 @@ function whereItIs(
 /** The document is not there any more; nor are the folders that were there for it alone, unless a listing says so. */
 function moveOut(sb: Superblock, from: Node, document: Node): void {
   displace(sb.tree, from, document)
+  // Its row claims the content for as long as that is needed.
+  discardContent(sb, document)
+  sb.tree.nodes.dropIfUnused(document)
   for (let folder: Node = from; folder.parent !== undefined; folder = folder.parent) {
     if (folder.folder === undefined || folder.folder.isMadeHere || folder.folder.kept.size > 0) return
     sb.tree.unkeep(folder)

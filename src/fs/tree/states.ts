@@ -1,0 +1,93 @@
+// The states a document may be in, as its parts tell: every combination that is not in this table is a defect. It holds
+// whenever no call is at work on the document; docs/architecture.md says how one state becomes another.
+
+import type { Node } from './node.ts'
+
+/** Where the service has the version that the node shows: at the node's own path, or elsewhere. */
+type Stored = 'nowhere' | 'home' | 'elsewhere'
+/** Content in the spool: what the service (or, local-only, the journal) has, or changed since. */
+type Content = 'none' | 'clean' | 'dirty'
+/** What the service has to hear: a journaled change, a copy it shall make at the next close, nothing ever. */
+type Unsent = 'nothing' | 'job' | 'copy' | 'only here'
+
+export interface DocumentState {
+  readonly name: string
+  readonly stored: readonly Stored[]
+  readonly content: readonly Content[]
+  readonly unsent: readonly Unsent[]
+}
+
+export const documentStates: readonly DocumentState[] = [
+  { name: 'as listed', stored: ['home'], content: ['none'], unsent: ['nothing'] },
+  { name: 'brought here', stored: ['home', 'elsewhere'], content: ['clean'], unsent: ['nothing'] },
+  { name: 'being written', stored: ['nowhere', 'home', 'elsewhere'], content: ['dirty'], unsent: ['nothing'] },
+  { name: 'saved', stored: ['nowhere', 'home', 'elsewhere'], content: ['clean', 'dirty'], unsent: ['job'] },
+  { name: 'being moved', stored: ['home', 'elsewhere'], content: ['none'], unsent: ['job'] },
+  { name: 'to be copied', stored: ['elsewhere'], content: ['none'], unsent: ['copy'] },
+  { name: 'only here', stored: ['nowhere'], content: ['clean', 'dirty'], unsent: ['only here'] },
+  { name: 'kept backup', stored: ['elsewhere'], content: ['none'], unsent: ['only here'] },
+] // prettier-ignore
+
+/** The state of a document that has a name; undefined where that is none of the table. */
+export function stateOf(node: Node): DocumentState | undefined {
+  const [stored, content, unsent] = [storedOf(node), contentOf(node), unsentOf(node)]
+  return documentStates.find(
+    (state) =>
+      state.stored.includes(stored) && state.content.includes(content) && state.unsent.includes(unsent),
+  )
+}
+
+/** What is wrong with a node whatever its state; one sentence each. */
+export function contradictions(node: Node): string[] {
+  const { stored, local, unsent } = node
+  const rules: readonly (readonly [string, boolean])[] = [
+    ['a folder has no content and nothing of its own to send', node.folder === undefined || isBare(node)],
+    ['what is only here has no job', !local.isScratch || unsent.job === undefined],
+    ['what is only here, with content, is not in the service', !local.isScratch || isOneOf(node)],
+    ['a copy of the service’s making has no content here', !unsent.isCopy || local.content === undefined],
+    ['a copy is shown from where its original is', !unsent.isCopy || stored.elsewhere !== undefined],
+    ['an older place is known only while a rename is at work', unsent.movesFrom === undefined],
+    ['what was written is content, or a copy', !local.isWritten || isSomething(node)],
+    ['what is as listed may be replaced', !isAsListed(node) || unsent.base === stored.fingerprint],
+  ]
+  return rules.filter(([, holds]) => !holds).map(([rule]) => rule)
+}
+
+/** How a node is described where it is in no state, or contradicts itself. */
+export function described(node: Node): string {
+  return `${node.path}: ${storedOf(node)} | ${contentOf(node)} | ${unsentOf(node)}`
+}
+
+function storedOf({ stored }: Node): Stored {
+  if (stored.record === undefined) return 'nowhere'
+  return stored.elsewhere === undefined ? 'home' : 'elsewhere'
+}
+
+function contentOf({ local }: Node): Content {
+  if (local.content === undefined) return 'none'
+  return local.isDirty ? 'dirty' : 'clean'
+}
+
+function unsentOf({ local, unsent }: Node): Unsent {
+  if (local.isScratch) return 'only here'
+  if (unsent.job !== undefined) return 'job'
+  return unsent.isCopy ? 'copy' : 'nothing'
+}
+
+function isBare({ stored, local, unsent }: Node): boolean {
+  return (
+    stored.record === undefined && local.content === undefined && !local.isScratch && unsent.job === undefined
+  )
+}
+
+function isOneOf({ stored, local }: Node): boolean {
+  return local.content === undefined || stored.record === undefined
+}
+
+function isSomething({ local, unsent }: Node): boolean {
+  return local.content !== undefined || unsent.isCopy
+}
+
+function isAsListed(node: Node): boolean {
+  return node.folder === undefined && stateOf(node)?.name === 'as listed'
+}
