@@ -6,13 +6,11 @@ import { encodePath, normalisePath, projectTarget } from './remote-path.ts'
 import type { Files } from './types.ts'
 import { uploadBody } from './upload-body.ts'
 import { fileFromWire, nodeFromWire } from './wire.ts'
+import { nameOf } from '../path.ts'
 
 /** A listing of 100,000 entries with presigned URLs is some 50 MB. */
 const maxListingBytes = 256 * 1024 * 1024
 const uploadDeadlineMs = 120_000
-
-/** Empty for the root. */
-const lastSegmentOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 /** The project's name is checked at once: throws TypeError for one no URL can carry. */
 export function createFiles(project: string, call: Caller, download: Downloader): Files {
@@ -34,7 +32,7 @@ export function createFiles(project: string, call: Caller, download: Downloader)
         options,
         maxAnswerBytes: maxListingBytes,
       })
-      return await nodeFromWire({ method: 'GET', path: at.path }, answer, lastSegmentOf(at.path))
+      return await nodeFromWire({ method: 'GET', path: at.path }, answer, nameOf(at.path))
     },
 
     async upload(path, upload, options) {
@@ -49,7 +47,7 @@ export function createFiles(project: string, call: Caller, download: Downloader)
         deadlineMs: uploadDeadlineMs,
         isDeadlineForProgress: true,
       })
-      return fileFromWire(description, answer, lastSegmentOf(at.path))
+      return fileFromWire(description, answer, nameOf(at.path))
     },
 
     async delete(path, options) {

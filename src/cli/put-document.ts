@@ -4,6 +4,7 @@ import { ApiError } from '../api/errors.ts'
 import type { Files, Upload } from '../api/types.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { type LocalDocument, mimetypeFor, openLocal, watched } from './local-document.ts'
+import { nameOf } from '../path.ts'
 
 export interface PutDocument {
   readonly files: Files
@@ -25,7 +26,7 @@ export interface PutDocument {
  */
 export async function putDocument(put: PutDocument): Promise<void> {
   const { path, signal } = put
-  const filename = path.slice(path.lastIndexOf('/') + 1)
+  const filename = nameOf(path)
   const document = await openLocal(put.local, signal)
   let isOnlyCopy = false
   try {

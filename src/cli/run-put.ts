@@ -12,6 +12,7 @@ import { startProgress } from './progress.ts'
 import { type PutDocument, putDocument } from './put-document.ts'
 import { Transfers } from './transfers.ts'
 import { UsageError } from './usage-error.ts'
+import { folderOf, nameOf } from '../path.ts'
 
 export interface PutOptions extends ServiceOptions {
   readonly mimetype?: string
@@ -129,8 +130,7 @@ async function isThere(
   path: string,
   local: Pick<Stats, 'size' | 'mtimeMs'>,
 ): Promise<boolean> {
-  const slash = path.lastIndexOf('/')
-  const found = (await list(slash <= 0 ? '/' : path.slice(0, slash))).get(path.slice(slash + 1))
+  const found = (await list(folderOf(path))).get(nameOf(path))
   const storedAtMs = Date.parse(found?.modifiedAt ?? '')
   return found?.size === local.size && storedAtMs >= Math.floor(local.mtimeMs)
 }

@@ -8,6 +8,7 @@ import { exitCodes } from './exit-codes.ts'
 import { printable } from './output.ts'
 import type { Progress } from './progress.ts'
 import { exitCodeOf, isKnown } from './report-error.ts'
+import { nameOf } from '../path.ts'
 
 export const transfersAtOnce = 8
 
@@ -136,7 +137,7 @@ function problemOf(path: string, error: Error): Problem {
   const isRefused =
     error.name === 'UsageError' || (error.name === 'ApiError' && exitCodeOf(error) !== exitCodes.temporary)
   const text = typeof errorMessage === 'string' && status !== undefined ? errorMessage : error.message
-  const name = path.slice(path.lastIndexOf('/') + 1)
+  const name = nameOf(path)
   const reason = text.replaceAll(path, '').replace(`${name}: `, '').split(';')[0] ?? ''
   return {
     kind: isRefused ? 'refused' : 'failed',

@@ -4,6 +4,7 @@
 import { ApiError } from '../api/errors.ts'
 import type { CallOptions, Files, FolderListing, RemoteFile } from '../api/types.ts'
 import { ErrnoError } from '../errno-error.ts'
+import { folderOf, nameOf } from '../path.ts'
 
 /** The record at a path, or undefined where nothing is. Throws ApiError (401, 403, 429, 5xx), NetworkError, EIO for a contradiction. */
 export async function lookUp(
@@ -15,10 +16,9 @@ export async function lookUp(
     return await files.get(path, options)
   } catch (error) {
     if (!mayMeanMissing(error) || path === '/') throw error
-    const slash = path.lastIndexOf('/')
-    const parent = await lookUp(files, slash === 0 ? '/' : path.slice(0, slash), options)
+    const parent = await lookUp(files, folderOf(path), options)
     if (parent?.kind !== 'folder') return undefined
-    const name = path.slice(slash + 1)
+    const name = nameOf(path)
     if (parent.entries.some((entry) => entry.name === name)) {
       // A listing that lags behind, or a document that has just come: no answer, to be asked again.
       throw new ErrnoError('EIO', `${path}: the service lists it and does not have it`, { cause: error })

@@ -28,6 +28,7 @@ import type { Claims } from './unsent/claims.ts'
 import type { PinStore } from './pins/pin-store.ts'
 import type { Pins } from './pins/pins.ts'
 import type { Owners } from './unsent/owners.ts'
+import { nameOf } from '../path.ts'
 
 /** Options with their defaults filled in. */
 export interface Settings {
@@ -84,5 +85,5 @@ export function mimetypeOf(
   path: string,
   head: () => Promise<Uint8Array>,
 ): Promise<Mimetype> {
-  return types.mimetypeOf(path.slice(path.lastIndexOf('/') + 1), head)
+  return types.mimetypeOf(nameOf(path), head)
 }

@@ -16,7 +16,19 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv
   /** Default 20 s. A program stuck in the kernel is left behind: it may not even die of SIGKILL. */
   readonly limitMs?: number
+  /**
+   * This process is not told of the program's end until this has settled: for a program that takes a drive of libfuse's
+   * away. When the drive is gone libfuse cancels its threads; one that is told in that moment that a program of ours ended is
+   * cancelled inside Node's signal handler, and takes the news and the handler's lock with it: this process would wait for
+   * ever, and hang at its next signal.
+   */
+  readonly keptUntil?: Promise<unknown>
 }
+
+/** Says how the program ended, and waits for the end of its input. `exec` would tell us of the end at once. */
+const keepingScript = '"$@"; echo "ended $?" >&2; read -r _'
+/** What a shell says of a program it does not find. */
+const notFound = 127
 
 /** Resolves when the program ended; rejects with ENOENT when it is not installed. */
 export function runProgram(
@@ -24,29 +36,45 @@ export function runProgram(
   args: readonly string[],
   options: RunOptions = {},
 ): Promise<Ended> {
-  const { fd = 'ignore', env = {}, limitMs = 20_000 } = options
+  const { fd = 'ignore', env = {}, limitMs = 20_000, keptUntil } = options
+  const isKept = keptUntil !== undefined
+  const command = isKept ? ['/bin/sh', '-c', keepingScript, 'sh', program, ...args] : [program, ...args]
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, {
+    const child = spawn(command[0] ?? program, command.slice(1), {
       cwd: '/',
       env: { ...process.env, ...env, LC_ALL: 'C' },
-      stdio: ['ignore', 'ignore', 'pipe', fd],
+      stdio: [isKept ? 'pipe' : 'ignore', 'ignore', 'pipe', fd],
     })
+    const letGo = (): void => void child.stdin?.end()
+    child.stdin?.on('error', () => {}) // it was killed
     let stderr = ''
-    const timer = setTimeout(() => {
-      child.kill('SIGKILL')
-      child.unref()
-      child.stderr?.destroy()
-      resolve({ code: null, stderr: `${program} did not end within ${limitMs / 1000} s` })
-    }, limitMs)
-    child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
-    child.once('error', (error) => {
+    const ended = (code: number | null, said: string): void => {
+      clearTimeout(timer)
+      resolve({ code, stderr: said.trim() })
+    }
+    const failed = (error: Error): void => {
       clearTimeout(timer)
       reject(error)
+    }
+    const timer = setTimeout(() => {
+      if (isKept) letGo()
+      else child.kill('SIGKILL')
+      child.unref()
+      child.stderr?.destroy()
+      ended(null, `${program} did not end within ${limitMs / 1000} s`)
+    }, limitMs)
+    child.stderr?.on('data', (chunk: Buffer) => {
+      stderr += chunk.toString()
+      const line = isKept ? /^ended (\d+)\n$/m.exec(stderr) : null
+      if (line === null) return
+      const code = Number(line[1])
+      if (code === 0) void keptUntil?.then(letGo, letGo)
+      else letGo()
+      if (code === notFound) failed(Object.assign(new Error(`no ${program}`), { code: 'ENOENT' }))
+      else ended(code, stderr.slice(0, line.index))
     })
+    child.once('error', failed)
     // Not `close`: a daemon the program leaves behind may keep stderr open.
-    child.once('exit', (code) => {
-      clearTimeout(timer)
-      setImmediate(() => resolve({ code, stderr: stderr.trim() }))
-    })
+    child.once('exit', (code) => void setImmediate(() => ended(code, stderr)))
   })
 }

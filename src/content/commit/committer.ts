@@ -23,6 +23,7 @@ import { isDoubtful, type Intention } from '../intention.ts'
 import { lookUp, mayMeanMissing } from '../remote-lookup.ts'
 import type { Reader } from '../read/reader.ts'
 import type { Spool, SpoolFile } from '../spool/spool.ts'
+import { nameOf } from '../../path.ts'
 
 /** A 409 after our DELETE means another client was faster: that often in a row is a quarrel, not a race. */
 const replaceRounds = 3
@@ -344,7 +345,7 @@ export class Committer {
     content: Upload['content'],
     signal: AbortSignal,
   ): Promise<RemoteFile> {
-    const filename = path.slice(path.lastIndexOf('/') + 1)
+    const filename = nameOf(path)
     return this.#options.files.upload(path, { mimetype, filename, content }, { signal })
   }
 

@@ -1,5 +1,6 @@
 // One intention in the commit queue, with its run-time state, and how to wait for it.
 
+import { abortable } from '../../abortable.ts'
 import type { Intention } from '../intention.ts'
 
 /** One intention in the queue with its run-time state. */
@@ -61,23 +62,19 @@ export async function waitForJob(
   options: WaitOptions,
 ): Promise<'done' | 'unreachable' | 'timeout'> {
   const timeout = options.timeoutMs === Infinity ? undefined : timer(options.timeoutMs)
-  const aborted = options.signal === undefined ? undefined : abortion(options.signal)
   try {
     for (let current = job; ;) {
       while (current.successor !== undefined) current = current.successor
       if (current.isDone) return 'done'
       if (current.intention.isRefused) throw current.error
       if (current.isUnreachable && options.untilUnreachable === true) return 'unreachable'
-      const event = await Promise.race([
-        current.changed().then(() => 'changed' as const),
-        ...(timeout === undefined ? [] : [timeout.passed]),
-        ...(aborted === undefined ? [] : [aborted.promise]),
-      ])
+      const changed = current.changed().then(() => 'changed' as const)
+      const next = timeout === undefined ? changed : Promise.race([changed, timeout.passed])
+      const event = await (options.signal === undefined ? next : abortable(next, options.signal))
       if (event === 'timeout') return current.isDone ? 'done' : 'timeout'
     }
   } finally {
     timeout?.cancel()
-    aborted?.cancel()
   }
 }
 
@@ -87,15 +84,4 @@ function timer(ms: number): { passed: Promise<'timeout'>; cancel: () => void } {
     id = setTimeout(() => resolve('timeout'), ms)
   })
   return { passed, cancel: () => clearTimeout(id) }
-}
-
-function abortion(signal: AbortSignal): { promise: Promise<never>; cancel: () => void } {
-  let onAbort: () => void = () => {}
-  const promise = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(signal.reason as Error)
-    if (signal.aborted) onAbort()
-    else signal.addEventListener('abort', onAbort, { once: true })
-  })
-  promise.catch(() => {})
-  return { promise, cancel: () => signal.removeEventListener('abort', onAbort) }
 }

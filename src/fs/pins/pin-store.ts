@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Log } from '../../log.ts'
+import { folderOf } from '../../path.ts'
 
 export const pinFile = 'pins.json'
 
@@ -35,7 +36,7 @@ export class PinStore {
   /** The pin a path is or lies in. */
   pinOf(path: string): string | undefined {
     if (this.#paths.size === 0) return undefined
-    for (let above = path; ; above = parentOf(above)) {
+    for (let above = path; ; above = folderOf(above)) {
       if (this.#paths.has(above)) return above
       if (above === '/') return undefined
     }
@@ -97,10 +98,6 @@ function written(text: string): Written {
   const isList = Array.isArray(pins) && pins.every((path) => typeof path === 'string' && path.startsWith('/'))
   if (typeof id !== 'string' || !/^[0-9a-f]{16}$/.test(id) || !isList) throw new Error('no list of paths')
   return { id, pins: pins as string[] }
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, Math.max(1, path.lastIndexOf('/')))
 }
 
 /** Written beside and renamed: after a power cut it is the old file or the new one. */

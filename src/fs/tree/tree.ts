@@ -19,6 +19,7 @@ import { pathIn, type FolderState, type Node, type Tombstone } from './node.ts'
 import { isKept, NodeTable } from './node-table.ts'
 import { Versions } from './versions.ts'
 import { silentNotifier, type MaybePromise, type Notifier } from '../operations.ts'
+import { folderOf } from '../../path.ts'
 
 export interface TreeOptions {
   readonly files: Files
@@ -98,7 +99,7 @@ export class Tree {
 
   /** Something was made at this path by ourselves, without a node: its folder is listed anew, if anybody knows it. */
   async look(path: string): Promise<void> {
-    const folder = this.find(path.slice(0, path.lastIndexOf('/')))
+    const folder = this.find(folderOf(path))
     if (folder?.folder === undefined || this.listings.known(folder) === undefined) return
     // What cannot be asked now shows when the listing is old.
     await this.loadFresh(folder).catch(() => {})

@@ -10,6 +10,7 @@ import { giveToCache } from './give-to-cache.ts'
 import { gaveWay } from './give-way.ts'
 import type { Node } from '../tree/node.ts'
 import type { Superblock } from '../superblock.ts'
+import { folderOf, nameOf } from '../../path.ts'
 
 /** The tree follows the queue. Synchronous: what it journals belongs to the queue's own transaction. */
 export function agreed(sb: Superblock, event: QueueEvent): void {
@@ -136,6 +137,5 @@ function refused(sb: Superblock, { kind, path, lastError }: Intention): void {
 }
 
 function placeOf(sb: Superblock, path: string): { folder: Node | undefined; name: string } {
-  const slash = path.lastIndexOf('/')
-  return { folder: sb.tree.find(slash === 0 ? '/' : path.slice(0, slash)), name: path.slice(slash + 1) }
+  return { folder: sb.tree.find(folderOf(path)), name: nameOf(path) }
 }

@@ -11,6 +11,7 @@ import type { Node } from '../tree/node.ts'
 import { isBackupName, isHiddenName } from '../tree/scratch.ts'
 import type { Superblock } from '../superblock.ts'
 import { displace } from '../tree/displace.ts'
+import { folderOf, nameOf } from '../../path.ts'
 
 /** Puts everything that is true only here back into the tree, then lets the queue go on. */
 export async function recover(sb: Superblock): Promise<void> {
@@ -27,7 +28,7 @@ export async function recover(sb: Superblock): Promise<void> {
   // Last: a backup may share its content with what is on its way, and keeps it.
   for (const row of sb.journal.scratchFiles()) {
     // libfuse 2 renames what is unlinked while open; the last close, which removes it, did not come.
-    if (isHiddenName(row.path.slice(row.path.lastIndexOf('/') + 1))) {
+    if (isHiddenName(nameOf(row.path))) {
       sb.journal.removeScratch(row.path)
       continue
     }
@@ -208,8 +209,7 @@ function place(sb: Superblock, path: string): Node {
 }
 
 function parentOf(sb: Superblock, path: string): { folder: Node; name: string } {
-  const slash = path.lastIndexOf('/')
-  return { folder: ensureFolder(sb, path.slice(0, slash)), name: path.slice(slash + 1) }
+  return { folder: ensureFolder(sb, folderOf(path)), name: nameOf(path) }
 }
 
 function ensureFolder(sb: Superblock, path: string): Node {

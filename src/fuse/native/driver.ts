@@ -10,7 +10,7 @@ import { mountFailure } from './mount-failure.ts'
 import { findOurMount } from '../mountinfo.ts'
 import { prepareMountpoint } from '../mountpoint.ts'
 import { libfuseOptions } from './options.ts'
-import { runKept } from './run-kept.ts'
+import { runProgram } from '../run-program.ts'
 import { NativeSession } from './session.ts'
 import { unmount } from '../unmount.ts'
 import { fuseDescriptors, MountWatch } from './watch.ts'
@@ -75,7 +75,9 @@ async function mount(operations: Operations, options: MountOptions): Promise<Mou
     notifier: session.notifier,
     closed,
     async unmount(how) {
-      await unmount(mountpoint, how, (program, args, limits) => runKept(program, args, closed, limits))
+      await unmount(mountpoint, how, (program, args, options) =>
+        runProgram(program, args, { ...options, keptUntil: closed }),
+      )
       watch.hurry()
     },
   }

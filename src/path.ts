@@ -1,0 +1,11 @@
+// Paths in a project: absolute, `/` between names.
+
+/** The last name; empty for the root. */
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}
+
+/** The folder it is in; the root is in itself. */
+export function folderOf(path: string): string {
+  return path.slice(0, Math.max(1, path.lastIndexOf('/')))
+}
