@@ -1,8 +1,8 @@
 // What `docmount recover --all` does: copies everything that is not with the service, of every drive of this user, whether
 // it is mounted or not. Reads state folders only, so that it also works when no daemon does. Changes nothing there.
 
-import { constants, realpathSync } from 'node:fs'
-import { copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { copyFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { digestOfBytes, isSameDigest } from '../content/digest.ts'
 import { readJournal, type JournalContent } from '../content/spool/journal-reading.ts'
@@ -13,6 +13,7 @@ import { findMountOf } from '../daemon/find-mount.ts'
 import { readLeftBehind } from '../daemon/left-behind.ts'
 import { readOwnRecords, servedStateFolders } from '../daemon/own-records.ts'
 import { exitCodes } from './exit-codes.ts'
+import { ensureLocalFolder } from './local-folder.ts'
 import { printable } from './output.ts'
 
 /** One thing to copy, and where it goes below the drive's folder. */
@@ -27,8 +28,7 @@ export async function runRecoverAll(destination: string): Promise<void> {
   const onDrive = await findMountOf(folder)
   if (onDrive !== undefined)
     throw new DaemonError(`${folder} lies inside the drive ${onDrive.found.mountpoint}; choose another place`)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  const target = realpathSync(folder)
+  const target = await ensureLocalFolder(folder)
   let count = 0
   const served = await servedStateFolders()
   for (const state of await allStateFolders())

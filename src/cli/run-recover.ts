@@ -1,9 +1,10 @@
 // What `docmount recover` does. The true place of the destination is found here: the daemon must not follow a link that
 // may lead into its own mount.
 
-import { mkdir, realpath, stat } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DaemonError } from '../daemon/daemon-error.ts'
+import { ensureLocalFolder } from './local-folder.ts'
 import { askDrive, findDrive, interruptSignal } from './find-drive.ts'
 import { startProgress } from './progress.ts'
 
@@ -27,8 +28,7 @@ export async function runRecover(path: string, destination: string, isQuiet: boo
 /** Everything in lost+found of the drive that the path is on. */
 export async function runRecoverLost(path: string, destination: string): Promise<void> {
   const { found } = await findDrive(path)
-  await mkdir(resolve(destination), { recursive: true })
-  const folder = await realpath(resolve(destination))
+  const folder = await ensureLocalFolder(destination)
   const answer = await askDrive(found, 'recoverLost', { destination: folder }, { signal: interruptSignal() })
   for (const file of answer.files) console.log(file)
 }

@@ -2,6 +2,7 @@
 
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { unwritable } from './local-folder.ts'
 import { type SaveDocument, saveDocument } from './save-document.ts'
 import type { RemoteFile } from '../api/types.ts'
 
@@ -11,7 +12,9 @@ let parts = 0
 export async function saveToFile(save: Omit<SaveDocument, 'write'>, target: string): Promise<void> {
   // A name of its own, short: the document's may be as long as names can be.
   const part = join(dirname(target), `.docmount-${process.pid}-${++parts}.part`)
-  const file = await open(part, 'wx')
+  const file = await open(part, 'wx').catch((error: unknown) => {
+    throw unwritable(target, error)
+  })
   try {
     await saveDocument({
       ...save,

@@ -78,7 +78,7 @@ describe('failures are one line and exit code 1', () => {
       [[drive, '--log', join(drive, 'a.log')], /log folder .* lies inside the mountpoint/],
     ]
     for (const [args, words] of cases) {
-      const { code, stdout, stderr } = await docmount(['mount', 'acme', ...args], configured)
+      const { code, stdout, stderr } = await docmount(['mount', '--quiet', 'acme', ...args], configured)
       expect(stderr).toMatch(words)
       expect(stderr.trim().split('\n')).toHaveLength(1)
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })

@@ -122,3 +122,32 @@ test('a key file that others can read is refused with the command that fixes it'
   const env = { DOCMOUNT_API_KEY_FILE: file, DOCMOUNT_BASE_URL: service.baseUrl }
   expect(await refusalOf(['ls', project], env)).toContain(`others can read it; run: chmod 600 ${file}`)
 })
+
+test('a local folder that is missing, or is a file, is named with what to do', async () => {
+  await service.other.put('/a.txt', 'a')
+  const env = { DOCMOUNT_API_KEY: service.apiKey, DOCMOUNT_BASE_URL: service.baseUrl }
+  const missing = join(home.path, 'no where')
+  expect(await refusalOf(['get', project, '/a.txt', join(missing, 'a.txt')], env)).toBe(
+    `docmount: the folder ${missing} does not exist; run: mkdir -p '${missing}'\n`,
+  )
+  expect(await refusalOf(['put', project, join(missing, 'a.txt'), '/b.txt'], env)).toContain(
+    `there is no file ${missing}/a.txt`,
+  )
+  const file = join(home.path, 'file')
+  await writeFile(file, '')
+  expect(await refusalOf(['recover', '--all', file])).toContain(
+    `${file} cannot be made (a file is in the way)`,
+  )
+  expect(await refusalOf(['serve', '--data', file])).toContain(`${file} is not a folder`)
+})
+
+test('an empty document is taken as one', async () => {
+  const env = { DOCMOUNT_API_KEY: service.apiKey, DOCMOUNT_BASE_URL: service.baseUrl }
+  const file = join(home.path, 'empty.txt')
+  await writeFile(file, '')
+  expect(await docmount(['put', '--quiet', project, file, '/empty.txt'], env)).toMatchObject({
+    code: 0,
+    stderr: '',
+  })
+  expect((await service.other.bytes('/empty.txt')).length).toBe(0)
+})

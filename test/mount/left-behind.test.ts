@@ -160,3 +160,18 @@ test.skipIf(whyNoFuse() !== undefined)(
     expect(await desk.records()).toEqual([])
   },
 )
+
+test.skipIf(whyNoFuse() !== undefined)(
+  'the record of a daemon that died under another XDG_RUNTIME_DIR goes with the next mount',
+  async () => {
+    const drive = await desk.mount('drive')
+    await desk.kill(drive)
+    const { XDG_RUNTIME_DIR: runtime } = desk.env
+    desk.env = { ...desk.env, XDG_RUNTIME_DIR: join(desk.home, 'elsewhere') }
+    expect(await shown()).toMatchObject([{ mountpoint: drive, state: 'dead' }])
+    await desk.mount('drive')
+    expect(await desk.docmount('unmount', drive)).toMatchObject({ code: 0, stderr: '' })
+    desk.env = { ...desk.env, XDG_RUNTIME_DIR: runtime }
+    expect(await shown()).toEqual([])
+  },
+)

@@ -103,7 +103,7 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
     drive = join(temporary.path, 'home', project)
     expect((await docmount('mount', project)).stdout).toBe(`${project} is mounted at ${drive}\n`)
     expect((await docmount('unmount', drive)).code).toBe(0)
-    const { code, stderr } = await docmount('mount', 'nosuch')
+    const { code, stderr } = await docmount('mount', '--quiet', 'nosuch')
     expect(stderr).toMatch(/^docmount: the project "nosuch" cannot be read .*the key sees: acme\n$/)
     expect(code).toBe(1)
     expect(await exists(join(temporary.path, 'home', 'nosuch'))).toBe(false)
@@ -111,7 +111,7 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
 
   test('with a wrong key is refused in one line that keeps the key to itself', async () => {
     env = { ...env, DOCMOUNT_API_KEY: 'dmk_WRONG' }
-    const { code, stderr } = await docmount('mount', project, drive)
+    const { code, stderr } = await docmount('mount', '--quiet', project, drive)
     expect(stderr).toMatch(/^docmount: the service at .* does not accept the API key \(401 .*\n$/)
     expect(stderr).not.toContain('WRONG')
     expect(code).toBe(1)
@@ -119,7 +119,7 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
 
   test('is mounted once: the second mount names the first', async () => {
     const { pid } = await mountDrive()
-    const { code, stderr } = await docmount('mount', project, drive)
+    const { code, stderr } = await docmount('mount', '--quiet', project, drive)
     expect(stderr).toContain(`${project} is mounted there already (process ${pid})`)
     expect(code).toBe(1)
   })

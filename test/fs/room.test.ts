@@ -1,0 +1,17 @@
+// What `df` shows is the room that what is saved has here, and nothing made up.
+
+import { statfsSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { roomOf } from '../../src/fs/room.ts'
+
+it('is that of the disk of the state folder, all of it free', () => {
+  const { blocks, blocksFree, blockSizeBytes } = roomOf('/tmp', () => 0)()
+  expect(blocks).toBe(blocksFree)
+  const { bavail, bsize } = statfsSync('/tmp')
+  // Others write there too.
+  expect(Math.abs(blocksFree * blockSizeBytes - bavail * bsize)).toBeLessThan(2 ** 34)
+})
+
+it('is enough where the disk does not tell', () => {
+  expect(roomOf('/nowhere', () => 0)().blocksFree).toBeGreaterThan(0)
+})
