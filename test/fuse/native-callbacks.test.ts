@@ -104,6 +104,13 @@ test('an answer that libfuse cannot take ends nothing', async () => {
   expect((await answer((reply) => callbacks.getattr('/', reply)))[0]).toBe(0)
 })
 
+test('fsync of a folder is for the filesystem to answer', async () => {
+  fileSystem.fsyncdir = () => {
+    throw new ErrnoError('ENOSPC', 'the journal is full')
+  }
+  expect(await answer((reply) => callbacks.fsyncdir('/', 0, 0, reply))).toEqual([-28])
+})
+
 test('a handle nobody opened is EBADF', async () => {
   expect(await answer((reply) => callbacks.fgetattr('/x', 77, reply))).toEqual([-9])
 })
