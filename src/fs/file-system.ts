@@ -87,8 +87,14 @@ export function operationsOf(sb: Superblock): FileSystem {
     lookAgain: () => sb.conflicts.look(sb),
     unsent: (path) => unsentUnder(sb, path),
     wait: (path, how) => wait(sb, path, how),
-    refresh: (path) => refresh(sb, path),
-    retry: (path) => retry(sb, path),
+    refresh: async (path) => {
+      await refresh(sb, path)
+      sb.pins.look()
+    },
+    retry: (path) => {
+      sb.pins.look()
+      return retry(sb, path)
+    },
     pin: (path, { signal }) => sb.pins.pin(path, signal),
     unpin: (path) => sb.pins.unpin(path),
     pins: () => sb.pins.status(),
@@ -96,7 +102,7 @@ export function operationsOf(sb: Superblock): FileSystem {
     cache: () => cacheStatus(sb.reader, sb.settings.cacheDir),
     clearCache: async (how) => {
       const before = await clearCache(sb.reader, sb.settings.cacheDir, how)
-      if (how.withPinned) sb.pins.wake()
+      if (how.withPinned) sb.pins.look()
       return before
     },
     recover: (path, destination) => recoverTo(sb, path, destination),

@@ -51,7 +51,7 @@ export async function start(options: FileSystemOptions): Promise<Superblock> {
     await recover(sb)
     // Where the service is away, the last saved listing stands in for it.
     await sb.tree.loadFresh(sb.tree.nodes.root)
-    sb.pins.start()
+    sb.pins.look()
     return sb
   } catch (error) {
     await stop(sb)

@@ -46,13 +46,13 @@ export class Pins {
   constructor(options: PinsOptions) {
     this.#options = options
     options.reach.onChange((state, before) => {
-      if (state === 'reachable' && before === 'away') this.wake()
+      if (state === 'reachable' && before === 'away') this.look()
     })
   }
 
-  /** Takes up what was pinned before. */
-  start(): void {
-    if (this.#options.store.list().length > 0) this.wake()
+  /** Looks now at what is pinned, if anything is, and tries again what could not be had. */
+  look(): void {
+    if (this.#options.store.list().length > 0) this.#begin()
   }
 
   status(): readonly PinStatus[] {
@@ -76,7 +76,7 @@ export class Pins {
       signal.throwIfAborted()
       store.add(path)
     }
-    this.wake()
+    this.#begin()
     return { kind: 'pinned', pin: this.#figuresOf(path).status(), isAway: reach.isAway }
   }
 
@@ -91,27 +91,27 @@ export class Pins {
     }
     store.remove(path)
     this.#figures.delete(path)
-    this.wake()
+    this.#begin()
   }
 
   /** Something was renamed here: what is pinned at and under it goes with it. */
   moved(from: string, to: string): void {
     try {
-      if (this.#options.store.move(from, to)) this.wake()
+      if (this.#options.store.move(from, to)) this.#begin()
     } catch (error) {
       this.#options.log.warn({ from, to, error: String(error) }, 'a pin could not follow a rename')
     }
   }
 
-  /** Looks at everything now. */
-  wake(): void {
+  /** A round begins now: nothing may be pinned any more. */
+  #begin(): void {
     this.#isAsked = true
     this.#setbacks.clear()
     this.#wake()
     if (this.#closing.signal.aborted) return
     this.#keeping ??= this.#keep().finally(() => {
       this.#keeping = undefined
-      if (this.#isAsked) this.wake()
+      if (this.#isAsked) this.#begin()
     })
   }
 

@@ -248,6 +248,7 @@ describe('a pin', () => {
     )
     expect(setup.pinOf('/some')).toMatchObject({ state: 'incomplete', documentsHere: 2 })
     setup.service.service.faults.clear()
+    setup.fileSystem.retry('/')
     await setup.untilHere('/some')
     await setup.service.stop()
     await expectReadable(documents)
