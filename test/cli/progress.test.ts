@@ -123,6 +123,19 @@ describe('documents under way', () => {
     expect(drawn).toMatch(/\/big\.txt {2}(█*░* {2})?\d+ % {2}\d+\.\d KiB of 293\.0 KiB/)
   })
 
+  test.skipIf(whyNoPython !== undefined)('are rows when rows are forwarded', async () => {
+    const rows = join(home.path, 'rows.json')
+    await writeFile(rows, JSON.stringify(Array.from({ length: 10 }, (_, n) => ({ n }))))
+    await run(process.execPath, [cli, 'tables', 'create', 'rows', '--type', 'reconcile'], { env })
+    const stop = service.service.faults.inject({ kind: 'latency', ms: 200 }, { method: 'POST' })
+    const args = [cli, 'forward', 'rows', rows, '--batch', '1']
+    const { code, drawn } = await atTerminal(process.execPath, args, { env })
+    stop()
+    expect(code).toBe(0)
+    expect(drawn).toMatch(/rows {2}█+░+ {2}\d0 % {2}\d rows of 10 rows/)
+    expect(drawn).toContain('10 assets created')
+  })
+
   test('that are interrupted leave nothing half there, and say how to go on', async () => {
     for (const name of ['a', 'b']) await service.other.put(`/cut/${name}.txt`, 'x'.repeat(300_000))
     const out = join(home.path, 'cut-out')
