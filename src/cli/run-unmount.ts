@@ -3,7 +3,7 @@
 import { dirname } from 'node:path'
 import type { UnmountProgress } from '../daemon/control-protocol.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
-import { findMounts, type FoundMount, isOwn } from '../daemon/find-mount.ts'
+import { findMounts, type FoundMount } from '../daemon/find-mount.ts'
 import { isDisconnected } from '../fuse/mountpoint.ts'
 import { readLeftBehind } from '../daemon/left-behind.ts'
 import { removeMountRecord } from '../daemon/mount-record.ts'
@@ -31,7 +31,7 @@ export async function runUnmount(name: string, options: UnmountOptions): Promise
 
 /** Every drive of this user, one after the other: one that stays is no reason to leave the others. */
 export async function runUnmountAll(options: UnmountOptions): Promise<void> {
-  const own = (await findMounts()).filter((found) => isOwn(found))
+  const own = (await findMounts()).filter(({ record }) => record !== undefined)
   if (own.length === 0) console.error('docmount: no drive is mounted')
   for (const found of own) {
     try {

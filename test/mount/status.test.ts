@@ -1,5 +1,7 @@
 // What `docmount status` tells of a drive and of one document is true.
 
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -11,6 +13,8 @@ import { makeOrdinaryUser } from '../support/ordinary-user.ts'
 import { run } from '../support/run.ts'
 import { project } from '../support/service.ts'
 import { waitUntil } from '../support/wait-until.ts'
+
+const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
 
 let desk: Desk
 beforeEach(async () => {
@@ -148,22 +152,24 @@ describe.skipIf(whyNoFuse() !== undefined)('status of a drive', () => {
 
   test('is told again when it changes, until Ctrl-C', async () => {
     const drive = await desk.mount('drive')
-    const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
-    const watching = run(
-      'timeout',
-      ['-s', 'INT', '6', process.execPath, cli, 'status', '--watch', '--json'],
-      {
-        env: desk.env,
-        mayFail: true,
-      },
-    )
+    const watching = spawn(process.execPath, [cli, 'status', '--watch', '--json'], {
+      env: desk.env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    let said = ''
+    watching.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    const shown = (): (number | undefined)[] =>
+      said
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => (JSON.parse(line) as MountStatus[]).find(({ mountpoint }) => mountpoint === drive))
+        .map((status) => status?.scratchFiles)
+    await waitUntil('the drive to be told', () => shown().at(-1) === 0)
     await desk.save(join(drive, '.~lock.x#'), 'me')
-    const { stdout } = await watching
-    const states = stdout
-      .trim()
-      .split('\n')
-      .map((line) => (JSON.parse(line) as MountStatus[])[0]?.scratchFiles)
-    expect(states.at(-1)).toBe(1)
+    await waitUntil('the change to be told', () => shown().at(-1) === 1)
+    const ended = once(watching, 'exit')
+    watching.kill('SIGINT')
+    expect(await ended).toEqual([null, 'SIGINT'])
   })
 
   test.skipIf(process.getuid?.() !== 0)(
@@ -177,7 +183,6 @@ describe.skipIf(whyNoFuse() !== undefined)('status of a drive', () => {
         XDG_STATE_HOME: '/nonexistent/state',
         XDG_RUNTIME_DIR: '/nonexistent/run',
       }
-      const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
       const status = (...args: string[]): Promise<string> =>
         run(process.execPath, [cli, 'status', ...args], { env: theirs, user }).then(({ stdout }) => stdout)
       try {
