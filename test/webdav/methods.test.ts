@@ -86,6 +86,32 @@ describe('PUT', () => {
     expect((await ask('GET', '/put/match.txt')).text).toBe('two')
   })
 
+  it('by eight clients at once is one of the eight, whole, and nothing else is there', async () => {
+    const other = await openWebdav({ cacheTtlMs: 1, given: { '/eight/stays.txt': 'stays' } })
+    try {
+      // All of them look before any of them makes it.
+      const { faults } = other.testService.service
+      faults.inject({ kind: 'latency', ms: 300 }, { method: 'GET', path: '/eight' })
+      const contents = Array.from({ length: 8 }, (_, index) => String(index).repeat(100_000))
+      const put = (path: string, headers: Record<string, string> = {}): Promise<number[]> =>
+        Promise.all(
+          contents.map(async (body) => (await other.ask('PUT', path, { headers, body })).status),
+        ).then((all) => all.toSorted((one, other) => one - other))
+      expect(await put('/eight/first.txt', { 'if-none-match': '*' })).toEqual([
+        201, 412, 412, 412, 412, 412, 412, 412,
+      ])
+      expect((await put('/eight/a.txt')).every((status) => status === 201 || status === 204)).toBe(true)
+      faults.clear()
+      await other.fileSystem.wait('/', { timeoutMs: 20_000 })
+      const documents = await other.testService.other.documents('/eight')
+      expect([...(documents?.keys() ?? [])].toSorted()).toEqual(['a.txt', 'first.txt', 'stays.txt'])
+      expect(contents).toContain(documents?.get('a.txt')?.toString())
+      expect(other.fileSystem.status()).toMatchObject({ conflicts: 0, scratchFiles: 0 })
+    } finally {
+      await other.close()
+    }
+  })
+
   it('of nothing and then of the content is one save: what Windows and Finder do', async () => {
     opened.behind.clearCalls()
     expect((await ask('PUT', '/put/twice.txt')).status).toBe(201)

@@ -50,13 +50,14 @@ export interface OpenWebdavOptions {
   readonly isReadOnly?: boolean
   readonly renameLimit?: number
   readonly closeWaitMs?: number
+  readonly cacheTtlMs?: number
   readonly unsupportedAs?: string
   /** Documents of the service, by path. */
   readonly given?: Readonly<Record<string, string | Uint8Array>>
 }
 
 export async function openWebdav(options: OpenWebdavOptions = {}): Promise<OpenedWebdav> {
-  const { isReadOnly = false, given = {}, renameLimit, closeWaitMs, unsupportedAs } = options
+  const { isReadOnly = false, given = {}, renameLimit, closeWaitMs, cacheTtlMs, unsupportedAs } = options
   const temporary = await makeTemporaryFolder()
   const testService = await startTestService()
   for (const [path, content] of Object.entries(given)) await testService.other.put(path, Buffer.from(content))
@@ -69,6 +70,7 @@ export async function openWebdav(options: OpenWebdavOptions = {}): Promise<Opene
     readOnly: isReadOnly,
     ...(renameLimit === undefined ? {} : { renameLimit }),
     ...(closeWaitMs === undefined ? {} : { closeWaitMs }),
+    ...(cacheTtlMs === undefined ? {} : { cacheTtlMs }),
     ...(unsupportedAs === undefined ? {} : { unsupportedAs }),
   })
   const start = (more: Partial<WebdavOptions>): Promise<WebdavServer> =>

@@ -1,6 +1,7 @@
 // PUT: a document, saved as programs on the drive save. A new one is written where it will be; one that exists is replaced
 // when the new content is whole, so that a broken connection costs nothing. It is answered when close-wait is satisfied.
 
+import { ErrnoError } from '../../errno-error.ts'
 import type { Attributes } from '../../fs/operations.ts'
 import type { Opened } from '../beginnings.ts'
 import { checkConditions } from '../conditions.ts'
@@ -40,9 +41,22 @@ function save(
 ): Promise<Attributes> {
   const begun = exchange.door.beginnings.take(path)
   if (begun !== undefined) return fill(exchange, path, begun)
-  if (found === undefined) return make(exchange, path, place)
+  if (found === undefined) return makeOrReplace(exchange, path, place)
   if (exchange.header('content-length') === '0') return empty(exchange, path, found)
   return replace(exchange, place, found)
+}
+
+/** Another client may be first; who wants to be that (`If-None-Match: *`) is told so. */
+async function makeOrReplace(exchange: Exchange, path: string, place: Place): Promise<Attributes> {
+  try {
+    return await make(exchange, path, place)
+  } catch (error) {
+    const isTaken = error instanceof ErrnoError && error.code === 'EEXIST'
+    if (!isTaken || exchange.header('if-none-match') !== undefined) throw error
+    const found = await exchange.visit.get([...place.parent.names, place.name])
+    if (found.attributes.kind === 'folder') throw error
+    return replace(exchange, place, found)
+  }
 }
 
 /** A document that is new. Where its content does not arrive, it never was. */
