@@ -24,7 +24,7 @@ export async function prepareDataDir(dataDir: string): Promise<void> {
   try {
     await chmod(dataDir, 0o700)
     for (const name of names.filter((known) => ownNames.test(known) && known !== 'lost+found'))
-      await chmod(join(dataDir, name), name === 'blobs' ? 0o700 : 0o600)
+      await makePrivate(join(dataDir, name), name === 'blobs' ? 0o700 : 0o600)
     // The other files of a database take their mode from it.
     for (const name of databases) await (await open(join(dataDir, name), 'a', 0o600)).close()
   } catch (error) {
@@ -34,6 +34,15 @@ export async function prepareDataDir(dataDir: string): Promise<void> {
         cause: error,
       },
     )
+  }
+}
+
+/** A file that has gone meanwhile is nobody's: whoever used the database last takes its files away when it closes. */
+async function makePrivate(path: string, mode: number): Promise<void> {
+  try {
+    await chmod(path, mode)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error
   }
 }
 

@@ -1,6 +1,6 @@
 // The data folder: whose it may be, who may read it, and what remains in it.
 
-import { chmod, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -74,6 +74,12 @@ describe('the data folder', () => {
     expect(await refusalOf('/proc/x')).toBe(
       '/proc/x cannot be made (ENOENT): choose a folder you may write to',
     )
+  })
+
+  test('is taken though a file of the database that was seen has gone by then', async () => {
+    await symlink(join(folder, 'gone'), join(folder, 'service.gone'))
+    await writeFile(join(folder, 'service.db'), '')
+    await (await startService({ dataDir: folder })).close()
   })
 
   test('is its owner’s alone, whatever it was before', async () => {
