@@ -168,6 +168,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
     wall: clock.wall,
     log,
     saved,
+    follow: (undo) => journal.onRollback(undo),
     adorn: (node) => attributes.adorn(node),
     folderLanded: (node) => landed(sb, node),
   })
@@ -190,7 +191,7 @@ function assemble(options: FileSystemOptions, settings: Settings, types: TypePol
   const sb: Superblock = {
     settings, files, log, tree, handles: new HandleTable(), journal, saved, spool, queue, urls, reader,
     walkAhead: new WalkAhead(tree), prefetch: new Prefetch({ tree, reader, urls }), pinStore, pins, types, attributes, owner, clock,
-    owners: new Owners(), resting: new Map(), claims: new Claims({ journal, spool, log }),
+    owners: new Owners((undo) => journal.onRollback(undo)), resting: new Map(), claims: new Claims({ journal, spool, log }),
     localOnly: new LocalOnly(settings.settleAfterMs, clock, (node) => settle(sb, node)),
     lost: new LostAndFound(settings.stateDir), tell,
     refusedNames: new RefusedNames({ types, clock, log, tell }), conflicts,

@@ -85,8 +85,10 @@ export function mkdir(
 /** The folder exists here until a file lands in it or it is removed. */
 export function makeHere(sb: Superblock, folder: Node): void {
   if (folder.folder === undefined || folder.folder.isMadeHere || folder.parent === undefined) return
+  const state = folder.folder
   sb.journal.saveFolder(folder.path)
-  folder.folder.isMadeHere = true
+  sb.journal.onRollback(() => (state.isMadeHere = false))
+  state.isMadeHere = true
   sb.tree.keep(folder)
 }
 

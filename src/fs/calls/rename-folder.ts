@@ -114,6 +114,12 @@ function apply(sb: Superblock, { node, from, to, name }: Move, plan: Plan): Job[
 /** The folder is at its new place, where only what is kept exists so far. */
 function arrive(sb: Superblock, folder: Node): void {
   if (folder.folder === undefined) return
+  const listing = sb.tree.listings.known(folder)
+  for (const undo of [folder.remembered(), folder.folder.remembered()]) sb.journal.onRollback(undo)
+  sb.journal.onRollback(() => {
+    if (listing === undefined) sb.tree.listings.forget(folder)
+    else sb.tree.listings.set(folder, listing)
+  })
   folder.folder.tombstones.clear()
   folder.folder.isMadeHere = true
   folder.settledAt = undefined
@@ -123,6 +129,7 @@ function arrive(sb: Superblock, folder: Node): void {
 }
 
 function moved(sb: Superblock, document: Node, accepted: string | undefined): Job | undefined {
+  sb.journal.onRollback(document.remembered())
   sb.tree.keep(document)
   // Back at its older place: what the service has there is its own.
   const { movesFrom } = document.unsent

@@ -15,7 +15,6 @@ import { commitAtClose, isBeingWritten, sourceOf, submit, waitForService } from 
 import { backupGraceMs, rest } from '../unsent/backup.ts'
 import { isBackupName, isHiddenName, isLocalName } from '../tree/scratch.ts'
 import type { Superblock } from '../superblock.ts'
-import { displace } from '../tree/displace.ts'
 import { leavePath } from './leave-path.ts'
 import { graceMs as deleteGraceMs } from './unlink.ts'
 
@@ -62,6 +61,7 @@ export async function rename(
     return
   }
   const job = sb.journal.transaction(() => {
+    sb.journal.onRollback(node.remembered())
     if (isSent) return toDocument(sb, move, syncedEpoch, expected === 'backup')
     if (expected === 'here') return stayHere(sb, move)
     return toHidden(sb, move)
@@ -176,7 +176,7 @@ function toHidden(sb: Superblock, move: Move): undefined {
   sb.tree.bury(from, oldName, fingerprint)
   const job = sb.queue.submit({ kind: 'delete', path: oldPath, base: fingerprint, restMs: deleteGraceMs })
   node.unsent.givenUp()
-  if (job?.intention.path !== oldPath) from.folder?.tombstones.delete(oldName)
+  if (job?.intention.path !== oldPath) sb.tree.unhide(from, oldName)
 }
 
 /** Which version at the target this mount has seen, and may replace. */
@@ -189,12 +189,12 @@ function baseOfTarget({ to, name, target }: Move): string | undefined {
 function take(sb: Superblock, { node, from, to, name, target }: Move): void {
   if (target !== undefined) {
     const { storedPath } = target
-    displace(sb.tree, to, target)
+    sb.tree.displace(target)
     if (target.isScratch) sb.journal.removeScratch(target.path)
     if (target.door.openHandles > 0 && storedPath !== undefined && target.content === undefined)
       sb.tree.versions.refer(target, storedPath)
     discardContent(sb, target)
-    sb.tree.nodes.dropIfUnused(target)
+    sb.journal.afterCommit(() => sb.tree.nodes.dropIfUnused(target))
   }
   sb.attributes.forget(node.path)
   sb.tree.detach(node)

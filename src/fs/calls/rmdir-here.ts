@@ -16,8 +16,7 @@ export async function rmdirHere(sb: Superblock, above: Node, node: Node, caller:
     if (node.folder?.isMadeHere === true) sb.journal.removeFolder(node.path)
     if (!node.isScratch) sb.queue.submit({ kind: 'prune', path: node.path })
   })
-  sb.tree.detach(node)
-  node.isUnlinked = true
+  sb.tree.displace(node)
   sb.tree.listings.forget(node)
   if (!node.isScratch) sb.tree.bury(above, node.name, undefined)
   stayThoughEmpty(sb, above)

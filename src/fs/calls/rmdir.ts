@@ -101,8 +101,7 @@ function isLeaving(entry: RemoteFile | RemoteFolder, state: FolderState): boolea
 
 function removeFolder(sb: Superblock, above: Node, node: Node): void {
   if (node.folder?.isMadeHere === true) sb.journal.removeFolder(node.path)
-  sb.tree.detach(node)
-  node.isUnlinked = true
+  sb.tree.displace(node)
   sb.tree.listings.forget(node)
   const own = pendingDelete(sb, node.path)
   sb.tree.bury(above, node.name, own?.intention.base)

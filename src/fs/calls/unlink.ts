@@ -4,7 +4,6 @@
 import { ErrnoError } from '../../errno-error.ts'
 import { discardContent } from '../unsent/content.ts'
 import { stayThoughEmpty } from './folders.ts'
-import { displace } from '../tree/displace.ts'
 import { childOf, withListing } from './lookup.ts'
 import type { Node } from '../tree/node.ts'
 import type { Caller, MaybePromise } from '../operations.ts'
@@ -28,7 +27,7 @@ export function unlink(sb: Superblock, parent: number, name: string, caller: Cal
 /** Takes a document's name away and journals what the service has to hear, after a rest. */
 export function removeDocument(sb: Superblock, folder: Node, node: Node, restMs: number): void {
   const { path, name, storedPath } = node
-  displace(sb.tree, folder, node)
+  sb.tree.displace(node)
   if (node.isScratch) {
     sb.journal.removeScratch(path)
   } else {
@@ -39,7 +38,7 @@ export function removeDocument(sb: Superblock, folder: Node, node: Node, restMs:
   if (node.door.openHandles > 0 && storedPath !== undefined && node.content === undefined)
     sb.tree.versions.refer(node, storedPath)
   discardContent(sb, node)
-  sb.tree.nodes.dropIfUnused(node)
+  sb.journal.afterCommit(() => sb.tree.nodes.dropIfUnused(node))
 }
 
 function deleteStored(
@@ -51,5 +50,5 @@ function deleteStored(
   sb.tree.bury(folder, name, fingerprint)
   const job = sb.queue.submit({ kind: 'delete', path, base: fingerprint, restMs })
   // Never sent: there is nothing to hide.
-  if (job?.intention.path !== path) folder.folder?.tombstones.delete(name)
+  if (job?.intention.path !== path) sb.tree.unhide(folder, name)
 }

@@ -34,12 +34,23 @@ export class AttributeStore {
       mtime: node.times.mtime,
     }
     if (row.mode === undefined && row.atime === undefined && row.mtime === undefined) return
+    this.#remember(row.path)
     this.#rows.set(row.path, row)
     this.#journal.saveAttributes(row)
   }
 
   forget(path: string): void {
+    this.#remember(path)
     if (!this.#rows.delete(path)) return
     this.#journal.removeAttributes(path)
+  }
+
+  /** Put back where the journal's transaction fails. */
+  #remember(path: string): void {
+    const before = this.#rows.get(path)
+    this.#journal.onRollback(() => {
+      if (before === undefined) this.#rows.delete(path)
+      else this.#rows.set(path, before)
+    })
   }
 }

@@ -38,6 +38,19 @@ export class FolderState {
   generation = 0
   /** The generation the door was last given a listing of. */
   listedGeneration = -1
+
+  /** All of it as it is now, to be put back. */
+  remembered(): () => void {
+    const [children, kept, tombstones] = [[...this.children], [...this.kept], [...this.tombstones]]
+    const { isMadeHere, isOnlyHere } = this
+    return () => {
+      for (const names of [this.children, this.kept, this.tombstones]) names.clear()
+      for (const [name, node] of children) this.children.set(name, node)
+      for (const name of kept) this.kept.add(name)
+      for (const [name, tombstone] of tombstones) this.tombstones.set(name, tombstone)
+      Object.assign(this, { isMadeHere, isOnlyHere })
+    }
+  }
 }
 
 export class Node {
@@ -65,6 +78,16 @@ export class Node {
     this.parent = parent
     this.name = name
     this.folder = kind === 'folder' ? new FolderState() : undefined
+  }
+
+  /** Its place and its parts as they are now, to be put back; what the door holds stays what it is. */
+  remembered(): () => void {
+    const { parent, name, isUnlinked, settledAt } = this
+    const parts = [this.stored, this.local, this.unsent, this.times].map((part) => part.remembered())
+    return () => {
+      Object.assign(this, { parent, name, isUnlinked, settledAt })
+      for (const putBack of parts) putBack()
+    }
   }
 
   /** Absolute path in the project. */

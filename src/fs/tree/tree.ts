@@ -31,6 +31,8 @@ export interface TreeOptions {
   readonly log: Log
   /** The last listing of each folder, for when the service is away. */
   readonly saved: SavedListings
+  /** Takes what undoes a change, should the journal's transaction under way fail: memory says what the journal says. */
+  follow(undo: () => void): void
   /** The node shows this record now: modes and times set here for this version are put on it. */
   adorn(node: Node): void
   /** A folder made here is in the service now. */
@@ -49,7 +51,10 @@ export class Tree {
 
   constructor(options: TreeOptions) {
     this.#options = options
-    this.versions = new Versions((node) => options.adorn(node))
+    this.versions = new Versions(
+      (node) => options.adorn(node),
+      (undo) => options.follow(undo),
+    )
     this.listings = new Listings({
       ttlMs: options.ttlMs,
       now: options.now,
@@ -159,14 +164,18 @@ export class Tree {
     for (let current = node; current.parent !== undefined; current = current.parent) {
       const state = current.parent.folder
       if (state === undefined || state.kept.has(current.name)) return
-      state.kept.add(current.name)
+      const { name } = current
+      state.kept.add(name)
       state.generation++
+      this.#options.follow(() => state.kept.delete(name))
     }
   }
 
   /** Listings decide again. A folder above that was kept only for this node waits for its own parent's next listing. */
   unkeep(node: Node): void {
-    node.parent?.folder?.kept.delete(node.name)
+    const { parent, name } = node
+    const state = parent?.folder
+    if (state?.kept.delete(name) === true) this.#options.follow(() => state.kept.add(name))
   }
 
   /** Takes the node's name away. */
@@ -174,39 +183,66 @@ export class Tree {
     const state = node.parent?.folder
     if (state === undefined) return
     if (isKept(node)) this.unkeep(node)
-    if (state.children.get(node.name) === node) state.children.delete(node.name)
+    this.#options.follow(node.remembered())
+    if (state.children.get(node.name) === node) this.#setChild(state, node.name, undefined)
     this.#namesChanged(node.parent)
   }
 
   /** Gives the node a place; it is kept there. */
   attach(node: Node, parent: Node, name: string): void {
+    this.#options.follow(node.remembered())
     node.parent = parent
     node.name = name
     // What the service agreed to was the old place.
     node.settledAt = undefined
-    parent.folder?.children.set(name, node)
-    parent.folder?.tombstones.delete(name)
+    if (parent.folder !== undefined) this.#setChild(parent.folder, name, node)
+    this.unhide(parent, name)
     this.keep(node)
     this.#namesChanged(parent)
+  }
+
+  /** The node has no name any more; its handles keep their content. */
+  displace(node: Node): void {
+    this.detach(node)
+    node.isUnlinked = true
+  }
+
+  /** Nothing hides the name any more: it was never sent, or stands for something else. */
+  unhide({ folder }: Node, name: string): void {
+    if (folder !== undefined) this.#setTombstone(folder, name, undefined)
+  }
+
+  #setChild({ children }: FolderState, name: string, node: Node | undefined): void {
+    put(children, name, node, (undo) => this.#options.follow(undo))
+  }
+
+  #setTombstone({ tombstones }: FolderState, name: string, tombstone: Tombstone | undefined): void {
+    put(tombstones, name, tombstone, (undo) => this.#options.follow(undo))
   }
 
   /** What the folder shows is another list now, and its times say so. */
   #namesChanged(folder: Node | undefined): void {
     if (folder?.folder === undefined) return
     folder.folder.generation++
+    this.#options.follow(folder.times.remembered())
     this.#times.changed(folder, this.#options.wall())
   }
 
   /** Hides a name until the service agrees. */
   bury(folder: Node, name: string, fingerprint: string | undefined): void {
-    folder.folder?.tombstones.set(name, { fingerprint, settledAt: undefined })
-    this.listings.known(folder)?.names.delete(name)
+    if (folder.folder !== undefined)
+      this.#setTombstone(folder.folder, name, { fingerprint, settledAt: undefined })
+    const names = this.listings.known(folder)?.names
+    if (names !== undefined) put(names, name, undefined, (undo) => this.#options.follow(undo))
   }
 
   /** A version arrived after its name was taken away: it is the one that goes. */
   arrivedHidden(folder: Node, name: string, fingerprint: string): void {
     const tombstone = folder.folder?.tombstones.get(name)
-    if (tombstone !== undefined && tombstone.settledAt === undefined) tombstone.fingerprint = fingerprint
+    if (tombstone === undefined || tombstone.settledAt !== undefined) return
+    const before = tombstone.fingerprint
+    this.#options.follow(() => (tombstone.fingerprint = before))
+    tombstone.fingerprint = fingerprint
   }
 
   /** What was shown is gone: hides the name, and tells the door. */
@@ -219,7 +255,8 @@ export class Tree {
 
   /** The name may show again, as the service has it. */
   unbury(folder: Node, name: string): void {
-    if (folder.folder?.tombstones.delete(name) !== true) return
+    if (folder.folder?.tombstones.has(name) !== true) return
+    this.unhide(folder, name)
     this.listings.forget(folder)
     this.#namesChanged(folder)
     this.notifier.entryChanged(folder.ino, name)
@@ -230,22 +267,31 @@ export class Tree {
   settleTombstone(folder: Node, name: string, fingerprint: string | undefined): void {
     const tombstone = folder.folder?.tombstones.get(name)
     if (tombstone === undefined) return
+    const before = { ...tombstone }
+    this.#options.follow(() => Object.assign(tombstone, before))
     tombstone.fingerprint = fingerprint ?? tombstone.fingerprint
     tombstone.settledAt = this.#options.now()
   }
 
   /** The service has what the node shows; it stays kept for one more cache lifetime. */
   settle(node: Node): void {
-    if (node.parent !== undefined && node.remote !== undefined)
-      this.listings.known(node.parent)?.names.set(node.name, node.remote)
+    const listed = node.parent === undefined ? undefined : this.listings.known(node.parent)?.names
+    if (listed !== undefined && node.remote !== undefined)
+      put(listed, node.name, node.remote, (undo) => this.#options.follow(undo))
+    this.#options.follow(node.remembered())
     node.settledAt = this.#options.now()
     this.settleFolders(node)
   }
 
   /** The service has the folders above the node. */
   settleFolders(node: Node): void {
-    for (let folder = node.parent; folder !== undefined; folder = folder.parent)
-      folder.settledAt = this.#options.now()
+    for (let folder = node.parent; folder !== undefined; folder = folder.parent) this.#settled(folder)
+  }
+
+  #settled(folder: Node): void {
+    const { settledAt } = folder
+    this.#options.follow(() => (folder.settledAt = settledAt))
+    folder.settledAt = this.#options.now()
   }
 
   /** True when nothing is visible in a folder whose listing is known. */
@@ -394,9 +440,24 @@ export class Tree {
     const { parent } = child
     if (parent === undefined) return
     this.versions.vanished(child)
-    this.detach(child)
-    child.isUnlinked = true
+    this.displace(child)
     this.notifier.entryChanged(parent.ino, child.name)
     this.nodes.dropIfUnused(child)
   }
+}
+
+/** What the name stands for from now on; undefined for nothing. `follow` takes what undoes it. */
+function put<T>(
+  names: Map<string, T>,
+  name: string,
+  value: T | undefined,
+  follow: (undo: () => void) => void,
+): void {
+  const before = names.get(name)
+  const set = (what: T | undefined): void => {
+    if (what === undefined) names.delete(name)
+    else names.set(name, what)
+  }
+  set(value)
+  if (before !== value) follow(() => set(before))
 }

@@ -6,11 +6,16 @@ import type { Node } from './node.ts'
 
 export class Versions {
   readonly #adorn: (node: Node) => void
+  readonly #follow: (undo: () => void) => void
   readonly #elsewhere = new Map<string, Set<Node>>()
 
-  /** `adorn` puts on a node what was set here for the version it shows. */
-  constructor(adorn: (node: Node) => void) {
+  /**
+   * `adorn` puts on a node what was set here for the version it shows; `follow` takes what undoes a change, should the
+   * journal's transaction fail.
+   */
+  constructor(adorn: (node: Node) => void, follow: (undo: () => void) => void) {
     this.#adorn = adorn
+    this.#follow = follow
   }
 
   /** The document is this version, with what was set here for it. */
@@ -38,9 +43,8 @@ export class Versions {
     this.#leave(node)
     if (node.stored.record === undefined) return
     node.stored.isAt(path)
-    const nodes = this.#elsewhere.get(path)
-    if (nodes === undefined) this.#elsewhere.set(path, new Set([node]))
-    else nodes.add(node)
+    this.#add(node, path)
+    this.#follow(() => this.#remove(node, path))
   }
 
   /** The service has it at the node's own path, if anywhere. */
@@ -95,11 +99,24 @@ export class Versions {
     return [...(this.#elsewhere.get(path) ?? [])].filter((node) => node.storedPath === path)
   }
 
+  /** The node is about to show something else. */
   #leave(node: Node): void {
     const { elsewhere } = node.stored
-    if (elsewhere === undefined) return
-    const nodes = this.#elsewhere.get(elsewhere)
+    this.#follow(node.remembered())
+    if (elsewhere === undefined || this.#elsewhere.get(elsewhere)?.has(node) !== true) return
+    this.#remove(node, elsewhere)
+    this.#follow(() => this.#add(node, elsewhere))
+  }
+
+  #add(node: Node, path: string): void {
+    const nodes = this.#elsewhere.get(path)
+    if (nodes === undefined) this.#elsewhere.set(path, new Set([node]))
+    else nodes.add(node)
+  }
+
+  #remove(node: Node, path: string): void {
+    const nodes = this.#elsewhere.get(path)
     nodes?.delete(node)
-    if (nodes?.size === 0) this.#elsewhere.delete(elsewhere)
+    if (nodes?.size === 0) this.#elsewhere.delete(path)
   }
 }

@@ -61,7 +61,7 @@ function committed(sb: Superblock, intention: Intention, record: RemoteFile | un
   // The row claims the content until the transaction is on disk.
   if (isLatest) sb.journal.afterCommit(() => giveToCache(sb, node))
   rebindReaders(sb, node)
-  sb.tree.nodes.dropIfUnused(node)
+  sb.journal.afterCommit(() => sb.tree.nodes.dropIfUnused(node))
 }
 
 /** The service has an older state of content that is being written again: the next commit stands on that. */
@@ -107,8 +107,12 @@ function landFolders(sb: Superblock, node: Node): void {
 /** A folder made here is in the service now. */
 export function landed(sb: Superblock, folder: Node): void {
   if (folder.folder === undefined) return
-  folder.folder.isMadeHere = false
-  folder.folder.isOnlyHere = false
+  const state = folder.folder
+  const { isMadeHere, isOnlyHere } = state
+  sb.journal.onRollback(() => Object.assign(state, { isMadeHere, isOnlyHere }))
+  sb.journal.onRollback(folder.remembered())
+  state.isMadeHere = false
+  state.isOnlyHere = false
   folder.settledAt = sb.clock.steady()
   sb.journal.removeFolder(folder.path)
 }

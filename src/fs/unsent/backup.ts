@@ -20,6 +20,7 @@ export interface Resting {
 export function rest(sb: Superblock, path: string, resting: Resting): void {
   for (const [other, { node, job }] of sb.resting) if (node.job !== job) sb.resting.delete(other)
   sb.resting.set(path, resting)
+  sb.journal.onRollback(() => sb.resting.delete(path))
 }
 
 /**
@@ -30,6 +31,7 @@ export function keepBackup(sb: Superblock, path: string): string | undefined {
   const resting = sb.resting.get(path)
   if (resting === undefined) return undefined
   sb.resting.delete(path)
+  sb.journal.onRollback(() => sb.resting.set(path, resting))
   const { node, job } = resting
   // What stands at the backup's own place in the service has to be replaced there.
   if (node.job !== job || node.isUnlinked || job.intention.base !== undefined) return undefined

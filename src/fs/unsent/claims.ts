@@ -48,6 +48,12 @@ export class Claims {
   show(node: Node, file: SpoolFile | undefined): void {
     const before = node.content
     if (before === file) return
+    const putBack = node.local.remembered()
+    this.#journal.onRollback(() => {
+      if (file !== undefined) this.#of(file.id).nodes.delete(node)
+      if (before !== undefined) this.#of(before.id).nodes.add(node)
+      putBack()
+    })
     node.local.become(file)
     if (file !== undefined) this.#of(file.id).nodes.add(node)
     if (before === undefined) return

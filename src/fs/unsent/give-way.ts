@@ -47,6 +47,7 @@ export function gaveWay(sb: Superblock, intention: Intention): void {
   const content = spool === undefined ? undefined : sb.spool.get(spool)
   if (content !== undefined) sb.spool.journal(content, path)
   if (node === undefined || node.job?.intention.id !== id) return
+  sb.journal.onRollback(node.remembered())
   if (content === undefined) {
     // Not what stands there by now.
     sb.tree.versions.isHome(node)

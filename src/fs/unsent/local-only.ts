@@ -125,6 +125,7 @@ async function settled(sb: Superblock, node: Node): Promise<string | undefined> 
   // Much may have happened meanwhile.
   if (!isHereOnly(node) || node.door.writeHandles > 0 || node.content !== content) return undefined
   sb.journal.transaction(() => {
+    sb.journal.onRollback(node.remembered())
     sb.journal.removeScratch(node.path)
     node.local.becomeDocument()
     node.unsent.mayReplace(undefined)

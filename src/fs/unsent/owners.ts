@@ -13,8 +13,14 @@ export interface HandedIn {
 }
 
 export class Owners {
+  readonly #follow: (undo: () => void) => void
   /** By intention id. */
   readonly #nodes = new Map<number, Node>()
+
+  /** `follow` takes what undoes a change, should the journal's transaction fail. */
+  constructor(follow: (undo: () => void) => void) {
+    this.#follow = follow
+  }
 
   of({ id }: Intention): Node | undefined {
     return this.#nodes.get(id)
@@ -22,9 +28,10 @@ export class Owners {
 
   /** The node's newest change is this job; undefined where nothing is left to do. */
   handIn(node: Node, job: Job | undefined, { content, epoch }: HandedIn): void {
+    this.#follow(node.remembered())
     node.unsent.handedIn(job, content, epoch)
     if (epoch !== undefined) node.local.handedIn()
-    if (job !== undefined) this.#nodes.set(job.intention.id, node)
+    if (job !== undefined) this.#set(job.intention.id, node)
   }
 
   /** A job of an earlier run. */
@@ -35,16 +42,18 @@ export class Owners {
 
   /** The node's change was taken back. */
   withdraw(node: Node): void {
-    if (node.job !== undefined) this.#nodes.delete(node.job.intention.id)
+    this.#follow(node.remembered())
+    if (node.job !== undefined) this.#set(node.job.intention.id, undefined)
     node.unsent.withdrawn()
   }
 
   /** The intention goes on as another; undefined where it is over. Answers whose it was. */
   goesOnAs(intention: Intention, successor: Job | undefined): Node | undefined {
     const node = this.of(intention)
-    this.#nodes.delete(intention.id)
+    this.#set(intention.id, undefined)
     if (node === undefined) return undefined
-    if (successor !== undefined) this.#nodes.set(successor.intention.id, node)
+    this.#follow(node.remembered())
+    if (successor !== undefined) this.#set(successor.intention.id, node)
     if (node.job?.intention.id === intention.id) node.unsent.goesOnAs(successor)
     return node
   }
@@ -53,5 +62,16 @@ export class Owners {
   handOver(from: Node, to: Node): void {
     for (const [id, owner] of this.#nodes) if (owner === from) this.#nodes.set(id, to)
     from.unsent.goesOnAs(undefined)
+  }
+
+  #set(id: number, node: Node | undefined): void {
+    const before = this.#nodes.get(id)
+    this.#put(id, node)
+    this.#follow(() => this.#put(id, before))
+  }
+
+  #put(id: number, node: Node | undefined): void {
+    if (node === undefined) this.#nodes.delete(id)
+    else this.#nodes.set(id, node)
   }
 }

@@ -10,7 +10,6 @@ import { discardContent, takeContent } from './content.ts'
 import type { Node } from '../tree/node.ts'
 import { isBackupName, isHiddenName } from '../tree/scratch.ts'
 import type { Superblock } from '../superblock.ts'
-import { displace } from '../tree/displace.ts'
 import { folderOf, nameOf } from '../../path.ts'
 
 /** Puts everything that is true only here back into the tree, then lets the queue go on. */
@@ -158,7 +157,7 @@ function whereItIs(
 
 /** The document is not there any more; nor are the folders that were there for it alone, unless a listing says so. */
 function moveOut(sb: Superblock, from: Node, document: Node): void {
-  displace(sb.tree, from, document)
+  sb.tree.displace(document)
   // Its row claims the content for as long as that is needed.
   discardContent(sb, document)
   sb.tree.nodes.dropIfUnused(document)
@@ -202,7 +201,7 @@ function showStored(
 function place(sb: Superblock, path: string): Node {
   const { folder, name } = parentOf(sb, path)
   const standing = folder.folder?.children.get(name)
-  if (standing !== undefined && standing.folder === undefined) displace(sb.tree, folder, standing)
+  if (standing !== undefined && standing.folder === undefined) sb.tree.displace(standing)
   const node = sb.tree.nodes.add('file', folder, name)
   sb.tree.attach(node, folder, name)
   return node

@@ -45,13 +45,17 @@ export function submit(
   restMs: number = usualRestMs(sb, node),
 ): Job | undefined {
   const job = sb.journal.transaction(() => {
+    sb.journal.onRollback(node.remembered())
     const arrived = keepBackup(sb, node.path)
     // Since the backup left, and our own.
     if (node.unsent.base === undefined) node.unsent.mayReplace(arrived)
     return journalPut(sb, node, content, restMs)
   })
-  for (let above = node.parent; above?.folder?.isOnlyHere === true; above = above.parent)
-    above.folder.isOnlyHere = false
+  for (let above = node.parent; above?.folder?.isOnlyHere === true; above = above.parent) {
+    const state = above.folder
+    sb.journal.onRollback(() => (state.isOnlyHere = true))
+    state.isOnlyHere = false
+  }
   sb.owners.handIn(node, job, { content, epoch: content === node.content ? securedEpoch : undefined })
   return job
 }

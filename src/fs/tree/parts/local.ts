@@ -93,4 +93,16 @@ export class LocalPart {
       this.#handover = undefined
     })
   }
+
+  /** As it is now, to be put back; what is under way goes on. */
+  remembered(): () => void {
+    const [content, savedEpoch] = [this.#content, this.#savedEpoch]
+    const [isWritten, isScratch] = [this.#isWritten, this.#isScratch]
+    return () => {
+      this.#content = content
+      this.#savedEpoch = savedEpoch
+      this.#isWritten = isWritten
+      this.#isScratch = isScratch
+    }
+  }
 }

@@ -83,4 +83,17 @@ export class StoredPart {
   learn(size: number | undefined): void {
     this.#learnedSize = size
   }
+
+  /** As it is now, to be put back. */
+  remembered(): () => void {
+    const [record, elsewhere] = [this.#record, this.#elsewhere]
+    const [askedAt, askedWholeAt, learnedSize] = [this.#askedAt, this.#askedWholeAt, this.#learnedSize]
+    return () => {
+      this.#record = record
+      this.#elsewhere = elsewhere
+      this.#askedAt = askedAt
+      this.#askedWholeAt = askedWholeAt
+      this.#learnedSize = learnedSize
+    }
+  }
 }

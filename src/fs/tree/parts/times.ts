@@ -55,4 +55,10 @@ export class TimesPart {
   pin({ mode, atime, mtime, ctime }: Times): void {
     this.#now = { mode, atime, mtime, ctime }
   }
+
+  /** As they are now, to be put back. */
+  remembered(): () => void {
+    const now = this.#now
+    return () => void (this.#now = now)
+  }
 }

@@ -105,4 +105,18 @@ export class UnsentPart {
     this.withdrawn()
     this.#movesFrom = undefined
   }
+
+  /** As it is now, to be put back. */
+  remembered(): () => void {
+    const [job, base, movesFrom, isCopy] = [this.#job, this.#base, this.#movesFrom, this.#isCopy]
+    const [submittedEpoch, submittedOrder] = [this.#submittedEpoch, this.#submittedOrder]
+    return () => {
+      this.#job = job
+      this.#base = base
+      this.#movesFrom = movesFrom
+      this.#isCopy = isCopy
+      this.#submittedEpoch = submittedEpoch
+      this.#submittedOrder = submittedOrder
+    }
+  }
 }
