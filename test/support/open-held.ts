@@ -104,7 +104,7 @@ export async function openHeld(
       await fileSystem.close()
       // libsql keeps a database open until its statements are collected: it goes on with a copy, as after a crash.
       const copy = `${stateDir}+`
-      await cp(stateDir, copy, { recursive: true, filter: (path) => !/(lock|listings)\.db/.test(path) })
+      await copyOf(stateDir, copy)
       stateDir = copy
       await prepare?.(stateDir)
       fileSystem = await start()
@@ -122,6 +122,16 @@ export async function openHeld(
       await temporary.remove()
     },
   }
+}
+
+/** As it is. What libsql closes meanwhile loses its log, which is in the database then: copied again. */
+async function copyOf(stateDir: string, copy: string): Promise<void> {
+  const filter = (path: string): boolean => !/(lock|listings)\.db|\.db-shm/.test(path)
+  await cp(stateDir, copy, { recursive: true, filter }).catch(async (error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    await rm(copy, { recursive: true, force: true })
+    await cp(stateDir, copy, { recursive: true, filter })
+  })
 }
 
 /** The shared memory beside it is made anew. */

@@ -27,7 +27,9 @@ function known({ sb }: Drive): unknown {
     const { mode, atime, mtime, ctime } = times
     return {
       what: described(node),
-      ...{ ino, isUnlinked, settledAt, base, movesFrom, isCopy, mode, atime, mtime, ctime },
+      place: { ino, isUnlinked, settledAt },
+      unsent: { base, movesFrom, isCopy },
+      times: { mode, atime, mtime, ctime },
       elsewhere: node.stored.elsewhere,
       shown: sb.tree.versions.shownElsewhere(node.stored.elsewhere ?? '').includes(node),
       job: job?.intention,
@@ -35,7 +37,7 @@ function known({ sb }: Drive): unknown {
       content: node.content?.id,
       kept: [...(folder?.kept ?? [])].sort(),
       children: [...(folder?.children.keys() ?? [])].sort(),
-      tombstones: [...(folder?.tombstones ?? [])].sort(),
+      tombstones: new Map(folder?.tombstones),
       made: [folder?.isMadeHere, folder?.isOnlyHere],
       listed: [...(sb.tree.listings.known(node)?.names.keys() ?? [])].sort(),
     }
