@@ -1,6 +1,7 @@
 // Two projects: `unit` needs no kernel; `mount` goes through a real kernel mount, with docmount in a child process. Both run
 // several files at once: each file has folders, services and mounts of its own.
 import { defineConfig } from 'vitest/config'
+import { WaitingFirst } from './support/waiting-first.ts'
 
 const mountTests = ['test/mount/**/*.test.ts', 'test/behaviour/mount*.test.ts', 'test/crash/**/*.test.ts']
 
@@ -14,6 +15,7 @@ const execArgv = ['--import', new URL('support/run-typescript.mjs', import.meta.
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
+    sequence: { sequencer: WaitingFirst },
     projects: [
       {
         test: {
