@@ -5,6 +5,7 @@ import type { Beginnings } from './beginnings.ts'
 import type { DeadProperties } from './dead-properties.ts'
 import { longestMs, type Locks } from './locks.ts'
 import { hrefOf, namesOfTarget } from './names.ts'
+import type { Patience } from './patience.ts'
 import { checkPermission, type Change } from './permission.ts'
 import { Refused } from './refused.ts'
 import type { Visit } from './visit.ts'
@@ -18,6 +19,7 @@ export interface Door {
   readonly isReadOnly: boolean
   /** What a document is sent as, by its name. */
   readonly contentTypeOf: (name: string) => string | undefined
+  readonly patience: Patience
 }
 
 export type Depth = 0 | 1 | 'infinity'
@@ -32,8 +34,6 @@ export interface ExchangeParts {
 }
 
 const maximumXmlBytes = 64 * 1024
-/** A client that sends nothing for so long is gone. */
-const idleMs = 60_000
 const defaultLockMs = 600_000
 
 export class Exchange {
@@ -100,15 +100,20 @@ export class Exchange {
 
   /** The body, piece by piece. Throws Refused (408) when the client falls silent; what the connection throws when it breaks. */
   async *body(): AsyncGenerator<Uint8Array, void, undefined> {
-    const { request, response } = this
+    const { request, response, door } = this
+    const { silenceMs } = door.patience
     if (request.headers.expect !== undefined && !response.headersSent) response.writeContinue()
     // What is not read is left to be taken, so that a refusal is heard.
-    const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array>
-    for (;;) {
-      const timer = setTimeout(() => request.destroy(silent()), idleMs)
-      const next = await chunks.next().finally(() => clearTimeout(timer))
-      if (next.done === true) return
-      yield next.value
+    const chunks = request.iterator({ destroyOnReturn: false }) as AsyncGenerator<Uint8Array>
+    try {
+      for (;;) {
+        const timer = setTimeout(() => request.destroy(silent()), silenceMs)
+        const next = await chunks.next().finally(() => clearTimeout(timer))
+        if (next.done === true) return
+        yield next.value
+      }
+    } finally {
+      await chunks.return(undefined)
     }
   }
 
@@ -158,9 +163,9 @@ export class Exchange {
     return { location: hrefOf(names, isFolder) }
   }
 
-  /** Writes when the client has taken what came before. Throws when it hangs up, or takes nothing for a minute. */
+  /** Writes when the client has taken what came before. Throws when it hangs up, or takes nothing for too long. */
   async write(chunk: string | Uint8Array): Promise<void> {
-    const { response } = this
+    const { response, door } = this
     if (response.write(chunk)) return
     await new Promise<void>((resolve, reject) => {
       const give = (error?: Error): void => {
@@ -173,8 +178,8 @@ export class Exchange {
       const closed = (): void => give(new Refused(499, 'the client hung up'))
       const timer = setTimeout(() => {
         response.destroy()
-        give(new Refused(408, 'the client took nothing for a minute'))
-      }, idleMs)
+        give(new Refused(408, 'the client took nothing for too long'))
+      }, door.patience.silenceMs)
       if (response.destroyed) closed()
       else response.once('drain', drained).once('close', closed)
     })
@@ -182,5 +187,5 @@ export class Exchange {
 }
 
 function silent(): Refused {
-  return new Refused(408, 'the client sent nothing for a minute')
+  return new Refused(408, 'the client sent nothing for too long')
 }

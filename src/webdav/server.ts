@@ -12,6 +12,7 @@ import { Exchange, type Door } from './exchange.ts'
 import { Locks } from './locks.ts'
 import { methods } from './methods.ts'
 import { allowed, changing } from './methods/options.ts'
+import { usualPatience, type Patience } from './patience.ts'
 import { Refused } from './refused.ts'
 import { statusOf } from './status-of.ts'
 import { Visit } from './visit.ts'
@@ -33,6 +34,8 @@ export interface WebdavOptions {
   readonly isReadOnly: boolean
   /** What a document is sent as, by its name. */
   readonly contentTypeOf: (name: string) => string | undefined
+  /** Default: `usualPatience`. */
+  readonly patience?: Partial<Patience>
   readonly log: Log
 }
 
@@ -45,17 +48,12 @@ export interface WebdavServer {
   close(options: { patienceMs: number }): Promise<void>
 }
 
-/** The request line and the headers, together. */
-const headersMs = 20_000
-/** Of a connection on which nothing happens. */
-const idleMs = 120_000
-/** How long the rest of a refused body is taken, so that the client hears why. */
-const lingerMs = 5_000
 const maximumConnections = 256
 
 /** Resolves when it listens. Throws what listening throws (EADDRINUSE, EACCES). */
 export async function startWebdav(operations: Operations, options: WebdavOptions): Promise<WebdavServer> {
   const { log, tls, host, port } = options
+  const patience = { ...usualPatience, ...options.patience }
   const properties = await DeadProperties.open(options.propertiesFile, log)
   const door: Door = {
     locks: new Locks(),
@@ -63,6 +61,7 @@ export async function startWebdav(operations: Operations, options: WebdavOptions
     beginnings: new Beginnings(operations, log),
     isReadOnly: options.isReadOnly,
     contentTypeOf: options.contentTypeOf,
+    patience,
   }
   const access = new Access({ ...options, hasTls: tls !== undefined })
   const busy = new Set<Socket>()
@@ -72,9 +71,11 @@ export async function startWebdav(operations: Operations, options: WebdavOptions
     void answer(request, response, { operations, door, access, log }).finally(() => busy.delete(socket))
   }
   const limits = {
-    headersTimeout: headersMs,
+    headersTimeout: patience.headersMs,
+    // Node looks this often, by itself every 30 s.
+    connectionsCheckingInterval: patience.headersMs / 4,
     requestTimeout: 0,
-    keepAliveTimeout: idleMs,
+    keepAliveTimeout: patience.idleMs,
     maxHeaderSize: 32_768,
   }
   const server =
@@ -82,7 +83,7 @@ export async function startWebdav(operations: Operations, options: WebdavOptions
   server.on('checkContinue', serve)
   server.maxConnections = maximumConnections
   // A method that is at work waits for its client with limits of its own.
-  server.setTimeout(idleMs, (socket: Socket) => {
+  server.setTimeout(patience.idleMs, (socket: Socket) => {
     if (!busy.has(socket)) socket.destroy()
   })
   await listen(server, host, port).catch(async (error: unknown) => {
@@ -149,7 +150,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, parts:
   } finally {
     visit.end()
   }
-  linger(request)
+  linger(request, door.patience.lingerMs)
 }
 
 /** Whatever a document is, no browser runs it. */
@@ -187,9 +188,10 @@ function tell(request: IncomingMessage, response: ServerResponse, error: unknown
   response.end(body)
 }
 
-/** Node takes the rest of a body that nobody read; not for ever. */
-function linger(request: IncomingMessage): void {
+/** Takes the rest of a body that was not read to its end, not for ever: many clients send it all before they listen. */
+function linger(request: IncomingMessage, lingerMs: number): void {
   if (request.complete || request.destroyed) return
+  request.resume()
   const timer = setTimeout(() => request.destroy(), lingerMs)
   request.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer))
 }
