@@ -179,7 +179,7 @@ export class Committer {
     if (isTheirs) {
       if (this.#options.keepConflicts && !(await this.#isCopyOfSource(intention, standing, signal))) {
         const { files, hostName } = this.#options
-        const mimetype = await this.#mimetypeOf(path, async () => new Uint8Array())
+        const mimetype = await this.#options.mimetypeOf(path, async () => new Uint8Array())
         const copy = await keepTheirs({ files, path, theirs: standing, hostName, mimetype, signal })
         this.#options.conflictKept(path, copy)
       }
@@ -191,18 +191,21 @@ export class Committer {
     await this.#delete(path, signal)
   }
 
-  /** What takes the place of a version must be there, and be what was saved, before that one goes. */
+  /** Before a version goes, what takes its place must be there, be what was saved, and be of a type that can be sent. */
   async #checkContent(intention: Intention, signal: AbortSignal): Promise<void> {
     const { path, source, spool, digest } = intention
     if (spool !== undefined) {
-      const found = await digestOf(this.#content(intention, spool).stream())
+      const content = this.#content(intention, spool)
+      const found = await digestOf(content.stream())
       if (digest !== undefined && !isSameDigest(found, digest)) throw damaged(path, otherThan(digest, found))
+      await this.#mimetypeOfContent(path, content)
       return
     }
     const original = source === undefined ? undefined : await lookUp(this.#options.files, source, { signal })
     if (original?.kind !== 'file') {
       throw new ErrnoError('ENOENT', `${source}: gone from the service, so ${path} cannot be made from it`)
     }
+    await this.#mimetypeOfCopy(path, original)
   }
 
   /** A move that was seen through, and forgotten in a power cut: nothing is at the source, and what it had is here. */
@@ -270,7 +273,7 @@ export class Committer {
           onSent,
         ),
       )
-    const mimetype = await this.#mimetypeOf(path, async () => content.read(0, 4096))
+    const mimetype = await this.#mimetypeOfContent(path, content)
     const record = await this.#send(path, mimetype, { kind: 'bytes', size, open }, signal).catch(
       (error: unknown) => {
         throw damage ?? error
@@ -302,9 +305,7 @@ export class Committer {
     const original = await lookUp(files, source, { signal })
     if (original?.kind !== 'file')
       throw new ErrnoError('ENOENT', `${source}: gone from the service, so ${path} cannot be made from it`)
-    const kept =
-      original.mimetype !== undefined && isMimetype(original.mimetype) ? original.mimetype : undefined
-    const mimetype = kept ?? (await this.#mimetypeOf(path, async () => new Uint8Array()))
+    const mimetype = await this.#mimetypeOfCopy(path, original)
     const version = { path: source, fingerprint: fingerprintOf(original), size: original.size }
     if (original.url !== undefined) {
       try {
@@ -349,8 +350,14 @@ export class Committer {
     return this.#options.files.upload(path, { mimetype, filename, content }, { signal })
   }
 
-  async #mimetypeOf(path: string, head: () => Promise<Uint8Array>): Promise<Mimetype> {
-    return this.#options.mimetypeOf(path, head)
+  #mimetypeOfContent(path: string, content: SpoolFile): Promise<Mimetype> {
+    return this.#options.mimetypeOf(path, async () => content.read(0, 4096))
+  }
+
+  /** Its original's, where that is told. */
+  async #mimetypeOfCopy(path: string, { mimetype }: RemoteFile): Promise<Mimetype> {
+    if (mimetype !== undefined && isMimetype(mimetype)) return mimetype
+    return this.#options.mimetypeOf(path, async () => new Uint8Array())
   }
 
   /** A source that somebody changed meanwhile is a version nobody here had seen: it stays. */

@@ -1,0 +1,134 @@
+// A committer with its real neighbours: the service in this process, a client, a journal, a spool and a reader. Tells
+// what the service has afterwards, and which calls one run made.
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createClient } from '../../../src/api/client.ts'
+import type { RemoteFile } from '../../../src/api/types.ts'
+import { Committer, type CommitterOptions } from '../../../src/content/commit/committer.ts'
+import { fingerprintOf } from '../../../src/content/fingerprint.ts'
+import {
+  intend,
+  type CarriedContent,
+  type Intention,
+  type IntentionDraft,
+} from '../../../src/content/intention.ts'
+import { createReader } from '../../../src/content/read/block-reader.ts'
+import { PresignedUrls } from '../../../src/content/read/presigned-urls.ts'
+import { Journal } from '../../../src/content/spool/journal.ts'
+import { Spool } from '../../../src/content/spool/spool.ts'
+import { mimetypeOf } from '../../../src/fs/superblock.ts'
+import { TypePolicy } from '../../../src/fs/tree/names.ts'
+import { project, type TestService } from '../../support/service.ts'
+import { makeTemporaryFolder } from '../../support/temporary-folder.ts'
+import { serviceTree } from '../../support/trees.ts'
+
+export interface CommitterSetup {
+  readonly spool: Spool
+  readonly journal: Journal
+  /** What the committer told, in order: `secure`, `preserve PATH`, `kept COPY`, `warn TEXT`. */
+  readonly told: string[]
+  /** A journaled intention. */
+  intend(draft: IntentionDraft, known?: Partial<Intention>): Intention
+  /** Content in the spool, as an intention carries it. */
+  content(of: string | Uint8Array): Promise<CarriedContent>
+  /** Somebody writes into the spool by himself: as many bytes, and others. */
+  damage(content: CarriedContent): void
+  /** The fingerprint of what the service has at a path. */
+  seen(path: string): Promise<string>
+  /** One run by a committer of its own. Rejects as it does; `calls` tells what it asked in any case. */
+  run(intention: Intention, options?: Partial<CommitterOptions>): Promise<RemoteFile | undefined>
+  /** What the service was asked by the last run: `PUT /a.txt`, `download /a.txt`. */
+  readonly calls: readonly string[]
+  /** What the service has: folders are undefined. */
+  held(): Promise<Record<string, string | undefined>>
+  close(): Promise<void>
+}
+
+/** Empties the project first: a service of its own for every test would take most of the time. */
+export async function setUpCommitter(testService: TestService): Promise<CommitterSetup> {
+  const { other } = testService
+  testService.service.faults.clear()
+  for (const { name } of (await other.get('/'))?.entries ?? []) await other.delete(`/${name}`)
+  const temporary = await makeTemporaryFolder()
+  const client = createClient({ baseUrl: testService.baseUrl, apiKey: testService.apiKey })
+  const files = client.files(project)
+  const journal = new Journal(temporary.path)
+  const spool = new Spool(join(temporary.path, 'spool'), journal)
+  const told: string[] = []
+  const log = {
+    debug() {},
+    info() {},
+    warn: (_: object, text: string) => void told.push(`warn ${text}`),
+    error() {},
+  }
+  const urls = new PresignedUrls({ files })
+  const reader = createReader({ files, urls, cacheDir: join(temporary.path, 'cache'), log })
+  const types = new TypePolicy(undefined)
+  let calls: string[] = []
+  const options: CommitterOptions = {
+    files,
+    spool,
+    reader,
+    keepConflicts: true,
+    hostName: 'desk',
+    log,
+    mimetypeOf: (path, head) => mimetypeOf(types, path, head),
+    preserve: async (path) => void told.push(`preserve ${path}`),
+    isLate: () => false,
+    async secure() {
+      told.push('secure')
+      await journal.durable()
+    },
+    save: (intention) => journal.saveIntention(intention),
+    conflictKept: (_path, copy) => void told.push(`kept ${copy}`),
+  }
+  return {
+    spool,
+    journal,
+    told,
+    get calls() {
+      return calls
+    },
+    intend(draft, known) {
+      const intention = Object.assign(intend(journal.nextId(), draft, Date.now()), known)
+      journal.saveIntention(intention)
+      return intention
+    },
+    async content(of) {
+      const file = spool.create('content')
+      await file.write(0, Buffer.from(of as Uint8Array))
+      await spool.secure(file)
+      return { spool: file.id, size: file.size, digest: file.digest }
+    },
+    damage({ spool: id = '', size = 0 }) {
+      writeFileSync(join(spool.dir, id), '!'.repeat(size))
+    },
+    async seen(path) {
+      const found = await files.get(path)
+      if (found.kind !== 'file') throw new Error(`${path} is no document`)
+      return fingerprintOf(found)
+    },
+    async run(intention, other) {
+      testService.service.clearCalls()
+      told.length = 0
+      try {
+        return await new Committer({ ...options, ...other }).run(intention, new AbortController().signal)
+      } finally {
+        calls = testService.service.calls.map(
+          ({ endpoint, method, path }) => `${endpoint === 'download' ? endpoint : method} ${path}`,
+        )
+      }
+    },
+    async held() {
+      const tree = await serviceTree(other, '')
+      return Object.fromEntries([...tree].map(([path, bytes]) => [path, bytes?.toString()]))
+    },
+    async close() {
+      await reader.close()
+      await client.close()
+      journal.close()
+      await temporary.remove()
+    },
+  }
+}

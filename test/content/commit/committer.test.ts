@@ -1,0 +1,634 @@
+// How the service is made to agree with one intention: what it has afterwards, and which calls that took.
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { startTestService, type TestService } from '../../support/service.ts'
+import { setUpCommitter, type CommitterSetup } from './committer-setup.ts'
+
+let testService: TestService
+let setup: CommitterSetup
+
+beforeAll(async () => {
+  testService = await startTestService()
+})
+
+beforeEach(async () => {
+  setup = await setUpCommitter(testService)
+})
+
+afterEach(async () => {
+  await setup.close()
+})
+
+afterAll(async () => {
+  await testService.close()
+})
+
+/** The other client's, before the run. */
+async function given(documents: Readonly<Record<string, string>>): Promise<void> {
+  for (const [path, content] of Object.entries(documents)) await testService.other.put(path, content)
+}
+
+const inject: TestService['service']['faults']['inject'] = (...fault) =>
+  testService.service.faults.inject(...fault)
+
+/** The copies that were kept of other clients' versions. */
+function keptCopies(held: Readonly<Record<string, string | undefined>>): (string | undefined)[] {
+  return Object.entries(held).flatMap(([path, content]) =>
+    / \(conflict .* desk\)/.test(path) ? [content] : [],
+  )
+}
+
+const lookedAtMissing = (path: string): string[] => [`GET ${path}`, 'GET /']
+
+describe('new content', () => {
+  it('goes to a name where nothing is known to be in one call, and waits for no disk', async () => {
+    const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('new')) })
+    expect(await setup.run(put)).toMatchObject({ name: 'a.txt', size: 3, mimetype: 'text/plain' })
+    expect(setup.calls).toEqual(['PUT /a.txt'])
+    expect(setup.told).toEqual([])
+    expect(await setup.held()).toEqual({ '/a.txt': 'new' })
+  })
+
+  it('that is empty is a document all the same', async () => {
+    await setup.run(setup.intend({ kind: 'put', path: '/d/a.txt', ...(await setup.content('')) }))
+    expect(await setup.held()).toEqual({ '/d': undefined, '/d/a.txt': '' })
+  })
+
+  it('whose answer does not tell the version is asked for once more', async () => {
+    inject({ kind: 'omit-fields', fields: ['size', 'modified_at'] }, { method: 'PUT' })
+    const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('new')) })
+    const record = await setup.run(put)
+    expect(setup.calls).toEqual(['PUT /a.txt', 'GET /a.txt'])
+    expect(`${record?.size}@${record?.modifiedAt}`).toBe(await setup.seen('/a.txt'))
+  })
+
+  it('that finds its name taken keeps what stands there beside it: looks, copies, deletes, uploads', async () => {
+    await given({ '/a.txt': 'theirs' })
+    await setup.run(setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) }))
+    const held = await setup.held()
+    expect(held['/a.txt']).toBe('ours')
+    expect(keptCopies(held)).toEqual(['theirs'])
+    const [copy] = Object.keys(held).filter((path) => path !== '/a.txt')
+    expect(setup.calls).toEqual(['PUT /a.txt', 'GET /a.txt', `PUT ${copy}`, 'DELETE /a.txt', 'PUT /a.txt'])
+    expect(setup.told).toEqual(['secure', `kept ${copy}`, 'preserve /a.txt'])
+  })
+
+  it('does not take the place of a folder', async () => {
+    await given({ '/a.txt/inside.txt': 'theirs' })
+    const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) })
+    await expect(setup.run(put)).rejects.toMatchObject({ code: 'EISDIR' })
+    expect(setup.calls).toEqual(['PUT /a.txt', 'GET /a.txt'])
+    expect(await setup.held()).toEqual({ '/a.txt': undefined, '/a.txt/inside.txt': 'theirs' })
+  })
+
+  it('gives up for now where its name is taken three times in a row, and nothing is found there', async () => {
+    inject({ kind: 'status', status: 409 }, { method: 'PUT' })
+    const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) })
+    await expect(setup.run(put)).rejects.toMatchObject({ status: 409 })
+    const look = lookedAtMissing('/a.txt')
+    expect(setup.calls).toEqual(['PUT /a.txt', ...look, 'PUT /a.txt', ...look, 'PUT /a.txt'])
+  })
+})
+
+describe('a save over a version that this mount has seen', () => {
+  it('replaces it once it survives a power cut: looks, deletes, uploads', async () => {
+    await given({ '/a.txt': 'old' })
+    const base = await setup.seen('/a.txt')
+    const put = setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content('new')) })
+    await setup.run(put)
+    expect(setup.calls).toEqual(['GET /a.txt', 'DELETE /a.txt', 'PUT /a.txt'])
+    expect(setup.told).toEqual(['secure', 'secure', 'preserve /a.txt'])
+    expect(await setup.held()).toEqual({ '/a.txt': 'new' })
+  })
+
+  it('destroys nothing where the disk does not take it', async () => {
+    await given({ '/a.txt': 'old' })
+    const base = await setup.seen('/a.txt')
+    const put = setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content('new')) })
+    const secure = async (): Promise<void> => {
+      throw Object.assign(new Error('no space left'), { code: 'ENOSPC' })
+    }
+    await expect(setup.run(put, { secure })).rejects.toMatchObject({ code: 'ENOSPC' })
+    expect(setup.calls).toEqual([])
+    expect(await setup.held()).toEqual({ '/a.txt': 'old' })
+  })
+
+  it('destroys nothing before those who have it open have its bytes', async () => {
+    await given({ '/a.txt': 'old' })
+    const base = await setup.seen('/a.txt')
+    const put = setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content('new')) })
+    const preserve = async (): Promise<void> => {
+      throw Object.assign(new Error('no space left'), { code: 'ENOSPC' })
+    }
+    await expect(setup.run(put, { preserve })).rejects.toMatchObject({ code: 'ENOSPC' })
+    expect(setup.calls).toEqual(['GET /a.txt'])
+    expect(await setup.held()).toEqual({ '/a.txt': 'old' })
+  })
+
+  it('is an upload where another client has deleted it', async () => {
+    await given({ '/a.txt': 'old' })
+    const base = await setup.seen('/a.txt')
+    await testService.other.delete('/a.txt')
+    await setup.run(setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content('new')) }))
+    expect(setup.calls).toEqual([...lookedAtMissing('/a.txt'), 'PUT /a.txt'])
+    expect(await setup.held()).toEqual({ '/a.txt': 'new' })
+  })
+})
+
+describe('another client’s version in place of the one this mount has seen', () => {
+  async function outdated(): Promise<string> {
+    await given({ '/a.txt': 'first' })
+    const base = await setup.seen('/a.txt')
+    await given({ '/a.txt': 'by another' })
+    return base
+  }
+
+  it('is kept beside ours', async () => {
+    const base = await outdated()
+    await setup.run(setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content('ours')) }))
+    const held = await setup.held()
+    expect(held['/a.txt']).toBe('ours')
+    expect(keptCopies(held)).toEqual(['by another'])
+  })
+
+  it('is kept through this machine where the service refuses copies by uri', async () => {
+    const base = await outdated()
+    inject({ kind: 'refuse-uri' })
+    await setup.run(setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content('ours')) }))
+    expect(keptCopies(await setup.held())).toEqual(['by another'])
+  })
+
+  it('is kept once, though the delete after that fails and all of it is done again', async () => {
+    const base = await outdated()
+    const put = setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content('ours')) })
+    inject({ kind: 'status', status: 403 }, { method: 'DELETE', times: 1 })
+    await expect(setup.run(put)).rejects.toMatchObject({ status: 403 })
+    const [journaled] = setup.journal.intentions()
+    await setup.run(journaled ?? put)
+    expect(setup.calls).toEqual(['GET /a.txt', 'DELETE /a.txt', 'PUT /a.txt'])
+    expect(keptCopies(await setup.held())).toEqual(['by another'])
+  })
+
+  it('is kept once, though a power cut took the knowledge of it', async () => {
+    const base = await outdated()
+    const content = await setup.content('ours')
+    inject({ kind: 'status', status: 403 }, { method: 'DELETE', times: 1 })
+    const put = setup.intend({ kind: 'put', path: '/a.txt', base, ...content })
+    await expect(setup.run(put)).rejects.toMatchObject({ status: 403 })
+    await setup.run(setup.intend({ kind: 'put', path: '/a.txt', base, ...content }))
+    const held = await setup.held()
+    expect(held['/a.txt']).toBe('ours')
+    expect(keptCopies(held)).toEqual(['by another'])
+  })
+
+  it('stays in its place where it cannot be kept', async () => {
+    const base = await outdated()
+    inject({ kind: 'status', status: 403 }, { method: 'PUT' })
+    const put = setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content('ours')) })
+    await expect(setup.run(put)).rejects.toMatchObject({ status: 403 })
+    expect(await setup.held()).toEqual({ '/a.txt': 'by another' })
+  })
+
+  it('is overwritten where the person wants no conflict copies', async () => {
+    const base = await outdated()
+    const put = setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content('ours')) })
+    await setup.run(put, { keepConflicts: false })
+    expect(await setup.held()).toEqual({ '/a.txt': 'ours' })
+  })
+})
+
+describe('a lost answer', () => {
+  it.each(['lost-answer', 'error-after-commit'] as const)(
+    '(%s) is recognised by its content: nothing is sent twice, and nothing is in conflict',
+    async (kind) => {
+      inject({ kind }, { method: 'PUT', times: 1 })
+      const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) })
+      await expect(setup.run(put)).rejects.toThrow('PUT /a.txt')
+      const [journaled] = setup.journal.intentions()
+      expect(journaled?.doubts).toEqual([put.digest])
+      expect(await setup.run(journaled ?? put)).toMatchObject({ size: 4 })
+      expect(setup.calls).toEqual(['GET /a.txt', 'download /a.txt'])
+      expect(await setup.held()).toEqual({ '/a.txt': 'ours' })
+    },
+  )
+
+  it('after which nothing was stored is an upload', async () => {
+    inject({ kind: 'status', status: 500 }, { method: 'PUT', times: 1 })
+    const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) })
+    await expect(setup.run(put)).rejects.toMatchObject({ status: 500 })
+    await setup.run(put)
+    expect(setup.calls).toEqual([...lookedAtMissing('/a.txt'), 'PUT /a.txt'])
+    expect(await setup.held()).toEqual({ '/a.txt': 'ours' })
+  })
+
+  it('makes an older state of the document ours: it is replaced, and no conflict', async () => {
+    inject({ kind: 'lost-answer' }, { method: 'PUT', times: 1 })
+    const first = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('first')) })
+    await expect(setup.run(first)).rejects.toThrow('PUT /a.txt')
+    const { doubts } = first
+    await setup.run(setup.intend({ kind: 'put', path: '/a.txt', doubts, ...(await setup.content('second')) }))
+    expect(setup.calls).toEqual(['GET /a.txt', 'download /a.txt', 'DELETE /a.txt', 'PUT /a.txt'])
+    expect(await setup.held()).toEqual({ '/a.txt': 'second' })
+  })
+
+  it('does not make ours what another client has put there since, though it is as long', async () => {
+    inject({ kind: 'lost-answer' }, { method: 'PUT', times: 1 })
+    const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) })
+    await expect(setup.run(put)).rejects.toThrow('PUT /a.txt')
+    await given({ '/a.txt': 'they' })
+    await setup.run(put)
+    const held = await setup.held()
+    expect(held['/a.txt']).toBe('ours')
+    expect(keptCopies(held)).toEqual(['they'])
+  })
+
+  it('of a run that did not live to tell: what begins as ours is ours, and is replaced', async () => {
+    await given({ '/a.txt': 'ou' })
+    const put = setup.intend({
+      kind: 'put',
+      path: '/a.txt',
+      isInDoubt: true,
+      ...(await setup.content('ours')),
+    })
+    await setup.run(put)
+    expect(setup.calls).toEqual(['GET /a.txt', 'download /a.txt', 'DELETE /a.txt', 'PUT /a.txt'])
+    expect(await setup.held()).toEqual({ '/a.txt': 'ours' })
+  })
+})
+
+describe('content that may not be sent', () => {
+  async function over(
+    path: string,
+    content: string | Uint8Array,
+  ): Promise<Parameters<typeof setup.intend>[0]> {
+    await given({ [path]: 'old' })
+    return { kind: 'put', path, base: await setup.seen(path), ...(await setup.content(content)) }
+  }
+
+  it('because it is not what was saved leaves the older version in its place', async () => {
+    const draft = await over('/a.txt', 'new')
+    setup.damage(draft)
+    await expect(setup.run(setup.intend(draft))).rejects.toMatchObject({ code: 'EBADMSG' })
+    expect(setup.calls).toEqual(['GET /a.txt'])
+    expect(await setup.held()).toEqual({ '/a.txt': 'old' })
+  })
+
+  it('because it is not what was saved is not stored at a new name either', async () => {
+    const content = await setup.content('new')
+    setup.damage(content)
+    const put = setup.intend({ kind: 'put', path: '/a.txt', ...content })
+    await expect(setup.run(put)).rejects.toMatchObject({ code: 'EBADMSG' })
+    expect(await setup.held()).toEqual({})
+    expect(put.doubts).toEqual([])
+  })
+
+  it('because it is gone leaves the older version in its place', async () => {
+    const draft = await over('/a.txt', 'new')
+    await setup.spool.remove(draft.spool ?? '')
+    await expect(setup.run(setup.intend(draft))).rejects.toMatchObject({ code: 'EBADMSG' })
+    expect(setup.calls).toEqual(['GET /a.txt'])
+    expect(await setup.held()).toEqual({ '/a.txt': 'old' })
+  })
+
+  it('because the service takes no such type is refused without a call', async () => {
+    const put = setup.intend({
+      kind: 'put',
+      path: '/notes',
+      ...(await setup.content(Buffer.from([0, 1, 2]))),
+    })
+    await expect(setup.run(put)).rejects.toMatchObject({ code: 'EOPNOTSUPP' })
+    expect(setup.calls).toEqual([])
+  })
+
+  it('because the service takes no such type leaves the older version in its place', async () => {
+    const draft = await over('/notes', Buffer.from([0, 1, 2]))
+    await expect(setup.run(setup.intend(draft))).rejects.toMatchObject({ code: 'EOPNOTSUPP' })
+    expect(setup.calls).toEqual(['GET /notes'])
+    expect(await setup.held()).toEqual({ '/notes': 'old' })
+  })
+})
+
+describe('a refusal of the caller (403)', () => {
+  it('of an upload is told as it is, and leaves no doubt', async () => {
+    inject({ kind: 'status', status: 403 }, { method: 'PUT', times: 1 })
+    const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) })
+    await expect(setup.run(put)).rejects.toMatchObject({ status: 403 })
+    expect(setup.calls).toEqual(['PUT /a.txt'])
+    expect(put).toMatchObject({ doubts: [], isInDoubt: false })
+  })
+
+  it('of a look is not taken for an empty place', async () => {
+    await given({ '/a.txt': 'old' })
+    const base = await setup.seen('/a.txt')
+    inject({ kind: 'status', status: 403 }, { method: 'GET', times: 1 })
+    const put = setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content('new')) })
+    await expect(setup.run(put)).rejects.toMatchObject({ status: 403 })
+    expect(setup.calls).toEqual(['GET /a.txt'])
+    expect(await setup.held()).toEqual({ '/a.txt': 'old' })
+  })
+
+  it('of a delete leaves the older version in its place, and nothing is sent', async () => {
+    await given({ '/a.txt': 'old' })
+    const base = await setup.seen('/a.txt')
+    inject({ kind: 'status', status: 403 }, { method: 'DELETE', times: 1 })
+    const put = setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content('new')) })
+    await expect(setup.run(put)).rejects.toMatchObject({ status: 403 })
+    expect(setup.calls).toEqual(['GET /a.txt', 'DELETE /a.txt'])
+    expect(await setup.held()).toEqual({ '/a.txt': 'old' })
+  })
+})
+
+/** A move, or copy, of `/a.txt` to `/b.txt` as it is in the service now. */
+async function fromA(
+  more: Partial<Parameters<CommitterSetup['intend']>[0]> = {},
+): Promise<Parameters<CommitterSetup['intend']>[0]> {
+  const sourceFingerprint = await setup.seen('/a.txt')
+  return { kind: 'put', path: '/b.txt', source: '/a.txt', sourceFingerprint, size: 1, ...more }
+}
+
+const copied = ['GET /a.txt', 'PUT /b.txt', 'GET /b.txt']
+
+describe('a move', () => {
+  it('is a copy within the service, journaled as proven before the source is deleted', async () => {
+    await given({ '/a.txt': 'a' })
+    const move = setup.intend(await fromA())
+    const record = await setup.run(move)
+    expect(setup.calls).toEqual([...copied, 'DELETE /a.txt'])
+    expect(setup.told).toEqual(['secure', 'secure', 'preserve /a.txt'])
+    expect(setup.journal.intentions()).toMatchObject([{ isProven: true, base: await setup.seen('/b.txt') }])
+    expect(record).toMatchObject({ name: 'b.txt', size: 1 })
+    expect(await setup.held()).toEqual({ '/b.txt': 'a' })
+  })
+
+  it('over a version that this mount has seen makes sure of its source before that goes', async () => {
+    await given({ '/a.txt': 'a', '/b.txt': 'old' })
+    await setup.run(setup.intend(await fromA({ base: await setup.seen('/b.txt') })))
+    expect(setup.calls).toEqual(['GET /b.txt', 'GET /a.txt', 'DELETE /b.txt', ...copied, 'DELETE /a.txt'])
+    expect(await setup.held()).toEqual({ '/b.txt': 'a' })
+  })
+
+  it('over another client’s version keeps that', async () => {
+    await given({ '/a.txt': 'a', '/b.txt': 'theirs' })
+    await setup.run(setup.intend(await fromA()))
+    const held = await setup.held()
+    expect(held['/b.txt']).toBe('a')
+    expect(keptCopies(held)).toEqual(['theirs'])
+    expect(held).not.toHaveProperty('/a.txt')
+  })
+
+  it('whose source is gone leaves what stands at its target', async () => {
+    await given({ '/a.txt': 'a', '/b.txt': 'old' })
+    const move = setup.intend(await fromA({ base: await setup.seen('/b.txt') }))
+    await testService.other.delete('/a.txt')
+    await expect(setup.run(move)).rejects.toMatchObject({ code: 'ENOENT' })
+    expect(setup.calls).toEqual(['GET /b.txt', ...lookedAtMissing('/a.txt')])
+    expect(await setup.held()).toEqual({ '/b.txt': 'old' })
+  })
+
+  it('of a document whose type nobody tells, to a name that tells none either, leaves what stands there', async () => {
+    await given({ '/a.txt': 'a', '/b.abc': 'old' })
+    const move = setup.intend(await fromA({ path: '/b.abc', base: await setup.seen('/b.abc') }))
+    inject({ kind: 'omit-fields', fields: ['mimetype'] }, { method: 'GET' })
+    await expect(setup.run(move)).rejects.toMatchObject({ code: 'EOPNOTSUPP' })
+    expect(setup.calls).toEqual(['GET /b.abc', 'GET /a.txt'])
+    expect(await setup.held()).toEqual({ '/a.txt': 'a', '/b.abc': 'old' })
+  })
+
+  it('whose source is gone makes nothing', async () => {
+    await given({ '/a.txt': 'a' })
+    const move = setup.intend(await fromA())
+    await testService.other.delete('/a.txt')
+    await expect(setup.run(move)).rejects.toMatchObject({ code: 'ENOENT' })
+    expect(setup.calls).toEqual(lookedAtMissing('/a.txt'))
+  })
+
+  it('goes through this machine where the service refuses copies by uri, and leaves nothing in the spool', async () => {
+    await given({ '/a.txt': 'a' })
+    inject({ kind: 'refuse-uri' })
+    await setup.run(setup.intend(await fromA()))
+    expect(setup.calls.filter((call) => call !== 'download /a.txt')).toEqual([
+      'GET /a.txt',
+      'PUT /b.txt',
+      'GET /a.txt',
+      'PUT /b.txt',
+      'DELETE /a.txt',
+    ])
+    expect(await setup.held()).toEqual({ '/b.txt': 'a' })
+    expect(await setup.spool.ids()).toEqual([])
+  })
+
+  it('keeps its mimetype, whatever the new name says', async () => {
+    await testService.other.put('/a.txt', '{}', 'application/json')
+    expect(await setup.run(setup.intend(await fromA({ size: 2 })))).toMatchObject({
+      mimetype: 'application/json',
+    })
+  })
+
+  it('whose source may not be deleted goes on there, and copies nothing again', async () => {
+    await given({ '/a.txt': 'a' })
+    const move = setup.intend(await fromA())
+    inject({ kind: 'status', status: 403 }, { method: 'DELETE', times: 1 })
+    await expect(setup.run(move)).rejects.toMatchObject({ status: 403 })
+    expect(await setup.held()).toEqual({ '/a.txt': 'a', '/b.txt': 'a' })
+    const [journaled] = setup.journal.intentions()
+    await setup.run(journaled ?? move)
+    expect(setup.calls).toEqual(['GET /b.txt', 'GET /a.txt', 'DELETE /a.txt'])
+    expect(await setup.held()).toEqual({ '/b.txt': 'a' })
+  })
+
+  it('that is proven keeps the original where the copy is gone', async () => {
+    await given({ '/a.txt': 'a' })
+    const move = setup.intend(await fromA(), { isProven: true })
+    await expect(setup.run(move)).rejects.toMatchObject({ code: 'ESTALE' })
+    expect(await setup.held()).toEqual({ '/a.txt': 'a' })
+  })
+
+  it('cut off before it was proven takes its own copy for no other client’s', async () => {
+    await given({ '/a.txt': 'a', '/b.txt': 'a' })
+    await setup.run(setup.intend(await fromA(), { isInDoubt: true }))
+    expect(await setup.held()).toEqual({ '/b.txt': 'a' })
+  })
+
+  it('forgotten in a power cut after it was seen through is recognised, and what it made stays', async () => {
+    await given({ '/a.txt': 'a', '/b.txt': 'a' })
+    const move = setup.intend(await fromA(), { isInDoubt: true })
+    await testService.other.delete('/a.txt')
+    await setup.run(move)
+    expect(setup.calls.filter((call) => /^(PUT|DELETE \/b)/.test(call))).toEqual([])
+    expect(await setup.held()).toEqual({ '/b.txt': 'a' })
+  })
+
+  it('whose copy was stored and not seen yet takes it for its own the next time', async () => {
+    await given({ '/a.txt': 'a' })
+    const move = setup.intend(await fromA())
+    inject({ kind: 'status', status: 403 }, { method: 'GET', path: '/b.txt', times: 1 })
+    await expect(setup.run(move)).rejects.toMatchObject({ status: 403 })
+    const [journaled] = setup.journal.intentions()
+    expect(journaled?.isInDoubt).toBe(true)
+    await setup.run(journaled ?? move)
+    expect(await setup.held()).toEqual({ '/b.txt': 'a' })
+  })
+})
+
+describe('a move of a document that was written here', () => {
+  it('sends what was written, and deletes the source that this mount has seen', async () => {
+    await given({ '/a.txt': 'a' })
+    await setup.run(setup.intend(await fromA(await setup.content('written'))))
+    expect(setup.calls).toEqual(['PUT /b.txt', 'GET /a.txt', 'DELETE /a.txt'])
+    expect(await setup.held()).toEqual({ '/b.txt': 'written' })
+  })
+
+  it('keeps a source that another client has changed meanwhile, and says so', async () => {
+    await given({ '/a.txt': 'a' })
+    const move = setup.intend(await fromA(await setup.content('written')))
+    await given({ '/a.txt': 'by another' })
+    await setup.run(move)
+    expect(await setup.held()).toEqual({ '/a.txt': 'by another', '/b.txt': 'written' })
+    expect(setup.told.at(-1)).toMatch(/^warn .*both are kept/)
+  })
+
+  it('deletes a source that holds the very bytes that were moved, whoever stored them there', async () => {
+    await given({ '/a.txt': 'a' })
+    const move = setup.intend(await fromA(await setup.content('written')))
+    await given({ '/a.txt': 'written' })
+    await setup.run(move)
+    expect(await setup.held()).toEqual({ '/b.txt': 'written' })
+  })
+
+  it('is done where the source is gone already', async () => {
+    await given({ '/a.txt': 'a' })
+    const move = setup.intend(await fromA(await setup.content('written')))
+    await testService.other.delete('/a.txt')
+    await setup.run(move)
+    expect(setup.calls).toEqual(['PUT /b.txt', ...lookedAtMissing('/a.txt')])
+    expect(await setup.held()).toEqual({ '/b.txt': 'written' })
+  })
+})
+
+describe('a copy', () => {
+  it('leaves its source where it is', async () => {
+    await given({ '/a.txt': 'a' })
+    await setup.run(setup.intend(await fromA({ keepSource: true })))
+    expect(setup.calls).toEqual(copied)
+    expect(await setup.held()).toEqual({ '/a.txt': 'a', '/b.txt': 'a' })
+  })
+
+  it('over a version that this mount has seen replaces it', async () => {
+    await given({ '/a.txt': 'a', '/b.txt': 'old' })
+    await setup.run(setup.intend(await fromA({ keepSource: true, base: await setup.seen('/b.txt') })))
+    expect(await setup.held()).toEqual({ '/a.txt': 'a', '/b.txt': 'a' })
+  })
+
+  it('goes through this machine where the service refuses copies by uri', async () => {
+    await given({ '/a.txt': 'a' })
+    inject({ kind: 'refuse-uri' })
+    await setup.run(setup.intend(await fromA({ keepSource: true })))
+    expect(await setup.held()).toEqual({ '/a.txt': 'a', '/b.txt': 'a' })
+    expect(await setup.spool.ids()).toEqual([])
+  })
+})
+
+describe('a delete of a document', () => {
+  const deletion = async (): Promise<Parameters<CommitterSetup['intend']>[0]> => {
+    await given({ '/a.txt': 'a' })
+    return { kind: 'delete', path: '/a.txt', base: await setup.seen('/a.txt') }
+  }
+
+  it('is one call, once it survives a power cut and who has it open has its bytes', async () => {
+    expect(await setup.run(setup.intend(await deletion()))).toBeUndefined()
+    expect(setup.calls).toEqual(['DELETE /a.txt'])
+    expect(setup.told).toEqual(['secure', 'preserve /a.txt'])
+    expect(await setup.held()).toEqual({})
+  })
+
+  it('is done where somebody else has done it', async () => {
+    const gone = setup.intend(await deletion())
+    await testService.other.delete('/a.txt')
+    await setup.run(gone)
+    expect(setup.calls).toEqual(['DELETE /a.txt', ...lookedAtMissing('/a.txt')])
+  })
+
+  it('that is refused (403) is told as it is', async () => {
+    inject({ kind: 'status', status: 403 }, { method: 'DELETE', times: 1 })
+    await expect(setup.run(setup.intend(await deletion()))).rejects.toMatchObject({ status: 403 })
+    expect(await setup.held()).toEqual({ '/a.txt': 'a' })
+  })
+
+  it('that the service says is missing and goes on showing is a matter of trying again', async () => {
+    inject({ kind: 'status', status: 404 }, { method: 'DELETE', times: 1 })
+    await expect(setup.run(setup.intend(await deletion()))).rejects.toMatchObject({ code: 'EIO' })
+    expect(await setup.held()).toEqual({ '/a.txt': 'a' })
+  })
+
+  it('that comes late looks first, and deletes the version it was decided by', async () => {
+    await setup.run(setup.intend(await deletion()), { isLate: () => true })
+    expect(setup.calls).toEqual(['GET /a.txt', 'DELETE /a.txt'])
+    expect(await setup.held()).toEqual({})
+  })
+
+  it.each<[string, Parameters<CommitterSetup['intend']>[1], boolean]>([
+    ['was decided while the service was away', {}, true],
+    ['is tried again', { attempts: 2 }, false],
+    ['was cut off', { isInDoubt: true }, false],
+  ])('that %s leaves a version that nobody here has seen, and says so', async (_title, known, isLate) => {
+    const late = setup.intend(await deletion(), known)
+    await given({ '/a.txt': 'by another' })
+    await setup.run(late, { isLate: () => isLate })
+    expect(setup.calls.filter((call) => call.startsWith('DELETE'))).toEqual([])
+    expect(setup.told.at(-1)).toMatch(/^warn .*that one stays/)
+    expect(await setup.held()).toEqual({ '/a.txt': 'by another' })
+  })
+
+  it('that comes late leaves a folder that has taken its place', async () => {
+    const late = setup.intend(await deletion())
+    await testService.other.delete('/a.txt')
+    await given({ '/a.txt/inside.txt': 'theirs' })
+    await setup.run(late, { isLate: () => true })
+    expect(await setup.held()).toEqual({ '/a.txt': undefined, '/a.txt/inside.txt': 'theirs' })
+  })
+
+  it('that comes late takes what an unanswered upload of ours has stored', async () => {
+    const draft = await deletion()
+    const { digest } = await setup.content('ours')
+    await given({ '/a.txt': 'ours' })
+    const doubts = digest === undefined ? [] : [digest]
+    await setup.run(setup.intend({ ...draft, doubts }, { attempts: 2 }))
+    expect(await setup.held()).toEqual({})
+  })
+})
+
+describe('a delete of a folder', () => {
+  const prune = { kind: 'prune', path: '/d' } as const
+
+  it('takes the empty folders in it along', async () => {
+    await given({ '/d/s/a.txt': 'a', '/e.txt': 'e' })
+    await testService.other.delete('/d/s/a.txt')
+    await setup.run(setup.intend(prune))
+    expect(setup.calls).toEqual(['GET /d', 'GET /d/s', 'DELETE /d'])
+    expect(await setup.held()).toEqual({ '/e.txt': 'e' })
+  })
+
+  it('waits a moment for a document that a lagging service may still show there', async () => {
+    await given({ '/d/s/a.txt': 'a' })
+    await expect(setup.run(setup.intend(prune))).rejects.toMatchObject({ code: 'EIO' })
+    expect(await setup.held()).toEqual({ '/d': undefined, '/d/s': undefined, '/d/s/a.txt': 'a' })
+  })
+
+  it('leaves it where another client has put a document into it, and says so', async () => {
+    await given({ '/d/s/a.txt': 'a' })
+    await setup.run(setup.intend(prune, { triedForMs: 60_000 }))
+    expect(setup.calls).toEqual(['GET /d', 'GET /d/s', 'GET /d/s/a.txt'])
+    expect(setup.told.at(-1)).toMatch(/^warn .*they stay where they are/)
+    expect(await setup.held()).toEqual({ '/d': undefined, '/d/s': undefined, '/d/s/a.txt': 'a' })
+  })
+
+  it('leaves a document that has taken its place', async () => {
+    await given({ '/d': 'a document' })
+    await setup.run(setup.intend(prune, { triedForMs: 60_000 }))
+    expect(await setup.held()).toEqual({ '/d': 'a document' })
+  })
+
+  it('is done where it is gone', async () => {
+    await expect(setup.run(setup.intend(prune))).resolves.toBeUndefined()
+  })
+})
