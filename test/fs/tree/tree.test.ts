@@ -1,0 +1,609 @@
+// The namespace: what the service lists, overlaid by what is true here.
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { RemoteFile } from '../../../src/api/types.ts'
+import type { Node } from '../../../src/fs/tree/node.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+import { setUpTree, tick, ttlMs, type TreeSetup } from './tree-setup.ts'
+
+let testService: TestService
+let setup: TreeSetup | undefined
+
+beforeAll(async () => {
+  testService = await startTestService()
+})
+
+afterEach(async () => {
+  await setup?.close()
+  setup = undefined
+})
+
+afterAll(async () => {
+  await testService.close()
+})
+
+async function open(given: Readonly<Record<string, string>> = {}): Promise<TreeSetup> {
+  return (setup = await setUpTree(testService, given))
+}
+
+/** What the name stands for; there must be something. */
+function at(drive: TreeSetup, path: string): Node {
+  const found = drive.node(path)
+  if (found === undefined) throw new Error(`no ${path}`)
+  return found
+}
+
+/** `on` makes every listing what it was when this was called, until `off`. */
+async function past(): Promise<{ on: () => void; off: () => void }> {
+  await tick()
+  const at = Date.now()
+  await tick()
+  const { faults } = testService.service
+  let clear = (): void => {}
+  let timer: NodeJS.Timeout | undefined
+  const inject = (): void => {
+    clear()
+    clear = faults.inject({ kind: 'stale-listing', ageMs: Date.now() - at }, { method: 'GET' })
+  }
+  return {
+    on() {
+      inject()
+      timer = setInterval(inject, 1)
+    },
+    off() {
+      clearInterval(timer)
+      clear()
+    },
+  }
+}
+
+describe('a listing', () => {
+  it('names what the service has, and what each name is', async () => {
+    const drive = await open({ '/a.txt': 'a', '/d/b.txt': 'b' })
+    expect(drive.shown().toSorted()).toEqual(['a.txt', 'd'])
+    expect(at(drive, '/a.txt')).toMatchObject({ kind: 'file', size: 1, isDirty: false })
+    expect(at(drive, '/d').kind).toBe('folder')
+    expect(drive.node('/c.txt')).toBeUndefined()
+    expect(await drive.list('/d')).toEqual(['b.txt'])
+  })
+
+  it('brings what another client made, and the door hears of the name', async () => {
+    const drive = await open({ '/a.txt': 'a' })
+    await testService.other.put('/b.txt', 'b')
+    expect((await drive.list()).toSorted()).toEqual(['a.txt', 'b.txt'])
+    expect(drive.told()).toEqual(['entry /b.txt', 'content /'])
+  })
+
+  it('shows another client’s version in the same node, and the door’s pages are of something else', async () => {
+    const drive = await open({ '/a.txt': 'a' })
+    const node = at(drive, '/a.txt')
+    node.door.showContent()
+    await testService.other.put('/a.txt', 'longer')
+    await drive.list()
+    expect(at(drive, '/a.txt')).toBe(node)
+    expect(node.size).toBe(6)
+    expect(node.unsent.base).toBe(node.stored.fingerprint)
+    expect(node.door.showContent()).toBe(false)
+    expect(drive.told()).toEqual(['content /a.txt', 'content /'])
+  })
+
+  it('that says the same again tells nobody, and brings a younger link', async () => {
+    const drive = await open({ '/a.txt': 'a' })
+    const { stored, door } = at(drive, '/a.txt')
+    door.showContent()
+    const { askedAt } = stored
+    await drive.list()
+    expect(stored.askedAt).toBeGreaterThan(askedAt)
+    expect(door.showContent()).toBe(true)
+    expect(drive.told()).toEqual([])
+  })
+
+  it('takes away what another client deleted; who has it open still knows where its bytes were', async () => {
+    const drive = await open({ '/a.txt': 'a', '/b.txt': 'b' })
+    const [a, b] = [at(drive, '/a.txt'), at(drive, '/b.txt')]
+    a.door.opened()
+    await testService.other.delete('/a.txt')
+    await testService.other.delete('/b.txt')
+    expect(await drive.list()).toEqual([])
+    expect(drive.told()).toEqual(expect.arrayContaining(['entry /a.txt', 'entry /b.txt', 'content /']))
+    expect(drive.node('/a.txt')).toBeUndefined()
+    expect(drive.tree.nodes.find(a.ino)).toBe(a)
+    expect(a).toMatchObject({ isUnlinked: true, storedPath: '/a.txt' })
+    expect(drive.tree.nodes.find(b.ino)).toBeUndefined()
+  })
+
+  it('makes another node of a name that is a folder now', async () => {
+    const drive = await open({ '/a': 'a' })
+    const before = at(drive, '/a')
+    await testService.other.delete('/a')
+    await testService.other.put('/a/b.txt', 'b')
+    await drive.list()
+    expect(at(drive, '/a').kind).toBe('folder')
+    expect(at(drive, '/a').ino).not.toBe(before.ino)
+    expect(before.isUnlinked).toBe(true)
+  })
+
+  it('that tells less than is known, and nothing else, leaves the version as it was', async () => {
+    const drive = await open({ '/a.txt': 'a' })
+    const node = at(drive, '/a.txt')
+    const { fingerprint } = node.stored
+    testService.service.faults.inject({ kind: 'omit-fields', fields: ['size', 'modified_at'] })
+    await drive.list()
+    expect(node.stored.fingerprint).toBe(fingerprint)
+    expect(node.size).toBe(1)
+    expect(drive.told()).toEqual([])
+  })
+
+  it('with odd entries shows the rest, and counts them until it has none', async () => {
+    const drive = await open({ '/a.txt': 'a' })
+    const clear = testService.service.faults.inject({
+      kind: 'odd-entries',
+      entries: [
+        null,
+        'a name',
+        { ftype: 'file' },
+        { ftype: 'file', name: '..' },
+        { ftype: 'file', name: 'one/two.txt' },
+        { ftype: 'socket', name: 'pipe' },
+        { ftype: 'file', name: 'a.txt', size: 'one' },
+        { ftype: 'file', name: `${'long'.repeat(64)}.txt`, size: 1 },
+        { ftype: 'file', name: 'odd.txt', size: -1 },
+      ],
+    })
+    expect(await drive.list()).toEqual(['a.txt', 'odd.txt'])
+    expect(at(drive, '/odd.txt').size).toBeUndefined()
+    expect(drive.tree.source.oddEntries).toEqual({ leftOut: 8, repaired: 2 })
+    clear()
+    expect(await drive.list()).toEqual(['a.txt'])
+    expect(drive.tree.source.oddEntries).toEqual({ leftOut: 0, repaired: 0 })
+  })
+
+  it('that is refused is no empty folder: what was known stays', async () => {
+    const drive = await open({ '/a.txt': 'a' })
+    const node = at(drive, '/a.txt')
+    testService.service.faults.inject({ kind: 'status', status: 403 }, { method: 'GET', times: 1 })
+    await expect(drive.list()).rejects.toMatchObject({ status: 403 })
+    expect(drive.shown()).toEqual(['a.txt'])
+    expect(at(drive, '/a.txt')).toBe(node)
+    expect(drive.told()).toEqual([])
+  })
+
+  it('of a folder that is gone is ENOENT, and its parent’s says so too', async () => {
+    const drive = await open({ '/d/a.txt': 'a' })
+    await drive.list('/d')
+    await testService.other.delete('/d')
+    await expect(drive.list('/d')).rejects.toMatchObject({ code: 'ENOENT' })
+    expect(drive.shown()).toEqual([])
+    expect(drive.node('/d')).toBeUndefined()
+  })
+
+  it('of a folder that is a document now is ENOTDIR', async () => {
+    const drive = await open({ '/d/a.txt': 'a' })
+    await drive.list('/d')
+    await testService.other.delete('/d')
+    await testService.other.put('/d', 'a document')
+    await expect(drive.list('/d')).rejects.toMatchObject({ code: 'ENOTDIR' })
+  })
+
+  it('that cannot be had, since the service is away, is the last one that was', async () => {
+    const drive = await open({ '/a.txt': 'a' })
+    drive.files.reach.tell('no-connection', 'the cable is out')
+    expect(await drive.list()).toEqual(['a.txt'])
+    drive.tree.listings.forget(drive.tree.nodes.root)
+    expect(await drive.list()).toEqual(['a.txt'])
+  })
+})
+
+describe('a document made or saved here', () => {
+  it('shows though no listing names it, for as long as the service has not got it', async () => {
+    const drive = await open({ '/a.txt': 'a' })
+    const node = drive.made('/new.txt')
+    drive.pass(100 * ttlMs)
+    expect(await drive.list()).toEqual(['a.txt', 'new.txt'])
+    expect(at(drive, '/new.txt')).toBe(node)
+  })
+
+  it('outranks a listing that does not name it for one cache lifetime, and then no longer', async () => {
+    const drive = await open()
+    const node = drive.made('/new.txt')
+    await drive.sent(node, 'new')
+    await testService.other.delete('/new.txt')
+    drive.pass(ttlMs - 2)
+    expect(await drive.list()).toEqual(['new.txt'])
+    drive.pass(2)
+    expect(await drive.list()).toEqual([])
+    expect(node.isUnlinked).toBe(true)
+    expect(drive.told()).toContain('entry /new.txt')
+  })
+
+  it('makes a listing that says otherwise be asked for again when it may decide', async () => {
+    const drive = await open()
+    await drive.sent(drive.made('/new.txt'), 'new')
+    await testService.other.delete('/new.txt')
+    drive.pass(ttlMs / 2)
+    await drive.list()
+    drive.pass(ttlMs / 2)
+    expect(drive.tree.names(drive.tree.nodes.root, await drive.tree.listing(drive.tree.nodes.root))).toEqual(
+      [],
+    )
+  })
+
+  it('keeps its version where the listing lags behind, also behind one that had it', async () => {
+    const drive = await open({ '/a.txt': 'first' })
+    const node = at(drive, '/a.txt')
+    const before = await past()
+    drive.tree.keep(node)
+    await drive.sent(node, 'ours, and longer')
+    before.on()
+    await drive.list()
+    expect(node.size).toBe(16)
+    before.off()
+    await drive.list()
+    before.on()
+    await drive.list()
+    before.off()
+    expect(node.size).toBe(16)
+    expect(drive.told()).toEqual([])
+  })
+
+  it('shows another client’s later version at once', async () => {
+    const drive = await open({ '/a.txt': 'first' })
+    const node = at(drive, '/a.txt')
+    drive.tree.keep(node)
+    await drive.sent(node, 'ours')
+    await tick()
+    await testService.other.put('/a.txt', 'by another')
+    await drive.list()
+    expect(node.size).toBe(10)
+    expect(drive.told()).toContain('content /a.txt')
+  })
+
+  it('is no listing’s to decide while it is unsent, whatever another client stores', async () => {
+    const drive = await open({ '/a.txt': 'first' })
+    const node = at(drive, '/a.txt')
+    const base = node.stored.fingerprint
+    drive.tree.keep(node)
+    await tick()
+    await testService.other.put('/a.txt', 'by another')
+    drive.pass(100 * ttlMs)
+    await drive.list()
+    expect(node.stored.fingerprint).toBe(base)
+    expect(node.unsent.base).toBe(base)
+  })
+
+  it('is in the service with the folder it made', async () => {
+    const drive = await open()
+    const folder = drive.made('/d', 'folder')
+    expect(await drive.list('/d')).toEqual([])
+    await testService.other.put('/d/theirs.txt', 'theirs')
+    expect(await drive.list()).toEqual(['d'])
+    expect(drive.landed).toEqual(['/d'])
+    expect(at(drive, '/d')).toBe(folder)
+  })
+})
+
+describe('a name that was deleted here', () => {
+  function bury(drive: TreeSetup, name: string): string | undefined {
+    const { stored } = at(drive, `/${name}`)
+    drive.tree.displace(at(drive, `/${name}`))
+    drive.tree.bury(drive.tree.nodes.root, name, stored.fingerprint)
+    return stored.fingerprint
+  }
+
+  it('is hidden though every listing has it, for as long as the service has not agreed', async () => {
+    const drive = await open({ '/a.txt': 'a', '/b.txt': 'b' })
+    bury(drive, 'a.txt')
+    expect(drive.shown()).toEqual(['b.txt'])
+    drive.pass(100 * ttlMs)
+    expect(await drive.list()).toEqual(['b.txt'])
+    expect(drive.node('/a.txt')).toBeUndefined()
+  })
+
+  it('is hidden for one cache lifetime after the service agreed, and then is as it is listed', async () => {
+    const drive = await open({ '/a.txt': 'a' })
+    const fingerprint = bury(drive, 'a.txt')
+    drive.tree.settleTombstone(drive.tree.nodes.root, 'a.txt', fingerprint)
+    drive.pass(ttlMs - 2)
+    expect(await drive.list()).toEqual([])
+    drive.pass(2)
+    expect(await drive.list()).toEqual(['a.txt'])
+    expect(drive.told()).toContain('entry /a.txt')
+  })
+
+  it('shows at once what another client has stored there since', async () => {
+    const drive = await open({ '/a.txt': 'a' })
+    const fingerprint = bury(drive, 'a.txt')
+    drive.tree.settleTombstone(drive.tree.nodes.root, 'a.txt', fingerprint)
+    await tick()
+    await testService.other.put('/a.txt', 'again')
+    expect(await drive.list()).toEqual(['a.txt'])
+    expect(at(drive, '/a.txt').size).toBe(5)
+  })
+
+  it('is forgotten when the listings have caught up', async () => {
+    const drive = await open({ '/a.txt': 'a' })
+    const fingerprint = bury(drive, 'a.txt')
+    await testService.other.delete('/a.txt')
+    drive.tree.settleTombstone(drive.tree.nodes.root, 'a.txt', fingerprint)
+    drive.pass(ttlMs + 1)
+    expect(await drive.list()).toEqual([])
+    expect(drive.tree.nodes.root.folder?.tombstones.size).toBe(0)
+  })
+
+  it('stands for what is made there next', async () => {
+    const drive = await open({ '/a.txt': 'a' })
+    bury(drive, 'a.txt')
+    const node = drive.made('/a.txt')
+    expect(drive.shown()).toEqual(['a.txt'])
+    expect(at(drive, '/a.txt')).toBe(node)
+  })
+
+  it('shows again, and the door is told, where the service refuses the delete', async () => {
+    const drive = await open({ '/a.txt': 'a' })
+    bury(drive, 'a.txt')
+    drive.tree.unbury(drive.tree.nodes.root, 'a.txt')
+    expect(drive.told()).toEqual(['entry /a.txt', 'content /'])
+    expect(await drive.list()).toEqual(['a.txt'])
+  })
+
+  it('takes with it the version that arrived there after all', async () => {
+    const drive = await open({ '/a.txt': 'a' })
+    bury(drive, 'a.txt')
+    const { root } = drive.tree.nodes
+    drive.tree.arrivedHidden(root, 'a.txt', 'arrived')
+    expect(root.folder?.tombstones.get('a.txt')?.fingerprint).toBe('arrived')
+    drive.tree.settleTombstone(root, 'a.txt', undefined)
+    drive.tree.arrivedHidden(root, 'a.txt', 'too late')
+    expect(root.folder?.tombstones.get('a.txt')?.fingerprint).toBe('arrived')
+  })
+
+  it('is not forgotten with its folder while the delete is under way', async () => {
+    const drive = await open({ '/d/a.txt': 'a' })
+    await drive.list('/d')
+    const folder = at(drive, '/d')
+    const node = at(drive, '/d/a.txt')
+    drive.tree.displace(node)
+    drive.tree.bury(folder, 'a.txt', node.stored.fingerprint)
+    drive.tree.listings.forget(folder)
+    drive.tree.nodes.dropIfUnused(folder)
+    expect(at(drive, '/d')).toBe(folder)
+    expect(await drive.list('/d')).toEqual([])
+  })
+})
+
+describe('a rename', () => {
+  function rename(drive: TreeSetup, from: string, folder: Node, name: string): Node {
+    const node = at(drive, from)
+    const { parent, name: before, stored } = node
+    drive.tree.detach(node)
+    drive.tree.attach(node, folder, name)
+    if (parent !== undefined) drive.tree.bury(parent, before, stored.fingerprint)
+    return node
+  }
+
+  it('keeps the number: the old name is hidden, the new one is the same node', async () => {
+    const drive = await open({ '/a.txt': 'a', '/d/b.txt': 'b' })
+    await drive.list('/d')
+    const { ino } = at(drive, '/a.txt')
+    const node = rename(drive, '/a.txt', at(drive, '/d'), 'c.txt')
+    expect(node.ino).toBe(ino)
+    expect(node.path).toBe('/d/c.txt')
+    expect(drive.tree.find('/d/c.txt')).toBe(node)
+    expect(await drive.list()).toEqual(['d'])
+    expect(await drive.list('/d')).toEqual(['b.txt', 'c.txt'])
+    expect(at(drive, '/d/c.txt')).toBe(node)
+  })
+
+  it('keeps the number when the service has it and listings decide again', async () => {
+    const drive = await open({ '/a.txt': 'a' })
+    const node = rename(drive, '/a.txt', drive.tree.nodes.root, 'b.txt')
+    await testService.other.delete('/a.txt')
+    await drive.sent(node, 'a')
+    drive.tree.settleTombstone(drive.tree.nodes.root, 'a.txt', undefined)
+    for (const ms of [0, ttlMs, ttlMs]) {
+      drive.pass(ms)
+      expect(await drive.list()).toEqual(['b.txt'])
+      expect(at(drive, '/b.txt')).toBe(node)
+    }
+    expect(drive.tree.nodes.root.folder?.kept.size).toBe(0)
+  })
+
+  it('of a folder keeps the numbers of all that is in it', async () => {
+    const drive = await open({ '/d/s/a.txt': 'a' })
+    await drive.list('/d')
+    await drive.list('/d/s')
+    const inos = ['/d', '/d/s', '/d/s/a.txt'].map((path) => at(drive, path).ino)
+    rename(drive, '/d', drive.tree.nodes.root, 'e')
+    expect(['/e', '/e/s', '/e/s/a.txt'].map((path) => drive.tree.find(path)?.ino)).toEqual(inos)
+    expect(drive.tree.find('/d')).toBeUndefined()
+  })
+
+  it('leaves the old name to another number', async () => {
+    const drive = await open({ '/a.txt': 'a' })
+    const node = rename(drive, '/a.txt', drive.tree.nodes.root, 'b.txt')
+    expect(drive.made('/a.txt').ino).not.toBe(node.ino)
+  })
+})
+
+describe('a number', () => {
+  it('is the same when a node that nobody held is looked up again', async () => {
+    const drive = await open({ '/a.txt': 'a' })
+    const node = at(drive, '/a.txt')
+    drive.tree.nodes.dropIfUnused(node)
+    expect(drive.tree.nodes.find(node.ino)).toBeUndefined()
+    expect(at(drive, '/a.txt').ino).toBe(node.ino)
+  })
+
+  it('is another one when what was there is gone, and something is there again', async () => {
+    const drive = await open({ '/a.txt': 'a' })
+    const { ino } = at(drive, '/a.txt')
+    await testService.other.delete('/a.txt')
+    await drive.list()
+    await testService.other.put('/a.txt', 'again')
+    await drive.list()
+    expect(at(drive, '/a.txt').ino).not.toBe(ino)
+  })
+})
+
+describe('a conflict copy', () => {
+  it('shows at once, not when the listing is old, and the door is told', async () => {
+    const drive = await open({ '/a.txt': 'a' })
+    await testService.other.put('/a (conflict).txt', 'theirs')
+    await drive.tree.look('/a (conflict).txt')
+    expect(drive.shown()).toContain('a (conflict).txt')
+    expect(drive.told()).toEqual(['entry /a (conflict).txt', 'content /'])
+  })
+
+  it('costs no call where nobody knows its folder', async () => {
+    const drive = await open({ '/d/a.txt': 'a' })
+    testService.service.clearCalls()
+    await drive.tree.look('/d/a (conflict).txt')
+    await drive.tree.look('/e/a (conflict).txt')
+    expect(testService.service.calls).toEqual([])
+  })
+
+  it('that cannot be asked for now takes nothing away', async () => {
+    const drive = await open({ '/a.txt': 'a' })
+    testService.service.faults.inject({ kind: 'status', status: 403 }, { method: 'GET', times: 1 })
+    await drive.tree.look('/a (conflict).txt')
+    expect(drive.shown()).toEqual(['a.txt'])
+  })
+})
+
+describe('what is only here', () => {
+  it('stays where no listing names it, and comes after what the service has', async () => {
+    const drive = await open({ '/x.txt': 'x', '/d/y.txt': 'y' })
+    await drive.list('/d')
+    drive.made('/.a.txt.swp').local.stay()
+    drive.made('/d/.b.txt.swp').local.stay()
+    await testService.other.delete('/d')
+    drive.pass(100 * ttlMs)
+    expect(await drive.list()).toEqual(['x.txt', '.a.txt.swp', 'd'])
+    expect(await drive.list('/d')).toEqual(['.b.txt.swp'])
+  })
+
+  it('keeps the folders above it, though the service has none of them', async () => {
+    const drive = await open()
+    drive.made('/d', 'folder')
+    drive.made('/d/s', 'folder')
+    const node = drive.made('/d/s/a.txt')
+    drive.pass(100 * ttlMs)
+    expect(await drive.list()).toEqual(['d'])
+    expect(await drive.list('/d')).toEqual(['s'])
+    expect(await drive.list('/d/s')).toEqual(['a.txt'])
+    expect(drive.tree.find('/d/s/a.txt')).toBe(node)
+    expect(drive.landed).toEqual([])
+  })
+
+  it('makes its folder not empty', async () => {
+    const drive = await open({ '/d/a.txt': 'a' })
+    await drive.list('/d')
+    const folder = at(drive, '/d')
+    expect(drive.tree.isEmpty(folder)).toBe(false)
+    drive.tree.bury(folder, 'a.txt', undefined)
+    expect(drive.tree.isEmpty(folder)).toBe(true)
+    drive.made('/d/b.txt')
+    expect(drive.tree.isEmpty(folder)).toBe(false)
+  })
+
+  it('goes with the next listing when nothing keeps it any more', async () => {
+    const drive = await open()
+    const node = drive.made('/a.txt')
+    drive.tree.unkeep(node)
+    expect(await drive.list()).toEqual([])
+    expect(node.isUnlinked).toBe(true)
+  })
+})
+
+function recordOf({ remote }: Node): RemoteFile {
+  if (remote === undefined) throw new Error('the service has nothing of it')
+  return remote
+}
+
+/** All that a program could see of a folder, and all that decides what it will see. */
+function picture(drive: TreeSetup): unknown {
+  const folders = [...drive.tree.nodes.all()].filter(({ folder }) => folder !== undefined)
+  return folders.map((node) => ({
+    path: node.path,
+    times: [node.times.mtime, node.times.ctime],
+    settledAt: node.settledAt,
+    kept: [...(node.folder?.kept ?? [])].toSorted(),
+    tombstones: structuredClone(Object.fromEntries(node.folder?.tombstones ?? [])),
+    listed: [...(drive.tree.listings.known(node)?.names ?? [])].map(([name]) => name).toSorted(),
+    children: [...(node.folder?.children.values() ?? [])]
+      .map((child) => {
+        const { ino, path, name, isUnlinked, settledAt, storedPath, unsent, stored } = child
+        return {
+          ino,
+          path,
+          name,
+          isUnlinked,
+          settledAt,
+          storedPath,
+          base: unsent.base,
+          is: stored.fingerprint,
+        }
+      })
+      .toSorted((one, other) => one.ino - other.ino),
+  }))
+}
+
+describe('a transaction of the journal that fails', () => {
+  const changes: [string, (drive: TreeSetup) => void][] = [
+    ['a name taken away', (drive) => drive.tree.displace(at(drive, '/a.txt'))],
+    ['a delete', (drive) => {
+      drive.tree.displace(at(drive, '/a.txt'))
+      drive.tree.bury(drive.tree.nodes.root, 'a.txt', 'v1')
+    }],
+    ['a rename', (drive) => {
+      const node = at(drive, '/a.txt')
+      drive.tree.detach(node)
+      drive.tree.attach(node, at(drive, '/d'), 'c.txt')
+      drive.tree.versions.refer(node, '/a.txt')
+      drive.tree.bury(drive.tree.nodes.root, 'a.txt', 'v1')
+    }],
+    ['a rename over another document', (drive) => {
+      const node = at(drive, '/a.txt')
+      drive.tree.displace(at(drive, '/d/b.txt'))
+      drive.tree.detach(node)
+      drive.tree.attach(node, at(drive, '/d'), 'b.txt')
+    }],
+    ['a document that is kept', (drive) => drive.tree.keep(at(drive, '/d/b.txt'))],
+    ['a document that is not kept any more', (drive) => drive.tree.unkeep(at(drive, '/kept.txt'))],
+    ['an arrival', (drive) => {
+      const node = at(drive, '/kept.txt')
+      drive.tree.versions.store(node, { ...recordOf(at(drive, '/a.txt')), name: node.name, size: 9 }, 0)
+      drive.tree.settle(node)
+    }],
+    ['the end of a delete', (drive) => drive.tree.settleTombstone(drive.tree.nodes.root, 'hidden.txt', 'v2')],
+    ['an arrival at a hidden name', (drive) => drive.tree.arrivedHidden(drive.tree.nodes.root, 'hidden.txt', 'v2')],
+    ['a name that is not hidden any more', (drive) => drive.tree.unhide(drive.tree.nodes.root, 'hidden.txt')],
+    ['a document that is moved over a hidden name', (drive) => {
+      const node = at(drive, '/a.txt')
+      drive.tree.detach(node)
+      drive.tree.attach(node, drive.tree.nodes.root, 'hidden.txt')
+    }],
+  ] // prettier-ignore
+
+  it.each(changes)('leaves nothing of %s', async (_title, change) => {
+    const drive = await open({ '/a.txt': 'a', '/d/b.txt': 'b', '/hidden.txt': 'hidden' })
+    await drive.list('/d')
+    for (const path of ['/a.txt', '/d/b.txt']) at(drive, path).door.remember()
+    drive.made('/kept.txt')
+    drive.tree.bury(drive.tree.nodes.root, 'hidden.txt', 'v1')
+    const before = picture(drive)
+    const shown = [drive.shown(), drive.shown('/d')]
+    expect(() =>
+      drive.journal.transaction(() => {
+        change(drive)
+        expect(picture(drive)).not.toEqual(before)
+        throw new Error('the disk is full')
+      }),
+    ).toThrow('the disk is full')
+    expect(picture(drive)).toEqual(before)
+    expect([drive.shown(), drive.shown('/d')].map((names) => names.toSorted())).toEqual(
+      shown.map((names) => names.toSorted()),
+    )
+    expect(drive.tree.versions.shownElsewhere('/a.txt')).toEqual([])
+  })
+})
