@@ -22,7 +22,7 @@ try {
   // Before the drive has looked: what others do later it shows after 30 s.
   await giveListing(sizes.listed, { service, rclone })
   docmount = await startDocmount(folder, service)
-  const rows = await workloads(sizes, { docmount, rclone })
+  const rows = await workloads(sizes, { service, docmount, rclone })
   console.log('| seconds | docmount webdav | `rclone serve webdav` |\n|---|--:|--:|')
   for (const row of rows) console.log(`| ${row.join(' | ')} |`)
 } finally {

@@ -5,7 +5,7 @@ import { Agent, request } from 'node:http'
 
 const rounds = 3
 
-export async function workloads({ listed, small, largeBytes }, { docmount, rclone }) {
+export async function workloads({ listed, small, largeBytes }, { service, docmount, rclone }) {
   const servers = rclone === undefined ? [docmount] : [docmount, rclone]
   for (const server of servers) {
     server.agent ??= new Agent({ keepAlive: true, maxSockets: 8 })
@@ -27,6 +27,13 @@ export async function workloads({ listed, small, largeBytes }, { docmount, rclon
       },
     ],
     [
+      `${small} uploads of 4 KiB to the service itself, one after the other`,
+      async (_, round) => {
+        for (const path of names(round, 'itself')) await upload(service, path, content)
+      },
+      [docmount],
+    ],
+    [
       `${small} PUTs of 4 KiB, eight at a time`,
       async (server, round) => {
         const left = names(round, 'eight')
@@ -40,25 +47,26 @@ export async function workloads({ listed, small, largeBytes }, { docmount, rclon
     [`GET of ${megabytes} MiB`, (server, round) => ask(server, 'GET', `/large/${round}.pdf`)],
   ]
   const table = []
-  for (const [title, work] of rows) {
-    const best = new Map(servers.map((server) => [server, Infinity]))
+  for (const [title, work, asked = servers] of rows) {
+    const best = new Map(asked.map((server) => [server, Infinity]))
     for (let round = 0; round < rounds; round++) {
-      for (const server of servers) {
+      for (const server of asked) {
         const begun = performance.now()
         await work(server, round)
         best.set(server, Math.min(best.get(server), (performance.now() - begun) / 1000))
       }
     }
-    const cells = [docmount, rclone].map((server) => best.get(server)?.toFixed(2) ?? 'not installed')
+    const none = rclone === undefined ? 'not installed' : '–'
+    const cells = [docmount, rclone].map((server) => best.get(server)?.toFixed(2) ?? none)
     table.push([title, ...cells])
     console.error(title, ...cells)
   }
-  for (const { agent } of servers) agent.destroy()
+  for (const { agent } of [...servers, service]) agent.destroy()
   return table
 }
 
 /** Into docmount's service, and through rclone, which would not look again. */
-export async function giveListing(count, { service: { baseUrl, key }, rclone }) {
+export async function giveListing(count, { service, rclone }) {
   const paths = Array.from({ length: count }, (_, index) => `${index}.txt`)
   if (rclone !== undefined) {
     rclone.agent = new Agent({ keepAlive: true, maxSockets: 8 })
@@ -67,25 +75,34 @@ export async function giveListing(count, { service: { baseUrl, key }, rclone }) 
   const lane = async () => {
     for (let name = paths.pop(); name !== undefined; name = paths.pop()) {
       if (rclone !== undefined) await ask(rclone, 'PUT', `/many/${name}`, { body: Buffer.from(name) })
-      const file = Buffer.from(name).toString('base64')
-      const answer = await fetch(`${baseUrl}/projects/bench/files?path=/many/${name}`, {
-        method: 'PUT',
-        headers: { 'X-API-Key': key, 'content-type': 'application/json' },
-        body: JSON.stringify({ mimetype: 'text/plain', filename: name, file_type: 'binary', file }),
-      })
-      if (answer.status !== 201) throw new Error(`${answer.status} ${await answer.text()}`)
-      await answer.arrayBuffer()
+      await upload(service, `/many/${name}`, Buffer.from(name))
     }
   }
   await Promise.all(Array.from({ length: 16 }, lane))
 }
 
+function upload(service, path, content) {
+  const { hostname, port, pathname } = new URL(service.baseUrl)
+  service.agent ??= new Agent({ keepAlive: true, maxSockets: 8 })
+  const file = content.toString('base64')
+  const document = { mimetype: 'text/plain', filename: path, file_type: 'binary', file }
+  return ask(
+    { host: hostname, port, agent: service.agent },
+    'PUT',
+    `${pathname}/projects/bench/files?path=${path}`,
+    {
+      headers: { 'x-api-key': service.key, 'content-type': 'application/json' },
+      body: Buffer.from(JSON.stringify(document)),
+    },
+  )
+}
+
 /** Throws unless it is answered with 2xx; the body is read and dropped. */
-function ask({ port, agent, authorization }, method, path, { headers = {}, body } = {}) {
+function ask({ host = '127.0.0.1', port, agent, authorization }, method, path, { headers = {}, body } = {}) {
   return new Promise((resolve, reject) => {
     const asked = request(
       {
-        host: '127.0.0.1',
+        host,
         port,
         agent,
         method,
