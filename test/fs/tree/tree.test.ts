@@ -34,7 +34,7 @@ function at(drive: TreeSetup, path: string): Node {
 }
 
 /** `on` makes every listing what it was when this was called, until `off`. */
-async function past(): Promise<{ on: () => void; off: () => void }> {
+async function past(): Promise<{ on: () => void; off: () => void } & Disposable> {
   await tick()
   const at = Date.now()
   await tick()
@@ -45,15 +45,17 @@ async function past(): Promise<{ on: () => void; off: () => void }> {
     clear()
     clear = faults.inject({ kind: 'stale-listing', ageMs: Date.now() - at }, { method: 'GET' })
   }
+  const off = (): void => {
+    clearInterval(timer)
+    clear()
+  }
   return {
     on() {
       inject()
       timer = setInterval(inject, 1)
     },
-    off() {
-      clearInterval(timer)
-      clear()
-    },
+    off,
+    [Symbol.dispose]: off,
   }
 }
 
@@ -110,6 +112,19 @@ describe('a listing', () => {
     expect(drive.tree.nodes.find(a.ino)).toBe(a)
     expect(a).toMatchObject({ isUnlinked: true, storedPath: '/a.txt' })
     expect(drive.tree.nodes.find(b.ino)).toBeUndefined()
+  })
+
+  it('takes a document away whose bytes are known to be where they were, though its folder is renamed then', async () => {
+    const drive = await open({ '/d/a.txt': 'a', '/d/b.txt': 'b' })
+    await drive.list('/d')
+    const node = at(drive, '/d/a.txt')
+    node.door.opened()
+    await testService.other.delete('/d/a.txt')
+    await drive.list('/d')
+    const folder = at(drive, '/d')
+    drive.tree.detach(folder)
+    drive.tree.attach(folder, drive.tree.nodes.root, 'e')
+    expect(node.storedPath).toBe('/d/a.txt')
   })
 
   it('makes another node of a name that is a folder now', async () => {
@@ -231,7 +246,7 @@ describe('a document made or saved here', () => {
   it('keeps its version where the listing lags behind, also behind one that had it', async () => {
     const drive = await open({ '/a.txt': 'first' })
     const node = at(drive, '/a.txt')
-    const before = await past()
+    using before = await past()
     drive.tree.keep(node)
     await drive.sent(node, 'ours, and longer')
     before.on()
@@ -241,7 +256,6 @@ describe('a document made or saved here', () => {
     await drive.list()
     before.on()
     await drive.list()
-    before.off()
     expect(node.size).toBe(16)
     expect(drive.told()).toEqual([])
   })
