@@ -78,7 +78,9 @@ export class Committer {
     const { path, source } = intention
     const isMove = source !== undefined && source !== path && intention.keepSource !== true
     const isFresh = !intention.isProven
-    const record = isFresh ? await this.#store(intention, signal) : await this.#provenRecord(path, signal)
+    const { record, isSourceSeen } = isFresh
+      ? await this.#store(intention, signal)
+      : { record: await this.#provenRecord(path, signal), isSourceSeen: false }
     if (!isMove) return record
     if (isFresh) {
       // Cut off because its content is being written again: what is here is older than what the spool holds.
@@ -89,14 +91,8 @@ export class Committer {
       // The copy stands: a power cut that took this knowledge back would look for it at a source that is gone.
       await this.#options.secure(intention)
     }
-    // A copy within the service has just looked at the source; whoever sent other bytes, or came back after a crash, has not.
-    const isSourceKnown = isFresh && intention.spool === undefined
-    await this.#removeSource(
-      intention,
-      source,
-      isSourceKnown ? undefined : (intention.sourceFingerprint ?? 'unseen'),
-      signal,
-    )
+    const expected = isSourceSeen ? undefined : (intention.sourceFingerprint ?? 'unseen')
+    await this.#removeSource(intention, source, expected, signal)
     return record
   }
 
@@ -106,8 +102,14 @@ export class Committer {
     throw new ErrnoError('ESTALE', `${path}: what was stored here is gone; the original is kept`)
   }
 
-  /** Gets the content to `path`, replacing what stands there (409 = delete-then-upload). */
-  async #store(intention: Intention, signal: AbortSignal): Promise<RemoteFile> {
+  /**
+   * Gets the content to `path`, replacing what stands there (409 = delete-then-upload). `isSourceSeen`: a copy within the
+   * service has just looked at the source; whoever sent bytes, or found them there, has not, or that is a while ago.
+   */
+  async #store(
+    intention: Intention,
+    signal: AbortSignal,
+  ): Promise<{ record: RemoteFile; isSourceSeen: boolean }> {
     const { files } = this.#options
     const { path } = intention
     const mayExist = intention.base !== undefined || isDoubtful(intention)
@@ -117,13 +119,15 @@ export class Committer {
         if (standing.kind === 'folder')
           throw new ErrnoError('EISDIR', `${path}: a folder stands here in the service`)
         const whose = await this.#whose(intention, standing, signal)
-        if (whose === 'done' || (await this.#hasMoved(intention, standing, signal))) return standing
+        if (whose === 'done' || (await this.#hasMoved(intention, standing, signal)))
+          return { record: standing, isSourceSeen: false }
         await this.#options.secure(intention)
         await this.#makeRoom(intention, standing, whose === 'theirs', signal)
       }
       let sent: Digest | undefined
       try {
-        return await this.#upload(intention, signal, (digest) => (sent = digest))
+        const record = await this.#upload(intention, signal, (digest) => (sent = digest))
+        return { record, isSourceSeen: intention.spool === undefined && sent === undefined }
       } catch (error) {
         const isTaken = error instanceof ApiError && error.status === 409
         if (!isTaken) {
