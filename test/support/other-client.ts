@@ -68,8 +68,9 @@ export function otherClient(baseUrl: string, project: string, apiKey: string): O
     return Buffer.from(await answer.arrayBuffer())
   }
 
-  async function remove(path: string): Promise<void> {
+  async function remove(path: string, mayBeGone = false): Promise<void> {
     const answer = await call('DELETE', path)
+    if (mayBeGone && answer.status === 404) return
     if (answer.status !== 204) throw new Error(`DELETE ${path}: ${answer.status} ${await answer.text()}`)
   }
 
@@ -93,14 +94,15 @@ export function otherClient(baseUrl: string, project: string, apiKey: string): O
       const file = Buffer.from(content as Uint8Array).toString('base64')
       const document = { mimetype, filename, file_type: 'binary', file }
       let answer = await call('PUT', path, document)
-      if (answer.status === 409) {
-        await remove(path)
+      // The drive may delete and store there at the same time.
+      for (let attempt = 0; answer.status === 409 && attempt < 5; attempt++) {
+        await remove(path, true)
         answer = await call('PUT', path, document)
       }
       if (answer.status !== 201) throw new Error(`PUT ${path}: ${answer.status} ${await answer.text()}`)
       await answer.arrayBuffer()
     },
-    delete: remove,
+    delete: (path) => remove(path),
     async documents(folder) {
       const documents = new Map<string, Buffer>()
       async function walk(path: string, prefix: string): Promise<boolean> {
