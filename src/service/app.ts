@@ -7,14 +7,17 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
+import { findInexactNumber } from '../exact-numbers.ts'
 import { authenticate } from './authentication.ts'
 import type { ServiceContext } from './context.ts'
 import { diskFull, isDiskFull } from './disk-full.ts'
 import { parseQuery } from './document-path.ts'
 import { answerClientError } from './edge/client-error.ts'
 import { checkJson } from './edge/json-limits.ts'
+import { leaveHostToUs, refuseOddRequests } from './edge/odd-requests.ts'
+import { keepOrder } from './edge/request-order.ts'
 import { giveUpSlowBodies } from './edge/slow-bodies.ts'
-import { throttleAddresses } from './edge/throttle.ts'
+import { throttleAddresses, throttleJson } from './edge/throttle.ts'
 import { answerUnknownRoutes } from './edge/unknown-route.ts'
 import { registerCallLog } from './faults/call-log.ts'
 import { registerFaultHooks } from './faults/fault-hooks.ts'
@@ -38,7 +41,9 @@ const silenceMs = 10 * 60_000
 export async function createApp(context: ServiceContext, closing: AbortSignal): Promise<FastifyInstance> {
   const app = Fastify({
     // Fastify's types make TLS a type of its own; nothing here differs.
-    ...({ https: context.edge.certificate?.options ?? null } as object),
+    ...(context.edge.certificate === undefined
+      ? { http: leaveHostToUs }
+      : ({ https: { ...context.edge.certificate.options, ...leaveHostToUs } } as object)),
     genReqId: createRequestIds(),
     bodyLimit: context.limits.jsonBytes === 0 ? Number.MAX_SAFE_INTEGER : context.limits.jsonBytes,
     connectionTimeout: silenceMs,
@@ -54,6 +59,7 @@ export async function createApp(context: ServiceContext, closing: AbortSignal): 
   // Schemas of answers are for the OpenAPI document; the answers are made of typed objects.
   app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler((error: FastifyError, request, reply) => answerError(context, error, request, reply))
+  keepOrder(app, context.limits)
   observeRequests(app, context)
   context.metrics?.watch(app.server)
   app.addHook('onRequest', (_request, reply, done) => {
@@ -62,11 +68,12 @@ export async function createApp(context: ServiceContext, closing: AbortSignal): 
     done()
   })
   context.drain.register(app, isHealthUrl)
-  answerUnknownRoutes(app)
-  throttleAddresses(app, context.edge, context.limits)
   giveUpSlowBodies(app, context.limits)
+  refuseOddRequests(app)
+  throttleAddresses(app, context.edge, context.limits)
+  answerUnknownRoutes(app)
   acceptJson(app, context.limits)
-  for (const name of ['call', 'keyId', 'downloadOf']) app.decorateRequest(name, undefined)
+  for (const name of ['call', 'keyId', 'downloadOf', 'isSpooled']) app.decorateRequest(name, undefined)
   if (context.testing !== undefined) {
     registerCallLog(app, context, context.testing.calls)
     registerFaultHooks(app, context, closing)
@@ -81,6 +88,7 @@ export async function createApp(context: ServiceContext, closing: AbortSignal): 
       registerDownloads(api, context)
       await api.register(async (scope) => {
         scope.addHook('onRequest', authenticate(context))
+        throttleJson(scope, context.limits)
         registerProjects(scope)
         await registerFiles(scope, context)
         await registerTables(scope, context)
@@ -107,7 +115,20 @@ function acceptJson(app: FastifyInstance, limits: Limits): void {
       done(error as ServiceError)
       return
     }
-    void parse(request, body.toString(), done)
+    const text = body.toString()
+    const inexact = findInexactNumber(text)
+    if (inexact !== undefined) {
+      done(new ServiceError(400, `the number ${inexact} would not be kept as it is: send it as text`))
+      return
+    }
+    // The same error for what is no JSON and for names that would change what objects are.
+    void parse(request, text, (error, value) =>
+      error === null
+        ? done(null, value)
+        : done(
+            new ServiceError(400, 'the body is not JSON, or has the name __proto__ or constructor.prototype'),
+          ),
+    )
   })
 }
 

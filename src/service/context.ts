@@ -1,7 +1,7 @@
 // What every route of the service is given: one object, made once at start.
 
 import type { Log } from '../log.ts'
-import type { ContentStore } from './blobs/content-store.ts'
+import type { Contents } from './blobs/contents.ts'
 import type { Signer } from './downloads/signer.ts'
 import type { Drain } from './edge/drain.ts'
 import type { Edge } from './edge/edge.ts'
@@ -12,9 +12,8 @@ import type { KeyUse } from './key-use.ts'
 import type { OpenedKeys } from './opened-keys.ts'
 import type { Store } from './store/database.ts'
 import type { DetachedTrees } from './store/detached-trees.ts'
-import type { Commits } from './store/open-store.ts'
+import type { Commits, Tidying } from './store/open-store.ts'
 import type { Matching } from './tables/matching.ts'
-import type { Tidying } from './store/tidying.ts'
 import type { UriPolicy } from './uploads/fetch-uri.ts'
 
 export interface ServiceContext {
@@ -22,6 +21,8 @@ export interface ServiceContext {
   readonly store: Store
   /** Changes of nodes go through here, many to a commit. */
   readonly commits: Commits
+  /** False where the files of the store are not where they were. */
+  readonly isInPlace: () => boolean
   /** What keys open. */
   readonly keys: OpenedKeys
   /** Notes when keys were used. */
@@ -32,8 +33,8 @@ export interface ServiceContext {
   readonly tidying: Tidying
   /** Threads that parse and match. */
   readonly matching: Matching
-  /** The bytes, by content hash. Whoever keeps hashes in tables of their own registers with `blobs.addOwner`. */
-  readonly blobs: ContentStore
+  /** The bytes, by content hash. */
+  readonly blobs: Contents
   /** Makes and checks presigned downloads. */
   readonly signer: Signer
   readonly edge: Edge
@@ -49,7 +50,7 @@ export interface ServiceContext {
   readonly testing: Testing | undefined
   /** Which addresses `uri` uploads may reach, how much and how long. */
   readonly uriPolicy: UriPolicy
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, by the store's clock. */
   readonly now: () => number
   readonly log: Log
 }

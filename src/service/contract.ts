@@ -4,11 +4,22 @@ import type { Log } from '../log.ts'
 import type { TlsFiles } from './edge/certificate.ts'
 import type { Limits } from './limits.ts'
 import type { MetricsAddress } from './observe/metrics.ts'
+import type { S3Address } from './blobs/s3/address.ts'
 import type { KeyScope } from './store/keys.ts'
+import type { PostgresAddress } from './store/postgres/address.ts'
 
 export interface ServiceOptions {
-  /** Everything durable lives here: database, blobs, signing secret. Locked: one service per folder. */
-  readonly dataDir: string
+  /**
+   * Everything durable lives here: database, blobs, signing secret. Locked: one service per folder. With `database` it holds
+   * larger contents only, and is shared by all nodes; absent where those are in a bucket.
+   */
+  readonly dataDir?: string
+  /** PostgreSQL, shared by all nodes; a database of its own in `dataDir` where absent. */
+  readonly database?: PostgresAddress
+  /** With `database`: S3, for contents above 32 KiB; `dataDir` where absent. */
+  readonly blobs?: S3Address
+  /** With `database`: how long content that nothing refers to is kept, in milliseconds; a day where absent. */
+  readonly graceMs?: number
   readonly host?: string
   /** 0 = any free port. */
   readonly port?: number

@@ -9,12 +9,14 @@ const databases = ['service.db', 'service.lock']
 const ownNames = /^(?:service\..*|download-secret(?:\.new)?|blobs|lost\+found)$/
 
 /** Throws a StartError, with nothing changed, when the folder cannot be a service's. */
-export async function prepareDataDir(dataDir: string): Promise<void> {
+export async function prepareDataDir(dataDir: string, isForContents = false): Promise<void> {
   await makeFolder(dataDir)
   const names = await readdir(dataDir).catch((error: unknown) => {
     throw new StartError(`${dataDir} cannot be read (${codeOf(error)})`, { cause: error })
   })
   const foreign = names.filter((name) => !ownNames.test(name))
+  if (isForContents && names.includes('service.db'))
+    throw new StartError(`${dataDir} holds a database of its own: choose another folder for contents`)
   if (!names.includes('service.db') && foreign.length > 0) {
     const some = foreign.slice(0, 3).join(', ') + (foreign.length > 3 ? ', …' : '')
     throw new StartError(
@@ -26,7 +28,8 @@ export async function prepareDataDir(dataDir: string): Promise<void> {
     for (const name of names.filter((known) => ownNames.test(known) && known !== 'lost+found'))
       await makePrivate(join(dataDir, name), name === 'blobs' ? 0o700 : 0o600)
     // The other files of a database take their mode from it.
-    for (const name of databases) await (await open(join(dataDir, name), 'a', 0o600)).close()
+    if (!isForContents)
+      for (const name of databases) await (await open(join(dataDir, name), 'a', 0o600)).close()
   } catch (error) {
     throw new StartError(
       `${dataDir} cannot be used (${codeOf(error)}): it has to belong to who runs the service`,

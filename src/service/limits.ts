@@ -18,11 +18,14 @@ export interface Limits {
   readonly jsonBytes: number
   /** Objects and arrays within each other. */
   readonly jsonDepth: number
-  /** Values in a body of JSON. */
+  /** Values in a body of JSON, and names in one object of it. */
   readonly jsonValues: number
+  readonly jsonNames: number
   /** A body has to bring so many bytes a second, on the average of `bodyPeriodMs`. */
   readonly bodyBytesPerSecond: number
   readonly bodyPeriodMs: number
+  /** Requests that came together on one connection and are not answered yet. */
+  readonly requestsPerConnection: number
   readonly connections: number
   /** These two do not concern addresses of this machine: that is where proxies are. */
   readonly connectionsPerAddress: number
@@ -31,6 +34,8 @@ export interface Limits {
   readonly requestsPerSecondPerKey: number
   /** Requests of one key at the same time. */
   readonly requestsUnderWayPerKey: number
+  /** Bytes of their bodies of JSON; what is made of them may take twenty times the memory. */
+  readonly jsonBytesUnderWayPerKey: number
 }
 
 export const defaultLimits: Limits = {
@@ -43,14 +48,17 @@ export const defaultLimits: Limits = {
   parts: 1_000,
   jsonBytes: 4 * 1024 * 1024,
   jsonDepth: 64,
-  jsonValues: 2_000_000,
+  jsonValues: 400_000,
+  jsonNames: 10_000,
   bodyBytesPerSecond: 256,
   bodyPeriodMs: 60_000,
+  requestsPerConnection: 100,
   connections: 10_000,
   connectionsPerAddress: 1_000,
   requestsPerSecondPerAddress: 5_000,
   requestsPerSecondPerKey: 5_000,
   requestsUnderWayPerKey: 1_000,
+  jsonBytesUnderWayPerKey: 64 * 1024 * 1024,
 }
 
 /** True when there is such a limit and `amount` is beyond it. */

@@ -1,36 +1,30 @@
 // From options to a listening service, and back: what is opened here in order is closed in reverse.
 
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import type { Server as TlsServer } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import { silentLog } from '../log.ts'
 import { listenForAdmin } from './admin/socket.ts'
 import { createApp } from './app.ts'
-import { ContentStore } from './blobs/content-store.ts'
-import { openDiskBackend } from './blobs/disk.ts'
 import type { ServiceContext } from './context.ts'
 import { prepareDataDir } from './data-dir.ts'
 import { Drain } from './edge/drain.ts'
 import { type Edge, openEdge } from './edge/edge.ts'
 import type { AnnouncedProject, Service, ServiceOptions } from './contract.ts'
-import { loadSecret } from './downloads/secret.ts'
 import { createSigner } from './downloads/signer.ts'
 import { Testing } from './faults/testing.ts'
 import { KeyUse } from './key-use.ts'
 import { OpenedKeys } from './opened-keys.ts'
 import type { MetricsListener } from './observe/metrics.ts'
 import type { Store } from './store/database.ts'
-import { findUsedBlobs } from './store/nodes.ts'
-import { defaultLimits } from './limits.ts'
-import { StartError } from './start-error.ts'
+import { type Limits, defaultLimits } from './limits.ts'
+import { listenErrorOf, StartError } from './start-error.ts'
 import { DetachedTrees } from './store/detached-trees.ts'
-import { openStore } from './store/open-store.ts'
+import { type OpenedStore, type StorePlace, openStore } from './store/open-store.ts'
 import { Matching } from './tables/matching.ts'
 import { createKey } from './store/keys.ts'
 import { ensureProject, findProject, listProjects } from './store/projects.ts'
 import { lockDataDir } from './store/service-lock.ts'
-import { Tidying } from './store/tidying.ts'
 import { defaultUriPolicy } from './uploads/fetch-uri.ts'
 
 const urlLifetimeMs = 15 * 60_000
@@ -40,7 +34,7 @@ const graceMs = 1_000
 
 /** Starts the service over `options.dataDir`. Throws a StartError when another one uses that folder, the system's error when the address is taken. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { dataDir, host = '127.0.0.1' } = options
+  const { host = '127.0.0.1' } = options
   const edge = openEdge(options)
   const closing = new AbortController()
   /** Run last to first. */
@@ -50,14 +44,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     for (const close of closers.splice(0).reverse()) await close()
   }
   try {
-    await prepareDataDir(dataDir)
-    closers.push(lockDataDir(dataDir))
-    const context = await openContext(options, edge)
-    closers.push(() => context.store.destroy())
+    const place = placeOf(options)
+    if (place.dataDir !== undefined) await prepareDataDir(place.dataDir, place.database !== undefined)
+    if (place.database === undefined) closers.push(lockDataDir(place.dataDir))
+    const opened = await openStore(place, options.log)
+    closers.push(() => opened.close())
+    const context = await openContext(options, edge, place, opened)
     closers.push(() => context.matching.close())
     closers.push(() => context.blobs.settled())
     closers.push(() => context.keyUse.settled())
-    closers.push(await listenForAdmin(context, dataDir))
+    if (place.database === undefined) closers.push(await listenForAdmin(context, place.dataDir))
     closers.push(() => context.detachedTrees.stop())
     closers.push(() => context.tidying.stop())
     const projects = await announceProjects(context.store, options.projects ?? [], context.now())
@@ -65,8 +61,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     closers.push(() => metrics?.close())
     const app = await createApp(context, closing.signal)
     closers.push(() => closeApp(app, context, options.drainMs ?? drainMs))
-    await app.listen({ host, port: options.port ?? 0 })
+    await app.listen({ host, port: options.port ?? 0 }).catch((error: unknown) => {
+      throw listenErrorOf(error, host, options.port ?? 0)
+    })
     context.detachedTrees.clear()
+    if (opened.isShared) closers.push(everyMinute(() => context.detachedTrees.clear()))
     context.tidying.ask()
     const sweep = context.blobs
       .sweep(closing.signal)
@@ -81,7 +80,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const { address, port } = app.server.address() as AddressInfo
     const baseUrl = `${certificate === undefined ? 'http' : 'https'}://${reachable(address)}:${port}/api`
     context.log.info(
-      { baseUrl, dataDir, projects: projects.map((project) => project.name) },
+      { baseUrl, dataDir: options.dataDir, projects: projects.map((project) => project.name) },
       'the service is listening',
     )
     return {
@@ -110,14 +109,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-async function openContext(options: ServiceOptions, edge: Edge): Promise<ServiceContext> {
+async function openContext(
+  options: ServiceOptions,
+  edge: Edge,
+  place: StorePlace,
+  opened: OpenedStore,
+): Promise<ServiceContext> {
   const { dataDir, log = silentLog } = options
-  const secret = await loadSecret(join(dataDir, 'download-secret'))
-  const backend = await openDiskBackend(join(dataDir, 'blobs'))
-  const { store, commits } = await openStore(dataDir)
+  const { store, commits, now } = opened
   const drain = new Drain()
-  const blobs = new ContentStore(backend, store, commits, log)
-  blobs.addOwner((sha256s) => findUsedBlobs(store, sha256s))
+  const blobs = await opened.openContents(log)
   const detachedTrees = new DetachedTrees(commits, blobs, log)
   const settled = async (): Promise<void> => {
     await detachedTrees.settled()
@@ -126,27 +127,48 @@ async function openContext(options: ServiceOptions, edge: Edge): Promise<Service
   return {
     store,
     commits,
-    matching: new Matching(dataDir, log),
+    isInPlace: () => opened.isInPlace?.() ?? true,
+    matching: new Matching(place, log),
     detachedTrees,
-    tidying: new Tidying(store, settled, log),
+    tidying: opened.tidying(settled, log),
     keys: new OpenedKeys(store, () => commits.otherChanges),
     keyUse: new KeyUse(store, log),
     blobs,
-    signer: createSigner(secret, options.urlLifetimeMs ?? urlLifetimeMs),
+    signer: createSigner(await opened.linkSecrets(), options.urlLifetimeMs ?? urlLifetimeMs),
     edge,
-    limits: { ...defaultLimits, ...options.limits },
+    limits: limitsOf(options, opened),
     drain,
     metrics:
       options.metrics === undefined
         ? undefined
-        : (await import('./observe/metrics.ts')).createMetrics(dataDir, drain, store),
+        : (await import('./observe/metrics.ts')).createMetrics(dataDir, drain, opened),
     access: options.accessLog ?? log,
     audit: options.auditLog ?? log,
     testing: options.faults === true ? new Testing() : undefined,
     uriPolicy: { ...defaultUriPolicy, allowPrivate: options.allowPrivateUris ?? false },
-    now: Date.now,
+    now,
     log,
   }
+}
+
+function placeOf({ dataDir, database, blobs, graceMs }: ServiceOptions): StorePlace {
+  if (database !== undefined) return { database, dataDir, blobs, graceMs }
+  if (blobs !== undefined) throw new StartError('contents in a bucket need a database that nodes share')
+  if (dataDir === undefined)
+    throw new StartError('the service needs a data folder, or a database and a bucket')
+  return { dataDir }
+}
+
+/** The store may have a limit of its own, beyond which there is no `none`. */
+function limitsOf({ limits }: ServiceOptions, { maxPathBytes }: OpenedStore): Limits {
+  const wanted = { ...defaultLimits, ...limits }
+  const bounds = [wanted.pathBytes, maxPathBytes].filter((bytes) => bytes !== 0)
+  return { ...wanted, pathBytes: bounds.length === 0 ? 0 : Math.min(...bounds) }
+}
+
+function everyMinute(work: () => void): () => void {
+  const timer = setInterval(work, 60_000).unref()
+  return () => clearInterval(timer)
 }
 
 function testingOf({ testing }: ServiceContext): Testing {

@@ -60,6 +60,36 @@ describe('an answer', () => {
     expect(answer).toContain('"errorMessage":"the headers')
   })
 
+  test.each([
+    ['no Host', 400, 'GET /api/health HTTP/1.1\r\n', 'one Host header, not 0'],
+    ['two of them', 400, 'GET /api/health HTTP/1.1\r\nHost: a\r\nHost: b\r\n', 'one Host header, not 2'],
+    ['a method for proxies', 405, 'CONNECT inside:80 HTTP/1.1\r\nHost: x\r\n', 'CONNECT is for proxies'],
+    [
+      'an expectation of its own',
+      417,
+      'GET /api/health HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\n',
+      '100-continue',
+    ],
+    [
+      'a body in another form',
+      415,
+      'PUT /api/x HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\n',
+      'encoded with gzip',
+    ],
+  ])('to %s is an Error body with status %i', async (_, status, head, words) => {
+    const [headers, body] = (await rawAnswer(`${head}Connection: close\r\n\r\n`)).split('\r\n\r\n')
+    expect(headers).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+    expect(body).toContain('{"errorMessage":"')
+    expect(body).toContain(words)
+  })
+
+  test('looks at the length of the body, however many headers are in front of it', async () => {
+    const many = 'a:b\r\n'.repeat(2_500)
+    const head = `POST /api/projects/acme/tables HTTP/1.1\r\nHost: x\r\nX-API-Key: ${service.key}\r\n`
+    const rest = `Content-Type: application/json\r\nConnection: close\r\nContent-Length: ${2 ** 30}\r\n\r\n`
+    expect(await rawAnswer(head + many + rest)).toMatch(/^HTTP\/1\.1 413 /)
+  })
+
   test('to what is no HTTP is 400', async () => {
     expect(await rawAnswer('hello\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[^]*"errorMessage"/)
   })

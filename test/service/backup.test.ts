@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { appendFile, mkdtemp, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { makeBackup } from '../../src/service/backup/make-backup.ts'
 import { restoreBackup } from '../../src/service/backup/restore-backup.ts'
 import { startService } from '../../src/service/index.ts'
+import { run } from '../support/run.ts'
 import { type CompiledCommand, compileCommand } from './compiled-command.ts'
 import { documentOf, files } from './support.ts'
 
@@ -100,7 +101,7 @@ async function killedAtContent(source: string, partial: string, ...args: string[
   await promisify(execFile)('mkfifo', [content!])
   const child = spawn(process.execPath, [join(command.folder, 'dist/cli/main.js'), ...args])
   const ended = once(child, 'close')
-  await expect.poll(() => filesIn(partial), { timeout: 20_000 }).not.toEqual([])
+  await expect.poll(() => filesIn(partial)).not.toEqual([])
   child.kill('SIGKILL')
   await ended
   await rename(`${content}.aside`, content!)
@@ -132,6 +133,36 @@ describe('a backup', () => {
     expect((await filesIn(backup)).filter((file) => file.includes('/blobs/'))).toHaveLength(manifest.contents)
   })
 
+  test.skipIf(process.getuid?.() !== 0).each([
+    ['contents', '3m', 1_000_000],
+    ['the database', '300k', 20_000],
+  ])(
+    'without room for %s says so, as restoring it does, and is made when there is',
+    async (_, size, bytes) => {
+      const service = await startService({ dataDir, projects: ['acme'] })
+      const served = { baseUrl: service.baseUrl, key: service.projects[0]!.apiKey! }
+      for (let at = 0; at < 20; at++) await put(served, `/${at}.txt`, randomBytes(bytes))
+      const full = join(folder, 'full')
+      await mkdir(full)
+      await run('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', full])
+      const noRoom = {
+        name: 'BackupError',
+        message: expect.stringContaining(`there is no room for ${full}/`),
+      }
+      try {
+        await expect(makeBackup(dataDir, join(full, 'backup'))).rejects.toMatchObject(noRoom)
+        await makeBackup(dataDir, backup)
+        await expect(restoreBackup(backup, join(full, 'data'))).rejects.toMatchObject(noRoom)
+        expect((await readdir(full)).sort()).toEqual(['backup.partial', 'data.partial'])
+        await run('mount', ['-o', 'remount,size=100m', full])
+        expect((await makeBackup(dataDir, join(full, 'backup'))).documents).toBe(20)
+      } finally {
+        await service.close()
+        await run('umount', ['-l', full])
+      }
+    },
+  )
+
   test('that is killed leaves nothing under its name, and is made again', async () => {
     const service = await startService({ dataDir, projects: ['acme'] })
     const served = { baseUrl: service.baseUrl, key: service.projects[0]!.apiKey! }
@@ -141,7 +172,7 @@ describe('a backup', () => {
     expect(await readdir(folder)).not.toContain('backup')
     await expect(restoreBackup(`${backup}.partial`, join(folder, 'again'))).rejects.toThrow('no whole backup')
     const { stdout } = await command.run('backup', backup, '--data', dataDir)
-    expect(stdout).toContain('16 documents in 1 projects')
+    expect(stdout).toContain('16 documents in 1 project')
     expect(await readdir(folder)).not.toContain('backup.partial')
     expect(await restored(served.key)).toEqual(stored)
   })

@@ -1,11 +1,23 @@
 // The data folder: whose it may be, who may read it, and what remains in it.
 
-import { chmod, mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { StartError, startService } from '../../src/service/index.ts'
-import { startTestService } from './support.ts'
+import { isOnPostgres } from '../support/store.ts'
+import { type TestService, errorOf, startTestService } from './support.ts'
 
 let folder: string
 beforeEach(async () => {
@@ -37,7 +49,7 @@ describe('what is deleted', () => {
     await service.put('/folder/recipe-of-large.txt', marker.repeat(10_000))
     expect(await holders()).not.toEqual([])
     await service.delete('/folder')
-    await expect.poll(holders, { timeout: 20_000 }).toEqual([])
+    await expect.poll(holders).toEqual([])
     await service.close()
   })
 
@@ -50,9 +62,51 @@ describe('what is deleted', () => {
     for (let at = 0; at < 100; at++) await service.put(`/many/${at}.txt`, String(at).padEnd(30_000))
     expect(Math.max(...(await sizes()))).toBeGreaterThan(2_000_000)
     await service.delete('/many')
-    await expect
-      .poll(sizes, { timeout: 20_000 })
-      .toEqual([expect.toSatisfy((size: number) => size < 1_000_000), 0])
+    await expect.poll(sizes).toEqual([expect.toSatisfy((size: number) => size < 1_000_000), 0])
+    await service.close()
+  })
+})
+
+describe.skipIf(isOnPostgres)('the data folder of a running service', () => {
+  const moved = async (dataDir: string, change: () => Promise<unknown>): Promise<TestService> => {
+    const service = await startTestService({ dataDir })
+    expect((await service.put('/before.txt', 'x')).status).toBe(201)
+    await change()
+    return service
+  }
+  const statusesOf = async (service: TestService): Promise<number[]> => [
+    (await service.put('/after.txt', 'x')).status,
+    (await service.delete('/before.txt')).status,
+    (await service.call('GET', '/ready')).status,
+  ]
+
+  test('that is moved away: nothing is acknowledged until it is back', async () => {
+    const dataDir = join(folder, 'data')
+    const service = await moved(dataDir, () => rename(dataDir, join(folder, 'elsewhere')))
+    expect(await statusesOf(service)).toEqual([503, 503, 503])
+    expect(await errorOf(await service.put('/after.txt', 'x'))).toEqual({
+      status: 503,
+      message: 'service.db is not where it was: nothing is kept until it is',
+    })
+    await rename(join(folder, 'elsewhere'), dataDir)
+    expect(await statusesOf(service)).toEqual([201, 204, 200])
+    await service.close()
+  })
+
+  test('that is removed, and another put in its place: nothing is acknowledged', async () => {
+    const dataDir = join(folder, 'data')
+    const service = await moved(dataDir, () => rm(dataDir, { recursive: true }))
+    expect(await statusesOf(service)).toEqual([503, 503, 503])
+    await mkdir(dataDir)
+    await writeFile(join(dataDir, 'service.db'), '')
+    expect(await statusesOf(service)).toEqual([503, 503, 503])
+    await service.close()
+  })
+
+  test('whose lock is removed: another service may have it now', async () => {
+    const dataDir = join(folder, 'data')
+    const service = await moved(dataDir, () => rm(join(dataDir, 'service.lock')))
+    expect(await statusesOf(service)).toEqual([503, 503, 503])
     await service.close()
   })
 })

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Log } from '../../src/log.ts'
 import { type ServiceOptions, startService } from '../../src/service/index.ts'
+import { isOnPostgres, storeOf } from '../support/store.ts'
 import { type TestService, errorOf, files, startTestService } from './support.ts'
 
 let service: TestService
@@ -62,7 +63,7 @@ describe('a balancer', () => {
     upload.finish()
     await closed
     await expect.poll(upload.answer).toContain('HTTP/1.1 201 Created')
-    const again = await startService({ dataDir: service.dataDir })
+    const again = await startService(await storeOf(service.dataDir))
     const key = await again.createKey('acme')
     const found = await fetch(`${again.baseUrl}${files('/last.txt')}`, { headers: { 'x-api-key': key } })
     expect(found.status).toBe(200)
@@ -222,7 +223,7 @@ describe('metrics', () => {
     for (const name of [
       'docmount_bytes_total{project="acme",direction="sent"}',
       'docmount_connections',
-      'docmount_database_bytes{file="service.db"}',
+      `docmount_database_bytes{file="${isOnPostgres ? 'postgres' : 'service.db'}"}`,
       'docmount_disk_bytes{kind="free"}',
       'nodejs_eventloop_lag_p99_seconds',
       'process_resident_memory_bytes',

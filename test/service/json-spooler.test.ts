@@ -8,7 +8,7 @@ import { ContentStore } from '../../src/service/blobs/content-store.ts'
 import { openDiskBackend } from '../../src/service/blobs/disk.ts'
 import { defaultLimits } from '../../src/service/limits.ts'
 import type { Store } from '../../src/service/store/database.ts'
-import { openStore } from '../../src/service/store/open-store.ts'
+import { openEmbedded } from '../../src/service/store/open-embedded.ts'
 import { JsonSpooler } from '../../src/service/uploads/json-spooler.ts'
 import { Staging } from '../../src/service/uploads/staging.ts'
 
@@ -18,7 +18,7 @@ let blobs: ContentStore
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'docmount-spooler-'))
-  const opened = await openStore(folder)
+  const opened = await openEmbedded(folder)
   store = opened.store
   blobs = new ContentStore(await openDiskBackend(join(folder, 'blobs')), store, opened.commits, silentLog)
 })

@@ -12,6 +12,8 @@ import { kyselyOver } from '../../src/service/store/dialect-local.ts'
 import { migrate } from '../../src/service/store/migrate.ts'
 import { migrations } from '../../src/service/store/migrations.ts'
 import { writerPragmas } from '../../src/service/store/pragmas.ts'
+import { ask } from '../support/postgres.ts'
+import { isOnPostgres, storeOf } from '../support/store.ts'
 import { type TestService, documentOf, files, startTestService } from './support.ts'
 
 let service: TestService
@@ -23,7 +25,7 @@ afterEach(() => service.close())
 
 async function administer<Result>(work: (admin: Admin) => Promise<Result>): Promise<Result> {
   let result: Result | undefined
-  await withAdmin(service.dataDir, async (admin) => {
+  await withAdmin(await storeOf(service.dataDir), async (admin) => {
     result = await work(admin)
   })
   return result as Result
@@ -80,17 +82,24 @@ describe('a key', () => {
     for (const project of ['acme', 'other'])
       expect(await statusOf(key, 'GET', `/projects/${project}/files`)).toBe(200)
     await administer((admin) => admin.revokeKeys('acme', []))
-    expect(await statusOf(key, 'GET', '/projects/acme/files')).toBe(401)
+    // Through the database, another node is told within a second.
+    const acme = (): Promise<number> => statusOf(key, 'GET', '/projects/acme/files')
+    if (isOnPostgres) await expect.poll(acme).toBe(401)
+    expect(await acme()).toBe(401)
     expect(await statusOf(key, 'GET', '/projects/other/files')).toBe(200)
   })
 
   test('opens nothing from its expiry on', async () => {
     const key = await keyFor({ projects: ['acme'], expiresAt: Date.now() + 86_400_000 })
     expect(await statusOf(key, 'GET', files('/'))).toBe(200)
-    // The first use of the key is noted meanwhile: whoever writes too waits for that.
-    const database = new Libsql(join(service.dataDir, 'service.db'), { timeout: 30_000 })
-    database.prepare('update api_keys set expires_at = ? where expires_at is not null').run([Date.now()])
-    database.close()
+    const change = `update api_keys set expires_at = ${Date.now()} where expires_at is not null`
+    const { database: shared } = await storeOf(service.dataDir)
+    if (shared === undefined) {
+      // The first use of the key is noted meanwhile: whoever writes too waits for that.
+      const database = new Libsql(join(service.dataDir, 'service.db'), { timeout: 30_000 })
+      database.exec(change)
+      database.close()
+    } else await ask(shared, change)
     // The service does not hear of it: what it knows of a key it asks for again within a second.
     await expect.poll(() => statusOf(key, 'GET', files('/'))).toBe(401)
   })
@@ -104,7 +113,9 @@ describe('a key', () => {
       expect(await statusOf(key, 'GET', files('/b.txt'))).toBe(403)
     }
     await administer((admin) => admin.rotateKey(next.id, 0))
-    expect(await statusOf(next.key, 'GET', files('/'))).toBe(401)
+    const withNext = (): Promise<number> => statusOf(next.key, 'GET', files('/'))
+    if (isOnPostgres) await expect.poll(withNext).toBe(401)
+    expect(await withNext()).toBe(401)
     expect(await statusOf(old.key, 'GET', files('/'))).toBe(200)
     const listed = await administer((admin) => admin.listKeys('acme'))
     expect(listed.filter(({ name }) => name === 'scanner')).toHaveLength(3)
@@ -112,7 +123,8 @@ describe('a key', () => {
   })
 
   test('tells when it was last used', async () => {
-    const before = Date.now()
+    // Where nodes share a clock, this process knows it to some milliseconds.
+    const before = Date.now() - 1_000
     const { id, key } = await administer((admin) => admin.createKey({ projects: ['acme'] }))
     const lastUse = async (): Promise<number | null | undefined> =>
       (await administer((admin) => admin.listKeys())).find((one) => one.id === id)?.last_used_at
@@ -121,7 +133,7 @@ describe('a key', () => {
     await expect.poll(lastUse).toBeGreaterThanOrEqual(before)
   })
 
-  test('of a store of the version before opens what it opened', async () => {
+  test.skipIf(isOnPostgres)('of a store of the version before opens what it opened', async () => {
     const dataDir = join(service.dataDir, 'before')
     await mkdir(dataDir)
     const store = kyselyOver(new Connection(join(dataDir, 'service.db'), { pragmas: writerPragmas }))
@@ -139,13 +151,16 @@ describe('a key', () => {
 })
 
 describe('administration', () => {
-  test('goes through a socket in the data folder that only its owner may open', async () => {
-    const { mode } = await stat(join(service.dataDir, 'service.sock'))
-    expect(mode & 0o777).toBe(0o600)
-    expect((await stat(service.dataDir)).mode & 0o777).toBe(0o700)
-    await service.service.close()
-    expect(await readdir(service.dataDir)).not.toContain('service.sock')
-  })
+  test.skipIf(isOnPostgres)(
+    'goes through a socket in the data folder that only its owner may open',
+    async () => {
+      const { mode } = await stat(join(service.dataDir, 'service.sock'))
+      expect(mode & 0o777).toBe(0o600)
+      expect((await stat(service.dataDir)).mode & 0o777).toBe(0o700)
+      await service.service.close()
+      expect(await readdir(service.dataDir)).not.toContain('service.sock')
+    },
+  )
 
   test('says what is wrong in one sentence', async () => {
     const refused = (work: (admin: Admin) => Promise<unknown>): Promise<unknown> =>
@@ -153,6 +168,13 @@ describe('administration', () => {
     await refused((admin) => admin.createKey({ projects: ['nobody'] }))
     await refused((admin) => admin.createKey({ projects: ['acme'], path: '/a/../b' }))
     await refused((admin) => admin.createKey({ projects: ['acme'], expiresAt: 1 }))
+    // A variable that is not set, a time no list could show, what a terminal would carry out.
+    await refused((admin) => admin.createKey({ projects: ['acme'], path: '' }))
+    await refused((admin) => admin.createKey({ projects: ['acme'], expiresAt: 8.64e18 }))
+    await refused((admin) => admin.createKey({ projects: ['acme'], name: '\x1b[2J' }))
+    await refused((admin) => admin.createKey({ projects: ['acme'], name: 'n'.repeat(256) }))
+    const [known] = await administer((admin) => admin.listKeys('acme'))
+    await refused((admin) => admin.rotateKey(known!.id, 8.64e18))
     await refused((admin) => admin.rotateKey('none', 0))
     await refused((admin) => admin.createProject('acme'))
     await refused((admin) => admin.createProject('a/b'))
@@ -182,6 +204,8 @@ describe('administration', () => {
     const again = await administer((admin) => admin.createProject('doomed'))
     expect(await statusOf(again.key, 'GET', '/projects/doomed/files?path=/a.txt')).toBe(404)
     await service.service.close()
+    // What nodes share is swept later: `postgres/sweep.test.ts`.
+    if (isOnPostgres) return
     const blobs = await readdir(join(service.dataDir, 'blobs'), { recursive: true, withFileTypes: true })
     expect(blobs.filter((entry) => entry.isFile())).toHaveLength(1)
   })

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { NodeRow, Store } from '../../src/service/store/database.ts'
 import { findById, findByPath, listChildren } from '../../src/service/store/nodes.ts'
-import { type Commits, openStore } from '../../src/service/store/open-store.ts'
+import { openEmbedded } from '../../src/service/store/open-embedded.ts'
+import type { Commits } from '../../src/service/store/open-store.ts'
 import { ensureProject } from '../../src/service/store/projects.ts'
 import { startTestService } from './support.ts'
 
@@ -17,7 +18,7 @@ let projectId: string
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'docmount-deletes-'))
-  ;({ store, commits } = await openStore(folder))
+  ;({ store, commits } = await openEmbedded(folder))
   projectId = (await ensureProject(store, 'acme', 0)).project.id
 })
 afterEach(async () => {
@@ -105,6 +106,6 @@ test('what a stop left uncleared is cleared after the next start', async () => {
   await remove('/a')
   const service = await startTestService({ dataDir: folder })
   const rest = store.selectFrom('nodes').select((of) => of.fn.countAll<number>().as('count'))
-  await expect.poll(async () => (await rest.executeTakeFirst())?.count, { timeout: 20_000 }).toBe(1)
+  await expect.poll(async () => (await rest.executeTakeFirst())?.count).toBe(1)
   await service.service.close()
 })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silentLog } from '../../src/log.ts'
-import { openStore } from '../../src/service/store/open-store.ts'
+import { openEmbedded } from '../../src/service/store/open-embedded.ts'
 import { Matching } from '../../src/service/tables/matching.ts'
 import { type TestService, errorOf, startTestService } from './support.ts'
 
@@ -79,6 +79,16 @@ test.each([
   ])
 })
 
+test('a document with a value nested too deeply is refused with a sentence', async () => {
+  const id = await create('deep', [{ code: 'A-1' }])
+  const deep = `[{"code":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}]`
+  const document = await store('deep.json', deep, 'application/json')
+  expect(await errorOf(await post(`/${id}/reconcile`, { files: [{ id: document }] }))).toEqual({
+    status: 413,
+    message: 'a value is nested too deeply to be compared',
+  })
+})
+
 test('a document named ten times is read once', async () => {
   const id = await create('once', [{ code: 'A-1' }])
   const document = await store('once.csv', 'code\nA-1\n', 'text/csv')
@@ -87,13 +97,29 @@ test('a document named ten times is read once', async () => {
   expect(answer.data).toEqual({ 'once.csv': [{ code: 'A-1' }] })
 })
 
+test('an answer that one long value would make endless is refused, and nobody is held up', async () => {
+  const id = await create('long', [{ code: 'ABC123456', notes: 'y'.repeat(3_500_000) }])
+  const data = (lists: number): object =>
+    Object.fromEntries(
+      Array.from({ length: lists }, (_, at) => [`list ${at}`, [{ code: 'ABC123456', notes: '' }]]),
+    )
+  expect(await errorOf(await post(`/${id}/reconcile`, { data: data(1_000) }))).toEqual({
+    status: 413,
+    message: 'the answer would have more than 16 MiB: send several smaller ones',
+  })
+  const answer = (await (await post(`/${id}/reconcile`, { data: data(2) })).json()) as {
+    data: Record<string, { notes: string }[]>
+  }
+  expect(answer.data['list 1']?.[0]?.notes).toHaveLength(3_500_000)
+})
+
 describe('a run that would take too much', () => {
   let folder: string
   let close: () => Promise<void>
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'docmount-runs-'))
-    const { store } = await openStore(folder)
+    const { store } = await openEmbedded(folder)
     close = () => store.destroy()
   })
   afterAll(async () => {
@@ -101,19 +127,38 @@ describe('a run that would take too much', () => {
     await rm(folder, { recursive: true })
   })
 
-  const task = (data: Record<string, unknown>) => ({ tableId: 'none', assetCount: 0, data, documents: [] })
+  const task = (data: Record<string, unknown>) => ({ tableId: 'none', assetCount: 0, data })
 
   test('memory is refused, and the next one runs', async () => {
-    const matching = new Matching(folder, silentLog, { megabytes: 32 })
+    const matching = new Matching({ dataDir: folder }, silentLog, { megabytes: 32 })
     const bytes = Buffer.from(`[${'{"a":{"b":[1,2,3,{}]}},'.repeat(500_000)}{}]`)
-    const large = { ...task({}), documents: [{ name: 'large.json', format: 'json' as const, bytes }] }
-    await expect(matching.run(large)).rejects.toMatchObject({ statusCode: 413 })
+    const load = async () => [{ name: 'large.json', format: 'json' as const, bytes }]
+    await expect(matching.run(task({}), load)).rejects.toMatchObject({ statusCode: 413 })
     expect(await matching.run(task({ a: 1 }))).toMatchObject({ kind: 'done' })
     await matching.close()
   })
 
+  test('memory by being many loads its documents in turn, and too many are refused', async () => {
+    const matching = new Matching({ dataDir: folder }, silentLog)
+    const loaded = { now: 0, most: 0 }
+    const load = async () => {
+      loaded.most = Math.max(loaded.most, ++loaded.now)
+      return []
+    }
+    const runs = Array.from({ length: 80 }, () =>
+      matching.run(task({ a: 1 }), load).then(
+        () => loaded.now-- && 'done',
+        (error: { statusCode?: number }) => error.statusCode,
+      ),
+    )
+    const outcomes = new Set(await Promise.all(runs))
+    expect(outcomes).toEqual(new Set(['done', 503]))
+    expect(loaded.most).toBeLessThanOrEqual(4)
+    await matching.close()
+  })
+
   test('time is refused', async () => {
-    const matching = new Matching(folder, silentLog, { runMs: 1 })
+    const matching = new Matching({ dataDir: folder }, silentLog, { runMs: 1 })
     await expect(matching.run(task({ a: 1 }))).rejects.toMatchObject({ statusCode: 413 })
     await matching.close()
   })

@@ -1,12 +1,15 @@
 // What anybody may ask of the service: each limit has a default, can be set, and says what it is.
 
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { readdir } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { type Socket, connect } from 'node:net'
-import { networkInterfaces } from 'node:os'
+import { networkInterfaces, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Limits, defaultLimits } from '../../src/service/index.ts'
 import { TokenBuckets } from '../../src/service/edge/token-buckets.ts'
+import { isOnPostgres } from '../support/store.ts'
 import { type TestService, documentOf, errorOf, files, startTestService } from './support.ts'
 
 let service: TestService
@@ -25,17 +28,21 @@ const put = (path: string, body: unknown): Promise<Response> =>
 const post = (path: string, body: string): Promise<Response> =>
   service.call('POST', `/projects/acme/tables${path}`, { body, headers: json })
 
+/** The longest path (bytes): what an index of the store can hold. */
+const pathBytes = isOnPostgres ? 2_560 : 4_096
+/** A path of so many bytes, of names as long as they may be. */
+function longPath(bytes: number): string {
+  const names = `/${'n'.repeat(254)}`.repeat(Math.floor(bytes / 255))
+  return names + '/x'.padEnd(bytes - names.length, 'x')
+}
+
 describe('a path', () => {
   test.each([
     ['a name of 256 bytes', `/${'n'.repeat(256)}`, 'a name in the path has more than 255 bytes'],
     ['a name of 128 letters of two bytes', `/${'ü'.repeat(128)}.txt`, '255 bytes'],
-    [
-      '4,097 bytes',
-      `/${'d/'.repeat(20)}${`${'n'.repeat(254)}/`.repeat(16)}x`,
-      'the path has more than 4096 bytes',
-    ],
+    ['one byte too many', longPath(pathBytes + 1), `the path has more than ${pathBytes} bytes`],
     ['65 names', `${'/d'.repeat(64)}/x.txt`, 'the path is more than 64 names deep'],
-    ['3,300 names', `${'/d'.repeat(3300)}/x.txt`, '4096 bytes'],
+    ['3,300 names', `${'/d'.repeat(3300)}/x.txt`, `${pathBytes} bytes`],
   ])('of %s is refused, and nothing is made', async (_, path, words) => {
     await start()
     expect(await errorOf(await service.put(path, 'x'))).toEqual({
@@ -47,11 +54,7 @@ describe('a path', () => {
 
   test('of the longest name, the longest path and the deepest folder is taken', async () => {
     await start()
-    for (const path of [
-      `/${'n'.repeat(255)}`,
-      `${'/d'.repeat(63)}/x.txt`,
-      `/${`${'n'.repeat(254)}/`.repeat(16)}${'x'.repeat(15)}`,
-    ])
+    for (const path of [`/${'n'.repeat(255)}`, `${'/d'.repeat(63)}/x.txt`, longPath(pathBytes)])
       expect([path.length, (await service.put(path, 'x')).status]).toEqual([path.length, 201])
   })
 
@@ -86,6 +89,20 @@ describe('a body', () => {
       status: 413,
       message: 'the body holds more than 1000 values: send it in several',
     })
+  })
+
+  test('of JSON with too many names in one object is refused, however deep it is', async () => {
+    await start({ jsonNames: 100 })
+    const named = (count: number): object =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`name ${at}`, [1, 2, {}]]))
+    const message = 'an object of the body has more than 100 names'
+    for (const body of [named(101), { data: [{ a: {} }, named(101)] }])
+      expect(await errorOf(await post('/x/reconcile', JSON.stringify(body)))).toEqual({
+        status: 413,
+        message,
+      })
+    const many = { data: [named(100), named(100), Array(1_000).fill(1)] }
+    expect((await post('/x/reconcile', JSON.stringify(many))).status).toBe(400)
   })
 
   test('of JSON above 4 MiB is refused: while it is parsed nobody else is served', async () => {
@@ -169,6 +186,22 @@ describe('a body', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n[^]*"errorMessage":"the body came too slowly"/)
     expect((await service.get('/slow.txt')).status).toBe(404)
   })
+
+  test.each([
+    ['without a key', '/api/projects/acme/files?path=/a.txt', 401],
+    ['for no endpoint', '/nowhere', 404],
+  ])('that hardly comes ends its connection, though it was refused at once: %s', async (_, path, status) => {
+    await start({ bodyPeriodMs: 100, bodyBytesPerSecond: 1000 })
+    const socket = connect(service.service.port, '127.0.0.1')
+    let answer = ''
+    socket.on('data', (chunk: Buffer) => (answer += chunk.toString()))
+    socket.on('error', () => undefined)
+    socket.write(`PUT ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n`)
+    const drip = setInterval(() => socket.write('x'), 20)
+    await new Promise((resolve) => socket.once('close', resolve))
+    clearInterval(drip)
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+  })
 })
 
 describe('a project', () => {
@@ -190,6 +223,38 @@ describe('a project', () => {
     expect(await errorOf(await put('/c.txt', { ...documentOf(''), file_type: 'uri', file: url }))).toEqual(
       full,
     )
+  })
+
+  test.skipIf(isOnPostgres)('counts tables, rows and runs too, and forgets none of them', async () => {
+    const state = { projectBytes: 200_000, dataDir: await mkdtemp(join(tmpdir(), 'docmount-quota-')) }
+    const open = async (): Promise<void> => {
+      service = await startTestService({
+        limits: { projectBytes: state.projectBytes },
+        dataDir: state.dataDir,
+      })
+    }
+    await open()
+    const full = { status: 507, message: 'the project has no room for these bytes: delete something first' }
+    const made = (name: string, note = ''): Promise<Response> =>
+      post('', JSON.stringify({ name, settings: { type: 'reconcile', note } }))
+    const { id } = (await (await made('one')).json()) as { id: string }
+    const forward = (bytes: number): Promise<Response> =>
+      post(`/${id}/forward`, JSON.stringify({ type: 'data', data: [{ row_data: { a: 'x'.repeat(bytes) } }] }))
+    expect((await forward(100_000)).status).toBe(201)
+    expect(await errorOf(await forward(100_000))).toEqual(full)
+    expect(await errorOf(await made('two', 'x'.repeat(100_000)))).toEqual(full)
+    const task = JSON.stringify({ data: { a: 'y'.repeat(60_000) } })
+    expect((await post(`/${id}/tasks`, task)).status).toBe(201)
+    for (const run of ['tasks', 'reconcile'])
+      expect(await errorOf(await post(`/${id}/${run}`, task))).toEqual(full)
+    expect(await errorOf(await service.put('/a.txt', Buffer.alloc(60_000)))).toEqual(full)
+    expect((await service.put('/a.txt', Buffer.alloc(30_000))).status).toBe(201)
+    await service.close()
+    await open()
+    expect(await errorOf(await service.put('/b.txt', Buffer.alloc(30_000)))).toEqual(full)
+    await service.delete('/a.txt')
+    expect((await service.put('/b.txt', Buffer.alloc(30_000))).status).toBe(201)
+    await rm(state.dataDir, { recursive: true })
   })
 
   test('takes no more documents than it may hold, however many come at once', async () => {
@@ -256,6 +321,27 @@ describe('requests', () => {
     await expect.poll(async () => (await service.call('GET', '/projects')).status).toBe(429)
     socket.destroy()
     await expect.poll(async () => (await service.call('GET', '/projects')).status).toBe(200)
+  })
+
+  test('of one key hold so much JSON at a time', async () => {
+    await start({ jsonBytesUnderWayPerKey: 10_000 })
+    const post = (bytes: number): Promise<Response> =>
+      service.call('POST', '/projects/acme/tables', {
+        body: JSON.stringify({ name: randomUUID(), settings: { note: 'x'.repeat(bytes) } }),
+        headers: { 'content-type': 'application/json' },
+      })
+    const socket = connect(service.service.port, '127.0.0.1')
+    socket.write(
+      `POST /api/projects/acme/tables HTTP/1.1\r\nHost: x\r\nX-API-Key: ${service.key}\r\n` +
+        'Content-Type: application/json\r\nContent-Length: 9000\r\n\r\n{',
+    )
+    await expect.poll(async () => (await post(2_000)).status).toBe(429)
+    expect((await post(100)).status).toBe(201)
+    expect((await service.put('/a.txt', Buffer.alloc(20_000))).status).toBe(201)
+    socket.destroy()
+    await expect.poll(async () => (await post(2_000)).status).toBe(201)
+    // Alone one may have all there may be of one.
+    expect((await post(20_000)).status).toBe(201)
   })
 
   test('are counted as buckets that fill again, for the names used lately', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import Libsql from 'libsql'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openStore } from '../../src/service/store/open-store.ts'
+import { openEmbedded } from '../../src/service/store/open-embedded.ts'
 import { ensureProject } from '../../src/service/store/projects.ts'
 import { type TestService, startTestService } from './support.ts'
 
@@ -64,7 +64,7 @@ test('a service starts while another program writes, as soon as that lets go', a
 })
 
 test('a reader in the way of a checkpoint does not lock the service out of its own database', async () => {
-  const { store, commits } = await openStore(service.dataDir)
+  const { store, commits } = await openEmbedded(service.dataDir)
   const { project } = await ensureProject(store, 'third', 0)
   const readers = Array.from({ length: 20 }, () => new Libsql(join(service.dataDir, 'service.db')))
   for (const reader of readers) {

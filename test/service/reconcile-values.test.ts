@@ -159,7 +159,13 @@ describe('likeness', () => {
     ['a word more', 'ACME', 'ACME GmbH', 0.87, 0.88],
     ['three words more', 'ACME', 'ACME and some others', 0.8, 0.84],
     ['another number in the same words', 'Room 12', 'Room 13', 0.5, 0.6],
-    ['an amount one per cent off', 100, 101, 0.9, 0.91],
+    ['an amount one per cent off', 421.26, 425.47, 0.8, 0.85],
+    ['a cash discount', '412,83 €', 421.26, 0.95, 0.95],
+    ['the fee of a bank', 416.26, 421.26, 0.95, 0.95],
+    ['a sum made round', 421, 421.26, 0.95, 0.95],
+    ['the first of two instalments', 210.63, 421.26, 0.7, 0.8],
+    ['two digits that changed places', 241.26, 421.26, 0.7, 0.8],
+    ['two digits that changed places, one of them a zero', 162.88, 1062.88, 0.7, 0.8],
     ['a day off', '2024-01-31', '2024-02-01', 0.75, 0.8],
     ['two weeks off', '2024-01-31', '2024-02-14', 0.5, 0.6],
     ['a name in capitals, without its umlaut', 'BRUECKER GMBH', 'Brücker GmbH', 0.95, 0.99],
@@ -168,6 +174,16 @@ describe('likeness', () => {
   ])('%s leaves values alike: %j, %j', (_, a, b, least, most) => {
     expect(likeness(a, b)).toBeGreaterThanOrEqual(least)
     expect(likeness(a, b)).toBeLessThanOrEqual(most)
+  })
+
+  test.each([
+    ['more than a discount', 380, 421.26],
+    ['the double', 842.52, 421.26],
+    ['half of a round number, as many are', 5, 10],
+    ['two digits, not side by side, that changed places', 124.26, 421.26],
+    ['the other sign', -421.26, 421.26],
+  ])('%s is another amount: %j, %j', (_, given, own) => {
+    expect(likeness(given, own)).toBeLessThan(0.1)
   })
 
   test('of codes is strict: one character off counts half at most, one digit in a number nothing', () => {

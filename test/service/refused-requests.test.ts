@@ -56,3 +56,22 @@ test('a service that no test asked for it keeps no calls and has no faults', asy
   expect(() => service.service.faults).toThrow('faults: true')
   await service.close()
 })
+
+test.each([
+  ['POST', '/api/nothing'],
+  ['POST', '/api/health'],
+  ['POST', '/nothing'],
+])(
+  '%s %s is refused before its body came: nobody without a key keeps a body in memory',
+  async (method, path) => {
+    const service = await startTestService()
+    const socket = connect(service.service.port, '127.0.0.1')
+    socket.write(
+      `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 4000000\r\n\r\n{`,
+    )
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    expect(answer.toString('latin1')).toMatch(/^HTTP\/1\.1 40[45] /)
+    socket.destroy()
+    await service.close()
+  },
+)

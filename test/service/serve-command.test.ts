@@ -223,6 +223,12 @@ describe('docmount keys', () => {
     expect(list).toHaveLength(2)
     expect(list.at(-1)).toMatchObject({ name: null, projects: ['acme'], access: 'write', path: '/' })
     expect(JSON.stringify(list)).not.toContain(key)
+    // Of every project, where none is named.
+    const all = JSON.parse(
+      (await command.run('keys', 'list', '--data', dataDir, '--json')).stdout,
+    ) as object[]
+    expect(all.length).toBeGreaterThanOrEqual(list.length + 1)
+    expect(all).toEqual(expect.arrayContaining(list))
     await command.run('keys', 'revoke', 'acme', list.at(-1)!.id, '--data', dataDir)
     expect(await statusWith(key)).toBe(401)
     expect(await statusWith(service.announcement.projects[0]!.api_key!)).toBe(200)

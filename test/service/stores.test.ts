@@ -3,17 +3,24 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { setImmediate as turn } from 'node:timers/promises'
+import Libsql from 'libsql'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { silentLog } from '../../src/log.ts'
 import { ContentStore } from '../../src/service/blobs/content-store.ts'
 import { openDiskBackend } from '../../src/service/blobs/disk.ts'
+import { pieceBytesOf } from '../../src/service/pieces.ts'
 import { KeyedLock } from '../../src/service/blobs/keyed-lock.ts'
+import type { ChangeArgument } from '../../src/service/store/changes.ts'
 import type { Store } from '../../src/service/store/database.ts'
 import { listSmall } from '../../src/service/store/small-contents.ts'
-import { type Commits, openStore } from '../../src/service/store/open-store.ts'
+import { openEmbedded } from '../../src/service/store/open-embedded.ts'
+import type { Commits } from '../../src/service/store/open-store.ts'
 import { findByPath } from '../../src/service/store/nodes.ts'
 import { ensureProject, listProjects } from '../../src/service/store/projects.ts'
+import { Writer } from '../../src/service/store/writer.ts'
 
 let folder: string
 let store: Store
@@ -21,7 +28,7 @@ let commits: Commits
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'docmount-stores-'))
-  ;({ store, commits } = await openStore(folder))
+  ;({ store, commits } = await openEmbedded(folder))
 })
 afterEach(async () => {
   await store.destroy()
@@ -80,12 +87,12 @@ describe('a group commit', () => {
     projectId = project.id
   })
 
-  const add = (path: string): Promise<unknown> =>
-    commits.run('createFile', {
-      file: { projectId, path, size: 1, mimetype: 'text/plain', blob: path },
-      now: 0,
-      small: { sha256: path, bytes: Buffer.from('x') },
-    })
+  const fileAt = (path: string): ChangeArgument<'createFile'> => ({
+    file: { projectId, path, size: 1, mimetype: 'text/plain', blob: path },
+    now: 0,
+    small: { sha256: path, bytes: Buffer.from('x') },
+  })
+  const add = (path: string): Promise<unknown> => commits.run('createFile', fileAt(path))
 
   test('undoes the change that fails, and no other of its group', async () => {
     const outcomes = await Promise.allSettled(['/one', '/one/half', '/one', '/two'].map(add))
@@ -101,14 +108,14 @@ describe('a group commit', () => {
   })
 
   test('is seen by another connection once it is answered', async () => {
-    const other = await openStore(folder)
+    const other = await openEmbedded(folder)
     await add('/seen')
     expect(await findByPath(other.store, projectId, '/seen')).toBeDefined()
     await other.store.destroy()
   })
 
   test('gives way to another process that writes, and comes after it', async () => {
-    const other = await openStore(folder)
+    const other = await openEmbedded(folder)
     await Promise.all(
       Array.from({ length: 20 }, async (_, index) => {
         await ensureProject(other.store, `theirs ${index}`, 0)
@@ -117,6 +124,26 @@ describe('a group commit', () => {
     )
     expect(await listProjects(store)).toHaveLength(21)
     await other.store.destroy()
+  })
+
+  test('is refused with all that waits behind it where another process never lets go', async () => {
+    const reserveFile = join(folder, 'service.reserve')
+    const writer = new Writer({ file: join(folder, 'service.db'), reserveFile, patienceMs: 200 })
+    const other = new Libsql(join(folder, 'service.db'))
+    other.exec('begin immediate')
+    const waiting: Promise<unknown>[] = Array.from({ length: 200 }, (_, at) =>
+      writer.run('createFile', fileAt(`/${at}`)),
+    )
+    waiting.push(writer.begin())
+    // Whoever took its own patience now would find the database free.
+    for (const one of waiting) one.catch(() => other.inTransaction && other.exec('commit'))
+    const outcomes = await Promise.allSettled(waiting)
+    expect(new Set(outcomes.map((one) => one.status === 'rejected' && one.reason.statusCode))).toEqual(
+      new Set([503]),
+    )
+    await writer.run('createFile', fileAt('/later'))
+    await writer.close()
+    other.close()
   })
 
   test('waits for a transaction of several statements, which is undone as a whole', async () => {
@@ -134,6 +161,25 @@ describe('a group commit', () => {
 })
 
 describe('a content store', () => {
+  test('gives content in pieces of what one download may hold', async () => {
+    const blobs = new ContentStore(await openDiskBackend(join(folder, 'blobs')), store, commits, silentLog)
+    const writer = blobs.stage()
+    await writer.write(Buffer.alloc(300_000, 'x'))
+    const staged = await writer.finish()
+    await blobs.keep(staged, async () => undefined)
+    const load = (downloads: number): Promise<unknown> =>
+      blobs.load(staged.sha256, 0, staged.size - 1, pieceBytesOf(downloads))
+    expect(await load(64)).toHaveLength(300_000)
+    for (const [downloads, bytes] of [
+      [1_000, 268_435],
+      [10_000, 65_536],
+    ] as const) {
+      const stream = (await load(downloads)) as Readable
+      expect(stream.readableHighWaterMark).toBe(bytes)
+      expect(await buffer(stream)).toHaveLength(300_000)
+    }
+  })
+
   test.each([
     ['small', 1_000],
     ['large', 100_000],

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Service, type ServiceOptions, startService } from '../../src/service/index.ts'
+import { storeOf } from '../support/store.ts'
 
 export interface TestService {
   readonly service: Service
@@ -31,12 +32,16 @@ export async function startTestService(options: Partial<ServiceOptions> = {}): P
   const removeFolder = async (): Promise<void> => {
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true })
   }
-  const service = await startService({ projects: ['acme'], faults: true, ...options, dataDir }).catch(
-    async (error: unknown) => {
-      await removeFolder()
-      throw error
-    },
-  )
+  const service = await startService({
+    projects: ['acme'],
+    faults: true,
+    ...(await storeOf(dataDir)),
+    ...options,
+    dataDir,
+  }).catch(async (error: unknown) => {
+    await removeFolder()
+    throw error
+  })
   const key = service.projects[0]?.apiKey ?? (await service.createKey('acme'))
   const call: TestService['call'] = (method, path, init = {}) =>
     fetch(`${service.baseUrl}${path}`, {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { xlsxOfLines } from '../rows/xlsx-file.ts'
-import { type TestService, documentOf, startTestService } from './support.ts'
+import { errorOf, type TestService, documentOf, startTestService } from './support.ts'
 
 let service: TestService
 
@@ -97,6 +97,17 @@ describe('creating a table', () => {
     ['a created_at that is no date-time', { name: 'x', created_at: 'yesterday' }, /date-time/],
     ['a uuid with something before it', { name: 'x', id: `urn:uuid:${randomUUID()}` }, /uuid/],
     ['a leap second', { name: 'x', created_at: '2016-12-31T23:59:60Z' }, /created_at is no time/],
+    [
+      'a time before all years',
+      { name: 'x', created_at: '0000-01-01T00:00:00+01:00' },
+      /created_at is no time/,
+    ],
+    [
+      'a time after all years',
+      { name: 'x', created_at: '9999-12-31T23:59:59-01:00' },
+      /created_at is no time/,
+    ],
+    ['a name with a NUL', { name: 'x\0y' }, /name/],
     ['settings that are no object', { name: 'x', settings: 'reconcile' }, /settings/],
     [
       'an unknown kind',
@@ -157,6 +168,27 @@ describe('listing tables', () => {
     expect(tables[0]).toEqual(old.body)
     const times = tables.map((table) => Date.parse(String(table['created_at'])))
     expect(times).toEqual(times.toSorted((a, b) => a - b))
+  })
+
+  test('answers each once, also where several pages of them are of one time', async () => {
+    const made: string[] = []
+    for (let at = 0; at < 50; at++) {
+      const { body } = await post('', { name: freshName(), created_at: `2002-01-0${1 + (at % 2)}T00:00:00Z` })
+      made.push(String(body['id']))
+    }
+    const tables = (await (await service.call('GET', '/projects/acme/tables')).json()) as Body[]
+    const ids = tables.map((table) => String(table['id']))
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(ids).toEqual(expect.arrayContaining(made))
+    const times = tables.map((table) => Date.parse(String(table['created_at'])))
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
+  })
+
+  test('is no way to take all the memory there is: settings have at most 256 KiB', async () => {
+    const settings = { type: 'reconcile', note: 'x'.repeat(256 * 1024) }
+    expectError(await post('', { name: freshName(), settings }), 413, 'the settings of a table')
+    settings.note = 'x'.repeat(200 * 1024)
+    expect((await post('', { name: freshName(), settings })).status).toBe(201)
   })
 
   test('answers 401 without a key, and 404 for a project that is not there', async () => {
@@ -278,6 +310,53 @@ describe('forwarding', () => {
     await post(`/${table}/forward`, { type: 'data', data: [{ row_data: { nr: 'd' } }] })
     const { body } = await post(`/${table}/reconcile`, { data: { nr: ['a', 'b', 'c', 'd'] } })
     for (const name of ['row 1', 'mine', 'row 3', 'row 4']) expect(JSON.stringify(body)).toContain(name)
+  })
+
+  test.each(['9007199254740993', '-123456789012345678901', '1e400', `1${'0'.repeat(500)}`])(
+    'the number %s is refused: it would be kept as another',
+    async (number) => {
+      const id = await create('reconcile')
+      const body = `{"type":"data","data":[{"row_data":{"account":${number}}}]}`
+      expect(
+        await errorOf(
+          await service.call('POST', `/projects/acme/tables/${id}/forward`, {
+            body,
+            headers: { 'content-type': 'application/json' },
+          }),
+        ),
+      ).toEqual({
+        status: 400,
+        message: `the number ${number.slice(0, 40)} would not be kept as it is: send it as text`,
+      })
+    },
+  )
+
+  test.each([
+    '9007199254740992',
+    '100000000000000000000',
+    '0.10000000000000000555',
+    '1e-400',
+    '"9007199254740993"',
+    '1e22',
+  ])('the number %s is taken', async (number) => {
+    const id = await create('reconcile')
+    const body = `{"type":"data","data":[{"row_data":{"a \\" 1e999":${number}}}]}`
+    const answer = await service.call('POST', `/projects/acme/tables/${id}/forward`, {
+      body,
+      headers: { 'content-type': 'application/json' },
+    })
+    expect(answer.status).toBe(201)
+  })
+
+  test('of ever more fields is refused: each forward would read and write them all', async () => {
+    const id = await create('reconcile')
+    const row = (from: number): Body =>
+      Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`a field of its own ${from + at}`, 1]))
+    const statuses: number[] = []
+    for (let from = 0; from < 16_000; from += 2_000) statuses.push((await forward(id, [row(from)])).status)
+    expect(statuses.slice(0, 2)).toEqual([201, 201])
+    expect(statuses.at(-1)).toBe(413)
+    expect((await forward(id, [row(0)])).status).toBe(201)
   })
 
   test('into an unknown table answers 404', async () => {

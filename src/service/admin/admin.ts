@@ -13,6 +13,9 @@ export class AdminError extends Error {
   override readonly name = 'AdminError'
 }
 
+const lastMs = Date.UTC(10_000, 0)
+const maxNameChars = 255
+
 export interface WantedKey {
   readonly projects: readonly string[]
   readonly name?: string | undefined
@@ -77,8 +80,8 @@ export function adminOver(store: Store, now: () => number, collect: (sha256s: st
     listKeys: async (project) => listKeys(store, project === undefined ? undefined : await idOf(project)),
     createKey: async (wanted) => {
       if (wanted.projects.length === 0) throw new AdminError('a key opens one project at least')
-      if (wanted.expiresAt !== undefined && wanted.expiresAt <= now())
-        throw new AdminError('the key would have expired already')
+      if (wanted.expiresAt !== undefined) checkExpiry(wanted.expiresAt, now())
+      if (wanted.name !== undefined) checkName(wanted.name)
       const projectIds: string[] = []
       for (const project of new Set(wanted.projects)) projectIds.push(await idOf(project))
       const { name, expiresAt, isReadOnly } = wanted
@@ -86,6 +89,7 @@ export function adminOver(store: Store, now: () => number, collect: (sha256s: st
       return createKey(store, { projectIds, name, expiresAt, access, path: pathOf(wanted.path) }, now())
     },
     rotateKey: async (id, overlapMs) => {
+      checkExpiry(now() + overlapMs, 0)
       const made = await rotateKey(store, id, now() + overlapMs, now())
       if (made === undefined) throw new AdminError(`there is no key ${id}`)
       return made
@@ -95,7 +99,23 @@ export function adminOver(store: Store, now: () => number, collect: (sha256s: st
   }
 }
 
+/** Later than any time that can be written is no time: lists could not show it. */
+function checkExpiry(expiresAt: number, now: number): void {
+  if (expiresAt <= now) throw new AdminError('the key would have expired already')
+  if (!(expiresAt < lastMs)) throw new AdminError('the key would expire after the year 9999: leave it out')
+}
+
+/** It is shown on terminals. */
+function checkName(name: string): void {
+  if (name.length > maxNameChars || /\p{Cc}/u.test(name))
+    throw new AdminError(
+      `the name of a key has at most ${maxNameChars} characters, none of them a control character`,
+    )
+}
+
 function pathOf(text: string | undefined): string {
+  // A variable that is not set would open everything.
+  if (text === '') throw new AdminError('the path is empty: leave it out for a key that opens everything')
   try {
     return parseDocumentPath(text?.replace(/(?<=.)\/$/, ''))
   } catch (error) {

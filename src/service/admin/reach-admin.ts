@@ -3,22 +3,21 @@
 import { request } from 'node:http'
 import { json } from 'node:stream/consumers'
 import type { Readable } from 'node:stream'
-import { openStore } from '../store/open-store.ts'
+import { type StorePlace, openStore } from '../store/open-store.ts'
 import { type Admin, AdminError, adminCalls, adminOver } from './admin.ts'
 import { type AdminAnswer, adminSocketOf } from './socket.ts'
 
-/** Runs `work` with it. Throws what `work` throws. */
-export async function withAdmin(dataDir: string, work: (admin: Admin) => Promise<void>): Promise<void> {
-  const path = adminSocketOf(dataDir)
-  if (await isServed(path)) {
-    await work(adminThrough(path))
-    return
+/** Runs `work` with it: over the database where nodes share one. Throws what `work` throws. */
+export async function withAdmin(place: StorePlace, work: (admin: Admin) => Promise<void>): Promise<void> {
+  if (place.database === undefined) {
+    const path = adminSocketOf(place.dataDir)
+    if (await isServed(path)) return work(adminThrough(path))
   }
-  const { store } = await openStore(dataDir)
+  const opened = await openStore(place)
   try {
-    await work(adminOver(store, Date.now, () => undefined))
+    await work(adminOver(opened.store, opened.now, () => undefined))
   } finally {
-    await store.destroy()
+    await opened.close()
   }
 }
 

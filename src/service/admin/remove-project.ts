@@ -2,10 +2,8 @@
 // What a crash leaves has no key any more; removing it again goes on.
 
 import type { Store } from '../store/database.ts'
-import { migrate } from '../store/migrate.ts'
 import { revokeKeys } from '../store/keys.ts'
 import { tablesStore } from '../tables/database.ts'
-import { tableMigrations } from '../tables/migrations.ts'
 
 const batchRows = 1_000
 
@@ -45,8 +43,6 @@ async function removeTables(
   projectId: string,
   collect: (sha256s: string[]) => void,
 ): Promise<void> {
-  // Where no service ever ran there are none yet.
-  await migrate(store, 'tables', tableMigrations)
   const tables = tablesStore(store)
   const own = tables.selectFrom('tables').select('id').where('project_id', '=', projectId)
   for (const kind of ['assets', 'runs'] as const) {

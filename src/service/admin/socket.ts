@@ -59,5 +59,7 @@ export async function listenForAdmin(context: ServiceContext, dataDir: string): 
 async function call(admin: Admin, name: string, args: unknown): Promise<unknown> {
   const known = adminCalls.find((one) => one === name)
   if (known === undefined || !Array.isArray(args)) throw new AdminError(`there is no call ${name}`)
-  return (admin[known] as (...given: unknown[]) => Promise<unknown>)(...args)
+  // JSON has no word for what was left out.
+  const given = args.map((arg: unknown) => arg ?? undefined)
+  return (admin[known] as (...given: unknown[]) => Promise<unknown>)(...given)
 }

@@ -3,6 +3,8 @@
 import { createHash } from 'node:crypto'
 import { open, rm } from 'node:fs/promises'
 import Libsql from 'libsql'
+import { isDiskFull } from '../disk-full.ts'
+import { noRoom } from './copy-file.ts'
 import { BackupError } from './manifest.ts'
 
 const busyTimeoutMs = 60_000
@@ -15,6 +17,8 @@ export async function takeSnapshot(database: string, file: string): Promise<void
   const source = new Libsql(database, { timeout: busyTimeoutMs })
   try {
     source.prepare('vacuum into ?').run([file])
+  } catch (error) {
+    throw isDiskFull(error) ? noRoom(file, error) : error
   } finally {
     source.close()
   }

@@ -13,11 +13,29 @@ export interface BlobBackend {
   has(sha256: string): Later<boolean>
   /** Bytes `start` up to and including `end`, as one buffer or as a stream. Undefined when there is no such blob. */
   read(sha256: string, start: number, end: number): Promise<Buffer | undefined>
-  stream(sha256: string, start: number, end: number): Later<Readable | undefined>
+  stream(sha256: string, start: number, end: number, pieceBytes?: number): Later<Readable | undefined>
   /** Removes a blob; one that is not there counts as removed. */
   remove(sha256: string): Later<void>
   /** Every hash there is, in batches. */
   list(): Iterable<string[]> | AsyncIterable<string[]>
+}
+
+/** Where several nodes keep bytes: under keys made by chance, so that nobody takes away what another has just put there. */
+export interface SharedBackend extends Pick<BlobBackend, 'stage' | 'read' | 'stream' | 'remove'> {
+  /** Makes a staged blob readable, durably; answers its key. */
+  publish(staged: StagedBlob): Promise<string>
+  /** A URL of the bytes for somebody else, a secret for a minute. Undefined where there is none. */
+  linkTo?(key: string, as: ShownAs, now: number): Promise<string | undefined>
+  /** Every key there is whose blob was written before this time (epoch milliseconds), in batches. */
+  listBefore(time: number): AsyncIterable<string[]>
+  /** Drops what was begun before this time and never published. */
+  dropStaged(before: number): Promise<void>
+}
+
+/** What an answer with the bytes says of them. */
+export interface ShownAs {
+  readonly mimetype: string
+  readonly disposition: string
 }
 
 export interface BlobWriter {
@@ -32,6 +50,8 @@ export interface BlobWriter {
 export interface StagedBlob {
   readonly sha256: string
   readonly size: number
+  /** When its first byte was to be written outside of memory, by the steady clock (milliseconds). */
+  readonly begunMs?: number
   stream(): Readable
   /** Drops the bytes; does nothing once published. */
   discard(): Later<void>

@@ -5,10 +5,11 @@
 import { Readable } from 'node:stream'
 import type { Log } from '../../log.ts'
 import type { Store } from '../store/database.ts'
-import type { ChangeArgument, ChangeResult } from '../store/changes.ts'
+import type { ChangeResult } from '../store/changes.ts'
 import type { Commits } from '../store/open-store.ts'
 import { listSmall, readSmall } from '../store/small-contents.ts'
 import type { BlobBackend, BlobWriter, StagedBlob } from './backend.ts'
+import type { Contents, FileOfContent } from './contents.ts'
 import { KeyedLock } from './keyed-lock.ts'
 import { SmallBlob, SpillingWriter, smallBytes } from './small-blob.ts'
 
@@ -20,7 +21,7 @@ const wholeBytes = 1024 * 1024
 /** Asked about, locked and removed together: about 10 ms, for which nothing else runs. */
 const batchBlobs = 200
 
-export class ContentStore {
+export class ContentStore implements Contents {
   readonly #backend: BlobBackend
   readonly #store: Store
   readonly #commits: Commits
@@ -41,31 +42,29 @@ export class ContentStore {
     this.#owners.push(owner)
   }
 
-  /** Up to `memoryBytes` (at most 32 KiB) wait in memory, more on disk. */
   stage(memoryBytes: number = smallBytes): BlobWriter {
     return new SpillingWriter(this.#backend, memoryBytes)
   }
 
-  /** Bytes `start` up to and including `end`. Undefined when there is no such content. */
   async open(sha256: string, start: number, end: number): Promise<Readable | undefined> {
     const small = await this.#readSmall(sha256, start, end)
     return small === undefined ? this.#backend.stream(sha256, start, end) : Readable.from([small])
   }
 
-  /** The same to be sent on at once: in one piece where that is not too much. */
-  async load(sha256: string, start: number, end: number): Promise<Buffer | Readable | undefined> {
+  async load(
+    sha256: string,
+    start: number,
+    end: number,
+    pieceBytes: number = wholeBytes,
+  ): Promise<Buffer | Readable | undefined> {
     const small = await this.#readSmall(sha256, start, end)
     if (small !== undefined) return small
-    return end - start < wholeBytes
+    return end - start < pieceBytes
       ? this.#backend.read(sha256, start, end)
-      : this.#backend.stream(sha256, start, end)
+      : this.#backend.stream(sha256, start, end, pieceBytes)
   }
 
-  /** Makes the content durable together with the file that refers to it. */
-  commitFile(
-    staged: StagedBlob,
-    file: Omit<ChangeArgument<'createFile'>, 'small'>,
-  ): Promise<ChangeResult<'createFile'>> {
+  commitFile(staged: StagedBlob, file: FileOfContent): Promise<ChangeResult<'createFile'>> {
     return this.#recording(staged.sha256, async () => {
       if (staged instanceof SmallBlob)
         return this.#commits.run('createFile', { ...file, small: rowOf(staged) })
@@ -74,7 +73,6 @@ export class ContentStore {
     })
   }
 
-  /** Makes the content durable, then runs `record`, which adds the row that refers to it in a transaction of its own. */
   keep<Result>(staged: StagedBlob, record: () => Promise<Result>): Promise<Result> {
     return this.#recording(staged.sha256, async () => {
       if (staged instanceof SmallBlob) await this.#commits.run('addSmall', rowOf(staged))
@@ -83,12 +81,10 @@ export class ContentStore {
     })
   }
 
-  /** Runs `record`, which adds another row that refers to content that is here. Undefined, `record` not run, when it is gone. */
   share<Result>(sha256: string, record: () => Promise<Result>): Promise<Result | undefined> {
     return this.#lock.share(sha256, async () => ((await this.#has(sha256)) ? record() : undefined))
   }
 
-  /** Removes what of this nothing refers to any more, soon; `settled` tells when. */
   collect(sha256s: Iterable<string>): void {
     const unique = [...new Set(sha256s)]
     for (let at = 0; at < unique.length; at += batchBlobs) {
@@ -101,12 +97,11 @@ export class ContentStore {
     }
   }
 
-  /** Resolves when everything given to `collect` so far is done with. */
   async settled(): Promise<void> {
     await this.#collected
   }
 
-  /** Removes everything nothing refers to: what a crash between publishing and recording left. */
+  /** A crash between publishing and recording leaves some. */
   async sweep(signal: AbortSignal): Promise<void> {
     for await (const sha256s of this.#list()) {
       for (let at = 0; at < sha256s.length && !signal.aborted; at += batchBlobs) {

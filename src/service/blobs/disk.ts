@@ -10,15 +10,22 @@ import { promisify } from 'node:util'
 import type { BlobBackend, BlobWriter, StagedBlob } from './backend.ts'
 
 const readBytes = 1024 * 1024
+export const incomingName = 'incoming'
 const hashName = /^[0-9a-f]{64}$/
 const read = promisify(fs.read)
 const write = promisify(fs.write)
 const sync = promisify(fs.fsync)
+/** Sent on their way to the disk while more arrives, or the end of a large upload would wait for all of it. */
+const syncedBytes = 16 * 1024 * 1024
 
 /** Blobs below `folder`, made where missing. What a crash left half-written is dropped. */
 export async function openDiskBackend(folder: string): Promise<BlobBackend> {
-  const incoming = join(folder, 'incoming')
-  fs.rmSync(incoming, { recursive: true, force: true })
+  fs.rmSync(join(folder, incomingName), { recursive: true, force: true })
+  return makeFolders(folder)
+}
+
+export async function makeFolders(folder: string): Promise<DiskBackend> {
+  const incoming = join(folder, incomingName)
   fs.mkdirSync(incoming, { recursive: true, mode: 0o700 })
   for (let byte = 0; byte < 256; byte++)
     fs.mkdirSync(join(folder, prefixOf(byte)), { recursive: true, mode: 0o700 })
@@ -26,7 +33,7 @@ export async function openDiskBackend(folder: string): Promise<BlobBackend> {
   return new DiskBackend(folder, incoming)
 }
 
-class DiskBackend implements BlobBackend {
+export class DiskBackend implements BlobBackend {
   readonly #folder: string
   readonly #incoming: string
 
@@ -68,11 +75,11 @@ class DiskBackend implements BlobBackend {
     }
   }
 
-  stream(sha256: string, start: number, end: number): Readable | undefined {
+  stream(sha256: string, start: number, end: number, pieceBytes: number = readBytes): Readable | undefined {
     const fd = this.#open(sha256)
     return fd === undefined
       ? undefined
-      : fs.createReadStream('', { fd, start, end, highWaterMark: readBytes })
+      : fs.createReadStream('', { fd, start, end, highWaterMark: pieceBytes })
   }
 
   remove(sha256: string): void {
@@ -104,9 +111,14 @@ class DiskWriter implements BlobWriter {
   readonly #file: string
   readonly #fd: number
   readonly #hash = createHash('sha256')
+  readonly #begunMs = performance.now()
   #size = 0
   /** What the thread pool is doing with `#fd`: it must not be closed meanwhile, for its number would be given out again. */
   #underWay: Promise<unknown> = Promise.resolve()
+  /** The sync of what came first. Its failure is told once, so it is the upload's, whatever later syncs say. */
+  #syncing: Promise<void> = Promise.resolve()
+  #isSyncing = false
+  #sentBytes = 0
   #isOpen = true
 
   constructor(file: string) {
@@ -122,21 +134,34 @@ class DiskWriter implements BlobWriter {
         done += bytesWritten
         this.#size += bytesWritten
       }
+      this.#syncEarly()
     })
   }
 
+  #syncEarly(): void {
+    if (this.#isSyncing || this.#size - this.#sentBytes < syncedBytes) return
+    this.#sentBytes = this.#size
+    this.#isSyncing = true
+    this.#syncing = this.#syncing.then(() => sync(this.#fd)).then(() => void (this.#isSyncing = false))
+    // After a failure there are no more, and `finish` throws it.
+    this.#syncing.catch(() => undefined)
+  }
+
   async finish(): Promise<StagedBlob> {
-    await this.#run(() => sync(this.#fd))
+    await this.#run(async () => {
+      await this.#syncing
+      await sync(this.#fd)
+    })
     if (!this.#isOpen) throw givenUp()
     this.#isOpen = false
     fs.closeSync(this.#fd)
-    return new DiskStagedBlob(this.#file, this.#hash.digest('hex'), this.#size)
+    return new DiskStagedBlob(this.#file, this.#hash.digest('hex'), this.#size, this.#begunMs)
   }
 
   async discard(): Promise<void> {
     if (this.#isOpen) {
       this.#isOpen = false
-      await this.#underWay.catch(() => undefined)
+      await Promise.allSettled([this.#underWay, this.#syncing])
       fs.closeSync(this.#fd)
     }
     unlink(this.#file)
@@ -154,15 +179,17 @@ function givenUp(): Error {
   return new Error('the upload was given up')
 }
 
-class DiskStagedBlob implements StagedBlob {
+export class DiskStagedBlob implements StagedBlob {
   readonly file: string
   readonly sha256: string
   readonly size: number
+  readonly begunMs: number
 
-  constructor(file: string, sha256: string, size: number) {
+  constructor(file: string, sha256: string, size: number, begunMs: number) {
     this.file = file
     this.sha256 = sha256
     this.size = size
+    this.begunMs = begunMs
   }
 
   stream(): Readable {

@@ -31,13 +31,13 @@ export class SmallBlob implements StagedBlob {
 
 /** Stages in memory while the content is small, then in `backend`. */
 export class SpillingWriter implements BlobWriter {
-  readonly #backend: BlobBackend
+  readonly #backend: Pick<BlobBackend, 'stage'>
   readonly #memoryBytes: number
   #small: Buffer[] = []
   #smallBytes = 0
   #large: BlobWriter | undefined
 
-  constructor(backend: BlobBackend, memoryBytes: number) {
+  constructor(backend: Pick<BlobBackend, 'stage'>, memoryBytes: number) {
     this.#backend = backend
     this.#memoryBytes = memoryBytes
   }

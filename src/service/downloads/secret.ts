@@ -3,11 +3,17 @@
 import { randomBytes } from 'node:crypto'
 import { open, readFile, rename } from 'node:fs/promises'
 import { StartError } from '../start-error.ts'
+import type { LinkSecrets } from './signer.ts'
 
 const secretBytes = 32
 
 /** Reads the secret in `file`, made where missing. */
-export async function loadSecret(file: string): Promise<Buffer> {
+export async function loadSecret(file: string): Promise<LinkSecrets> {
+  const secret = await readOrMake(file)
+  return { current: secret, known: [secret] }
+}
+
+async function readOrMake(file: string): Promise<Buffer> {
   try {
     const secret = await readFile(file)
     if (secret.byteLength !== secretBytes)

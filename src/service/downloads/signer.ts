@@ -24,16 +24,23 @@ export interface Link {
 
 export type LinkState = 'valid' | 'expired' | 'forged'
 
-export const downloadPath = '/api/download/'
+const downloadPath = '/api/download/'
 const nodeIdPattern = /^[0-9a-f-]{36}$/
 const idBytes = 36
 
-export function createSigner(secret: Buffer, lifetimeMs: number): Signer {
-  let last: { expires: string; key: Buffer } | undefined
+/** May change while links are made and checked. */
+export interface LinkSecrets {
+  readonly current: Buffer
+  /** Those that links in use may be signed with, the current one among them. */
+  readonly known: readonly Buffer[]
+}
 
-  function signatureOf(nodeId: string, expires: string): string {
-    if (last?.expires !== expires)
-      last = { expires, key: createHmac('sha256', secret).update(expires).digest() }
+export function createSigner(secrets: LinkSecrets, lifetimeMs: number): Signer {
+  let last: { expires: string; secret: Buffer; key: Buffer } | undefined
+
+  function signatureOf(nodeId: string, expires: string, secret: Buffer): string {
+    if (last?.expires !== expires || last.secret !== secret)
+      last = { expires, secret, key: createHmac('sha256', secret).update(expires).digest() }
     const text = Buffer.allocUnsafe(last.key.byteLength + idBytes)
     last.key.copy(text)
     text.write(nodeId, last.key.byteLength, 'latin1')
@@ -43,13 +50,16 @@ export function createSigner(secret: Buffer, lifetimeMs: number): Signer {
   return {
     sign(origin, nodeId, now) {
       const expires = String(now + lifetimeMs)
-      return `${origin}${downloadPath}${nodeId}?expires=${expires}&signature=${signatureOf(nodeId, expires)}`
+      return `${origin}${downloadPath}${nodeId}?expires=${expires}&signature=${signatureOf(nodeId, expires, secrets.current)}`
     },
     check(link, now) {
       if (!nodeIdPattern.test(link.nodeId)) return 'forged'
       const given = Buffer.from(link.signature)
-      const expected = Buffer.from(signatureOf(link.nodeId, link.expires))
-      if (given.byteLength !== expected.byteLength || !timingSafeEqual(given, expected)) return 'forged'
+      const isSigned = secrets.known.some((secret) => {
+        const expected = Buffer.from(signatureOf(link.nodeId, link.expires, secret))
+        return given.byteLength === expected.byteLength && timingSafeEqual(given, expected)
+      })
+      if (!isSigned) return 'forged'
       return now < Number(link.expires) ? 'valid' : 'expired'
     },
   }

@@ -15,18 +15,24 @@ export function giveUpSlowBodies(app: FastifyInstance, { bodyBytesPerSecond, bod
   if (bodyBytesPerSecond === 0) return
   const least = (bodyBytesPerSecond * bodyPeriodMs) / 1000
   const coming = new Map<IncomingMessage, Body>()
-  app.addHook('preParsing', (request, reply, payload, done) => {
+  // Before anything refuses the request: its body comes all the same.
+  app.addHook('onRequest', (request, reply, done) => {
     const { raw } = request
-    if (!raw.complete && !raw.readableEnded) {
+    const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers
+    if (length !== '0' || coding !== undefined) {
       coming.set(raw, { reply, bytes: undefined })
       const forget = (): void => void coming.delete(raw)
       raw.once('end', forget)
-      reply.raw.once('close', forget)
+      raw.once('close', forget)
     }
-    done(null, payload)
+    done()
   })
   const timer = setInterval(() => {
     for (const [raw, body] of coming) {
+      if (raw.complete) {
+        coming.delete(raw)
+        continue
+      }
       const { bytesRead } = raw.socket
       const isSlow = body.bytes !== undefined && bytesRead - body.bytes < least && raw.readableLength === 0
       body.bytes = bytesRead
@@ -38,6 +44,10 @@ export function giveUpSlowBodies(app: FastifyInstance, { bodyBytesPerSecond, bod
 }
 
 function giveUp(raw: IncomingMessage, reply: FastifyReply): void {
+  if (reply.raw.headersSent) {
+    raw.socket.destroy()
+    return
+  }
   reply.raw.once('finish', () => raw.destroy())
   void reply
     .code(408)

@@ -49,14 +49,37 @@ export function createKeyThrottle(limits: Limits): (keyId: string, reply: Fastif
   }
 }
 
+/** In a scope that authenticates: bodies that are taken whole into memory, those that are worked on included. */
+export function throttleJson(
+  scope: FastifyInstance,
+  { jsonBytes, jsonBytesUnderWayPerKey: most }: Limits,
+): void {
+  const underWay = new Map<string, number>()
+  scope.addHook('preParsing', (request, reply, payload, done) => {
+    const { keyId, isSpooled, headers } = request
+    const isGiven = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+    if (keyId === undefined || isSpooled === true || !isGiven) {
+      done(null, payload)
+      return
+    }
+    // One that does not tell its length may have all that one may have.
+    const bytes = Number(headers['content-length'] ?? jsonBytes)
+    const before = underWay.get(keyId) ?? 0
+    if (before > 0 && exceeds(before + bytes, most)) refuse(reply, 1, 'too much JSON with this key at a time')
+    underWay.set(keyId, before + bytes)
+    reply.raw.once('close', () => release(underWay, keyId, bytes))
+    done(null, payload)
+  })
+}
+
 function refuse(reply: FastifyReply, seconds: number, errorMessage: string): never {
   void reply.header('retry-after', seconds)
   throw new ServiceError(429, `${errorMessage}: come back in ${seconds} s`)
 }
 
-function release(counts: Map<string, number>, name: string): void {
+function release(counts: Map<string, number>, name: string, amount = 1): void {
   const count = counts.get(name) ?? 0
-  if (count > 1) counts.set(name, count - 1)
+  if (count > amount) counts.set(name, count - amount)
   else counts.delete(name)
 }
 

@@ -1,6 +1,7 @@
-// What no route answers: 405 with Allow where the address exists for other methods, else 404.
+// What no route answers: 405 with Allow where the address exists for other methods, else 404. Before any body is read: whoever
+// asks for nothing needs no key.
 
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../service-error.ts'
 
 /** Call before any route is registered. */
@@ -11,7 +12,14 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     methodsOf.set(url, methods)
     for (const name of [method].flat()) methods.add(name)
   })
-  app.setNotFoundHandler((request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) refuse(request, reply)
+    done()
+  })
+  // Without one of its own, fastify would take its default for an answer.
+  app.setNotFoundHandler(refuse)
+
+  function refuse(request: FastifyRequest, reply: FastifyReply): never {
     const segments = (request.url.split('?', 1)[0] ?? '').split('/')
     const allowed = new Set<string>()
     for (const [url, methods] of methodsOf)
@@ -20,7 +28,7 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     const allow = [...allowed].sort().join(', ')
     void reply.header('allow', allow)
     throw new ServiceError(405, `${request.method} is not for this address; it takes ${allow}`)
-  })
+  }
 }
 
 function fits(pattern: readonly string[], segments: readonly string[]): boolean {

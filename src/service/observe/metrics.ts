@@ -1,9 +1,8 @@
 // What Prometheus reads, on a listener of its own: it names projects and how busy they are, which is nobody else's business.
 
-import { stat, statfs } from 'node:fs/promises'
+import { statfs } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
-import { join } from 'node:path'
 import type { FastifyRequest } from 'fastify'
 import {
   Counter,
@@ -14,7 +13,7 @@ import {
   collectDefaultMetrics,
 } from 'prom-client'
 import type { Drain } from '../edge/drain.ts'
-import type { Store } from '../store/database.ts'
+import type { OpenedStore } from '../store/open-store.ts'
 import { listLargest } from '../store/usage.ts'
 import type { RequestRecord } from './request-record.ts'
 
@@ -27,6 +26,8 @@ export interface MetricsAddress {
 const maxProjects = 200
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
+type MeasuredStore = Pick<OpenedStore, 'store' | 'sizes'>
+
 export interface Metrics {
   readonly registry: Registry
   count(record: RequestRecord, request: FastifyRequest): void
@@ -34,7 +35,11 @@ export interface Metrics {
   watch(server: Server): void
 }
 
-export function createMetrics(dataDir: string, drain: Drain, store: Store): Metrics {
+export function createMetrics(
+  dataDir: string | undefined,
+  drain: Drain,
+  { store, sizes }: MeasuredStore,
+): Metrics {
   const registry = new Registry()
   let watched: Server | undefined
   const registers = [registry]
@@ -89,20 +94,21 @@ export function createMetrics(dataDir: string, drain: Drain, store: Store): Metr
     help: 'The database and what is not yet moved into it.',
     labelNames: ['file'],
     async collect() {
-      for (const file of ['service.db', 'service.db-wal'])
-        this.set({ file }, (await stat(join(dataDir, file)).catch(() => undefined))?.size ?? 0)
+      for (const [file, bytes] of Object.entries(await sizes())) this.set({ file }, bytes)
     },
   })
-  gauge({
-    name: 'docmount_disk_bytes',
-    help: 'The disk of the data folder.',
-    labelNames: ['kind'],
-    async collect() {
-      const disk = await statfs(dataDir)
-      this.set({ kind: 'size' }, disk.blocks * disk.bsize)
-      this.set({ kind: 'free' }, disk.bavail * disk.bsize)
-    },
-  })
+  if (dataDir !== undefined) {
+    gauge({
+      name: 'docmount_disk_bytes',
+      help: 'The disk of the data folder.',
+      labelNames: ['kind'],
+      async collect() {
+        const disk = await statfs(dataDir)
+        this.set({ kind: 'size' }, disk.blocks * disk.bsize)
+        this.set({ kind: 'free' }, disk.bavail * disk.bsize)
+      },
+    })
+  }
 
   for (const kind of ['documents', 'bytes'] as const) {
     gauge({

@@ -1,6 +1,7 @@
 // How much it tells that a value agrees: a sum one asset has tells nearly which, a currency all have tells nothing.
 
 import { type Comparable, exactKeysOf } from './comparable.ts'
+import { explanationOf } from './number-similarity.ts'
 
 const leastRarity = 0.25
 const strangeWordRarity = 0.5
@@ -24,18 +25,21 @@ interface Field {
 
 /** 0.25 (every asset has it) … 1 (one has it). */
 export function rarityOf(field: Field, given: Comparable, own: Comparable, similarity: number): number {
-  let count = 1
   if (similarity < 1 && given.numbers.length > 0 && own.numbers.length > 0) {
     const [number = 0] = given.numbers
+    const isExplained = own.numbers.some((other) => explanationOf(number, other) > 0)
+    if (isExplained) return shareOf(commonest(field, [own, given]), field.values.length)
     // The further apart, the more others are as near.
     const distance = Math.min(...own.numbers.map((other) => Math.abs(other - number)))
     return shareOf(Math.max(1, field.numbers.countWithin(number, distance)), field.values.length)
   }
-  for (const key of exactKeysOf(own)) count = Math.max(count, field.postings.get(key)?.length ?? 0)
   // `Weber` may be any of the Webers.
-  if (similarity < 1)
-    for (const key of exactKeysOf(given)) count = Math.max(count, field.postings.get(key)?.length ?? 0)
-  return shareOf(count, field.values.length)
+  return shareOf(commonest(field, similarity < 1 ? [own, given] : [own]), field.values.length)
+}
+
+/** How many assets have one of the values at most. */
+function commonest({ postings }: Field, values: readonly Comparable[]): number {
+  return Math.max(1, ...values.flatMap(exactKeysOf).map((key) => postings.get(key)?.length ?? 0))
 }
 
 /** Of a word of a field, above 0 … 1; `Firma`, `c/o`, a slip of the pen: words no asset has tell half. */

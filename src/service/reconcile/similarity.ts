@@ -3,6 +3,7 @@
 import { codeSimilarity } from './code-similarity.ts'
 import type { Comparable } from './comparable.ts'
 import { daysApart } from './dates.ts'
+import { closeness } from './number-similarity.ts'
 import { type WordWeight, textSimilarity } from './text-similarity.ts'
 
 /** As what two values are compared. */
@@ -40,15 +41,6 @@ function numberSimilarity(a: Comparable, b: Comparable, isCode: boolean): number
     for (const y of b.numbers) best = Math.max(best, closeness(x, y))
   }
   return isCode && best < 1 ? 0 : best
-}
-
-// One per cent apart counts 0.9, ten per cent and more count nothing. Whole numbers are equal or not; others may have lost
-// their last digit to binary arithmetic.
-function closeness(x: number, y: number): number {
-  if (x === y) return 1
-  const apart = Math.abs(x - y) / Math.max(Math.abs(x), Math.abs(y))
-  if (apart < 1e-9 && !(Number.isInteger(x) && Number.isInteger(y))) return 1
-  return Math.max(0, Math.min(0.99, 1 - apart * 10))
 }
 
 function daySimilarity(a: Comparable, b: Comparable): number {

@@ -1,9 +1,11 @@
 // GET /download/{node}?expires=…&signature=…: where presigned links lead. No key: the signature is the permission.
 
 import { create as dispositionOf } from 'content-disposition'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { ServiceContext } from '../context.ts'
+import { Pieces } from '../pieces.ts'
+import { isKnown, isWanted } from '../downloads/conditions.ts'
 import { parseRange } from '../downloads/range.ts'
 import { errorSchema } from '../schemas.ts'
 import { ServiceError } from '../service-error.ts'
@@ -31,6 +33,7 @@ const rangeHeader = {
 const anyContent = { '*/*': { schema: {} } }
 
 export function registerDownloads(scope: FastifyInstance, context: ServiceContext): void {
+  const pieces = new Pieces()
   scope.route<DownloadRoute>({
     method: ['GET', 'HEAD'],
     url: '/download/:node',
@@ -46,7 +49,16 @@ export function registerDownloads(scope: FastifyInstance, context: ServiceContex
           headers: { ...contentHeaders, ...rangeHeader },
           content: anyContent,
         },
+        307: {
+          type: 'null',
+          description: 'Sent on to where the bytes are, with a URL that is good for a minute',
+          headers: {
+            ETag: contentHeaders.ETag,
+            Location: { ...textSchema, description: 'A secret, as the link itself is.' },
+          },
+        },
         304: { type: 'null', description: 'If-None-Match names what it is', headers: contentHeaders },
+        412: { ...errorSchema, headers: contentHeaders },
         416: { ...errorSchema, headers: { ...contentHeaders, ...rangeHeader } },
       },
     },
@@ -61,18 +73,20 @@ export function registerDownloads(scope: FastifyInstance, context: ServiceContex
       request.downloadOf = node.project_id
       const size = node.size ?? 0
       const etag = `"${node.blob}"`
+      const mimetype = node.mimetype ?? 'application/octet-stream'
+      const disposition = dispositionOf(node.name, { type: 'inline' })
       void reply.headers({
         etag,
         'accept-ranges': 'bytes',
         'cache-control': 'private, no-transform',
         // The content is the uploader's: a browser must not run it as ours.
         'content-security-policy': 'sandbox',
-        'content-disposition': dispositionOf(node.name, { type: 'inline' }),
+        'content-disposition': disposition,
       })
-      void reply.type(node.mimetype ?? 'application/octet-stream')
-      const { 'if-none-match': known, 'if-range': condition } = request.headers
-      if (known !== undefined && known.split(',').some((tag) => tag.trim() === etag))
-        return reply.code(304).send()
+      void reply.type(mimetype)
+      const { 'if-match': wanted, 'if-none-match': known, 'if-range': condition } = request.headers
+      if (!isWanted(wanted, etag)) throw new ServiceError(412, 'the document is not the one If-Match names')
+      if (isKnown(known, etag)) return reply.code(304).send()
       const isRanged = request.headers.range !== undefined && (condition === undefined || condition === etag)
       const ignored = isRanged && takeFault(context, request, 'ignore-range') !== undefined
       const range = isRanged && !ignored ? parseRange(request.headers.range, size) : undefined
@@ -80,14 +94,26 @@ export function registerDownloads(scope: FastifyInstance, context: ServiceContex
         void reply.header('content-range', `bytes */${size}`)
         throw new ServiceError(416, `the document has ${size} bytes`)
       }
+      // Who asks whether it is still what our tag says is answered here: elsewhere it has another tag.
+      const isAsked = wanted !== undefined || condition === etag
+      if (request.method === 'GET' && size > 0 && !ignored && !isAsked) {
+        const place = await context.blobs.linkTo?.(node.blob, { mimetype, disposition }, context.now())
+        if (place !== undefined) return sendOn(reply, place)
+      }
       const { start, end } = range ?? { start: 0, end: size - 1 }
       if (range !== undefined) void reply.code(206).header('content-range', `bytes ${start}-${end}/${size}`)
       void reply.header('content-length', end - start + 1)
       if (request.method === 'HEAD') return reply.send()
       if (size === 0) return reply.send('')
-      const content = await context.blobs.load(node.blob, start, end)
+      const content = await context.blobs.load(node.blob, start, end, pieces.take(reply.raw))
       if (content === undefined) throw new ServiceError(404, 'the document was replaced or deleted')
       return reply.send(content)
     },
   })
+}
+
+/** The tag goes along: it is the same wherever the bytes come from. */
+function sendOn(reply: FastifyReply, place: string): FastifyReply {
+  for (const name of ['accept-ranges', 'content-disposition', 'content-type']) void reply.removeHeader(name)
+  return reply.code(307).headers({ location: place, 'cache-control': 'no-store' }).send()
 }

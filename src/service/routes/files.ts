@@ -20,6 +20,7 @@ import { ServiceError } from '../service-error.ts'
 import type { NewFile } from '../store/create-file.ts'
 import { findByPath, listTree, taken } from '../store/nodes.ts'
 import { isUniqueViolation } from '../store/transact.ts'
+import { quotaOf } from '../store/usage.ts'
 import { commitFile, receiveContent } from '../uploads/receive-content.ts'
 import { acceptSpooledBodies } from '../uploads/spooled-body.ts'
 import { fileBody, folderBody } from './node-bodies.ts'
@@ -138,7 +139,7 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
         const made = await commitFile(context, content, {
           file,
           now: context.now(),
-          quota: context.limits,
+          quota: quotaOf(context.limits),
         }).catch((error: unknown) => refuseTaken(context, file, error))
         context.testing?.history.noteCreated(made, context.now())
         const { path, size, mimetype, blob: sha256 } = file

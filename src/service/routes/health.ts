@@ -9,6 +9,7 @@ export function registerHealth(scope: FastifyInstance, context: ServiceContext):
   scope.get('/health', { schema: { hide: true } }, () => ({ status: 'ok' }))
   scope.get('/ready', { schema: { hide: true } }, async () => {
     if (context.drain.isDraining) throw new ServiceError(503, 'the service is about to end')
+    if (!context.isInPlace()) throw new ServiceError(503, 'the data folder is not where it was')
     try {
       await sql`select 1 from projects limit 1`.execute(context.store)
     } catch (error) {

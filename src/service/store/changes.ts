@@ -5,6 +5,7 @@ import { type NewFile, createFile } from './create-file.ts'
 import type { NodeRow, SmallContentsTable, Store } from './database.ts'
 import { type Removal, clearDetached, removeTree } from './detached.ts'
 import { addSmall, removeSmall } from './small-contents.ts'
+import type { WholeContent } from './postgres/blobs.ts'
 import { type Quota, checkQuota } from './usage.ts'
 
 /** Content that is kept in the database, in the same transaction as what refers to it. */
@@ -13,7 +14,14 @@ type Small = SmallContentsTable
 interface Changes {
   createFile(
     store: Store,
-    is: { readonly file: NewFile; readonly now: number; readonly small?: Small; readonly quota?: Quota },
+    is: {
+      readonly file: NewFile
+      readonly now: number
+      readonly small?: Small
+      /** Where contents have a table of their own. */
+      readonly content?: WholeContent
+      readonly quota?: Quota | undefined
+    },
   ): Promise<NodeRow[]>
   removeTree(
     store: Store,

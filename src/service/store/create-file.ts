@@ -4,7 +4,7 @@ import { ServiceError } from '../service-error.ts'
 import type { NodeRow, Store } from './database.ts'
 import { makeWay } from './detached.ts'
 import { createNodeId } from './node-id.ts'
-import { advanceClock, findByPath } from './nodes.ts'
+import { enterFolder, findByPath } from './nodes.ts'
 import { prepared } from './prepared.ts'
 import { isUniqueViolation } from './transact.ts'
 
@@ -22,19 +22,30 @@ export interface NewFile {
  * Adds a file and the folders above it; answers every node made, the file last. Throws ServiceError 400 when a parent is a
  * file, and a unique violation when the path is taken: the constraint decides between two writers.
  */
-export async function createFile(store: Store, file: NewFile, now: number): Promise<NodeRow[]> {
-  const modifiedAt = await advanceClock(store, file.projectId, now)
-  const { parent, folders } = await ensureParents(store, file, modifiedAt)
+export async function createFile(
+  store: Store,
+  file: NewFile,
+  now: number,
+  insert: Insert = insertNode,
+): Promise<NodeRow[]> {
+  const folder = parentOf(file.path)
+  const { clockMs: modifiedAt, folderId } = await enterFolder(store, file.projectId, folder, now)
+  // Mostly its folder is there.
+  const { parent, folders } =
+    folderId === undefined
+      ? await ensureParents(store, file, modifiedAt, insert)
+      : { parent: { id: folderId, path: folder }, folders: [] }
   const node = { ...newNode(file.projectId, parent, nameOf(file.path), modifiedAt), ...contentOf(file) }
-  await insertNode(store, node)
+  await insert(store, node)
   return [...folders, node]
 }
 
-/** Looks upwards from the file: mostly its folder is there. */
+/** Looks upwards from the file. */
 async function ensureParents(
   store: Store,
   file: NewFile,
   modifiedAt: number,
+  insert: Insert,
 ): Promise<{ parent: NodeRow; folders: NodeRow[] }> {
   const missing: string[] = []
   let parent: NodeRow | undefined
@@ -47,22 +58,24 @@ async function ensureParents(
   const folders: NodeRow[] = []
   for (const path of missing.reverse()) {
     parent = newNode(file.projectId, parent, nameOf(path), modifiedAt)
-    await insertNode(store, parent)
+    await insert(store, parent)
     folders.push(parent)
   }
   return { parent, folders }
 }
 
+type Insert = (store: Store, node: NodeRow) => Promise<unknown>
+
 async function insertNode(store: Store, node: NodeRow): Promise<void> {
   try {
-    await insert(store, node)
+    await insertRow(store, node)
   } catch (error) {
     // Something deleted may still stand there.
     if (!isUniqueViolation(error) || !(await makeWay(store, node.project_id, node.path))) throw error
-    await insert(store, node)
+    await insertRow(store, node)
   }
 }
-const insert = prepared((store, is: NodeRow) =>
+export const insertRow: Insert = prepared((store, is: NodeRow) =>
   store.insertInto('nodes').values({
     id: is.id,
     project_id: is.project_id,
@@ -77,7 +90,12 @@ const insert = prepared((store, is: NodeRow) =>
   }),
 )
 
-function newNode(projectId: string, parent: NodeRow, name: string, modifiedAt: number): NodeRow {
+function newNode(
+  projectId: string,
+  parent: Pick<NodeRow, 'id' | 'path'>,
+  name: string,
+  modifiedAt: number,
+): NodeRow {
   return {
     id: createNodeId(modifiedAt),
     project_id: projectId,

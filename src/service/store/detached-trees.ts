@@ -1,19 +1,19 @@
 // Clears what was below deleted folders, batch after batch, while the service does other things.
 
 import type { Log } from '../../log.ts'
-import type { ContentStore } from '../blobs/content-store.ts'
+import type { Contents } from '../blobs/contents.ts'
 import type { Commits } from './open-store.ts'
 
 export class DetachedTrees {
   readonly #commits: Commits
-  readonly #blobs: ContentStore
+  readonly #blobs: Contents
   readonly #log: Log
   #running: Promise<void> | undefined
   /** Something was detached since the last look. */
   #isAsked = false
   #isStopped = false
 
-  constructor(commits: Commits, blobs: ContentStore, log: Log) {
+  constructor(commits: Commits, blobs: Contents, log: Log) {
     this.#commits = commits
     this.#blobs = blobs
     this.#log = log

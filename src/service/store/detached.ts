@@ -6,15 +6,16 @@
 //
 // A detached folder is a row that says: below this path, what is not younger than I am is deleted. The project's clock only
 // goes forwards, so whatever is uploaded there later is younger. A deleted node that stands in the way of a new one is
-// moved to `path/<NUL>id`: still below the detached path, and ahead of its children, which are cleared before it.
+// moved aside, to `path/<NUL>id`: still below the detached path, and ahead of its children, which are cleared before it.
 
 import { sql } from 'kysely'
 import { prepared } from './prepared.ts'
-import type { NodeRow, Store } from './database.ts'
+import type { DetachedTable, NodeRow, Store } from './database.ts'
+import { engineOf } from './engine-adapter.ts'
 import { advanceClock, findByPath } from './nodes.ts'
 
 /** Nodes cleared in one transaction: about 20 ms. */
-export const clearBatch = 1000
+const clearBatch = 1000
 
 export interface Removal {
   /** Undefined when nothing was there. */
@@ -47,8 +48,16 @@ export async function removeTree(
 
 /** Clears a batch of what is detached; answers content that lost a reference, undefined when nothing is left to clear. */
 export async function clearDetached(store: Store): Promise<string[] | undefined> {
-  const [folder] = await selectDetached(store, {})
-  if (folder === undefined) return undefined
+  const folder = await nextDetached(store)
+  return folder === undefined ? undefined : clearFolder(store, folder)
+}
+
+export async function nextDetached(store: Store): Promise<DetachedTable | undefined> {
+  return (await selectDetached(store, {}))[0]
+}
+
+/** Clears a batch below one detached folder; answers content that lost a reference. */
+export async function clearFolder(store: Store, folder: DetachedTable): Promise<string[]> {
   const { project_id: projectId, path, detached_at: detachedAt } = folder
   const cleared = await clearBelow(store, { projectId, path, detachedAt, limit: clearBatch })
   if (cleared.length < clearBatch) {
@@ -82,7 +91,7 @@ const deleteNode = prepared((store, is: { id: string }) => store.deleteFrom('nod
 const moveAside = prepared((store, is: { projectId: string; path: string }) =>
   store
     .updateTable('nodes')
-    .set({ path: sql`path || '/' || char(0) || id`, parent_id: null })
+    .set({ path: sql`path || ${engineOf(store).aside} || id`, parent_id: null })
     .where('project_id', '=', is.projectId)
     .where('path', '=', is.path)
     .returning('id'),

@@ -1,9 +1,20 @@
 // Kysely over one connection of this thread. Transactions are the caller's affair.
 
-import { Kysely, type QueryResult, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import { Kysely, type QueryResult, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import type { CompiledQuery, DatabaseConnection } from 'kysely'
 import type { Answer, Connection } from './connection.ts'
 import type { Database } from './database.ts'
+import { EmbeddedAdapter } from './engine-adapter.ts'
+
+/** Tells `prepared.ts` that there is one connection, no transaction of Kysely's, and an answer at once. */
+export class LocalAdapter extends EmbeddedAdapter {
+  readonly connection: Connection
+
+  constructor(connection: Connection) {
+    super()
+    this.connection = connection
+  }
+}
 
 export function kyselyOver(connection: Connection): Kysely<Database> {
   const only: DatabaseConnection = {
@@ -15,7 +26,7 @@ export function kyselyOver(connection: Connection): Kysely<Database> {
   const refuse = (): Promise<never> => Promise.reject(new TypeError('a change is in a transaction already'))
   return new Kysely<Database>({
     dialect: {
-      createAdapter: () => new SqliteAdapter(),
+      createAdapter: () => new LocalAdapter(connection),
       createIntrospector: (store) => new SqliteIntrospector(store),
       createQueryCompiler: () => new SqliteQueryCompiler(),
       createDriver: () => ({

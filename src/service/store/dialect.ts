@@ -2,10 +2,11 @@
 // all else goes to the writer.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import { SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from 'kysely'
 import { type Connection, isBusy } from './connection.ts'
 import { refuseStreams, resultOf } from './dialect-local.ts'
+import { EmbeddedAdapter } from './engine-adapter.ts'
 import type { Writer } from './writer.ts'
 
 /** Readers meet a lock only while another program recovers or rebuilds the database. */
@@ -14,7 +15,7 @@ const pauseMs = 10
 
 export function dialectOf(reader: Connection, writer: Writer): Dialect {
   return {
-    createAdapter: () => new SqliteAdapter(),
+    createAdapter: () => new EmbeddedAdapter(),
     createIntrospector: (store) => new SqliteIntrospector(store),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createDriver: () => new TwoConnections(reader, writer),

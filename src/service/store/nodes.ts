@@ -85,11 +85,21 @@ export async function findUsedBlobs(store: Store, blobs: readonly string[]): Pro
 
 /** A time later than any given out in this project, so that a replaced file never looks unchanged. */
 export async function advanceClock(store: Store, projectId: string, now: number): Promise<number> {
-  const [row] = await updateClock(store, { projectId, now })
-  if (row === undefined) throw new ServiceError(404, 'the project is gone')
-  return row.clock_ms
+  return (await enterFolder(store, projectId, '', now)).clockMs
 }
-const updateClock = prepared((store, is: { projectId: string; now: number }) =>
+
+/** The same, and the id of the folder at a path: undefined where there is none. One statement for both. */
+export async function enterFolder(
+  store: Store,
+  projectId: string,
+  path: string,
+  now: number,
+): Promise<{ readonly clockMs: number; readonly folderId: string | undefined }> {
+  const [row] = await updateClock(store, { projectId, path, now })
+  if (row === undefined) throw new ServiceError(404, 'the project is gone')
+  return { clockMs: row.clock_ms, folderId: row.folder_id ?? undefined }
+}
+const updateClock = prepared((store, is: { projectId: string; path: string; now: number }) =>
   store
     .updateTable('projects')
     .set((set) => ({
@@ -101,5 +111,12 @@ const updateClock = prepared((store, is: { projectId: string; now: number }) =>
         .end(),
     }))
     .where('id', '=', is.projectId)
-    .returning('clock_ms'),
+    .returning([
+      'clock_ms',
+      live(store.selectFrom('nodes').select('nodes.id'))
+        .where('nodes.project_id', '=', is.projectId)
+        .where('nodes.path', '=', is.path)
+        .where('nodes.kind', '=', 'folder')
+        .as('folder_id'),
+    ]),
 )

@@ -1,21 +1,55 @@
-// Opens the store over libsql: one file, WAL, an fsync per commit. Another process may write too: whoever finds the file
-// taken waits.
+// The store, whichever engine keeps it: chosen here, once. What engines differ in is in what they open.
 
-import { join } from 'node:path'
-import { Kysely } from 'kysely'
+import type { Log } from '../../log.ts'
+import type { Contents } from '../blobs/contents.ts'
+import type { S3Address } from '../blobs/s3/address.ts'
+import type { LinkSecrets } from '../downloads/signer.ts'
+import { refuseMoved } from '../move/moved-mark.ts'
 import type { ChangeArgument, ChangeName, ChangeResult } from './changes.ts'
-import { Connection } from './connection.ts'
-import type { Database, Store } from './database.ts'
-import { dialectOf } from './dialect.ts'
-import { kyselyOver } from './dialect-local.ts'
-import { migrate } from './migrate.ts'
-import { migrations } from './migrations.ts'
-import { readerPragmas } from './pragmas.ts'
-import { Writer } from './writer.ts'
+import type { Store } from './database.ts'
+import { openEmbedded, openEmbeddedReader } from './open-embedded.ts'
+import type { PostgresAddress } from './postgres/address.ts'
 
-const databaseName = 'service.db'
+/** Where a store is. Travels to other threads as it is. */
+export type StorePlace = EmbeddedPlace | SharedPlace
 
-/** Changes of nodes and contents, many to a commit. */
+export interface EmbeddedPlace {
+  /** Everything is in it. */
+  readonly dataDir: string
+  readonly database?: undefined
+}
+
+export interface SharedPlace {
+  readonly database: PostgresAddress
+  /** Where larger contents are: a bucket, else a folder. */
+  readonly blobs?: S3Address | undefined
+  readonly dataDir?: string | undefined
+  /** How long content that nothing refers to is kept where nodes share a store, in milliseconds; a day where absent. */
+  readonly graceMs?: number | undefined
+}
+
+export interface OpenedStore {
+  readonly store: Store
+  readonly commits: Commits
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** Other nodes may use it: what one of them leaves undone another one does. */
+  readonly isShared: boolean
+  /** Longer ones cannot be kept, whatever the limits say. 0 is no limit. */
+  readonly maxPathBytes: number
+  /** What presigned links are signed with. */
+  linkSecrets(): Promise<LinkSecrets>
+  openContents(log: Log): Promise<Contents>
+  /** `settled` resolves when what was deleted so far is cleared. */
+  tidying(settled: () => Promise<unknown>, log: Log): Tidying
+  /** False where the files of the store were removed, moved or replaced: nothing is kept then. Absent where it has none. */
+  isInPlace?(): boolean
+  /** Bytes, by what they are called among the metrics. */
+  sizes(): Promise<Readonly<Record<string, number>>>
+  close(): Promise<void>
+}
+
+/** Changes of nodes and contents. */
 export interface Commits {
   /** Resolves with what the change answers when it is durable; rejects with what it throws, and nothing has happened then. */
   run<Name extends ChangeName>(name: Name, argument: ChangeArgument<Name>): Promise<ChangeResult<Name>>
@@ -23,30 +57,30 @@ export interface Commits {
   readonly otherChanges: number
 }
 
-export interface OpenedStore {
-  /** Close it with `destroy`. */
-  readonly store: Store
-  readonly commits: Commits
+/** Gives back the room of what was deleted. */
+export interface Tidying {
+  /** Something was deleted. */
+  ask(): void
+  stop(): Promise<void>
 }
 
-/** For another thread that only reads. The store in `dataDir` is open already. */
-export function openReader(dataDir: string): Store {
-  return kyselyOver(new Connection(join(dataDir, databaseName), { pragmas: readerPragmas }))
-}
-
-/** Opens the store in `dataDir`, made where missing, and brings its tables up to date. */
-export async function openStore(dataDir: string): Promise<OpenedStore> {
-  const file = join(dataDir, databaseName)
-  const writer = new Writer(file, join(dataDir, 'service.reserve'))
-  // The file's first connection is the writer's: it chooses the journal mode.
-  await writer.statement('pragma journal_mode', [])
-  const reader = new Connection(file, { pragmas: readerPragmas })
-  const store = new Kysely<Database>({ dialect: dialectOf(reader, writer) })
-  try {
-    await migrate(store, 'service', migrations)
-  } catch (error) {
-    await store.destroy()
-    throw error
+/** Opens the store, made where missing, and brings its tables up to date. Throws a StartError where it has moved. */
+export async function openStore(place: StorePlace, log?: Log): Promise<OpenedStore> {
+  if (!isSharedPlace(place)) {
+    refuseMoved(place.dataDir)
+    return openEmbedded(place.dataDir)
   }
-  return { store, commits: writer }
+  const { openPostgres } = await import('./postgres/open-postgres.ts')
+  return openPostgres(place, log)
+}
+
+/** For another thread that only reads. The store is open already. */
+export async function openReader(place: StorePlace): Promise<Store> {
+  if (!isSharedPlace(place)) return openEmbeddedReader(place.dataDir)
+  const { openPostgresReader } = await import('./postgres/open-postgres.ts')
+  return openPostgresReader(place)
+}
+
+function isSharedPlace(place: StorePlace): place is SharedPlace {
+  return place.database !== undefined
 }

@@ -2,6 +2,7 @@
 
 import type { CompiledQuery, Kysely } from 'kysely'
 import type { Database } from './database.ts'
+import { LocalAdapter } from './dialect-local.ts'
 
 interface Compilable<Row> {
   compile(): CompiledQuery<Row>
@@ -31,6 +32,8 @@ export function prepared<Parameters extends object, Row>(
     const values = query.parameters.map((value) =>
       value instanceof Placeholder ? parameters[value.name as keyof Parameters] : value,
     )
+    // Kysely's way to a connection of this thread costs a fifth of an upload's statements.
+    if (adapter instanceof LocalAdapter) return adapter.connection.execute(query.sql, values).rows as Row[]
     return (await store.executeQuery<Row>({ ...query, parameters: values })).rows
   }
 }

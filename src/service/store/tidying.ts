@@ -4,13 +4,14 @@
 import { sql } from 'kysely'
 import type { Log } from '../../log.ts'
 import type { Store } from './database.ts'
+import type { Tidying } from './open-store.ts'
 
 const pauseMs = 2_000
 const retryMs = 5_000
 /** Pages at once: 8 MiB, some 30 ms of the writer's time. */
 const pagesAtOnce = 2_000
 
-export class Tidying {
+export class FileTidying implements Tidying {
   readonly #store: Store
   readonly #settled: () => Promise<unknown>
   readonly #log: Log

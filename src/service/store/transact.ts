@@ -1,11 +1,16 @@
 // Transactions, and what the engines' error codes mean.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
+import { ServiceError } from '../service-error.ts'
 import { codeOf } from './connection.ts'
 
-const attempts = 5
+const attempts = 6
+const pauseMs = 20
+/** PostgreSQL: serialisation, a deadlock, a row that has just gone or come. SQLite has one writer and none of these. */
+const collisions = new Set(['40001', '40P01', '23503'])
 
-/** Runs `change` in one transaction, again when it collided with another one. Nobody else writes until it ends. */
+/** Runs `change` in one transaction, again when it collided with another one. Throws ServiceError 503 where that goes on. */
 export async function transact<Tables, Result>(
   store: Kysely<Tables>,
   change: (transaction: Transaction<Tables>) => Promise<Result>,
@@ -14,8 +19,11 @@ export async function transact<Tables, Result>(
     try {
       return await store.transaction().execute(change)
     } catch (error) {
-      if (attempt === attempts || codeOf(error) !== '40001') throw error
+      if (!collisions.has(codeOf(error))) throw error
+      if (attempt === attempts)
+        throw new ServiceError(503, 'others change the same all the time: try again', { cause: error })
     }
+    await sleep(Math.random() * pauseMs * attempt)
   }
 }
 

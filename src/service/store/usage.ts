@@ -14,11 +14,16 @@ export interface Usage {
 /** 0 is no limit. */
 export type Quota = Pick<Limits, 'projectBytes' | 'projectDocuments'>
 
+/** Undefined where there is none: most services have none, and every upload would carry it to the writer. */
+export function quotaOf({ projectBytes, projectDocuments }: Limits): Quota | undefined {
+  return projectBytes === 0 && projectDocuments === 0 ? undefined : { projectBytes, projectDocuments }
+}
+
 const selectUsage = prepared((store, is: { projectId: string }) =>
   store.selectFrom('usage').select(['documents', 'bytes']).where('project_id', '=', is.projectId),
 )
 
-export async function readUsage(store: Store, projectId: string): Promise<Usage> {
+async function readUsage(store: Store, projectId: string): Promise<Usage> {
   const [usage] = await selectUsage(store, { projectId })
   return usage ?? { documents: 0, bytes: 0 }
 }
@@ -87,4 +92,31 @@ export async function countRowsOf(store: Kysely<unknown>, table: string, conditi
     update usage set documents = documents - 1, bytes = bytes - old.size where project_id = old.project_id; end`.execute(
     store,
   )
+}
+
+/** Ids, times and what an index takes. */
+const rowBytes = 100
+
+/** Counts the bytes of texts, those there are and those to come; they are no documents. `projectOf` is asked for the name of a row. */
+export async function countTextOf(
+  store: Kysely<unknown>,
+  table: string,
+  columns: readonly string[],
+  projectOf: (row: string) => string,
+): Promise<void> {
+  const bytesOf = (row: string): string =>
+    `(${rowBytes} + ${columns.map((column) => `coalesce(length(cast(${row}.${column} as blob)), 0)`).join(' + ')})`
+  const grow = 'on conflict (project_id) do update set bytes = bytes + excluded.bytes'
+  await sql
+    .raw(`insert into usage (project_id, documents, bytes)
+    select ${projectOf(table)}, 0, sum(${bytesOf(table)}) from ${table} where true group by 1 ${grow}`)
+    .execute(store)
+  await sql
+    .raw(`create trigger usage_of_new_${table} after insert on ${table} begin
+    insert into usage (project_id, documents, bytes) values (${projectOf('new')}, 0, ${bytesOf('new')}) ${grow}; end`)
+    .execute(store)
+  await sql
+    .raw(`create trigger usage_of_old_${table} after delete on ${table} begin
+    update usage set bytes = bytes - ${bytesOf('old')} where project_id = ${projectOf('old')}; end`)
+    .execute(store)
 }

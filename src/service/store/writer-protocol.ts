@@ -1,6 +1,17 @@
 // What the service and its writer say to each other. Only what a message can carry: rows, texts, bytes.
 
+import type { KnownFile } from './known-file.ts'
 import type { ChangeArgument, ChangeName } from './changes.ts'
+
+/** What the thread is started with. */
+export interface WriterData {
+  readonly file: string
+  /** Nothing is written while one of them is not where it was. */
+  readonly inPlace: readonly KnownFile[]
+  readonly reserveFile: string
+  /** How long another program may keep the database before those who wait are refused. */
+  readonly patienceMs: number
+}
 
 export type WriterRequest =
   /** One of `changes.ts`; joins whatever transaction is made next. */

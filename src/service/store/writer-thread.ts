@@ -1,9 +1,11 @@
 // The thread that writes. Changes that wait together share one transaction, so that they share one fsync; each stands
 // alone: one that throws is undone without harm to the others.
 //
-//   inbox ──changes, statements──→ group: begin immediate · savepoint each · commit
+//   inbox ──changes, statements──→ group: begin immediate · each · commit
+//                                    └─one throws─→ rollback · the same again, with a savepoint each
 //         ──begin … end──────────→ session: nothing else until its end
 
+import { basename } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { diskFull, isDiskFull } from '../disk-full.ts'
@@ -12,22 +14,25 @@ import { carry } from './carried-error.ts'
 import { changes } from './changes.ts'
 import { Connection, codeOf, isBusy, isCheckpoint } from './connection.ts'
 import { kyselyOver } from './dialect-local.ts'
+import { isInPlace } from './known-file.ts'
 import { writerPragmas } from './pragmas.ts'
 import { Reserve } from './reserve.ts'
-import type { WriterAnswer, WriterRequest } from './writer-protocol.ts'
+import type { WriterAnswer, WriterData, WriterRequest } from './writer-protocol.ts'
 
 /** Members of one transaction. */
 const maxGroup = 64
-/** How long another program may hold the database before a change is refused. */
-const patienceMs = 30_000
 const maxPauseMs = 50
 
 type Member = Extract<WriterRequest, { kind: 'change' | 'statement' }>
 
+/** Another program kept the database. */
+class Kept extends ServiceError {}
+
 const port = parentPort!
-const connection = new Connection((workerData as { file: string }).file, { pragmas: writerPragmas })
+const { file, reserveFile, patienceMs, inPlace } = workerData as WriterData
+const connection = new Connection(file, { pragmas: writerPragmas })
 const store = kyselyOver(connection)
-const reserve = new Reserve((workerData as { reserveFile: string }).reserveFile)
+const reserve = new Reserve(reserveFile)
 const inbox: WriterRequest[] = []
 let session: number | undefined
 let wake: (() => void) | undefined
@@ -96,8 +101,17 @@ async function answer(
   try {
     port.postMessage([{ id: request.id, result: await run(request) }])
   } catch (error) {
-    port.postMessage([{ id: request.id, error: carry(error) }])
+    port.postMessage([{ id: request.id, error: carry(error) }, ...refuseWaiting(error)])
   }
+}
+
+/** Whoever waited behind has waited as long: each on its own would take its patience one after the other. */
+function refuseWaiting(error: unknown): WriterAnswer[] {
+  if (!(error instanceof Kept)) return []
+  const waits = (request: WriterRequest): boolean => isMember(request) || request.kind === 'begin'
+  const refused = inbox.filter(waits)
+  inbox.splice(0, inbox.length, ...inbox.filter((request) => !waits(request)))
+  return refused.map(({ id }) => ({ id, error: carry(error) }))
 }
 
 async function runOfSession(request: WriterRequest): Promise<unknown> {
@@ -137,14 +151,13 @@ async function runTogether(group: readonly Member[], isLastTry = false): Promise
       return [{ id: group[0]!.id, result: await runMember(group[0]!) }]
     }
     await begin()
-    const answers: WriterAnswer[] = []
-    // Alone it needs no savepoint: what it throws undoes the whole transaction.
-    if (group.length === 1) answers.push({ id: group[0]!.id, result: await runMember(group[0]!) })
-    else for (const member of group) answers.push(await runAlone(member))
+    const answers = (await runAll(group)) ?? (await runEachAlone(group))
     commit()
     return answers
   } catch (error) {
     rollBack()
+    if (error instanceof Kept)
+      return [...group.map(({ id }) => ({ id, error: carry(error) })), ...refuseWaiting(error)]
     const [first] = group
     if (group.length === 1 && first !== undefined) {
       if (!isLastTry && makesRoom(first) && isOfDisk(error)) {
@@ -201,6 +214,30 @@ function isOfDisk(error: unknown): boolean {
   return isDiskFull(error) || /^SQLITE_(?:IOERR|CANTOPEN)/.test(codeOf(error))
 }
 
+/**
+ * Mostly nobody throws, and savepoints cost a tenth of all else. Undefined, in a new transaction, where a member threw what
+ * is its own affair.
+ */
+async function runAll(group: readonly Member[]): Promise<WriterAnswer[] | undefined> {
+  const answers: WriterAnswer[] = []
+  try {
+    for (const member of group) answers.push({ id: member.id, result: await runMember(member) })
+    return answers
+  } catch (error) {
+    // Alone it needs no savepoint: what it throws undoes the whole transaction.
+    if (group.length === 1 || !connection.isInTransaction || isOfDisk(error)) throw error
+    connection.control('rollback')
+    await begin()
+    return undefined
+  }
+}
+
+async function runEachAlone(group: readonly Member[]): Promise<WriterAnswer[]> {
+  const answers: WriterAnswer[] = []
+  for (const member of group) answers.push(await runAlone(member))
+  return answers
+}
+
 /** Throws what ends the whole transaction; everything else is the member's own affair. */
 async function runAlone(member: Member): Promise<WriterAnswer> {
   connection.execute('savepoint member', [])
@@ -226,8 +263,11 @@ function isOutsideTransactions(member: Member): boolean {
   return member.kind === 'statement' && /^\s*(?:pragma|vacuum)\b/i.test(member.sql)
 }
 
-/** Takes the database's write lock, and waits where another program has it. Throws ServiceError 503 after `patienceMs`. */
+/** Takes the database's write lock, and waits where another program has it. Throws ServiceError 503 without the files, Kept after `patienceMs`. */
 async function begin(): Promise<void> {
+  const gone = inPlace.find((known) => !isInPlace(known))
+  if (gone !== undefined)
+    throw new ServiceError(503, `${basename(gone.path)} is not where it was: nothing is kept until it is`)
   const start = performance.now()
   for (let pauseMs = 1; ; pauseMs = Math.min(maxPauseMs, pauseMs * 2)) {
     try {
@@ -239,7 +279,7 @@ async function begin(): Promise<void> {
         throw error
       }
       if (performance.now() - start > patienceMs) {
-        throw new ServiceError(503, 'another program is writing to the database: try again', { cause: error })
+        throw new Kept(503, 'another program is writing to the database: try again', { cause: error })
       }
     }
     await sleep(pauseMs)

@@ -6,7 +6,7 @@ import { siblingFile } from '../../sibling-file.ts'
 import { arrived } from './carried-error.ts'
 import type { ChangeArgument, ChangeName, ChangeResult } from './changes.ts'
 import type { Answer } from './connection.ts'
-import type { WriterAnswer, WriterRequest } from './writer-protocol.ts'
+import type { WriterAnswer, WriterData, WriterRequest } from './writer-protocol.ts'
 
 interface Waiting {
   readonly resolve: (result: never) => void
@@ -15,9 +15,10 @@ interface Waiting {
 
 type Unnumbered<Request> = Request extends WriterRequest ? Omit<Request, 'id'> : never
 
+const patienceMs = 30_000
+
 export class Writer {
-  readonly #file: string
-  readonly #reserveFile: string
+  readonly #data: WriterData
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | undefined
   /** Sent together at the end of the turn: a message costs as much as what it carries. */
@@ -28,9 +29,8 @@ export class Writer {
   #isClosed = false
 
   /** `file`: the database's; `reserveFile` keeps room on its disk. */
-  constructor(file: string, reserveFile: string) {
-    this.#file = file
-    this.#reserveFile = reserveFile
+  constructor(data: Omit<WriterData, 'patienceMs' | 'inPlace'> & Partial<WriterData>) {
+    this.#data = { patienceMs, inPlace: [], ...data }
   }
 
   /** Resolves with what the change answers when it is durable; rejects with what it throws, and nothing has happened then. */
@@ -97,7 +97,7 @@ export class Writer {
 
   #start(): Worker {
     const worker = new Worker(siblingFile(import.meta.url, 'writer-thread'), {
-      workerData: { file: this.#file, reserveFile: this.#reserveFile },
+      workerData: this.#data,
       name: 'writer',
     })
     worker.on('message', (answers: readonly WriterAnswer[]) => {

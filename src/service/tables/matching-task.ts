@@ -16,8 +16,9 @@ export interface DocumentBytes {
   readonly bytes: Uint8Array
 }
 
+/** `data` is JSON already: to copy a large object from thread to thread, and to write it, stops those who serve. */
 export type MatchingAnswer =
-  | { readonly kind: 'done'; readonly data: Record<string, unknown>; readonly reasoning: string }
+  | { readonly kind: 'done'; readonly data: string; readonly reasoning: string }
   /** A document holds no rows. */
-  | { readonly kind: 'unreadable'; readonly data: Record<string, unknown>; readonly reasoning: string }
+  | { readonly kind: 'unreadable'; readonly data: string; readonly reasoning: string }
   | { readonly kind: 'too many'; readonly message: string }

@@ -4,25 +4,37 @@ import { workerData } from 'piscina'
 import { RowsError, TooManyRowsError } from '../../rows/row.ts'
 import { parseRows } from '../../rows/rows.ts'
 import { type RowsFile, blankData, maxItems, reconcile } from '../reconcile/reconcile.ts'
-import { openReader } from '../store/open-store.ts'
+import { type StorePlace, openReader } from '../store/open-store.ts'
+import { answerText } from './answer-text.ts'
 import { AssetIndexes } from './asset-indexes.ts'
 import { tablesStore } from './database.ts'
 import type { DocumentBytes, MatchingAnswer, MatchingTask } from './matching-task.ts'
 
-const indexes = new AssetIndexes(tablesStore(openReader((workerData as { dataDir: string }).dataDir)))
+const tooDeep = 'a value is nested too deeply to be compared'
+const indexes = new AssetIndexes(tablesStore(await openReader((workerData as { place: StorePlace }).place)))
 
 /** Run by the pool of `matching.ts`. */
 export async function match({ tableId, assetCount, data, documents }: MatchingTask): Promise<MatchingAnswer> {
   try {
     const files = rowsOf(documents)
     const result = reconcile({ data, files }, await indexes.get(tableId, assetCount))
-    return { kind: 'done', data: result.data, reasoning: result.reasoning }
+    return { kind: 'done', data: answerText(result.data), reasoning: result.reasoning }
   } catch (error) {
     if (error instanceof TooManyRowsError) return { kind: 'too many', message: error.message }
-    if (error instanceof RangeError) return { kind: 'too many', message: error.message }
+    if (error instanceof RangeError)
+      return { kind: 'too many', message: isStackFull(error) ? tooDeep : error.message }
     if (!(error instanceof RowsError)) throw error
-    return { kind: 'unreadable', data: blankData(data), reasoning: `Not reconciled: ${error.message}.` }
+    return {
+      kind: 'unreadable',
+      data: answerText(blankData(data)),
+      reasoning: `Not reconciled: ${error.message}.`,
+    }
   }
+}
+
+/** What V8 throws where something that looks into values reaches the end of its stack. */
+function isStackFull({ message }: RangeError): boolean {
+  return message.startsWith('Maximum call stack')
 }
 
 function rowsOf(documents: readonly DocumentBytes[]): RowsFile[] {

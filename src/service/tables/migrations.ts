@@ -1,11 +1,30 @@
 // The history of the tables in `database.ts`. An entry is never changed once released; the next one follows.
 
 import type { Kysely, Migration } from 'kysely'
-import { countRowsOf } from '../store/usage.ts'
+import { countRowsOf, countTextOf } from '../store/usage.ts'
 
 export const tableMigrations: Readonly<Record<string, Migration>> = {
   '0001_tables': { up: createTables },
   '0002_usage': { up: (store) => countRowsOf(store, 'documents', 'blob is not null') },
+  '0003_listing': { up: indexTablesByTime },
+  '0004_usage_of_rows': { up: countTables },
+}
+
+/** Tables, their rows and runs take room like documents. */
+async function countTables(store: Kysely<unknown>): Promise<void> {
+  await countTextOf(store, 'tables', ['name', 'settings'], (row) => `${row}.project_id`)
+  const projectOf = (row: string): string => `(select project_id from tables where id = ${row}.table_id)`
+  await countTextOf(store, 'assets', ['name', 'row_data'], projectOf)
+  await countTextOf(store, 'runs', ['input', 'data', 'reasoning'], projectOf)
+}
+
+/** Tables are listed a page at a time. */
+async function indexTablesByTime(store: Kysely<unknown>): Promise<void> {
+  await store.schema
+    .createIndex('tables_time')
+    .on('tables')
+    .columns(['project_id', 'created_at', 'name'])
+    .execute()
 }
 
 async function createTables(store: Kysely<unknown>): Promise<void> {

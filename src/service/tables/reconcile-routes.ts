@@ -11,7 +11,6 @@ import {
   type ForwardBody,
   type ForwardedBody,
   type ReconcileBody,
-  type ReconcileResultBody,
   forwardSchema,
   forwardedSchema,
   reconcileResultSchema,
@@ -40,9 +39,10 @@ export function registerReconcileRoutes(scope: FastifyInstance, context: Service
         response: { 200: reconcileResultSchema },
       },
     },
-    async (request): Promise<ReconcileResultBody> => {
+    async (request, reply) => {
       const table = await getReconcileTable(store, request.project.id, request.params.table_id)
-      return runReconciliation(context, table, request.body)
+      const result = await runReconciliation(context, table, request.body)
+      return reply.type('application/json; charset=utf-8').send(result)
     },
   )
 
@@ -60,13 +60,13 @@ export function registerReconcileRoutes(scope: FastifyInstance, context: Service
       const table = await getReconcileTable(store, request.project.id, request.params.table_id)
       await checkedDocuments(context, table.project_id, request.body)
       const task = {
-        tableId: table.id,
+        table,
         status: 'pending',
         createdAt: context.now(),
         input: request.body,
       } as const
       void reply.code(201)
-      return { task_id: await addRun(store, task) }
+      return { task_id: await addRun(store, task, context.limits) }
     },
   )
 
@@ -82,7 +82,7 @@ export function registerReconcileRoutes(scope: FastifyInstance, context: Service
     },
     async (request, reply): Promise<ForwardedBody> => {
       const table = await getReconcileTable(store, request.project.id, request.params.table_id)
-      const ids = await addAssets(store, table.id, request.body.data)
+      const ids = await addAssets(store, table, request.body.data, context.limits)
       logChange(context, request, 'forwarded', { table: table.name, assets: ids.length })
       void reply.code(201)
       const message = `${ids.length} asset${ids.length === 1 ? '' : 's'} created in ${table.name}`

@@ -12,27 +12,37 @@ import type { MatchingAnswer } from './matching-task.ts'
 import { addRun } from './runs-store.ts'
 import type { ReconcileBody, ReconcileResultBody } from './schemas.ts'
 
-type Outcome = Pick<ReconcileResultBody, 'status' | 'data' | 'reasoning'> & {
+interface Outcome {
   readonly status: 'done' | 'error'
+  /** JSON. */
+  readonly data: string
+  readonly reasoning: string
 }
 
-/** Runs to the end and records the result. Throws ServiceError 400 as `checkedDocuments`, 413 for more than a run may take. */
+/** Runs to the end and records the result; answers the JSON of a Reconcile result. Throws ServiceError 400 as `checkedDocuments`, 413 for more than a run may take, 507 beyond the quota. */
 export async function runReconciliation(
   context: ServiceContext,
   table: TableRow,
   input: ReconcileBody,
-): Promise<ReconcileResultBody> {
+): Promise<string> {
   const createdAt = context.now()
   const documents = await checkedDocuments(context, table.project_id, input)
   const outcome = await outcomeOf(context, table, documents, input)
-  const rowId = await addRun(tablesStore(context.store), { tableId: table.id, createdAt, input, ...outcome })
-  return {
-    ...outcome,
+  const rowId = await addRun(
+    tablesStore(context.store),
+    { table, createdAt, input, ...outcome },
+    context.limits,
+  )
+  const { status, data, reasoning } = outcome
+  const rest: Omit<ReconcileResultBody, 'data'> = {
+    status,
+    reasoning,
     created_at: new Date(createdAt).toISOString(),
     row_id: rowId,
     review: { comment: '', reviewed_by: '', approved: false },
     input,
   }
+  return `{"data":${data},${JSON.stringify(rest).slice(1)}`
 }
 
 /** The documents `files` names, each once. Throws ServiceError 400 for an unknown one, or when there is nothing to reconcile. */
@@ -63,15 +73,16 @@ async function outcomeOf(
 ): Promise<Outcome> {
   let answer: MatchingAnswer
   try {
-    answer = await context.matching.run({
-      tableId: table.id,
-      assetCount: table.asset_count,
-      data,
-      documents: await loadDocuments(context, documents),
-    })
+    answer = await context.matching.run({ tableId: table.id, assetCount: table.asset_count, data }, () =>
+      loadDocuments(context, documents),
+    )
   } catch (error) {
     if (!(error instanceof RowsError)) throw error
-    return { status: 'error', data: blankData(data), reasoning: `Not reconciled: ${error.message}.` }
+    return {
+      status: 'error',
+      data: JSON.stringify(blankData(data)),
+      reasoning: `Not reconciled: ${error.message}.`,
+    }
   }
   if (answer.kind === 'too many') throw new ServiceError(413, answer.message)
   return {

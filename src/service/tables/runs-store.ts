@@ -2,30 +2,43 @@
 // shows no endpoint for it.
 
 import { randomUUID } from 'node:crypto'
-import type { RunsTable, TablesStore } from './database.ts'
+import type { Store } from '../store/database.ts'
+import { transact } from '../store/transact.ts'
+import { type Quota, checkQuota } from '../store/usage.ts'
+import type { RunsTable, TableRow, TablesStore } from './database.ts'
 import type { ReconcileBody } from './schemas.ts'
 
 export interface NewRun {
-  readonly tableId: string
+  readonly table: Pick<TableRow, 'id' | 'project_id'>
   readonly status: RunsTable['status']
   readonly createdAt: number
   readonly input: ReconcileBody
-  readonly data?: Readonly<Record<string, unknown>>
+  /** JSON. */
+  readonly data?: string
   readonly reasoning?: string
 }
 
-/** Answers the run's id: `task_id` of a task, `row_id` of a result. */
-export async function addRun(store: TablesStore, run: NewRun): Promise<string> {
+/** Answers the run's id: `task_id` of a task, `row_id` of a result. Throws ServiceError 507 beyond the quota. */
+export async function addRun(store: TablesStore, run: NewRun, quota: Quota): Promise<string> {
+  if (quota.projectBytes === 0) return insertRun(store, run)
+  return transact(store, async (transaction) => {
+    const id = await insertRun(transaction, run)
+    await checkQuota(transaction as unknown as Store, run.table.project_id, quota)
+    return id
+  })
+}
+
+async function insertRun(store: TablesStore, run: NewRun): Promise<string> {
   const id = randomUUID()
   await store
     .insertInto('runs')
     .values({
       id,
-      table_id: run.tableId,
+      table_id: run.table.id,
       status: run.status,
       created_at: run.createdAt,
       input: JSON.stringify(run.input),
-      data: run.data === undefined ? null : JSON.stringify(run.data),
+      data: run.data ?? null,
       reasoning: run.reasoning ?? null,
     })
     .execute()

@@ -6,7 +6,7 @@ import { type DocumentBody, dateTimeSchema, documentSchema, uuidSchema } from '.
 import type { TableSchemaBody } from './table-schema.ts'
 
 const anyObjectSchema: TSchema = Type.Object({}, { additionalProperties: true })
-const tableNameSchema: TSchema = Type.String({ minLength: 1, maxLength: 255 })
+const tableNameSchema: TSchema = Type.String({ minLength: 1, maxLength: 255, pattern: '^[^\\u0000]*$' })
 
 /** interface, "Table". */
 export interface TableBody {

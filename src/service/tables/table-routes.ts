@@ -6,6 +6,9 @@ import type { ServiceContext } from '../context.ts'
 import { logChange } from '../observe/logs.ts'
 import { errorSchema, projectParamsSchema } from '../schemas.ts'
 import { ServiceError } from '../service-error.ts'
+import type { Store } from '../store/database.ts'
+import { transact } from '../store/transact.ts'
+import { checkQuota } from '../store/usage.ts'
 import { tablesStore } from './database.ts'
 import {
   type NewTableBody,
@@ -18,7 +21,8 @@ import {
 } from './schemas.ts'
 import { kindOfSettings } from './table-kind.ts'
 import { checkGivenSchema, schemaOf } from './table-schema.ts'
-import { createTable, getTable, listTables, tableBody } from './tables-store.ts'
+import { tablesListing } from './tables-listing.ts'
+import { createTable, getTable, tableBody } from './tables-store.ts'
 
 const url = '/projects/:project_name/tables'
 
@@ -34,7 +38,8 @@ export function registerTableRoutes(scope: FastifyInstance, context: ServiceCont
         response: { 200: Type.Array(tableSchema) },
       },
     },
-    async (request): Promise<TableBody[]> => (await listTables(store, request.project.id)).map(tableBody),
+    async (request, reply) =>
+      reply.type('application/json; charset=utf-8').send(await tablesListing(store, request.project.id)),
   )
 
   scope.post<{ Body: NewTableBody }>(
@@ -50,13 +55,18 @@ export function registerTableRoutes(scope: FastifyInstance, context: ServiceCont
     async (request, reply): Promise<TableBody> => {
       const { name, id, created_at: createdAt, settings = {} } = request.body
       checkGivenSchema(settings)
-      const table = await createTable(store, {
+      const made = {
         projectId: request.project.id,
         name,
         kind: kindOfSettings(settings),
         settings,
         ...(id === undefined ? {} : { id }),
         createdAt: createdAt === undefined ? context.now() : parseTime(createdAt),
+      }
+      const table = await transact(store, async (transaction) => {
+        const row = await createTable(transaction, made)
+        await checkQuota(transaction as unknown as Store, row.project_id, context.limits)
+        return row
       })
       logChange(context, request, 'table created', { table: table.name, kind: table.kind })
       void reply.code(201)
@@ -81,7 +91,9 @@ export function registerTableRoutes(scope: FastifyInstance, context: ServiceCont
 
 function parseTime(text: string): number {
   const time = Date.parse(text)
-  // A leap second has the form of a time; no clock here shows one.
-  if (Number.isNaN(time)) throw new ServiceError(400, `created_at is no time: ${text}`)
+  // A leap second has the form of a time; no clock here shows one. With its offset a time may lie outside of the years that
+  // can be written.
+  const isWritable = !Number.isNaN(time) && /^\d{4}-/.test(new Date(time).toISOString())
+  if (!isWritable) throw new ServiceError(400, `created_at is no time: ${text}`)
   return time
 }

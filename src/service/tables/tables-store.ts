@@ -1,12 +1,15 @@
 // Tables of a project, by id and name. Knows nothing of what is in them.
 
 import { randomUUID } from 'node:crypto'
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { ServiceError } from '../service-error.ts'
 import { isUniqueViolation } from '../store/transact.ts'
 import type { TableKind, TableRow, TablesDatabase, TablesStore } from './database.ts'
 import { type TableBody } from './schemas.ts'
 import { wireTypes } from './table-kind.ts'
+
+/** All tables are listed by one request. */
+const maxSettingsChars = 256 * 1024
 
 export interface NewTable {
   readonly projectId: string
@@ -19,26 +22,31 @@ export interface NewTable {
   readonly createdAt: number
 }
 
-/** Every table of the project, oldest first. */
-export function listTables(store: TablesStore, projectId: string): Promise<TableRow[]> {
-  return store
-    .selectFrom('tables')
-    .selectAll()
-    .where('project_id', '=', projectId)
-    .orderBy('created_at')
-    .orderBy('name')
-    .execute()
+/** Up to `limit` tables of the project, oldest first, those after `last`. */
+export function listTables(
+  store: TablesStore,
+  projectId: string,
+  limit: number,
+  last?: Pick<TableRow, 'created_at' | 'name'>,
+): Promise<TableRow[]> {
+  let query = store.selectFrom('tables').selectAll().where('project_id', '=', projectId)
+  if (last !== undefined)
+    query = query.where(sql<boolean>`(created_at, name) > (${last.created_at}, ${last.name})`)
+  return query.orderBy('created_at').orderBy('name').limit(limit).execute()
 }
 
-/** Throws ServiceError 409 when the project has a table of this name, or the id is taken. */
+/** Throws ServiceError 409 when the project has a table of this name, or the id is taken, 413 for too large settings. */
 export async function createTable(store: Kysely<TablesDatabase>, table: NewTable): Promise<TableRow> {
+  const settings = JSON.stringify(table.settings)
+  if (settings.length > maxSettingsChars)
+    throw new ServiceError(413, `the settings of a table have at most ${maxSettingsChars} characters`)
   const row: TableRow = {
     id: table.id?.toLowerCase() ?? randomUUID(),
     project_id: table.projectId,
     name: table.name,
     kind: table.kind,
     created_at: table.createdAt,
-    settings: JSON.stringify(table.settings),
+    settings,
     inferred: '[]',
     asset_count: 0,
   }

@@ -2,24 +2,32 @@
 // what it does not know: anything outside the alphabet (either of the two), apart from white space, is refused.
 
 import type { BlobWriter, StagedBlob } from '../blobs/backend.ts'
+import { largestPieceBytes } from '../pieces.ts'
 import { ServiceError } from '../service-error.ts'
 
-const outBytes = 1024 * 1024
-const pieceChars = 256 * 1024
+const pieceChars = 64 * 1024
 /** To begin with: most parts of a document of many parts are small. */
 const firstBytes = 64 * 1024
 
 export class Base64Decoder {
   readonly #writer: BlobWriter
+  readonly #pieceBytes: number
   #out: Buffer
   #used = 0
+  /** What is written of `#written` while `#out` fills; its failure is thrown by who awaits it next. */
+  #writing: Promise<void> = Promise.resolve()
+  #written: Buffer | undefined
   /** Zero to three characters that do not make a group yet. */
   #carry = ''
   #padding = 0
 
-  /** `expectedChars`: no more than this will be written, so that little text takes little memory. */
-  constructor(writer: BlobWriter, expectedChars: number = Infinity) {
+  /**
+   * `expectedChars`: no more than this will be written, so that little text takes little memory. The writer is given some
+   * `pieceBytes` at a time.
+   */
+  constructor(writer: BlobWriter, expectedChars: number = Infinity, pieceBytes: number = largestPieceBytes) {
     this.#writer = writer
+    this.#pieceBytes = pieceBytes
     this.#out = Buffer.allocUnsafe(Math.min(firstBytes, expectedChars))
   }
 
@@ -30,7 +38,7 @@ export class Base64Decoder {
       if (end < raw.byteLength) end -= splitEscapeBytes(raw, start, end)
       this.#makeRoom(end - start)
       this.#decode(unescapeBase64(raw.toString('latin1', start, end)))
-      if (this.#used >= outBytes) await this.#flush()
+      if (this.#used >= this.#pieceBytes) await this.#flush()
       start = end
     }
   }
@@ -44,13 +52,14 @@ export class Base64Decoder {
     const bytes = this.#out.write(this.#carry, this.#used, 'base64')
     if (bytes !== Math.floor((groupChars * 3) / 4)) throw notBase64()
     this.#used += bytes
-    await this.#flush()
+    await this.#writing
+    await this.#writer.write(this.#out.subarray(0, this.#used))
     return this.#writer.finish()
   }
 
   #makeRoom(chars: number): void {
     if (this.#used + chars + 4 <= this.#out.byteLength) return
-    const larger = Buffer.allocUnsafe(outBytes + pieceChars + 4)
+    const larger = Buffer.allocUnsafe(this.#pieceBytes + pieceChars + 4)
     this.#out.copy(larger, 0, 0, this.#used)
     this.#out = larger
   }
@@ -76,9 +85,14 @@ export class Base64Decoder {
     return data
   }
 
+  /** Two buffers take turns, so that one fills while the other is hashed and written. */
   async #flush(): Promise<void> {
-    // The writer is done with the buffer when this returns.
-    await this.#writer.write(this.#out.subarray(0, this.#used))
+    await this.#writing
+    const full = this.#out
+    this.#writing = this.#writer.write(full.subarray(0, this.#used))
+    this.#writing.catch(() => undefined)
+    this.#out = this.#written ?? Buffer.allocUnsafe(full.byteLength)
+    this.#written = full
     this.#used = 0
   }
 }
@@ -107,6 +121,6 @@ function unescapeBase64(raw: string): string {
     .replaceAll(/\\t|[ \r\n\t]/g, '')
 }
 
-export function notBase64(): ServiceError {
+function notBase64(): ServiceError {
   return new ServiceError(400, 'the content is not base64')
 }

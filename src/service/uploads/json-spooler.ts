@@ -14,9 +14,12 @@ import { Base64Decoder, splitEscapeBytes } from './base64-decoder.ts'
 import type { Staging } from './staging.ts'
 
 const restLimitBytes = 1024 * 1024
+/** To begin with: beside its content an upload has some hundred bytes. */
+const firstRestBytes = 1024
 const longBytes = 1024
 const quote = 0x22
 const nothing = Buffer.alloc(0)
+const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 export class JsonSpooler {
   readonly #staging: Staging
@@ -24,7 +27,7 @@ export class JsonSpooler {
   readonly #expectedBytes: number
   #mode: 'outside' | 'string' | 'spooling' = 'outside'
   /** The body with placeholders for what was spooled. */
-  #rest = Buffer.allocUnsafe(4096)
+  #rest = Buffer.allocUnsafe(firstRestBytes)
   #restBytes = 0
   /** Where the current or last string begins in `rest`, at its opening quote, and where the last one ended. */
   #stringStart = 0
@@ -57,7 +60,7 @@ export class JsonSpooler {
     const rest = this.#rest.subarray(0, this.#restBytes)
     checkJson(rest, this.#limits)
     try {
-      return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(rest)) as unknown
+      return JSON.parse(utf8.decode(rest)) as unknown
     } catch (error) {
       throw new ServiceError(400, 'the body is not JSON', { cause: error })
     }
@@ -92,7 +95,7 @@ export class JsonSpooler {
 
   async #startSpooling(): Promise<void> {
     const begun = Buffer.from(this.#rest.subarray(this.#stringStart + 1, this.#restBytes))
-    this.#decoder = new Base64Decoder(this.#staging.stage(), this.#expectedBytes)
+    this.#decoder = new Base64Decoder(this.#staging.stage(), this.#expectedBytes, this.#staging.pieceBytes)
     this.#restBytes = this.#stringStart + 1
     this.#mode = 'spooling'
     await this.#decoder.write(begun)

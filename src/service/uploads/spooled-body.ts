@@ -4,6 +4,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { ServiceContext } from '../context.ts'
+import { Pieces } from '../pieces.ts'
 import { ServiceError } from '../service-error.ts'
 import { roomFor } from '../store/usage.ts'
 import { JsonSpooler } from './json-spooler.ts'
@@ -13,11 +14,18 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** What this upload has staged. Only in scopes with spooled bodies. */
     staging: Staging
+    /** Its body is no JSON that is taken whole into memory. */
+    isSpooled: boolean | undefined
   }
 }
 
 /** For a scope of its own: every body in it is read this way. */
 export function acceptSpooledBodies(scope: FastifyInstance, context: ServiceContext): void {
+  const pieces = new Pieces()
+  scope.addHook('onRequest', (request, _reply, done) => {
+    request.isSpooled = true
+    done()
+  })
   scope.removeAllContentTypeParsers()
   // The parser only hands the stream on. An error thrown in a parser makes fastify close the connection, and a sender
   // that is still writing would see a reset where the answer should be.
@@ -26,7 +34,7 @@ export function acceptSpooledBodies(scope: FastifyInstance, context: ServiceCont
     const payload = request.body as Readable | undefined | null
     if (payload === undefined || payload === null) throw new ServiceError(400, 'the body is missing')
     const room = await roomFor(context.store, request.project.id, context.limits)
-    const staging = new Staging(context.blobs, context.limits, room)
+    const staging = new Staging(context.blobs, context.limits, room, pieces.take(reply.raw))
     request.staging = staging
     reply.raw.once('close', () => {
       staging

@@ -2,9 +2,10 @@
 
 import { randomUUID } from 'node:crypto'
 import type { BlobWriter, StagedBlob } from '../blobs/backend.ts'
-import type { ContentStore } from '../blobs/content-store.ts'
+import type { Contents } from '../blobs/contents.ts'
 import { smallBytes } from '../blobs/small-blob.ts'
 import { type Limits, exceeds } from '../limits.ts'
+import { largestPieceBytes } from '../pieces.ts'
 import { ServiceError } from '../service-error.ts'
 import { fullProject } from '../store/usage.ts'
 
@@ -12,7 +13,8 @@ import { fullProject } from '../store/usage.ts'
 const memoryBytes = 1024 * 1024
 
 export class Staging {
-  readonly #blobs: ContentStore
+  readonly pieceBytes: number
+  readonly #blobs: Contents
   readonly #limits: Limits
   readonly #roomBytes: number
   /** Begins every placeholder: unknown to the sender, so that no body can pretend to one. */
@@ -22,11 +24,17 @@ export class Staging {
   readonly #received = { bytes: 0, parts: 0 }
   #memoryBytes = 0
 
-  /** `roomBytes`: what the project may still take. */
-  constructor(blobs: ContentStore, limits: Limits, roomBytes: number = Infinity) {
+  /** `roomBytes`: what the project may still take; `pieceBytes`: what may be in memory of a content on its way. */
+  constructor(
+    blobs: Contents,
+    limits: Limits,
+    roomBytes: number = Infinity,
+    pieceBytes: number = largestPieceBytes,
+  ) {
     this.#blobs = blobs
     this.#limits = limits
     this.#roomBytes = roomBytes
+    this.pieceBytes = pieceBytes
   }
 
   /** Throws ServiceError 413 beyond the number of parts a document may have, its writer beyond the bytes. */

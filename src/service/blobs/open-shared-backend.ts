@@ -1,0 +1,13 @@
+// Where the larger contents of a shared store rest: chosen here, once.
+
+import { join } from 'node:path'
+import { StartError } from '../start-error.ts'
+import type { SharedPlace } from '../store/open-store.ts'
+import type { SharedBackend } from './backend.ts'
+import { openSharedFolder } from './shared-folder.ts'
+
+export async function openSharedBackend({ dataDir, blobs }: SharedPlace): Promise<SharedBackend> {
+  if (blobs !== undefined) return (await import('./s3/s3-backend.ts')).openS3Backend(blobs)
+  if (dataDir === undefined) throw new StartError('contents need a place: a data folder, or a bucket')
+  return openSharedFolder(join(dataDir, 'blobs'))
+}

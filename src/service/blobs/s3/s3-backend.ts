@@ -1,0 +1,121 @@
+// Blobs as objects of a bucket, under random keys: S3's rate grows with the prefixes there are, and these are all of them.
+
+import { Readable } from 'node:stream'
+import type { ReadableStream } from 'node:stream/web'
+import type { BlobWriter, SharedBackend, ShownAs, StagedBlob } from '../backend.ts'
+import type { S3Address } from './address.ts'
+import { S3Client, type S3Request } from './client.ts'
+import { S3StagedBlob, S3Writer } from './writer.ts'
+
+const ownKey = /^[0-9a-f]{64}$/
+
+/** Throws a StartError on a wrong address, the store's refusal where the bucket cannot be listed. */
+export async function openS3Backend(address: S3Address): Promise<SharedBackend> {
+  const client = await S3Client.open(address)
+  await client.ask({ method: 'GET', query: { 'list-type': '2', 'max-keys': '1' } })
+  return new S3Backend(client, address.isDirect === true)
+}
+
+class S3Backend implements SharedBackend {
+  readonly #client: S3Client
+  readonly #isDirect: boolean
+
+  constructor(client: S3Client, isDirect: boolean) {
+    this.#client = client
+    this.#isDirect = isDirect
+  }
+
+  stage(): BlobWriter {
+    return new S3Writer(this.#client)
+  }
+
+  async publish(staged: StagedBlob): Promise<string> {
+    if (!(staged instanceof S3StagedBlob)) throw new TypeError('staged by another backend')
+    staged.publish()
+    return staged.key
+  }
+
+  async read(key: string, start: number, end: number): Promise<Buffer | undefined> {
+    const { status, bytes } = await this.#client.ask(rangeOf(key, start, end))
+    if (status === 404) return undefined
+    if (bytes.byteLength !== end - start + 1) throw new Error(`content ${key} is shorter than recorded`)
+    return bytes
+  }
+
+  async stream(key: string, start: number, end: number): Promise<Readable | undefined> {
+    const answer = await this.#client.open(rangeOf(key, start, end))
+    if (answer.status !== 404) return Readable.fromWeb(answer.body as ReadableStream)
+    await answer.body?.cancel()
+    return undefined
+  }
+
+  async linkTo(key: string, as: ShownAs, now: number): Promise<string | undefined> {
+    return this.#isDirect ? this.#client.presign(key, as, now) : undefined
+  }
+
+  async remove(key: string): Promise<void> {
+    await this.#client.ask({ method: 'DELETE', key, allowed: [404] })
+  }
+
+  async *listBefore(time: number): AsyncGenerator<string[]> {
+    const { prefix } = this.#client
+    for (let token: string | undefined, isFirst = true; isFirst || token !== undefined; isFirst = false) {
+      const query = {
+        'list-type': '2',
+        prefix,
+        ...(token === undefined ? {} : { 'continuation-token': token }),
+      }
+      const text = (await this.#client.ask({ method: 'GET', query })).bytes.toString()
+      yield elements(text, 'Contents')
+        .filter((object) => Date.parse(valueOf(object, 'LastModified') ?? '') < time)
+        .flatMap((object) => this.#ownKeyOf(object) ?? [])
+      token = valueOf(text, 'NextContinuationToken')
+    }
+  }
+
+  async dropStaged(before: number): Promise<void> {
+    const { prefix } = this.#client
+    let marker: Record<string, string> | undefined = {}
+    while (marker !== undefined) {
+      const query: Record<string, string> = { uploads: '', prefix, ...marker }
+      const text = (await this.#client.ask({ method: 'GET', query })).bytes.toString()
+      for (const upload of elements(text, 'Upload')) {
+        const key = this.#ownKeyOf(upload)
+        const uploadId = valueOf(upload, 'UploadId')
+        if (key === undefined || uploadId === undefined) continue
+        if (!(Date.parse(valueOf(upload, 'Initiated') ?? '') < before)) continue
+        await this.#client.ask({ method: 'DELETE', key, query: { uploadId }, allowed: [404] })
+      }
+      const [nextKey, nextId] = [valueOf(text, 'NextKeyMarker'), valueOf(text, 'NextUploadIdMarker')]
+      marker =
+        valueOf(text, 'IsTruncated') === 'true' && nextKey !== undefined
+          ? { 'key-marker': nextKey, ...(nextId === undefined ? {} : { 'upload-id-marker': nextId }) }
+          : undefined
+    }
+  }
+
+  /** What else is in the bucket is nobody's business here. */
+  #ownKeyOf(element: string): string | undefined {
+    const { prefix } = this.#client
+    const key = valueOf(element, 'Key') ?? ''
+    const own = key.startsWith(prefix) ? key.slice(prefix.length) : ''
+    return ownKey.test(own) ? own : undefined
+  }
+}
+
+function rangeOf(key: string, start: number, end: number): S3Request {
+  return { method: 'GET', key, headers: { range: `bytes=${start}-${end}` }, allowed: [404] }
+}
+
+/** S3's lists are flat, and our keys hold nothing that XML would write in another way. */
+function elements(text: string, name: string): string[] {
+  return [...text.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, 'gs'))].map(([, inside]) => inside!)
+}
+
+function valueOf(text: string, name: string): string | undefined {
+  return elements(text, name)[0]
+    ?.replaceAll('&quot;', '"')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+}

@@ -1,0 +1,159 @@
+// An upload to the bucket: one request while it is small, in parts beyond that. Two parts are in memory at most, one that
+// fills and one that is sent.
+
+import { createHash, randomBytes } from 'node:crypto'
+import { PassThrough, Readable } from 'node:stream'
+import type { ReadableStream } from 'node:stream/web'
+import { ServiceError } from '../../service-error.ts'
+import type { BlobWriter, StagedBlob } from '../backend.ts'
+import type { S3Client } from './client.ts'
+
+/** S3 wants 5 MiB at least, and takes 10,000 parts. */
+const partBytes: number = 8 * 1024 * 1024
+const keyBytes = 32
+
+export class S3Writer implements BlobWriter {
+  readonly #client: S3Client
+  readonly #key = randomBytes(keyBytes).toString('hex')
+  readonly #hash = createHash('sha256')
+  readonly #begunMs = performance.now()
+  #size = 0
+  #part: Buffer[] = []
+  #partSize = 0
+  #uploadId: string | undefined
+  readonly #etags: string[] = []
+  #sending: Promise<unknown> = Promise.resolve()
+  #isEnded = false
+
+  constructor(client: S3Client) {
+    this.#client = client
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    if (this.#isEnded) throw new Error('the upload was given up')
+    this.#hash.update(chunk)
+    this.#size += chunk.byteLength
+    this.#part.push(Buffer.from(chunk))
+    this.#partSize += chunk.byteLength
+    if (this.#partSize >= partBytes) await this.#sendPart()
+  }
+
+  async finish(): Promise<StagedBlob> {
+    if (this.#uploadId === undefined) {
+      await this.#client.ask({ method: 'PUT', key: this.#key, body: this.#takePart() })
+    } else {
+      if (this.#partSize > 0) await this.#sendPart()
+      await this.#sending
+      await this.#complete(this.#uploadId)
+    }
+    if (this.#isEnded) {
+      await this.#client.ask({ method: 'DELETE', key: this.#key, allowed: [404] })
+      throw new Error('the upload was given up')
+    }
+    this.#isEnded = true
+    return new S3StagedBlob(this.#client, this.#key, this.#hash.digest('hex'), this.#size, this.#begunMs)
+  }
+
+  async discard(): Promise<void> {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    this.#part = []
+    await this.#sending.catch(() => undefined)
+    if (this.#uploadId === undefined) return
+    // Whatever goes wrong here, the sweep does, or the bucket's own rule.
+    const query = { uploadId: this.#uploadId }
+    await this.#client.ask({ method: 'DELETE', key: this.#key, query, allowed: [404] }).catch(() => undefined)
+  }
+
+  async #sendPart(): Promise<void> {
+    await this.#sending
+    this.#uploadId ??= await this.#begin()
+    const query = { partNumber: String(this.#etags.length + 1), uploadId: this.#uploadId }
+    const sending = this.#client
+      .ask({ method: 'PUT', key: this.#key, query, body: this.#takePart(), allowed: [404] })
+      .then((answer) => {
+        if (!answer.ok) throw lost()
+        this.#etags.push(answer.headers.get('etag') ?? '')
+      })
+    // Told to whoever writes next.
+    sending.catch(() => undefined)
+    this.#sending = sending
+  }
+
+  #takePart(): Buffer {
+    const bytes = Buffer.concat(this.#part)
+    this.#part = []
+    this.#partSize = 0
+    return bytes
+  }
+
+  async #begin(): Promise<string> {
+    const answer = await this.#client.ask({ method: 'POST', key: this.#key, query: { uploads: '' } })
+    const id = /<UploadId>([^<]+)<\/UploadId>/.exec(answer.bytes.toString())?.[1]
+    if (id === undefined) throw new Error('the store of contents began no upload')
+    return id
+  }
+
+  async #complete(uploadId: string): Promise<void> {
+    const parts = this.#etags.map(
+      (etag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${etag}</ETag></Part>`,
+    )
+    const answer = await this.#client.ask({
+      method: 'POST',
+      key: this.#key,
+      query: { uploadId },
+      body: `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`,
+      allowed: [404],
+    })
+    // S3 answers 200 before it knows. 404: an answer was lost, and it was complete before it was asked again; or it never was.
+    if (answer.ok && !answer.bytes.includes('<Error>')) return
+    const found = await this.#client.ask({ method: 'HEAD', key: this.#key, allowed: [404] })
+    if (Number(found.headers.get('content-length')) !== this.#size || !found.ok) throw lost()
+  }
+}
+
+/** The store has forgotten what it had begun. */
+function lost(): ServiceError {
+  return new ServiceError(503, 'the store of contents has lost the upload: try again')
+}
+
+export class S3StagedBlob implements StagedBlob {
+  readonly #client: S3Client
+  readonly key: string
+  readonly sha256: string
+  readonly size: number
+  readonly begunMs: number
+  #state: 'staged' | 'published' | 'dropped' = 'staged'
+
+  constructor(client: S3Client, key: string, sha256: string, size: number, begunMs: number) {
+    this.#client = client
+    this.key = key
+    this.sha256 = sha256
+    this.size = size
+    this.begunMs = begunMs
+  }
+
+  /** Throws where it was dropped already, as when its sender has gone: its bytes are going. */
+  publish(): void {
+    if (this.#state === 'dropped') throw new Error('the upload was given up')
+    this.#state = 'published'
+  }
+
+  stream(): Readable {
+    const bytes = new PassThrough()
+    this.#client.open({ method: 'GET', key: this.key }).then(
+      (answer) =>
+        Readable.fromWeb(answer.body as ReadableStream)
+          .on('error', (error) => bytes.destroy(error))
+          .pipe(bytes),
+      (error: unknown) => bytes.destroy(error as Error),
+    )
+    return bytes
+  }
+
+  async discard(): Promise<void> {
+    if (this.#state !== 'staged') return
+    this.#state = 'dropped'
+    await this.#client.ask({ method: 'DELETE', key: this.key, allowed: [404] }).catch(() => undefined)
+  }
+}

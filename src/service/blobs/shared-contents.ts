@@ -1,0 +1,146 @@
+// Bytes by content hash where several nodes keep them: a table says what there is (`../store/postgres/blobs.ts`), small
+// contents are in it, larger ones rest under random keys. Nothing is locked but rows of that table, and nothing is removed
+// that was referred to a day ago.
+
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../../log.ts'
+import { ServiceError } from '../service-error.ts'
+import type { ChangeResult } from '../store/changes.ts'
+import type { Store } from '../store/database.ts'
+import type { Commits } from '../store/open-store.ts'
+import { isUniqueViolation } from '../store/transact.ts'
+import { type WholeContent, adopt, findBlob, holdOn } from '../store/postgres/blobs.ts'
+import type { BlobWriter, SharedBackend, ShownAs, StagedBlob } from './backend.ts'
+import type { Contents, FileOfContent } from './contents.ts'
+import { SmallBlob, SpillingWriter, smallBytes } from './small-blob.ts'
+import { sweepOnce } from './sweep-shared.ts'
+
+/** Read in one go, which is much cheaper than a stream. */
+const wholeBytes = 1024 * 1024
+/** A sweep is a question to an index most of the time. */
+const sweepsInGrace = 96
+
+export interface SharedContentsParts {
+  readonly backend: SharedBackend
+  readonly store: Store
+  readonly commits: Commits
+  readonly now: () => number
+  /** How long content that nothing refers to is kept, in milliseconds: longer than any transaction and any request. */
+  readonly graceMs: number
+  readonly log: Log
+}
+
+export class SharedContents implements Contents {
+  readonly #parts: SharedContentsParts
+
+  constructor(parts: SharedContentsParts) {
+    this.#parts = parts
+  }
+
+  stage(memoryBytes: number = smallBytes): BlobWriter {
+    return new SpillingWriter(this.#parts.backend, memoryBytes)
+  }
+
+  async open(sha256: string, start: number, end: number): Promise<Readable | undefined> {
+    const content = await this.#find(sha256, start, end)
+    if (Buffer.isBuffer(content)) return Readable.from([content])
+    return content === undefined ? undefined : this.#parts.backend.stream(content.key, start, end)
+  }
+
+  async load(sha256: string, start: number, end: number): Promise<Buffer | Readable | undefined> {
+    const content = await this.#find(sha256, start, end)
+    if (content === undefined || Buffer.isBuffer(content)) return content
+    const { backend } = this.#parts
+    return end - start < wholeBytes
+      ? backend.read(content.key, start, end)
+      : backend.stream(content.key, start, end)
+  }
+
+  async linkTo(sha256: string, as: ShownAs, now: number): Promise<string | undefined> {
+    const { backend, store } = this.#parts
+    if (backend.linkTo === undefined) return undefined
+    const key = (await findBlob(store, sha256))?.key ?? undefined
+    return key === undefined ? undefined : backend.linkTo(key, as, now)
+  }
+
+  async commitFile(staged: StagedBlob, file: FileOfContent): Promise<ChangeResult<'createFile'>> {
+    const content = await this.#wholeOf(staged)
+    return this.#unlessSpare(content, () => this.#parts.commits.run('createFile', { ...file, content }))
+  }
+
+  async keep<Result>(staged: StagedBlob, record: () => Promise<Result>): Promise<Result> {
+    const { store, now } = this.#parts
+    const content = await this.#wholeOf(staged)
+    await this.#unlessSpare(content, () => adopt(store, content, now()))
+    return record()
+  }
+
+  async share<Result>(sha256: string, record: () => Promise<Result>): Promise<Result | undefined> {
+    const { store, now } = this.#parts
+    return (await holdOn(store, sha256, now())) ? record() : undefined
+  }
+
+  /** The sweep finds them by what the triggers have noted. */
+  collect(): void {}
+
+  async settled(): Promise<void> {}
+
+  /** Goes on until `signal`: another node may have left something at any time. */
+  async sweep(signal: AbortSignal): Promise<void> {
+    const { graceMs, log } = this.#parts
+    while (!signal.aborted) {
+      try {
+        await sweepOnce(this.#parts, signal)
+      } catch (error) {
+        if (!signal.aborted)
+          log.warn({ error }, 'could not look for content nothing refers to; it is tried again')
+      }
+      await sleep(Math.max(1_000, graceMs / sweepsInGrace), undefined, { signal, ref: false }).catch(
+        () => undefined,
+      )
+    }
+  }
+
+  async #wholeOf(staged: StagedBlob): Promise<WholeContent> {
+    const { sha256, size } = staged
+    if (staged instanceof SmallBlob) return { sha256, size, bytes: staged.bytes }
+    const key = await this.#parts.backend.publish(staged)
+    // A sweep takes bytes without a row for a crash's once they are as old as the whole of it.
+    const adoptUntilMs = (staged.begunMs ?? performance.now()) + this.#parts.graceMs / 2
+    return { sha256, size, key, adoptUntilMs }
+  }
+
+  /** Bytes that were here already, or that nobody wants after all, go at once. What became of others the sweep finds out. */
+  async #unlessSpare<Result>({ sha256, key }: WholeContent, work: () => Promise<Result>): Promise<Result> {
+    let isKnown = false
+    try {
+      const result = await work()
+      isKnown = true
+      return result
+    } catch (error) {
+      isKnown = isUniqueViolation(error) || (error instanceof ServiceError && error.statusCode < 500)
+      throw error
+    } finally {
+      if (isKnown && key !== undefined) await this.#removeSpare(sha256, key)
+    }
+  }
+
+  async #removeSpare(sha256: string, key: string): Promise<void> {
+    try {
+      if ((await findBlob(this.#parts.store, sha256))?.key !== key) await this.#parts.backend.remove(key)
+    } catch (error) {
+      this.#parts.log.warn({ error }, 'could not remove content that was here already; the sweep does')
+    }
+  }
+
+  async #find(
+    sha256: string,
+    start: number,
+    end: number,
+  ): Promise<Buffer | { readonly key: string } | undefined> {
+    const row = await findBlob(this.#parts.store, sha256)
+    if (row === undefined) return undefined
+    return row.key === null ? row.bytes!.subarray(start, end + 1) : { key: row.key }
+  }
+}

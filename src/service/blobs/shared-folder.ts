@@ -1,0 +1,73 @@
+// Blobs as files of a folder that several nodes have mounted: as `disk.ts`, but under random names, and what another node is
+// writing is left alone.
+
+import { randomBytes } from 'node:crypto'
+import { readdir, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import type { BlobWriter, SharedBackend, StagedBlob } from './backend.ts'
+import { type DiskBackend, DiskStagedBlob, incomingName, makeFolders } from './disk.ts'
+
+const keyBytes = 32
+
+export async function openSharedFolder(folder: string): Promise<SharedBackend> {
+  return new SharedFolder(folder, await makeFolders(folder))
+}
+
+class SharedFolder implements SharedBackend {
+  readonly #folder: string
+  readonly #disk: DiskBackend
+
+  constructor(folder: string, disk: DiskBackend) {
+    this.#folder = folder
+    this.#disk = disk
+  }
+
+  stage(): BlobWriter {
+    return this.#disk.stage()
+  }
+
+  async publish(staged: StagedBlob): Promise<string> {
+    if (!(staged instanceof DiskStagedBlob)) throw new TypeError('staged by another backend')
+    const key = randomBytes(keyBytes).toString('hex')
+    await this.#disk.publish(new DiskStagedBlob(staged.file, key, staged.size, staged.begunMs))
+    return key
+  }
+
+  read(key: string, start: number, end: number): Promise<Buffer | undefined> {
+    return this.#disk.read(key, start, end)
+  }
+
+  stream(key: string, start: number, end: number): Readable | undefined {
+    return this.#disk.stream(key, start, end)
+  }
+
+  remove(key: string): void {
+    this.#disk.remove(key)
+  }
+
+  async *listBefore(time: number): AsyncGenerator<string[]> {
+    for (const keys of this.#disk.list()) {
+      const old: string[] = []
+      for (const key of keys) if (await isOlder(join(this.#folder, key.slice(0, 2), key), time)) old.push(key)
+      yield old
+    }
+  }
+
+  async dropStaged(before: number): Promise<void> {
+    const incoming = join(this.#folder, incomingName)
+    for (const name of await readdir(incoming)) {
+      const file = join(incoming, name)
+      if (await isOlder(file, before)) await unlink(file).catch(ignoreMissing)
+    }
+  }
+}
+
+async function isOlder(file: string, time: number): Promise<boolean> {
+  const { mtimeMs } = (await stat(file).catch(ignoreMissing)) ?? { mtimeMs: Infinity }
+  return mtimeMs < time
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+}

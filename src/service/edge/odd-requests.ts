@@ -1,0 +1,38 @@
+// What Node would answer by itself, without an Error body, or would take as it should not.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { ServiceError } from '../service-error.ts'
+import { answerOnSocket } from './client-error.ts'
+
+/** For the options of the server: `refuseOddRequests` looks at it. */
+export const leaveHostToUs: { readonly requireHostHeader: false } = { requireHostHeader: false }
+
+export function refuseOddRequests(app: FastifyInstance): void {
+  // Node drops those beyond 2,000, the length of the body among them. Their bytes are limited.
+  app.server.maxHeadersCount = 0
+  app.server.on('connect', (_request: IncomingMessage, socket: Socket) =>
+    answerOnSocket(
+      socket,
+      405,
+      'CONNECT is for proxies: this is none',
+      'Allow: DELETE, GET, HEAD, POST, PUT\r\n',
+    ),
+  )
+  app.server.on('checkExpectation', (_request: IncomingMessage, answer: ServerResponse) => {
+    const body = JSON.stringify({ errorMessage: 'Expect takes 100-continue only' })
+    answer.writeHead(417, { 'content-type': 'application/json', connection: 'close' }).end(body)
+  })
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { httpVersion, rawHeaders } = request.raw
+    // RFC 9112, 3.2: of two, a proxy in front may have looked at the other one.
+    const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length
+    if (hosts > 1 || (hosts === 0 && httpVersion === '1.1'))
+      throw new ServiceError(400, `a request has one Host header, not ${hosts}`)
+    const { 'content-encoding': encoding = 'identity' } = request.headers
+    if (encoding.toLowerCase() !== 'identity')
+      throw new ServiceError(415, `a body encoded with ${encoding} is not taken: send it as it is`)
+    done()
+  })
+}

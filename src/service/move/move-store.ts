@@ -1,0 +1,110 @@
+// An embedded store moves to the engines that nodes share. While its service runs, contents are copied; once nobody serves
+// it, in the last step, what is left of them and all rows. Killed at any point, it goes on when it is run again.
+//
+//   serving ──contents──→ serving ──(the service ends)──→ marked: nobody serves it ──contents, rows──→ done
+
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { silentLog } from '../../log.ts'
+import { openSharedBackend } from '../blobs/open-shared-backend.ts'
+import { loadSecret } from '../downloads/secret.ts'
+import { StartError } from '../start-error.ts'
+import { openEmbedded } from '../store/open-embedded.ts'
+import { type SharedPlace, openStore } from '../store/open-store.ts'
+import { lockDataDir } from '../store/service-lock.ts'
+import { type Target, moveContents } from './move-contents.ts'
+import { type MovedRows, isMoved, moveRows, refuseUsed } from './move-rows.ts'
+import { readMark, writeMark } from './moved-mark.ts'
+import { Source } from './source.ts'
+
+/** Worth another pass while the service goes on. */
+const fewContents = 100
+const maxPasses = 20
+
+export type Move =
+  /** The last step waits for the end of the service. */
+  | { readonly state: 'copied'; readonly contents: number }
+  | ({ readonly state: 'moved'; readonly contents: number; readonly lastStepMs: number } & MovedRows)
+
+/** Throws a MoveError, a StartError, or what the engines throw; nothing is lost then, and it can be run again. */
+export async function moveStore(dataDir: string, place: SharedPlace): Promise<Move> {
+  const opened = await openStore(place)
+  try {
+    const backend = await openSharedBackend(place)
+    const target: Target = { store: opened.store, backend, now: opened.now }
+    const mark = readMark(dataDir)
+    if (mark === undefined || !(await isMoved(opened.store, mark.id))) await refuseUsed(opened.store)
+    const before = mark === undefined ? await copyWhileServed(dataDir, target) : 0
+    const unlock = tryLock(dataDir)
+    if (unlock === undefined) return { state: 'copied', contents: before }
+    try {
+      const startedAt = performance.now()
+      const moved = await finish(dataDir, target, mark?.id ?? randomUUID())
+      const lastStepMs = Math.round(performance.now() - startedAt)
+      return { ...moved, state: 'moved', contents: before + moved.contents, lastStepMs }
+    } finally {
+      unlock()
+    }
+  } finally {
+    await opened.close()
+  }
+}
+
+async function copyWhileServed(dataDir: string, target: Target): Promise<number> {
+  const source = new Source(dataDir)
+  try {
+    source.check()
+    let contents = 0
+    for (let pass = 1; pass <= maxPasses; pass++) {
+      const copied = await moveContents(source, target)
+      contents += copied
+      if (copied <= fewContents) break
+    }
+    return contents
+  } finally {
+    source.close()
+  }
+}
+
+/** Undefined while a service has it. */
+function tryLock(dataDir: string): (() => void) | undefined {
+  try {
+    return lockDataDir(dataDir)
+  } catch (error) {
+    if (error instanceof StartError) return undefined
+    throw error
+  }
+}
+
+async function finish(
+  dataDir: string,
+  target: Target,
+  id: string,
+): Promise<MovedRows & { contents: number }> {
+  await clearDetached(dataDir)
+  const source = new Source(dataDir)
+  try {
+    source.check()
+    // Before there are two of it.
+    await writeMark(dataDir, { id, isDone: false })
+    const contents = await moveContents(source, target)
+    const secret = (await loadSecret(join(dataDir, 'download-secret'))).current
+    const rows = await moveRows(source, target.store, { id, secret, now: target.now() })
+    await writeMark(dataDir, { id, isDone: true })
+    return { ...rows, contents }
+  } finally {
+    source.close()
+  }
+}
+
+/** Brings its tables up to date, and finishes what its service would: deleted folders are cleared. */
+async function clearDetached(dataDir: string): Promise<void> {
+  const opened = await openEmbedded(dataDir)
+  try {
+    const contents = await opened.openContents(silentLog)
+    while ((await opened.commits.run('clearDetached', {})) !== undefined);
+    await contents.settled()
+  } finally {
+    await opened.close()
+  }
+}

@@ -1,0 +1,53 @@
+// The mark in a data folder whose store has another home: from the last step of the move on, nobody serves it any more, or
+// there would be two of it.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { open, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { StartError } from '../start-error.ts'
+
+export interface MovedMark {
+  /** Tells this move from others. */
+  readonly id: string
+  /** Without it the other store may not have everything. */
+  readonly isDone: boolean
+}
+
+/** Of the names a data folder may have. */
+const markName = 'service.moved'
+
+/** Undefined where the folder was never moved. */
+export function readMark(dataDir: string): MovedMark | undefined {
+  const file = join(dataDir, markName)
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as MovedMark) : undefined
+}
+
+/** Durable when it resolves. */
+export async function writeMark(dataDir: string, mark: MovedMark): Promise<void> {
+  const file = join(dataDir, markName)
+  const handle = await open(`${file}.new`, 'w', 0o600)
+  try {
+    await handle.writeFile(JSON.stringify(mark))
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(`${file}.new`, file)
+  const folder = await open(dataDir, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+/** Throws a StartError where the store has moved, or is about to. */
+export function refuseMoved(dataDir: string): void {
+  const mark = readMark(dataDir)
+  if (mark === undefined) return
+  throw new StartError(
+    mark.isDone
+      ? `what was in ${dataDir} has moved to another database: serve that one (docmount migrate has moved it)`
+      : `${dataDir} is on its way to another database: run docmount migrate again, or give it up by removing ${markName} there`,
+  )
+}

@@ -1,0 +1,81 @@
+// The store that moves, read past its service: SQLite's write-ahead log lets both go on.
+
+import { join } from 'node:path'
+import Libsql from 'libsql'
+import { MoveError } from './move-error.ts'
+import { type MovedTable, movedTables } from './tables.ts'
+
+const busyTimeoutMs = 60_000
+/** PostgreSQL's index entries: see `OpenedStore.maxPathBytes`. */
+const pathBytes = 2_560
+
+export interface SourceContent {
+  readonly sha256: string
+  /** Small ones are in the database, the others are files. */
+  readonly isSmall: boolean
+}
+
+export class Source {
+  readonly dataDir: string
+  readonly #database: Libsql.Database
+
+  constructor(dataDir: string) {
+    this.dataDir = dataDir
+    this.#database = new Libsql(join(dataDir, 'service.db'), { timeout: busyTimeoutMs })
+  }
+
+  /** What nodes and documents refer to at this moment. */
+  contents(): SourceContent[] {
+    const small = new Set(
+      this.#all<{ sha256: string }>('select sha256 from small_contents').map(({ sha256 }) => sha256),
+    )
+    const referenced = this.#all<{ blob: string }>(
+      'select blob from nodes where blob is not null union select blob from documents where blob is not null',
+    )
+    return referenced.map(({ blob }) => ({ sha256: blob, isSmall: small.has(blob) }))
+  }
+
+  /** Undefined when it has gone meanwhile. */
+  small(sha256: string): Buffer | undefined {
+    const [row] = this.#all<{ bytes: ArrayBuffer }>(
+      'select bytes from small_contents where sha256 = ?',
+      sha256,
+    )
+    return row === undefined ? undefined : Buffer.from(new Uint8Array(row.bytes))
+  }
+
+  /** In the order of `table.key`, those after `last`. */
+  rows({ name, columns, key }: MovedTable, last: string, limit: number): Record<string, unknown>[] {
+    const list = columns.map((column) => `"${column}"`).join(', ')
+    return this.#all(
+      `select ${list}, ${key} as moved_key from "${name}" where ${key} > ? order by ${key} limit ?`,
+      last,
+      limit,
+    )
+  }
+
+  /** Throws a MoveError for what PostgreSQL cannot keep. */
+  check(): void {
+    const [long] = this.#all<{ path: string }>(
+      `select path from nodes where length(cast(path as blob)) > ${pathBytes} limit 1`,
+    )
+    if (long !== undefined)
+      throw new MoveError(
+        `a path is longer than the ${pathBytes} bytes there may be: ${long.path.slice(0, 100)}…`,
+      )
+    for (const { name, columns, key } of movedTables) {
+      const texts = columns.map((column) => `instr(cast("${column}" as text), char(0)) > 0`).join(' or ')
+      const [bad] = this.#all<{ id: string }>(`select ${key} as id from "${name}" where ${texts} limit 1`)
+      if (bad !== undefined)
+        throw new MoveError(`a text among ${name} contains NUL, which cannot be kept: ${bad.id}`)
+    }
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+
+  #all<Row>(query: string, ...values: unknown[]): Row[] {
+    return this.#database.prepare(query).all(...values) as Row[]
+  }
+}

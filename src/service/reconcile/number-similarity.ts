@@ -1,0 +1,69 @@
+// How alike two numbers are. What is paid differs from what is owed in ways that have names: a discount, a fee, a sum made
+// round, one of two instalments, two digits that changed places. A difference with a name is a likeness; one without is
+// mostly chance, the more so the larger it is.
+
+/** Discounts, in per cent. */
+const discounts = [1, 1.5, 2, 2.5, 3, 4, 5]
+/** Fees are whole multiples of this, and not more than that. */
+const feeStep = 0.5
+const largestFee = 25
+const largestFeeShare = 0.1
+/** Half a cent, and what binary arithmetic adds. */
+const tolerance = 0.0051
+
+const explained = 0.95
+const instalment = 0.75
+const swapped = 0.75
+const unexplained = 0.9
+
+/** 1 for the same number, 0 for different ones. `given` is what came, `own` what the asset says. */
+export function closeness(given: number, own: number): number {
+  if (given === own) return 1
+  const apart = Math.abs(given - own) / Math.max(Math.abs(given), Math.abs(own))
+  // Whole numbers are equal or not; others may have lost their last digit to binary arithmetic.
+  if (apart < 1e-9 && !(Number.isInteger(given) && Number.isInteger(own))) return 1
+  return Math.max(explanationOf(given, own), (1 - apart * 10) * unexplained)
+}
+
+/** How much of a likeness the difference is by itself; 0 where it has no name. */
+export function explanationOf(given: number, own: number): number {
+  if (given <= 0 || own <= 0) return 0
+  const less = own - given
+  if (less > 0) {
+    if (discounts.some((percent) => isSame(given, own * (1 - percent / 100)))) return explained
+    const isRound = isSame(less / feeStep, Math.round(less / feeStep))
+    if (isRound && less <= Math.min(largestFee, own * largestFeeShare)) return explained
+    if (isTelling(own) && isSame(given, own / 2)) return instalment
+  }
+  if (Number.isInteger(given) && !Number.isInteger(own) && Math.abs(less) < 1) return explained
+  return isTelling(own) && areSwapped(given, own) ? swapped : 0
+}
+
+function isSame(a: number, b: number): boolean {
+  return Math.abs(a - b) <= tolerance
+}
+
+/** Three digits and more before the zeros at the end: of round numbers many are halves of others. */
+function isTelling(number: number): boolean {
+  return centsOf(number).replace(/0+$/, '').length >= 3
+}
+
+/** Two neighbouring digits have changed places. */
+function areSwapped(a: number, b: number): boolean {
+  const [x, y] = [centsOf(a), centsOf(b)]
+  const length = Math.max(x.length, y.length)
+  const [padded, other] = [x.padStart(length, '0'), y.padStart(length, '0')]
+  for (let at = 0; at + 1 < length; at++) {
+    if (padded[at] === other[at]) continue
+    return (
+      padded[at] === other[at + 1] &&
+      padded[at + 1] === other[at] &&
+      padded.slice(at + 2) === other.slice(at + 2)
+    )
+  }
+  return false
+}
+
+function centsOf(number: number): string {
+  return String(Math.round(number * 100))
+}

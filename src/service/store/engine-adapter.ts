@@ -1,0 +1,16 @@
+// What the engines of the store say in words of their own.
+
+import { type DialectAdapter, type Kysely, type RawBuilder, SqliteAdapter, sql } from 'kysely'
+
+export interface EngineAdapter extends DialectAdapter {
+  /** Between a path and an id: what a deleted node is moved to is no path of another, and sorts ahead of what is below it. */
+  readonly aside: RawBuilder<string>
+}
+
+export function engineOf<Tables>(store: Kysely<Tables>): EngineAdapter {
+  return store.getExecutor().adapter as EngineAdapter
+}
+
+export class EmbeddedAdapter extends SqliteAdapter implements EngineAdapter {
+  readonly aside: RawBuilder<string> = sql`'/' || char(0)`
+}

@@ -1,0 +1,22 @@
+// Whether a file that is open is still the one at its path. Who removes, moves or replaces the data folder under a running
+// service leaves it with files nobody finds again: what it wrote there would be acknowledged, and lost.
+
+import { statSync } from 'node:fs'
+
+/** Travels to other threads as it is. */
+export interface KnownFile {
+  readonly path: string
+  readonly device: number
+  readonly inode: number
+}
+
+/** Throws the system's error when there is no such file. */
+export function knownFile(path: string): KnownFile {
+  const { dev, ino } = statSync(path)
+  return { path, device: dev, inode: ino }
+}
+
+export function isInPlace({ path, device, inode }: KnownFile): boolean {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found?.dev === device && found.ino === inode
+}

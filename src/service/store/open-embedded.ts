@@ -1,0 +1,75 @@
+// Opens the store over libsql: one file, WAL, an fsync per commit. Another process may write too: whoever finds the file
+// taken waits.
+
+import { existsSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Kysely } from 'kysely'
+import { ContentStore } from '../blobs/content-store.ts'
+import { openDiskBackend } from '../blobs/disk.ts'
+import { loadSecret } from '../downloads/secret.ts'
+import { tablesStore } from '../tables/database.ts'
+import { findDocumentBlobs } from '../tables/documents-store.ts'
+import { tableMigrations } from '../tables/migrations.ts'
+import { Connection } from './connection.ts'
+import type { Database, Store } from './database.ts'
+import { dialectOf } from './dialect.ts'
+import { kyselyOver } from './dialect-local.ts'
+import { isInPlace, knownFile } from './known-file.ts'
+import { migrate } from './migrate.ts'
+import { migrations } from './migrations.ts'
+import { findUsedBlobs } from './nodes.ts'
+import type { OpenedStore } from './open-store.ts'
+import { readerPragmas } from './pragmas.ts'
+import { FileTidying } from './tidying.ts'
+import { Writer } from './writer.ts'
+
+const databaseName = 'service.db'
+
+/** For another thread that only reads. The store in `dataDir` is open already. */
+export function openEmbeddedReader(dataDir: string): Store {
+  return kyselyOver(new Connection(join(dataDir, databaseName), { pragmas: readerPragmas }))
+}
+
+/** Opens the store in `dataDir`, made where missing, and brings its tables up to date. */
+export async function openEmbedded(dataDir: string): Promise<OpenedStore> {
+  const file = join(dataDir, databaseName)
+  const inPlace = [file, join(dataDir, 'service.lock')].filter((path) => existsSync(path)).map(knownFile)
+  const writer = new Writer({ file, inPlace, reserveFile: join(dataDir, 'service.reserve') })
+  // The file's first connection is the writer's: it chooses the journal mode.
+  await writer.statement('pragma journal_mode', [])
+  const reader = new Connection(file, { pragmas: readerPragmas })
+  const store = new Kysely<Database>({ dialect: dialectOf(reader, writer) })
+  try {
+    await migrate(store, 'service', migrations)
+    await migrate(store, 'tables', tableMigrations)
+  } catch (error) {
+    await store.destroy()
+    throw error
+  }
+  return {
+    store,
+    commits: writer,
+    now: Date.now,
+    isShared: false,
+    maxPathBytes: 0,
+    linkSecrets: () => loadSecret(join(dataDir, 'download-secret')),
+    openContents: async (log) => {
+      const contents = new ContentStore(await openDiskBackend(join(dataDir, 'blobs')), store, writer, log)
+      contents.addOwner((sha256s) => findUsedBlobs(store, sha256s))
+      contents.addOwner((sha256s) => findDocumentBlobs(tablesStore(store), sha256s))
+      return contents
+    },
+    tidying: (settled, log) => new FileTidying(store, settled, log),
+    sizes: async () => ({
+      [databaseName]: await sizeOf(file),
+      [`${databaseName}-wal`]: await sizeOf(`${file}-wal`),
+    }),
+    isInPlace: () => inPlace.every(isInPlace),
+    close: () => store.destroy(),
+  }
+}
+
+async function sizeOf(file: string): Promise<number> {
+  return (await stat(file).catch(() => undefined))?.size ?? 0
+}

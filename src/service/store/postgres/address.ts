@@ -1,0 +1,49 @@
+// Where a PostgreSQL database is, and who we are to it. Its URL is in argv, which everybody on the machine may read: a
+// password comes by PGPASSWORD, by the file that PGPASSFILE names (~/.pgpass where it names none), or by a file of its own.
+
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { ClientConfig } from 'pg'
+import { parseIntoClientConfig } from 'pg-connection-string'
+import { StartError } from '../../start-error.ts'
+
+/** Without types of its own. */
+const pgpass = createRequire(import.meta.url)('pgpass') as (
+  connection: object,
+  found: (password: string | undefined) => void,
+) => void
+
+export interface PostgresAddress {
+  /** `postgres://user@host:port/database?sslmode=…`, without a password. */
+  readonly url: string
+  /** Holds the password and nothing else; read for each connection, so that it may change. */
+  readonly passwordFile?: string
+}
+
+/** Throws a StartError on what is no URL of a database, or carries a password. */
+export function checkAddress({ url }: PostgresAddress): void {
+  if (!/^postgres(?:ql)?:\/\//.test(url))
+    throw new StartError('the database has to be given as postgres://USER@HOST:PORT/DATABASE')
+  if (/^[^/]*\/\/[^/?@]*:[^/?@]*@/.test(url) || /[?&]password=/i.test(url))
+    throw new StartError(
+      'the URL of the database holds a password, and arguments can be read by everybody on this machine: set PGPASSWORD or PGPASSFILE',
+    )
+}
+
+/** For `pg`, which would take a URL's empty password for the password. */
+export function connectionOf(address: PostgresAddress): ClientConfig {
+  return {
+    ...parseIntoClientConfig(address.url),
+    password: passwordOf(address) as () => Promise<string>,
+  }
+}
+
+/** Asked for each connection: the file given, else libpq's own ways. Undefined where there is none. */
+function passwordOf({ passwordFile }: PostgresAddress): (connection?: object) => Promise<string | undefined> {
+  return async (connection) => {
+    if (passwordFile !== undefined) return (await readFile(passwordFile, 'utf8')).trimEnd()
+    const { PGPASSWORD } = process.env
+    if (PGPASSWORD !== undefined) return PGPASSWORD
+    return new Promise((resolve) => pgpass(connection ?? {}, resolve))
+  }
+}

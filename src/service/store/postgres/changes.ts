@@ -1,0 +1,91 @@
+// The changes of `../changes.ts` where several nodes make them: each is one transaction, and whoever changes a project's
+// nodes holds the project's row from the beginning. What is read after that is as the last change left it.
+
+import { type ChangeArgument, type ChangeName, type ChangeResult, changes } from '../changes.ts'
+import { createFile, insertRow } from '../create-file.ts'
+import type { NodeRow, Store } from '../database.ts'
+import { clearFolder, makeWay, nextDetached } from '../detached.ts'
+import type { Commits } from '../open-store.ts'
+import { prepared } from '../prepared.ts'
+import { isUniqueViolation, transact } from '../transact.ts'
+import { checkQuota } from '../usage.ts'
+import { adopt } from './blobs.ts'
+import { tryLock } from './locks.ts'
+
+type Change<Name extends ChangeName> = (
+  store: Store,
+  argument: ChangeArgument<Name>,
+) => Promise<ChangeResult<Name>>
+
+export class SharedCommits implements Commits {
+  readonly #store: Store
+  #otherChanges = 0
+
+  /** `store`: of these changes alone. */
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  async run<Name extends ChangeName>(
+    name: Name,
+    argument: ChangeArgument<Name>,
+  ): Promise<ChangeResult<Name>> {
+    const change: Change<Name> = sharedChanges[name]
+    try {
+      return await transact(this.#store, (transaction) => change(transaction, argument))
+    } catch (error) {
+      // A refused row ends a transaction. Something deleted may still have stood there.
+      if (name !== 'createFile' || !isUniqueViolation(error)) throw error
+      const file = argument as ChangeArgument<'createFile'>
+      const made = transact(this.#store, (transaction) => putFile(transaction, file, insertInPlace))
+      return made as Promise<ChangeResult<Name>>
+    }
+  }
+
+  get otherChanges(): number {
+    return this.#otherChanges
+  }
+
+  noteOther(): void {
+    this.#otherChanges++
+  }
+}
+
+const sharedChanges: { [Name in ChangeName]: Change<Name> } = {
+  ...changes,
+  createFile: (store, argument) => putFile(store, argument, insertRow),
+  removeTree: async (store, argument) => {
+    await lockProject(store, { id: argument.projectId })
+    return changes.removeTree(store, argument)
+  },
+  clearDetached: async (store) => {
+    // One node clears, so that they do not wait for each other.
+    if (!(await tryLock(store, 'clearing'))) return undefined
+    const folder = await nextDetached(store)
+    if (folder === undefined) return undefined
+    await lockProject(store, { id: folder.project_id })
+    return clearFolder(store, folder)
+  },
+}
+
+async function putFile(
+  store: Store,
+  { file, now, content, quota }: ChangeArgument<'createFile'>,
+  insert: (store: Store, node: NodeRow) => Promise<unknown>,
+): Promise<NodeRow[]> {
+  await lockProject(store, { id: file.projectId })
+  if (content !== undefined) await adopt(store, content, null)
+  const made = await createFile(store, file, now, insert)
+  if (quota !== undefined) await checkQuota(store, file.projectId, quota)
+  return made
+}
+
+async function insertInPlace(store: Store, node: NodeRow): Promise<void> {
+  await makeWay(store, node.project_id, node.path)
+  await insertRow(store, node)
+}
+
+// Not `for update`, which would wait for everybody who adds a row that refers to the project.
+const lockProject = prepared((store, is: { id: string }) =>
+  store.selectFrom('projects').select('id').where('id', '=', is.id).forNoKeyUpdate(),
+)

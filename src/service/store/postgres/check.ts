@@ -1,0 +1,138 @@
+// Looks through a shared store for what may not be: a document without its bytes, bytes that nobody will ever take away, a
+// tree that hangs on nothing. Changes nothing; the nodes may run meanwhile.
+
+import { createHash } from 'node:crypto'
+import { Kysely, sql } from 'kysely'
+import { silentLog } from '../../../log.ts'
+import type { SharedBackend } from '../../blobs/backend.ts'
+import { openSharedBackend } from '../../blobs/open-shared-backend.ts'
+import type { Database } from '../database.ts'
+import type { SharedPlace } from '../open-store.ts'
+import { findKeys } from './blobs.ts'
+import { type SharedStore, sharedStore } from './database.ts'
+import { postgresDialect } from './dialect.ts'
+import { openPool } from './pool.ts'
+
+const batchBlobs = 500
+/** Twice the time after which bytes without a row are looked for. */
+const orphanMs = 2 * 86_400_000
+
+export interface Checked {
+  readonly documents: number
+  readonly contents: number
+  /** One sentence each. */
+  readonly findings: readonly string[]
+}
+
+/** `orphanMs`: how old bytes without a row have to be; by default as old as no node leaves them. */
+export async function checkStore(place: SharedPlace, options: { orphanMs?: number } = {}): Promise<Checked> {
+  const pool = openPool(place.database, silentLog, 2)
+  const kysely = new Kysely<Database>({ dialect: postgresDialect(pool, () => undefined) })
+  const store = sharedStore(kysely)
+  const findings: string[] = []
+  try {
+    const backend = await openSharedBackend(place)
+    for (const [sentence, rows] of await checkTables(store))
+      for (const { name } of rows) findings.push(`${sentence}: ${name}`)
+    const contents = await checkContents(store, backend, findings)
+    for await (const keys of backend.listBefore(Date.now() - (options.orphanMs ?? orphanMs))) {
+      const known = new Set(keys.length === 0 ? [] : await findKeys(kysely, keys))
+      for (const key of keys) if (!known.has(key)) findings.push(`bytes without a row: ${key}`)
+    }
+    const { documents } = await store
+      .selectFrom('usage')
+      .select(sql<number>`coalesce(sum(documents), 0)::bigint`.as('documents'))
+      .executeTakeFirstOrThrow()
+    return { documents, contents, findings }
+  } finally {
+    await kysely.destroy()
+  }
+}
+
+type Named = readonly { readonly name: string }[]
+
+/** Each of one statement, so that it sees one moment. What waits to be cleared hangs on nothing, as it may. */
+async function checkTables(store: SharedStore): Promise<(readonly [string, Named])[]> {
+  const ask = async (sentence: string, query: string): Promise<readonly [string, Named]> => [
+    sentence,
+    (await sql.raw<{ name: string }>(query).execute(store)).rows,
+  ]
+  const isLive = `not exists (select 1 from detached where detached.project_id = node.project_id
+    and node.path > detached.path || '/' and node.path < detached.path || '0'
+    and node.modified_at <= detached.detached_at)`
+  return [
+    await ask(
+      'a node that is in no folder',
+      `select node.path as name from nodes as node left join nodes as parent on parent.id = node.parent_id
+        where node.path <> '/' and ${isLive} and (parent.id is null or parent.kind <> 'folder'
+          or parent.project_id <> node.project_id
+          or node.path <> (case parent.path when '/' then '' else parent.path end) || '/' || node.name)`,
+    ),
+    await ask(
+      'a document without content',
+      `select path as name from nodes as node where kind = 'file'
+        and not exists (select 1 from blobs where sha256 = node.blob and blobs.size = node.size)`,
+    ),
+    await ask(
+      'content that nothing refers to and nothing will take away',
+      `select sha256 as name from blobs where unreferenced_since is null
+        and not exists (select 1 from nodes where blob = sha256)
+        and not exists (select 1 from documents where blob = sha256)`,
+    ),
+    await ask(
+      'a project that is counted wrongly',
+      `select project_id as name from usage full join (select project_id, count(*) as documents, sum(size) as bytes
+          from (select project_id, size from nodes where blob is not null
+            union all select project_id, size from documents where blob is not null) as counted
+          group by project_id) as real using (project_id)
+        where coalesce(usage.documents, 0) <> coalesce(real.documents, 0)
+          or coalesce(usage.bytes, 0) <> coalesce(real.bytes, 0)`,
+    ),
+  ]
+}
+
+/** Reads every byte; answers how many contents there are. */
+async function checkContents(
+  store: SharedStore,
+  backend: SharedBackend,
+  findings: string[],
+): Promise<number> {
+  let count = 0
+  for (let last = ''; ;) {
+    const rows = await store
+      .selectFrom('blobs')
+      .selectAll()
+      .where('sha256', '>', last)
+      .orderBy('sha256')
+      .limit(batchBlobs)
+      .execute()
+    for (const { sha256, size, bytes, key } of rows) {
+      const found = key === null ? hashOf(bytes!) : await hashOfObject(backend, key, size)
+      // A sweep may have taken it meanwhile.
+      if (found === sha256 || !(await isThere(store, sha256))) continue
+      findings.push(
+        found === undefined ? `content without bytes: ${sha256}` : `content that differs: ${sha256}`,
+      )
+    }
+    count += rows.length
+    if (rows.length < batchBlobs) return count
+    last = rows.at(-1)!.sha256
+  }
+}
+
+async function hashOfObject(backend: SharedBackend, key: string, size: number): Promise<string | undefined> {
+  const bytes = await backend.stream(key, 0, size - 1)
+  if (bytes === undefined) return undefined
+  const hash = createHash('sha256')
+  for await (const chunk of bytes) hash.update(chunk as Buffer)
+  return hash.digest('hex')
+}
+
+async function isThere(store: SharedStore, sha256: string): Promise<boolean> {
+  const rows = await store.selectFrom('blobs').select('sha256').where('sha256', '=', sha256).execute()
+  return rows.length > 0
+}
+
+function hashOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}

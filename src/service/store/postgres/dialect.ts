@@ -1,0 +1,126 @@
+// Kysely over a pool. What is asked again and again is prepared once per connection.
+
+import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely'
+import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult, RawBuilder } from 'kysely'
+import type pg from 'pg'
+import { refuseStreams } from '../dialect-local.ts'
+import type { EngineAdapter } from '../engine-adapter.ts'
+import { isOfConnection, refusalOf } from './refusals.ts'
+
+/** `changed` is called when anything but a select was done. */
+export function postgresDialect(pool: pg.Pool, changed: () => void): Dialect {
+  return {
+    createAdapter: () => new Adapter(),
+    createIntrospector: (store) => new PostgresIntrospector(store),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+    createDriver: () => new PoolDriver(pool, changed),
+  }
+}
+
+class Adapter extends PostgresAdapter implements EngineAdapter {
+  /** No name is empty; and no order is needed: nothing refers to a node's parent but the node. */
+  readonly aside: RawBuilder<string> = sql`'//'`
+}
+
+class PoolDriver implements Driver {
+  readonly #pool: pg.Pool
+  readonly #changed: () => void
+
+  constructor(pool: pg.Pool, changed: () => void) {
+    this.#pool = pool
+    this.#changed = changed
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<PooledConnection> {
+    try {
+      return new PooledConnection(await this.#pool.connect(), this.#changed)
+    } catch (error) {
+      throw refusalOf(error)
+    }
+  }
+
+  async releaseConnection(connection: PooledConnection): Promise<void> {
+    connection.release()
+  }
+
+  async beginTransaction(connection: PooledConnection): Promise<void> {
+    await connection.control('begin')
+  }
+
+  commitTransaction(connection: PooledConnection): Promise<void> {
+    return connection.control('commit')
+  }
+
+  async rollbackTransaction(connection: PooledConnection): Promise<void> {
+    // A connection that is gone took its transaction with it, and why it went is known already.
+    await connection.control('rollback').catch(() => undefined)
+  }
+
+  async destroy(): Promise<void> {
+    await this.#pool.end()
+  }
+}
+
+class PooledConnection implements DatabaseConnection {
+  readonly #client: pg.PoolClient
+  readonly #changed: () => void
+  #isBroken = false
+
+  constructor(client: pg.PoolClient, changed: () => void) {
+    this.#client = client
+    this.#changed = changed
+  }
+
+  async executeQuery<Row>({ sql: text, parameters, query }: CompiledQuery): Promise<QueryResult<Row>> {
+    const name = nameOf(query)
+    const answer = await this.#ask({
+      text,
+      values: parameters as unknown[],
+      ...(name === undefined ? {} : { name }),
+    })
+    // Of several statements: the last one's.
+    const { rows, rowCount, command } = [answer].flat().at(-1)!
+    if (command === 'SELECT') return { rows: rows as Row[] }
+    this.#changed()
+    return { rows: rows as Row[], numAffectedRows: BigInt(rowCount ?? 0) }
+  }
+
+  async control(text: string): Promise<void> {
+    await this.#ask({ text })
+    this.#changed()
+  }
+
+  release(): void {
+    this.#client.release(this.#isBroken)
+  }
+
+  streamQuery = refuseStreams
+
+  async #ask(query: pg.QueryConfig): Promise<pg.QueryResult | pg.QueryResult[]> {
+    try {
+      return await this.#client.query(query)
+    } catch (error) {
+      if (isOfConnection(error)) this.#isBroken = true
+      throw refusalOf(error)
+    }
+  }
+}
+
+/** `prepared.ts` compiles a query once; others are compiled, and seen, once each. */
+const seen = new WeakMap<object, string>()
+const once = new WeakSet<object>()
+let names = 0
+
+function nameOf(query: object): string | undefined {
+  const known = seen.get(query)
+  if (known !== undefined) return known
+  if (!once.has(query)) {
+    once.add(query)
+    return undefined
+  }
+  const name = `q${++names}`
+  seen.set(query, name)
+  return name
+}

@@ -1,0 +1,14 @@
+// Advisory locks: what one node at a time does. Their numbers are nobody else's in this database.
+
+import { type Kysely, sql } from 'kysely'
+
+const space = 0x646f63 // "doc"
+const numbers = { clearing: 1, sweeping: 2 }
+
+/** Until the end of the transaction; false where another has it. */
+export async function tryLock<Tables>(store: Kysely<Tables>, name: keyof typeof numbers): Promise<boolean> {
+  const { rows } = await sql<{
+    held: boolean
+  }>`select pg_try_advisory_xact_lock(${sql.lit(space)}, ${sql.lit(numbers[name])}) as held`.execute(store)
+  return rows[0]?.held === true
+}

@@ -1,0 +1,170 @@
+// The history of the tables on PostgreSQL: those of `../database.ts` and `../../tables/database.ts`, and those of
+// `database.ts`. An entry is never changed once released; the next one follows.
+//
+// Paths and names are compared byte by byte, whatever the database's own collation: under a natural one, what is below `/a`
+// would take in `/A/x` and `/á/x`. No index holds a text that may be longer than a third of a page (2,704 bytes).
+
+import { type Kysely, type Migration, sql } from 'kysely'
+
+export const migrations: Readonly<Record<string, Migration>> = {
+  '0001_store': { up: (store) => run(store, storeTables) },
+  '0002_usage': { up: (store) => run(store, usage) },
+  '0003_tables': { up: (store) => run(store, tablesOfProjects) },
+}
+
+async function run(store: Kysely<unknown>, statements: string): Promise<void> {
+  await sql.raw(statements).execute(store)
+}
+
+const text = 'text collate "C"'
+
+const storeTables = `
+create table projects (
+  id ${text} primary key,
+  name ${text} not null unique,
+  created_at bigint not null,
+  clock_ms bigint not null
+);
+create table api_keys (
+  id ${text} primary key,
+  hash ${text} not null unique,
+  name ${text},
+  created_at bigint not null,
+  expires_at bigint,
+  last_used_at bigint,
+  access ${text} not null,
+  path ${text} not null
+);
+create table key_projects (
+  key_id ${text} not null references api_keys,
+  project_id ${text} not null references projects,
+  primary key (key_id, project_id)
+);
+create index key_projects_project on key_projects (project_id);
+create table blobs (
+  sha256 ${text} primary key,
+  size bigint not null,
+  bytes bytea,
+  key ${text} unique,
+  unreferenced_since bigint,
+  check ((bytes is null) <> (key is null))
+);
+-- Small contents are hashes, drafts, pictures: compressing them again costs more than it saves.
+alter table blobs alter column bytes set storage external;
+create index blobs_unreferenced on blobs (unreferenced_since) where unreferenced_since is not null;
+-- No reference to the parent: all who change a project hold its row, and a million rows are deleted without a million look-ups.
+create table nodes (
+  id ${text} primary key,
+  project_id ${text} not null references projects,
+  parent_id ${text},
+  name ${text} not null,
+  path ${text} not null,
+  kind ${text} not null,
+  modified_at bigint not null,
+  size bigint,
+  mimetype ${text},
+  blob ${text} references blobs deferrable initially deferred,
+  constraint nodes_name unique (parent_id, name),
+  constraint nodes_path unique (project_id, path)
+);
+create index nodes_blob on nodes (blob) where blob is not null;
+create table detached (
+  project_id ${text} not null references projects,
+  path ${text} not null,
+  detached_at bigint not null,
+  primary key (project_id, path)
+);
+create table link_secrets (
+  number bigint primary key,
+  secret bytea not null,
+  since bigint not null
+);
+create table upkeep (
+  name ${text} primary key,
+  done_at bigint not null
+);`
+
+/** By statement, not by row: a batch of deletions counts, and marks, in one step. */
+const usage = `
+create table usage (
+  project_id ${text} primary key,
+  documents bigint not null,
+  bytes bigint not null
+);
+create function docmount_added() returns trigger language plpgsql as $$
+begin
+  insert into usage as held (project_id, documents, bytes)
+    select project_id, count(*), sum(size)::bigint from added where blob is not null group by project_id
+    on conflict (project_id) do update set
+      documents = held.documents + excluded.documents, bytes = held.bytes + excluded.bytes;
+  return null;
+end $$;
+create function docmount_removed() returns trigger language plpgsql as $$
+begin
+  update usage as held set documents = held.documents - gone.documents, bytes = held.bytes - gone.bytes
+    from (select project_id, count(*) as documents, sum(size)::bigint as bytes
+      from removed where blob is not null group by project_id) as gone
+    where held.project_id = gone.project_id;
+  -- In one order, so that no two wait for each other.
+  update blobs set unreferenced_since = (extract(epoch from clock_timestamp()) * 1000)::bigint
+    where sha256 in (select sha256 from blobs
+      where sha256 in (select blob from removed where blob is not null) order by sha256 for update);
+  return null;
+end $$;
+create function docmount_project_removed() returns trigger language plpgsql as $$
+begin
+  delete from usage where project_id = old.id;
+  return null;
+end $$;
+create trigger added after insert on nodes
+  referencing new table as added for each statement execute function docmount_added();
+create trigger removed after delete on nodes
+  referencing old table as removed for each statement execute function docmount_removed();
+create trigger removed after delete on projects
+  for each row execute function docmount_project_removed();`
+
+const tablesOfProjects = `
+create table tables (
+  id ${text} primary key,
+  project_id ${text} not null references projects,
+  name ${text} not null,
+  kind ${text} not null,
+  created_at bigint not null,
+  settings ${text} not null,
+  inferred ${text} not null,
+  asset_count bigint not null
+);
+create unique index tables_name on tables (project_id, md5(name));
+create table assets (
+  id ${text} primary key,
+  table_id ${text} not null references tables,
+  number bigint not null,
+  name ${text} not null,
+  row_data ${text} not null,
+  constraint assets_number unique (table_id, number)
+);
+create table documents (
+  id ${text} primary key,
+  project_id ${text} not null references projects,
+  table_id ${text} not null references tables,
+  filename ${text} not null,
+  mimetype ${text} not null,
+  size bigint not null,
+  blob ${text} references blobs deferrable initially deferred,
+  created_at bigint not null
+);
+create index documents_blob on documents (blob) where blob is not null;
+create table runs (
+  id ${text} primary key,
+  table_id ${text} not null references tables,
+  status ${text} not null,
+  created_at bigint not null,
+  input ${text} not null,
+  data ${text},
+  reasoning ${text}
+);
+create index runs_table on runs (table_id);
+create trigger added after insert on documents
+  referencing new table as added for each statement execute function docmount_added();
+create trigger removed after delete on documents
+  referencing old table as removed for each statement execute function docmount_removed();`

@@ -1,0 +1,99 @@
+// Opens the store on PostgreSQL, which any number of nodes may share.
+
+import { setInterval as every } from 'node:timers/promises'
+import { Kysely, sql } from 'kysely'
+import { StartError } from '../../start-error.ts'
+import type { Log } from '../../../log.ts'
+import { silentLog } from '../../../log.ts'
+import { openSharedBackend } from '../../blobs/open-shared-backend.ts'
+import { SharedContents } from '../../blobs/shared-contents.ts'
+import type { Database, Store } from '../database.ts'
+import { migrate } from '../migrate.ts'
+import type { OpenedStore, SharedPlace } from '../open-store.ts'
+import { checkAddress } from './address.ts'
+import { SharedCommits } from './changes.ts'
+import { DatabaseClock } from './clock.ts'
+import { postgresDialect } from './dialect.ts'
+import { migrations } from './migrations.ts'
+import { openPool } from './pool.ts'
+import { SharedSecrets } from './shared-secrets.ts'
+
+const upkeepMs = 60_000
+const defaultGraceMs = 86_400_000
+
+/** For another thread that only reads. */
+export function openPostgresReader({ database }: SharedPlace): Store {
+  return new Kysely<Database>({ dialect: postgresDialect(openPool(database, silentLog, 2), () => undefined) })
+}
+
+/** Opens the store in `place`, made where missing, and brings its tables up to date. Throws a StartError on a wrong address. */
+export async function openPostgres(place: SharedPlace, log: Log = silentLog): Promise<OpenedStore> {
+  checkAddress(place.database)
+  const pool = openPool(place.database, log)
+  const commits: SharedCommits = new SharedCommits(
+    new Kysely<Database>({ dialect: postgresDialect(pool, () => undefined) }),
+  )
+  const store = new Kysely<Database>({ dialect: postgresDialect(pool, () => commits.noteOther()) })
+  const clock = new DatabaseClock()
+  const secrets = new SharedSecrets(store, clock.now)
+  const closing = new AbortController()
+  const look = async (): Promise<void> => {
+    await clock.set(store)
+    await secrets.refresh()
+  }
+  try {
+    await clock.set(store).catch((error: unknown) => {
+      throw new StartError(`the database cannot be used: ${reasonOf(error)}`, { cause: error })
+    })
+    await migrate(store, 'service', migrations)
+    await look()
+  } catch (error) {
+    await store.destroy()
+    throw error
+  }
+  const upkeep = keepUp(look, log, closing.signal)
+  return {
+    store,
+    commits,
+    now: clock.now,
+    isShared: true,
+    maxPathBytes: 2_560,
+    linkSecrets: () => Promise.resolve(secrets),
+    openContents: async (contentsLog) =>
+      new SharedContents({
+        backend: await openSharedBackend(place),
+        store,
+        commits,
+        now: clock.now,
+        graceMs: place.graceMs ?? defaultGraceMs,
+        log: contentsLog,
+      }),
+    // PostgreSQL's autovacuum does.
+    tidying: () => ({ ask: () => undefined, stop: () => Promise.resolve() }),
+    sizes: async () => {
+      const { rows } = await sql<{
+        bytes: number
+      }>`select pg_database_size(current_database()) as bytes`.execute(store)
+      return { postgres: rows[0]!.bytes }
+    },
+    close: async () => {
+      closing.abort()
+      await upkeep
+      await store.destroy()
+    },
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { cause = error } = error as { cause?: unknown }
+  return cause instanceof Error ? cause.message : String(cause)
+}
+
+async function keepUp(look: () => Promise<void>, log: Log, signal: AbortSignal): Promise<void> {
+  try {
+    for await (const _ of every(upkeepMs, undefined, { signal, ref: false }))
+      await look().catch((error: unknown) => log.warn({ error }, 'could not read clock and secrets'))
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+}

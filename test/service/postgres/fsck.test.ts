@@ -1,0 +1,73 @@
+// What `scripts/fsck-service` finds, and that it finds nothing where all is well.
+
+import { randomBytes } from 'node:crypto'
+import { readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { checkStore } from '../../../src/service/store/postgres/check.ts'
+import { type Nodes, startNodes } from './nodes.ts'
+
+let nodes: Nodes
+beforeEach(async () => {
+  nodes = await startNodes()
+  for (const size of [0, 10, 50_000, 200_000]) await nodes.one.put(`/a/b/${size}`, randomBytes(size))
+  await nodes.two.put('/deleted', randomBytes(60_000))
+  await nodes.two.delete('/deleted')
+})
+afterEach(() => nodes.close())
+
+const check = async (): Promise<readonly string[]> => {
+  const place = { database: nodes.database, dataDir: nodes.folder }
+  return (await checkStore(place)).findings
+}
+
+async function objects(): Promise<string[]> {
+  const folder = join(nodes.folder, 'blobs')
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+}
+
+test('nothing is found where all is well, also while documents come and go', async () => {
+  expect(await check()).toEqual([])
+  const over = new AbortController()
+  const work = (async (): Promise<void> => {
+    for (let turn = 0; !over.signal.aborted; turn++) {
+      await nodes.one.put(`/turn/${turn % 5}/x`, randomBytes(turn % 2 === 0 ? 100 : 40_000))
+      await nodes.two.delete(`/turn/${turn % 3}`)
+    }
+  })()
+  for (let round = 0; round < 3; round++) expect(await check()).toEqual([])
+  over.abort()
+  await work
+})
+
+test('content whose bytes are gone, or are others', async () => {
+  const [gone, other] = await objects()
+  await rm(gone!)
+  await writeFile(other!, randomBytes(300_000))
+  const findings = await check()
+  expect(findings).toContainEqual(expect.stringMatching(/^content without bytes: [\da-f]{64}$/))
+  expect(findings).toContainEqual(expect.stringMatching(/^content that differs: [\da-f]{64}$/))
+  expect(findings).toHaveLength(2)
+})
+
+test('bytes without a row, once they are older than any node leaves them', async () => {
+  const key = `ab${randomBytes(31).toString('hex')}`
+  const file = join(nodes.folder, 'blobs/ab', key)
+  await writeFile(file, 'left')
+  expect(await check()).toEqual([])
+  const old = new Date(Date.now() - 3 * 86_400_000)
+  await utimes(file, old, old)
+  expect(await check()).toEqual([`bytes without a row: ${key}`])
+})
+
+test('a node in no folder, content that stays for ever, a count that is wrong', async () => {
+  await nodes.ask(`delete from nodes where path = '/a/b'`)
+  await nodes.ask('update blobs set unreferenced_since = null')
+  await nodes.ask('update usage set bytes = bytes + 1')
+  const findings = await check()
+  for (const size of [0, 10, 50_000, 200_000])
+    expect(findings).toContain(`a node that is in no folder: /a/b/${size}`)
+  expect(findings).toContainEqual(expect.stringMatching(/^content that nothing refers to/))
+  expect(findings).toContainEqual(expect.stringMatching(/^a project that is counted wrongly/))
+})

@@ -1,0 +1,161 @@
+// `docmount migrate`: an embedded store moves while its service runs, and goes on wherever it was killed.
+
+import { spawn } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Service, startService } from '../../../src/service/index.ts'
+import { moveStore } from '../../../src/service/move/move-store.ts'
+import { checkStore } from '../../../src/service/store/postgres/check.ts'
+import { ask, freshDatabase } from '../../support/postgres.ts'
+import { type CompiledCommand, compileCommand } from '../compiled-command.ts'
+import { documentOf, files } from '../support.ts'
+
+type Database = Awaited<ReturnType<typeof freshDatabase>>
+
+let folder: string
+let dataDir: string
+let place: { database: Database; dataDir: string }
+let service: Service
+let key: string
+let kept: Map<string, string>
+
+const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+
+async function call(method: string, path: string, body?: object): Promise<Response> {
+  return fetch(`${service.baseUrl}${path}`, {
+    method,
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+}
+
+async function put(path: string, content: Uint8Array): Promise<void> {
+  expect((await call('PUT', files(path), documentOf(content))).status).toBe(201)
+  kept.set(path, hashOf(content))
+}
+
+interface Found {
+  readonly url: string
+  readonly modified_at: string
+}
+const find = async (path: string): Promise<Found> => (await (await call('GET', files(path))).json()) as Found
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'docmount-move-'))
+  dataDir = join(folder, 'old')
+  place = { database: await freshDatabase(), dataDir: join(folder, 'new') }
+  kept = new Map()
+  service = await startService({ dataDir, projects: ['acme'] })
+  key = service.projects[0]!.apiKey!
+})
+afterEach(async () => {
+  await service.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function expectMoved(): Promise<void> {
+  service = await startService(place)
+  for (const [path, hash] of kept) {
+    const answer = await fetch((await find(path)).url)
+    expect([path, answer.status, hashOf(Buffer.from(await answer.arrayBuffer()))]).toEqual([path, 200, hash])
+  }
+  expect((await checkStore(place)).findings).toEqual([])
+}
+
+test('everything moves: projects, keys, times, links, tables; and the old folder is served no more', async () => {
+  for (const size of [0, 10, 32_769, 100_000]) await put(`/a/é/${size}.bin`, randomBytes(size))
+  const stored = { name: 'papers', document: documentOf('a paper') }
+  expect((await call('POST', '/projects/acme/tables/storage', stored)).status).toBe(201)
+  const wanted = { name: 'rows', settings: { type: 'reconcile' } }
+  const { id } = (await (await call('POST', '/projects/acme/tables', wanted)).json()) as { id: string }
+  const data = [{ asset_name: 'ä', row_data: { number: 1, text: 'ß "x" \\' } }]
+  expect((await call('POST', `/projects/acme/tables/${id}/forward`, { type: 'data', data })).ok).toBe(true)
+  const tables = await (await call('GET', '/projects/acme/tables')).text()
+  const before = await find('/a/é/100000.bin')
+
+  expect(await moveStore(dataDir, place)).toMatchObject({ state: 'copied' })
+  await put('/later.bin', randomBytes(50_000))
+  await call('DELETE', files('/a/é/10.bin'))
+  kept.delete('/a/é/10.bin')
+  await service.close()
+  expect(await moveStore(dataDir, place)).toMatchObject({
+    state: 'moved',
+    contents: 1,
+    projects: 1,
+    documents: 4,
+  })
+  // Once more changes nothing.
+  expect(await moveStore(dataDir, place)).toMatchObject({ state: 'moved', contents: 0, documents: 4 })
+  await expect(startService({ dataDir })).rejects.toThrow('has moved')
+
+  await expectMoved()
+  expect((await find('/a/é/100000.bin')).modified_at).toBe(before.modified_at)
+  expect((await call('GET', files('/a/é/10.bin'))).status).toBe(404)
+  expect(await (await call('GET', '/projects/acme/tables')).text()).toBe(tables)
+  const link = new URL(before.url)
+  link.port = String(service.port)
+  expect(hashOf(Buffer.from(await (await fetch(link)).arrayBuffer()))).toBe(kept.get('/a/é/100000.bin'))
+  await put('/a/é/new.bin', randomBytes(10))
+  expect((await find('/a/é/new.bin')).modified_at > before.modified_at).toBe(true)
+})
+
+test('what cannot be moved as it is, and a database that is in use, are refused in words', async () => {
+  await put('/large', randomBytes(100_000))
+  const blobs = join(dataDir, 'blobs')
+  const entries = await readdir(blobs, { recursive: true, withFileTypes: true })
+  const file = entries.find((entry) => entry.isFile())!
+  await appendFile(join(file.parentPath, file.name), 'damage')
+  await expect(moveStore(dataDir, place)).rejects.toThrow('a content is damaged')
+  const other = await startService({ ...place, projects: ['theirs'] })
+  await expect(moveStore(dataDir, place)).rejects.toThrow('has projects already (theirs)')
+  await other.close()
+})
+
+test('killed anywhere it goes on when it is run again', async () => {
+  for (let index = 0; index < 40; index++)
+    await put(`/${index % 4}/${index}.bin`, randomBytes(index % 2 === 0 ? 100 : 40_000))
+  const command: CompiledCommand = await compileCommand()
+  const args = [
+    'migrate',
+    '--data',
+    dataDir,
+    '--database',
+    place.database.url,
+    '--to',
+    place.dataDir,
+    '--json',
+  ]
+  const copied = async (): Promise<number> => {
+    const [table] = await ask<{ name: string | null }>(place.database, `select to_regclass('blobs') as name`)
+    if (table?.name === null) return 0
+    return (await ask<{ count: number }>(place.database, 'select count(*)::int as count from blobs'))[0]!
+      .count
+  }
+  /** Ends it there, unless it is over by then. */
+  const killWhen = async (isThere: () => Promise<boolean> | boolean): Promise<void> => {
+    const child = spawn(process.execPath, [join(command.folder, 'dist/cli/main.js'), ...args], {
+      stdio: 'ignore',
+    })
+    const ended = once(child, 'exit')
+    while (child.exitCode === null && !(await isThere()))
+      await new Promise((resolve) => setImmediate(resolve))
+    child.kill('SIGKILL')
+    await ended
+  }
+  await killWhen(async () => (await copied()) > 3)
+  await killWhen(async () => (await copied()) > 20)
+  await put('/late.bin', randomBytes(40_000))
+  await service.close()
+  await killWhen(() => existsSync(join(dataDir, 'service.moved')))
+  // Whichever it is, nobody serves it: there would be two of it.
+  await expect(startService({ dataDir })).rejects.toThrow(/has moved|on its way/)
+  const moved = JSON.parse((await command.run(...args)).stdout) as object
+  expect(moved).toMatchObject({ state: 'moved', projects: 1, documents: 41 })
+  await command.remove()
+  await expectMoved()
+}, 240_000)
