@@ -61,13 +61,15 @@ export async function readError(
   call: CallDescription,
   answer: Answer,
   secrets: readonly string[],
+  /** Epoch ms. */
+  now: number,
 ): Promise<ApiError | NetworkError> {
   const { status } = answer
   if (status >= 300 && status < 400) {
     answer.discard()
     return new NetworkError(call, 'protocol', redirectMessage(status, answer.header('location')))
   }
-  const retryAfterMs = retryAfterMsOf(answer.header('retry-after'), Date.now())
+  const retryAfterMs = retryAfterMsOf(answer.header('retry-after'), now)
   const { words, isServices } = await errorOf(answer)
   const message = secrets.reduce((text, secret) => text.replaceAll(secret, '…'), words ?? statusText(status))
   return new ApiError(call, status, message, retryAfterMs, isServices)

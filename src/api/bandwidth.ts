@@ -1,7 +1,5 @@
 // A limit on the bytes per second of one direction: a token bucket that is drawn from in the order of asking.
 
-import { setTimeout as sleep } from 'node:timers/promises'
-
 /** Pieces a second: as short as the wait of whoever is next, and no deadline runs out between two of them. */
 const piecesPerSecond = 16
 
@@ -9,8 +7,8 @@ export interface BandwidthOptions {
   /** Above 0. */
   readonly bytesPerSecond: number
   /** Milliseconds, monotonic. */
-  readonly now?: () => number
-  readonly wait?: (ms: number, signal: AbortSignal) => Promise<unknown>
+  readonly now: () => number
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<unknown>
 }
 
 /** Shared by all who send, or by all who receive. */
@@ -25,8 +23,8 @@ export class Bandwidth {
   constructor(options: BandwidthOptions) {
     this.#bytesPerMs = options.bytesPerSecond / 1000
     this.#pieceBytes = Math.max(1, Math.floor(options.bytesPerSecond / piecesPerSecond))
-    this.#now = options.now ?? (() => performance.now())
-    this.#wait = options.wait ?? ((ms, signal) => sleep(ms, undefined, { signal }))
+    this.#now = options.now
+    this.#wait = options.wait
   }
 
   /** The same bytes, in pieces, none earlier than the limit allows. Throws AbortError while it waits. */

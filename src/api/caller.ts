@@ -1,7 +1,8 @@
 // One call to the service, from key to parsed answer: attempts, deadline, the renewal of a refused key, the record of
 // every attempt. Knows endpoints by method and target only; what they mean is in files.ts and tables.ts.
 
-import { setTimeout as sleep } from 'node:timers/promises'
+import { sleep } from '../world/clock.ts'
+import type { World } from '../world/world.ts'
 import { drain, readError, readJson } from './answer-body.ts'
 import type { Bandwidth } from './bandwidth.ts'
 import { decoded } from './content-coding.ts'
@@ -30,6 +31,11 @@ export interface CallSpec {
   /** Path and query after the base URL, encoded. */
   readonly target: string
   readonly body?: RequestBody
+  /**
+   * The first attempt goes out right behind a DELETE of the same target, on its connection; the body is in memory then. What the
+   * DELETE was answered counts only where it failed and this was refused for that (409): then the call rejects with its error.
+   */
+  readonly isBehindDelete?: boolean
   readonly repeatable: Repeatable
   readonly options: CallOptions | undefined
   /** Milliseconds, where the options say nothing. */
@@ -55,7 +61,7 @@ export interface CallerOptions {
   readonly bandwidth: Bandwidth | undefined
   readonly onRequest: ((record: RequestRecord) => void) | undefined
   readonly log: Log
-  readonly random: () => number
+  readonly world: World
 }
 
 /** Makes a call and gives its parsed answer, undefined for an empty one. Throws ApiError, NetworkError. */
@@ -67,6 +73,7 @@ const defaultAttempts = 4
 const defaultMaxAnswerBytes = 64 * 1024 * 1024
 
 export function createCaller(caller: CallerOptions): Caller {
+  const { clock, chance } = caller.world
   return async (spec) => {
     const call: CallDescription = { method: spec.method, path: spec.path }
     const { signal, watch, reconnect, attempts = defaultAttempts } = spec.options ?? {}
@@ -74,15 +81,16 @@ export function createCaller(caller: CallerOptions): Caller {
     const deadline = new Deadline(
       [signal, watch?.signal],
       spec.options?.deadlineMs ?? spec.deadlineMs ?? caller.deadlineMs,
+      clock,
     )
     try {
       return await withRetry(
         {
           repeatable: spec.repeatable,
           attempts,
-          random: caller.random,
+          random: () => chance.random(),
           remainingMs: () => deadline.remainingMs,
-          sleep: (ms) => sleep(ms, undefined, { signal: deadline.signal }),
+          sleep: (ms) => sleep(clock, ms, { signal: deadline.signal }),
           onRetry: (error, attempt, delayMs) => {
             watch?.onFailure(error)
             caller.log.debug({ ...call, attempt, delayMs, error: String(error) }, 'call is repeated')
@@ -107,13 +115,14 @@ async function attemptWithKey(
   deadline: Deadline,
 ): Promise<unknown> {
   const key = await caller.keys.current()
+  const send = attempt === 1 && spec.isBehindDelete === true ? sendBehindDelete : sendAlone
   try {
-    return await attemptOnce(caller, spec, call, attempt, deadline, key)
+    return await attemptOnce(caller, spec, call, attempt, deadline, key, send)
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 401) throw error
     const fresh = await caller.keys.renewed(key)
     if (fresh === undefined) throw error
-    return await attemptOnce(caller, spec, call, attempt, deadline, fresh)
+    return await attemptOnce(caller, spec, call, attempt, deadline, fresh, sendAlone)
   }
 }
 
@@ -124,8 +133,10 @@ async function attemptOnce(
   attempt: number,
   deadline: Deadline,
   key: string,
+  send: Send,
 ): Promise<unknown> {
-  const startedAt = performance.now()
+  const { clock } = caller.world
+  const startedAt = clock.monotonic()
   const ended = new AbortController()
   const watch = spec.options?.watch
   const onProgress = (): void => {
@@ -136,7 +147,7 @@ async function attemptOnce(
   let bytes = spec.body?.length
   try {
     onProgress()
-    const answer = await caller.transport.api({
+    const { answer, deleted } = await send(caller, key, {
       call,
       method: spec.method,
       origin: caller.origin,
@@ -148,13 +159,65 @@ async function attemptOnce(
     status = answer.status
     bytes ??= bodyLengthOf(answer)
     watch?.onProgress()
-    return await outcomeOf(spec, call, attempt, decoded(call, answer), key)
+    return await outcomeOf(caller, spec, call, attempt, decoded(call, answer), key).catch(
+      (error: unknown) => {
+        const isTaken = error instanceof ApiError && error.status === 409
+        throw (isTaken ? deleted : undefined) ?? error
+      },
+    )
   } finally {
     // The service may answer before it has read the body (an early 409): whoever feeds the body must stop.
     ended.abort(attemptEnded)
-    const elapsedMs = performance.now() - startedAt
+    const elapsedMs = clock.monotonic() - startedAt
     caller.onRequest?.({ kind: 'api', ...call, status, attempt, elapsedMs, bytes })
   }
+}
+
+interface Sent {
+  readonly answer: Answer
+  /** How the DELETE before it failed, if it did. */
+  readonly deleted?: unknown
+}
+
+type Send = (caller: CallerOptions, key: string, request: TransportRequest) => Promise<Sent>
+
+const sendAlone: Send = async ({ transport }, _key, request) => ({ answer: await transport.api(request) })
+
+const sendBehindDelete: Send = async ({ transport, onRequest, world: { clock } }, key, request) => {
+  const startedAt = clock.monotonic()
+  const call: CallDescription = { method: 'DELETE', path: request.call.path }
+  const { body, ...bare } = request
+  const { 'content-type': _type, 'content-length': _length, ...headers } = request.headers
+  const content = await collected(body)
+  const { first, second } = transport.together(
+    { ...bare, call, method: 'DELETE', headers },
+    { ...bare, body: content },
+  )
+  let status: number | undefined
+  const deleted = first
+    .then(async (answer) => {
+      ;({ status } = answer)
+      const isGone = (status >= 200 && status < 300) || status === 404
+      if (!isGone) return await readError(call, decoded(call, answer), [key], clock.wall())
+      await drain(answer)
+      return undefined
+    })
+    .catch((error: unknown) => error)
+    .finally(() => {
+      const elapsedMs = clock.monotonic() - startedAt
+      onRequest?.({ kind: 'api', ...call, status, attempt: 1, elapsedMs, bytes: undefined })
+    })
+  // Answered in the same order; what was answered first is told first.
+  await Promise.allSettled([deleted, second])
+  return { answer: await second, deleted: await deleted }
+}
+
+async function collected(body: TransportRequest['body']): Promise<Uint8Array> {
+  if (body === undefined || typeof body === 'string') return Buffer.from(body ?? '')
+  if (body instanceof Uint8Array) return body
+  const pieces: Uint8Array[] = []
+  for await (const piece of body) pieces.push(piece)
+  return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces)
 }
 
 function bodyOf(
@@ -184,6 +247,7 @@ function headersOf(caller: CallerOptions, spec: CallSpec, key: string): Record<s
 }
 
 async function outcomeOf(
+  { world }: CallerOptions,
   spec: CallSpec,
   call: CallDescription,
   attempt: number,
@@ -191,7 +255,8 @@ async function outcomeOf(
   key: string,
 ): Promise<unknown> {
   const isSuccess = answer.status >= 200 && answer.status < 300
-  if (!isSuccess && spec.isDone?.(answer.status, attempt) !== true) throw await readError(call, answer, [key])
+  if (!isSuccess && spec.isDone?.(answer.status, attempt) !== true)
+    throw await readError(call, answer, [key], world.clock.wall())
   if (isSuccess && spec.isAnswerIgnored !== true) {
     return await readJson(call, answer, {
       maxBytes: spec.maxAnswerBytes ?? defaultMaxAnswerBytes,

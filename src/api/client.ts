@@ -1,5 +1,7 @@
 // The typed client of the Project Document Service: HTTP in, objects out. Knows no filesystem, keeps no cache.
 
+import { sleep } from '../world/clock.ts'
+import { realWorld, type World } from '../world/world.ts'
 import { Bandwidth } from './bandwidth.ts'
 import { InputError } from './errors.ts'
 import { createCaller } from './caller.ts'
@@ -8,7 +10,6 @@ import { createFiles } from './files.ts'
 import { createKeyHolder } from './key-holder.ts'
 import type { Tables } from './table-types.ts'
 import { createTables } from './tables.ts'
-import { createTransport } from './transport.ts'
 import type { CallOptions, Files, KeySource, Project, RequestRecord } from './types.ts'
 import { projectsFromWire } from './wire.ts'
 import { silentLog } from '../log.ts'
@@ -27,6 +28,8 @@ export interface ClientOptions {
   readonly onRequest?: (record: RequestRecord) => void
   readonly userAgent?: string
   readonly log?: Log
+  /** Time, chance, disk, network. Default: this machine's. */
+  readonly world?: World
 }
 
 export interface Client {
@@ -43,9 +46,16 @@ export interface Client {
 /** Connects at the first call. Throws InputError for a base URL that is none. */
 export function createClient(options: ClientOptions): Client {
   const { deadlineMs = 30_000, userAgent = 'docmount', log = silentLog, onRequest, bytesPerSecond } = options
+  const { world = realWorld() } = options
   const bandwidth = (): Bandwidth | undefined =>
-    bytesPerSecond === undefined ? undefined : new Bandwidth({ bytesPerSecond })
-  const transport = createTransport(options.connections ?? 32)
+    bytesPerSecond === undefined
+      ? undefined
+      : new Bandwidth({
+          bytesPerSecond,
+          now: world.clock.monotonic,
+          wait: (ms, signal) => sleep(world.clock, ms, { signal }),
+        })
+  const transport = world.network.open(options.connections ?? 32)
   const call = createCaller({
     ...parseBaseUrl(options.baseUrl),
     transport,
@@ -55,12 +65,13 @@ export function createClient(options: ClientOptions): Client {
     bandwidth: bandwidth(),
     onRequest,
     log,
-    random: Math.random,
+    world,
   })
   const download = createDownloader({
     transport,
     userAgent,
     stallMs: deadlineMs,
+    clock: world.clock,
     bandwidth: bandwidth(),
     onRequest,
   })
@@ -77,8 +88,8 @@ export function createClient(options: ClientOptions): Client {
       })
       return projectsFromWire({ method: 'GET', path: target }, answer)
     },
-    files: (project) => createFiles(project, call, download),
-    tables: (project) => createTables(project, call),
+    files: (project) => createFiles(project, call, download, world.clock),
+    tables: (project) => createTables(project, call, world),
     close: () => transport.close(),
   }
 }

@@ -1,6 +1,7 @@
 // One clock and one signal for a call: the AbortSignals of who made and who watches it, joined with our own time limit.
 // Not AbortSignal.any: its listeners on a long-lived parent are only collected with the parent.
 
+import type { Clock, Timer } from '../world/clock.ts'
 import { setMaxListeners } from 'node:events'
 import { NetworkError } from './errors.ts'
 import type { CallDescription } from './errors.ts'
@@ -16,15 +17,17 @@ export class Deadline {
   readonly #controller = new AbortController()
   readonly #parents: readonly AbortSignal[]
   readonly #limitMs: number
-  #timer: NodeJS.Timeout
+  readonly #clock: Clock
+  #timer: Timer
   #endsAt: number
   #hasPassed = false
 
-  constructor(parents: readonly (AbortSignal | undefined)[], limitMs: number) {
+  constructor(parents: readonly (AbortSignal | undefined)[], limitMs: number, clock: Clock) {
+    this.#clock = clock
     this.#parents = parents.filter((parent) => parent !== undefined)
     this.#limitMs = Math.min(limitMs, longestTimerMs)
-    this.#endsAt = performance.now() + this.#limitMs
-    this.#timer = setTimeout(this.#pass, this.#limitMs)
+    this.#endsAt = this.#clock.monotonic() + this.#limitMs
+    this.#timer = this.#clock.setTimeout(this.#pass, this.#limitMs)
     for (const parent of this.#parents) {
       // One signal may bound hundreds of calls: as many listeners are no leak, each goes with its call.
       setMaxListeners(0, parent)
@@ -40,19 +43,19 @@ export class Deadline {
 
   /** Milliseconds left. */
   get remainingMs(): number {
-    return Math.max(0, this.#endsAt - performance.now())
+    return Math.max(0, this.#endsAt - this.#clock.monotonic())
   }
 
   /** Progress was made: the time starts anew. */
   renew(): void {
-    this.#endsAt = performance.now() + this.#limitMs
-    clearTimeout(this.#timer)
-    if (!this.#hasPassed) this.#timer = setTimeout(this.#pass, this.#limitMs)
+    this.#endsAt = this.#clock.monotonic() + this.#limitMs
+    this.#clock.clear(this.#timer)
+    if (!this.#hasPassed) this.#timer = this.#clock.setTimeout(this.#pass, this.#limitMs)
   }
 
   /** Stops the clock until `renew`. */
   pause(): void {
-    clearTimeout(this.#timer)
+    this.#clock.clear(this.#timer)
   }
 
   /** What a call that failed with `error` rejects with: the caller's own reason, "deadline", or the error itself. */
@@ -64,7 +67,7 @@ export class Deadline {
   }
 
   dispose(): void {
-    clearTimeout(this.#timer)
+    this.#clock.clear(this.#timer)
     for (const parent of this.#parents) parent.removeEventListener('abort', this.#follow)
   }
 
@@ -74,7 +77,7 @@ export class Deadline {
 
   readonly #pass = (): void => {
     // Nobody was there to take an answer: this process stood still (a suspend, SIGSTOP). The time starts anew.
-    if (performance.now() - this.#endsAt > standstillMs) {
+    if (this.#clock.monotonic() - this.#endsAt > standstillMs) {
       this.renew()
       return
     }

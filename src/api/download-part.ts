@@ -27,11 +27,13 @@ export async function partOf(
   answer: Answer,
   range: Range,
   secrets: readonly string[],
+  /** Epoch ms. */
+  now: number,
 ): Promise<Part> {
   if (answer.status === 206) return partOf206(call, answer, range)
   if (answer.status === 200) return partOf200(answer, range)
   if (answer.status === 416) return await partOf416(call, answer, range)
-  throw await readError(call, answer, secrets)
+  throw await readError(call, answer, secrets, now)
 }
 
 function partOf206(call: CallDescription, answer: Answer, range: Range): Part {

@@ -1,11 +1,14 @@
-// Ranged downloads from presigned URLs. Never carries the key; never retried: whoever reads renews the URL first.
+// Ranged downloads from presigned URLs, and from where those send on to. Never carries the key; never retried: whoever reads
+// renews the URL first.
 
+import type { Clock } from '../world/clock.ts'
 import type { Bandwidth } from './bandwidth.ts'
 import { decoded, isEncoded } from './content-coding.ts'
 import { Deadline } from './deadline.ts'
 import { NetworkError } from './errors.ts'
 import type { CallDescription } from './errors.ts'
 import { type Part, partOf } from './download-part.ts'
+import { type Place, follow } from './redirects.ts'
 import { bodyLengthOf, type Answer, type Transport } from './transport.ts'
 import type { CallOptions, Download, Range, RequestRecord } from './types.ts'
 
@@ -14,6 +17,7 @@ export interface DownloaderOptions {
   readonly userAgent: string
   /** Milliseconds without progress, where a call has no deadline of its own. */
   readonly stallMs: number
+  readonly clock: Clock
   readonly bandwidth: Bandwidth | undefined
   readonly onRequest: ((record: RequestRecord) => void) | undefined
 }
@@ -29,24 +33,35 @@ export function createDownloader(downloader: DownloaderOptions): Downloader {
     if (range.length === 0) return { totalSize: undefined, etag: undefined, chunks: noChunks() }
 
     const { watch } = options ?? {}
-    const deadline = new Deadline([options?.signal, watch?.signal], options?.deadlineMs ?? downloader.stallMs)
+    const { clock } = downloader
+    const deadline = new Deadline(
+      [options?.signal, watch?.signal],
+      options?.deadlineMs ?? downloader.stallMs,
+      clock,
+    )
     const paced = (answer: Answer): Answer => ({
       ...answer,
       chunks: downloader.bandwidth?.pace(answer.chunks, deadline.signal) ?? answer.chunks,
     })
-    const startedAt = performance.now()
+    const startedAt = clock.monotonic()
     let status: number | undefined
     let bytes: number | undefined
     try {
-      const ask = (headers: Record<string, string>): Promise<Answer> =>
-        downloader.transport.download({
-          call,
-          method: 'GET',
-          ...place,
-          // A compressed body has other offsets; some servers compress all the same.
-          headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': downloader.userAgent },
-          signal: deadline.signal,
-        })
+      const secrets = [url, place.target]
+      const ask = async (headers: Record<string, string>): Promise<Answer> => {
+        const followed = await follow(call, place, (at) =>
+          downloader.transport.download({
+            call,
+            method: 'GET',
+            ...at,
+            // A compressed body has other offsets; some servers compress all the same.
+            headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': downloader.userAgent },
+            signal: deadline.signal,
+          }),
+        )
+        secrets.push(...followed.secrets)
+        return followed.answer
+      }
       let answer = await ask({ range: `bytes=${range.offset}-${range.offset + range.length - 1}` })
       if (answer.status === 206 && isEncoded(answer)) {
         // A piece of a compressed whole, or a compressed piece: nobody can tell. The whole is plain.
@@ -57,7 +72,7 @@ export function createDownloader(downloader: DownloaderOptions): Downloader {
       bytes = bodyLengthOf(answer)
       watch?.onProgress()
       const plain = decoded(call, paced(answer))
-      const part = await partOf(call, plain, range, [url, place.target])
+      const part = await partOf(call, plain, range, secrets, clock.wall())
       return {
         totalSize: part.totalSize,
         etag: plain.header('etag'),
@@ -67,7 +82,7 @@ export function createDownloader(downloader: DownloaderOptions): Downloader {
       deadline.dispose()
       throw deadline.explain(call, error)
     } finally {
-      const elapsedMs = performance.now() - startedAt
+      const elapsedMs = clock.monotonic() - startedAt
       downloader.onRequest?.({ kind: 'download', ...call, status, attempt: 1, elapsedMs, bytes })
     }
   }
@@ -143,7 +158,7 @@ function checkRange({ offset, length }: Range): void {
 }
 
 /** Taken apart without ever quoting the URL, which is a secret for 15 minutes. */
-function placeOf(call: CallDescription, url: string): { origin: string; target: string } {
+function placeOf(call: CallDescription, url: string): Place {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed?.protocol !== 'http:' && parsed?.protocol !== 'https:') {
     throw new NetworkError(call, 'protocol', 'the download URL is not an absolute http(s) URL')

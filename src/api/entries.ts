@@ -1,7 +1,7 @@
 // The entries of a folder. One odd entry costs one entry: what cannot be named, or is neither file nor folder, is left out
 // and counted; an odd field is repaired.
 
-import { setImmediate } from 'node:timers/promises'
+import type { Timers } from '../world/clock.ts'
 import { fileFields } from './file-fields.ts'
 import type { FolderListing, RemoteFile, RemoteFolder } from './types.ts'
 
@@ -10,6 +10,7 @@ const entriesAtOnce = 5_000
 
 export async function entriesFromWire(
   wireEntries: readonly unknown[],
+  timers: Timers,
 ): Promise<Pick<FolderListing, 'entries' | 'odd'>> {
   const byName = new Map<string, RemoteFile | RemoteFolder>()
   let leftOut = 0
@@ -17,7 +18,7 @@ export async function entriesFromWire(
   let count = 0
   for (const value of wireEntries) {
     // Before anything is passed over: a folder of nothing but odd entries is as long.
-    if (++count % entriesAtOnce === 0) await setImmediate()
+    if (++count % entriesAtOnce === 0) await new Promise<void>((resolve) => timers.setImmediate(resolve))
     const found = entryFromWire(value)
     // The second of two entries with one name could not be reached.
     if (found === undefined || byName.has(found.entry.name)) {

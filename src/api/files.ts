@@ -1,9 +1,10 @@
 // The files of one project over HTTP (interface, "/projects/{project_name}/files"). Holds no state and no cache.
 
+import type { Timers } from '../world/clock.ts'
 import type { Caller } from './caller.ts'
 import type { Downloader } from './download.ts'
 import { encodePath, normalisePath, projectTarget } from './remote-path.ts'
-import type { Files } from './types.ts'
+import type { CallOptions, Files, RemoteFile, Upload } from './types.ts'
 import { uploadBody } from './upload-body.ts'
 import { fileFromWire, nodeFromWire } from './wire.ts'
 import { nameOf } from '../path.ts'
@@ -13,11 +14,32 @@ const maxListingBytes = 256 * 1024 * 1024
 const uploadDeadlineMs = 120_000
 
 /** The project's name is checked at once: throws TypeError for one no URL can carry. */
-export function createFiles(project: string, call: Caller, download: Downloader): Files {
+export function createFiles(project: string, call: Caller, download: Downloader, timers: Timers): Files {
   const files = projectTarget(project, '/files')
   const place = (path: string): { path: string; target: string } => {
     const normalised = normalisePath(path)
     return { path: normalised, target: `${files}?path=${encodePath(normalised)}` }
+  }
+
+  async function put(
+    path: string,
+    upload: Upload,
+    options: CallOptions | undefined,
+    isBehindDelete: boolean,
+  ): Promise<RemoteFile> {
+    const at = place(path)
+    const description = { method: 'PUT', path: at.path }
+    const answer = await call({
+      ...at,
+      method: 'PUT',
+      body: uploadBody(description, upload),
+      isBehindDelete,
+      repeatable: 'if-not-stored',
+      options,
+      deadlineMs: uploadDeadlineMs,
+      isDeadlineForProgress: true,
+    })
+    return fileFromWire(description, answer, nameOf(at.path))
   }
 
   return {
@@ -32,23 +54,12 @@ export function createFiles(project: string, call: Caller, download: Downloader)
         options,
         maxAnswerBytes: maxListingBytes,
       })
-      return await nodeFromWire({ method: 'GET', path: at.path }, answer, nameOf(at.path))
+      return await nodeFromWire({ method: 'GET', path: at.path }, answer, nameOf(at.path), timers)
     },
 
-    async upload(path, upload, options) {
-      const at = place(path)
-      const description = { method: 'PUT', path: at.path }
-      const answer = await call({
-        ...at,
-        method: 'PUT',
-        body: uploadBody(description, upload),
-        repeatable: 'if-not-stored',
-        options,
-        deadlineMs: uploadDeadlineMs,
-        isDeadlineForProgress: true,
-      })
-      return fileFromWire(description, answer, nameOf(at.path))
-    },
+    upload: (path, upload, options) => put(path, upload, options, false),
+
+    replace: (path, upload, options) => put(path, upload, options, true),
 
     async delete(path, options) {
       await call({

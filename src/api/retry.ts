@@ -1,5 +1,6 @@
 // When a call is made again, and how long to wait first. The only place that repeats a request.
 
+import { doublingMs } from '../backoff.ts'
 import { ApiError, NetworkError } from './errors.ts'
 
 /**
@@ -19,15 +20,13 @@ export function mayRepeat(error: unknown, repeatable: Repeatable): boolean {
   return repeatable === 'freely' && (error.status === 408 || (error.status >= 500 && error.status !== 501))
 }
 
-const firstDelayMs = 200
-const longestDelayMs = 5_000
+const delays = { firstMs: 200, longestMs: 5_000 }
 
 /** Milliseconds before the attempt after `attempt`: what the service asked for, else doubling with jitter. */
 export function delayMsAfter(attempt: number, error: unknown, random: () => number): number {
   const asked = error instanceof ApiError ? error.retryAfterMs : undefined
   if (asked !== undefined) return asked
-  const full = Math.min(longestDelayMs, firstDelayMs * 2 ** (attempt - 1))
-  return full / 2 + (full / 2) * random()
+  return doublingMs(attempt, delays, random)
 }
 
 /** Milliseconds in a Retry-After header (RFC 9110, 10.2.3): seconds or a date. Undefined where it says nothing. */

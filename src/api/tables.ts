@@ -1,7 +1,7 @@
 // The tables of one project over HTTP (interface, "/projects/{project_name}/tables"). Holds no state.
 
+import type { World } from '../world/world.ts'
 import { InputError } from './errors.ts'
-import { randomUUID } from 'node:crypto'
 import type { Caller, CallSpec } from './caller.ts'
 import { encodeSegment, projectTarget } from './remote-path.ts'
 import { forwardResultFromWire, reconcileResultFromWire, schemaFromWire } from './table-wire.ts'
@@ -14,7 +14,7 @@ const reconcileDeadlineMs = 10 * 60_000
 const uploadDeadlineMs = 120_000
 
 /** The project's name is checked at once: throws InputError for one no URL can carry. */
-export function createTables(project: string, call: Caller): Tables {
+export function createTables(project: string, call: Caller, { clock, chance }: World): Tables {
   const tables = projectTarget(project, '/tables')
   const under = (tableId: string, rest: string): string =>
     `${tables}/${encodeSegment(tableId, 'table id')}${rest}`
@@ -45,7 +45,8 @@ export function createTables(project: string, call: Caller): Tables {
     },
 
     async create(table, options) {
-      const { name, id = randomUUID(), createdAt = new Date().toISOString(), settings = {} } = table
+      const { name, id = chance.uuid(), settings = {} } = table
+      const { createdAt = new Date(clock.wall()).toISOString() } = table
       const answer = await post(tables, { name, id, created_at: createdAt, settings }, options)
       return tableFromWire({ method: 'POST', path: tables }, answer)
     },

@@ -132,6 +132,12 @@ export interface Files {
    * stored (no connection, 429); `isOutcomeUnknown` says of an error whether the service may have stored it.
    */
   upload(path: string, upload: Upload, options?: CallOptions): Promise<RemoteFile>
+  /**
+   * Deletes the file at a path and uploads in its place: both requests go out at once, on one connection, in this order. For
+   * content that fits into memory. Rejects as `upload` does; where the delete failed, and the upload was refused for that
+   * (409), with the delete's error. Any other failure says nothing of the delete.
+   */
+  replace(path: string, upload: Upload, options?: CallOptions): Promise<RemoteFile>
   /** Deletes a file, or a folder with everything in it. Retried; a 404 after a retry counts as done. */
   delete(path: string, options?: CallOptions): Promise<void>
   /**

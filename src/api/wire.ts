@@ -2,6 +2,7 @@
 // or null, unknown fields are passed over; anything else of the wrong shape is a NetworkError "protocol". Of files and
 // folders more is borne: an odd entry costs one entry, an odd field one field, never a folder.
 
+import type { Timers } from '../world/clock.ts'
 import { NetworkError } from './errors.ts'
 import type { CallDescription } from './errors.ts'
 import { entriesFromWire } from './entries.ts'
@@ -27,13 +28,14 @@ export async function nodeFromWire(
   call: CallDescription,
   value: unknown,
   name: string,
+  timers: Timers,
 ): Promise<RemoteFile | FolderListing> {
   const fields = objectOf(call, value, 'a file or folder')
   if (fields['ftype'] === 'file')
     return { kind: 'file', name: nameOf(fields, name), ...fileFields(fields).file }
   if (fields['ftype'] !== 'folder') throw wrongShape(call, 'ftype is neither "file" nor "folder"')
   const wireEntries = arrayOf(call, fields['entries'], "the folder's entries")
-  return { kind: 'folder', name: nameOf(fields, name), ...(await entriesFromWire(wireEntries)) }
+  return { kind: 'folder', name: nameOf(fields, name), ...(await entriesFromWire(wireEntries, timers)) }
 }
 
 /** interface, "File", as an upload is answered; a service that tells nothing of it has stored it all the same. */
@@ -104,6 +106,6 @@ export function stringsOf(call: CallDescription, value: unknown, what: string): 
 }
 
 /** The answer is JSON, but not what the interface says. */
-export function wrongShape(call: CallDescription, detail: string): NetworkError {
+function wrongShape(call: CallDescription, detail: string): NetworkError {
   return new NetworkError(call, 'protocol', `the answer is not what the interface says: ${detail}`)
 }

@@ -1,3 +1,5 @@
+import { sleep } from '../../src/world/clock.ts'
+import { realWorld } from '../../src/world/world.ts'
 import { expect, test } from 'vitest'
 import { Bandwidth } from '../../src/api/bandwidth.ts'
 
@@ -51,7 +53,12 @@ test('a second without anybody is not saved up', async () => {
 })
 
 test('waiting ends when the call does', async () => {
-  const bandwidth = new Bandwidth({ bytesPerSecond: 1 })
+  const { clock } = realWorld()
+  const bandwidth = new Bandwidth({
+    bytesPerSecond: 1,
+    now: clock.monotonic,
+    wait: (ms, signal) => sleep(clock, ms, { signal }),
+  })
   const ended = new AbortController()
   const chunks = bandwidth.pace(chunksOf(2), ended.signal)
   await chunks.next()
