@@ -61,6 +61,8 @@ export interface Intention extends IntentionDraft {
   /** The service refused for good (4xx): waits for the user. */
   isRefused: boolean
   readonly since: number
+  /** It took the place of an earlier one, which is what a power cut may leave of it. Not journaled. */
+  tookPlace?: boolean
 }
 
 /** A journaled intention from a draft; `now` in epoch ms. */
@@ -151,9 +153,15 @@ export function succession(older: Intention, newer: IntentionDraft): readonly In
 }
 
 /** What is at a path was to be moved away from there, and now never will be: it goes all the same. */
-function leftBehind({ path, source, sourceFingerprint }: Intention): IntentionDraft | undefined {
+function leftBehind(older: Intention): IntentionDraft | undefined {
+  const { path, source, sourceFingerprint } = older
   if (source === undefined || source === path) return undefined
-  return { kind: 'delete', path: source, base: sourceFingerprint }
+  return { kind: 'delete', path: source, base: sourceFingerprint, isInDoubt: isOld(older) }
+}
+
+/** Tried before: another client may have stored something since, so that a delete in its place looks first. */
+function isOld({ attempts, isInDoubt }: Intention): boolean {
+  return attempts > 0 || isInDoubt
 }
 
 /** What never came to its path is moved on from there: it goes straight to where it is wanted now. */
@@ -162,7 +170,9 @@ function movedOn(older: Intention, newer: IntentionDraft): readonly IntentionDra
   const { spool = older.spool, size = older.size, digest = older.digest } = newer
   const isFromElsewhere = older.source !== undefined && older.source !== older.path
   const left: IntentionDraft[] =
-    isFromElsewhere && replaced ? [{ kind: 'delete', path: older.path, base: older.base }] : []
+    isFromElsewhere && replaced
+      ? [{ kind: 'delete', path: older.path, base: older.base, isInDoubt: isOld(older) }]
+      : []
   if (isFromElsewhere && older.source === newer.path) {
     // Back to where it came from: there it still is.
     const { source: _source, sourceFingerprint: _fingerprint, ...back } = newer

@@ -1,11 +1,15 @@
 // JSON → rows: an array of objects, an object holding exactly one such array, a single object, or one object per line.
 
+import { findInexactNumber } from '../exact-numbers.ts'
 import { type Row, RowsError, TooManyRowsError } from './row.ts'
 import { decodeText } from './text.ts'
 
 /** Rows of a JSON or JSON Lines file. Throws RowsError. */
 export function parseJsonRows(bytes: Uint8Array, maxRows: number = Infinity): Row[] {
   const text = decodeText(bytes)
+  const inexact = findInexactNumber(text)
+  if (inexact !== undefined)
+    throw new RowsError(`the number ${inexact} would not be kept as it is: make it text`)
   const rows = rowsIn(parsed(text))
   if (rows === undefined) throw new RowsError('JSON rows must be objects: [{"column": value, …}, …]')
   if (rows.length > maxRows) throw new TooManyRowsError(maxRows)

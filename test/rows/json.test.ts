@@ -34,3 +34,13 @@ test('the format of rows follows from the mimetype, or from the name', () => {
   expect(rowFormatOfName('csv')).toBeUndefined()
   expect(parseRows(Buffer.from('[{"a":1}]'), 'json')).toEqual([{ a: 1 }])
 })
+
+test.each(['[{"id":9007199254740993}]', '{"id":1}\n{"id":9007199254740993}'])(
+  'a number that would become another is refused: %s',
+  (text) => {
+    expect(() => parseJsonRows(Buffer.from(text))).toThrow(
+      'the number 9007199254740993 would not be kept as it is: make it text',
+    )
+    expect(parseJsonRows(Buffer.from('[{"id":"9007199254740993","n":9007199254740992}]'))).toHaveLength(1)
+  },
+)

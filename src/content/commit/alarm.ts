@@ -1,17 +1,19 @@
 // One timer for many who wait: it rings at the earliest time anybody asked for.
 
+import type { Clock, Timer } from '../../world/clock.ts'
+
 /** Longer waits are cut into pieces: `setTimeout` takes no more than 2 ** 31 ms. */
 const longestTimerMs = 2 ** 30
 
 export class Alarm {
-  readonly #now: () => number
+  readonly #clock: Clock
   readonly #ring: () => void
-  #timer: NodeJS.Timeout | undefined
+  #timer: Timer | undefined
   #at = Infinity
 
-  /** `now` in milliseconds of a clock that only grows. */
-  constructor(now: () => number, ring: () => void) {
-    this.#now = now
+  /** Times are the clock's steady ones. */
+  constructor(clock: Clock, ring: () => void) {
+    this.#clock = clock
     this.#ring = ring
   }
 
@@ -25,17 +27,17 @@ export class Alarm {
     if (time >= this.#at) return
     this.clear()
     this.#at = time
-    this.#timer = setTimeout(
+    this.#timer = this.#clock.setTimeout(
       () => {
         this.#at = Infinity
         this.#ring()
       },
-      Math.min(Math.max(0, time - this.#now()), longestTimerMs),
+      Math.min(Math.max(0, time - this.#clock.steady()), longestTimerMs),
     )
   }
 
   clear(): void {
-    clearTimeout(this.#timer)
+    this.#clock.clear(this.#timer)
     this.#at = Infinity
   }
 }

@@ -1,10 +1,11 @@
 // Which failures pass by themselves, and how long to wait before trying again.
 
+import type { Chance } from '../../world/chance.ts'
 import { ApiError, ContentError, isTemporary } from '../../api/errors.ts'
+import { doublingMs } from '../../backoff.ts'
 import { ErrnoError } from '../../errno-error.ts'
 
-const firstBackoffMs = 500
-const longestBackoffMs = 60_000
+const delays = { firstMs: 500, longestMs: 60_000 }
 /** A service that asks for more is asked again after an hour. */
 const longestAskedMs = 3_600_000
 /** Every rest before a first attempt is shorter. */
@@ -42,9 +43,8 @@ function isLocalTrouble(error: unknown): boolean {
 }
 
 /** Milliseconds until the next attempt: doubling with chance, up to a minute; longer where the service asked for it, up to an hour. */
-export function backoffMs(attempts: number, error: unknown): number {
-  const ceiling = Math.min(longestBackoffMs, firstBackoffMs * 2 ** Math.min(attempts - 1, 10))
-  const ownMs = ceiling / 2 + Math.random() * (ceiling / 2)
+export function backoffMs(attempts: number, error: unknown, chance: Chance): number {
+  const ownMs = doublingMs(attempts, delays, () => chance.random())
   const askedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0
   return Math.max(ownMs, Math.min(askedMs, longestAskedMs))
 }

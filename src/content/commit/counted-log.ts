@@ -1,16 +1,19 @@
 // Warnings that come in thousands (one per document and attempt, while a service is unwell) are counted, not repeated.
 
+import type { Timer, Timers } from '../../world/clock.ts'
 import type { Log } from '../../log.ts'
 
 const windowMs = 10_000
 
 export class CountedLog {
   readonly #log: Log
+  readonly #timers: Timers
   /** How many came since the first was logged, by kind. */
-  readonly #repeated = new Map<string, { count: number; timer: NodeJS.Timeout }>()
+  readonly #repeated = new Map<string, { count: number; timer: Timer }>()
 
-  constructor(log: Log) {
+  constructor(log: Log, timers: Timers) {
     this.#log = log
+    this.#timers = timers
   }
 
   /** Logs the first of a kind; those that follow within ten seconds become one line at their end. */
@@ -21,12 +24,12 @@ export class CountedLog {
       return
     }
     this.#log.warn(fields, message)
-    const timer = setTimeout(() => this.#end(kind, message), windowMs).unref()
+    const timer = this.#timers.setTimeout(() => this.#end(kind, message), windowMs).unref()
     this.#repeated.set(kind, { count: 0, timer })
   }
 
   close(): void {
-    for (const { timer } of this.#repeated.values()) clearTimeout(timer)
+    for (const { timer } of this.#repeated.values()) this.#timers.clear(timer)
     this.#repeated.clear()
   }
 

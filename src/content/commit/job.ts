@@ -1,5 +1,6 @@
 // One intention in the commit queue, with its run-time state, and how to wait for it.
 
+import type { Timer, Timers } from '../../world/clock.ts'
 import { abortable } from '../../abortable.ts'
 import type { Intention } from '../intention.ts'
 
@@ -34,6 +35,13 @@ export class Job {
     return !this.isRunning && !this.isDone
   }
 
+  /** It rests, or waits for its next attempt, no longer. */
+  hasten(): void {
+    this.isResting = false
+    this.dueAt = 0
+    this.intention.notBefore = 0
+  }
+
   /** Resolves at the next change of state. */
   changed(): Promise<void> {
     return new Promise((resolve) => this.#waiters.add(resolve))
@@ -51,23 +59,27 @@ export interface WaitOptions {
   readonly signal?: AbortSignal | undefined
   /** Return as soon as the service turns out to be out of reach. */
   readonly untilUnreachable?: boolean
+  /** Return as soon as its content is being written again: it goes on only when that is closed. */
+  readonly untilHeld?: boolean
 }
 
 /**
- * Waits until the job (or what took its place) is done, met an unreachable service (only where asked), or `timeoutMs`
- * passed. Rejects with the service's refusal, or with the signal's reason: the job goes on in any case.
+ * Waits until the job (or what took its place) is done, met an unreachable service or was held (only where asked), or
+ * `timeoutMs` passed. Rejects with the service's refusal, or with the signal's reason: the job goes on in any case.
  */
 export async function waitForJob(
+  timers: Timers,
   job: Job,
   options: WaitOptions,
-): Promise<'done' | 'unreachable' | 'timeout'> {
-  const timeout = options.timeoutMs === Infinity ? undefined : timer(options.timeoutMs)
+): Promise<'done' | 'unreachable' | 'held' | 'timeout'> {
+  const timeout = options.timeoutMs === Infinity ? undefined : timer(timers, options.timeoutMs)
   try {
     for (let current = job; ;) {
       while (current.successor !== undefined) current = current.successor
       if (current.isDone) return 'done'
       if (current.intention.isRefused) throw current.error
       if (current.isUnreachable && options.untilUnreachable === true) return 'unreachable'
+      if (current.isHeld && !current.isRunning && options.untilHeld === true) return 'held'
       const changed = current.changed().then(() => 'changed' as const)
       const next = timeout === undefined ? changed : Promise.race([changed, timeout.passed])
       const event = await (options.signal === undefined ? next : abortable(next, options.signal))
@@ -78,10 +90,10 @@ export async function waitForJob(
   }
 }
 
-function timer(ms: number): { passed: Promise<'timeout'>; cancel: () => void } {
-  let id: NodeJS.Timeout | undefined
+function timer(timers: Timers, ms: number): { passed: Promise<'timeout'>; cancel: () => void } {
+  let id: Timer | undefined
   const passed = new Promise<'timeout'>((resolve) => {
-    id = setTimeout(() => resolve('timeout'), ms)
+    id = timers.setTimeout(() => resolve('timeout'), ms)
   })
-  return { passed, cancel: () => clearTimeout(id) }
+  return { passed, cancel: () => timers.clear(id) }
 }

@@ -1,7 +1,7 @@
 // What the disk cache holds, in order of use, and how many bytes it takes: the hard cap is kept here. Knows names and
 // sizes of files, nothing of what is in them. Rebuilt from the folder at every start; other processes may share it.
 
-import { readdir, stat, unlink } from 'node:fs/promises'
+import type { Disk } from '../../world/disk.ts'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { pathKeyInName, shardOf } from './stored-version.ts'
@@ -12,6 +12,7 @@ const scanConcurrency = 3
 const maxFiles = 200_000
 
 export interface BlockIndexOptions {
+  readonly disk: Disk
   readonly capBytes: number
   /** False: nothing goes by itself, and what does not fit is not taken. */
   readonly evicts: boolean
@@ -99,7 +100,7 @@ export class BlockIndex {
   /** Removes a file and forgets it. */
   async remove(name: string): Promise<void> {
     this.forget(name)
-    await unlinkIfThere(this.pathOf(name))
+    await unlinkIfThere(this.pathOf(name), this.#options.disk)
   }
 
   /** A file has another name now. */
@@ -122,13 +123,14 @@ export class BlockIndex {
 
   async #listFolder(): Promise<{ name: string; bytes: number; usedAtMs: number }[]> {
     const found: { name: string; bytes: number; usedAtMs: number }[] = []
-    const shards = (await readdir(this.#dir)).filter((shard) => /^[0-9a-f]{2}$/.test(shard))
+    const { disk } = this.#options
+    const shards = (await disk.readdir(this.#dir)).filter((shard) => /^[0-9a-f]{2}$/.test(shard))
     const work = async (): Promise<void> => {
       for (let shard = shards.pop(); shard !== undefined; shard = shards.pop()) {
-        for (const name of await readdir(join(this.#dir, shard)).catch(() => [])) {
+        for (const name of await disk.readdir(join(this.#dir, shard)).catch(() => [])) {
           if (pathKeyInName(name) === undefined) continue
           // Another process may remove it at any time.
-          const stats = await stat(join(this.#dir, shard, name)).catch(() => undefined)
+          const stats = await disk.stat(join(this.#dir, shard, name)).catch(() => undefined)
           if (stats !== undefined) found.push({ name, bytes: stats.blocks * 512, usedAtMs: stats.mtimeMs })
         }
       }
@@ -160,13 +162,13 @@ export class BlockIndex {
     this.#evicted = []
     for (const name of evicted) {
       this.#options.onEvict(name)
-      await unlinkIfThere(this.pathOf(name))
+      await unlinkIfThere(this.pathOf(name), this.#options.disk)
     }
   }
 }
 
-async function unlinkIfThere(path: string): Promise<void> {
-  await unlink(path).catch((error: NodeJS.ErrnoException) => {
+async function unlinkIfThere(path: string, disk: Disk): Promise<void> {
+  await disk.unlink(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
   })
 }

@@ -2,16 +2,19 @@
 // at any time: whatever cannot be read is absent, and whatever cannot be written is not kept. Never on a reader's path:
 // everything that changes the folder is done one after another behind it.
 
-import { copyFile, mkdir, rename, stat } from 'node:fs/promises'
+import type { Disk } from '../../world/disk.ts'
+import type { Clock, Timer } from '../../world/clock.ts'
 import { join } from 'node:path'
 import { BlockIndex } from './block-index.ts'
 import { blockCount } from '../extent.ts'
 import type { BlockRun } from '../extent.ts'
 import { allocated, overheadBytes } from './disk-bytes.ts'
+import { takeOverFormerFormat } from './former-formats.ts'
 import { OneAfterAnother } from './one-after-another.ts'
 import { OpenSegments } from './open-segments.ts'
+import { ReadPace } from './read-pace.ts'
 import { Segment, entryBytes } from './segment.ts'
-import type { StoredBlock } from './segment.ts'
+import type { BlockPart, StoredBlock, StoredPart } from './segment.ts'
 import {
   pathKeyInName,
   pathKeyOf,
@@ -33,8 +36,8 @@ export interface BlockStoreOptions {
   /** Blocks waiting to be written take at most this much memory; what comes beyond is not kept. */
   readonly backlogBytes: number
   readonly log: Log
-  /** Milliseconds of a monotonic clock. */
-  readonly now: () => number
+  readonly clock: Clock
+  readonly disk: Disk
   /** There is room again for blocks that wait to be written. */
   readonly onRoom: () => void
   /** False: what is here stays, and what does not fit is not taken. Default true: the least recently used goes first. */
@@ -54,7 +57,7 @@ export interface LocatedRun extends BlockRun {
 }
 
 /** Name of the format: another layout gets another folder. */
-const formatFolder = 'blocks-1'
+const formatFolder = 'blocks-2'
 /** One read from disk: 1 MiB. */
 const blocksPerRead = 8
 /** The disk is written when no block has come for so long, or the backlog is half full: readers first. */
@@ -70,25 +73,27 @@ export class BlockStore {
   readonly #backlog: WriteBacklog
   /** Files with blocks in the backlog whose turn has not been asked for yet. */
   readonly #unscheduled = new Set<string>()
-  #quiet: NodeJS.Timeout | undefined
+  #quiet: Timer | undefined
   #lastWriteMs = 0
   /** Paths whose files are about to be removed, with how often: nothing of theirs is here any more. */
   readonly #doomed = new Map<string, number>()
   readonly #sealing = new Set<Promise<void>>()
   readonly #work: OneAfterAnother
+  readonly #pace = new ReadPace()
   #writtenSinceScan = 0
   #isClosed = false
 
   constructor(options: BlockStoreOptions) {
     this.#options = options
     this.#dir = join(options.dir, formatFolder)
-    this.#work = new OneAfterAnother({ dir: this.#dir, log: options.log, now: options.now })
+    this.#work = new OneAfterAnother({ dir: this.#dir, log: options.log, now: options.clock.monotonic })
     this.#index = new BlockIndex(this.#dir, {
+      disk: options.disk,
       capBytes: options.sizeBytes,
       evicts: options.evicts ?? true,
       onEvict: (name) => this.#segments.close(name),
     })
-    this.#segments = new OpenSegments(this.#index)
+    this.#segments = new OpenSegments(this.#index, options)
     this.#backlog = new WriteBacklog(options.backlogBytes)
     void this.#work.run('read the cache folder', () => this.#prepare())
   }
@@ -129,6 +134,40 @@ export class BlockStore {
     return []
   }
 
+  /** A part of blocks that are here; undefined where they are not, or the disk does not give what was written. */
+  async readPart(version: StoredVersion, part: BlockPart): Promise<StoredPart | undefined> {
+    const segment = this.#segmentWith(version, part)
+    if (segment === undefined) return undefined
+    try {
+      return await segment.readPart(part)
+    } catch (error) {
+      this.#unreadable(segment, part, error)
+      return undefined
+    }
+  }
+
+  /** As `readPart`, on this thread, and into `room` where that is large enough: undefined also where that is not known to be quick. */
+  readPartNow(version: StoredVersion, part: BlockPart, room?: Uint8Array): StoredPart | undefined {
+    const { monotonic } = this.#options.clock
+    const fromMs = monotonic()
+    if (!this.#pace.isQuick(fromMs)) return undefined
+    const segment = this.#segmentWith(version, part)
+    if (segment === undefined) return undefined
+    try {
+      return segment.readPartNow(part, room)
+    } catch (error) {
+      this.#unreadable(segment, part, error)
+      return undefined
+    } finally {
+      this.#pace.took(fromMs, monotonic())
+    }
+  }
+
+  /** What is here can be read when it is asked for. */
+  get isQuick(): boolean {
+    return this.#pace.isQuick(this.#options.clock.monotonic())
+  }
+
   /** A block turned out to be of another content. */
   drop(version: StoredVersion, block: number): void {
     for (const id of ['whole', segmentNumber(block)] as const) {
@@ -147,16 +186,16 @@ export class BlockStore {
     if (this.#isClosed || this.#work.isPaused) return
     const name = this.#backlog.add(version, block)
     if (name !== undefined) this.#unscheduled.add(name)
-    this.#lastWriteMs = this.#options.now()
+    this.#lastWriteMs = this.#options.clock.monotonic()
     if (this.#backlog.isHalfFull) this.#schedule()
-    else this.#quiet ??= setTimeout(() => this.#scheduleWhenQuiet(), quietMs).unref()
+    else this.#quiet ??= this.#options.clock.setTimeout(() => this.#scheduleWhenQuiet(), quietMs).unref()
   }
 
   #scheduleWhenQuiet(): void {
     this.#quiet = undefined
-    const restMs = this.#lastWriteMs + quietMs - this.#options.now()
+    const restMs = this.#lastWriteMs + quietMs - this.#options.clock.monotonic()
     if (restMs <= 0) this.#schedule()
-    else this.#quiet = setTimeout(() => this.#scheduleWhenQuiet(), restMs).unref()
+    else this.#quiet = this.#options.clock.setTimeout(() => this.#scheduleWhenQuiet(), restMs).unref()
   }
 
   #schedule(): void {
@@ -187,20 +226,23 @@ export class BlockStore {
     return bytes
   }
 
-  /** Removes all versions of a path. */
-  forget(path: string): void {
+  /**
+   * Removes all versions of a path: none is read from now on. Resolves when what is known to be on disk is gone; what the
+   * disk does not let go of is not read in this run.
+   */
+  forget(path: string): Promise<void> {
     const pathKey = pathKeyOf(path)
     this.#backlog.drop(pathKey)
     this.#doomed.set(pathKey, (this.#doomed.get(pathKey) ?? 0) + 1)
-    void this.#work.run('remove blocks', async () => {
-      try {
-        await this.#removeAll(pathKey)
-      } finally {
-        const left = (this.#doomed.get(pathKey) ?? 1) - 1
-        if (left === 0) this.#doomed.delete(pathKey)
-        else this.#doomed.set(pathKey, left)
-      }
+    const mayBeHere = !this.#index.isComplete || this.#index.namesOf(pathKey).length > 0
+    const removed = this.#work.run('remove blocks', async () => {
+      await this.#prepare()
+      await this.#removeAll(pathKey)
+      const left = (this.#doomed.get(pathKey) ?? 1) - 1
+      if (left === 0) this.#doomed.delete(pathKey)
+      else this.#doomed.set(pathKey, left)
     })
+    return mayBeHere ? removed : Promise.resolve()
   }
 
   /** The same bytes are another version's now. */
@@ -212,7 +254,9 @@ export class BlockStore {
         const newName = renamed(name, to)
         this.#segments.close(name)
         this.#segments.close(newName)
-        await this.#segments.inShard(newName, (path) => rename(this.#index.pathOf(name), path))
+        await this.#segments.inShard(newName, (path) =>
+          this.#options.disk.rename(this.#index.pathOf(name), path),
+        )
         this.#index.rename(name, newName)
         const segment = await this.#segments.find(to, segmentIdIn(newName))
         await segment?.untag()
@@ -226,7 +270,7 @@ export class BlockStore {
     await this.#work.run('take over a file', async () => {
       await this.#prepare()
       await this.#removeAll(version.pathKey)
-      const { size } = await stat(file)
+      const { size } = await this.#options.disk.stat(file)
       const name = segmentName(version, 'whole')
       const bytes = allocated(size + blockCount(size) * entryBytes)
       if (size !== version.sizeBytes || size === 0 || !(await this.#index.reserve(name, bytes))) return
@@ -260,7 +304,7 @@ export class BlockStore {
   async inherit(name: string, file: string): Promise<void> {
     await this.#work.run('take blocks over', async () => {
       await this.#prepare()
-      const { blocks } = await stat(file)
+      const { blocks } = await this.#options.disk.stat(file)
       if (this.#index.has(name) === true || !(await this.#index.reserve(name, blocks * 512))) return
       await this.#moveIn(file, name)
     })
@@ -281,11 +325,29 @@ export class BlockStore {
   /** Writes what is waiting and closes all files. */
   async close(): Promise<void> {
     this.#isClosed = true
-    clearTimeout(this.#quiet)
+    this.#options.clock.clear(this.#quiet)
     this.#schedule()
     await this.#work.over()
     await Promise.all(this.#sealing)
     this.#segments.closeAll()
+  }
+
+  /** An open segment that has all of the part. */
+  #segmentWith(version: StoredVersion, part: BlockPart): Segment | undefined {
+    if (this.#isClosed || this.#doomed.has(version.pathKey)) return undefined
+    for (const id of ['whole', segmentNumber(part.block)] as const) {
+      const name = segmentName(version, id)
+      const segment = this.#segments.peek(name)
+      if (!(segment instanceof Segment) || !segment.hasAll(part)) continue
+      this.#index.touch(name)
+      return segment
+    }
+    return undefined
+  }
+
+  #unreadable(segment: Segment, { block }: BlockPart, error: unknown): void {
+    this.#options.log.debug({ error: String(error) }, 'a cached block cannot be read')
+    segment.drop(block)
   }
 
   #seal(segment: Segment): void {
@@ -301,7 +363,9 @@ export class BlockStore {
   /** Reads the folder where that was not possible before. */
   async #prepare(): Promise<void> {
     if (this.#index.isComplete) return
-    await mkdir(this.#dir, { recursive: true, mode: 0o700 })
+    const { disk, log, dir } = this.#options
+    await disk.mkdir(this.#dir, { recursive: true, mode: 0o700 })
+    await takeOverFormerFormat({ disk, log, dir, to: this.#dir })
     await this.#index.scan()
   }
 
@@ -338,7 +402,7 @@ export class BlockStore {
   /** Room for it has been reserved. */
   async #moveIn(file: string, name: string): Promise<void> {
     try {
-      await this.#segments.inShard(name, (path) => moveFile(file, path))
+      await this.#segments.inShard(name, (path) => moveFile(file, path, this.#options.disk))
     } catch (error) {
       this.#index.forget(name)
       throw error
@@ -392,11 +456,11 @@ function lengthOf({ bytes }: StoredBlock): number {
   return bytes.reduce((sum, piece) => sum + piece.length, 0)
 }
 
-async function moveFile(from: string, to: string): Promise<void> {
+async function moveFile(from: string, to: string, disk: Disk): Promise<void> {
   try {
-    await rename(from, to)
+    await disk.rename(from, to)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
-    await copyFile(from, to)
+    await disk.copyFile(from, to)
   }
 }

@@ -2,13 +2,11 @@
 // up by itself. Readers see one; what is pinned is written by `store` and `adopt` alone, so that it is whole, and not what
 // happened to be read. The pinned store is one mount's own: another mount of the project must not evict it.
 
-import { existsSync } from 'node:fs'
-import { unlink } from 'node:fs/promises'
 import type { BlockRun } from '../extent.ts'
 import type { Version } from '../fingerprint.ts'
 import { BlockStore } from './block-store.ts'
 import type { BlockStoreOptions, LocatedRun, StoredAmount } from './block-store.ts'
-import type { StoredBlock } from './segment.ts'
+import type { BlockPart, StoredBlock, StoredPart } from './segment.ts'
 import { pathKeyOf, storedVersion } from './stored-version.ts'
 import type { StoredVersion } from './stored-version.ts'
 
@@ -50,7 +48,8 @@ export class DiskCache {
   constructor(options: DiskCacheOptions) {
     this.#options = options
     if (options.sizeBytes > 0) this.#ordinary = new BlockStore(options)
-    if (options.pinned !== undefined && existsSync(options.pinned.dir)) this.#openPinned(options.pinned)
+    if (options.pinned !== undefined && options.disk.existsSync(options.pinned.dir))
+      this.#openPinned(options.pinned)
   }
 
   /** See `BlockStore.locate`. */
@@ -73,6 +72,21 @@ export class DiskCache {
     return pinned.length > 0 ? pinned : ((await this.#ordinary?.read(version, run)) ?? [])
   }
 
+  /** See `BlockStore.readPart`. */
+  async readPart(version: StoredVersion, part: BlockPart): Promise<StoredPart | undefined> {
+    return (await this.#pinned?.readPart(version, part)) ?? this.#ordinary?.readPart(version, part)
+  }
+
+  /** See `BlockStore.readPartNow`. */
+  readPartNow(version: StoredVersion, part: BlockPart, room?: Uint8Array): StoredPart | undefined {
+    return this.#pinned?.readPartNow(version, part, room) ?? this.#ordinary?.readPartNow(version, part, room)
+  }
+
+  /** What is here can be read when it is asked for: there is no need to have it in memory before. */
+  get isQuick(): boolean {
+    return (this.#pinned?.isQuick ?? true) && (this.#ordinary?.isQuick ?? true)
+  }
+
   /** A block turned out to be of another content. */
   drop(version: StoredVersion, block: number): void {
     this.#pinned?.drop(version, block)
@@ -89,11 +103,10 @@ export class DiskCache {
     this.#ordinary?.write(version, block)
   }
 
-  /** Removes all versions of a path. */
-  forget(path: string): void {
+  /** See `BlockStore.forget`. */
+  async forget(path: string): Promise<void> {
     this.#whole.delete(pathKeyOf(path))
-    this.#pinned?.forget(path)
-    this.#ordinary?.forget(path)
+    await Promise.all([this.#pinned?.forget(path), this.#ordinary?.forget(path)])
   }
 
   /** The same bytes are another version's now. */
@@ -108,10 +121,10 @@ export class DiskCache {
     const stored = storedVersion(version, sizeBytes)
     const place = this.placeOf(version.path)
     // The older versions there are nobody's.
-    for (const other of [this.#pinned, this.#ordinary]) if (other !== place) other?.forget(version.path)
+    for (const other of [this.#pinned, this.#ordinary]) if (other !== place) void other?.forget(version.path)
     if ((await place?.adopt(stored, file)) === true) return
     if (place !== this.#ordinary && (await this.#ordinary?.adopt(stored, file)) === true) return
-    await unlink(file).catch((error: NodeJS.ErrnoException) => {
+    await this.#options.disk.unlink(file).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error
     })
   }

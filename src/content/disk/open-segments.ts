@@ -1,7 +1,9 @@
 // The segments that are open now: at most so many files, the longest unused closed first. Knows where a segment's file
 // is; what is in it is segment.ts's business, and which files there are the index's.
 
-import { mkdir } from 'node:fs/promises'
+import type { Disk } from '../../world/disk.ts'
+import type { World } from '../../world/world.ts'
+import type { Clock } from '../../world/clock.ts'
 import { dirname } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import type { BlockIndex } from './block-index.ts'
@@ -13,11 +15,15 @@ const maxOpen = 128
 
 export class OpenSegments {
   readonly #index: BlockIndex
+  readonly #clock: Clock
+  readonly #disk: Disk
   readonly #open: LRUCache<string, Segment>
   readonly #opening = new Map<string, Promise<Segment | undefined>>()
 
-  constructor(index: BlockIndex) {
+  constructor(index: BlockIndex, { clock, disk }: Pick<World, 'clock' | 'disk'>) {
     this.#index = index
+    this.#clock = clock
+    this.#disk = disk
     this.#open = new LRUCache<string, Segment>({
       max: maxOpen,
       dispose: (segment) => void segment.close().catch(() => {}),
@@ -39,8 +45,13 @@ export class OpenSegments {
     if (known === 'absent') return undefined
     return this.#once(name, async () => {
       try {
-        const segment = await Segment.open(this.#index.pathOf(name), segmentShape(version, id), false)
-        segment.touch(new Date()).catch(() => {})
+        const segment = await Segment.open(
+          this.#disk,
+          this.#index.pathOf(name),
+          segmentShape(version, id),
+          false,
+        )
+        segment.touch(new Date(this.#clock.wall())).catch(() => {})
         return segment
       } catch {
         // Gone, or not readable: absent either way.
@@ -54,7 +65,7 @@ export class OpenSegments {
   async make(version: StoredVersion, id: SegmentId): Promise<Segment> {
     const name = segmentName(version, id)
     const made = await this.#once(name, () =>
-      this.inShard(name, (path) => Segment.open(path, segmentShape(version, id), true)),
+      this.inShard(name, (path) => Segment.open(this.#disk, path, segmentShape(version, id), true)),
     )
     return made ?? this.make(version, id)
   }
@@ -66,7 +77,7 @@ export class OpenSegments {
       return await make(path)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+      await this.#disk.mkdir(dirname(path), { recursive: true, mode: 0o700 })
       return await make(path)
     }
   }

@@ -1,6 +1,7 @@
 // A question that hangs is asked a second time, once, and the first answer counts: its connection may be dead while the
 // service is well.
 
+import type { Clock } from '../../world/clock.ts'
 import type { CallOptions } from '../../api/types.ts'
 
 /**
@@ -8,10 +9,11 @@ import type { CallOptions } from '../../api/types.ts'
  * Rejects when all that were asked have failed, with the first failure.
  */
 export function askedAgain<T>(
+  clock: Clock,
   options: CallOptions | undefined,
   ask: (options: CallOptions | undefined, mayAskAgain: () => void) => Promise<T>,
 ): Promise<T> {
-  const startedAt = performance.now()
+  const startedAt = clock.monotonic()
   return new Promise((resolve, reject) => {
     let open = 0
     let isOver = false
@@ -35,7 +37,7 @@ export function askedAgain<T>(
     const again = (): void => {
       if (isOver || isRepeated) return
       isRepeated = true
-      begin(remaining(options, performance.now() - startedAt))
+      begin(remaining(options, clock.monotonic() - startedAt))
     }
     begin(options)
   })

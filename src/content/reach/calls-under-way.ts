@@ -1,6 +1,7 @@
 // The calls under way, and how long each has been silent: silence raises doubt, and when the service is away nobody goes
 // on waiting for it.
 
+import type { Clock, Timer } from '../../world/clock.ts'
 import { NetworkError } from '../../api/errors.ts'
 import type { CallDescription } from '../../api/errors.ts'
 import type { CallWatch } from '../../api/types.ts'
@@ -12,7 +13,7 @@ import type { CallWatch } from '../../api/types.ts'
 export type CallKind = 'question' | 'change'
 
 /** A call without a byte for so long raises doubt. */
-export const doubtAfterMs = 2_500
+const doubtAfterMs = 2_500
 /** While the service is away, a question under way gets no more than this. */
 const patienceMs = 500
 /** A change from before an absence that is silent for so long after it hangs on a dead connection. */
@@ -25,16 +26,24 @@ export class CallUnderWay implements CallWatch {
   readonly kind: CallKind
   readonly #controller = new AbortController()
   readonly #onFailure: (error: unknown) => void
-  seenAt: number = performance.now()
+  readonly #clock: Clock
+  seenAt: number
   hasRaisedDoubt = false
   /** It was under way while the service was away, and silent since. */
   isSuspect = false
   /** Nobody asks for bytes at the moment. */
   isResting = false
 
-  constructor(description: CallDescription, kind: CallKind, onFailure: (error: unknown) => void) {
+  constructor(
+    description: CallDescription,
+    kind: CallKind,
+    clock: Clock,
+    onFailure: (error: unknown) => void,
+  ) {
     this.description = description
     this.kind = kind
+    this.#clock = clock
+    this.seenAt = clock.monotonic()
     this.#onFailure = onFailure
   }
 
@@ -43,7 +52,7 @@ export class CallUnderWay implements CallWatch {
   }
 
   onProgress(): void {
-    this.seenAt = performance.now()
+    this.seenAt = this.#clock.monotonic()
     this.isSuspect = false
     this.hasRaisedDoubt = false
   }
@@ -62,6 +71,7 @@ export class CallUnderWay implements CallWatch {
 }
 
 export interface CallsUnderWayOptions {
+  readonly clock: Clock
   readonly isAway: () => boolean
   readonly reason: () => string
   /** A call has been silent for long. */
@@ -71,7 +81,7 @@ export interface CallsUnderWayOptions {
 export class CallsUnderWay {
   readonly #options: CallsUnderWayOptions
   readonly #calls = new Set<CallUnderWay>()
-  #timer: NodeJS.Timeout | undefined
+  #timer: Timer | undefined
   #lookAt = Infinity
 
   constructor(options: CallsUnderWayOptions) {
@@ -80,13 +90,13 @@ export class CallsUnderWay {
 
   begin(call: CallUnderWay): void {
     this.#calls.add(call)
-    this.#schedule(performance.now() + doubtAfterMs)
+    this.#schedule(this.#options.clock.monotonic() + doubtAfterMs)
   }
 
   finish(call: CallUnderWay): void {
     this.#calls.delete(call)
     if (this.#calls.size > 0) return
-    clearTimeout(this.#timer)
+    this.#options.clock.clear(this.#timer)
     this.#lookAt = Infinity
   }
 
@@ -103,26 +113,27 @@ export class CallsUnderWay {
 
   /** The service is there again: what hangs on a connection of before is found out. */
   found(): void {
-    for (const call of this.#calls) if (call.isSuspect) call.seenAt = performance.now()
+    for (const call of this.#calls) if (call.isSuspect) call.seenAt = this.#options.clock.monotonic()
     this.#look()
   }
 
   /** Questions that have been silent for as long as raises doubt. */
   *silent(): Iterable<CallUnderWay> {
-    const now = performance.now()
+    const now = this.#options.clock.monotonic()
     for (const call of this.#calls)
       if (call.kind === 'question' && call.silentMs(now) >= doubtAfterMs) yield call
   }
 
   #schedule(at: number): void {
     if (at >= this.#lookAt) return
-    clearTimeout(this.#timer)
+    this.#options.clock.clear(this.#timer)
     this.#lookAt = at
-    this.#timer = setTimeout(() => this.#rings(), Math.max(1, at - performance.now())).unref()
+    const { clock } = this.#options
+    this.#timer = clock.setTimeout(() => this.#rings(), Math.max(1, at - clock.monotonic())).unref()
   }
 
   #rings(): void {
-    const now = performance.now()
+    const now = this.#options.clock.monotonic()
     if (now - this.#lookAt > standstillMs) for (const call of this.#calls) call.seenAt = now
     this.#look()
   }
@@ -130,7 +141,7 @@ export class CallsUnderWay {
   #look(): void {
     this.#lookAt = Infinity
     const isAway = this.#options.isAway()
-    const now = performance.now()
+    const now = this.#options.clock.monotonic()
     let next = Infinity
     let isAnySilent = false
     for (const call of this.#calls) {

@@ -8,9 +8,9 @@
 //
 // While it is away nothing is sent but one probe, and everybody is answered from what is here.
 
+import { sleep, type Clock } from '../../world/clock.ts'
 import type { Log } from '../../log.ts'
 import type { Evidence } from './evidence.ts'
-import { networkState } from './network-state.ts'
 
 export type ReachState = 'reachable' | 'doubtful' | 'away'
 
@@ -18,6 +18,9 @@ export interface ReachOptions {
   /** Asks the service for anything, and gives up when no byte came for so long (ms). Never rejects. */
   probe(silentMs: number): Promise<{ evidence: Evidence; reason: string }>
   readonly log: Log
+  readonly clock: Clock
+  /** Changes when this machine's network does. */
+  networkState(): string
 }
 
 /** Told what it is from now on, and what it was. */
@@ -30,7 +33,7 @@ export interface Absence {
 }
 
 /** Doubt is over after so long, one way or the other. */
-export const longestDoubtMs = 2_500
+const longestDoubtMs = 2_500
 const betweenDoubtsMs = 500
 /** After a probe was answered, what only raises doubt says nothing new for a moment. */
 const trustMs = 1_000
@@ -42,6 +45,7 @@ const lookAtNetworkMs = 1_000
 
 export class Reach {
   readonly #options: ReachOptions
+  readonly #clock: Clock
   readonly #listeners = new Set<ReachListener>()
   #state: ReachState = 'reachable'
   #absence: Absence | undefined
@@ -54,6 +58,7 @@ export class Reach {
 
   constructor(options: ReachOptions) {
     this.#options = options
+    this.#clock = options.clock
   }
 
   get state(): ReachState {
@@ -79,11 +84,6 @@ export class Reach {
   onChange(listener: ReachListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
-  }
-
-  /** Resolves when the service is not away, at once where it is not. Rejects with the signal's reason. */
-  async waitUntilReachable(signal?: AbortSignal): Promise<void> {
-    await this.#until(() => !this.isAway, signal)
   }
 
   /** Resolves when doubt is over. */
@@ -123,8 +123,8 @@ export class Reach {
 
   /** Something does not answer as it should: the probe finds out. */
   doubt(): void {
-    if (this.#state !== 'reachable' || this.#isClosed || performance.now() < this.#trustedUntil) return
-    this.#doubtedAt = performance.now()
+    if (this.#state !== 'reachable' || this.#isClosed || this.#clock.monotonic() < this.#trustedUntil) return
+    this.#doubtedAt = this.#clock.monotonic()
     this.#enter('doubtful')
     this.#decide()
   }
@@ -142,7 +142,7 @@ export class Reach {
 
   #lose(reason: string): void {
     if (this.#state === 'away') return
-    this.#absence = { since: Date.now(), reason }
+    this.#absence = { since: this.#clock.wall(), reason }
     this.#enter('away')
     this.#decide()
   }
@@ -154,8 +154,8 @@ export class Reach {
     if (state === 'away')
       log.warn({ reason: this.#absence?.reason }, 'the service is away: the drive shows what it last knew')
     else if (before === 'away') {
-      this.#backAt = Date.now()
-      log.info({ awayMs: Date.now() - (this.#absence?.since ?? 0) }, 'the service is back')
+      this.#backAt = this.#clock.wall()
+      log.info({ awayMs: this.#clock.wall() - (this.#absence?.since ?? 0) }, 'the service is back')
       this.#absence = undefined
     }
     this.#state = state
@@ -182,24 +182,24 @@ export class Reach {
         pauseMs = hasChanged ? firstPauseMs : Math.min(pauseMs * 2, longestPauseMs)
         if (this.#isClosed) return
       }
-      const leftMs = longestDoubtMs - (performance.now() - this.#doubtedAt)
+      const leftMs = longestDoubtMs - (this.#clock.monotonic() - this.#doubtedAt)
       const silentMs = this.isAway ? probeSilentMs : Math.max(1, leftMs)
       const { evidence, reason } = await this.#options.probe(silentMs)
       if (evidence === 'answer') {
-        this.#trustedUntil = performance.now() + trustMs
+        this.#trustedUntil = this.#clock.monotonic() + trustMs
         this.#enter('reachable')
       } else if (this.#state === 'doubtful') {
-        const isOver = performance.now() - this.#doubtedAt >= longestDoubtMs - betweenDoubtsMs
+        const isOver = this.#clock.monotonic() - this.#doubtedAt >= longestDoubtMs - betweenDoubtsMs
         if (evidence !== 'doubt' || isOver) this.#lose(reason)
-        else await sleep(betweenDoubtsMs)
+        else await this.#sleep(betweenDoubtsMs)
       }
     }
   }
 
   /** True when the wait was ended by a change of the network, or because somebody asks. */
   async #pause(ms: number): Promise<boolean> {
-    const until = performance.now() + ms
-    const before = networkState()
+    const until = this.#clock.monotonic() + ms
+    const before = this.#options.networkState()
     let isWoken = false
     const woken = new Promise<void>((resolve) => {
       this.#wake = () => {
@@ -208,11 +208,15 @@ export class Reach {
       }
     })
     for (;;) {
-      const leftMs = until - performance.now()
+      const leftMs = until - this.#clock.monotonic()
       if (leftMs <= 0) return false
-      await Promise.race([woken, sleep(Math.min(leftMs, lookAtNetworkMs))])
-      if (isWoken || networkState() !== before) return true
+      await Promise.race([woken, this.#sleep(Math.min(leftMs, lookAtNetworkMs))])
+      if (isWoken || this.#options.networkState() !== before) return true
     }
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return sleep(this.#clock, ms, { idle: true })
   }
 
   #until(isTrue: () => boolean, signal?: AbortSignal): Promise<void> {
@@ -231,9 +235,4 @@ export class Reach {
       else signal?.addEventListener('abort', abort, { once: true })
     })
   }
-}
-
-/** Holds no process up. */
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, ms).unref())
 }

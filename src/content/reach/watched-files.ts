@@ -1,7 +1,9 @@
 // A `Files` around another that keeps account of its calls and knows whether the service is there: while it is away no
 // call is made, and each is refused at once. Same shape in, same shape out.
 
-import { NetworkError } from '../../api/errors.ts'
+import type { World } from '../../world/world.ts'
+import type { Clock } from '../../world/clock.ts'
+import { ApiError, NetworkError } from '../../api/errors.ts'
 import type {
   CallOptions,
   Download,
@@ -24,6 +26,10 @@ export class WatchedFiles implements Files {
   readonly project: string
   readonly reach: Reach
   readonly #inner: Files
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #onKeyRefused: (reason: string) => void
+  #isKeyRefused = false
   readonly #calls: CallsUnderWay
   /** Questions that may be asked a second time, by what follows their first. */
   readonly #repeatable = new Map<CallUnderWay, () => void>()
@@ -31,11 +37,26 @@ export class WatchedFiles implements Files {
   downloads = 0
   failedCalls = 0
 
-  constructor(inner: Files, log: Log) {
+  /** `onKeyRefused` hears, once until a call is answered again, that the service does not take the key. */
+  constructor(
+    inner: Files,
+    log: Log,
+    { clock, network }: Pick<World, 'clock' | 'network'>,
+    onKeyRefused: (reason: string) => void = () => {},
+  ) {
+    this.#log = log
+    this.#onKeyRefused = onKeyRefused
     this.#inner = inner
+    this.#clock = clock
     this.project = inner.project
-    this.reach = new Reach({ log, probe: (silentMs) => this.#probe(silentMs) })
+    this.reach = new Reach({
+      log,
+      clock,
+      networkState: () => network.state(),
+      probe: (silentMs) => this.#probe(silentMs),
+    })
     this.#calls = new CallsUnderWay({
+      clock,
       isAway: () => this.reach.isAway,
       reason: () => this.reach.absence?.reason ?? 'no answer',
       onSilent: () => this.reach.doubt(),
@@ -47,7 +68,7 @@ export class WatchedFiles implements Files {
   }
 
   get(path: string, options?: CallOptions): Promise<RemoteFile | FolderListing> {
-    return askedAgain(options, (how, mayAskAgain) => {
+    return askedAgain(this.#clock, options, (how, mayAskAgain) => {
       this.apiCalls++
       return this.#follow('GET', path, 'question', how, (watched, call) => {
         this.#repeatable.set(call, mayAskAgain)
@@ -59,6 +80,11 @@ export class WatchedFiles implements Files {
   upload(path: string, upload: Upload, options?: CallOptions): Promise<RemoteFile> {
     this.apiCalls++
     return this.#follow('PUT', path, 'change', options, (how) => this.#inner.upload(path, upload, how))
+  }
+
+  replace(path: string, upload: Upload, options?: CallOptions): Promise<RemoteFile> {
+    this.apiCalls += 2
+    return this.#follow('PUT', path, 'change', options, (how) => this.#inner.replace(path, upload, how))
   }
 
   delete(path: string, options?: CallOptions): Promise<void> {
@@ -94,7 +120,7 @@ export class WatchedFiles implements Files {
   }
 
   #begin(method: string, path: string, kind: CallKind): CallUnderWay {
-    const call: CallUnderWay = new CallUnderWay({ method, path }, kind, (error) => {
+    const call: CallUnderWay = new CallUnderWay({ method, path }, kind, this.#clock, (error) => {
       this.#tell(error)
       this.#calls.failed(call)
     })
@@ -114,6 +140,7 @@ export class WatchedFiles implements Files {
     try {
       const answer = await make({ ...options, watch: call }, call)
       this.reach.tell('answer', '')
+      this.#isKeyRefused = false
       return answer
     } catch (error) {
       if (evidenceOf(error) !== 'answer') this.failedCalls++
@@ -128,7 +155,21 @@ export class WatchedFiles implements Files {
   }
 
   #tell(error: unknown): void {
+    this.#lookAtKey(error)
     this.reach.tell(evidenceOf(error), reasonOf(error))
+  }
+
+  /** Nothing is wrong with the documents, so no change is refused for it: everything waits for a key. */
+  #lookAtKey(error: unknown): void {
+    if (!(error instanceof ApiError) || error.status !== 401 || !error.isServices || this.#isKeyRefused)
+      return
+    this.#isKeyRefused = true
+    const reason = reasonOf(error)
+    this.#log.error(
+      { reason },
+      'the service refuses the key: what is saved waits on this machine for another one',
+    )
+    this.#onKeyRefused(reason)
   }
 
   #found(): void {
@@ -139,7 +180,7 @@ export class WatchedFiles implements Files {
 
   async #probe(silentMs: number): Promise<{ evidence: Evidence; reason: string }> {
     const controller = new AbortController()
-    const silence = setTimeout(() => {
+    const silence = this.#clock.setTimeout(() => {
       controller.abort(new NetworkError({ method: 'GET', path: '/' }, 'deadline', 'no answer'))
     }, silentMs)
     const watch = {
@@ -157,7 +198,7 @@ export class WatchedFiles implements Files {
       // Whatever goes wrong here, the next probe is the way out.
       return { evidence: evidence === 'nothing' ? 'doubt' : evidence, reason: reasonOf(error) }
     } finally {
-      clearTimeout(silence)
+      this.#clock.clear(silence)
     }
   }
 

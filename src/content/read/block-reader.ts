@@ -1,7 +1,8 @@
 // Remote documents by block: memory, then disk, then the presigned URL. Puts the parts of the reading side together and
 // knows which versions are in use; what happens inside one version is version-blocks.ts.
 
-import { unlink } from 'node:fs/promises'
+import type { Disk } from '../../world/disk.ts'
+import type { World } from '../../world/world.ts'
 import type { Files } from '../../api/types.ts'
 import type { Log } from '../../log.ts'
 import { BlockCache } from './block-cache.ts'
@@ -19,8 +20,9 @@ import { LinkEstimate } from './link-estimate.ts'
 import { ReadTimeBudget } from './read-time-budget.ts'
 import type { PresignedUrls } from './presigned-urls.ts'
 import { ReadAheadShare } from './read-ahead-share.ts'
-import type { FetchWholeOptions, Reader, Reading } from './reader.ts'
+import { later, type FetchWholeOptions, type Reader, type Reading } from './reader.ts'
 import { storedVersion } from '../disk/stored-version.ts'
+import { SharedBlocks } from './shared-blocks.ts'
 import { VersionBlocks, isWeak } from './version-blocks.ts'
 import type { BlockEvents } from './version-blocks.ts'
 
@@ -36,8 +38,7 @@ export interface ReaderOptions {
   /** All blocks in memory, those waiting to be written to disk included; default 64 MiB. */
   readonly memoryBytes?: number
   readonly log: Log
-  /** Milliseconds of a monotonic clock; performance.now unless a test says otherwise. */
-  readonly now?: () => number
+  readonly world: Pick<World, 'clock' | 'chance' | 'disk'>
 }
 
 const defaultCacheSizeBytes = 5 * 1024 ** 3
@@ -56,22 +57,33 @@ export function createReader(options: ReaderOptions): Reader {
 
 class BlockReader implements Reader, BlockEvents {
   readonly #download: DownloadSources
-  readonly #queue = new DownloadQueue()
+  readonly #queue: DownloadQueue
   readonly #cache: BlockCache
   readonly disk: DiskCache
+  readonly #device: Disk
   readonly #share: ReadAheadShare
   readonly #keepableBytes: number
   /** Everything in use, by id. */
   readonly #all = new Map<number, VersionBlocks>()
   /** What an open finds, by path and fingerprint. */
-  readonly #shared = new Map<string, VersionBlocks>()
+  readonly #shared = new SharedBlocks()
   readonly #closing = new AbortController()
   #nextId = 1
 
   constructor(options: ReaderOptions) {
-    const { files, urls, log, now = () => performance.now(), memoryBytes = defaultMemoryBytes } = options
+    const { files, urls, log, world, memoryBytes = defaultMemoryBytes } = options
+    const { clock, disk } = world
+    this.#queue = new DownloadQueue(clock)
+    this.#device = disk
     const sizeBytes = options.cacheSizeBytes ?? defaultCacheSizeBytes
-    this.#download = { files, urls, log, now, timeBudget: new ReadTimeBudget(now), link: new LinkEstimate() }
+    this.#download = {
+      files,
+      urls,
+      log,
+      world,
+      timeBudget: new ReadTimeBudget(clock.monotonic),
+      link: new LinkEstimate(),
+    }
     const backlogBytes = sizeBytes > 0 ? memoryBytes * backlogPart : 0
     this.#cache = new BlockCache(memoryBytes - backlogBytes, (id) => this.#left(id))
     this.#share = new ReadAheadShare(memoryBytes * readAheadPart)
@@ -81,7 +93,8 @@ class BlockReader implements Reader, BlockEvents {
       sizeBytes,
       backlogBytes,
       log,
-      now,
+      clock,
+      disk,
       onRoom: () => this.#resume(),
       ...(pinned === undefined ? {} : { pinned }),
     })
@@ -104,7 +117,12 @@ class BlockReader implements Reader, BlockEvents {
     const sizeBytes = version.size ?? (await this.learnSize(version, signal))
     const reading = this.#openSized(version, sizeBytes)
     try {
-      return await copyOut(reading, Math.min(length ?? sizeBytes, sizeBytes), fd, signal)
+      return await copyOut(
+        reading,
+        Math.min(length ?? sizeBytes, sizeBytes),
+        { fd, disk: this.#device },
+        signal,
+      )
     } finally {
       reading.close()
     }
@@ -132,36 +150,44 @@ class BlockReader implements Reader, BlockEvents {
   }
 
   async adopt(version: Version, file: string): Promise<void> {
-    if (version.size === undefined || isWeak(version)) await unlink(file)
-    else await this.disk.adopt(version, version.size, file)
+    if (version.size === undefined || isWeak(version)) await this.#device.unlink(file)
+    else {
+      this.#forgetMemoryOf(version.path)
+      await this.disk.adopt(version, version.size, file)
+    }
   }
 
   keep(version: Version, bytes: Uint8Array): void {
     if (version.size !== bytes.length || bytes.length === 0 || isWeak(version)) return
-    this.disk.forget(version.path)
+    // A service that tells time by the second tells two saves of one length by nothing: what came last is what it holds.
+    void this.forget(version.path)
     const blocks = this.#blocksOf(version, bytes.length)
     blocks.arrived(0, [bytes], 'network')
     if (blocks.isIdle) this.becameIdle(blocks)
   }
 
   moved(from: Version, to: Version): void {
-    const blocks = this.#shared.get(keyOf(from))
+    const blocks = this.#shared.get(from)
     const size = blocks?.sizeBytes ?? from.size
+    // What stood there before may look the same, and not all of the new content need be here.
+    void this.forget(to.path)
     if (size !== undefined && !isWeak(from) && !isWeak(to)) {
       this.disk.move(storedVersion(from, size), storedVersion(to, size))
     }
     if (blocks === undefined) return
-    this.#shared.delete(keyOf(from))
+    this.#shared.delete(blocks)
     blocks.moveTo(to)
-    if (isWeak(to) || this.#shared.has(keyOf(to))) this.#unshare(blocks)
-    else this.#shared.set(keyOf(to), blocks)
+    if (isWeak(to)) this.#unshare(blocks)
+    else this.#shared.set(blocks)
   }
 
-  forget(path: string): void {
-    for (const blocks of this.#shared.values()) {
-      if (blocks.version.path === path) this.#unshare(blocks)
-    }
-    this.disk.forget(path)
+  forget(path: string): Promise<void> {
+    this.#forgetMemoryOf(path)
+    return this.disk.forget(path)
+  }
+
+  #forgetMemoryOf(path: string): void {
+    for (const blocks of this.#shared.at(path)) this.#unshare(blocks)
   }
 
   async close(): Promise<void> {
@@ -173,13 +199,13 @@ class BlockReader implements Reader, BlockEvents {
 
   becameIdle(blocks: VersionBlocks): void {
     this.#all.delete(blocks.id)
-    if (this.#shared.get(keyOf(blocks.version)) === blocks) this.#shared.delete(keyOf(blocks.version))
+    this.#shared.delete(blocks)
   }
 
   becameStale(blocks: VersionBlocks): void {
     const { version } = blocks
     this.#unshare(blocks)
-    this.disk.forget(version.path)
+    void this.disk.forget(version.path)
     const { urls, log } = this.#download
     urls.forget(version.path)
     // Asks for the record, so that the tree learns what is there now.
@@ -211,13 +237,13 @@ class BlockReader implements Reader, BlockEvents {
       return learned
     }
     return {
-      read: (offset, length, signal) => {
-        if (reading !== undefined) return reading.read(offset, length, signal)
+      read: (offset, length, reader) => {
+        if (reading !== undefined) return reading.read(offset, length, reader)
         opening ??= learn().catch((error: unknown) => {
           opening = undefined
           throw error
         })
-        return opening.then((reading) => reading.read(offset, length, signal))
+        return opening.then((reading) => reading.read(offset, length, later(reader)))
       },
       close() {
         isClosed = true
@@ -227,8 +253,7 @@ class BlockReader implements Reader, BlockEvents {
   }
 
   #blocksOf(version: Version, sizeBytes: number): VersionBlocks {
-    const key = keyOf(version)
-    const known = this.#shared.get(key)
+    const known = this.#shared.get(version)
     if (known !== undefined && known.sizeBytes === sizeBytes) return known
     const sources = {
       download: this.#download,
@@ -239,14 +264,14 @@ class BlockReader implements Reader, BlockEvents {
     }
     const blocks = new VersionBlocks(this.#nextId++, version, sizeBytes, sources, this)
     this.#all.set(blocks.id, blocks)
-    if (blocks.isShared) this.#shared.set(key, blocks)
+    if (blocks.isShared) this.#shared.set(blocks)
     return blocks
   }
 
   /** Who reads it goes on; nobody else finds it any more. */
   #unshare(blocks: VersionBlocks): void {
     blocks.isShared = false
-    if (this.#shared.get(keyOf(blocks.version)) === blocks) this.#shared.delete(keyOf(blocks.version))
+    this.#shared.delete(blocks)
     if (blocks.readings === 0) blocks.drop()
   }
 
@@ -264,7 +289,3 @@ class BlockReader implements Reader, BlockEvents {
 
 /** Nobody in particular wants what is prefetched; nothing releases it. */
 const prefetcher = { wantedEnd: Number.POSITIVE_INFINITY }
-
-function keyOf(version: Version): string {
-  return `${version.path}\0${version.fingerprint}`
-}

@@ -2,16 +2,17 @@
 
 import { appendSlice } from '../block.ts'
 import type { Block } from '../block.ts'
+import type { BlockPart } from '../disk/segment.ts'
 import { blockCount, blockSizeBytes, blocksOf, clip, splitRun } from '../extent.ts'
 import type { BlockRun, Extent } from '../extent.ts'
 import { firstWindowBytes, readAheadStep } from './read-ahead.ts'
 import type { Arrival, ReadAheadState, ReadAheadStep } from './read-ahead.ts'
 import type { FetchOwner } from './fetch.ts'
-import type { Reading } from './reader.ts'
+import type { ReadFor, Reading } from './reader.ts'
 import type { VersionBlocks } from './version-blocks.ts'
 
 /** A document up to this size is fetched whole, in one request. */
-export const smallDocumentBytes: number = 1024 * 1024
+const smallDocumentBytes: number = 1024 * 1024
 
 /** How much of a document is fetched before it is opened: a small one whole; of a larger one what a thumbnailer or `file` wants of it. */
 export function prefetchedBytes(sizeBytes: number): number {
@@ -44,7 +45,7 @@ export class BlockReading implements Reading, FetchOwner {
   read(
     offset: number,
     length: number,
-    signal: AbortSignal,
+    reader: ReadFor,
   ): readonly Uint8Array[] | Promise<readonly Uint8Array[]> {
     const blocks = this.#blocks
     if (blocks.stale !== undefined) throw blocks.stale
@@ -52,23 +53,45 @@ export class BlockReading implements Reading, FetchOwner {
     if (extent.length === 0) return []
     const run = blocksOf(extent)
     const here = this.#peek(run)
-    const arrival = here !== undefined ? 'ready' : this.#arrivalOf(run)
+    const stored = here === undefined ? blocks.storedPartNow(partOf(run, extent), reader.room) : undefined
+    const arrival = here !== undefined || stored !== undefined ? 'ready' : this.#arrivalOf(run)
     if (blocks.sizeBytes <= smallDocumentBytes) {
       if (arrival === 'missing')
         blocks.request({ first: 0, end: blockCount(blocks.sizeBytes) }, 'foreground', this)
     } else {
-      this.#fetchAhead(run, arrival, this.#step(extent, arrival))
+      const step = this.#step(extent, arrival)
+      const part = this.#isJump(arrival) ? this.#storedPart(run, extent) : undefined
+      if (part !== undefined) {
+        if (step.hasSought) blocks.release(this)
+        return part.then((bytes) => (bytes === undefined ? this.#jumpedTo(run, extent, reader) : [bytes]))
+      }
+      this.#fetchAhead(run, arrival, step)
     }
+    if (stored !== undefined) return [stored]
     if (here !== undefined) {
       this.#passed(run, extent)
       return slice(here, run, extent)
     }
-    const isJump = arrival === 'missing' && this.#readAhead?.windowBytes === 0
-    const demanded = isJump ? blocks.demandHere(run, signal, this) : blocks.demand(run, signal, this)
-    return demanded.then((loaded) => {
-      this.#passed(run, extent)
-      return slice(loaded, run, extent)
-    })
+    if (this.#isJump(arrival)) return this.#jumpedTo(run, extent, reader)
+    return blocks.demand(run, reader.signal, this).then((loaded) => this.#given(loaded, run, extent))
+  }
+
+  #isJump(arrival: Arrival | 'ready'): boolean {
+    return arrival === 'missing' && this.#readAhead?.windowBytes === 0
+  }
+
+  /** Who reads here and there gets from the disk no more than he asks for. */
+  #storedPart(run: BlockRun, extent: Extent): Promise<Uint8Array | undefined> | undefined {
+    return run.end === run.first + 1 ? this.#blocks.storedPart(partOf(run, extent)) : undefined
+  }
+
+  async #jumpedTo(run: BlockRun, extent: Extent, { signal }: ReadFor): Promise<readonly Uint8Array[]> {
+    return this.#given(await this.#blocks.demandHere(run, signal, this), run, extent)
+  }
+
+  #given(loaded: readonly Block[], run: BlockRun, extent: Extent): readonly Uint8Array[] {
+    this.#passed(run, extent)
+    return slice(loaded, run, extent)
   }
 
   close(): void {
@@ -138,6 +161,11 @@ export class BlockReading implements Reading, FetchOwner {
     }
     for (const part of splitRun({ first, end }, blocksPerRequest)) blocks.request(part, 'read-ahead', this)
   }
+}
+
+function partOf(run: BlockRun, { offset, length }: Extent): BlockPart {
+  const from = offset - run.first * blockSizeBytes
+  return { block: run.first, from, to: from + length }
 }
 
 /** Views of the extent's bytes in the blocks of a run. */

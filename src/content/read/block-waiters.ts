@@ -1,5 +1,6 @@
 // Who waits for which blocks. Knows nothing of where blocks come from.
 
+import type { Timers } from '../../world/clock.ts'
 import type { Block } from '../block.ts'
 import type { BlockRun } from '../extent.ts'
 
@@ -20,7 +21,12 @@ interface Waiter {
 }
 
 export class BlockWaiters {
+  readonly #timers: Timers
   readonly #waiters = new Map<number, Waiter[]>()
+
+  constructor(timers: Timers) {
+    this.#timers = timers
+  }
 
   /** Resolves when all blocks of the run were given; rejects with the signal's reason, what `check` says, or what `fail` is told. */
   wait(run: BlockRun, options: WaitOptions): Promise<Block[]> {
@@ -30,7 +36,7 @@ export class BlockWaiters {
       const blocks: Block[] = []
       const missing = new Set<number>()
       const settle = (): void => {
-        clearInterval(timer)
+        this.#timers.clear(timer)
         signal.removeEventListener('abort', giveUp)
       }
       const waiter: Waiter = {
@@ -52,7 +58,7 @@ export class BlockWaiters {
         options.onLeave()
       }
       const giveUp = (): void => leave(signal.reason)
-      const timer = setInterval(() => {
+      const timer = this.#timers.setInterval(() => {
         const [first] = missing
         const error = first === undefined ? undefined : options.check(first)
         if (error !== undefined) leave(error)

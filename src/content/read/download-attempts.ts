@@ -1,9 +1,11 @@
 // Downloading in spite of refused URLs, cut connections and temporary errors: the only place on the reading side that
 // tries again. What an attempt does with the bytes is its caller's business.
 
-import { setTimeout as sleep } from 'node:timers/promises'
+import { sleep } from '../../world/clock.ts'
+import type { World } from '../../world/world.ts'
 import { ApiError, NetworkError, isTemporary } from '../../api/errors.ts'
 import type { Files } from '../../api/types.ts'
+import { doublingMs } from '../../backoff.ts'
 import type { Cancellation } from './cancellation.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import type { Version } from '../fingerprint.ts'
@@ -18,8 +20,7 @@ export interface DownloadSources {
   readonly timeBudget: ReadTimeBudget
   readonly link: LinkEstimate
   readonly log: Log
-  /** Milliseconds of a monotonic clock. */
-  readonly now: () => number
+  readonly world: Pick<World, 'clock' | 'chance'>
 }
 
 /** One try: `progressed` is called whenever bytes came; `signal` ends it. */
@@ -30,8 +31,7 @@ const stallMs = 7_000
 const stallCheckMs = 500
 /** A check this late says that the process did not run meanwhile. */
 const standstillMs = 2_500
-const firstBackoffMs = 100
-const maxBackoffMs = 2_000
+const delays = { firstMs: 100, longestMs: 2_000 }
 /** What a store answers for a URL that expired or is otherwise no longer good. */
 const refusedStatuses = [401, 403, 404, 410]
 
@@ -46,7 +46,9 @@ export async function attemptDownload<T>(
   cancellation: Cancellation,
   attempt: Attempt<T>,
 ): Promise<T> {
-  const { urls, timeBudget, log, now } = sources
+  const { urls, timeBudget, log } = sources
+  const { clock, chance } = sources.world
+  const now = clock.monotonic
   const budgetMs = timeBudget.budgetMs
   let lastProgressMs = now()
   let failures = 0
@@ -56,11 +58,11 @@ export async function attemptDownload<T>(
     const limitMs = Math.max(stallCheckMs, Math.min(stallMs, lastProgressMs + budgetMs - now()))
     let lastSeenMs = now()
     const controller = cancellation.begin()
-    let checkedMs = performance.now()
-    const stalled = setInterval(() => {
+    let checkedMs = now()
+    const stalled = clock.setInterval(() => {
       // This process stood still (a suspend, SIGSTOP): nobody was there to take a byte.
-      if (performance.now() - checkedMs > standstillMs) lastSeenMs = lastProgressMs = now()
-      checkedMs = performance.now()
+      if (now() - checkedMs > standstillMs) lastSeenMs = lastProgressMs = now()
+      checkedMs = now()
       if (now() - lastSeenMs < limitMs) return
       const detail = `no bytes for ${Math.round(limitMs / 1000)} s`
       controller.abort(new NetworkError({ method: 'GET', path: version().path }, 'deadline', detail))
@@ -85,16 +87,19 @@ export async function attemptDownload<T>(
         continue
       }
       if (!isTemporary(error) || isAway(error)) throw error
-      const delayMs = Math.max(backoffMs(failures++), retryAfterMs(error))
+      const delayMs = Math.max(
+        doublingMs(++failures, delays, () => chance.random()),
+        retryAfterMs(error),
+      )
       if (now() + delayMs - lastProgressMs > budgetMs) {
         timeBudget.gaveUp()
         throw error
       }
       log.debug({ path: version().path, delayMs, error: String(error) }, 'download is tried again')
-      await sleep(delayMs, undefined, { signal: cancellation.begin().signal }).catch(() => {})
+      await sleep(clock, delayMs, { signal: cancellation.begin().signal }).catch(() => {})
       cancellation.throwIfCancelled()
     } finally {
-      clearInterval(stalled)
+      clock.clear(stalled)
     }
   }
 }
@@ -114,9 +119,4 @@ function isAway(error: unknown): boolean {
 
 function retryAfterMs(error: unknown): number {
   return error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0
-}
-
-function backoffMs(failures: number): number {
-  const full = Math.min(maxBackoffMs, firstBackoffMs * 2 ** failures)
-  return full / 2 + (Math.random() * full) / 2
 }

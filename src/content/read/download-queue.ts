@@ -2,6 +2,7 @@
 // the others, read-ahead first. What nobody reads (a pin) goes only while none of these wants the network. Knows nothing
 // of documents.
 
+import { sleep, type Clock } from '../../world/clock.ts'
 import PQueue from 'p-queue'
 
 /**
@@ -24,14 +25,19 @@ export class DownloadQueue {
   readonly #foreground = new PQueue({ concurrency: foregroundSlots })
   readonly #background = new PQueue({ concurrency: backgroundSlots })
   readonly #quiet = new PQueue({ concurrency: quietSlots })
+  readonly #clock: Clock
   #busyAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
 
   /** Runs the task when a slot is free. */
   async run(urgency: Urgency, task: () => Promise<void>): Promise<void> {
     try {
       await this.#add(urgency, task)
     } finally {
-      this.#busyAtMs = performance.now()
+      this.#busyAtMs = this.#clock.monotonic()
     }
   }
 
@@ -50,14 +56,14 @@ export class DownloadQueue {
 
   /** True while a reader downloads, or did a moment ago. */
   get isBusy(): boolean {
-    return this.#busyAtMs + quietAfterMs > performance.now() || this.#hasReaders
+    return this.#busyAtMs + quietAfterMs > this.#clock.monotonic() || this.#hasReaders
   }
 
   /** Resolves when no reader wants the network, or after `ms`. */
   async quiet(ms: number = Infinity): Promise<void> {
-    const until = performance.now() + ms
-    while (this.isBusy && performance.now() < until) {
-      await new Promise((resolve) => void setTimeout(resolve, quietAfterMs).unref())
+    const until = this.#clock.monotonic() + ms
+    while (this.isBusy && this.#clock.monotonic() < until) {
+      await sleep(this.#clock, quietAfterMs, { idle: true })
     }
   }
 

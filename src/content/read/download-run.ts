@@ -66,10 +66,11 @@ export async function downloadRun(
 
 /** Tells the link what came after the first bytes, and in which time; what `take` waits for is no time of the link's. */
 async function measured(
-  { link, now }: DownloadSources,
+  { link, world }: DownloadSources,
   chunks: AsyncIterable<Uint8Array>,
   take: (chunk: Uint8Array) => Promise<void> | undefined,
 ): Promise<void> {
+  const now = world.clock.monotonic
   let bytes = 0
   let ms = 0
   let readyMs: number | undefined

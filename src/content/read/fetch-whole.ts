@@ -145,7 +145,7 @@ class Filling {
   /** Its name stands for another content now: everything of it goes, and its record is asked for anew. */
   #changed(): ErrnoError {
     const { path } = this.#version
-    this.#sources.disk.forget(path)
+    void this.#sources.disk.forget(path)
     this.#sources.download.urls.forget(path)
     return new ErrnoError('ESTALE', `${path}: the document was changed in the service while it was fetched`)
   }

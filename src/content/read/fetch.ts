@@ -1,5 +1,6 @@
 // A run of blocks on its way. Its state only: what moves it is fill-fetch.ts.
 
+import type { Timers } from '../../world/clock.ts'
 import { Cancellation } from './cancellation.ts'
 import { blockSizeBytes } from '../extent.ts'
 import type { BlockRun } from '../extent.ts'
@@ -67,11 +68,11 @@ export class Fetch implements BlockRun {
   }
 
   /** Resolves at `resume`, or after `ms`. */
-  pause(ms: number): Promise<void> {
+  pause(ms: number, timers: Timers): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.resume(), ms)
+      const timer = timers.setTimeout(() => this.resume(), ms)
       this.#resume = () => {
-        clearTimeout(timer)
+        timers.clear(timer)
         this.#resume = undefined
         resolve()
       }

@@ -1,6 +1,7 @@
 // Carries a fetch out: from disk what is there, from the network the rest, no faster than its readers come along. What is
 // kept of it, and who is told, is its version's business.
 
+import type { Timers } from '../../world/clock.ts'
 import type { Download } from '../../api/types.ts'
 import type { Block } from '../block.ts'
 import type { DiskCache } from '../disk/disk-cache.ts'
@@ -49,13 +50,13 @@ export async function fillFetch(fetch: Fetch, target: FillTarget, sources: FillS
     if (stored !== undefined) {
       const located = store.locate(stored, { first: fetch.next, end: fetch.end })
       const run = located instanceof Promise ? await located : located
-      if (run.isHere && fetch.urgency === 'rest' && !target.isAwaited(fetch)) {
+      if (run.isHere && staysOnDisk(fetch, store) && !target.isAwaited(fetch)) {
         fetch.next = run.end
         continue
       }
       if (run.isHere) {
         fetch.isFlowing = true
-        await hold(fetch, target)
+        await hold(fetch, target, sources.download.world.clock)
         await fillFromStore(fetch, target, store, stored, run)
         continue
       }
@@ -69,6 +70,11 @@ export async function fillFetch(fetch: Fetch, target: FillTarget, sources: FillS
         await fillFromNetwork(fetch, target, sources)
     })
   }
+}
+
+/** What is fetched for later is not read from a disk that will give it at once. */
+function staysOnDisk({ urgency }: Fetch, store: DiskCache): boolean {
+  return urgency === 'rest' || (urgency !== 'foreground' && store.isQuick)
 }
 
 async function fillFromStore(
@@ -100,7 +106,7 @@ function fillFromNetwork(fetch: Fetch, target: FillTarget, { download }: FillSou
         target.arrived(block, bytes, 'network')
       },
       isTooFar: () => !mayGoOn(fetch, target),
-      hold: (progressed) => hold(fetch, target, progressed),
+      hold: (progressed) => hold(fetch, target, download.world.clock, progressed),
     },
     { first: fetch.next, end: fetch.end },
     fetch.cancellation,
@@ -112,10 +118,15 @@ function mayGoOn(fetch: Fetch, target: FillTarget): boolean {
 }
 
 /** Waits until the readers have come near. `progressed`: a stream held back is not one that stalls. */
-async function hold(fetch: Fetch, target: FillTarget, progressed: () => void = () => {}): Promise<void> {
+async function hold(
+  fetch: Fetch,
+  target: FillTarget,
+  timers: Timers,
+  progressed: () => void = () => {},
+): Promise<void> {
   for (let checks = 0; !mayGoOn(fetch, target); checks++) {
     if (checks === maxHoldChecks) fetch.abort()
-    else await fetch.pause(holdCheckMs)
+    else await fetch.pause(holdCheckMs, timers)
     progressed()
   }
 }

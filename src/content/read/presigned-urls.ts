@@ -1,7 +1,6 @@
 // Presigned download URLs by path: from the tree's records while they live, from one GET otherwise. A URL is a secret
 // for 15 minutes (interface, "Limits"): it is handed to `Files.download` and to nobody else, never logged.
 
-import { createClock } from '../../clock.ts'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../../api/errors.ts'
 import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
@@ -16,7 +15,7 @@ export interface PresignedUrlsOptions {
   /** Told of a record that is not the version somebody was reading, so that the tree can show it. */
   readonly onChanged?: (path: string, file: RemoteFile) => void
   /** Milliseconds of a clock that only grows; `remember` is told times of the same one. */
-  readonly now?: () => number
+  readonly now: () => number
   readonly maxEntries?: number
 }
 
@@ -40,9 +39,11 @@ export class PresignedUrls {
   constructor(options: PresignedUrlsOptions) {
     this.#files = options.files
     this.#onChanged = options.onChanged ?? (() => {})
-    this.#now = options.now ?? createClock().steady
+    this.#now = options.now
     this.#signed = new LRUCache<string, Signed>({
-      max: options.maxEntries ?? 200_000,
+      // Not `max`, for which room is made at once.
+      maxSize: options.maxEntries ?? 200_000,
+      sizeCalculation: () => 1,
       ttl: urlLifetimeMs,
       ttlResolution: 0,
       perf: { now: this.#now },

@@ -3,13 +3,29 @@
 import type { DiskCache } from '../disk/disk-cache.ts'
 import type { Version } from '../fingerprint.ts'
 
+/** Who reads. */
+export interface ReadFor {
+  /** Aborted when nobody waits for the bytes any more. */
+  readonly signal: AbortSignal
+  /**
+   * Bytes that are answered at once, without a promise, may lie here: who gives it has used them before anybody else
+   * is given the same.
+   */
+  readonly room?: Uint8Array | undefined
+}
+
+/** What is answered later does not lie in the reader's room, which somebody else has by then. */
+export function later({ signal }: ReadFor): ReadFor {
+  return { signal }
+}
+
 /** The reading side of one open(): carries the read-ahead state of that handle. */
 export interface Reading {
   /** The bytes of the range clipped to the version's size. ESTALE when the remote content is no longer this version. */
   read(
     offset: number,
     length: number,
-    signal: AbortSignal,
+    reader: ReadFor,
   ): readonly Uint8Array[] | Promise<readonly Uint8Array[]>
   close(): void
 }
@@ -44,7 +60,10 @@ export interface Reader {
   keep(version: Version, bytes: Uint8Array): void
   /** The same bytes live under another version now (a rename in the service). */
   moved(from: Version, to: Version): void
-  /** Forgets all blocks of a path: its content is another one now. */
-  forget(path: string): void
+  /**
+   * Forgets all blocks of a path: its content is another one now, or about to be. Resolves when they are gone from disk, too,
+   * and never rejects.
+   */
+  forget(path: string): Promise<void>
   close(): Promise<void>
 }

@@ -17,6 +17,7 @@ import type { FillSources, FillTarget } from './fill-fetch.ts'
 import type { Version } from '../fingerprint.ts'
 import type { Arrival } from './read-ahead.ts'
 import { RestOfDocument } from './rest-of-document.ts'
+import type { BlockPart, StoredPart } from '../disk/segment.ts'
 import { storedVersion } from '../disk/stored-version.ts'
 import type { StoredVersion } from '../disk/stored-version.ts'
 import { VersionCheck } from './version-check.ts'
@@ -47,7 +48,7 @@ export class VersionBlocks implements FillTarget {
   readonly #sources: BlockSources
   readonly #events: BlockEvents
   readonly #fetches: Fetch[] = []
-  readonly #waiters = new BlockWaiters()
+  readonly #waiters: BlockWaiters
   readonly #check: VersionCheck
   readonly #rest: RestOfDocument
   #version: Version
@@ -66,6 +67,7 @@ export class VersionBlocks implements FillTarget {
     this.sizeBytes = sizeBytes
     this.#check = new VersionCheck(sizeBytes)
     this.#sources = sources
+    this.#waiters = new BlockWaiters(sources.download.world.clock)
     this.#events = events
     this.isShared = !isWeak(version)
     this.#rest = new RestOfDocument({
@@ -148,9 +150,40 @@ export class VersionBlocks implements FillTarget {
     return waiting
   }
 
+  /**
+   * A part of one block as the disk cache has it, with no more read than that: undefined where it has not, or that is not known
+   * at once.
+   */
+  storedPart(part: BlockPart): Promise<Uint8Array | undefined> | undefined {
+    const stored = this.storedVersion
+    if (stored === undefined) return undefined
+    const { store } = this.#sources
+    const located = store.locate(stored, { first: part.block, end: part.block + 1 })
+    if (located instanceof Promise || !located.isHere) return undefined
+    return store.readPart(stored, part).then((found) => this.#accepted(stored, part, found))
+  }
+
+  /** A part of blocks as the disk cache has it, in `room` if it fits, where that is known to be quick. Throws ESTALE. */
+  storedPartNow(part: BlockPart, room?: Uint8Array): Uint8Array | undefined {
+    const stored = this.storedVersion
+    if (stored === undefined) return undefined
+    return this.#accepted(stored, part, this.#sources.store.readPartNow(stored, part, room))
+  }
+
+  /** Bytes of another content are dropped from the disk cache. Throws ESTALE. */
+  #accepted(
+    stored: StoredVersion,
+    { block }: BlockPart,
+    found: StoredPart | undefined,
+  ): Uint8Array | undefined {
+    if (found === undefined || this.acceptsStored(found.tag)) return found?.bytes
+    this.#sources.store.drop(stored, block)
+    return undefined
+  }
+
   /** Blocks of a run somebody jumped to: what waiting for them cost counts towards fetching the rest. */
   async demandHere(run: BlockRun, signal: AbortSignal, owner: FetchOwner): Promise<Block[]> {
-    const { now } = this.#sources.download
+    const now = this.#sources.download.world.clock.monotonic
     const sinceMs = now()
     const blocks = await this.demand(run, signal, owner)
     this.#rest.paid(now() - sinceMs, run.first)

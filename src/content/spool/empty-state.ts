@@ -1,8 +1,10 @@
 // A state folder that holds nothing goes; what is not understood stays.
 
-import { readdirSync, rmdirSync, rmSync } from 'node:fs'
+import { systemDisk } from '../../world/disk.ts'
+import { rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isEmptyDatabase, readJournal } from './journal-reading.ts'
+import { namesIn } from './names-in.ts'
 import { lockStateFolder } from './state-lock.ts'
 
 const databases = /^(?:journal|listings)\.db(?:-wal|-shm|-journal)?$/
@@ -14,15 +16,15 @@ const lockFiles = /^lock\.db(?:-journal)?$/
  * Answers whether it is gone. A folder that another process has, or that holds anything else, is left as it is.
  */
 export function removeEmptyState(stateDir: string, isOfNoUse: (name: string) => boolean): boolean {
-  const names = namesIn(stateDir)
+  const names = namesIn(stateDir, systemDisk)
   const isKnown = (name: string): boolean =>
     databases.test(name) || folders.has(name) || lockFiles.test(name) || isOfNoUse(name)
   if (!names.every(isKnown)) return false
   if (!names.includes('lock.db')) return removeAll(stateDir, names)
   try {
-    const lock = lockStateFolder(stateDir)
+    const lock = lockStateFolder(stateDir, systemDisk)
     try {
-      return isEmpty(stateDir) && removeAll(stateDir, namesIn(stateDir).filter(isKnown))
+      return isEmpty(stateDir) && removeAll(stateDir, namesIn(stateDir, systemDisk).filter(isKnown))
     } finally {
       lock.close()
     }
@@ -33,7 +35,7 @@ export function removeEmptyState(stateDir: string, isOfNoUse: (name: string) => 
 }
 
 function isEmpty(stateDir: string): boolean {
-  if ([...folders].some((folder) => namesIn(join(stateDir, folder)).length > 0)) return false
+  if ([...folders].some((folder) => namesIn(join(stateDir, folder), systemDisk).length > 0)) return false
   return readJournal(stateDir)?.isEmpty !== false && isEmptyDatabase(join(stateDir, 'listings.db'))
 }
 
@@ -48,13 +50,5 @@ function removeAll(stateDir: string, names: readonly string[]): boolean {
     return true
   } catch {
     return false
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
   }
 }

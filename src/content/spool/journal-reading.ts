@@ -29,6 +29,8 @@ export function readJournal(stateDir: string): JournalContent | undefined {
   if (!existsSync(path)) return undefined
   const db = openToRead(path)
   try {
+    // One moment of it: a daemon that writes it may move a file from one table to another meanwhile.
+    db.exec('begin')
     return contentOf(db)
   } catch (error) {
     throw new Error(`its journal cannot be read (${(error as Error).message})`, { cause: error })

@@ -2,10 +2,10 @@
 // a kill. Nobody can tell what should become of it, so it is kept in dated folders with what is known of it, until
 // somebody takes it out.
 
-import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
-import { constants, copyFile, mkdir, rmdir } from 'node:fs/promises'
+import { copyBesideOthers, type Disk } from '../../world/disk.ts'
 import { basename, dirname, join } from 'node:path'
 import { digestOf, isSameDigest } from '../digest.ts'
+import { namesIn } from './names-in.ts'
 import { makePrivateFolder } from './private-file.ts'
 import { isTemporary, type Spool } from './spool.ts'
 import { readSpoolInfo, removeSpoolInfo, spoolInfoSuffix } from './spool-info.ts'
@@ -22,62 +22,66 @@ export interface LostContent {
 
 export class LostAndFound {
   readonly #dir: string
+  readonly #disk: Disk
 
-  constructor(stateDir: string) {
+  constructor(stateDir: string, disk: Disk) {
+    this.#disk = disk
     this.#dir = join(stateDir, 'lost+found')
   }
 
   /** Everything that is kept, oldest first. */
   list(): LostContent[] {
-    return namesIn(this.#dir)
+    return namesIn(this.#dir, this.#disk)
       .sort()
-      .flatMap((day) => namesIn(join(this.#dir, day)).map((name) => join(this.#dir, day, name)))
+      .flatMap((day) => namesIn(join(this.#dir, day), this.#disk).map((name) => join(this.#dir, day, name)))
       .filter((file) => !file.endsWith(spoolInfoSuffix))
-      .map(describe)
+      .map((file) => describe(file, this.#disk))
   }
 
   /** Moves a spool file here, with what is known of it. Answers that, and whether it is what was saved, byte for byte. */
   async keep(spool: Spool, id: string, foundAt: Date): Promise<LostContent & { isWhole: boolean }> {
     const day = join(this.#dir, foundAt.toISOString().slice(0, 19).replaceAll(':', '.'))
-    makePrivateFolder(this.#dir)
-    makePrivateFolder(day)
+    makePrivateFolder(this.#dir, this.#disk)
+    makePrivateFolder(day, this.#disk)
     const from = join(spool.dir, id)
-    const info = readSpoolInfo(from)
+    const info = readSpoolInfo(from, this.#disk)
     const found = await digestOf(spool.get(id).stream())
     const file = join(day, id)
-    if (info !== undefined) renameSync(from + spoolInfoSuffix, file + spoolInfoSuffix)
-    renameSync(from, file)
+    if (info !== undefined) this.#disk.renameSync(from + spoolInfoSuffix, file + spoolInfoSuffix)
+    this.#disk.renameSync(from, file)
     spool.forget(id)
     const { size, sha256 } = info ?? {}
     const isWhole = size !== undefined && sha256 !== undefined && isSameDigest(found, { size, sha256 })
-    return { ...describe(file), isWhole }
+    return { ...describe(file, this.#disk), isWhole }
   }
 
   /** Copies everything to a folder outside the mount, under its paths, and lets go of it. Answers the new files. */
   async giveBack(destination: string): Promise<string[]> {
     const given: string[] = []
     for (const lost of this.list()) {
-      const target = await copyOut(lost, destination)
+      const target = await copyOut(lost, destination, this.#disk)
       given.push(target)
-      removeSpoolInfo(lost.file)
-      rmSync(lost.file)
-      await rmdir(dirname(lost.file)).catch(() => {})
+      removeSpoolInfo(lost.file, this.#disk)
+      this.#disk.unlinkSync(lost.file)
+      await this.#disk.rmdir(dirname(lost.file)).catch(() => {})
     }
     return given
   }
 }
 
 /** Spool files that nobody is known to want, as they would lie here after the next start. */
-export function strayIn(spoolDir: string, isWanted: (id: string) => boolean): LostContent[] {
-  return namesIn(spoolDir)
+export function strayIn(spoolDir: string, isWanted: (id: string) => boolean, disk: Disk): LostContent[] {
+  return namesIn(spoolDir, disk)
     .filter((id) => !id.endsWith(spoolInfoSuffix) && !isTemporary(id) && !isWanted(id))
-    .map((id) => describe(join(spoolDir, id)))
+    .map((id) => describe(join(spoolDir, id), disk))
     .filter(({ bytes }) => bytes > 0)
 }
 
 /** Never over something that is there. On disk before it is let go of here. */
-function copyOut({ file, path, name }: LostContent, destination: string): Promise<string> {
-  return placeUnder(destination, path ?? name, (target) => copyFile(file, target, constants.COPYFILE_EXCL))
+function copyOut({ file, path, name }: LostContent, destination: string, disk: Disk): Promise<string> {
+  return placeUnder(destination, path ?? name, disk, (target) =>
+    disk.copyFile(file, target, copyBesideOthers),
+  )
 }
 
 /**
@@ -87,22 +91,23 @@ function copyOut({ file, path, name }: LostContent, destination: string): Promis
 export async function placeUnder(
   destination: string,
   path: string,
+  disk: Disk,
   write: (target: string) => Promise<unknown>,
 ): Promise<string> {
   const inside = path.split('/').filter((part) => !['', '.', '..'].includes(part))
-  await mkdir(destination, { recursive: true, mode: 0o700 })
+  await disk.mkdir(destination, { recursive: true, mode: 0o700 })
   for (let count = 1; ; count++) {
     const target = join(destination, ...(count === 1 ? [] : [`also ${count}`]), ...inside)
     try {
-      await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+      await disk.mkdir(dirname(target), { recursive: true, mode: 0o700 })
       await write(target)
     } catch (error) {
       if (inTheWay.has((error as NodeJS.ErrnoException).code)) continue
       throw error
     }
-    const copy = openSync(target, 'r')
-    fsyncSync(copy)
-    closeSync(copy)
+    const copy = disk.openSync(target, 'r')
+    disk.fsyncSync(copy)
+    disk.closeSync(copy)
     return target
   }
 }
@@ -110,17 +115,9 @@ export async function placeUnder(
 /** Something of this name is there already, or a file where a folder should be, or the other way round. */
 const inTheWay: ReadonlySet<string | undefined> = new Set(['EEXIST', 'ENOTDIR', 'EISDIR'])
 
-function describe(file: string): LostContent {
-  const path = readSpoolInfo(file)?.path
+function describe(file: string, disk: Disk): LostContent {
+  const path = readSpoolInfo(file, disk)?.path
   // An id ends with 36 characters that nobody needs to read.
   const name = path === undefined ? basename(file).slice(0, -37) || basename(file) : basename(path)
-  return { file, path, name, bytes: statSync(file).size }
-}
-
-function namesIn(dir: string): string[] {
-  try {
-    return readdirSync(dir)
-  } catch {
-    return []
-  }
+  return { file, path, name, bytes: disk.statSync(file).size }
 }

@@ -1,11 +1,12 @@
 // What the state folder holds is nobody else's to read: names, unsent content, what the service said.
 
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, openSync } from 'node:fs'
+import type { Disk } from '../../world/disk.ts'
 
 /** The folder is there, mode 0700, whatever it was before. */
-export function makePrivateFolder(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 })
-  chmodSync(path, 0o700)
+export function makePrivateFolder(path: string, disk: Disk): void {
+  disk.mkdirSync(path, { recursive: true, mode: 0o700 })
+  disk.chmodSync(path, 0o700)
 }
 
 /** A database at this path is there, mode 0600 with all its companions: SQLite gives new ones the mode of the first. */

@@ -2,6 +2,7 @@
 // cache: written lazily, without fsync, and without presigned URLs, which are secrets and dead by then anyway. Whatever
 // happens to its file, the drive goes on: it is made anew, or done without until the next start.
 
+import type { Timer, Timers } from '../../world/clock.ts'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
@@ -12,43 +13,51 @@ import { makePrivateDatabase } from './private-file.ts'
 
 const saveAfterMs = 2_000
 /** A folder of more names than this is asked for again rather than saved. */
-const mostNames = 50_000
+export const mostSavedNames = 50_000
 
-export type Names = ReadonlyMap<string, RemoteFile | RemoteFolder>
+type Told = RemoteFile | RemoteFolder
+
+/** A folder's names with what the service said of them. */
+export interface Names {
+  readonly size: number
+  values(): Iterable<Told>
+}
 
 export class SavedListings {
   readonly #path: string
   readonly #log: Log
+  readonly #timers: Timers
   /** Undefined where the file cannot be had. */
   #db: Database.Database | undefined
   readonly #unsaved = new Map<string, Names>()
-  #timer: NodeJS.Timeout | undefined
+  #timer: Timer | undefined
 
-  constructor(stateDir: string, log: Log) {
+  constructor(stateDir: string, log: Log, timers: Timers) {
     this.#path = join(stateDir, 'listings.db')
     this.#log = log
+    this.#timers = timers
     this.#db = this.#guarded('opened', () => open(this.#path)) ?? this.#madeAnew()
   }
 
   /** What the folder at `path` held when it was last listed. */
-  load(path: string): Map<string, RemoteFile | RemoteFolder> | undefined {
+  load(path: string): readonly Told[] | undefined {
     const unsaved = this.#unsaved.get(path)
-    if (unsaved !== undefined) return new Map(unsaved)
+    if (unsaved !== undefined) return [...unsaved.values()]
     return this.#guarded('read', () => {
       const row = this.#db?.prepare('select names from listing where path = ?').get(path) as
         | { names: string }
         | undefined
       if (row === undefined) return undefined
       const entries = JSON.parse(row.names) as [string, number | null, string | null, string | null][]
-      return new Map(entries.map((entry) => [entry[0], recordOf(entry)]))
+      return entries.map(recordOf)
     })
   }
 
   /** Keeps a listing for the next start, a little later, many at once. */
   save(path: string, names: Names): void {
-    if (names.size > mostNames || this.#db === undefined) return
+    if (names.size > mostSavedNames || this.#db === undefined) return
     this.#unsaved.set(path, names)
-    this.#timer ??= setTimeout(() => this.flush(), saveAfterMs).unref()
+    this.#timer ??= this.#timers.setTimeout(() => this.flush(), saveAfterMs).unref()
   }
 
   close(): void {
@@ -61,7 +70,7 @@ export class SavedListings {
 
   /** Writes what waits, now. */
   flush(): void {
-    clearTimeout(this.#timer)
+    this.#timers.clear(this.#timer)
     this.#timer = undefined
     const db = this.#db
     if (this.#unsaved.size === 0 || db === undefined) return
@@ -70,7 +79,7 @@ export class SavedListings {
         db.exec('begin')
         const insert = db.prepare('insert or replace into listing (path, names) values (?, ?)')
         for (const [path, names] of this.#unsaved)
-          insert.run(path, JSON.stringify([...names.values()].map(entryOf)))
+          insert.run(path, JSON.stringify(Array.from(names.values(), entryOf)))
         db.exec('commit')
       } finally {
         if (db.inTransaction) db.exec('rollback')
@@ -124,14 +133,12 @@ function open(path: string): Database.Database {
 }
 
 /** `[name]` for a folder, `[name, size, modifiedAt, mimetype]` for a file. */
-function entryOf(record: RemoteFile | RemoteFolder): unknown[] {
+function entryOf(record: Told): unknown[] {
   if (record.kind === 'folder') return [record.name]
   return [record.name, record.size ?? null, record.modifiedAt ?? null, record.mimetype ?? null]
 }
 
-function recordOf(
-  entry: [string, number | null, string | null, string | null] | [string],
-): RemoteFile | RemoteFolder {
+function recordOf(entry: [string, number | null, string | null, string | null] | [string]): Told {
   const [name, size, modifiedAt, mimetype] = entry
   if (entry.length === 1) return { kind: 'folder', name }
   return {

@@ -2,7 +2,7 @@
 // since the cache takes the file over as it is, and not an attribute, which not every disk has. Nothing depends on it
 // while the journal is well, so it is not synced by itself and may fail to be written.
 
-import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import type { Disk } from '../../world/disk.ts'
 import type { Digest } from '../digest.ts'
 
 export const spoolInfoSuffix = '.json'
@@ -12,18 +12,18 @@ export interface SpoolInfo extends Partial<Digest> {
   readonly path: string
 }
 
-export function writeSpoolInfo(file: string, info: SpoolInfo): void {
+export function writeSpoolInfo(file: string, info: SpoolInfo, disk: Disk): void {
   try {
-    writeFileSync(file + spoolInfoSuffix, `${JSON.stringify(info)}\n`, { mode: 0o600 })
+    disk.writeFileSync(file + spoolInfoSuffix, `${JSON.stringify(info)}\n`, { mode: 0o600 })
   } catch {
     // On a full disk the content itself is worth more.
   }
 }
 
 /** Undefined where nothing is known, or what is there cannot be understood. */
-export function readSpoolInfo(file: string): SpoolInfo | undefined {
+export function readSpoolInfo(file: string, disk: Disk): SpoolInfo | undefined {
   try {
-    const { path, size, sha256 } = JSON.parse(readFileSync(file + spoolInfoSuffix, 'utf8')) as Record<
+    const { path, size, sha256 } = JSON.parse(disk.readFileSync(file + spoolInfoSuffix, 'utf8')) as Record<
       string,
       unknown
     >
@@ -34,9 +34,9 @@ export function readSpoolInfo(file: string): SpoolInfo | undefined {
   }
 }
 
-export function removeSpoolInfo(file: string): void {
+export function removeSpoolInfo(file: string, disk: Disk): void {
   try {
-    unlinkSync(file + spoolInfoSuffix)
+    disk.unlinkSync(file + spoolInfoSuffix)
   } catch {
     // It was never written, or goes with the next start.
   }

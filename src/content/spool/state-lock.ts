@@ -1,6 +1,7 @@
 // Who may write to a state folder: one process at a time. The lock is an exclusive transaction, which ends with the process,
 // however that ends.
 
+import type { Disk } from '../../world/disk.ts'
 import { statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
@@ -15,11 +16,11 @@ const mostAttempts = 5
  * Makes the folder where it is missing, and holds it until `close`. In a database of its own, without prepared statements,
  * which would keep the connection open until they are collected. Throws EBUSY where another process has it.
  */
-export function lockStateFolder(stateDir: string): { close(): void } {
+export function lockStateFolder(stateDir: string, disk: Disk): { close(): void } {
   const path = join(stateDir, 'lock.db')
   for (let attempt = 1; ; attempt++) {
     try {
-      makePrivateFolder(stateDir)
+      makePrivateFolder(stateDir, disk)
       makePrivateDatabase(path)
       const before = statSync(path).ino
       const lock = lockFile(path, stateDir)

@@ -1,5 +1,6 @@
 // The order in which intentions run, with a real journal and a function that stands for the work.
 
+import { realWorld } from '../../../src/world/world.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +12,7 @@ import { waitForJob } from '../../../src/content/commit/job.ts'
 import { Journal } from '../../../src/content/spool/journal.ts'
 import { silentLog } from '../../../src/log.ts'
 
+const { clock, chance } = realWorld()
 let dir: string
 let journal: Journal
 let queue: CommitQueue
@@ -19,10 +21,12 @@ let ran: string[]
 let answers: Map<string, (intention: Intention, signal: AbortSignal) => Promise<void>>
 
 function open(): void {
-  journal = new Journal(dir)
+  journal = new Journal(dir, realWorld())
   queue = new CommitQueue({
     journal,
     log: silentLog,
+    clock,
+    chance,
     errnoOf: () => 'EIO',
     run: async (intention, signal) => {
       ran.push(`${intention.kind} ${intention.path}`)
@@ -68,10 +72,10 @@ describe('commit queue', () => {
     const move = queue.submit({ kind: 'put', path: '/b', source: '/a' })
     const other = queue.submit({ kind: 'put', path: '/c', spool: '2' })
     if (move === undefined || other === undefined) throw new Error('nothing was submitted')
-    await waitForJob(other, done)
+    await waitForJob(clock, other, done)
     expect(ran).toEqual(['put /a', 'put /c'])
     first.release()
-    await waitForJob(move, done)
+    await waitForJob(clock, move, done)
     expect(ran).toEqual(['put /a', 'put /c', 'put /b'])
   })
 
@@ -80,7 +84,7 @@ describe('commit queue', () => {
     const save = queue.submit({ kind: 'put', path: '/a', spool: '1' })
     if (save === undefined) throw new Error('nothing was submitted')
     expect(save.intention.base).toBe('v1')
-    await waitForJob(save, done)
+    await waitForJob(clock, save, done)
     expect(ran).toEqual(['put /a'])
   })
 
@@ -136,7 +140,7 @@ describe('commit queue', () => {
     expect(a?.isDone).toBe(false)
     expect(journal.intentions().map(({ path }) => path)).toEqual(['/f/a', '/g'])
     sending.release()
-    if (a !== undefined) await waitForJob(a, done)
+    if (a !== undefined) await waitForJob(clock, a, done)
     expect(ran).toEqual(['delete /f/a'])
   })
 
@@ -144,7 +148,7 @@ describe('commit queue', () => {
     queue.submit({ kind: 'delete', path: '/a', base: 'v1', restMs: 60_000 })
     const save = queue.submit({ kind: 'put', path: '/a/x', spool: '1' })
     if (save === undefined) throw new Error('nothing was submitted')
-    await waitForJob(save, done)
+    await waitForJob(clock, save, done)
     expect(ran).toEqual(['delete /a', 'put /a/x'])
   })
 
@@ -157,7 +161,7 @@ describe('commit queue', () => {
     await leaving.reached
     expect(ran).toEqual(['put /new/x'])
     leaving.release()
-    await waitForJob(prune, done)
+    await waitForJob(clock, prune, done)
     expect(ran).toEqual(['put /new/x', 'prune /old'])
   })
 
@@ -168,7 +172,7 @@ describe('commit queue', () => {
     })
     const job = queue.submit({ kind: 'put', path: '/a', spool: '1' })
     if (job === undefined) throw new Error('nothing was submitted')
-    expect(await waitForJob(job, done)).toBe('done')
+    expect(await waitForJob(clock, job, done)).toBe('done')
     expect(ran).toHaveLength(3)
   })
 
@@ -179,11 +183,11 @@ describe('commit queue', () => {
     })
     const job = queue.submit({ kind: 'put', path: '/a', spool: '1' })
     if (job === undefined) throw new Error('nothing was submitted')
-    await expect(waitForJob(job, done)).rejects.toThrow('PUT /a: 400 no such type')
+    await expect(waitForJob(clock, job, done)).rejects.toThrow('PUT /a: 400 no such type')
     expect(journal.intentions()).toMatchObject([{ path: '/a', isRefused: true }])
     isRefusing = false
     expect(queue.expedite(() => true, { refusedToo: true })).toBe(1)
-    expect(await waitForJob(job, done)).toBe('done')
+    expect(await waitForJob(clock, job, done)).toBe('done')
     expect(journal.intentions()).toEqual([])
   })
 
@@ -196,7 +200,7 @@ describe('commit queue', () => {
     answers.set('/a', () => Promise.reject(refusal))
     const job = queue.submit({ kind: 'put', path: '/a', source: '/b' })
     if (job === undefined) throw new Error('nothing was submitted')
-    await expect(waitForJob(job, done)).rejects.toBe(refusal)
+    await expect(waitForJob(clock, job, done)).rejects.toBe(refusal)
     expect(job.intention.lastError).toContain('https://blobs.example/d/1?[redacted]')
     expect(journal.intentions()[0]?.lastError).toBe(job.intention.lastError)
   })
@@ -208,10 +212,10 @@ describe('commit queue', () => {
     })
     const job = queue.submit({ kind: 'put', path: '/a', spool: '1' })
     if (job === undefined) throw new Error('nothing was submitted')
-    expect(await waitForJob(job, { ...done, untilUnreachable: true })).toBe('unreachable')
+    expect(await waitForJob(clock, job, { ...done, untilUnreachable: true })).toBe('unreachable')
     isAway = false
     queue.expedite(() => true)
-    expect(await waitForJob(job, done)).toBe('done')
+    expect(await waitForJob(clock, job, done)).toBe('done')
   })
 
   it('stops sending content that is being written again, and sends what comes in its place', async () => {
@@ -231,8 +235,30 @@ describe('commit queue', () => {
     const second = queue.submit({ kind: 'put', path: '/a', spool: '1' })
     if (second === undefined) throw new Error('nothing was submitted')
     expect(second.intention.path).toBe('/a')
-    expect(await waitForJob(first, done)).toBe('done')
+    expect(await waitForJob(clock, first, done)).toBe('done')
     expect(ran).toEqual(['put /a', 'put /a'])
+  })
+
+  it('knows that a copy stands also when its document is written again: what an intention carries never changes', async () => {
+    let attempts = 0
+    answers.set('/b', async (intention) => {
+      if (++attempts > 1) return
+      intention.isProven = true
+      journal.saveIntention(intention)
+      throw new ApiError({ method: 'DELETE', path: '/a' }, 503, 'busy')
+    })
+    const move = queue.submit({ kind: 'put', path: '/b', source: '/a', spool: '1' })
+    if (move === undefined) throw new Error('nothing was submitted')
+    while (move.error === undefined) await move.changed()
+    queue.hold(move)
+    const save = queue.submit({ kind: 'put', path: '/b', spool: '2' })
+    if (save === undefined) throw new Error('nothing was submitted')
+    expect(journal.intentions().map(({ spool, isProven }) => [spool, isProven])).toEqual([
+      ['1', true],
+      ['2', false],
+    ])
+    queue.expedite(() => true)
+    expect(await waitForJob(clock, save, done)).toBe('done')
   })
 
   it('takes up after a restart what was not done, in order and in doubt', async () => {
@@ -248,7 +274,7 @@ describe('commit queue', () => {
     ])
     queue.resume(intentions)
     queue.expedite(() => true)
-    for (const job of queue.jobs()) await waitForJob(job, done)
+    for (const job of queue.jobs()) await waitForJob(clock, job, done)
     expect(ran).toEqual(['put /a', 'put /b'])
   })
 
@@ -271,6 +297,16 @@ describe('commit queue', () => {
 
 describe('journal', () => {
   it('belongs to one process at a time: a second one is told so', () => {
-    expect(() => new Journal(dir)).toThrow(/EBUSY: another docmount uses the state folder/)
+    expect(() => new Journal(dir, realWorld())).toThrow(/EBUSY: another docmount uses the state folder/)
   })
+})
+
+it('a save that takes the place of one that was never sent says so: a power cut may leave the earlier one', async () => {
+  const tookPlace: unknown[] = []
+  answers.set('/a', async (intention) => void tookPlace.push(intention.tookPlace))
+  queue.submit({ kind: 'put', path: '/a', spool: 'first', restMs: 60_000 })
+  const job = queue.submit({ kind: 'put', path: '/a', spool: 'second' })
+  await vi.waitUntil(() => job?.isDone)
+  expect(ran).toEqual(['put /a'])
+  expect(tookPlace).toEqual([true])
 })

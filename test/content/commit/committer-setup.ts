@@ -1,10 +1,11 @@
 // A committer with its real neighbours: the service in this process, a client, a journal, a spool and a reader. Tells
 // what the service has afterwards, and which calls one run made.
 
+import { realWorld } from '../../../src/world/world.ts'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient } from '../../../src/api/client.ts'
-import type { RemoteFile } from '../../../src/api/types.ts'
+import type { Files, RemoteFile } from '../../../src/api/types.ts'
 import { Committer, type CommitterOptions } from '../../../src/content/commit/committer.ts'
 import { fingerprintOf } from '../../../src/content/fingerprint.ts'
 import {
@@ -14,18 +15,22 @@ import {
   type IntentionDraft,
 } from '../../../src/content/intention.ts'
 import { createReader } from '../../../src/content/read/block-reader.ts'
+import type { Reader } from '../../../src/content/read/reader.ts'
 import { PresignedUrls } from '../../../src/content/read/presigned-urls.ts'
 import { Journal } from '../../../src/content/spool/journal.ts'
 import { Spool } from '../../../src/content/spool/spool.ts'
-import { mimetypeOf } from '../../../src/fs/superblock.ts'
 import { TypePolicy } from '../../../src/fs/tree/names.ts'
+import { nameOf } from '../../../src/path.ts'
 import { project, type TestService } from '../../support/service.ts'
 import { makeTemporaryFolder } from '../../support/temporary-folder.ts'
 import { serviceTree } from '../../support/trees.ts'
 
 export interface CommitterSetup {
+  readonly files: Files
+  committer(options?: Partial<CommitterOptions>): Committer
   readonly spool: Spool
   readonly journal: Journal
+  readonly reader: Reader
   /** What the committer told, in order: `secure`, `preserve PATH`, `kept COPY`, `warn TEXT`. */
   readonly told: string[]
   /** A journaled intention. */
@@ -53,8 +58,8 @@ export async function setUpCommitter(testService: TestService): Promise<Committe
   const temporary = await makeTemporaryFolder()
   const client = createClient({ baseUrl: testService.baseUrl, apiKey: testService.apiKey })
   const files = client.files(project)
-  const journal = new Journal(temporary.path)
-  const spool = new Spool(join(temporary.path, 'spool'), journal)
+  const journal = new Journal(temporary.path, realWorld())
+  const spool = new Spool(join(temporary.path, 'spool'), journal, realWorld())
   const told: string[] = []
   const log = {
     debug() {},
@@ -62,18 +67,20 @@ export async function setUpCommitter(testService: TestService): Promise<Committe
     warn: (_: object, text: string) => void told.push(`warn ${text}`),
     error() {},
   }
-  const urls = new PresignedUrls({ files })
-  const reader = createReader({ files, urls, cacheDir: join(temporary.path, 'cache'), log })
+  const world = realWorld()
+  const urls = new PresignedUrls({ files, now: world.clock.steady })
+  const reader = createReader({ files, urls, world, cacheDir: join(temporary.path, 'cache'), log })
   const types = new TypePolicy(undefined)
   let calls: string[] = []
   const options: CommitterOptions = {
     files,
+    timers: world.clock,
     spool,
     reader,
     keepConflicts: true,
     hostName: 'desk',
     log,
-    mimetypeOf: (path, head) => mimetypeOf(types, path, head),
+    mimetypeOf: (path, head) => types.mimetypeOf(nameOf(path), head),
     preserve: async (path) => void told.push(`preserve ${path}`),
     isLate: () => false,
     async secure() {
@@ -84,8 +91,11 @@ export async function setUpCommitter(testService: TestService): Promise<Committe
     conflictKept: (_path, copy) => void told.push(`kept ${copy}`),
   }
   return {
+    files,
+    committer: (other) => new Committer({ ...options, ...other }),
     spool,
     journal,
+    reader,
     told,
     get calls() {
       return calls

@@ -1,6 +1,7 @@
 // How the service is made to agree with one intention: what it has afterwards, and which calls that took.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Files } from '../../../src/api/types.ts'
 import type { CommitterOptions } from '../../../src/content/commit/committer.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 import { setUpCommitter, type CommitterSetup } from './committer-setup.ts'
@@ -48,6 +49,16 @@ describe('new content', () => {
     expect(setup.calls).toEqual(['PUT /a.txt'])
     expect(setup.told).toEqual([])
     expect(await setup.held()).toEqual({ '/a.txt': 'new' })
+  })
+
+  it('that took the place of content that was never sent is on disk before it is sent', async () => {
+    const put = setup.intend(
+      { kind: 'put', path: '/a.txt', ...(await setup.content('new')) },
+      { tookPlace: true },
+    )
+    await setup.run(put)
+    expect(setup.told).toEqual(['secure'])
+    expect(setup.calls).toEqual(['PUT /a.txt'])
   })
 
   it('that is empty is a document all the same', async () => {
@@ -124,6 +135,100 @@ describe('a save over a version that this mount has seen', () => {
     await expect(setup.run(put, { preserve })).rejects.toMatchObject({ code: 'ENOSPC' })
     expect(setup.calls).toEqual(['GET /a.txt'])
     expect(await setup.held()).toEqual({ '/a.txt': 'old' })
+  })
+
+  const inTurn = ['GET /a.txt', 'DELETE /a.txt', 'PUT /a.txt']
+
+  it('too large to be held in memory is deleted first, and sent then', async () => {
+    await given({ '/a.txt': 'old' })
+    const base = await setup.seen('/a.txt')
+    const content = await setup.content(Buffer.alloc(1024 * 1024 + 1, 'x'))
+    const replace = (): never => expect.unreachable()
+    await setup.run(setup.intend({ kind: 'put', path: '/a.txt', base, ...content }), {
+      files: { ...setup.files, replace },
+    })
+    expect(setup.calls).toEqual(inTurn)
+    expect((await setup.held())['/a.txt']).toHaveLength(1024 * 1024 + 1)
+  })
+
+  it('whose delete fails for the moment looks again, deletes, and sends then', async () => {
+    await given({ '/a.txt': 'old' })
+    const base = await setup.seen('/a.txt')
+    inject({ kind: 'status', status: 500 }, { method: 'DELETE', times: 1 })
+    await setup.run(setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content('new')) }))
+    expect(setup.calls).toEqual(['GET /a.txt', 'DELETE /a.txt', 'PUT /a.txt', ...inTurn])
+    expect(await setup.held()).toEqual({ '/a.txt': 'new' })
+  })
+
+  it('whose delete was carried out and answered with an error succeeds', async () => {
+    await given({ '/a.txt': 'old' })
+    const base = await setup.seen('/a.txt')
+    inject({ kind: 'error-after-commit' }, { method: 'DELETE', times: 1 })
+    await setup.run(setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content('new')) }))
+    expect(setup.calls).toEqual(inTurn)
+    expect(await setup.held()).toEqual({ '/a.txt': 'new' })
+  })
+
+  it.each(['lost-answer', 'cut-request', 'error-after-commit', 'status'] as const)(
+    'whose upload fails after the delete (%s) is sent from the spool the next time, once',
+    async (kind) => {
+      await given({ '/a.txt': 'old' })
+      const base = await setup.seen('/a.txt')
+      const fault =
+        kind === 'cut-request'
+          ? { kind, afterBytes: 1 }
+          : kind === 'status'
+            ? { kind, status: 503 }
+            : { kind }
+      inject(fault, { method: 'PUT', times: 1 })
+      const put = setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content('new')) })
+      await expect(setup.run(put)).rejects.toThrow('PUT /a.txt')
+      expect(setup.calls).toEqual(inTurn)
+      const isStored = kind === 'lost-answer' || kind === 'error-after-commit'
+      expect(await setup.held()).toEqual(isStored ? { '/a.txt': 'new' } : {})
+      const [journaled] = setup.journal.intentions()
+      await setup.run(journaled ?? put)
+      expect(setup.calls.filter((call) => call.startsWith('PUT'))).toHaveLength(isStored ? 0 : 1)
+      expect(await setup.held()).toEqual({ '/a.txt': 'new' })
+    },
+  )
+
+  it.each(['lost-answer', 'cut-response'] as const)(
+    'whose connection breaks at the delete (%s) comes to the same end the next time',
+    async (kind) => {
+      await given({ '/a.txt': 'old' })
+      const base = await setup.seen('/a.txt')
+      inject(kind === 'lost-answer' ? { kind } : { kind, afterBytes: 1 }, { method: 'DELETE', times: 1 })
+      const put = setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content('new')) })
+      await setup.run(put).catch(() => undefined)
+      const [journaled] = setup.journal.intentions()
+      await setup.run(journaled ?? put)
+      expect(await setup.held()).toEqual({ '/a.txt': 'new' })
+    },
+  )
+
+  it('finds its way where a proxy turns the two round, and sends them one by one from then on', async () => {
+    await given({ '/a.txt': 'old', '/b.txt': 'old' })
+    let together = 0
+    const { files } = setup
+    const committer = setup.committer({
+      files: {
+        ...files,
+        async replace(...call) {
+          together++
+          const outcome = files.upload(...call)
+          await outcome.catch(() => files.delete(call[0]))
+          return outcome
+        },
+      },
+    })
+    for (const path of ['/a.txt', '/b.txt']) {
+      const base = await setup.seen(path)
+      const put = setup.intend({ kind: 'put', path, base, ...(await setup.content('new')) })
+      await committer.run(put, new AbortController().signal)
+    }
+    expect(together).toBe(1)
+    expect(await setup.held()).toEqual({ '/a.txt': 'new', '/b.txt': 'new' })
   })
 
   it('is an upload where another client has deleted it', async () => {
@@ -328,13 +433,13 @@ describe('a refusal of the caller (403)', () => {
     expect(await setup.held()).toEqual({ '/a.txt': 'old' })
   })
 
-  it('of a delete leaves the older version in its place, and nothing is sent', async () => {
+  it('of a delete leaves the older version in its place', async () => {
     await given({ '/a.txt': 'old' })
     const base = await setup.seen('/a.txt')
     inject({ kind: 'status', status: 403 }, { method: 'DELETE', times: 1 })
     const put = setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content('new')) })
     await expect(setup.run(put)).rejects.toMatchObject({ status: 403 })
-    expect(setup.calls).toEqual(['GET /a.txt', 'DELETE /a.txt'])
+    expect(setup.calls).toEqual(['GET /a.txt', 'DELETE /a.txt', 'PUT /a.txt'])
     expect(await setup.held()).toEqual({ '/a.txt': 'old' })
   })
 })
@@ -543,6 +648,33 @@ describe('a copy', () => {
   })
 })
 
+describe('a save that is given up while its DELETE is under way', () => {
+  it.each([
+    ['with the upload', 1_000],
+    ['before the upload', 1_100_000],
+  ])('%s: ends when that is answered', async (_name, size) => {
+    await given({ '/a.txt': 'a' })
+    const content = await setup.content('b'.repeat(size))
+    const saved = setup.intend({ kind: 'put', path: '/a.txt', base: await setup.seen('/a.txt'), ...content })
+    testService.service.faults.inject({ kind: 'latency', ms: 300 }, { method: 'DELETE' })
+    const controller = new AbortController()
+    const givingUp = <T>(call: Promise<T>): Promise<T> => {
+      controller.abort(new Error('its content is being written again'))
+      return call
+    }
+    const files: Files = {
+      ...setup.files,
+      delete: (path, options) => givingUp(setup.files.delete(path, options)),
+      replace: (path, upload, options) => givingUp(setup.files.replace(path, upload, options)),
+    }
+    await setup
+      .committer({ files })
+      .run(saved, controller.signal)
+      .catch((error: unknown) => expect(error).toBe(controller.signal.reason))
+    expect((await setup.held())['/a.txt']).not.toBe('a')
+  })
+})
+
 describe('a delete of a document', () => {
   const deletion = async (): Promise<Parameters<CommitterSetup['intend']>[0]> => {
     await given({ '/a.txt': 'a' })
@@ -553,6 +685,22 @@ describe('a delete of a document', () => {
     expect(await setup.run(setup.intend(await deletion()))).toBeUndefined()
     expect(setup.calls).toEqual(['DELETE /a.txt'])
     expect(setup.told).toEqual(['secure', 'preserve /a.txt'])
+    expect(await setup.held()).toEqual({})
+  })
+
+  it('given up while its DELETE is under way ends when that is answered: it takes no later version', async () => {
+    const given = setup.intend(await deletion())
+    testService.service.faults.inject({ kind: 'latency', ms: 300 }, { method: 'DELETE' })
+    const controller = new AbortController()
+    const files: Files = {
+      ...setup.files,
+      delete: (path, options) => {
+        const deleting = setup.files.delete(path, options)
+        controller.abort(new Error('its content is being written again'))
+        return deleting
+      },
+    }
+    await setup.committer({ files }).run(given, controller.signal)
     expect(await setup.held()).toEqual({})
   })
 
@@ -645,5 +793,57 @@ describe('a delete of a folder', () => {
 
   it('is done where it is gone', async () => {
     await expect(setup.run(setup.intend(prune))).resolves.toBeUndefined()
+  })
+})
+
+describe('what is cached of a document', () => {
+  const cached = (): Promise<number> => setup.reader.disk.bytesInPlace({ path: '/b.txt', ...version }, 6)
+  const version = { fingerprint: '6@this second', size: 6 }
+
+  beforeEach(async () => {
+    await given({ '/a.txt': 'second', '/b.txt': 'first!' })
+    const file = setup.spool.createTemporary()
+    await file.write(0, Buffer.from('first!'))
+    await setup.reader.adopt({ path: '/b.txt', ...version }, file.path)
+    expect(await cached()).toBe(6)
+  })
+
+  const puts = {
+    'a save': async () => setup.content('second'),
+    'a copy': async () => ({ source: '/a.txt', keepSource: true }),
+    'a move': async () => ({ source: '/a.txt', sourceFingerprint: await setup.seen('/a.txt') }),
+  }
+
+  it.each(Object.entries(puts))(
+    'is gone before %s takes its place: it may look the same',
+    async (_, with_) => {
+      inject({ kind: 'lost-answer' }, { method: 'PUT' })
+      const put = {
+        kind: 'put',
+        path: '/b.txt',
+        base: await setup.seen('/b.txt'),
+        ...(await with_()),
+      } as const
+      await expect(setup.run(setup.intend(put))).rejects.toThrow()
+      expect(await setup.held()).toMatchObject({ '/b.txt': 'second' })
+      expect(await cached()).toBe(0)
+    },
+  )
+
+  it('is gone when it came through this machine', async () => {
+    inject({ kind: 'refuse-uri' })
+    const base = await setup.seen('/b.txt')
+    await setup.run(setup.intend({ kind: 'put', path: '/b.txt', base, source: '/a.txt', keepSource: true }))
+    expect(await setup.held()).toMatchObject({ '/b.txt': 'second' })
+    expect(await cached()).toBe(0)
+  })
+
+  it('is gone before the document is deleted', async () => {
+    inject({ kind: 'lost-answer' }, { method: 'DELETE' })
+    const base = await setup.seen('/b.txt')
+    const wanted = setup.intend({ kind: 'delete', path: '/b.txt', base })
+    await setup.run(wanted).catch(() => {})
+    expect(await setup.held()).not.toHaveProperty('/b.txt')
+    expect(await cached()).toBe(0)
   })
 })

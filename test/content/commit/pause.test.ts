@@ -1,5 +1,6 @@
 // While the service is away the queue rests, and whoever waits hears of it.
 
+import { realWorld } from '../../../src/world/world.ts'
 import { afterEach, expect, it, vi } from 'vitest'
 import { NetworkError } from '../../../src/api/errors.ts'
 import { waitForJob } from '../../../src/content/commit/job.ts'
@@ -46,19 +47,25 @@ it('a close that waits hears of it at once, also one that comes later', async ()
   for (let n = 0; n < 8; n++) queue.submit({ kind: 'put', path: `/busy ${n}`, spool: '0' })
   const waiting = queue.submit({ kind: 'put', path: '/a', spool: '1' })
   if (waiting === undefined) throw new Error('nothing was submitted')
-  const outcome = waitForJob(waiting, { timeoutMs: Infinity, untilUnreachable: true })
+  const outcome = waitForJob(realWorld().clock, waiting, { timeoutMs: Infinity, untilUnreachable: true })
   await open.pass(0)
   queue.pause()
   expect(await outcome).toBe('unreachable')
   const late = queue.submit({ kind: 'put', path: '/b', spool: '2' })
   if (late === undefined) throw new Error('nothing was submitted')
-  expect(await waitForJob(late, { timeoutMs: Infinity, untilUnreachable: true })).toBe('unreachable')
+  expect(await waitForJob(realWorld().clock, late, { timeoutMs: Infinity, untilUnreachable: true })).toBe(
+    'unreachable',
+  )
 })
 
 it('lines that say the same are counted', () => {
   vi.useFakeTimers()
+  const { clock } = realWorld()
   const lines: [object, string][] = []
-  const log = new CountedLog({ ...silentLog, warn: (fields, message) => void lines.push([fields, message]) })
+  const log = new CountedLog(
+    { ...silentLog, warn: (fields, message) => void lines.push([fields, message]) },
+    clock,
+  )
   for (let n = 0; n < 100; n++) log.warn('503', { path: `/${n}` }, 'not sent yet')
   log.warn('429', { path: '/other' }, 'not sent yet')
   vi.advanceTimersByTime(10_000)

@@ -1,11 +1,12 @@
 // A commit queue over a real journal, with clocks of the test's own and a function that stands for the work.
 
+import { realWorld } from '../../../src/world/world.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { vi } from 'vitest'
 import type { RemoteFile } from '../../../src/api/types.ts'
-import { createClock, type Clock } from '../../../src/clock.ts'
+import { createClock, type Clock } from '../../../src/world/clock.ts'
 import { CommitQueue, type CommitQueueOptions } from '../../../src/content/commit/commit-queue.ts'
 import type { QueueEvent } from '../../../src/content/commit/queue-event.ts'
 import type { Intention } from '../../../src/content/intention.ts'
@@ -38,11 +39,12 @@ export function setUpQueue(work: Work): QueueSetup {
   const step = { ms: 0 }
   const clock: Clock = createClock(() => Date.now() + step.ms)
   const open = (): { journal: Journal; queue: CommitQueue } => {
-    const journal = new Journal(dir)
+    const journal = new Journal(dir, realWorld())
     const options: CommitQueueOptions = {
       journal,
       log: silentLog,
       clock,
+      chance: realWorld().chance,
       errnoOf: () => 'EIO',
       run: work,
       async giveWay(intention, take, signal) {

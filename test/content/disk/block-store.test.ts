@@ -1,12 +1,16 @@
 // The disk cache through the reader: what outlives a restart, what a damaged file does, how many bytes it takes.
 
-import { chmodSync, readdirSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs'
 import { mkdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import type { Reading } from '../../../src/content/read/reader.ts'
+import { systemDisk } from '../../../src/world/disk.ts'
+import type { Disk } from '../../../src/world/disk.ts'
+import { realWorld } from '../../../src/world/world.ts'
 import { patternedBytes } from '../../support/bytes.ts'
 import { waitUntil } from '../../support/wait-until.ts'
-import { never, rangesOf, readAll, readBytes, setUpReading } from '../read/reading-setup.ts'
+import { never, rangesOf, readAll, readBytes, useReading } from '../read/reading-setup.ts'
 import type { ReadingSetup, StoredDocument } from '../read/reading-setup.ts'
 
 const KiB = 1024
@@ -14,18 +18,15 @@ const MiB = 1024 * KiB
 
 let setup: ReadingSetup
 let cacheDir: string
-let count = 0
-beforeAll(async () => {
-  setup = await setUpReading()
+useReading((made, folder) => {
+  setup = made
+  cacheDir = folder
 })
-beforeEach(() => {
-  cacheDir = `${setup.folder}/cache-${count++}`
-})
-afterEach(() => setup.service.faults.clear())
-afterAll(() => setup.close())
 
 /** The files of the cache with what they take, all at one moment: nothing is begun while this looks. */
 function cacheEntries(): { path: string; bytes: number }[] {
+  // Made behind the first reads.
+  if (!existsSync(cacheDir)) return []
   return readdirSync(cacheDir, { recursive: true, encoding: 'utf8' }).flatMap((name) => {
     const path = join(cacheDir, name)
     const stats = statSync(path, { throwIfNoEntry: false })
@@ -236,12 +237,103 @@ describe('the disk cache', () => {
   })
 })
 
+describe('what is at hand', () => {
+  interface AtHand {
+    readonly bytes: Buffer
+    readonly reading: Reading
+    /** Bytes of each read that was made on this thread. */
+    readonly readsHere: number[]
+  }
+
+  /** A document that is in the cache; each read of the disk takes `readMs` by the reader's clock. */
+  async function atHand(path: string, size: number, readMs = 0): Promise<AtHand> {
+    const document = await setup.store(path, size)
+    await readOnce(document)
+    const world = realWorld()
+    const readsHere: number[] = []
+    let goneMs = 0
+    // A busy machine must not look like a slow disk.
+    const clock = { ...world.clock, monotonic: () => goneMs }
+    const disk: Disk = {
+      ...systemDisk,
+      readSync(fd, buffer, offset, length, position) {
+        readsHere.push(length)
+        goneMs += readMs
+        return systemDisk.readSync(fd, buffer, offset, length, position)
+      },
+    }
+    const reader = setup.reader({ cacheDir, world: { ...world, clock, disk } })
+    return { bytes: document.bytes, reading: reader.open(document.version), readsHere }
+  }
+
+  test('is answered at once, in the room the reader lends, with no more than its pieces read', async () => {
+    const { bytes, reading, readsHere } = await atHand('/at-hand.bin', 6 * MiB)
+    // The first look at a file of the cache opens it.
+    await readBytes(reading, 2 * MiB, 1)
+    const room = Buffer.alloc(64 * KiB)
+    for (const [offset, length, pieces] of [
+      [3 * MiB, 4 * KiB, 1],
+      [MiB + 5, 16 * KiB, 2],
+      [2 * MiB + 100 * KiB, 48 * KiB, 4],
+    ] as const) {
+      readsHere.length = 0
+      const [answer, ...more] = reading.read(offset, length, { signal: never, room }) as Uint8Array[]
+      expect(more).toEqual([])
+      expect(answer?.buffer).toBe(room.buffer)
+      expect(bytes.subarray(offset, offset + length).equals(answer as Buffer)).toBe(true)
+      expect(readsHere).toEqual([pieces * 16 * KiB])
+    }
+    // Too much for the room, or none lent.
+    const large = reading.read(3 * MiB, 128 * KiB, { signal: never, room }) as Uint8Array[]
+    expect(large[0]?.buffer).not.toBe(room.buffer)
+    expect(Buffer.concat(large).equals(bytes.subarray(3 * MiB, 3 * MiB + 128 * KiB))).toBe(true)
+    reading.close()
+  })
+
+  test('is not read into memory ahead of a reader in order', async () => {
+    const { bytes, reading, readsHere } = await atHand('/in-order.bin', 9 * MiB + 100)
+    goOffline()
+    // Opens the files of the cache, one by one.
+    for (const offset of [0, 4, 8]) await readBytes(reading, offset * MiB, 1)
+    readsHere.length = 0
+    expect((await readAll(reading)).equals(bytes)).toBe(true)
+    expect(readsHere.length).toBeGreaterThanOrEqual(Math.floor(bytes.length / (128 * KiB)) - 6)
+    reading.close()
+  })
+
+  test('is read by the thread pool for a second where the disk turns out to be slow', async () => {
+    const { bytes, reading, readsHere } = await atHand('/slow-disk.bin', 3 * MiB, 10)
+    for (let at = 1; at <= 20; at++) {
+      const offset = ((at * 7) % 24) * 128 * KiB + 20 * KiB
+      const read = await readBytes(reading, offset, 4 * KiB)
+      expect(read.equals(bytes.subarray(offset, offset + 4 * KiB))).toBe(true)
+    }
+    expect(readsHere.length).toBe(4)
+    reading.close()
+  })
+
+  test('and damaged meanwhile is fetched again', async () => {
+    const { bytes, reading, readsHere } = await atHand('/spoiled.bin', 3 * MiB)
+    await readBytes(reading, 2 * MiB, 1)
+    const [file = ''] = cacheFiles()
+    const content = await readFile(file)
+    content[MiB + 7] = (content[MiB + 7] ?? 0) ^ 0x40
+    await writeFile(file, content)
+    setup.service.clearCalls()
+    const read = await readBytes(reading, MiB, 4 * KiB)
+    expect(read.equals(bytes.subarray(MiB, MiB + 4 * KiB))).toBe(true)
+    expect(readsHere.length).toBeGreaterThan(0)
+    expect(rangesOf(setup.service)).toEqual([[MiB, 128 * KiB]])
+    reading.close()
+  })
+})
+
 describe('changes of the namespace', () => {
   test('a forgotten path leaves nothing on disk', async () => {
     const document = await setup.store('/forgotten.bin', 9 * MiB)
     const reader = setup.reader({ cacheDir })
     await readAll(reader.open(document.version))
-    reader.forget('/forgotten.bin')
+    await reader.forget('/forgotten.bin')
     await reader.close()
     expect(cacheFiles()).toHaveLength(0)
   })
@@ -294,6 +386,54 @@ describe('changes of the namespace', () => {
     },
   )
 
+  test.each([5_000, 600 * KiB])(
+    'of two saves of %i bytes that the service tells apart by nothing, the later one is read',
+    async (size) => {
+      const { version } = await setup.store(
+        `/twice-${size}.bin`,
+        size,
+        'as a service holds it that tells time by the second',
+      )
+      const reader = setup.reader({ cacheDir })
+      const save = async (bytes: Buffer): Promise<void> => {
+        const file = `${setup.folder}/spooled`
+        await writeFile(file, bytes)
+        if (size < 128 * KiB) reader.keep(version, bytes)
+        else await reader.adopt(version, file)
+      }
+      goOffline()
+      for (const seed of ['earlier', 'later']) {
+        const bytes = patternedBytes(size, seed)
+        await save(bytes)
+        expect((await readAll(reader.open(version))).equals(bytes)).toBe(true)
+      }
+      await reader.close()
+      expect(
+        (await readAll(setup.reader({ cacheDir }).open(version))).equals(patternedBytes(size, 'later')),
+      ).toBe(true)
+    },
+  )
+
+  test.each([5_000, 600 * KiB])(
+    'a document of %i bytes that is renamed over one that looks the same is read, not that one',
+    async (size) => {
+      const from = await setup.store(`/over-from-${size}.bin`, size, 'as a service holds it')
+      // Not here: it would be moved.
+      const to = await setup.store(`/over-to-${size}.bin`, size, 'as a service holds it')
+      const earlier = patternedBytes(size, 'earlier in this second')
+      const reader = setup.reader({ cacheDir })
+      const file = `${setup.folder}/spooled`
+      await writeFile(file, earlier)
+      if (size < 128 * KiB) reader.keep(to.version, earlier)
+      else await reader.adopt(to.version, file)
+      expect((await readAll(reader.open(to.version))).equals(earlier)).toBe(true)
+      reader.moved(from.version, to.version)
+      expect((await readAll(reader.open(to.version))).equals(to.bytes)).toBe(true)
+      await reader.close()
+      expect((await readAll(setup.reader({ cacheDir }).open(to.version))).equals(to.bytes)).toBe(true)
+    },
+  )
+
   test('an adopted file is damaged on disk: its blocks are fetched again', async () => {
     const document = await setup.store('/adopted-damaged.bin', 600 * KiB)
     const file = `${setup.folder}/spooled`
@@ -333,8 +473,8 @@ describe('changes of the namespace', () => {
     const reader = setup.reader({ cacheDir })
     const reading = reader.open(document.version)
     await readBytes(reading, 0, 10)
-    reader.forget('/forgotten-open.bin')
+    await reader.forget('/forgotten-open.bin')
     expect((await readAll(reading)).equals(document.bytes)).toBe(true)
-    expect(await reading.read(0, 0, never)).toEqual([])
+    expect(await reading.read(0, 0, { signal: never })).toEqual([])
   })
 })

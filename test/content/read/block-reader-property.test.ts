@@ -4,7 +4,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Fault } from '../../../src/service/contract.ts'
-import { never, setUpReading } from './reading-setup.ts'
+import { readBytes, setUpReading } from './reading-setup.ts'
 import type { ReadingSetup } from './reading-setup.ts'
 
 const KiB = 1024
@@ -113,8 +113,7 @@ test('reads give the bytes of the document, through any faults that pass', { tim
         // The second reader finds what the first one left on disk.
         for (const reader of [setup.reader(options), setup.reader(options)]) {
           const readings = Array.from({ length: 3 }, () => reader.open(version)).map((reading) => ({
-            read: async (offset: number, length: number) =>
-              Buffer.concat(await reading.read(offset, length, never)),
+            read: (offset: number, length: number) => readBytes(reading, offset, length),
             close: () => reading.close(),
           }))
           await run(readings, work, size, (read, offset, length) =>
@@ -156,7 +155,7 @@ async function replaceWhileRead(
   const readings = Array.from({ length: 3 }, () => ({
     read: async (offset: number, length: number) => {
       try {
-        return Buffer.concat(await reading.read(offset, length, never))
+        return await readBytes(reading, offset, length)
       } catch (error) {
         expect(error).toMatchObject({ code: 'ESTALE' })
         return nothing
@@ -164,7 +163,7 @@ async function replaceWhileRead(
     },
   }))
   // The first byte: from here on the reader knows the old version's ETag.
-  await reading.read(0, 1, never)
+  await readBytes(reading, 0, 1)
   await run(readings, work.slice(0, after), size, isOld)
   const replacing = setup.store(path, isSameSize ? size : size + 1, 'new').then((fresh) => {
     const { modifiedAt } = old.file
@@ -175,7 +174,7 @@ async function replaceWhileRead(
   const fresh = await replacing
   await run(readings, work, size, isOld)
   setup.urls.remember(path, fresh.file, Date.now() + 2000)
-  const whole = Buffer.concat(await reader.open(fresh.version).read(0, size + 1, never))
+  const whole = await readBytes(reader.open(fresh.version), 0, size + 1)
   expect(whole.equals(fresh.bytes)).toBe(true)
   await reader.close()
 }

@@ -1,5 +1,6 @@
 // Who may use the network before whom.
 
+import { realWorld } from '../../../src/world/world.ts'
 import { expect, test } from 'vitest'
 import { DownloadQueue } from '../../../src/content/read/download-queue.ts'
 import { waitUntil } from '../../support/wait-until.ts'
@@ -7,7 +8,7 @@ import { waitUntil } from '../../support/wait-until.ts'
 test.each(['foreground', 'read-ahead', 'prefetch'] as const)(
   'what nobody reads begins when no download of urgency %s is under way or waits',
   async (urgency) => {
-    const queue = new DownloadQueue()
+    const queue = new DownloadQueue(realWorld().clock)
     const done: string[] = []
     let finish: () => void = () => {}
     const readers = Array.from({ length: 20 }, (_, at) =>
@@ -27,7 +28,7 @@ test.each(['foreground', 'read-ahead', 'prefetch'] as const)(
 )
 
 test('what nobody reads hears in the middle of it that a reader has come', async () => {
-  const queue = new DownloadQueue()
+  const queue = new DownloadQueue(realWorld().clock)
   const steps: string[] = []
   let reading: Promise<void> | undefined
   await queue.runQuietly(async () => {

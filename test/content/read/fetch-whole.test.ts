@@ -1,23 +1,18 @@
 // All of a version comes to its place on disk: with the pins, or in the cache.
 
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Reader } from '../../../src/content/read/reader.ts'
-import { never, rangesOf, readAll, readBytes, setUpReading } from './reading-setup.ts'
+import { never, rangesOf, readAll, readBytes, useReading } from './reading-setup.ts'
 import type { ReadingSetup } from './reading-setup.ts'
 
 const MiB = 1024 * 1024
 
 let setup: ReadingSetup
 let cacheDir: string
-let count = 0
-beforeAll(async () => {
-  setup = await setUpReading()
+useReading((made, folder) => {
+  setup = made
+  cacheDir = folder
 })
-beforeEach(() => {
-  cacheDir = `${setup.folder}/cache-${count++}`
-})
-afterEach(() => setup.service.faults.clear())
-afterAll(() => setup.close())
 
 /** Everything is pinned. */
 function pinning(sizeBytes = 100 * MiB): Reader {
@@ -65,7 +60,7 @@ test('a document that changed meanwhile is ESTALE, and nothing of it stays', asy
   await reader.fetchWhole(version, { signal: never })
   const { version: newer, bytes } = await setup.store('/changed.bin', 5 * MiB, 'second')
   setup.urls.forget('/changed.bin')
-  reader.disk.forget('/changed.bin')
+  await reader.disk.forget('/changed.bin')
   await expect(reader.fetchWhole(version, { signal: never })).rejects.toMatchObject({ code: 'ESTALE' })
   await reader.fetchWhole(newer, { signal: never })
   expect((await readAll(reader.open(newer))).equals(bytes)).toBe(true)

@@ -1,6 +1,8 @@
 // What the tests of the reading side share: the service in this process, a client, documents with known bytes.
 
+import { realWorld } from '../../../src/world/world.ts'
 import { setMaxListeners } from 'node:events'
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import { createClient } from '../../../src/api/client.ts'
 import { mimetypes } from '../../../src/api/mimetypes.ts'
 import type { Files, RemoteFile } from '../../../src/api/types.ts'
@@ -60,17 +62,23 @@ export async function setUpReading(): Promise<ReadingSetup> {
     warn: (_fields: object, text: string) => void warnings.push(text),
     error() {},
   }
+  const world = realWorld()
   const setup: ReadingSetup = {
     service,
     files,
     folder: temporary.path,
     warnings,
     changed,
-    urls: new PresignedUrls({ files, onChanged: (path) => changed.push(path) }),
+    urls: new PresignedUrls({
+      files,
+      now: world.clock.steady,
+      onChanged: (path) => changed.push(path),
+    }),
     reader(options) {
       const reader = createReader({
         files,
         urls: setup.urls,
+        world,
         cacheDir: `${temporary.path}/cache`,
         log,
         ...options,
@@ -104,6 +112,21 @@ export async function setUpReading(): Promise<ReadingSetup> {
   return setup
 }
 
+/** All readers are lent the same: what is answered later must not lie here. */
+const room = Buffer.alloc(1024 * 1024)
+
+/** For a test file: a set-up of its own, no faults left from the test before, and a cache folder for each. */
+export function useReading(give: (setup: ReadingSetup, cacheDir: string) => void): void {
+  let setup: ReadingSetup
+  let count = 0
+  beforeAll(async () => {
+    setup = await setUpReading()
+  })
+  beforeEach(() => give(setup, `${setup.folder}/cache-${count++}`))
+  afterEach(() => setup.service.faults.clear())
+  afterAll(() => setup.close())
+}
+
 /** One read, joined. */
 export async function readBytes(
   reading: Reading,
@@ -111,7 +134,8 @@ export async function readBytes(
   length: number,
   signal: AbortSignal = never,
 ): Promise<Buffer> {
-  return Buffer.concat(await reading.read(offset, length, signal))
+  const answer = reading.read(offset, length, { signal, room })
+  return Buffer.concat(answer instanceof Promise ? await answer : answer)
 }
 
 /** A whole document by the kernel's own READ size. */

@@ -1,5 +1,6 @@
 // A state folder that holds nothing goes; anything in it keeps it.
 
+import { realWorld } from '../../../src/world/world.ts'
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,9 +24,9 @@ const isLog = (name: string): boolean => name === 'docmount.log'
 
 /** As a drive leaves it, after `work` in its journal. */
 function leave(work: (journal: Journal) => void = () => {}): void {
-  const journal = new Journal(stateDir)
-  const spool = new Spool(join(stateDir, 'spool'), journal)
-  new SavedListings(stateDir, silentLog).close()
+  const journal = new Journal(stateDir, realWorld())
+  const spool = new Spool(join(stateDir, 'spool'), journal, realWorld())
+  new SavedListings(stateDir, silentLog, realWorld().clock).close()
   expect(spool.dir).toBe(join(stateDir, 'spool'))
   work(journal)
   journal.close()
@@ -74,18 +75,18 @@ it.each(['spool/content', 'lost+found/day', 'journal.db.damaged-2026', 'what is 
 
 it('stays where a listing was saved: with it a drive starts while the service is away', () => {
   leave()
-  const listings = new SavedListings(stateDir, silentLog)
+  const listings = new SavedListings(stateDir, silentLog, realWorld().clock)
   listings.save('/', new Map())
   listings.close()
   expect(removeEmptyState(stateDir, isLog)).toBe(false)
 })
 
 it('stays while a drive has it, and is whole when another takes it up', () => {
-  const journal = new Journal(stateDir)
+  const journal = new Journal(stateDir, realWorld())
   expect(removeEmptyState(stateDir, isLog)).toBe(false)
   journal.close()
   expect(removeEmptyState(stateDir, isLog)).toBe(true)
-  const next = new Journal(stateDir)
+  const next = new Journal(stateDir, realWorld())
   next.saveFolder('/a')
   next.close()
   expect(removeEmptyState(stateDir, isLog)).toBe(false)

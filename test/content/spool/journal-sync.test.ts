@@ -1,5 +1,6 @@
 // What is written is on disk within a second, also where nobody asks for it.
 
+import { realWorld } from '../../../src/world/world.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +14,7 @@ let journal: Journal
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'journal-sync-'))
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  journal = new Journal(dir)
+  journal = new Journal(dir, realWorld())
 })
 
 afterEach(() => {
@@ -36,4 +37,21 @@ it('writes are synced once a second while there are any, and never without', () 
   journal.removeFolder('/1')
   vi.advanceTimersByTime(10_000)
   expect(synced).toHaveBeenCalledTimes(2)
+})
+
+it('a disk that fails once is asked again', async () => {
+  let syncs = 0
+  const { disk, ...others } = realWorld()
+  const fdatasync: typeof disk.fdatasync = (fd) =>
+    ++syncs === 1 ? Promise.reject(new Error('EIO')) : disk.fdatasync(fd)
+  journal.close()
+  journal = new Journal(dir, { ...others, disk: { ...disk, fdatasync } })
+  let isDurable = false
+  journal.saveFolder('/a')
+  journal.onceDurable(() => (isDurable = true))
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect([syncs, isDurable]).toEqual([1, false])
+  await vi.advanceTimersByTimeAsync(1_000)
+  await vi.waitUntil(() => isDurable)
+  expect(syncs).toBe(2)
 })

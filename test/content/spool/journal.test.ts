@@ -1,5 +1,6 @@
 // What the journal is on disk: its schema through the years, and who may read it.
 
+import { realWorld } from '../../../src/world/world.ts'
 import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
@@ -32,26 +33,26 @@ function sql(text: string): void {
 }
 
 test('a journal carries the version of its schema', () => {
-  new Journal(dir).close()
+  new Journal(dir, realWorld()).close()
   const db = new Database(join(dir, 'journal.db'))
   expect(db.prepare('pragma user_version').get()).toMatchObject({ user_version: schemaVersion })
   db.close()
 })
 
 test('a journal of a newer docmount is refused in one sentence, and stays as it is', () => {
-  new Journal(dir).close()
+  new Journal(dir, realWorld()).close()
   sql(`pragma user_version = ${schemaVersion + 1}`)
   const before = statSync(join(dir, 'journal.db')).mtimeMs
-  expect(() => new Journal(dir)).toThrow(
+  expect(() => new Journal(dir, realWorld())).toThrow(
     /^ENOTSUP: the journal in .* was written by a newer docmount [^.\n]*$/,
   )
   expect(statSync(join(dir, 'journal.db')).mtimeMs).toBe(before)
   sql(`pragma user_version = ${schemaVersion}`)
-  new Journal(dir).close()
+  new Journal(dir, realWorld()).close()
 })
 
 test('what is saved is read back the same, whatever order the columns are in', () => {
-  const first = new Journal(dir)
+  const first = new Journal(dir, realWorld())
   const intention = {
     ...intend(7, { kind: 'put', path: '/a.txt', spool: 's', size: 3 }, 12),
     digest: { size: 3, sha256: 'abc' },
@@ -68,7 +69,7 @@ test('what is saved is read back the same, whatever order the columns are in', (
   db.close()
   sql(`create table other as select ${columns.toReversed().join()} from intention; drop table intention;
     alter table other rename to intention`)
-  const second = new Journal(dir)
+  const second = new Journal(dir, realWorld())
   expect(second.intentions()).toEqual([{ ...intention, keepSource: false, isInDoubt: true }])
   second.saveIntention({ ...intention, id: 8, path: '/b.txt' })
   expect(second.intentions().map(({ path, spool }) => [path, spool])).toContainEqual(['/b.txt', 's'])
@@ -76,13 +77,13 @@ test('what is saved is read back the same, whatever order the columns are in', (
 })
 
 test('a signature that an older docmount kept is not read back', () => {
-  const first = new Journal(dir)
+  const first = new Journal(dir, realWorld())
   first.saveIntention({
     ...intend(1, { kind: 'delete', path: '/a.txt' }, 0),
     lastError: 'PUT /a.txt: 400 cannot fetch https://host/d/1?signature=SECRET',
   })
   first.close()
-  const second = new Journal(dir)
+  const second = new Journal(dir, realWorld())
   expect(second.intentions()[0]?.lastError).toBe('PUT /a.txt: 400 cannot fetch https://host/d/1?[redacted]')
   second.close()
 })
@@ -92,7 +93,7 @@ test('nobody else may read it, whatever the modes were before', () => {
   writeFileSync(join(dir, 'journal.db'), '')
   writeFileSync(join(dir, 'lock.db'), '')
   for (const name of ['', 'journal.db', 'lock.db']) chmodSync(join(dir, name), name === '' ? 0o755 : 0o644)
-  const journal = new Journal(dir)
+  const journal = new Journal(dir, realWorld())
   expect(modeOf(dir)).toBe('700')
   for (const name of ['journal.db', 'journal.db-wal', 'journal.db-shm', 'lock.db'])
     expect([name, modeOf(join(dir, name))]).toEqual([name, '600'])
@@ -100,7 +101,7 @@ test('nobody else may read it, whatever the modes were before', () => {
 })
 
 test('another program that held the database is waited for, and leaves nothing behind', () => {
-  const journal = new Journal(dir)
+  const journal = new Journal(dir, realWorld())
   journal.saveFolder('/before')
   const other = new Database(join(dir, 'journal.db'))
   other.exec('begin immediate')
@@ -115,14 +116,34 @@ test('another program that held the database is waited for, and leaves nothing b
   journal.close()
 })
 
-test('what comes after the end is refused, and does not end the process', async () => {
-  const journal = new Journal(dir)
-  journal.increment('conflicts')
+test('a transaction that fails names no file, and takes no name away', () => {
+  const journal = new Journal(dir, realWorld())
+  const told: unknown[] = []
+  journal.onNamed = (row, spool) => told.push([row, spool])
+  journal.saveScratch({ path: '/a.tmp', spool: 'first', reference: undefined })
+  const before = new Map(journal.named())
+  expect(() =>
+    journal.transaction(() => {
+      journal.saveScratch({ path: '/a.tmp', spool: 'second', reference: undefined })
+      journal.saveScratch({ path: '/b.tmp', spool: 'third', reference: undefined })
+      journal.removeScratch('/a.tmp')
+      throw new Error('no')
+    }),
+  ).toThrow('no')
+  expect(new Map(journal.named())).toEqual(before)
+  expect(told).toEqual([['scratch /a.tmp', 'first']])
+  expect([...journal.dropped()]).toEqual([])
   journal.close()
-  expect(() => journal.counter('conflicts')).toThrow(/^EIO: .*closed$/)
-  expect(() => journal.increment('conflicts')).toThrow(/^EIO: .*closed$/)
+})
+
+test('what comes after the end is refused, and does not end the process', async () => {
+  const journal = new Journal(dir, realWorld())
+  journal.saveFolder('/before')
+  journal.close()
+  expect(() => journal.folders()).toThrow(/^EIO: .*closed$/)
+  expect(() => journal.saveFolder('/after')).toThrow(/^EIO: .*closed$/)
   await expect(journal.durable()).rejects.toThrow(/^EIO: .*closed$/)
-  const saved = new SavedListings(dir, silentLog)
+  const saved = new SavedListings(dir, silentLog, realWorld().clock)
   saved.close()
   saved.save('/', new Map())
   expect(saved.load('/')).toBeUndefined()

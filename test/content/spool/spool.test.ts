@@ -1,3 +1,4 @@
+import { realWorld } from '../../../src/world/world.ts'
 import { rm } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Spool } from '../../../src/content/spool/spool.ts'
@@ -12,10 +13,14 @@ let spool: Spool
 beforeEach(async () => {
   temporary = await makeTemporaryFolder()
   rows = new Map()
-  spool = new Spool(temporary.path, {
-    saveContent: (id, bytes) => rows.set(id, bytes),
-    removeContent: (id) => rows.delete(id),
-  })
+  spool = new Spool(
+    temporary.path,
+    {
+      saveContent: (id, bytes) => rows.set(id, bytes),
+      removeContent: (id) => rows.delete(id),
+    },
+    realWorld(),
+  )
 })
 
 afterEach(() => temporary.remove())

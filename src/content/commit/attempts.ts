@@ -1,0 +1,153 @@
+// One attempt of one job, and what follows: an outcome, or it is put off, or refused. A job that is not at its end waits again.
+
+import type { Chance } from '../../world/chance.ts'
+import { ApiError, NetworkError } from '../../api/errors.ts'
+import type { RemoteFile } from '../../api/types.ts'
+import type { Clock } from '../../world/clock.ts'
+import type { Log } from '../../log.ts'
+import { redact } from '../../redact.ts'
+import type { CarriedContent, Intention } from '../intention.ts'
+import type { Journal } from '../spool/journal.ts'
+import { backoffMs, isWorthRetrying } from './backoff.ts'
+import { CountedLog } from './counted-log.ts'
+import type { Intake } from './intake.ts'
+import type { Job } from './job.ts'
+import type { OpenJobs } from './open-jobs.ts'
+import type { Outcomes } from './outcomes.ts'
+import type { PathOrder } from './path-order.ts'
+import type { QueueEvent } from './queue-event.ts'
+import type { Schedule } from './schedule.ts'
+
+export interface AttemptOptions {
+  readonly journal: Journal
+  readonly log: Log
+  readonly chance: Chance
+  /** The errno name that callers are told of an error. */
+  errnoOf(error: unknown): string
+  run(intention: Intention, signal: AbortSignal): Promise<RemoteFile | undefined>
+  /** Brings here what a refused move was to take away, and hands it to `take` while it stays as it is. */
+  giveWay(intention: Intention, take: (content: CarriedContent) => void, signal: AbortSignal): Promise<void>
+  /** Told of every turn an intention takes: inside the journal transaction that takes it, before anybody waiting is told. */
+  say(event: QueueEvent): void
+}
+
+export interface AttemptParts {
+  readonly clock: Clock
+  readonly order: PathOrder
+  readonly open: OpenJobs
+  readonly schedule: Schedule
+  readonly intake: Intake
+  readonly outcomes: Outcomes
+}
+
+export class Attempts {
+  readonly #options: AttemptOptions
+  readonly #parts: AttemptParts
+  readonly #log: CountedLog
+
+  constructor(options: AttemptOptions, parts: AttemptParts) {
+    this.#options = options
+    this.#parts = parts
+    this.#log = new CountedLog(options.log, parts.clock)
+  }
+
+  /** Never rejects: a job that does not come to its end waits again. */
+  async run(job: Job): Promise<void> {
+    const { clock, outcomes } = this.#parts
+    const { intention } = job
+    const now = clock.steady()
+    job.controller = new AbortController()
+    job.isUnreachable = false
+    job.isResting = false
+    intention.attempts++
+    job.firstTriedAt ??= now
+    intention.triedForMs = now - job.firstTriedAt
+    try {
+      const { signal } = job.controller
+      if (intention.isRefused) {
+        await this.#options.giveWay(intention, (content) => outcomes.gaveWay(job, content), signal)
+      } else {
+        const record = await this.#options.run(intention, signal)
+        // Content written while its last bytes were on the way: what the service has is an older state of it.
+        if (job.isHeld) outcomes.outpaced(job, record)
+        else outcomes.done(job, record)
+      }
+    } catch (error) {
+      this.#failed(job, error)
+    }
+    // In the same turn as what it ended with: nobody finds it overlooked.
+    this.#ended(job)
+  }
+
+  close(): void {
+    this.#log.close()
+  }
+
+  #ended(job: Job): void {
+    const { order, open, schedule, intake } = this.#parts
+    job.controller = undefined
+    if (order.has(job)) {
+      schedule.setWaiting(job, true)
+      intake.makeWay(job)
+      // What it was stopped for waits for it all the same.
+      if (order.has(job) && order.at(job.intention.path).at(-1) !== job) open.release(job)
+    }
+    job.announce()
+    schedule.lookSoon()
+  }
+
+  #failed(job: Job, error: unknown): void {
+    const { clock, schedule } = this.#parts
+    const { intention } = job
+    if (schedule.isClosed || job.isHeld) return
+    if (intention.isRefused) {
+      // It could not give way yet, and is refused for what it was refused for.
+      job.dueAt = clock.steady() + backoffMs(intention.attempts, error, this.#options.chance)
+      return
+    }
+    job.error = error
+    intention.errorErrno = this.#options.errnoOf(error)
+    // A service may echo a signature or a key in what it says.
+    intention.lastError = redact(error instanceof Error ? error.message : String(error))
+    job.isUnreachable =
+      error instanceof NetworkError && (error.kind === 'unreachable' || error.kind === 'away')
+    if (isWorthRetrying(error)) this.#putOff(job, error)
+    else this.#refused(intention, error)
+    if (this.#parts.order.has(job)) this.#note(intention)
+  }
+
+  #putOff(job: Job, error: unknown): void {
+    const { clock } = this.#parts
+    const { intention } = job
+    const waitMs = backoffMs(intention.attempts, error, this.#options.chance)
+    job.dueAt = clock.steady() + waitMs
+    intention.notBefore = clock.wall() + waitMs
+    const { path, attempts, lastError } = intention
+    this.#log.warn(kindOf(error), { path, attempts, error: lastError }, 'not sent yet, trying again')
+  }
+
+  #refused(intention: Intention, error: unknown): void {
+    intention.isRefused = true
+    this.#options.log.error(
+      { path: intention.path, error: intention.lastError },
+      'refused by the service; the content is kept here',
+    )
+    this.#options.say({ kind: 'refused', intention, error })
+  }
+
+  /** How an attempt went is worth noting, but not worth a crash: without room for it the intention itself is still there. */
+  #note(intention: Intention): void {
+    try {
+      this.#options.journal.saveIntention(intention)
+    } catch (error) {
+      this.#options.log.error({ path: intention.path, error }, 'the state of a change could not be journaled')
+    }
+  }
+}
+
+/** What makes two failures the same for whoever reads the log. */
+function kindOf(error: unknown): string {
+  if (error instanceof ApiError) return String(error.status)
+  if (error instanceof NetworkError) return error.kind
+  return error instanceof Error ? error.name : 'error'
+}

@@ -1,0 +1,108 @@
+// The unfinished jobs, in memory as in the journal: each change here belongs to the journal's transaction under way, and is
+// undone where that fails.
+
+import type { Clock } from '../../world/clock.ts'
+import { intend, isDoubtful, type IntentionDraft } from '../intention.ts'
+import type { Journal } from '../spool/journal.ts'
+import { Job } from './job.ts'
+import type { PathOrder } from './path-order.ts'
+import type { Schedule } from './schedule.ts'
+
+export interface OpenJobsOptions {
+  readonly journal: Journal
+  readonly clock: Clock
+  readonly order: PathOrder
+  readonly schedule: Schedule
+}
+
+export class OpenJobs {
+  readonly #order: PathOrder
+  readonly #journal: Journal
+  readonly #clock: Clock
+  readonly #schedule: Schedule
+
+  constructor({ journal, clock, order, schedule }: OpenJobsOptions) {
+    this.#order = order
+    this.#journal = journal
+    this.#clock = clock
+    this.#schedule = schedule
+  }
+
+  /** A new job for what is wanted, behind everything else. */
+  journaled(draft: IntentionDraft): Job {
+    const job = this.#jobOf(this.#journal.nextId(), draft)
+    this.enter(job)
+    return job
+  }
+
+  /** A job whose row is there. */
+  enter(job: Job): void {
+    this.follow(this.#order.add(job))
+    this.follow(this.#schedule.setWaiting(job, true))
+  }
+
+  /** A new job with the id, and in the place, of another. */
+  putInPlace(place: Job, draft: IntentionDraft): Job {
+    const job = this.#jobOf(place.intention.id, draft)
+    job.intention.tookPlace = true
+    this.follow(this.#order.replace(place, job))
+    this.follow(this.#schedule.setWaiting(place, false))
+    this.follow(this.#schedule.setWaiting(job, true))
+    return job
+  }
+
+  drop(job: Job): void {
+    this.#journal.removeIntention(job.intention.id)
+    this.follow(this.#order.remove(job))
+    this.follow(this.#schedule.setWaiting(job, false))
+  }
+
+  /** Whoever waits for the one waits for the other; undefined: there is nothing left to wait for. */
+  supersede(job: Job, successor: Job | undefined): void {
+    this.#journal.afterCommit(() => {
+      job.successor = successor
+      job.isDone = successor === undefined
+      job.announce()
+    })
+  }
+
+  /** Takes an idle job back as if it had never been asked for. False when it is under way or may have been stored. */
+  withdraw(job: Job): boolean {
+    const { intention } = job
+    // The answer to a delete that was tried may have been lost.
+    if (intention.kind === 'delete' && intention.attempts > 0) return false
+    if (!this.#order.has(job) || !job.isIdle || isDoubtful(intention) || intention.isProven) return false
+    // What waits behind it was meant to find its work done.
+    if (!this.#order.isLast(job)) return false
+    this.#journal.transaction(() => this.drop(job))
+    this.supersede(job, undefined)
+    this.#schedule.lookSoon()
+    return true
+  }
+
+  /** The job's content is being written again: stops sending it; the next submit for its path takes over. */
+  hold(job: Job): void {
+    job.isHeld = true
+    job.controller?.abort(new DOMException('its content is being written again', 'AbortError'))
+    job.announce()
+  }
+
+  release(job: Job): void {
+    if (!job.isHeld) return
+    job.isHeld = false
+    this.#schedule.lookSoon()
+  }
+
+  /** Memory has followed the journal: should the transaction fail, it goes back. */
+  follow(undo: () => void): void {
+    this.#journal.onRollback(undo)
+  }
+
+  #jobOf(id: number, draft: IntentionDraft): Job {
+    const job = new Job(intend(id, draft, this.#clock.wall()))
+    this.#journal.saveIntention(job.intention)
+    job.isResting = (draft.restMs ?? 0) > 0
+    job.dueAt = this.#clock.steady() + (draft.restMs ?? 0)
+    return job
+  }
+}

@@ -1,0 +1,89 @@
+// What becomes of an intention that the service agreed to, in whole or in part: later ones for its path stand on that. What an
+// outcome journals and what it says are one transaction.
+
+import type { RemoteFile } from '../../api/types.ts'
+import { fingerprintOf } from '../fingerprint.ts'
+import type { CarriedContent } from '../intention.ts'
+import type { Journal } from '../spool/journal.ts'
+import type { Job } from './job.ts'
+import type { OpenJobs } from './open-jobs.ts'
+import type { PathOrder } from './path-order.ts'
+import type { QueueEvent } from './queue-event.ts'
+
+export interface OutcomeOptions {
+  readonly journal: Journal
+  readonly order: PathOrder
+  readonly open: OpenJobs
+  say(event: QueueEvent): void
+}
+
+export class Outcomes {
+  readonly #options: OutcomeOptions
+
+  constructor(options: OutcomeOptions) {
+    this.#options = options
+  }
+
+  /** The service has what this job is for; `record` is what stands at its path (undefined for a delete). */
+  done(job: Job, record: RemoteFile | undefined): void {
+    const { journal, open } = this.#options
+    try {
+      journal.transaction(() => {
+        open.drop(job)
+        this.#rebase(job.intention.path, record)
+        this.#options.say({ kind: 'done', intention: job.intention, record })
+        journal.afterCommit(() => (job.isDone = true))
+      })
+    } catch (error) {
+      // The service has it, and the journal does not say so: what is found there next time is our own.
+      job.intention.isInDoubt = true
+      throw error
+    }
+  }
+
+  /** Nothing is left of it but to put the newer content over what was just stored. */
+  outpaced(job: Job, record: RemoteFile | undefined): void {
+    const { journal, order } = this.#options
+    const { intention } = job
+    journal.transaction(() => {
+      this.#options.say({ kind: 'outpaced', intention, record })
+      if (intention.source !== undefined && intention.source !== intention.path)
+        order.leave(job, intention.source)
+      intention.source = undefined
+      intention.sourceFingerprint = undefined
+      intention.isProven = false
+      this.#rebase(intention.path, record)
+    })
+  }
+
+  /** It takes nothing away any more, and waits as it did: what stands at its source is for what is newer there. */
+  gaveWay(job: Job, content: CarriedContent): void {
+    const { journal, order, open } = this.#options
+    const { intention } = job
+    const { source, sourceFingerprint, spool, size, digest, isRefused } = intention
+    journal.transaction(() => {
+      open.follow(() =>
+        Object.assign(intention, { source, sourceFingerprint, spool, size, digest, isRefused }),
+      )
+      if (source !== undefined) open.follow(order.leave(job, source))
+      Object.assign(intention, { source: undefined, sourceFingerprint: undefined, ...content })
+      // Nothing was left of it but its source.
+      if (intention.isProven) intention.isRefused = false
+      journal.saveIntention(intention)
+      this.#options.say({ kind: 'gaveWay', intention })
+    })
+  }
+
+  /** Later intentions for this path now stand on what was just stored. */
+  #rebase(path: string, record: RemoteFile | undefined): void {
+    const { journal, order, open } = this.#options
+    const fingerprint = record === undefined ? undefined : fingerprintOf(record)
+    for (const { intention } of order.at(path)) {
+      const { base, sourceFingerprint } = intention
+      open.follow(() => Object.assign(intention, { base, sourceFingerprint }))
+      if (intention.path === path) intention.base = fingerprint
+      else intention.sourceFingerprint = fingerprint
+      journal.saveIntention(intention)
+    }
+  }
+}

@@ -1,0 +1,124 @@
+// Takes documents away in the service, and never one that nobody here has seen.
+
+import { ApiError } from '../../api/errors.ts'
+import type { Files } from '../../api/types.ts'
+import { ErrnoError } from '../../errno-error.ts'
+import type { Log } from '../../log.ts'
+import { fingerprintOf } from '../fingerprint.ts'
+import type { Intention } from '../intention.ts'
+import type { Reader } from '../read/reader.ts'
+import { lookUp, mayMeanMissing } from '../remote-lookup.ts'
+import type { Timers } from '../../world/clock.ts'
+import { untilAnswered } from './last-call.ts'
+import type { Whose } from './whose.ts'
+
+/** A renamed folder that holds documents for longer than this got them from another client. */
+const pruneLagMs = 5_000
+
+export interface RemovalOptions {
+  readonly files: Files
+  readonly reader: Reader
+  readonly timers: Timers
+  readonly log: Log
+  /** Called before the version at `path` is destroyed: whoever still needs its bytes takes them now. */
+  preserve(path: string, signal: AbortSignal): Promise<void>
+  /** True when what the intention was decided by may have been old. */
+  isLate(intention: Intention): boolean
+}
+
+export class Removal {
+  readonly #options: RemovalOptions
+  readonly #whose: Whose
+
+  constructor(options: RemovalOptions, whose: Whose) {
+    this.#options = options
+    this.#whose = whose
+  }
+
+  /** The version at the path goes: whoever still needs its bytes takes them first. */
+  async version(path: string, signal: AbortSignal): Promise<void> {
+    await this.#options.preserve(path, signal)
+    await this.#options.reader.forget(path)
+    await this.#delete(path, signal)
+  }
+
+  /** A source that somebody changed meanwhile is a version nobody here had seen: it stays. */
+  async source(
+    intention: Intention,
+    source: string,
+    expected: string | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (expected !== undefined) {
+      const standing = await lookUp(this.#options.files, source, { signal })
+      if (standing?.kind !== 'file') return
+      if (
+        fingerprintOf(standing) !== expected &&
+        !(await this.#whose.isAtTarget(intention, source, standing, signal))
+      ) {
+        this.#options.log.warn(
+          { path: source },
+          'the renamed document was changed by another client meanwhile: both are kept',
+        )
+        return
+      }
+    }
+    await this.version(source, signal)
+  }
+
+  /** A delete that comes late (the service was out of reach, or this machine was) must not hit a version nobody here has seen. */
+  async asked(intention: Intention, signal: AbortSignal): Promise<void> {
+    const { path, base } = intention
+    const isLate = intention.attempts > 1 || intention.isInDoubt || this.#options.isLate(intention)
+    if (isLate && base !== undefined) {
+      const standing = await lookUp(this.#options.files, path, { signal })
+      if (standing === undefined) return
+      if (standing.kind === 'folder' || (await this.#whose.of(intention, standing, signal)) === 'theirs') {
+        this.#options.log.warn(
+          { path },
+          'deleted here, but another client has saved a new version since: that one stays',
+        )
+        return
+      }
+    }
+    await this.version(path, signal)
+  }
+
+  /** Gone is what was asked for, whoever did it. */
+  async #delete(path: string, signal: AbortSignal): Promise<void> {
+    const { files, timers } = this.#options
+    try {
+      await untilAnswered(timers, signal, (cut) => files.delete(path, { signal: cut }))
+    } catch (error) {
+      if (!mayMeanMissing(error)) throw error
+      if ((await lookUp(this.#options.files, path, { signal })) === undefined) return
+      if (!(error instanceof ApiError) || error.status !== 404) throw error
+      // A PUT that the service was still working on landed behind our DELETE: no refusal, a matter of trying again.
+      throw new ErrnoError('EIO', `${path}: gone, and there again`, { cause: error })
+    }
+  }
+
+  /** The folder at the path goes, if nothing but empty folders is left in it. */
+  async emptied({ path, triedForMs }: Intention, signal: AbortSignal): Promise<void> {
+    if (await this.#holdsFiles(path, signal)) {
+      // What was just moved away may still be shown for a moment.
+      if (triedForMs < pruneLagMs)
+        throw new ErrnoError('EIO', `${path}: the renamed folder is not empty in the service`)
+      this.#options.log.warn(
+        { path },
+        'the renamed folder got new documents from another client: they stay where they are',
+      )
+      return
+    }
+    await this.#delete(path, signal)
+  }
+
+  async #holdsFiles(path: string, signal: AbortSignal): Promise<boolean> {
+    const found = await lookUp(this.#options.files, path, { signal })
+    if (found === undefined) return false
+    if (found.kind === 'file') return true
+    // A listing may lag behind what was just moved away: each name is asked for itself.
+    for (const { name } of found.entries) if (await this.#holdsFiles(`${path}/${name}`, signal)) return true
+    return false
+  }
+}

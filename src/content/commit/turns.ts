@@ -1,0 +1,68 @@
+// When it is a job's turn: nothing older concerns its paths, nobody holds it, the service is there, and its time has come.
+
+import type { Clock } from '../../world/clock.ts'
+import { pathsOf } from '../intention.ts'
+import type { Job } from './job.ts'
+import type { PathOrder } from './path-order.ts'
+
+/** Nothing new for so long: whoever submitted much is done. */
+const quietMs = 100
+/** What rests is sent after so long beyond its own rest, however much comes. */
+const longestQuietMs = 1_000
+
+export class Turns {
+  /** The service is away: it is nobody's turn. */
+  isPaused = false
+  readonly #order: PathOrder
+  readonly #clock: Clock
+  #lastSubmitAt = 0
+
+  constructor(order: PathOrder, clock: Clock) {
+    this.#order = order
+    this.#clock = clock
+  }
+
+  /** Something was submitted just now: what rests rests on. */
+  submitted(): void {
+    this.#lastSubmitAt = this.#clock.steady()
+  }
+
+  /**
+   * What rests before it is first sent rests on while more is submitted, for a moment: a program that copies or deletes
+   * many files is done sooner, and what is still here may become part of a newer change.
+   */
+  dueAt({ dueAt, isResting }: Job): number {
+    return isResting ? Math.max(dueAt, Math.min(this.#lastSubmitAt + quietMs, dueAt + longestQuietMs)) : dueAt
+  }
+
+  /** True when nothing but time keeps it from running. */
+  mayGo(job: Job): boolean {
+    const isWanted = !job.intention.isRefused || this.#isInTheWay(job)
+    return !this.isPaused && !job.isHeld && isWanted && this.#order.isFirst(job)
+  }
+
+  /** What stands in the way of this job, and gives way since it does. */
+  *inTheWayOf(job: Job): Iterable<Job> {
+    for (const path of pathsOf(job.intention)) {
+      const older = this.#order.at(path)[0]
+      if (older !== undefined && older !== job && this.#isInTheWay(older)) yield older
+    }
+  }
+
+  /** Ends the quiet time of what this job waits for. True when there was any. */
+  hurry(job: Job): boolean {
+    let isAny = false
+    for (const path of pathsOf(job.intention)) {
+      const above = this.#order.olderAbove(job, path)
+      if (above?.isResting !== true) continue
+      above.hasten()
+      isAny = true
+    }
+    return isAny
+  }
+
+  /** A refused move, and something newer is wanted at its source. */
+  #isInTheWay({ intention: { isRefused, path, source } }: Job): boolean {
+    return isRefused && source !== undefined && source !== path && this.#order.at(source).length > 1
+  }
+}

@@ -1,0 +1,183 @@
+// Gets an intention's content to its path: from the spool, or by a copy within the service.
+
+import { isMimetype, type Mimetype } from '../../api/mimetypes.ts'
+import type { Files, RemoteFile, Upload } from '../../api/types.ts'
+import { ErrnoError } from '../../errno-error.ts'
+import type { Log } from '../../log.ts'
+import { nameOf } from '../../path.ts'
+import { checked, digested, digestOf, isSameDigest, type Digest } from '../digest.ts'
+import { agrees, fingerprintOf } from '../fingerprint.ts'
+import type { Intention } from '../intention.ts'
+import type { Reader } from '../read/reader.ts'
+import { lookUp } from '../remote-lookup.ts'
+import type { Spool } from '../spool/spool.ts'
+import type { SpoolFile } from '../spool/spool-file.ts'
+import { contentOf, damaged, otherThan } from './carried.ts'
+import { isUriRefusal } from './conflict.ts'
+import { countSent } from './count-sent.ts'
+import type { Timers } from '../../world/clock.ts'
+import { untilAnswered } from './last-call.ts'
+
+export interface UploadsOptions {
+  readonly files: Files
+  readonly timers: Timers
+  readonly spool: Spool
+  readonly reader: Reader
+  readonly log: Log
+  /** The mimetype for a document of this name; `head` is the start of its content. Throws EOPNOTSUPP. */
+  mimetypeOf(path: string, head: () => Promise<Uint8Array>): Promise<Mimetype>
+  /** Journals the intention's changed fields. */
+  save(intention: Intention): void
+}
+
+export interface Uploading {
+  readonly signal: AbortSignal
+  /** Hears what was sent in full. */
+  readonly onSent: (digest: Digest) => void
+  /** With the DELETE of what stands there. */
+  readonly isTogether: boolean
+}
+
+export class Uploads {
+  readonly #options: UploadsOptions
+
+  constructor(options: UploadsOptions) {
+    this.#options = options
+  }
+
+  /** Before a version goes, what takes its place must be there, be what was saved, and be of a type that can be sent. */
+  async check(intention: Intention, signal: AbortSignal): Promise<void> {
+    const { path, source, spool, digest } = intention
+    if (spool !== undefined) {
+      const content = contentOf(this.#options.spool, intention, spool)
+      const found = await digestOf(content.stream())
+      if (digest !== undefined && !isSameDigest(found, digest)) throw damaged(path, otherThan(digest, found))
+      await this.#mimetypeOfContent(path, content)
+      return
+    }
+    const original = source === undefined ? undefined : await lookUp(this.#options.files, source, { signal })
+    if (original?.kind !== 'file') {
+      throw new ErrnoError('ENOENT', `${source}: gone from the service, so ${path} cannot be made from it`)
+    }
+    await this.#mimetypeOfCopy(path, original)
+  }
+
+  /** Gets the content to its path. Throws what the service says; 409 where something stands there. */
+  async send(intention: Intention, how: Uploading): Promise<RemoteFile> {
+    // A service that tells time by the second may tell it from what stood there by nothing: that is read by nobody any more,
+    // also where this machine ends before the answer comes.
+    await this.#options.reader.forget(intention.path)
+    if (intention.spool !== undefined)
+      return this.#uploadSpool(intention, contentOf(this.#options.spool, intention, intention.spool), how)
+    if (intention.source === undefined)
+      throw new ErrnoError('ENOENT', `${intention.path}: what it was to be made from is gone`)
+    return this.#copyWithinService(intention, intention.source, how)
+  }
+
+  /** Sends the content as it was journaled: any other is refused here, and the service keeps what it has. */
+  async #uploadSpool(
+    intention: Intention,
+    content: SpoolFile,
+    { signal, onSent, isTogether }: Uploading,
+  ): Promise<RemoteFile> {
+    const { path } = intention
+    // A copy through this machine has no row that could say what it is.
+    const digest = intention.spool === undefined ? content.digest : intention.digest
+    const size = digest?.size ?? content.size
+    let damage: Error | undefined
+    const onMismatch = (found: Digest): Error => (damage = damaged(path, otherThan(digest ?? found, found)))
+    const open = (): AsyncIterable<Uint8Array> =>
+      countSent(
+        intention,
+        digested(
+          digest === undefined ? content.stream() : checked(content.stream(), digest, onMismatch),
+          onSent,
+        ),
+      )
+    const mimetype = await this.#mimetypeOfContent(path, content)
+    const upload: Upload = { mimetype, filename: nameOf(path), content: { kind: 'bytes', size, open } }
+    const { files, timers } = this.#options
+    const sending = isTogether
+      ? untilAnswered(timers, signal, (cut) => files.replace(path, upload, { signal: cut }))
+      : files.upload(path, upload, { signal })
+    const record = await sending.catch((error: unknown) => {
+      throw damage ?? error
+    })
+    if (record.size !== undefined && record.size !== size) {
+      // Less than was sent, but ours: the next attempt replaces it.
+      intention.base = fingerprintOf(record)
+      this.#options.save(intention)
+    }
+    return this.#whole(path, checkedSize(path, record, size), signal)
+  }
+
+  /** An answer that does not tell the version (interface: optional) says nothing to compare with later: the document is asked. */
+  async #whole(path: string, record: RemoteFile, signal: AbortSignal): Promise<RemoteFile> {
+    if (record.size !== undefined && record.modifiedAt !== undefined) return record
+    const found = await lookUp(this.#options.files, path, { signal }).catch(() => undefined)
+    return found?.kind === 'file' && agrees(record, found) ? found : record
+  }
+
+  /** The service fetches its own URL; where it refuses that, the bytes go through us. */
+  async #copyWithinService(
+    intention: Intention,
+    source: string,
+    { signal, onSent }: Uploading,
+  ): Promise<RemoteFile> {
+    const { files } = this.#options
+    const { path } = intention
+    const original = await lookUp(files, source, { signal })
+    if (original?.kind !== 'file')
+      throw new ErrnoError('ENOENT', `${source}: gone from the service, so ${path} cannot be made from it`)
+    const mimetype = await this.#mimetypeOfCopy(path, original)
+    const version = { path: source, fingerprint: fingerprintOf(original), size: original.size }
+    if (original.url !== undefined) {
+      try {
+        const content = { kind: 'uri', url: original.url } as const
+        await files.upload(path, { mimetype, filename: nameOf(path), content }, { signal })
+        const fresh = await lookUp(files, path, { signal }).catch((error: unknown) => {
+          // Stored, and not seen yet: what is found there next time is our own.
+          intention.isInDoubt = true
+          this.#options.save(intention)
+          throw error
+        })
+        if (fresh?.kind !== 'file')
+          throw new ErrnoError('EIO', `${path}: the service accepted a copy and does not show it`)
+        const record = checkedSize(path, fresh, original.size)
+        this.#options.reader.moved(version, { path, fingerprint: fingerprintOf(record), size: record.size })
+        return record
+      } catch (error) {
+        if (!isUriRefusal(error)) throw error
+        this.#options.log.info(
+          { path, source },
+          'the service refuses copies by uri: copying through this machine',
+        )
+      }
+    }
+    const through = this.#options.spool.createTemporary()
+    try {
+      await through.use((fd) => this.#options.reader.copyTo(version, fd, { signal }))
+      through.remeasure()
+      await through.learnDigest()
+      return await this.#uploadSpool(intention, through, { signal, onSent, isTogether: false })
+    } finally {
+      await this.#options.spool.remove(through.id)
+    }
+  }
+
+  #mimetypeOfContent(path: string, content: SpoolFile): Promise<Mimetype> {
+    return this.#options.mimetypeOf(path, async () => content.read(0, 4096))
+  }
+
+  /** Its original's, where that is told. */
+  async #mimetypeOfCopy(path: string, { mimetype }: RemoteFile): Promise<Mimetype> {
+    if (mimetype !== undefined && isMimetype(mimetype)) return mimetype
+    return this.#options.mimetypeOf(path, async () => new Uint8Array())
+  }
+}
+
+/** What was stored must be as long as what was sent, wherever the service tells. */
+function checkedSize(path: string, record: RemoteFile, size: number | undefined): RemoteFile {
+  if (record.size === undefined || size === undefined || record.size === size) return record
+  throw new ErrnoError('EIO', `${path}: sent ${size} bytes, the service stored ${record.size}`)
+}

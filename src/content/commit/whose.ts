@@ -1,0 +1,83 @@
+// Whose is what stands at a path in the service: this very content, a version that may be replaced, a copy our own attempt left
+// behind, or a version that nobody here has seen.
+
+import type { Files, RemoteFile } from '../../api/types.ts'
+import { areSameDocuments, digestOf, digestOfStored, firstBytes, isSameDigest } from '../digest.ts'
+import { fingerprintOf } from '../fingerprint.ts'
+import { isDoubtful, type Intention } from '../intention.ts'
+import { lookUp } from '../remote-lookup.ts'
+import type { Spool } from '../spool/spool.ts'
+import { contentOf, hasContent } from './carried.ts'
+
+export interface WhoseOptions {
+  readonly files: Files
+  readonly spool: Spool
+}
+
+export class Whose {
+  readonly #options: WhoseOptions
+
+  constructor(options: WhoseOptions) {
+    this.#options = options
+  }
+
+  /** Whether what stands there is this very content, a version that may be replaced, or one that nobody here has seen. */
+  async of(
+    intention: Intention,
+    standing: RemoteFile,
+    signal: AbortSignal,
+  ): Promise<'done' | 'replaceable' | 'theirs'> {
+    if (fingerprintOf(standing) === intention.base) return 'replaceable'
+    const { files, spool } = this.#options
+    const content = hasContent(spool, intention) ? contentOf(spool, intention, intention.spool) : undefined
+    const size = intention.digest?.size ?? content?.size
+    const mayBe = (other: number): boolean => standing.size === undefined || standing.size === other
+    const mayBeThis = size !== undefined && isDoubtful(intention) && mayBe(size)
+    const mayBePart = size !== undefined && isDoubtful(intention) && (standing.size ?? 0) < size
+    if (!mayBeThis && !mayBePart && !intention.doubts.some(({ size }) => mayBe(size))) return 'theirs'
+    const found = await digestOfStored(files, intention.path, standing, signal)
+    const wanted = intention.digest ?? (content === undefined ? undefined : await digestOf(content.stream()))
+    if (mayBeThis && wanted !== undefined && isSameDigest(found, wanted)) return 'done'
+    if (intention.doubts.some((sent) => isSameDigest(found, sent))) return 'replaceable'
+    // Less was stored than was sent, and nobody lived to tell.
+    if (!mayBePart || content === undefined) return 'theirs'
+    const part = await digestOf(firstBytes(content.stream(), found.size))
+    return isSameDigest(found, part) ? 'replaceable' : 'theirs'
+  }
+
+  /** A move that was seen through, and forgotten in a power cut: nothing is at the source, and what it had is here. */
+  async hasMoved(intention: Intention, standing: RemoteFile, signal: AbortSignal): Promise<boolean> {
+    const { isInDoubt, source, spool, size } = intention
+    if (!isInDoubt || source === undefined || spool !== undefined || size === undefined) return false
+    if (standing.size !== size) return false
+    return (await lookUp(this.#options.files, source, { signal })) === undefined
+  }
+
+  /** A move cut off before it was proven left its own copy behind: that is no version of anybody else. */
+  async isCopyOfSource(intention: Intention, standing: RemoteFile, signal: AbortSignal): Promise<boolean> {
+    const { source, spool } = intention
+    if (!intention.isInDoubt || source === undefined || spool !== undefined) return false
+    const { files } = this.#options
+    const original = await lookUp(files, source, { signal })
+    if (original?.kind !== 'file') return false
+    return areSameDocuments(
+      files,
+      { path: source, file: original },
+      { path: intention.path, file: standing },
+      signal,
+    )
+  }
+
+  /** The very bytes that were moved: whoever stored them there, nothing is lost with them. */
+  async isAtTarget(
+    intention: Intention,
+    source: string,
+    standing: RemoteFile,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const moved = await lookUp(this.#options.files, intention.path, { signal })
+    if (moved?.kind !== 'file') return false
+    const one = { path: source, file: standing }
+    return areSameDocuments(this.#options.files, one, { path: intention.path, file: moved }, signal)
+  }
+}

@@ -1,0 +1,214 @@
+// The database under the journal: one libsql file per mount in WAL mode, opened soundly, with transactions that memory
+// follows, and one fsync for all that wait for it. Knows no table.
+
+import type { Clock, Timer } from '../../world/clock.ts'
+import type { Disk } from '../../world/disk.ts'
+import type { World } from '../../world/world.ts'
+import { join } from 'node:path'
+import Database from 'libsql'
+import { ErrnoError } from '../../errno-error.ts'
+import { GroupSync } from './group-sync.ts'
+import { migrate, schemaVersion, versionOf } from './journal-migrations.ts'
+import { reserveRoom } from './journal-room.ts'
+import type { Row } from './journal-rows.ts'
+import { checkTables, isDamage, setAside, takeOver } from './journal-salvage.ts'
+import { makePrivateDatabase } from './private-file.ts'
+import { lockStateFolder } from './state-lock.ts'
+
+/** What nobody asked to be durable is so after this long: a delete, a folder, a time that was set. */
+const syncWithinMs = 1_000
+/** So long another program that holds the database is waited for. Nothing else goes on meanwhile, but a save does not fail. */
+const busyTimeoutMs = 5_000
+
+export class JournalDatabase {
+  readonly #clock: Clock
+  readonly #disk: Disk
+  readonly #lock: { close(): void }
+  readonly #db: Database.Database
+  /** The write-ahead log's file: the same one for as long as the database is open. */
+  readonly #log: number
+  readonly #logSync: GroupSync
+  #syncTimer: Timer | undefined
+  /** What is to be done once everything written so far survives a power cut. */
+  #onceDurable: (() => void)[] = []
+  readonly #statements = new Map<string, Database.Statement>()
+  /** What is to be done once the transaction under way is on disk. */
+  #afterCommit: (() => void)[] = []
+  /** What memory did on the strength of the transaction under way, undone where it fails. */
+  #undo: (() => void)[] = []
+  #isInTransaction = false
+  #isClosed = false
+  /** What was found damaged at the start, and what was done about it, one sentence each. */
+  readonly damage: string[] = []
+
+  /** Opens or makes it in `stateDir`. Throws EBUSY when another daemon has it, ENOTSUP when a newer docmount wrote it. */
+  constructor(stateDir: string, world: Pick<World, 'clock' | 'disk'>) {
+    this.#clock = world.clock
+    this.#disk = world.disk
+    this.#lock = lockStateFolder(stateDir, this.#disk)
+    try {
+      this.#db = this.#openSoundly(join(stateDir, 'journal.db'), stateDir)
+      this.#log = this.#disk.openSync(join(stateDir, 'journal.db-wal'), 'r+')
+    } catch (error) {
+      this.#lock.close()
+      throw error
+    }
+    reserveRoom(this.#db, this.#log)
+    this.#logSync = new GroupSync(() => this.#disk.fdatasync(this.#log))
+  }
+
+  #openSoundly(path: string, stateDir: string): Database.Database {
+    try {
+      return openDatabase(path, stateDir)
+    } catch (error) {
+      if (!isDamage(error)) throw error
+      const { aside, rows } = setAside(path, new Date(this.#clock.wall()))
+      const db = openDatabase(path, stateDir)
+      const count = takeOver(db, rows)
+      this.damage.push(`the journal was damaged: set aside as ${aside}, ${count} of its rows could be read`)
+      return db
+    }
+  }
+
+  /** Resolves when everything written so far survives a power cut. */
+  async durable(): Promise<void> {
+    this.#checkOpen()
+    const steps = this.#onceDurable
+    this.#onceDurable = []
+    try {
+      await this.#logSync.run()
+    } catch (error) {
+      this.#onceDurable.unshift(...steps)
+      throw error
+    }
+    for (const step of steps) step()
+  }
+
+  /** Runs `step` when everything written so far survives a power cut: with whoever asks for that next, in a second else. */
+  onceDurable(step: () => void): void {
+    this.#onceDurable.push(step)
+    this.#syncSoon()
+  }
+
+  /** All or nothing. */
+  transaction<T>(body: () => T): T {
+    if (this.#isInTransaction) return body()
+    this.#checkOpen()
+    // Not a kept statement: libsql does not reset one that another program's lock refused, and no later commit would succeed.
+    this.#db.exec('begin immediate')
+    this.#isInTransaction = true
+    let result: T
+    try {
+      result = body()
+      this.#db.exec('commit')
+      this.#isInTransaction = false
+    } catch (error) {
+      this.#isInTransaction = false
+      if (this.#db.inTransaction) this.#db.exec('rollback')
+      this.#afterCommit = []
+      const undo = this.#undo
+      this.#undo = []
+      for (const step of undo.toReversed()) step()
+      throw error
+    }
+    this.#undo = []
+    const after = this.#afterCommit
+    this.#afterCommit = []
+    for (const step of after) step()
+    return result
+  }
+
+  /** Runs `step` when the transaction under way is on disk, never where it is rolled back; at once where there is none. */
+  afterCommit(step: () => void): void {
+    if (this.#isInTransaction) this.#afterCommit.push(step)
+    else step()
+  }
+
+  /** Runs `undo`, the latest first, where the transaction under way is rolled back: memory says what the journal says. */
+  onRollback(undo: () => void): void {
+    if (this.#isInTransaction) this.#undo.push(undo)
+  }
+
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#clock.clear(this.#syncTimer)
+    this.#statements.clear()
+    this.#disk.closeSync(this.#log)
+    this.#db.close()
+    this.#lock.close()
+  }
+
+  /** A closed database that is used ends the process. */
+  #checkOpen(): void {
+    if (this.#isClosed) throw new ErrnoError('EIO', 'the drive has ended: its journal is closed')
+  }
+
+  #statement(sql: string): Database.Statement {
+    this.#checkOpen()
+    let statement = this.#statements.get(sql)
+    if (statement === undefined) {
+      statement = this.#db.prepare(sql)
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+
+  /** Always in a transaction: only its beginning may meet another program's lock. */
+  run(sql: string, ...values: unknown[]): Database.RunResult {
+    const result = this.transaction(() => this.#statement(sql).run(...values))
+    this.#syncSoon()
+    return result
+  }
+
+  #syncSoon(): void {
+    this.#syncTimer ??= this.#clock.setTimeout(() => this.#syncInTime(), syncWithinMs).unref()
+  }
+
+  #syncInTime(): void {
+    this.#syncTimer = undefined
+    // Who needs to know asks for it, and is told; a disk that failed once is asked again.
+    this.durable().catch(() => {
+      if (!this.#isClosed) this.#syncSoon()
+    })
+  }
+
+  /** The first row, if there is one. */
+  get(sql: string, ...values: unknown[]): unknown {
+    return this.#statement(sql).get(...values)
+  }
+
+  all(sql: string, ...values: unknown[]): Row[] {
+    return this.#statement(sql).all(...values) as Row[]
+  }
+
+  /** One row, every value under its column's name: the order of columns depends on a journal's history. */
+  save(table: string, row: Row): void {
+    const columns = Object.keys(row)
+    const places = columns.map(() => '?').join()
+    this.run(`insert or replace into ${table} (${columns.join()}) values (${places})`, ...Object.values(row))
+  }
+}
+
+function openDatabase(path: string, stateDir: string): Database.Database {
+  makePrivateDatabase(path)
+  const db = new Database(path, { timeout: busyTimeoutMs })
+  try {
+    // Before anything is written: a journal this docmount does not understand stays as it is.
+    const version = versionOf(db, stateDir)
+    db.exec('pragma journal_mode = wal')
+    // Commits write the log, `durable` syncs it; checkpoints sync both by themselves.
+    db.exec('pragma synchronous = normal')
+    if (version < schemaVersion) migrate(db, version)
+    const [check] = db.prepare('pragma quick_check(1)').all() as { quick_check: string }[]
+    if (check?.quick_check !== 'ok')
+      throw Object.assign(new Error(`the journal is damaged: ${check?.quick_check}`), {
+        code: 'SQLITE_CORRUPT',
+      })
+    checkTables(db)
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
