@@ -1,14 +1,15 @@
 // Versions of others that were kept beside ours: named until somebody has dealt with them, which is when they are gone.
 
 import type { Journal } from '../content/spool/journal.ts'
-import type { Clock } from '../clock.ts'
+import { sleep, type Clock } from '../world/clock.ts'
 import { nodeAt } from './node-at.ts'
 import type { ConflictCopy } from './status.ts'
-import type { Superblock } from './superblock.ts'
+import type { Tree } from './tree/tree.ts'
+import { folderOf, nameOf } from '../path.ts'
 
 /** So many folders are asked for when somebody wants to know. */
 const mostFolders = 20
-const patienceMs = 3_000
+const longestLookMs = 3_000
 
 export class ConflictCopies {
   readonly #journal: Journal
@@ -27,11 +28,11 @@ export class ConflictCopies {
   }
 
   /** Those that are there, as far as the listings that are known tell. */
-  list(sb: Superblock): ConflictCopy[] {
+  list(tree: Tree): ConflictCopy[] {
     const rows = this.#journal.conflicts()
     return rows
       .filter(({ copy }) => {
-        if (!this.#isGone(sb, copy)) return true
+        if (!this.#isGone(tree, copy)) return true
         this.#journal.removeConflict(copy)
         this.#keptAt.delete(copy)
         return false
@@ -40,37 +41,29 @@ export class ConflictCopies {
   }
 
   /** Asks for the folders whose listings are not known, so that `list` tells what is gone. Never throws. */
-  async look(sb: Superblock): Promise<void> {
+  async look(tree: Tree): Promise<void> {
     const folders = new Set(this.#journal.conflicts().map(({ copy }) => folderOf(copy)))
-    const unknown = [...folders].filter((folder) => !isListed(sb, folder)).slice(0, mostFolders)
+    const unknown = [...folders].filter((folder) => !isListed(tree, folder)).slice(0, mostFolders)
     const looked = Promise.all(
       unknown.map(async (folder) => {
-        const node = await nodeAt(sb, folder).catch(() => undefined)
-        if (node?.folder !== undefined) await Promise.resolve(sb.tree.listing(node)).catch(() => {})
+        const node = await nodeAt(tree, folder).catch(() => undefined)
+        if (node?.folder !== undefined) await Promise.resolve(tree.listing(node)).catch(() => {})
       }),
     )
-    const patience = AbortSignal.timeout(patienceMs)
-    await Promise.race([
-      looked,
-      new Promise((over) => patience.addEventListener('abort', over, { once: true })),
-    ])
+    await Promise.race([looked, sleep(this.#clock, longestLookMs, { idle: true })])
   }
 
-  #isGone(sb: Superblock, copy: string): boolean {
-    const folder = sb.tree.find(folderOf(copy))
+  #isGone(tree: Tree, copy: string): boolean {
+    const folder = tree.find(folderOf(copy))
     if (folder?.folder === undefined) return false
-    const listing = sb.tree.listings.known(folder)
+    const listing = tree.listings.known(folder)
     // A saved listing, of an earlier run, tells no time.
     if (listing === undefined || listing.requestedAt <= (this.#keptAt.get(copy) ?? 0)) return false
-    return sb.tree.child(folder, copy.slice(copy.lastIndexOf('/') + 1), listing) === undefined
+    return tree.child(folder, nameOf(copy), listing) === undefined
   }
 }
 
-function isListed(sb: Superblock, path: string): boolean {
-  const folder = sb.tree.find(path)
-  return folder !== undefined && sb.tree.listings.known(folder) !== undefined
-}
-
-function folderOf(path: string): string {
-  return path.slice(0, path.lastIndexOf('/')) || '/'
+function isListed(tree: Tree, path: string): boolean {
+  const folder = tree.find(path)
+  return folder !== undefined && tree.listings.known(folder) !== undefined
 }

@@ -1,11 +1,10 @@
 // How a filesystem is made and steered: what the daemon relies on beyond `Operations`.
 
 import type { Files } from '../api/types.ts'
-import type { Clock } from '../clock.ts'
+import type { World } from '../world/world.ts'
 import type { Log } from '../log.ts'
 import type { Notice } from './notice.ts'
 import type { CacheStatus, FetchAnswer, FetchProgress, PinAnswer, PinStatus } from './pins/pin-status.ts'
-import type { OperationRecord } from './traced.ts'
 import type { Notifier, Operations } from './operations.ts'
 import type { DrainProgress, FileSystemStatus, Place, Unsent } from './status.ts'
 
@@ -23,6 +22,8 @@ export interface FileSystemOptions {
   readonly cacheSizeBytes?: number
   /** Bytes on disk for what is pinned. Default 10 GiB. */
   readonly pinSizeBytes?: number
+  /** Bytes of memory the drive may take, roughly; EINVAL under 192 MiB. Default 512 MiB. */
+  readonly memoryBytes?: number
   readonly readOnly?: boolean
   /** Mimetype for names the service has no type for; absent = EOPNOTSUPP. */
   readonly unsupportedAs?: string
@@ -30,7 +31,7 @@ export interface FileSystemOptions {
   /** Folder renames of more files answer EXDEV. Default 1,000. */
   readonly renameLimit?: number
   /** How long a temporary file must have been left alone to be taken for a document, and sent. Default 60 s. */
-  readonly settleAfterMs?: number
+  readonly leftAloneMs?: number
   readonly uid?: number
   readonly gid?: number
   /** Names conflict copies. Default os.hostname(). */
@@ -40,8 +41,8 @@ export interface FileSystemOptions {
   readonly onOperation?: (record: OperationRecord) => void
   /** Told of what a person should hear of although they asked nothing. */
   readonly onNotice?: (notice: Notice) => void
-  /** What time it is, and how long things take. Default: this machine's clocks. */
-  readonly clock?: Clock
+  /** Time, chance, disk, network. Default: this machine's. */
+  readonly world?: World
 }
 
 /** A project as a POSIX-shaped object. */
@@ -88,4 +89,14 @@ export interface FileSystem extends Operations {
   }): Promise<readonly Unsent[]>
   /** Stops all work and closes the journal; what is unsent stays journaled. */
   close(): Promise<void>
+}
+
+/** One operation, when it was answered. */
+export interface OperationRecord {
+  readonly operation: keyof Operations
+  /** In the project; two where something is moved or copied. */
+  readonly path: string
+  /** Bytes of a read or write; `ok`; or the errno. */
+  readonly result: string | number
+  readonly elapsedUs: number
 }

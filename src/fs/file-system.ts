@@ -5,19 +5,24 @@ import { copyFileRange } from './calls/copy.ts'
 import { mkdir, opendir, readdir, releasedir } from './calls/folders.ts'
 import { getattr, lookup } from './calls/lookup.ts'
 import { lookupByNumber } from './calls/lookup-by-number.ts'
-import { create, open, read, release, write } from './calls/open.ts'
+import { create, open, release } from './calls/open.ts'
+import { read } from './calls/read.ts'
+import { write } from './calls/write.ts'
 import { cacheStatus, clearCache } from './pins/cache.ts'
 import { fetchOnce } from './pins/fetch-once.ts'
 import { withPins } from './pins/follow-rename.ts'
 import { placeOf } from './place.ts'
 import { readOnly } from './read-only.ts'
 import { roomOf } from './room.ts'
+import { tellingFullDisk } from './full-disk.ts'
 import { rename } from './calls/rename.ts'
 import { rmdir } from './calls/rmdir.ts'
 import { flush, fsync } from './unsent/submit.ts'
 import { fallocate, setattr } from './calls/setattr.ts'
 import { start, stop } from './start.ts'
-import { drain, recoverTo, retry, status, unsentUnder, wait } from './control.ts'
+import { drain, recoverTo, retry, wait } from './control.ts'
+import { status } from './gather-status.ts'
+import { unsentUnder } from './unsent/unsent-now.ts'
 import { refresh } from './refresh.ts'
 import type { Superblock } from './superblock.ts'
 import { traced, type Places } from './traced.ts'
@@ -30,8 +35,11 @@ import { unlink } from './calls/unlink.ts'
 export async function createFileSystem(options: FileSystemOptions): Promise<FileSystem> {
   const sb = await start(options)
   const operations = operationsOf(sb)
-  const offered = options.readOnly === true ? readOnly(operations) : operations
-  return options.onOperation === undefined ? offered : traced(offered, placesOf(sb), options.onOperation)
+  const telling = tellingFullDisk(operations, sb.tell)
+  const offered = options.readOnly === true ? readOnly(telling) : telling
+  return options.onOperation === undefined
+    ? offered
+    : traced(offered, placesOf(sb), options.onOperation, sb.clock)
 }
 
 function placesOf(sb: Superblock): Places {
@@ -63,7 +71,7 @@ export function operationsOf(sb: Superblock): FileSystem {
     write: (fh, offset, data, caller) => write(sb, fh, offset, data, caller),
     flush: (fh, caller) => {
       const { node, flags } = sb.handles.file(fh)
-      return flags.write ? flush(sb, node, caller.signal) : undefined
+      return flags.write ? flush(sb, node, caller) : undefined
     },
     fsync: (fh, caller) => fsync(sb, sb.handles.file(fh).node, caller.signal),
     release: (fh) => release(sb, fh),
@@ -77,14 +85,14 @@ export function operationsOf(sb: Superblock): FileSystem {
       withPins(sb, { parent, name, newParent, newName }, () =>
         rename(sb, parent, name, newParent, newName, { flags, caller }),
       ),
-    statfs: roomOf(sb.settings.stateDir, sb.clock.steady),
+    statfs: roomOf(sb.settings.stateDir, sb),
 
     attachNotifier: (notifier) => {
       sb.tree.notifier = notifier
     },
     status: () => status(sb),
     place: (path) => placeOf(sb, path),
-    lookAgain: () => sb.conflicts.look(sb),
+    lookAgain: () => sb.conflicts.look(sb.tree),
     unsent: (path) => unsentUnder(sb, path),
     wait: (path, how) => wait(sb, path, how),
     refresh: async (path) => {

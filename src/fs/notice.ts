@@ -2,6 +2,11 @@
 
 /**
  * - `away`, `back`: the service is out of reach; it answers again.
+ * - `done`: everything that waited for the service, or was still to be sent when the drive was let go, is there.
+ * - `keyRefused`: the service does not take the key any more; everything waits.
+ * - `diskFull`: something could not be kept here.
+ * - `sending`: the drive is let go, and `changes` are still on their way.
+ * - `left`: it has ended, and `changes` are sent after the next mount.
  * - `refused`: the service said no to a change; it waits for the person.
  * - `unsupported`: nothing could be saved at `path`: the service takes no `what`.
  * - `conflict`: somebody else changed the document too; their version is kept as `copy`.
@@ -9,7 +14,9 @@
  * - `damaged`: something in the state folder was damaged; what was done about it, in a sentence.
  */
 export type Notice =
-  | { readonly kind: 'away' | 'back' }
+  | { readonly kind: 'away' | 'back' | 'done' | 'diskFull' }
+  | { readonly kind: 'keyRefused'; readonly reason: string }
+  | { readonly kind: 'sending' | 'left'; readonly changes: number; readonly bytes: number }
   | { readonly kind: 'refused'; readonly path: string; readonly reason: string }
   | { readonly kind: 'unsupported'; readonly path: string; readonly what: string }
   | { readonly kind: 'conflict'; readonly path: string; readonly copy: string }

@@ -52,7 +52,11 @@ export interface Caller {
   readonly uid: number
   readonly gid: number
   readonly pid: number
+  /** Tells its program from every other, for as long as that runs; undefined where nobody knows. */
+  readonly program?: string | undefined
   readonly signal: AbortSignal
+  /** What `read` answers at once may lie here: the door has used it before it calls anything else. Absent: none is lent. */
+  readonly room?: Uint8Array | undefined
 }
 
 export interface OpenFlags {
@@ -196,7 +200,22 @@ export interface Notifier {
   contentChanged(ino: number): void
   /** The name now stands for something else, appeared or is gone. */
   entryChanged(parent: number, name: string): void
+  /** These are no longer of use: the door may `forget` them, and asks again when somebody wants them. Resolves when it was told. */
+  letGo(nodes: readonly LetGo[]): Promise<void>
+}
+
+/** A node the door holds, and under which name. */
+export interface LetGo {
+  readonly ino: number
+  readonly kind: NodeKind
+  readonly parent: number
+  readonly name: string
 }
 
 /** A door that cannot push. */
-export const silentNotifier: Notifier = { attributesChanged() {}, contentChanged() {}, entryChanged() {} }
+export const silentNotifier: Notifier = {
+  attributesChanged() {},
+  contentChanged() {},
+  entryChanged() {},
+  async letGo() {},
+}

@@ -2,26 +2,34 @@
 
 import { ErrnoError } from '../errno-error.ts'
 import { nodeAt } from './node-at.ts'
-import { unsentAt } from './control.ts'
+import { unsentAt, type UnsentParts } from './unsent/unsent-now.ts'
 import { whyHere } from './unsent/local-only.ts'
 import type { Place } from './status.ts'
 import type { Node } from './tree/node.ts'
-import type { Superblock } from './superblock.ts'
+import type { RefusedNames } from './refused-names.ts'
+import type { Tree } from './tree/tree.ts'
 
-/** Never throws: what cannot be known is said. */
-export async function placeOf(sb: Superblock, path: string): Promise<Place> {
-  let node: Node | undefined
-  try {
-    node = await nodeAt(sb, path)
-  } catch (error) {
-    if (!(error instanceof ErrnoError && error.code === 'ENOENT'))
-      return unsentPlace(sb, path) ?? { state: 'unknown', why: (error as Error).message }
-  }
-  return unsentPlace(sb, path) ?? (node === undefined ? absent(sb, path) : placeOfNode(node))
+export interface PlaceParts extends UnsentParts {
+  readonly tree: Tree
+  readonly refusedNames: RefusedNames
 }
 
-function unsentPlace(sb: Superblock, path: string): Place | undefined {
-  const unsent = unsentAt(sb, path)
+/** Never throws: what cannot be known is said. */
+export async function placeOf(parts: PlaceParts, path: string): Promise<Place> {
+  let node: Node | undefined
+  try {
+    node = await nodeAt(parts.tree, path)
+  } catch (error) {
+    if (!(error instanceof ErrnoError && error.code === 'ENOENT'))
+      return unsentPlace(parts, path) ?? { state: 'unknown', why: (error as Error).message }
+  }
+  return (
+    unsentPlace(parts, path) ?? (node === undefined ? absent(parts.refusedNames, path) : placeOfNode(node))
+  )
+}
+
+function unsentPlace(parts: UnsentParts, path: string): Place | undefined {
+  const unsent = unsentAt(parts, path)
   if (unsent === undefined) return undefined
   const { state, lastError = 'no reason given' } = unsent
   return state === 'refused' ? { state, why: lastError, unsent } : { state: 'unsent', unsent }
@@ -39,8 +47,8 @@ function placeOfNode(node: Node): Place {
   return { state: 'stored', bytes, since: node.remote?.modifiedAt }
 }
 
-function absent(sb: Superblock, path: string): Place {
-  const what = sb.refusedNames.at(path)
+function absent(refusedNames: RefusedNames, path: string): Place {
+  const what = refusedNames.at(path)
   if (what === undefined) return { state: 'absent' }
   return { state: 'refused', why: `the service takes no ${what}; nothing of it is here`, unsent: undefined }
 }

@@ -1,10 +1,10 @@
 // What a user asks to see as it is now. A listing alone is not believed about what was changed here lately, since it may lag
 // behind: where it says otherwise, the document itself is asked, and where both say the same, it is so.
 
-import type { RemoteFile } from '../api/types.ts'
+import type { Files, RemoteFile } from '../api/types.ts'
 import { fingerprintOf } from '../content/fingerprint.ts'
 import { lookUp } from '../content/remote-lookup.ts'
-import type { Superblock } from './superblock.ts'
+import type { Tree } from './tree/tree.ts'
 import type { Listing } from './tree/listings.ts'
 import { isKept } from './tree/node-table.ts'
 import { pathIn, type Node } from './tree/node.ts'
@@ -19,14 +19,19 @@ interface Doubt {
   readonly end: () => void
 }
 
+export interface RefreshParts {
+  readonly tree: Tree
+  readonly files: Files
+}
+
 /** The next look at or under the path asks the service. */
-export async function refresh(sb: Superblock, path: string): Promise<void> {
-  const node = sb.tree.find(path)
-  const folder = (node?.folder === undefined ? node?.parent : node) ?? sb.tree.nodes.root
+export async function refresh(parts: RefreshParts, path: string): Promise<void> {
+  const node = parts.tree.find(path)
+  const folder = (node?.folder === undefined ? node?.parent : node) ?? parts.tree.nodes.root
   // What is in a folder before the folder itself: it may have been kept for that alone.
   for (const known of [...foldersUnder(folder)].reverse()) {
-    if (known === folder || hasChangedLately(known)) await loadTruly(sb, known)
-    else sb.tree.listings.forget(known)
+    if (known === folder || hasChangedLately(known)) await loadTruly(parts, known)
+    else parts.tree.listings.forget(known)
   }
 }
 
@@ -40,16 +45,16 @@ function hasChangedLately({ folder }: Node): boolean {
   return folder !== undefined && folder.kept.size + folder.tombstones.size > 0
 }
 
-async function loadTruly(sb: Superblock, folder: Node): Promise<void> {
-  const doubts = [...doubtsOf(folder, await sb.tree.loadFresh(folder))]
+async function loadTruly(parts: RefreshParts, folder: Node): Promise<void> {
+  const doubts = [...doubtsOf(folder, await parts.tree.loadFresh(folder))]
   let isAnyOver = false
   for (const { path, listed, end } of doubts) {
-    const stands = await lookUp(sb.files, path).catch(() => 'unknown' as const)
+    const stands = await lookUp(parts.files, path).catch(() => 'unknown' as const)
     if (stands === 'unknown' || !areSame(stands, listed)) continue
     end()
     isAnyOver = true
   }
-  if (isAnyOver) await sb.tree.loadFresh(folder)
+  if (isAnyOver) await parts.tree.loadFresh(folder)
 }
 
 /** What the service agreed to a moment ago, and the listing does not show so. */

@@ -2,7 +2,7 @@
 // that tried often says something else, or nothing.
 
 import { kindOfUnsupported } from '../api/unsupported-kind.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../world/clock.ts'
 import { CountedLog } from '../content/commit/counted-log.ts'
 import { ErrnoError } from '../errno-error.ts'
 import type { Log } from '../log.ts'
@@ -30,7 +30,7 @@ export class RefusedNames {
 
   constructor(options: RefusedNamesOptions) {
     this.#options = options
-    this.#log = new CountedLog(options.log)
+    this.#log = new CountedLog(options.log, options.clock)
   }
 
   /** Throws EOPNOTSUPP, and remembers it, where the service takes no documents of this name's type. */

@@ -1,7 +1,8 @@
 // What `df` shows. The service tells no quota, so nothing is made up: what is saved is first kept on this machine, and the
 // room it has there is the drive's.
 
-import { statfsSync } from 'node:fs'
+import type { Disk } from '../world/disk.ts'
+import type { World } from '../world/world.ts'
 import type { FilesystemStatistics } from './operations.ts'
 import { nameMaxBytes } from './tree/names.ts'
 
@@ -12,11 +13,14 @@ const freshForMs = 1_000
 const untold = 2 ** 28
 
 /** Answers the room for what is saved, all of it free, by `stateDir`'s disk. */
-export function roomOf(stateDir: string, steady: () => number): () => FilesystemStatistics {
+export function roomOf(
+  stateDir: string,
+  { clock, disk }: Pick<World, 'clock' | 'disk'>,
+): () => FilesystemStatistics {
   let known: { blocks: number; at: number } | undefined
   return () => {
-    if (known === undefined || steady() - known.at > freshForMs)
-      known = { blocks: blocksFree(stateDir), at: steady() }
+    if (known === undefined || clock.steady() - known.at > freshForMs)
+      known = { blocks: blocksFree(stateDir, disk), at: clock.steady() }
     const { blocks } = known
     return {
       blockSizeBytes,
@@ -30,9 +34,9 @@ export function roomOf(stateDir: string, steady: () => number): () => Filesystem
   }
 }
 
-function blocksFree(folder: string): number {
+function blocksFree(folder: string, disk: Disk): number {
   try {
-    const { bavail, bsize } = statfsSync(folder)
+    const { bavail, bsize } = disk.statfsSync(folder)
     return Math.floor((bavail * bsize) / blockSizeBytes)
   } catch {
     return untold

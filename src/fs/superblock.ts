@@ -1,8 +1,9 @@
-// The state of one mounted project: what every operation works on. No behaviour of its own.
+// All parts of one mounted project, as `assemble` puts them together and `file-system` hands them on: each function takes those it
+// needs, by name, and none takes this whole. No behaviour of its own.
 
-import { hostname } from 'node:os'
-import type { Mimetype } from '../api/mimetypes.ts'
+import type { Disk } from '../world/disk.ts'
 import type { CommitQueue } from '../content/commit/commit-queue.ts'
+import type { Reach } from '../content/reach/reach.ts'
 import type { WatchedFiles } from '../content/reach/watched-files.ts'
 import type { Journal } from '../content/spool/journal.ts'
 import type { PresignedUrls } from '../content/read/presigned-urls.ts'
@@ -10,7 +11,7 @@ import type { Reader } from '../content/read/reader.ts'
 import type { SavedListings } from '../content/spool/saved-listings.ts'
 import type { LostAndFound } from '../content/spool/lost-and-found.ts'
 import type { Spool } from '../content/spool/spool.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../world/clock.ts'
 import type { ConflictCopies } from './conflict-copies.ts'
 import type { Log } from '../log.ts'
 import type { AttributeStore } from './tree/attribute-store.ts'
@@ -22,30 +23,22 @@ import type { RefusedNames } from './refused-names.ts'
 import type { Resting } from './unsent/backup.ts'
 import type { LocalOnly } from './unsent/local-only.ts'
 import type { Prefetch } from './ahead/prefetch.ts'
+import type { RemoteContent } from './tree/remote-content.ts'
 import type { Tree } from './tree/tree.ts'
+import type { Sizes } from './calls/sizes.ts'
+import type { CloseWait } from './unsent/close-wait.ts'
 import type { WalkAhead } from './ahead/walk-ahead.ts'
+import type { Bursts } from './unsent/bursts.ts'
 import type { Claims } from './unsent/claims.ts'
 import type { PinStore } from './pins/pin-store.ts'
 import type { Pins } from './pins/pins.ts'
 import type { Owners } from './unsent/owners.ts'
-import { nameOf } from '../path.ts'
-
-/** Options with their defaults filled in. */
-export interface Settings {
-  readonly cacheTtlMs: number
-  readonly closeWaitMs: number
-  readonly renameLimit: number
-  readonly readOnly: boolean
-  readonly keepConflicts: boolean
-  readonly hostName: string
-  readonly stateDir: string
-  readonly cacheDir: string
-  readonly settleAfterMs: number
-}
+import type { Settings } from './settings.ts'
 
 export interface Superblock {
   readonly settings: Settings
   readonly files: WatchedFiles
+  readonly reach: Reach
   readonly log: Log
   readonly tree: Tree
   readonly handles: HandleTable
@@ -55,6 +48,9 @@ export interface Superblock {
   readonly queue: CommitQueue
   readonly urls: PresignedUrls
   readonly reader: Reader
+  readonly remote: RemoteContent
+  readonly sizes: Sizes
+  readonly closeWait: CloseWait
   readonly walkAhead: WalkAhead
   readonly prefetch: Prefetch
   /** What the person pinned. */
@@ -66,6 +62,7 @@ export interface Superblock {
   readonly attributes: AttributeStore
   readonly owner: Owner
   readonly clock: Clock
+  readonly disk: Disk
   readonly owners: Owners
   readonly claims: Claims
   readonly lost: LostAndFound
@@ -73,17 +70,8 @@ export interface Superblock {
   readonly tell: (notice: Notice) => void
   /** Files that are on this machine only. */
   readonly localOnly: LocalOnly
+  /** How long a close waits. */
+  readonly bursts: Bursts
   /** Documents that became backups a moment ago, by the path they left. */
   readonly resting: Map<string, Resting>
-}
-
-export const defaultHostName = (): string => hostname()
-
-/** The mimetype a document is sent with; the path's last segment decides where it can. */
-export function mimetypeOf(
-  types: TypePolicy,
-  path: string,
-  head: () => Promise<Uint8Array>,
-): Promise<Mimetype> {
-  return types.mimetypeOf(nameOf(path), head)
 }

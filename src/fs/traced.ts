@@ -1,19 +1,10 @@
 // Every operation with its path, its result and its time, for whoever hunts a fault: a wrapper, so that it costs nothing
 // where nobody asked for it. FORGET, and what it takes back, are bookkeeping and not told.
 
-import type { FileSystem } from './contract.ts'
+import type { Clock } from '../world/clock.ts'
+import type { FileSystem, OperationRecord } from './contract.ts'
 import { errnoOf } from './errno-of.ts'
 import type { MaybePromise, Operations } from './operations.ts'
-
-/** One operation, when it was answered. */
-export interface OperationRecord {
-  readonly operation: keyof Operations
-  /** In the project; two where something is moved or copied. */
-  readonly path: string
-  /** Bytes of a read or write; `ok`; or the errno. */
-  readonly result: string | number
-  readonly elapsedUs: number
-}
 
 /** What numbers stand for, before the operation. */
 export interface Places {
@@ -25,15 +16,16 @@ export function traced(
   inner: FileSystem,
   places: Places,
   tell: (record: OperationRecord) => void,
+  clock: Clock,
 ): FileSystem {
   const { node, handle } = places
   const child = (parent: number, name: string): string => `${node(parent).replace(/\/$/, '')}/${name}`
 
   function timed<T>(operation: keyof Operations, path: string, call: () => T): T
   function timed(operation: keyof Operations, path: string, call: () => unknown): unknown {
-    const startedAt = performance.now()
+    const startedAt = clock.monotonic()
     const end = (result: string | number): void =>
-      tell({ operation, path, result, elapsedUs: Math.round((performance.now() - startedAt) * 1000) })
+      tell({ operation, path, result, elapsedUs: Math.round((clock.monotonic() - startedAt) * 1000) })
     const failed = (error: unknown): never => {
       end(errnoOf(error))
       throw error

@@ -39,8 +39,7 @@ function orders(listing: Listing, kind: 'file' | 'folder'): Orders {
 }
 
 function ordersIn(listing: Listing, kind: 'file' | 'folder'): Orders {
-  const listed: string[] = []
-  for (const [name, record] of listing.names) if (record.kind === kind) listed.push(name)
+  const listed = [...listing.names.namesOf(kind)]
   const sorted = listed.toSorted()
   return { listed, sorted, listedAt: positions(listed), sortedAt: positions(sorted) }
 }

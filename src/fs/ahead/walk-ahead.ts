@@ -46,8 +46,8 @@ export class WalkAhead {
         const listing = await this.#tree.listing(folder)
         if (!withChildren) return
         // The walker goes down into each folder before it takes the next.
-        for (const [name, record] of listing.names) {
-          const child = record.kind === 'folder' ? this.#tree.child(folder, name, listing) : undefined
+        for (const name of listing.names.namesOf('folder')) {
+          const child = this.#tree.child(folder, name, listing)
           if (child !== undefined) this.#listAhead(child, false)
         }
       })

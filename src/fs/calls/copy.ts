@@ -1,9 +1,17 @@
 // copy_file_range of a whole document: the service copies from itself, no bytes move through this machine.
 
 import { ErrnoError } from '../../errno-error.ts'
-import { rebindReaders, touch } from '../unsent/content.ts'
-import type { FileHandle } from '../tree/handles.ts'
-import type { Superblock } from '../superblock.ts'
+import { rebindReaders } from '../unsent/content.ts'
+import { touch, type TouchParts } from '../unsent/writing.ts'
+import type { FileHandle, HandleTable } from '../tree/handles.ts'
+import type { Claims } from '../unsent/claims.ts'
+import type { Tree } from '../tree/tree.ts'
+
+export interface CopyParts extends TouchParts {
+  readonly tree: Tree
+  readonly handles: HandleTable
+  readonly claims: Claims
+}
 
 export interface CopyRange {
   readonly offsetIn: number
@@ -13,13 +21,13 @@ export interface CopyRange {
 
 /** Bytes copied. Throws EOPNOTSUPP where it is not a whole, clean document into an empty one: the door then copies by itself. */
 export function copyFileRange(
-  sb: Superblock,
+  parts: CopyParts,
   fhIn: number,
   fhOut: number,
   { offsetIn, offsetOut, length }: CopyRange,
 ): number {
-  const from = sb.handles.file(fhIn)
-  const to = sb.handles.file(fhOut)
+  const from = parts.handles.file(fhIn)
+  const to = parts.handles.file(fhOut)
   const { version } = from.node
   const isWhole =
     offsetIn === 0 &&
@@ -37,7 +45,7 @@ export function copyFileRange(
   ) {
     throw new ErrnoError('EOPNOTSUPP', 'only whole documents are copied within the service')
   }
-  adoptCopy(sb, from, to)
+  adoptCopy(parts, from, to)
   return version.size
 }
 
@@ -53,14 +61,14 @@ function isEmptyAndNew({ node }: FileHandle): boolean {
 }
 
 /** The target shows the source's version until its own commit makes the copy. */
-function adoptCopy(sb: Superblock, from: FileHandle, to: FileHandle): void {
+function adoptCopy(parts: CopyParts, from: FileHandle, to: FileHandle): void {
   const { node } = to
   const { remote, storedPath } = from.node
   if (remote === undefined || storedPath === undefined) return
-  sb.claims.show(node, undefined)
-  sb.tree.versions.showAt(node, storedPath, remote, from.node.stored.askedAt)
+  parts.claims.show(node, undefined)
+  parts.tree.versions.showAt(node, storedPath, remote, from.node.stored.askedAt)
   node.unsent.copies()
   node.local.wrote()
-  touch(sb, node)
-  rebindReaders(sb, node)
+  touch(parts, node)
+  rebindReaders(parts.handles, node)
 }

@@ -3,35 +3,45 @@
 
 import { fingerprintOf } from '../../content/fingerprint.ts'
 import type { Node } from '../tree/node.ts'
-import type { Superblock } from '../superblock.ts'
+import type { CommitQueue } from '../../content/commit/commit-queue.ts'
+import type { Tree } from '../tree/tree.ts'
+import type { Owners } from '../unsent/owners.ts'
+
+export interface LeaveParts {
+  readonly tree: Tree
+  readonly queue: CommitQueue
+  readonly owners: Owners
+}
 
 /** What the service has, or may get, at the path a node left: that name has to be hidden until it is gone. */
 export interface LeftBehind {
   readonly fingerprint: string | undefined
 }
 
-export function leavePath(sb: Superblock, node: Node): LeftBehind | undefined {
+export function leavePath(parts: LeaveParts, node: Node): LeftBehind | undefined {
   const { path, job, remote } = node
   const isStoredHere = remote !== undefined && node.storedPath === path
   // Its bytes can be read where they are until they have been moved.
-  sb.tree.versions.refer(node, node.storedPath ?? path)
+  parts.tree.versions.refer(node, node.storedPath ?? path)
   if (job === undefined || job.intention.path !== path) {
     if (isStoredHere) node.unsent.comesFrom({ path, fingerprint: fingerprintOf(remote) })
-    return isStoredHere ? { fingerprint: fingerprintOf(remote) } : dropReplaced(sb, path, node.unsent.base)
+    return isStoredHere
+      ? { fingerprint: fingerprintOf(remote) }
+      : dropReplaced(parts.queue, path, node.unsent.base)
   }
-  if (!sb.queue.withdraw(job)) return arriving(node, path)
+  if (!parts.queue.withdraw(job)) return arriving(node, path)
   const { source, sourceFingerprint, keepSource, base } = job.intention
-  sb.owners.withdraw(node)
+  parts.owners.withdraw(node)
   const isMove = source !== undefined && keepSource !== true
-  const isExpected = sb.queue.find(path)?.intention.kind === 'put'
+  const isExpected = parts.queue.find(path)?.intention.kind === 'put'
   if (isMove) {
     node.unsent.comesFrom({ path: source, fingerprint: sourceFingerprint })
     // What is still on its way here is the document whose place it was to take.
-    return dropReplaced(sb, path, base, isExpected)
+    return dropReplaced(parts.queue, path, base, isExpected)
   }
   if (isExpected) return arriving(node, path)
   if (isStoredHere) node.unsent.comesFrom({ path, fingerprint: fingerprintOf(remote) })
-  return isStoredHere ? { fingerprint: fingerprintOf(remote) } : dropReplaced(sb, path, base)
+  return isStoredHere ? { fingerprint: fingerprintOf(remote) } : dropReplaced(parts.queue, path, base)
 }
 
 /** Something of it is on its way to its old path: it arrives there first, and is moved on after that. */
@@ -43,12 +53,12 @@ function arriving(node: Node, path: string): LeftBehind {
 
 /** The version this node was to replace at its path, and now will not, has to go all the same. */
 function dropReplaced(
-  sb: Superblock,
+  queue: CommitQueue,
   path: string,
   base: string | undefined,
   isExpected = false,
 ): LeftBehind | undefined {
   if (base === undefined && !isExpected) return undefined
-  if (sb.queue.find(path)?.intention.kind === 'delete') return { fingerprint: base }
-  return sb.queue.submit({ kind: 'delete', path, base }) === undefined ? undefined : { fingerprint: base }
+  if (queue.find(path)?.intention.kind === 'delete') return { fingerprint: base }
+  return queue.submit({ kind: 'delete', path, base }) === undefined ? undefined : { fingerprint: base }
 }

@@ -3,30 +3,30 @@
 import { ErrnoError } from '../../errno-error.ts'
 import type { Node } from '../tree/node.ts'
 import type { Caller, Entry } from '../operations.ts'
-import type { Superblock } from '../superblock.ts'
-import { entryOf, withListing } from './lookup.ts'
+import type { Tree } from '../tree/tree.ts'
+import { entryOf, withListing, type EntryParts } from './lookup.ts'
 
 export async function lookupByNumber(
-  sb: Superblock,
+  parts: EntryParts,
   ino: number,
   name: '.' | '..',
   caller: Caller,
 ): Promise<Entry> {
-  const itself = await nodeByNumber(sb, ino, caller)
+  const itself = await nodeByNumber(parts.tree, ino, caller)
   const node = name === '.' ? itself : (itself.parent ?? itself)
   node.door.remember()
-  return entryOf(sb, node)
+  return entryOf(parts, node)
 }
 
 /** The node of this number, as long as it is where it was. Throws ESTALE. */
-async function nodeByNumber(sb: Superblock, ino: number, caller: Caller): Promise<Node> {
-  const path = sb.tree.nodes.find(ino)?.path ?? sb.tree.former.pathOf(ino)
-  let node: Node | undefined = path === undefined ? undefined : sb.tree.nodes.root
+async function nodeByNumber(tree: Tree, ino: number, caller: Caller): Promise<Node> {
+  const path = tree.nodes.find(ino)?.path ?? tree.former.pathOf(ino)
+  let node: Node | undefined = path === undefined ? undefined : tree.nodes.root
   for (const name of path?.split('/') ?? []) {
     if (name === '') continue
     const above: Node | undefined = node
     if (above?.folder === undefined) break
-    node = await withListing(sb, above, caller, (listing) => sb.tree.child(above, name, listing))
+    node = await withListing(tree, above, caller, (listing) => tree.child(above, name, listing))
   }
   if (node?.ino !== ino) throw new ErrnoError('ESTALE', `node ${ino} is not where it was`)
   return node

@@ -2,85 +2,99 @@
 
 import { ErrnoError } from '../../errno-error.ts'
 import { abortable } from '../../abortable.ts'
-import { attributesOf } from '../tree/attributes.ts'
-import { withKnownSize } from './known-size.ts'
+import type { Reach } from '../../content/reach/reach.ts'
+import { attributesOf, type Owner } from '../tree/attributes.ts'
 import type { Listing } from '../tree/listings.ts'
 import { nameMaxBytes } from '../tree/names.ts'
 import type { Node } from '../tree/node.ts'
 import { isKept } from '../tree/node-table.ts'
 import type { Caller, Entry, MaybePromise, NegativeEntry } from '../operations.ts'
-import type { Superblock } from '../superblock.ts'
+import type { Tree } from '../tree/tree.ts'
+import type { Sizes } from './sizes.ts'
+
+/** What an answer about a node is made of. */
+export interface EntryParts {
+  readonly tree: Tree
+  readonly owner: Owner
+  readonly settings: { readonly cacheTtlMs: number }
+}
+
+export interface LookupParts extends EntryParts {
+  readonly reach: Reach
+  readonly sizes: Sizes
+}
 
 /** Applies `use` to the folder's listing: at once where it is fresh. */
 export function withListing<T>(
-  sb: Superblock,
+  tree: Tree,
   folder: Node,
   caller: Caller,
   use: (listing: Listing) => MaybePromise<T>,
 ): MaybePromise<T> {
-  const listing = sb.tree.listing(folder)
+  const listing = tree.listing(folder)
   return listing instanceof Promise ? abortable(listing, caller.signal).then(use) : use(listing)
 }
 
 /** A node with how long the door may keep it. */
-export function entryOf(sb: Superblock, node: Node): Entry {
-  const ttlMs = ttlOf(sb, node)
-  return { attributes: attributesOf(node, sb.owner), entryTtlMs: ttlMs, attributeTtlMs: ttlMs }
+export function entryOf(parts: EntryParts, node: Node): Entry {
+  const ttlMs = ttlOf(parts, node)
+  return { attributes: attributesOf(node, parts.owner), entryTtlMs: ttlMs, attributeTtlMs: ttlMs }
 }
 
 /** What is true only here stays true until we say otherwise; the rest as long as the listing it came from. */
-function ttlOf(sb: Superblock, node: Node): number {
-  if (node.parent === undefined) return sb.settings.cacheTtlMs
-  if (isKept(node)) return sb.settings.cacheTtlMs
-  const listing = sb.tree.listings.known(node.parent)
-  return listing === undefined ? 0 : sb.tree.listings.doorTtlMs(listing)
+function ttlOf(parts: EntryParts, node: Node): number {
+  if (node.parent === undefined) return parts.settings.cacheTtlMs
+  if (isKept(node)) return parts.settings.cacheTtlMs
+  const listing = parts.tree.listings.known(node.parent)
+  return listing === undefined ? 0 : parts.tree.listings.doorTtlMs(listing)
 }
 
 export function lookup(
-  sb: Superblock,
+  parts: LookupParts,
   parent: number,
   name: string,
   caller: Caller,
 ): MaybePromise<Entry | NegativeEntry> {
   if (Buffer.byteLength(name) > nameMaxBytes)
     throw new ErrnoError('ENAMETOOLONG', `names are at most ${nameMaxBytes} bytes long`)
-  const folder = sb.tree.nodes.getFolder(parent)
-  const here = sb.tree.keptChild(folder, name)
-  if (here !== undefined && sb.files.reach.isAway) {
+  const folder = parts.tree.nodes.getFolder(parent)
+  const here = parts.tree.keptChild(folder, name)
+  if (here !== undefined && parts.reach.isAway) {
     here.door.remember()
-    return entryOf(sb, here)
+    return entryOf(parts, here)
   }
-  return withListing(sb, folder, caller, (listing) => {
-    const node = sb.tree.child(folder, name, listing)
-    if (node === undefined) return { attributes: undefined, entryTtlMs: sb.tree.listings.doorTtlMs(listing) }
-    return withKnownSize(sb, node, caller, () => {
+  return withListing(parts.tree, folder, caller, (listing) => {
+    const node = parts.tree.child(folder, name, listing)
+    if (node === undefined)
+      return { attributes: undefined, entryTtlMs: parts.tree.listings.doorTtlMs(listing) }
+    return parts.sizes.whenKnown(node, caller, () => {
       node.door.remember()
-      return entryOf(sb, node)
+      return entryOf(parts, node)
     })
   })
 }
 
 /** The child of this name; throws ENOENT. */
-export function childOf(sb: Superblock, folder: Node, name: string, listing: Listing): Node {
-  const node = sb.tree.child(folder, name, listing)
+export function childOf(tree: Tree, folder: Node, name: string, listing: Listing): Node {
+  const node = tree.child(folder, name, listing)
   if (node === undefined) throw new ErrnoError('ENOENT', `${folder.path}: no ${name} here`)
   return node
 }
 
 export function getattr(
-  sb: Superblock,
+  parts: LookupParts,
   ino: number,
   fh: number | undefined,
   caller: Caller,
 ): MaybePromise<Entry> {
-  const node = sb.tree.nodes.get(ino)
+  const node = parts.tree.nodes.get(ino)
   const { parent } = node
   // The root always is; what is open, unlinked or local does not depend on a listing.
-  if (parent === undefined || node.isUnlinked) return entryOf(sb, node)
-  if (fh !== undefined || isKept(node)) return withKnownSize(sb, node, caller, () => entryOf(sb, node))
-  return withListing(sb, parent, caller, () => {
+  if (parent === undefined || node.isUnlinked) return entryOf(parts, node)
+  if (fh !== undefined || isKept(node)) return parts.sizes.whenKnown(node, caller, () => entryOf(parts, node))
+  return withListing(parts.tree, parent, caller, () => {
     if (node.isUnlinked && node.door.openHandles === 0)
       throw new ErrnoError('ENOENT', `${node.path} is gone from the service`)
-    return withKnownSize(sb, node, caller, () => entryOf(sb, node))
+    return parts.sizes.whenKnown(node, caller, () => entryOf(parts, node))
   })
 }

@@ -1,6 +1,13 @@
-// What a rename moves, from where to where.
+// What a rename moves, from where to where; and what that does to names here.
 
+import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Node } from '../tree/node.ts'
+import { discardContent, type DiscardParts } from '../unsent/content.ts'
+import { stayThoughEmpty, type FolderParts } from './folders.ts'
+
+export interface TakeParts extends FolderParts, DiscardParts {
+  readonly attributes: AttributeStore
+}
 
 /** Where a node goes. */
 export interface Move {
@@ -10,4 +17,27 @@ export interface Move {
   readonly name: string
   /** What has that name now. */
   readonly target: Node | undefined
+}
+
+/** Which version at the target this mount has seen, and may replace. */
+export function baseOfTarget({ to, name, target }: Move): string | undefined {
+  if (target === undefined) return to.folder?.tombstones.get(name)?.fingerprint
+  return target.unsent.base ?? target.stored.fingerprint
+}
+
+/** The node takes the new name; what had it goes, its open handles keep their content. */
+export function take(parts: TakeParts, { node, from, to, name, target }: Move): void {
+  if (target !== undefined) {
+    const { storedPath } = target
+    parts.tree.places.displace(target)
+    if (target.isScratch) parts.journal.removeScratch(target.path)
+    if (target.door.openHandles > 0 && storedPath !== undefined && target.content === undefined)
+      parts.tree.versions.refer(target, storedPath)
+    discardContent(parts, target)
+    parts.journal.afterCommit(() => parts.tree.nodes.dropIfUnused(target))
+  }
+  parts.attributes.forget(node.path)
+  parts.tree.places.detach(node)
+  parts.tree.places.attach(node, to, name)
+  stayThoughEmpty(parts, from)
 }

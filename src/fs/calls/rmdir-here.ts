@@ -2,23 +2,32 @@
 // where nothing but empty folders is left in it by then.
 
 import { ErrnoError } from '../../errno-error.ts'
-import { stayThoughEmpty } from './folders.ts'
+import { stayThoughEmpty, type FolderParts } from './folders.ts'
 import { withListing } from './lookup.ts'
 import type { Node } from '../tree/node.ts'
 import type { Caller } from '../operations.ts'
-import type { Superblock } from '../superblock.ts'
+import type { CommitQueue } from '../../content/commit/commit-queue.ts'
+
+export interface RmdirHereParts extends FolderParts {
+  readonly queue: CommitQueue
+}
 
 /** Throws ENOTEMPTY where a name in it is known; ETIMEDOUT where nobody knows what is in it. */
-export async function rmdirHere(sb: Superblock, above: Node, node: Node, caller: Caller): Promise<void> {
-  const names = await withListing(sb, node, caller, (listing) => sb.tree.names(node, listing))
+export async function rmdirHere(
+  parts: RmdirHereParts,
+  above: Node,
+  node: Node,
+  caller: Caller,
+): Promise<void> {
+  const names = await withListing(parts.tree, node, caller, (listing) => parts.tree.names(node, listing))
   if (names.length > 0) throw new ErrnoError('ENOTEMPTY', `${node.path} is not empty`)
-  sb.journal.transaction(() => {
-    if (node.folder?.isMadeHere === true) sb.journal.removeFolder(node.path)
-    if (!node.isScratch) sb.queue.submit({ kind: 'prune', path: node.path })
+  parts.journal.transaction(() => {
+    if (node.folder?.isMadeHere === true) parts.journal.removeFolder(node.path)
+    if (!node.isScratch) parts.queue.submit({ kind: 'prune', path: node.path })
   })
-  sb.tree.displace(node)
-  sb.tree.listings.forget(node)
-  if (!node.isScratch) sb.tree.bury(above, node.name, undefined)
-  stayThoughEmpty(sb, above)
-  sb.tree.nodes.dropIfUnused(node)
+  parts.tree.places.displace(node)
+  parts.tree.listings.forget(node)
+  if (!node.isScratch) parts.tree.tombstones.bury(above, node.name, undefined)
+  stayThoughEmpty(parts, above)
+  parts.tree.nodes.dropIfUnused(node)
 }

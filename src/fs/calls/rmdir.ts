@@ -1,72 +1,85 @@
 // Removing a folder without ever removing more than was asked. What was deleted in it a moment ago goes with it, in one
 // call: the service's delete is recursive (interface, "DELETE /projects/{project_name}/files").
 
-import type { FolderListing, RemoteFile, RemoteFolder } from '../../api/types.ts'
+import type { Files, FolderListing, RemoteFile, RemoteFolder } from '../../api/types.ts'
 import { abortable } from '../../abortable.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import { fingerprintOf, isNewer, modifiedAtIn } from '../../content/fingerprint.ts'
 import { waitForJob, type Job } from '../../content/commit/job.ts'
-import { lookUp } from '../../content/remote-lookup.ts'
-import { preserve } from '../unsent/content.ts'
+import { lookUp, mayMeanMissing } from '../../content/remote-lookup.ts'
+import { preserve, type PreserveParts } from '../unsent/preserve.ts'
 import { stayThoughEmpty } from './folders.ts'
 import { childOf, withListing } from './lookup.ts'
-import { rmdirHere } from './rmdir-here.ts'
+import { rmdirHere, type RmdirHereParts } from './rmdir-here.ts'
 import type { FolderState, Node } from '../tree/node.ts'
 import type { Caller } from '../operations.ts'
-import type { Superblock } from '../superblock.ts'
+import type { Reach } from '../../content/reach/reach.ts'
+import type { CommitQueue } from '../../content/commit/commit-queue.ts'
+import type { Clock } from '../../world/clock.ts'
 
 /** How long rmdir waits for what is on its way under the folder: nothing but a waiting close blocks longer. */
 const drainBeforeRemovalMs = 14_000
 const callDeadlineMs = 14_000
 
+export interface RmdirParts extends RmdirHereParts, PreserveParts {
+  readonly files: Files
+  readonly reach: Reach
+}
+
+interface DrainParts {
+  readonly queue: CommitQueue
+  readonly clock: Clock
+}
+
 /**
  * rmdir(2). Lists afresh before it deletes: whatever stands there and was not deleted here makes it ENOTEMPTY. Throws EBUSY
  * where what is on its way under the folder takes too long.
  */
-export async function rmdir(sb: Superblock, parent: number, name: string, caller: Caller): Promise<void> {
+export async function rmdir(parts: RmdirParts, parent: number, name: string, caller: Caller): Promise<void> {
   const { signal } = caller
-  const above = sb.tree.nodes.getFolder(parent)
-  const node = await withListing(sb, above, caller, (listing) => childOf(sb, above, name, listing))
+  const above = parts.tree.nodes.getFolder(parent)
+  const node = await withListing(parts.tree, above, caller, (listing) =>
+    childOf(parts.tree, above, name, listing),
+  )
   const state = node.folder
   if (state === undefined) throw new ErrnoError('ENOTDIR', `${node.path} is a document`)
   if (state.kept.size > 0 && [...state.kept].some((kept) => state.children.get(kept)?.folder === undefined))
     throw notEmpty(node)
   if (state.isOnlyHere) {
     if (state.kept.size > 0) throw notEmpty(node)
-    removeFolder(sb, above, node)
+    removeFolder(parts, above, node)
     return
   }
-  if (sb.files.reach.isAway) return rmdirHere(sb, above, node, caller)
+  if (parts.reach.isAway) return rmdirHere(parts, above, node, caller)
   // A document that had the folder's name before has a delete of its own.
-  const own = pendingDelete(sb, node.path)
-  const untried = sb.queue.untriedDeletes(node.path).filter((job) => job !== own)
-  await drainUnder(sb, node.path, signal, own === undefined ? untried : [...untried, own])
-  const standing = await standingAt(sb, node, own, signal)
-  const isLeft = (entry: RemoteFile | RemoteFolder): boolean => !isLeaving(entry, state)
-  if (state.kept.size > 0 || standing?.entries.some(isLeft) === true) {
-    sb.tree.listings.forget(node)
-    sb.queue.distrust(untried)
+  const own = pendingDelete(parts.queue, node.path)
+  const untried = parts.queue.untriedDeletes(node.path).filter((job) => job !== own)
+  await drainUnder(parts, node.path, signal, own === undefined ? untried : [...untried, own])
+  const standing = await standingAt(parts.files, node, own, signal)
+  if (state.kept.size > 0 || (await isAnyLeft(parts.files, node.path, state, standing, signal))) {
+    parts.tree.listings.forget(node)
+    parts.queue.distrust(untried)
     throw notEmpty(node)
   }
-  if (standing !== undefined) await deleteWhole(sb, node, untried, signal)
-  await drainUnder(sb, node.path, signal)
-  removeFolder(sb, above, node)
+  if (standing !== undefined) await deleteWhole(parts, node, untried, signal)
+  await drainUnder(parts, node.path, signal)
+  removeFolder(parts, above, node)
 }
 
 /** The delete of a document at this path that the service has not heard of yet. */
-export function pendingDelete(sb: Superblock, path: string): Job | undefined {
-  const job = sb.queue.find(path)
+export function pendingDelete(queue: CommitQueue, path: string): Job | undefined {
+  const job = queue.find(path)
   return job?.intention.kind === 'delete' ? job : undefined
 }
 
 /** The folder as the service has it now, if it has. Throws ENOTDIR where a document stands that nobody here is deleting. */
 async function standingAt(
-  sb: Superblock,
+  files: Files,
   node: Node,
   own: Job | undefined,
   signal: AbortSignal,
 ): Promise<FolderListing | undefined> {
-  const standing = await lookUp(sb.files, node.path, { deadlineMs: callDeadlineMs, signal })
+  const standing = await lookUp(files, node.path, { deadlineMs: callDeadlineMs, signal })
   if (standing?.kind !== 'file') return standing
   if (own === undefined) throw new ErrnoError('ENOTDIR', `${node.path} is a document now`)
   return undefined
@@ -74,16 +87,47 @@ async function standingAt(
 
 /** The folder goes, and with it the documents whose deletes have not been sent. */
 async function deleteWhole(
-  sb: Superblock,
+  parts: RmdirParts,
   node: Node,
   untried: readonly Job[],
   signal: AbortSignal,
 ): Promise<void> {
-  if (untried.length > 0) await sb.journal.durable()
-  for (const { intention } of untried) await preserve(sb, intention.path, signal)
+  if (untried.length > 0) await parts.journal.durable()
+  for (const { intention } of untried) await preserve(parts, intention.path, signal)
   if (node.folder !== undefined && node.folder.kept.size > 0) throw notEmpty(node)
-  await abortable(sb.files.delete(node.path, { deadlineMs: callDeadlineMs }), signal)
-  await sb.queue.fulfilled(untried)
+  await abortable(parts.files.delete(node.path, { deadlineMs: callDeadlineMs }), signal)
+  await parts.queue.fulfilled(untried)
+}
+
+/** Whether more than what was deleted here is in the folder. */
+async function isAnyLeft(
+  files: Files,
+  path: string,
+  state: FolderState,
+  standing: FolderListing | undefined,
+  signal: AbortSignal,
+): Promise<boolean> {
+  for (const entry of standing?.entries ?? [])
+    if (!isLeaving(entry, state) && !(await isGone(files, path, entry, state, signal))) return true
+  return false
+}
+
+/** A listing that lags behind, or tells less than is known, cannot say which version it shows: the document itself is asked. */
+async function isGone(
+  files: Files,
+  folder: string,
+  { name }: RemoteFile | RemoteFolder,
+  state: FolderState,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (!state.tombstones.has(name)) return false
+  try {
+    const found = await files.get(`${folder}/${name}`, { deadlineMs: callDeadlineMs, signal })
+    return found.kind === 'file' && isLeaving(found, state)
+  } catch (error) {
+    if (mayMeanMissing(error)) return true
+    throw error
+  }
 }
 
 /** Deleted here, and still shown as it was, or as it was even before: by a listing that lags behind. */
@@ -99,32 +143,35 @@ function isLeaving(entry: RemoteFile | RemoteFolder, state: FolderState): boolea
   )
 }
 
-function removeFolder(sb: Superblock, above: Node, node: Node): void {
-  if (node.folder?.isMadeHere === true) sb.journal.removeFolder(node.path)
-  sb.tree.displace(node)
-  sb.tree.listings.forget(node)
-  const own = pendingDelete(sb, node.path)
-  sb.tree.bury(above, node.name, own?.intention.base)
-  if (own === undefined) sb.tree.settleTombstone(above, node.name, undefined)
-  stayThoughEmpty(sb, above)
-  sb.tree.nodes.dropIfUnused(node)
+function removeFolder(parts: RmdirHereParts, above: Node, node: Node): void {
+  if (node.folder?.isMadeHere === true) parts.journal.removeFolder(node.path)
+  parts.tree.places.displace(node)
+  parts.tree.listings.forget(node)
+  const own = pendingDelete(parts.queue, node.path)
+  parts.tree.tombstones.bury(above, node.name, own?.intention.base)
+  if (own === undefined) parts.tree.tombstones.settle(above, node.name, undefined)
+  stayThoughEmpty(parts, above)
+  parts.tree.nodes.dropIfUnused(node)
 }
 
 /** Sends the deletes (and whatever else waits) under a folder now, and waits for them; `except` may stay. */
 async function drainUnder(
-  sb: Superblock,
+  parts: DrainParts,
   path: string,
   signal: AbortSignal,
   except: readonly Job[] = [],
 ): Promise<void> {
-  const until = sb.clock.steady() + drainBeforeRemovalMs
+  const until = parts.clock.steady() + drainBeforeRemovalMs
   const staying = new Set(except)
-  const jobs = sb.queue.jobsUnder(path).filter((job) => !staying.has(job))
+  const jobs = parts.queue.jobsUnder(path).filter((job) => !staying.has(job))
   if (jobs.length === 0) return
   const sent = new Set(jobs.map(({ intention }) => intention))
-  sb.queue.expedite((intention) => intention.kind === 'delete' && sent.has(intention))
+  parts.queue.expedite((intention) => intention.kind === 'delete' && sent.has(intention))
   for (const job of jobs) {
-    const outcome = await waitForJob(job, { timeoutMs: Math.max(0, until - sb.clock.steady()), signal })
+    const outcome = await waitForJob(parts.clock, job, {
+      timeoutMs: Math.max(0, until - parts.clock.steady()),
+      signal,
+    })
     if (outcome !== 'done')
       throw new ErrnoError('EBUSY', `${path}: its documents are not yet deleted in the service`)
   }

@@ -2,78 +2,87 @@
 
 import { ErrnoError } from '../../errno-error.ts'
 import { abortable } from '../../abortable.ts'
-import { makeWritable, markChanged, persistScratch, truncateContent } from '../unsent/content.ts'
-import { timeOfMs } from '../tree/attributes.ts'
-import { entryOf } from './lookup.ts'
+import { makeWritable, markChanged, truncateContent, type TruncateParts } from '../unsent/writing.ts'
+import { persistScratch, type LocalRowParts } from '../unsent/local-rows.ts'
+import { timeOfMs, type Owner } from '../tree/attributes.ts'
+import { entryOf, type EntryParts } from './lookup.ts'
 import type { Node } from '../tree/node.ts'
 import type { AttributeChange, Caller, Entry, MaybePromise, Time } from '../operations.ts'
-import { commit } from '../unsent/submit.ts'
-import type { Superblock } from '../superblock.ts'
+import { commit, type SubmitParts } from '../unsent/submit.ts'
+import type { AttributeStore } from '../tree/attribute-store.ts'
+
+interface ResizeParts extends TruncateParts, SubmitParts {}
+
+export interface SetattrParts extends ResizeParts, EntryParts {
+  readonly attributes: AttributeStore
+}
+
+export interface FallocateParts extends TruncateParts, LocalRowParts {}
 
 export function setattr(
-  sb: Superblock,
+  parts: SetattrParts,
   ino: number,
   change: AttributeChange,
   fh: number | undefined,
   caller: Caller,
 ): MaybePromise<Entry> {
-  const node = sb.tree.nodes.get(ino)
-  checkOwner(sb, node, change)
-  if (change.size === undefined) return applied(sb, node, change)
+  const node = parts.tree.nodes.get(ino)
+  checkOwner(parts.owner, node, change)
+  if (change.size === undefined) return applied(parts, node, change)
   if (node.folder !== undefined) throw new ErrnoError('EISDIR', `${node.path} is a folder`)
   if (change.size > Number.MAX_SAFE_INTEGER) throw new ErrnoError('EFBIG', `${node.path}: too large`)
-  return resize(sb, node, change.size, fh, caller).then(() => applied(sb, node, change))
+  return resize(parts, node, change.size, fh, caller).then(() => applied(parts, node, change))
 }
 
 async function resize(
-  sb: Superblock,
+  parts: ResizeParts,
   node: Node,
   size: number,
   fh: number | undefined,
   caller: Caller,
 ): Promise<void> {
   const before = node.size
-  await abortable(truncateContent(sb, node, size, caller.signal), caller.signal)
+  await abortable(truncateContent(parts, node, size, caller.signal), caller.signal)
   // Asked for by itself, not by O_TRUNC, after which most programs write: the next close saves it.
   if (node.size !== before) node.local.wrote()
   // truncate(2) by path: there is no close that would save it.
-  if (fh === undefined && node.door.writeHandles === 0 && node.isDirty) await commit(sb, node)
+  if (fh === undefined && node.door.writeHandles === 0 && node.isDirty) await commit(parts, node)
 }
 
 /** Nobody but root may give documents away, and there is nobody to give them to. */
-function checkOwner(sb: Superblock, node: Node, { uid, gid }: AttributeChange): void {
-  const isOther = (uid !== undefined && uid !== sb.owner.uid) || (gid !== undefined && gid !== sb.owner.gid)
+function checkOwner(owner: Owner, node: Node, { uid, gid }: AttributeChange): void {
+  const isOther = (uid !== undefined && uid !== owner.uid) || (gid !== undefined && gid !== owner.gid)
   if (isOther)
     throw new ErrnoError('EPERM', `${node.path}: all documents belong to whoever mounted the drive`)
 }
 
-function applied(sb: Superblock, node: Node, change: AttributeChange): Entry {
+function applied(parts: SetattrParts, node: Node, change: AttributeChange): Entry {
   const { mode } = change
-  const now = timeOfMs(sb.clock.wall())
+  const now = timeOfMs(parts.clock.wall())
   const at = (time: Time | 'now' | undefined): Time | undefined => (time === 'now' ? now : time)
   const [atime, mtime] = [at(change.atime), at(change.mtime)]
   node.times.set({ mode, atime, mtime }, now)
-  if (mode !== undefined || atime !== undefined || mtime !== undefined) sb.attributes.save(node)
-  return entryOf(sb, node)
+  if (mode !== undefined || atime !== undefined || mtime !== undefined) parts.attributes.save(node)
+  return entryOf(parts, node)
 }
 
 /** Reserving space means nothing to a spool file; extending it does. */
 export async function fallocate(
-  sb: Superblock,
+  parts: FallocateParts,
   fh: number,
   end: number,
   keepSize: boolean,
   caller: Caller,
 ): Promise<void> {
-  const { node, flags } = sb.handles.file(fh)
+  const { node, flags } = parts.handles.file(fh)
   if (!flags.write) throw new ErrnoError('EBADF', `${node.path} is not open for writing`)
   if (keepSize) return
   if ((node.size ?? 0) >= end) return
-  for (let wait; (wait = makeWritable(sb, node, caller.signal)) !== undefined;) await wait
+  for (let wait; (wait = makeWritable(parts, node, caller.signal)) !== undefined;) await wait
   const { content } = node
   if (content === undefined || content.size >= end) return
-  markChanged(sb, node)
+  markChanged(parts, node)
   node.local.wrote()
   await content.truncate(end)
-  if (node.isScratch) await persistScratch(sb, node)
+  if (node.isScratch) await persistScratch(parts, node)
 }

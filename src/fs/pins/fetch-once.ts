@@ -1,5 +1,6 @@
 // `docmount fetch`: brings what is at and under a path into the disk cache, once, where it stays for as long as there is room.
 
+import type { Disk } from '../../world/disk.ts'
 import { diskBytesOf } from '../../content/disk/disk-bytes.ts'
 import { isKeepable } from '../../content/read/fetch-whole.ts'
 import { fetchDocuments, type FetchSources } from './fetch-documents.ts'
@@ -11,6 +12,7 @@ import { survey, type FoundDocument } from './survey.ts'
 export interface FetchOnceOptions extends FetchSources {
   readonly store: PinStore
   readonly cacheDir: string
+  readonly disk: Disk
 }
 
 /** Throws ENOENT where nothing has this name, the signal's reason, and what listing it throws. */
@@ -19,7 +21,7 @@ export async function fetchOnce(
   path: string,
   { signal, onProgress }: { signal: AbortSignal; onProgress?: (progress: FetchProgress) => void },
 ): Promise<FetchAnswer> {
-  const { tree, reader, store, cacheDir } = options
+  const { tree, reader, store, cacheDir, disk } = options
   const found = await survey(tree, path, signal)
   const missing: FoundDocument[] = []
   let [bytes, bytesHere, cacheBytes, missingBytes] = [0, 0, 0, 0]
@@ -42,7 +44,7 @@ export async function fetchOnce(
       ? { documents: found.documents.length, needBytes: cacheBytes, freeBytes: cacheSizeBytes, sizeBytes: cacheSizeBytes, bound: 'cache-size' as const } // prettier-ignore
       : await noRoomFor(
           { documents: missing.length, needBytes: missingBytes },
-          { bound: 'cache-size', sizeBytes: cacheSizeBytes, freeBytes: Infinity, dir: cacheDir },
+          { bound: 'cache-size', sizeBytes: cacheSizeBytes, freeBytes: Infinity, dir: cacheDir, disk },
         )
   if (noRoom !== undefined) return { kind: 'no-room', ...noRoom }
   const problems = [...found.problems]

@@ -3,7 +3,8 @@
 
 import { isBackupName, isHiddenName, isLocalName } from '../tree/scratch.ts'
 import { pathIn } from '../tree/node.ts'
-import type { Superblock } from '../superblock.ts'
+import type { Tree } from '../tree/tree.ts'
+import type { Pins } from './pins.ts'
 
 interface Renaming {
   readonly parent: number
@@ -14,7 +15,7 @@ interface Renaming {
 
 /** Renames, and then the pins. */
 export async function withPins(
-  { tree, pins }: Superblock,
+  { tree, pins }: { readonly tree: Tree; readonly pins: Pins },
   { parent, name, newParent, newName }: Renaming,
   rename: () => Promise<void>,
 ): Promise<void> {

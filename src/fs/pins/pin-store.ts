@@ -3,23 +3,26 @@
 //
 //   { "id": "8f0c…", "pins": ["/reports", "/letters/a.pdf"] }
 
-import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import type { Disk } from '../../world/disk.ts'
+import type { Chance } from '../../world/chance.ts'
+import type { World } from '../../world/world.ts'
 import { dirname, join } from 'node:path'
 import type { Log } from '../../log.ts'
 import { folderOf } from '../../path.ts'
 
-export const pinFile = 'pins.json'
+const pinFile = 'pins.json'
 
 export class PinStore {
   /** Names the folder of the cache where this state folder's pins are kept, also when the state folder is moved. */
   readonly id: string
   readonly #file: string
+  readonly #disk: Disk
   #paths: ReadonlySet<string>
 
-  constructor(stateDir: string, log: Log) {
+  constructor(stateDir: string, log: Log, world: World) {
     this.#file = join(stateDir, pinFile)
-    const { id, pins } = this.#read(log)
+    this.#disk = world.disk
+    const { id, pins } = this.#read(log, world)
     this.id = id
     this.#paths = new Set(pins)
   }
@@ -63,22 +66,26 @@ export class PinStore {
   }
 
   #change(paths: ReadonlySet<string>): void {
-    writeDurably(this.#file, `${JSON.stringify({ id: this.id, pins: [...paths] }, undefined, 2)}\n`)
+    writeDurably(
+      this.#disk,
+      this.#file,
+      `${JSON.stringify({ id: this.id, pins: [...paths] }, undefined, 2)}\n`,
+    )
     this.#paths = paths
   }
 
-  #read(log: Log): Written {
+  #read(log: Log, { clock, chance }: World): Written {
     try {
-      return written(readFileSync(this.#file, 'utf8'))
+      return written(this.#disk.readFileSync(this.#file, 'utf8'))
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return nothingYet()
-      const file = `${this.#file}.damaged-${new Date().toISOString().replaceAll(':', '.')}`
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return nothingYet(chance)
+      const file = `${this.#file}.damaged-${new Date(clock.wall()).toISOString().replaceAll(':', '.')}`
       log.error(
         { file, error: String(error) },
         'what was pinned cannot be read: set aside, nothing is pinned',
       )
-      renameSync(this.#file, file)
-      return nothingYet()
+      this.#disk.renameSync(this.#file, file)
+      return nothingYet(chance)
     }
   }
 }
@@ -88,8 +95,8 @@ interface Written {
   readonly pins: readonly string[]
 }
 
-function nothingYet(): Written {
-  return { id: randomBytes(8).toString('hex'), pins: [] }
+function nothingYet(chance: Chance): Written {
+  return { id: chance.hex(8), pins: [] }
 }
 
 /** Throws where it is not what `PinStore` writes. */
@@ -101,20 +108,21 @@ function written(text: string): Written {
 }
 
 /** Written beside and renamed: after a power cut it is the old file or the new one. */
-function writeDurably(file: string, text: string): void {
+function writeDurably(disk: Disk, file: string, text: string): void {
   const beside = `${file}.new`
-  const fd = openSync(beside, 'w', 0o600)
+  const fd = disk.openSync(beside, 'w', 0o600)
   try {
-    writeSync(fd, text)
-    fsyncSync(fd)
+    const bytes = Buffer.from(text)
+    disk.writeSync(fd, bytes, 0, bytes.length, 0)
+    disk.fsyncSync(fd)
   } finally {
-    closeSync(fd)
+    disk.closeSync(fd)
   }
-  renameSync(beside, file)
-  const folder = openSync(dirname(file), 'r')
+  disk.renameSync(beside, file)
+  const folder = disk.openSync(dirname(file), 'r')
   try {
-    fsyncSync(folder)
+    disk.fsyncSync(folder)
   } finally {
-    closeSync(folder)
+    disk.closeSync(folder)
   }
 }

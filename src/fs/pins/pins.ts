@@ -1,6 +1,8 @@
 // What is pinned stays here: looked at again and again while the service is there, and left alone while it is not. One
 // round at a time; a wish, or the service coming back, begins one at once.
 
+import type { Disk } from '../../world/disk.ts'
+import type { Clock, Timer } from '../../world/clock.ts'
 import type { Reach } from '../../content/reach/reach.ts'
 import type { SavedListings } from '../../content/spool/saved-listings.ts'
 import { diskBytesOf } from '../../content/disk/disk-bytes.ts'
@@ -20,6 +22,8 @@ export interface PinsOptions extends FetchSources {
   readonly saved: SavedListings
   readonly reach: Reach
   readonly log: Log
+  readonly clock: Clock
+  readonly disk: Disk
   readonly cacheDir: string
   /** What is shown is at most this old: pins are not looked at more often. */
   readonly ttlMs: number
@@ -37,7 +41,7 @@ const firstBackoffMs = 2_000
 export class Pins {
   readonly #options: PinsOptions
   readonly #figures = new Map<string, PinFigures>()
-  readonly #setbacks = new Setbacks(() => performance.now())
+  readonly #setbacks: Setbacks
   readonly #closing = new AbortController()
   #keeping: Promise<void> | undefined
   #isAsked = false
@@ -45,6 +49,7 @@ export class Pins {
 
   constructor(options: PinsOptions) {
     this.#options = options
+    this.#setbacks = new Setbacks(options.clock.monotonic)
     options.reach.onChange((state, before) => {
       if (state === 'reachable' && before === 'away') this.look()
     })
@@ -138,13 +143,13 @@ export class Pins {
   /** Undefined when the drive ends. */
   async #round(): Promise<RoundOutcome | undefined> {
     const { signal } = this.#closing
-    const until = performance.now() + longestRoundMs
+    const until = this.#options.clock.monotonic() + longestRoundMs
     try {
       const outcome = await pinRound(this.#pins(), {
         ...this.#options,
         setbacks: this.#setbacks,
         signal,
-        isOver: () => this.#isAsked || performance.now() > until,
+        isOver: () => this.#isAsked || this.#options.clock.monotonic() > until,
       })
       this.#options.saved.flush()
       return outcome
@@ -164,12 +169,13 @@ export class Pins {
 
   async #pause(ms: number): Promise<void> {
     if (this.#isAsked || this.#closing.signal.aborted) return
-    let timer: NodeJS.Timeout | undefined
+    const { clock } = this.#options
+    let timer: Timer | undefined
     await new Promise<void>((resolve) => {
       this.#wake = resolve
-      if (ms !== Infinity) timer = setTimeout(resolve, ms).unref()
+      if (ms !== Infinity) timer = clock.setTimeout(resolve, ms).unref()
     })
-    clearTimeout(timer)
+    clock.clear(timer)
     this.#wake = () => {}
   }
 
@@ -187,7 +193,7 @@ export class Pins {
   }
 
   async #noRoomFor({ documents }: Survey) {
-    const { store, reader, cacheDir } = this.#options
+    const { store, reader, cacheDir, disk } = this.#options
     const added = documents.filter(({ path }) => store.pinOf(path) === undefined)
     const { pinSizeBytes } = await reader.disk.amount()
     const taken = this.#pins().reduce((sum, { needBytes }) => sum + needBytes, 0)
@@ -198,6 +204,7 @@ export class Pins {
         sizeBytes: pinSizeBytes,
         freeBytes: Math.max(0, pinSizeBytes - taken),
         dir: cacheDir,
+        disk,
       },
     )
   }

@@ -1,23 +1,23 @@
 // Whether something fits: within its bound, and on the disk.
 
-import { statfs } from 'node:fs/promises'
+import type { Disk } from '../../world/disk.ts'
 import type { NoRoom } from './pin-status.ts'
 
 /** Undefined where it fits. */
 export async function noRoomFor(
   { documents, needBytes }: { documents: number; needBytes: number },
-  room: { bound: 'pin-size' | 'cache-size'; sizeBytes: number; freeBytes: number; dir: string },
+  room: { bound: 'pin-size' | 'cache-size'; sizeBytes: number; freeBytes: number; dir: string; disk: Disk },
 ): Promise<NoRoom | undefined> {
   const { bound, sizeBytes, freeBytes } = room
   if (needBytes > freeBytes) return { documents, needBytes, freeBytes, sizeBytes, bound }
-  const disk = await statfs(room.dir)
-  const diskFreeBytes = disk.bavail * disk.bsize
+  const { bavail, bsize, blocks } = await room.disk.statfs(room.dir)
+  const diskFreeBytes = bavail * bsize
   if (needBytes <= diskFreeBytes) return undefined
   return {
     documents,
     needBytes,
     freeBytes: diskFreeBytes,
-    sizeBytes: disk.blocks * disk.bsize,
+    sizeBytes: blocks * bsize,
     bound: 'disk',
   }
 }

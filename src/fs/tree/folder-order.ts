@@ -1,6 +1,9 @@
 // The order a folder's names are told in. A place in it, once told, stays that name's: a program goes back to it (seekdir),
 // and the kernel goes on from it with another handle. So names that go leave a gap, and those that come stand behind.
 
+/** What a name takes here, where no node has it too. */
+export const orderedBytes = 48
+
 export class FolderOrder {
   readonly #names: string[] = []
 
@@ -15,10 +18,6 @@ export class FolderOrder {
 
   /** These are the names now. */
   take(names: readonly string[]): void {
-    if (this.#names.length === 0) {
-      for (const name of names) this.#names.push(name)
-      return
-    }
     const known = new Set(this.#names)
     for (const name of names) if (!known.has(name)) this.#names.push(name)
   }

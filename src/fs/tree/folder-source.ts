@@ -1,7 +1,7 @@
 // Where a folder's names come from: the service, or, while it is away, what it last said.
 
 import { NetworkError } from '../../api/errors.ts'
-import type { Files, FolderListing, OddEntries, RemoteFile, RemoteFolder } from '../../api/types.ts'
+import type { Files, FolderListing, OddEntries, RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import type { Log } from '../../log.ts'
 import { mayMeanMissing } from '../../content/remote-lookup.ts'
@@ -10,6 +10,7 @@ import type { SavedListings } from '../../content/spool/saved-listings.ts'
 import type { Listing } from './listings.ts'
 import { nameMaxBytes } from './names.ts'
 import type { Node } from './node.ts'
+import { ListedNames } from './listed-names.ts'
 
 /** No operation but a waiting close may block longer than 15 s. */
 const deadlineMs = 14_000
@@ -67,8 +68,8 @@ export class FolderSource {
   /** What an earlier listing said, also of an earlier run. */
   #remembered(folder: Node): Listing | undefined {
     const names = this.#options.saved.load(folder.path)
-    if (names !== undefined) return { names, requestedAt: longAgo }
-    return folder.folder?.isMadeHere === true ? { names: new Map(), requestedAt: longAgo } : undefined
+    if (names !== undefined) return { names: new ListedNames(names), requestedAt: longAgo }
+    return folder.folder?.isMadeHere === true ? { names: new ListedNames(), requestedAt: longAgo } : undefined
   }
 
   async #ask(folder: Node): Promise<Listing['names']> {
@@ -79,23 +80,21 @@ export class FolderSource {
     } catch (error) {
       if (!mayMeanMissing(error) || folder.parent === undefined) throw error
       // Made here, or holding something unsent: it is a folder although the service has none.
-      if (isHere(folder)) return new Map()
+      if (isHere(folder)) return new ListedNames()
       const above = await this.#options.loadFresh(folder.parent)
       if (above.names.get(folder.name)?.kind === 'folder') throw error
       throw new ErrnoError('ENOENT', `${path} is gone from the service`, { cause: error })
     }
     if (answer.kind === 'file') {
       // What stood here before our mkdir has not been deleted yet.
-      if (isHere(folder)) return new Map()
+      if (isHere(folder)) return new ListedNames()
       throw new ErrnoError('ENOTDIR', `${path} is a document now`)
     }
     return this.#namesOf(path, answer)
   }
 
   #namesOf(path: string, { entries, odd }: FolderListing): Listing['names'] {
-    const names = new Map<string, RemoteFile | RemoteFolder>()
-    for (const entry of entries)
-      if (Buffer.byteLength(entry.name) <= nameMaxBytes) names.set(entry.name, entry)
+    const names = new ListedNames(entries.filter(({ name }) => Buffer.byteLength(name) <= nameMaxBytes))
     this.#count(path, { ...odd, leftOut: odd.leftOut + entries.length - names.size })
     return names
   }

@@ -22,7 +22,9 @@ export class FolderTimes {
 
   constructor(limit: number = mostFolders) {
     this.#gone = new LRUCache({
-      max: limit,
+      // Not `max`: lru-cache makes room for that many at once.
+      maxSize: limit,
+      sizeCalculation: () => 1,
       dispose: ({ ctime }, _path, reason) => {
         if (reason === 'evict') this.#floor = later(this.#floor, ctime)
       },

@@ -13,7 +13,9 @@ export class FormerNodes {
 
   constructor(limit: number = mostNodes) {
     this.#paths = new LRUCache({
-      max: limit,
+      // Not `max`: lru-cache makes room for that many at once.
+      maxSize: limit,
+      sizeCalculation: () => 1,
       dispose: (path, ino) => {
         if (this.#inos.get(path) === ino) this.#inos.delete(path)
       },

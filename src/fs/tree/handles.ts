@@ -40,8 +40,8 @@ export class FolderHandle {
   readonly node: Node
   /** How far the folder's order went when reading began: what comes later is not told. */
   end: number | undefined
-  /** Nodes made for this reading only, looked at again when it ends. */
-  readonly touched: Node[] = []
+  /** Numbers of what was told of, looked at again when the reading goes on or ends. */
+  touched: number[] = []
 
   constructor(node: Node) {
     this.node = node

@@ -1,18 +1,26 @@
 // What the service last said about each folder, for at most the cache TTL counted from the moment it was asked. Concurrent
-// readers share one request; a folder in use is asked again before its time is up.
+// readers share one request; a folder in use is asked again before its time is up. Bounded in bytes, and given up when nobody
+// looked for a cache TTL: then, away from the service, the saved listing stands in. One too large to be saved stays, and one
+// of a folder in which something is here only.
 
 import { LRUCache } from 'lru-cache'
-import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
+import type { Timer, Timers } from '../../world/clock.ts'
+import { orderedBytes } from './folder-order.ts'
+import { JustListed } from './just-listed.ts'
+import type { ListedNames } from './listed-names.ts'
 import type { Node } from './node.ts'
+import { mostSavedNames } from '../../content/spool/saved-listings.ts'
 import type { MaybePromise } from '../operations.ts'
 
 /** The interface promises presigned URLs for 15 minutes: a listing older than that is of no use. */
 export const longestTtlMs: number = 15 * 60_000
-/** Names over all cached listings: about 300 bytes each, with their URLs. */
-const mostNames = 1_000_000
+/** What nobody looked at for its time to live is looked for this often at most (ms). */
+const shortestSweepMs = 1_000
+/** Dropped listings of this many bytes are worth some work to give their memory back. */
+const worthGivingBack = 8 * 1024 ** 2
 
 export interface Listing {
-  readonly names: Map<string, RemoteFile | RemoteFolder>
+  readonly names: ListedNames
   /** When it was asked for (ms): local changes settled later are not in it. */
   readonly requestedAt: number
   /** It says otherwise of something that was changed here lately: not believed beyond this time (ms), when it may be asked again. */
@@ -22,12 +30,19 @@ export interface Listing {
 export interface ListingsOptions {
   readonly ttlMs: number
   readonly now: () => number
+  readonly timers: Timers
+  /** Bytes of all listings together; one that is larger alone is kept alone. */
+  readonly mostBytes: number
   /** True while the service cannot be asked: what is known is served, of any age. */
   isAway(): boolean
+  /** True where something in the folder is here only: what stands beside it decides what becomes of it. */
+  isWanted(ino: number): boolean
   /** Asks the service and puts the answer into the tree. `previous` is what was known before. */
   load(folder: Node, previous: Listing | undefined): Promise<Listing>
-  /** A listing made room for others. */
-  evicted(ino: number): void
+  /** A listing is kept no longer: it made room for others, or nobody looked at it for its time to live. */
+  dropped(ino: number, listing: Listing): void
+  /** Many listings were dropped, and no more are to be. */
+  quiet(): void
 }
 
 export class Listings {
@@ -35,18 +50,30 @@ export class Listings {
   readonly #cache: LRUCache<number, Listing, Node>
   /** Folders that were asked for while the service was away. */
   readonly #servedStale = new Set<Node>()
+  /** Folders that are being asked for. */
+  readonly #asked = new Set<number>()
+  readonly #justListed: JustListed
+  #sweep: Timer | undefined
+  #isClosed = false
+  /** Since it was last quiet. */
+  #droppedBytes = 0
 
   constructor(options: ListingsOptions) {
     this.#options = options
     this.#cache = new LRUCache({
-      maxSize: mostNames,
-      sizeCalculation: (listing) => listing.names.size + 1,
-      fetchMethod: (_ino, previous, { context }) => options.load(context, previous),
-      disposeAfter: (_listing, ino, reason) => {
-        if (reason === 'evict') options.evicted(ino)
+      maxSize: options.mostBytes,
+      sizeCalculation: ({ names }) => Math.min(names.bytes + names.size * orderedBytes, options.mostBytes),
+      fetchMethod: (ino, previous, { context }) => this.#ask(ino, context, previous),
+      disposeAfter: (listing, ino, reason) => {
+        if (reason === 'evict') options.dropped(ino, listing)
       },
       noDeleteOnFetchRejection: true,
       ignoreFetchAbort: true,
+    })
+    this.#justListed = new JustListed({
+      timers: options.timers,
+      mostBytes: options.mostBytes / 8,
+      packed: (ino, names) => this.#weighAgain(ino, names),
     })
   }
 
@@ -82,11 +109,29 @@ export class Listings {
   }
 
   set(folder: Node, listing: Listing): void {
+    this.#justListed.add(folder.ino, listing.names)
     this.#cache.set(folder.ino, listing)
+    this.#dropLater()
+  }
+
+  /** Names in all listings, and the bytes they take. */
+  get kept(): { names: number; bytes: number } {
+    let names = 0
+    for (const listing of this.#cache.values()) names += listing.names.size
+    return { names, bytes: this.#cache.calculatedSize }
+  }
+
+  /** No timer is left. */
+  close(): void {
+    this.#isClosed = true
+    this.#justListed.close()
+    this.#options.timers.clear(this.#sweep)
+    this.#sweep = undefined
   }
 
   forget(folder: Node): void {
     this.#servedStale.delete(folder)
+    this.#justListed.forget(folder.ino)
     this.#cache.delete(folder.ino)
   }
 
@@ -99,6 +144,61 @@ export class Listings {
   /** How long a door may keep what comes from this listing: it asks again in time for a refresh that nobody waits for. */
   doorTtlMs(listing: Listing): number {
     return Math.max(0, this.remainingMs(listing) - this.#options.ttlMs / 3)
+  }
+
+  async #ask(ino: number, folder: Node, previous: Listing | undefined): Promise<Listing> {
+    this.#asked.add(ino)
+    try {
+      const listing = await this.#options.load(folder, previous)
+      if (listing !== previous) this.#justListed.add(ino, listing.names)
+      return listing
+    } finally {
+      this.#asked.delete(ino)
+      this.#dropLater()
+    }
+  }
+
+  /** What takes less now leaves room for others. */
+  #weighAgain(ino: number, names: ListedNames): void {
+    // Who waits for the next one would be told that there is none.
+    if (this.#asked.has(ino)) return
+    const listing = this.#cache.peek(ino)
+    if (listing?.names !== names) return
+    this.#cache.delete(ino)
+    this.#cache.set(ino, listing)
+  }
+
+  #dropLater(): void {
+    if (this.#sweep !== undefined || this.#isClosed) return
+    const { timers, ttlMs } = this.#options
+    this.#sweep = timers.setTimeout(() => this.#dropUnused(), Math.max(shortestSweepMs, ttlMs / 4)).unref()
+  }
+
+  /** What is in use was asked for again before its time was up. While the service is away any age is of use. */
+  #dropUnused(): void {
+    this.#sweep = undefined
+    const options = this.#options
+    const before = this.#droppedBytes
+    if (!options.isAway()) {
+      const old = [...this.#cache.entries()].filter((entry) => this.#isUnused(...entry))
+      for (const [ino, listing] of old) {
+        this.#cache.delete(ino)
+        options.dropped(ino, listing)
+        this.#droppedBytes += listing.names.bytes
+      }
+    }
+    if (this.#cache.size > 0) this.#dropLater()
+    // When no more goes, or nothing is left.
+    const isOver = this.#droppedBytes === before || this.#cache.size === 0
+    if (!isOver || this.#droppedBytes < worthGivingBack) return
+    this.#droppedBytes = 0
+    options.quiet()
+  }
+
+  #isUnused(ino: number, listing: Listing): boolean {
+    const isOld = listing.requestedAt + this.#options.ttlMs <= this.#options.now()
+    if (!isOld || this.#asked.has(ino) || listing.names.size > mostSavedNames) return false
+    return !this.#options.isWanted(ino)
   }
 
   async #load(folder: Node): Promise<Listing> {

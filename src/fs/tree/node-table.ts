@@ -9,6 +9,8 @@ export class NodeTable extends Nodes<Node> {
   readonly root: Node = new Node(rootIno, 'folder', undefined, '')
   /** Never another node's within a mount: the kernel may still hold an old one. */
   #lastIno = rootIno
+  /** Told when there is one more. */
+  onAdded: () => void = () => {}
   /** Told when a node is dropped. */
   onDropped: (node: Node) => void = () => {}
   /** True for a folder whose listing is still of use. */
@@ -24,7 +26,21 @@ export class NodeTable extends Nodes<Node> {
     const node = new Node(ino, kind, parent, name)
     this.nodes.set(node.ino, node)
     parent.folder?.children.set(name, node)
+    this.onAdded()
     return node
+  }
+
+  /** Each node that is there now once, those first that were added, or put last, longest ago. */
+  *oldestFirst(): Iterable<Node> {
+    let left = this.nodes.size
+    for (const node of this.nodes.values()) {
+      if (left-- === 0) return
+      yield node
+    }
+  }
+
+  putLast(node: Node): void {
+    if (this.nodes.delete(node.ino)) this.nodes.set(node.ino, node)
   }
 
   /** Drops the node when nothing holds it any more, and then its parent likewise. */

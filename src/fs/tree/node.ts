@@ -4,7 +4,7 @@
 import type { RemoteFile } from '../../api/types.ts'
 import type { Version } from '../../content/fingerprint.ts'
 import type { Job } from '../../content/commit/job.ts'
-import type { SpoolFile } from '../../content/spool/spool.ts'
+import type { SpoolFile } from '../../content/spool/spool-file.ts'
 import type { NodeKind } from '../operations.ts'
 import type { FolderOrder } from './folder-order.ts'
 import { DoorPart } from './parts/door.ts'
@@ -34,6 +34,8 @@ export class FolderState {
   isOnlyHere = false
   /** Undefined while nobody has listed it. */
   order: FolderOrder | undefined
+  /** What the listing that was dropped last said, as its digest. */
+  droppedNames: string | undefined
   /** Grows with every change of the visible names. */
   generation = 0
   /** The generation the door was last given a listing of. */

@@ -30,7 +30,7 @@ export const documentStates: readonly DocumentState[] = [
 
 /** The state of a document that has a name; undefined where that is none of the table. */
 export function stateOf(node: Node): DocumentState | undefined {
-  const [stored, content, unsent] = [storedOf(node), contentOf(node), unsentOf(node)]
+  const [stored, content, unsent] = [storedOf(node), contentOf(node), changeOf(node)]
   return documentStates.find(
     (state) =>
       state.stored.includes(stored) && state.content.includes(content) && state.unsent.includes(unsent),
@@ -55,7 +55,7 @@ export function contradictions(node: Node): string[] {
 
 /** How a node is described where it is in no state, or contradicts itself. */
 export function described(node: Node): string {
-  return `${node.path}: ${storedOf(node)} | ${contentOf(node)} | ${unsentOf(node)}`
+  return `${node.path}: ${storedOf(node)} | ${contentOf(node)} | ${changeOf(node)}`
 }
 
 function storedOf({ stored }: Node): Stored {
@@ -68,7 +68,7 @@ function contentOf({ local }: Node): Content {
   return local.isDirty ? 'dirty' : 'clean'
 }
 
-function unsentOf({ local, unsent }: Node): Unsent {
+function changeOf({ local, unsent }: Node): Unsent {
   if (local.isScratch) return 'only here'
   if (unsent.job !== undefined) return 'job'
   return unsent.isCopy ? 'copy' : 'nothing'

@@ -6,26 +6,38 @@
 // has passed since the service agreed to it: listings may lag behind (the interface promises no consistency), also behind an
 // earlier one. What somebody stored after us is no lag, and shows at once.
 
-import type { Files, RemoteFile, RemoteFolder } from '../../api/types.ts'
+import type { Files, RemoteFile } from '../../api/types.ts'
 import { agrees, fingerprintOf, isNewer } from '../../content/fingerprint.ts'
 import type { SavedListings } from '../../content/spool/saved-listings.ts'
+import type { Timers } from '../../world/clock.ts'
 import type { Log } from '../../log.ts'
 import type { Reach } from '../../content/reach/reach.ts'
 import { FolderSource } from './folder-source.ts'
 import { FolderTimes } from './folder-times.ts'
 import { FormerNodes } from './former-nodes.ts'
+import { giveBack } from './give-back.ts'
+import { HeldNodes } from './held-nodes.ts'
+import { ListingMerge } from './listing-merge.ts'
 import { Listings, type Listing } from './listings.ts'
-import { pathIn, type FolderState, type Node, type Tombstone } from './node.ts'
+import type { MemoryShares } from './memory-shares.ts'
+import { pathIn, type Node } from './node.ts'
 import { isKept, NodeTable } from './node-table.ts'
+import { Places } from './places.ts'
+import { Tombstones } from './tombstones.ts'
 import { Versions } from './versions.ts'
 import { silentNotifier, type MaybePromise, type Notifier } from '../operations.ts'
 import { folderOf } from '../../path.ts'
+
+/** In this time the kernel has forgotten what it was asked to. */
+const forgetMs = 2_000
 
 export interface TreeOptions {
   readonly files: Files
   readonly reach: Reach
   readonly ttlMs: number
   readonly now: () => number
+  readonly timers: Timers
+  readonly memory: MemoryShares
   /** As people read it (ms): for the times of folders. */
   readonly wall: () => number
   readonly log: Log
@@ -43,6 +55,10 @@ export class Tree {
   readonly nodes: NodeTable = new NodeTable()
   readonly listings: Listings
   readonly versions: Versions
+  readonly places: Places
+  readonly tombstones: Tombstones
+  readonly #merge: ListingMerge
+  readonly #held: HeldNodes
   notifier: Notifier = silentNotifier
   readonly source: FolderSource
   readonly #options: TreeOptions
@@ -59,10 +75,27 @@ export class Tree {
       ttlMs: options.ttlMs,
       now: options.now,
       isAway: () => options.reach.isAway,
+      isWanted: (ino) => (this.nodes.find(ino)?.folder?.kept.size ?? 0) > 0,
       load: (folder, previous) => this.#load(folder, previous),
-      evicted: (ino) => this.nodes.forget(ino, 0),
+      timers: options.timers,
+      mostBytes: options.memory.listingBytes,
+      dropped: (ino, listing) => this.#listingDropped(ino, listing),
+      quiet: () => void this.#giveBack(),
     })
     this.source = new FolderSource({ ...options, loadFresh: (folder) => this.loadFresh(folder) })
+    const { nodes, listings, versions } = this
+    const shared = {
+      now: options.now,
+      ttlMs: options.ttlMs,
+      notifier: () => this.notifier,
+      follow: (undo: () => void) => options.follow(undo),
+      namesChanged: (folder: Node | undefined) => this.#namesChanged(folder),
+      folderLanded: (folder: Node) => options.folderLanded(folder),
+    }
+    this.tombstones = new Tombstones({ ...shared, listings })
+    this.places = new Places({ ...shared, listings, tombstones: this.tombstones })
+    this.#merge = new ListingMerge({ ...shared, nodes, versions, places: this.places })
+    this.#held = new HeldNodes({ ...shared, nodes, most: options.memory.nodes, timers: options.timers })
     this.nodes.isListed = (folder) => this.listings.known(folder) !== undefined
     this.nodes.onDropped = (node) => {
       this.former.left(node)
@@ -82,14 +115,12 @@ export class Tree {
 
   async #load(folder: Node, previous: Listing | undefined): Promise<Listing> {
     const listing = await this.source.listing(folder, previous)
+    const known = this.listings.known(folder)
+    // An answer that took its time: what was asked for after it is here already.
+    if (known !== undefined && known.requestedAt > listing.requestedAt) return known
     if (listing === previous) return listing
-    this.#install(folder, listing, previous)
+    this.#merge.merge(folder, listing, previous)
     return listing
-  }
-
-  /** Until when a listing cannot speak of something changed here: lagging behind, it has one cache lifetime to catch up. */
-  #protectedUntil(settledAt: number): number {
-    return settledAt + this.#options.ttlMs
   }
 
   /** The service answers again: the folders that were looked at meanwhile are listed anew, and the door is told what changed. */
@@ -108,6 +139,27 @@ export class Tree {
     if (folder?.folder === undefined || this.listings.known(folder) === undefined) return
     // What cannot be asked now shows when the listing is old.
     await this.loadFresh(folder).catch(() => {})
+  }
+
+  /** A large tree was walked, and nobody looks any more. */
+  async #giveBack(): Promise<void> {
+    await this.#held.rest()
+    // What the door lets go of comes back one after another.
+    this.#options.timers.setTimeout(giveBack, forgetMs).unref()
+  }
+
+  /** The listing is asked for again when somebody looks. */
+  #listingDropped(ino: number, { names }: Listing): void {
+    const folder = this.nodes.find(ino)
+    if (folder?.folder === undefined) return
+    const state = folder.folder
+    state.droppedNames = names.digest
+    if (folder.door.openHandles === 0 && state.order !== undefined) {
+      // The places told are not known any more: nobody goes on from them.
+      state.order = undefined
+      state.generation++
+    }
+    this.nodes.dropIfUnused(folder)
   }
 
   /** The child of this name, if there is one. */
@@ -159,139 +211,12 @@ export class Tree {
     this.notifier.contentChanged(node.ino)
   }
 
-  /** The node exists whatever a listing says, and so do the folders above it. */
-  keep(node: Node): void {
-    for (let current = node; current.parent !== undefined; current = current.parent) {
-      const state = current.parent.folder
-      if (state === undefined || state.kept.has(current.name)) return
-      const { name } = current
-      state.kept.add(name)
-      state.generation++
-      this.#options.follow(() => state.kept.delete(name))
-    }
-  }
-
-  /** Listings decide again. A folder above that was kept only for this node waits for its own parent's next listing. */
-  unkeep(node: Node): void {
-    const { parent, name } = node
-    const state = parent?.folder
-    if (state?.kept.delete(name) === true) this.#options.follow(() => state.kept.add(name))
-  }
-
-  /** Takes the node's name away. */
-  detach(node: Node): void {
-    const state = node.parent?.folder
-    if (state === undefined) return
-    if (isKept(node)) this.unkeep(node)
-    this.#options.follow(node.remembered())
-    if (state.children.get(node.name) === node) this.#setChild(state, node.name, undefined)
-    this.#namesChanged(node.parent)
-  }
-
-  /** Gives the node a place; it is kept there. */
-  attach(node: Node, parent: Node, name: string): void {
-    this.#options.follow(node.remembered())
-    node.parent = parent
-    node.name = name
-    // What the service agreed to was the old place.
-    node.settledAt = undefined
-    if (parent.folder !== undefined) this.#setChild(parent.folder, name, node)
-    this.unhide(parent, name)
-    this.keep(node)
-    this.#namesChanged(parent)
-  }
-
-  /** The node has no name any more; its handles keep their content. */
-  displace(node: Node): void {
-    this.detach(node)
-    node.isUnlinked = true
-  }
-
-  /** Nothing hides the name any more: it was never sent, or stands for something else. */
-  unhide({ folder }: Node, name: string): void {
-    if (folder !== undefined) this.#setTombstone(folder, name, undefined)
-  }
-
-  #setChild({ children }: FolderState, name: string, node: Node | undefined): void {
-    put(children, name, node, (undo) => this.#options.follow(undo))
-  }
-
-  #setTombstone({ tombstones }: FolderState, name: string, tombstone: Tombstone | undefined): void {
-    put(tombstones, name, tombstone, (undo) => this.#options.follow(undo))
-  }
-
   /** What the folder shows is another list now, and its times say so. */
   #namesChanged(folder: Node | undefined): void {
     if (folder?.folder === undefined) return
     folder.folder.generation++
     this.#options.follow(folder.times.remembered())
     this.#times.changed(folder, this.#options.wall())
-  }
-
-  /** Hides a name until the service agrees. */
-  bury(folder: Node, name: string, fingerprint: string | undefined): void {
-    if (folder.folder !== undefined)
-      this.#setTombstone(folder.folder, name, { fingerprint, settledAt: undefined })
-    const names = this.listings.known(folder)?.names
-    if (names !== undefined) put(names, name, undefined, (undo) => this.#options.follow(undo))
-  }
-
-  /** A version arrived after its name was taken away: it is the one that goes. */
-  arrivedHidden(folder: Node, name: string, fingerprint: string): void {
-    const tombstone = folder.folder?.tombstones.get(name)
-    if (tombstone === undefined || tombstone.settledAt !== undefined) return
-    const before = tombstone.fingerprint
-    this.#options.follow(() => (tombstone.fingerprint = before))
-    tombstone.fingerprint = fingerprint
-  }
-
-  /** What was shown is gone: hides the name, and tells the door. */
-  vanish(folder: Node, name: string, fingerprint: string | undefined): void {
-    this.bury(folder, name, fingerprint)
-    if (folder.folder !== undefined) folder.folder.generation++
-    this.notifier.entryChanged(folder.ino, name)
-    this.notifier.contentChanged(folder.ino)
-  }
-
-  /** The name may show again, as the service has it. */
-  unbury(folder: Node, name: string): void {
-    if (folder.folder?.tombstones.has(name) !== true) return
-    this.unhide(folder, name)
-    this.listings.forget(folder)
-    this.#namesChanged(folder)
-    this.notifier.entryChanged(folder.ino, name)
-    this.notifier.contentChanged(folder.ino)
-  }
-
-  /** The service agreed that the name is gone: this version of it, where that is known. */
-  settleTombstone(folder: Node, name: string, fingerprint: string | undefined): void {
-    const tombstone = folder.folder?.tombstones.get(name)
-    if (tombstone === undefined) return
-    const before = { ...tombstone }
-    this.#options.follow(() => Object.assign(tombstone, before))
-    tombstone.fingerprint = fingerprint ?? tombstone.fingerprint
-    tombstone.settledAt = this.#options.now()
-  }
-
-  /** The service has what the node shows; it stays kept for one more cache lifetime. */
-  settle(node: Node): void {
-    const listed = node.parent === undefined ? undefined : this.listings.known(node.parent)?.names
-    if (listed !== undefined && node.remote !== undefined)
-      put(listed, node.name, node.remote, (undo) => this.#options.follow(undo))
-    this.#options.follow(node.remembered())
-    node.settledAt = this.#options.now()
-    this.settleFolders(node)
-  }
-
-  /** The service has the folders above the node. */
-  settleFolders(node: Node): void {
-    for (let folder = node.parent; folder !== undefined; folder = folder.parent) this.#settled(folder)
-  }
-
-  #settled(folder: Node): void {
-    const { settledAt } = folder
-    this.#options.follow(() => (folder.settledAt = settledAt))
-    folder.settledAt = this.#options.now()
   }
 
   /** True when nothing is visible in a folder whose listing is known. */
@@ -325,139 +250,4 @@ export class Tree {
     if (node.parent !== undefined) this.listings.forget(node.parent)
     this.notifier.contentChanged(node.ino)
   }
-
-  /** Puts an answer of the service into the tree and tells the door what changed. */
-  #install(folder: Node, listing: Listing, previous: Listing | undefined): void {
-    const state = folder.folder
-    if (state === undefined) return
-    // With nothing to compare with, what the door was shown before may be anything.
-    let haveNamesChanged = previous === undefined && state.listedGeneration !== -1
-    let hasChanged = false
-    const isOurs = (name: string): boolean => state.kept.has(name) || state.tombstones.has(name)
-    for (const [name, tombstone] of state.tombstones) {
-      if (!this.#isOver(tombstone, listing.names.get(name), listing)) continue
-      state.tombstones.delete(name)
-      if (!listing.names.has(name)) continue
-      hasChanged = true
-      this.notifier.entryChanged(folder.ino, name)
-    }
-    for (const child of state.children.values()) {
-      if (state.kept.has(child.name) && !this.#isReleased(child, listing)) continue
-      if (this.#update(child, listing)) hasChanged = true
-    }
-    if (previous !== undefined) {
-      for (const name of listing.names.keys()) {
-        if (previous.names.has(name) || isOurs(name)) continue
-        haveNamesChanged = true
-        this.notifier.entryChanged(folder.ino, name)
-      }
-      for (const name of previous.names.keys())
-        if (!listing.names.has(name) && !isOurs(name)) haveNamesChanged = true
-    }
-    if (haveNamesChanged) this.#namesChanged(folder)
-    else if (hasChanged) state.generation++
-    else return
-    this.notifier.contentChanged(folder.ino)
-  }
-
-  /** True when the listing may speak of a deleted name again. */
-  #isOver(tombstone: Tombstone, record: RemoteFile | RemoteFolder | undefined, listing: Listing): boolean {
-    const { fingerprint, settledAt } = tombstone
-    if (settledAt === undefined || listing.requestedAt <= settledAt) return false
-    if (record?.kind === 'file' && fingerprint !== undefined && isNewer(record, fingerprint)) return true
-    return this.#hasTheLastWord(listing, settledAt, record === undefined)
-  }
-
-  /** True when the listing may speak of a child that was changed or made here. */
-  #isReleased(child: Node, listing: Listing): boolean {
-    const record = listing.names.get(child.name)
-    const isReleased =
-      child.folder === undefined
-        ? this.#isFileReleased(child, record, listing)
-        : this.#isFolderReleased(child, child.folder, record, listing)
-    if (isReleased) {
-      child.settledAt = undefined
-      this.unkeep(child)
-    }
-    return isReleased
-  }
-
-  #isFileReleased(child: Node, record: RemoteFile | RemoteFolder | undefined, listing: Listing): boolean {
-    const { settledAt, remote } = child
-    if (settledAt === undefined || remote === undefined || listing.requestedAt <= settledAt) return false
-    if (record?.kind === 'file' && isNewer(record, fingerprintOf(remote))) return true
-    const isAgreed = record?.kind === 'file' && agrees(record, remote)
-    if (isAgreed) this.#update(child, listing)
-    return this.#hasTheLastWord(listing, settledAt, isAgreed)
-  }
-
-  #isFolderReleased(
-    child: Node,
-    state: FolderState,
-    record: RemoteFile | RemoteFolder | undefined,
-    listing: Listing,
-  ): boolean {
-    const isListed = record?.kind === 'folder'
-    if (isListed && state.isMadeHere && state.kept.size === 0) this.#options.folderLanded(child)
-    if (state.isMadeHere || state.kept.size > 0) return false
-    return this.#hasTheLastWord(listing, child.settledAt ?? -Infinity, isListed)
-  }
-
-  /** A listing that says otherwise too early is not believed, and asked again when it may decide. */
-  #hasTheLastWord(listing: Listing, settledAt: number, isAgreed: boolean): boolean {
-    const until = this.#protectedUntil(settledAt)
-    if (listing.requestedAt > until) return true
-    if (!isAgreed) listing.until = Math.min(listing.until ?? Infinity, until)
-    return false
-  }
-
-  /** Brings a node in line with the listing. True when a program could see the difference. */
-  #update(child: Node, listing: Listing): boolean {
-    const record = listing.names.get(child.name)
-    if (record === undefined || record.kind !== child.kind) {
-      this.#vanish(child)
-      return true
-    }
-    if (record.kind === 'folder' || child.remote === undefined) return false
-    if (record.size === undefined && child.remote.size !== undefined && agrees(record, child.remote)) {
-      // It tells less than is known, and nothing else: asked again in its time.
-      if (child.stored.askedWholeAt === undefined) child.stored.askedWhole(listing.requestedAt)
-      return false
-    }
-    const isSame = fingerprintOf(record) === fingerprintOf(child.remote)
-    if (isSame) {
-      child.stored.renew(record, listing.requestedAt)
-      return false
-    }
-    this.versions.show(child, record, listing.requestedAt)
-    child.door.contentChanged()
-    this.notifier.contentChanged(child.ino)
-    return true
-  }
-
-  /** Somebody else removed or replaced it. */
-  #vanish(child: Node): void {
-    const { parent } = child
-    if (parent === undefined) return
-    this.versions.vanished(child)
-    this.displace(child)
-    this.notifier.entryChanged(parent.ino, child.name)
-    this.nodes.dropIfUnused(child)
-  }
-}
-
-/** What the name stands for from now on; undefined for nothing. `follow` takes what undoes it. */
-function put<T>(
-  names: Map<string, T>,
-  name: string,
-  value: T | undefined,
-  follow: (undo: () => void) => void,
-): void {
-  const before = names.get(name)
-  const set = (what: T | undefined): void => {
-    if (what === undefined) names.delete(name)
-    else names.set(name, what)
-  }
-  set(value)
-  if (before !== value) follow(() => set(before))
 }

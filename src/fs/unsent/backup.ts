@@ -3,9 +3,23 @@
 // service moves it.
 
 import type { Job } from '../../content/commit/job.ts'
-import { forgetStored, saveScratchRow } from './content.ts'
+import { forgetStored, type ForgetParts } from './content.ts'
+import { saveScratchRow, type LocalRowParts } from './local-rows.ts'
 import type { Node } from '../tree/node.ts'
-import type { Superblock } from '../superblock.ts'
+import type { CommitQueue } from '../../content/commit/commit-queue.ts'
+import type { Journal } from '../../content/spool/journal.ts'
+import type { Owners } from './owners.ts'
+
+interface RestParts {
+  readonly journal: Journal
+  /** By the path they left. */
+  readonly resting: Map<string, Resting>
+}
+
+export interface BackupParts extends RestParts, ForgetParts, LocalRowParts {
+  readonly queue: CommitQueue
+  readonly owners: Owners
+}
 
 /** Long enough for an editor that writes the new version. */
 export const backupGraceMs = 5_000
@@ -17,35 +31,35 @@ export interface Resting {
 }
 
 /** The document that stood at `path` rests under its new name. */
-export function rest(sb: Superblock, path: string, resting: Resting): void {
-  for (const [other, { node, job }] of sb.resting) if (node.job !== job) sb.resting.delete(other)
-  sb.resting.set(path, resting)
-  sb.journal.onRollback(() => sb.resting.delete(path))
+export function rest(parts: RestParts, path: string, resting: Resting): void {
+  for (const [other, { node, job }] of parts.resting) if (node.job !== job) parts.resting.delete(other)
+  parts.resting.set(path, resting)
+  parts.journal.onRollback(() => parts.resting.delete(path))
 }
 
 /**
  * A successor takes the path: what rests stays on this machine. Part of the transaction that journals the successor. Answers
  * the version that stands at the path, for the successor to replace, as far as known.
  */
-export function keepBackup(sb: Superblock, path: string): string | undefined {
-  const resting = sb.resting.get(path)
+export function keepBackup(parts: BackupParts, path: string): string | undefined {
+  const resting = parts.resting.get(path)
   if (resting === undefined) return undefined
-  sb.resting.delete(path)
-  sb.journal.onRollback(() => sb.resting.set(path, resting))
+  parts.resting.delete(path)
+  parts.journal.onRollback(() => parts.resting.set(path, resting))
   const { node, job } = resting
   // What stands at the backup's own place in the service has to be replaced there.
   if (node.job !== job || node.isUnlinked || job.intention.base !== undefined) return undefined
   // Its bytes are between two places: it goes on to its own.
   if (node.content === undefined && node.storedPath !== path) return undefined
-  if (!sb.queue.withdraw(job)) return undefined
+  if (!parts.queue.withdraw(job)) return undefined
   const { source, sourceFingerprint, keepSource } = job.intention
   // It had come from elsewhere and was not moved yet: the successor replaces nothing there.
   if (source !== undefined && source !== path && keepSource !== true)
-    sb.queue.submit({ kind: 'delete', path: source, base: sourceFingerprint })
-  sb.owners.withdraw(node)
+    parts.queue.submit({ kind: 'delete', path: source, base: sourceFingerprint })
+  parts.owners.withdraw(node)
   node.unsent.givenUp()
   node.local.stay()
-  if (node.content !== undefined) forgetStored(sb, node)
-  saveScratchRow(sb, node)
+  if (node.content !== undefined) forgetStored(parts, node)
+  saveScratchRow(parts, node)
   return source === path ? sourceFingerprint : undefined
 }

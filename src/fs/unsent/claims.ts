@@ -4,7 +4,8 @@
 // a power cut does not bring back a row whose content is gone.
 
 import { isIntentionRow, rowOfScratchAt, type Journal } from '../../content/spool/journal.ts'
-import type { Spool, SpoolFile } from '../../content/spool/spool.ts'
+import type { Spool } from '../../content/spool/spool.ts'
+import type { SpoolFile } from '../../content/spool/spool-file.ts'
 import type { Log } from '../../log.ts'
 import type { Node } from '../tree/node.ts'
 

@@ -2,60 +2,82 @@
 // takes nothing away any more and holds nothing up.
 
 import type { CarriedContent, Intention } from '../../content/intention.ts'
-import type { SpoolFile } from '../../content/spool/spool.ts'
+import type { Spool } from '../../content/spool/spool.ts'
+import type { SpoolFile } from '../../content/spool/spool-file.ts'
 import type { Node } from '../tree/node.ts'
-import type { Superblock } from '../superblock.ts'
-import { forgetStored, isGone, takeContent } from './content.ts'
+import type { Journal } from '../../content/spool/journal.ts'
+import type { RemoteContent } from '../tree/remote-content.ts'
+import { isGone } from './bring-here.ts'
+import type { Claims } from './claims.ts'
+import { forgetStored, takeContent, type TakeContentParts } from './content.ts'
+import type { Owners } from './owners.ts'
+
+export interface GiveWayParts {
+  readonly spool: Spool
+  readonly claims: Claims
+  readonly owners: Owners
+  readonly remote: RemoteContent
+}
+
+export interface GaveWayParts extends TakeContentParts {
+  readonly journal: Journal
+  readonly spool: Spool
+  readonly owners: Owners
+}
 
 /** Hands `take` the content, which stays as it is meanwhile. Throws where it cannot be fetched now. */
 export async function giveWay(
-  sb: Superblock,
+  parts: GiveWayParts,
   intention: Intention,
   take: (content: CarriedContent) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const node = sb.owners.of(intention)
+  const node = parts.owners.of(intention)
   const hasContent = intention.spool !== undefined || intention.isProven
-  const content = hasContent || node === undefined ? undefined : await contentOf(sb, node, signal)
+  const content = hasContent || node === undefined ? undefined : await contentOf(parts, node, signal)
   if (content === undefined) return take({})
-  await sb.claims.hold(content, async () => {
-    await sb.spool.secure(content)
+  await parts.claims.hold(content, async () => {
+    await parts.spool.secure(content)
     take({ spool: content.id, size: content.size, digest: content.digest })
   })
 }
 
 /** The version that was to be moved, in a file of its own; undefined where it is gone. */
-async function contentOf(sb: Superblock, node: Node, signal: AbortSignal): Promise<SpoolFile | undefined> {
+async function contentOf(
+  parts: GiveWayParts,
+  node: Node,
+  signal: AbortSignal,
+): Promise<SpoolFile | undefined> {
   const { version } = node
   if (version === undefined) return undefined
-  const file = sb.spool.create(node.name)
+  const file = parts.spool.create(node.name)
   try {
-    if (version.size !== 0) await file.use((fd) => sb.reader.copyTo(version, fd, { signal }))
+    if (version.size !== 0) await file.use((fd) => parts.remote.copyTo(node, fd, { signal }))
     file.remeasure()
     return file
   } catch (error) {
-    await sb.spool.remove(file.id)
+    await parts.spool.remove(file.id)
     if (isGone(error)) return undefined
     throw error
   }
 }
 
 /** The node shows what was brought here; part of the transaction that journals it. */
-export function gaveWay(sb: Superblock, intention: Intention): void {
+export function gaveWay(parts: GaveWayParts, intention: Intention): void {
   const { id, path, spool } = intention
-  const node = sb.owners.of(intention)
-  const content = spool === undefined ? undefined : sb.spool.get(spool)
-  if (content !== undefined) sb.spool.journal(content, path)
+  const node = parts.owners.of(intention)
+  const content = spool === undefined ? undefined : parts.spool.get(spool)
+  if (content !== undefined) parts.spool.journal(content, path)
   if (node === undefined || node.job?.intention.id !== id) return
-  sb.journal.onRollback(node.remembered())
+  parts.journal.onRollback(node.remembered())
   if (content === undefined) {
     // Not what stands there by now.
-    sb.tree.versions.isHome(node)
+    parts.tree.versions.isHome(node)
     return
   }
   if (node.content === undefined) {
-    takeContent(sb, node, content)
-    sb.owners.handIn(node, node.job, { content, epoch: content.epoch })
+    takeContent(parts, node, content)
+    parts.owners.handIn(node, node.job, { content, epoch: content.epoch })
   }
-  forgetStored(sb, node)
+  forgetStored(parts, node)
 }

@@ -3,7 +3,7 @@
 
 import type { Job } from '../../content/commit/job.ts'
 import type { Intention } from '../../content/intention.ts'
-import type { SpoolFile } from '../../content/spool/spool.ts'
+import type { SpoolFile } from '../../content/spool/spool-file.ts'
 import type { Node } from '../tree/node.ts'
 
 export interface HandedIn {

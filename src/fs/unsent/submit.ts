@@ -1,14 +1,27 @@
 // The way down: from a dirty node to an intention in the queue. Close waits here.
 
-import { ApiError } from '../../api/errors.ts'
-import { waitForJob, type Job } from '../../content/commit/job.ts'
-import type { SpoolFile } from '../../content/spool/spool.ts'
-import { keepBackup } from './backup.ts'
-import { discardContent, persistScratch } from './content.ts'
-import { giveToCache } from './give-to-cache.ts'
+import type { Job } from '../../content/commit/job.ts'
+import type { Spool } from '../../content/spool/spool.ts'
+import type { SpoolFile } from '../../content/spool/spool-file.ts'
+import { keepBackup, type BackupParts } from './backup.ts'
+import { discardContent, type DiscardParts } from './content.ts'
+import { persistScratch } from './local-rows.ts'
+import { giveToCache, type CacheParts } from './give-to-cache.ts'
+import type { Caller } from '../operations.ts'
 import type { Node } from '../tree/node.ts'
 import type { OlderPlace } from '../tree/parts/unsent.ts'
-import type { Superblock } from '../superblock.ts'
+import type { Bursts } from './bursts.ts'
+import type { Claims } from './claims.ts'
+import type { CloseWait } from './close-wait.ts'
+
+export interface SubmitParts extends BackupParts {
+  readonly spool: Spool
+  readonly claims: Claims
+  readonly closeWait: CloseWait
+  readonly bursts: Bursts
+}
+
+export interface ReleaseParts extends SubmitParts, DiscardParts, CacheParts {}
 
 /** With close-wait 0: how long a document rests before it is sent, so that quick saves in a row become one. */
 const quietMs = 200
@@ -16,20 +29,20 @@ const quietMs = 200
 const untouchedQuietMs = 1_000
 
 /** Journals the node's content as it is now and hands it to the queue. Durable when this resolves. */
-export async function commit(sb: Superblock, node: Node): Promise<Job | undefined> {
+export async function commit(parts: SubmitParts, node: Node): Promise<Job | undefined> {
   const { content } = node
   if (node.isScratch) {
-    await persistScratch(sb, node)
+    await persistScratch(parts, node)
     return undefined
   }
-  if (content === undefined) return submit(sb, node, undefined, -1)
+  if (content === undefined) return submit(parts, node, undefined, -1)
   // What is written while it is synced goes into a copy: its own close sees to it.
-  return sb.claims.hold(content, async () => {
+  return parts.claims.hold(content, async () => {
     const { epoch } = content
-    await sb.spool.secure(content)
+    await parts.spool.secure(content)
     // A later close may have been faster.
     if (node.isUnlinked || node.isScratch || node.unsent.isNewerThan(content)) return node.job
-    return submit(sb, node, content, epoch)
+    return submit(parts, node, content, epoch)
   })
 }
 
@@ -38,37 +51,37 @@ export async function commit(sb: Superblock, node: Node): Promise<Job | undefine
  * for `restMs` before it is sent.
  */
 export function submit(
-  sb: Superblock,
+  parts: SubmitParts,
   node: Node,
   content: SpoolFile | undefined,
   securedEpoch: number,
-  restMs: number = usualRestMs(sb, node),
+  restMs: number = usualRestMs(parts.closeWait, node),
 ): Job | undefined {
-  const job = sb.journal.transaction(() => {
-    sb.journal.onRollback(node.remembered())
-    const arrived = keepBackup(sb, node.path)
+  const job = parts.journal.transaction(() => {
+    parts.journal.onRollback(node.remembered())
+    const arrived = keepBackup(parts, node.path)
     // Since the backup left, and our own.
     if (node.unsent.base === undefined) node.unsent.mayReplace(arrived)
-    return journalPut(sb, node, content, restMs)
+    return journalPut(parts, node, content, restMs)
   })
   for (let above = node.parent; above?.folder?.isOnlyHere === true; above = above.parent) {
     const state = above.folder
-    sb.journal.onRollback(() => (state.isOnlyHere = true))
+    parts.journal.onRollback(() => (state.isOnlyHere = true))
     state.isOnlyHere = false
   }
-  sb.owners.handIn(node, job, { content, epoch: content === node.content ? securedEpoch : undefined })
+  parts.owners.handIn(node, job, { content, epoch: content === node.content ? securedEpoch : undefined })
   return job
 }
 
 /** Content and intention, in one. */
 function journalPut(
-  sb: Superblock,
+  { queue, spool }: Pick<SubmitParts, 'queue' | 'spool'>,
   node: Node,
   content: SpoolFile | undefined,
   restMs: number,
 ): Job | undefined {
   const source = sourceOf(node)
-  const job = sb.queue.submit({
+  const job = queue.submit({
     kind: 'put',
     path: node.path,
     spool: content?.id,
@@ -80,7 +93,7 @@ function journalPut(
       ? { source: source.path, sourceFingerprint: source.fingerprint, keepSource: node.unsent.isCopy }
       : {}),
   })
-  if (content !== undefined && job !== undefined) sb.spool.journal(content, node.path)
+  if (content !== undefined && job !== undefined) spool.journal(content, node.path)
   return job
 }
 
@@ -92,25 +105,28 @@ export function sourceOf(node: Node): OlderPlace | undefined {
   return { path: elsewhere, fingerprint }
 }
 
-function usualRestMs(sb: Superblock, node: Node): number {
+function usualRestMs(closeWait: CloseWait, node: Node): number {
   if (node.content !== undefined && !node.local.isWritten) return untouchedQuietMs
-  return sb.settings.closeWaitMs === 0 ? quietMs : 0
+  return closeWait.isNone ? quietMs : 0
 }
 
 /**
  * close(2): commits what was written since the last commit, and waits as long as close may. Before the first write it
  * sends nothing (shells flush first); a refusal stays the answer until a later commit succeeds.
  */
-export async function flush(sb: Superblock, node: Node, signal: AbortSignal): Promise<void> {
+export async function flush(parts: SubmitParts, node: Node, caller: Caller): Promise<void> {
   if (node.isUnlinked) return
   if (isUnsubmitted(node)) {
     if (!node.local.isWritten && !node.isScratch) {
       // What was saved before is not given up for a file that its program may be about to fill: the last close decides.
-      if (!isKnown(node)) journalUntouched(sb, node)
+      if (!isKnown(node)) journalUntouched(parts, node)
       return
     }
-    const job = await commit(sb, node)
-    if (job !== undefined) await waitForService(sb, job, signal)
+    const job = await commit(parts, node)
+    if (job === undefined) return
+    const { bursts, closeWait } = parts
+    const close = { job, size: node.size ?? 0, caller }
+    await bursts.wait(close, (each) => closeWait.wait(each, caller.signal))
   } else if (node.job?.intention.isRefused === true) {
     throw node.job.error
   }
@@ -125,25 +141,25 @@ function isKnown(node: Node): boolean {
  * A file that was only created so far: journaled, so that a kill does not undo it, and held until its last
  * writer is gone, since most programs write next (a shell flushes before the command it redirects has begun).
  */
-function journalUntouched(sb: Superblock, node: Node): void {
-  const job = submit(sb, node, node.content, node.content?.epoch ?? -1)
-  if (job !== undefined) sb.queue.hold(job)
+function journalUntouched(parts: SubmitParts, node: Node): void {
+  const job = submit(parts, node, node.content, node.content?.epoch ?? -1)
+  if (job !== undefined) parts.queue.hold(job)
 }
 
 /** fsync(2): as flush, and it waits for what is on its way already, too. */
-export async function fsync(sb: Superblock, node: Node, signal: AbortSignal): Promise<void> {
+export async function fsync(parts: SubmitParts, node: Node, signal: AbortSignal): Promise<void> {
   if (node.isUnlinked) {
     await node.content?.sync()
     return
   }
-  const job = isUnsubmitted(node) ? await commit(sb, node) : node.job
+  const job = isUnsubmitted(node) ? await commit(parts, node) : node.job
   if (job === undefined) {
-    await sb.journal.durable()
+    await parts.journal.durable()
     return
   }
   if (job.intention.isRefused) throw job.error
-  sb.queue.expedite((intention) => intention === job.intention)
-  await waitForService(sb, job, signal)
+  parts.queue.expedite((intention) => intention === job.intention)
+  await parts.closeWait.wait(job, signal)
 }
 
 /** True for a document whose next close commits it anyway. */
@@ -156,49 +172,28 @@ export function isBeingWritten(node: Node): boolean {
  * an earlier close accepted, which is in this spool file, or in the service; where there is nothing of the kind the close
  * is in time.
  */
-export function commitAtClose(sb: Superblock, node: Node, accepted: string | undefined): undefined {
-  const content = accepted === undefined ? undefined : sb.spool.get(accepted)
+export function commitAtClose(parts: SubmitParts, node: Node, accepted: string | undefined): undefined {
+  const content = accepted === undefined ? undefined : parts.spool.get(accepted)
   if (content === undefined && node.unsent.movesFrom === undefined) return
-  const job = submit(sb, node, content, -1)
-  if (job !== undefined) sb.queue.hold(job)
+  const job = submit(parts, node, content, -1)
+  if (job !== undefined) parts.queue.hold(job)
 }
 
 /** True when the content changed since it was last handed to the queue. */
-export function isUnsubmitted(node: Node): boolean {
+function isUnsubmitted(node: Node): boolean {
   if (node.content === undefined) return node.unsent.isCopy && node.job === undefined
   return node.isDirty && !node.unsent.isOf(node.content)
 }
 
-/** Waits at most close-wait; what takes longer, or meets a service out of reach, is journaled and goes on by itself. */
-export async function waitForService(sb: Superblock, job: Job, signal: AbortSignal): Promise<void> {
-  const { closeWaitMs } = sb.settings
-  if (closeWaitMs === 0) return sb.journal.durable()
-  const isPatient = closeWaitMs === Infinity
-  // Known to be away: there is nothing to wait for.
-  if (sb.files.reach.isAway && !isPatient) return sb.journal.durable()
-  const waiting = waitForJob(job, { timeoutMs: closeWaitMs, signal, untilUnreachable: !isPatient })
-  const outcome = await (isPatient ? waiting : sb.files.reach.unlessAway(waiting))
-  if (outcome === 'done') return
-  await sb.journal.durable()
-  // It is kept, and tried again; whoever saved it hears that nobody may, so far.
-  if (outcome === 'timeout' && isForbidden(job.error)) throw job.error
-  sb.log.info({ path: job.intention.path, outcome }, 'saved here; sending goes on in the background')
-}
-
-/** Said to a change; a download whose link expired meanwhile is no word on it. */
-function isForbidden(error: unknown): boolean {
-  return error instanceof ApiError && error.method !== 'GET' && (error.status === 401 || error.status === 403)
-}
-
 /** The last close of a node: commits what no flush did, and gives clean content to the cache. */
-export async function saveAfterRelease(sb: Superblock, node: Node): Promise<void> {
+export async function saveAfterRelease(parts: ReleaseParts, node: Node): Promise<void> {
   if (node.isUnlinked) {
-    discardContent(sb, node)
+    discardContent(parts, node)
   } else if (node.door.writeHandles === 0) {
-    if (isUnsubmitted(node)) await commit(sb, node)
-    else if (node.job?.isHeld === true) sb.queue.release(node.job)
-    else if (!node.isDirty) giveToCache(sb, node)
+    if (isUnsubmitted(node)) await commit(parts, node)
+    else if (node.job?.isHeld === true) parts.queue.release(node.job)
+    else if (!node.isDirty) giveToCache(parts, node)
   }
   if (node.door.openHandles === 0) node.content?.idle()
-  sb.tree.nodes.dropIfUnused(node)
+  parts.tree.nodes.dropIfUnused(node)
 }

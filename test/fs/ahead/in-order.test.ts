@@ -3,10 +3,11 @@
 import { describe, expect, it } from 'vitest'
 import { successors } from '../../../src/fs/ahead/in-order.ts'
 import type { Listing } from '../../../src/fs/tree/listings.ts'
+import { ListedNames } from '../../../src/fs/tree/listed-names.ts'
 
 const listing: Listing = {
   requestedAt: 0,
-  names: new Map(['d', 'a', 'c', 'b', 'e'].map((name) => [name, { kind: 'folder', name } as const])),
+  names: new ListedNames(['d', 'a', 'c', 'b', 'e'].map((name) => ({ kind: 'folder', name }))),
 }
 const after = (previous: string | undefined, current: string, count = 9): readonly string[] =>
   successors(listing, 'folder', { previous, current, count })

@@ -1,5 +1,6 @@
 // What is pinned, as it is written down.
 
+import { realWorld } from '../../../src/world/world.ts'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -13,7 +14,7 @@ beforeEach(async () => {
 })
 afterEach(() => temporary.remove())
 
-const open = (): PinStore => new PinStore(temporary.path, silentLog)
+const open = (): PinStore => new PinStore(temporary.path, silentLog, realWorld())
 
 test('pins and the name of their folder outlive the process', () => {
   const store = open()

@@ -93,6 +93,54 @@ describe('a listing older than one that was given before', () => {
   })
 })
 
+describe('a listing that lags behind does not keep a folder from being removed', () => {
+  it('though it tells less than is known of the document that was in it', async () => {
+    await using drive = await openHeld({ '/e/other.txt': 'other' })
+    await drive.calls().mkdir('/d')
+    await drive.calls().writeFile('/d/a.txt', 'a')
+    await drive.drain()
+    await tick()
+    const past = freeze(drive)
+    const { faults } = drive.testService.service
+    faults.inject({ kind: 'omit-fields', fields: ['size'] }, { method: 'GET', path: '/d' })
+    await drive.calls().rename('/d/a.txt', '/e/a.txt')
+    await drive.drain()
+    past.on()
+    await drive.calls().rmdir('/d')
+    past.thaw()
+    expect(await held(drive)).toEqual({ '/e': undefined, '/e/a.txt': 'a', '/e/other.txt': 'other' })
+  })
+
+  it('though it shows a folder where a document was since', async () => {
+    await using drive = await openHeld({ '/d/a/b.txt': 'b' })
+    await drive.calls().readdir('/d')
+    const past = freeze(drive)
+    await drive.calls().unlink('/d/a/b.txt')
+    await drive.calls().rmdir('/d/a')
+    await drive.calls().writeFile('/d/a', 'a')
+    await drive.drain()
+    await tick()
+    await drive.calls().unlink('/d/a')
+    past.on()
+    await drive.calls().rmdir('/d')
+    past.thaw()
+    expect(await held(drive)).toEqual({})
+  })
+
+  it('but another client’s document does, under the name of the one that was deleted', async () => {
+    await using drive = await openHeld({ '/d/a.txt': 'ours' })
+    await drive.calls().readFile('/d/a.txt')
+    const { faults } = drive.testService.service
+    faults.inject({ kind: 'omit-fields', fields: ['size', 'modified_at'] }, { method: 'GET', path: '/d' })
+    await drive.calls().unlink('/d/a.txt')
+    await drive.drain()
+    await tick()
+    await drive.testService.other.put('/d/a.txt', 'theirs')
+    await expect(drive.calls().rmdir('/d')).rejects.toMatchObject({ code: 'ENOTEMPTY' })
+    expect(await held(drive)).toEqual({ '/d': undefined, '/d/a.txt': 'theirs' })
+  })
+})
+
 describe('what another client changed after us', () => {
   it('shows at once where it is a later version', async () => {
     await using drive = await openHeld({ '/d/a.txt': 'first' })

@@ -1,12 +1,15 @@
 // A tree with its real neighbours: the service in this process, a client, a journal and saved listings. The clock is
 // the test's own, and what the door is told is written down.
 
+import { realWorld } from '../../../src/world/world.ts'
 import { createClient } from '../../../src/api/client.ts'
-import { createClock } from '../../../src/clock.ts'
+import { createClock, type Timers } from '../../../src/world/clock.ts'
 import { WatchedFiles } from '../../../src/content/reach/watched-files.ts'
 import { Journal } from '../../../src/content/spool/journal.ts'
 import { SavedListings } from '../../../src/content/spool/saved-listings.ts'
 import { AttributeStore } from '../../../src/fs/tree/attribute-store.ts'
+import { defaultMemoryBytes, sharesOf, type MemoryShares } from '../../../src/fs/tree/memory-shares.ts'
+import { ListedNames } from '../../../src/fs/tree/listed-names.ts'
 import { pathIn, type Node } from '../../../src/fs/tree/node.ts'
 import { Tree } from '../../../src/fs/tree/tree.ts'
 import { silentLog } from '../../../src/log.ts'
@@ -40,19 +43,25 @@ export interface TreeSetup {
   close(): Promise<void>
 }
 
+export interface TreeSettings {
+  readonly memory?: MemoryShares
+  readonly timers?: Timers
+}
+
 /** Empties the project first, and fills it. */
 export async function setUpTree(
   { service, other, baseUrl, apiKey }: TestService,
   given: Readonly<Record<string, string>>,
+  { memory = sharesOf(defaultMemoryBytes), timers = createClock() }: TreeSettings = {},
 ): Promise<TreeSetup> {
   service.faults.clear()
   for (const { name } of (await other.get('/'))?.entries ?? []) await other.delete(`/${name}`)
   for (const [path, content] of Object.entries(given)) await other.put(path, content)
   const temporary = await makeTemporaryFolder()
   const client = createClient({ baseUrl, apiKey })
-  const files = new WatchedFiles(client.files(project), silentLog)
-  const journal = new Journal(temporary.path)
-  const saved = new SavedListings(temporary.path, silentLog)
+  const files = new WatchedFiles(client.files(project), silentLog, realWorld())
+  const journal = new Journal(temporary.path, realWorld())
+  const saved = new SavedListings(temporary.path, silentLog, realWorld().clock)
   const attributes = new AttributeStore(journal)
   const landed: string[] = []
   let told: string[] = []
@@ -61,6 +70,8 @@ export async function setUpTree(
     files,
     reach: files.reach,
     ttlMs,
+    timers,
+    memory,
     now: () => now,
     wall: createClock().wall,
     log: silentLog,
@@ -74,6 +85,10 @@ export async function setUpTree(
     attributesChanged: (ino) => void told.push(`attributes ${pathOf(ino)}`),
     contentChanged: (ino) => void told.push(`content ${pathOf(ino)}`),
     entryChanged: (parent, name) => void told.push(`entry ${pathIn(tree.nodes.get(parent), name)}`),
+    // As the kernel does where nobody uses them.
+    async letGo(nodes) {
+      for (const { ino } of nodes) tree.nodes.forget(ino, Infinity)
+    },
   }
   const setup: TreeSetup = {
     tree,
@@ -102,7 +117,7 @@ export async function setUpTree(
       if (path === '/') return tree.nodes.root
       const folder = setup.node(folderOf(path))
       if (folder === undefined) return undefined
-      const listing = tree.listings.known(folder) ?? { names: new Map(), requestedAt: 0 }
+      const listing = tree.listings.known(folder) ?? { names: new ListedNames(), requestedAt: 0 }
       return tree.child(folder, nameOf(path), listing)
     },
     made(path, kind = 'file') {
@@ -110,7 +125,7 @@ export async function setUpTree(
       if (folder === undefined) throw new Error(`no ${folderOf(path)}`)
       const node = tree.nodes.add(kind, folder, nameOf(path))
       if (node.folder !== undefined) node.folder.isMadeHere = true
-      tree.attach(node, folder, nameOf(path))
+      tree.places.attach(node, folder, nameOf(path))
       return node
     },
     async sent(node, content) {
@@ -118,10 +133,11 @@ export async function setUpTree(
       const record = await files.get(node.path)
       if (record.kind !== 'file') throw new Error(`${node.path} is no document`)
       tree.versions.store(node, record, now)
-      tree.settle(node)
+      tree.places.settle(node)
     },
     async close() {
       files.close()
+      tree.listings.close()
       saved.close()
       await client.close()
       journal.close()

@@ -122,8 +122,8 @@ describe('a listing', () => {
     await testService.other.delete('/d/a.txt')
     await drive.list('/d')
     const folder = at(drive, '/d')
-    drive.tree.detach(folder)
-    drive.tree.attach(folder, drive.tree.nodes.root, 'e')
+    drive.tree.places.detach(folder)
+    drive.tree.places.attach(folder, drive.tree.nodes.root, 'e')
     expect(node.storedPath).toBe('/d/a.txt')
   })
 
@@ -200,6 +200,27 @@ describe('a listing', () => {
     await expect(drive.list('/d')).rejects.toMatchObject({ code: 'ENOTDIR' })
   })
 
+  it('that was asked for earlier and comes later is not believed', async () => {
+    const drive = await open({ '/d/a.txt': 'a' })
+    await drive.list('/d')
+    drive.pass(ttlMs + 1)
+    testService.service.clearCalls()
+    const { faults } = testService.service
+    const [drip, target] = [
+      { kind: 'slow-drip', bytesPerSecond: 1_000 } as const,
+      { method: 'GET', path: '/d' },
+    ]
+    faults.inject(drip, { ...target, times: 1 })
+    const { hits } = faults
+    const late = drive.tree.listing(at(drive, '/d'))
+    await expect.poll(() => faults.hits).toBe(hits + 1)
+    await testService.other.put('/d/b.txt', 'b')
+    expect((await drive.list('/d')).toSorted()).toEqual(['a.txt', 'b.txt'])
+    const told = drive.tree.names(at(drive, '/d'), await late)
+    expect(told.toSorted()).toEqual(['a.txt', 'b.txt'])
+    expect(drive.shown('/d').toSorted()).toEqual(['a.txt', 'b.txt'])
+  })
+
   it('that cannot be had, since the service is away, is the last one that was', async () => {
     const drive = await open({ '/a.txt': 'a' })
     drive.files.reach.tell('no-connection', 'the cable is out')
@@ -247,7 +268,7 @@ describe('a document made or saved here', () => {
     const drive = await open({ '/a.txt': 'first' })
     const node = at(drive, '/a.txt')
     using before = await past()
-    drive.tree.keep(node)
+    drive.tree.places.keep(node)
     await drive.sent(node, 'ours, and longer')
     before.on()
     await drive.list()
@@ -263,7 +284,7 @@ describe('a document made or saved here', () => {
   it('shows another client’s later version at once', async () => {
     const drive = await open({ '/a.txt': 'first' })
     const node = at(drive, '/a.txt')
-    drive.tree.keep(node)
+    drive.tree.places.keep(node)
     await drive.sent(node, 'ours')
     await tick()
     await testService.other.put('/a.txt', 'by another')
@@ -276,7 +297,7 @@ describe('a document made or saved here', () => {
     const drive = await open({ '/a.txt': 'first' })
     const node = at(drive, '/a.txt')
     const base = node.stored.fingerprint
-    drive.tree.keep(node)
+    drive.tree.places.keep(node)
     await tick()
     await testService.other.put('/a.txt', 'by another')
     drive.pass(100 * ttlMs)
@@ -299,8 +320,8 @@ describe('a document made or saved here', () => {
 describe('a name that was deleted here', () => {
   function bury(drive: TreeSetup, name: string): string | undefined {
     const { stored } = at(drive, `/${name}`)
-    drive.tree.displace(at(drive, `/${name}`))
-    drive.tree.bury(drive.tree.nodes.root, name, stored.fingerprint)
+    drive.tree.places.displace(at(drive, `/${name}`))
+    drive.tree.tombstones.bury(drive.tree.nodes.root, name, stored.fingerprint)
     return stored.fingerprint
   }
 
@@ -316,7 +337,7 @@ describe('a name that was deleted here', () => {
   it('is hidden for one cache lifetime after the service agreed, and then is as it is listed', async () => {
     const drive = await open({ '/a.txt': 'a' })
     const fingerprint = bury(drive, 'a.txt')
-    drive.tree.settleTombstone(drive.tree.nodes.root, 'a.txt', fingerprint)
+    drive.tree.tombstones.settle(drive.tree.nodes.root, 'a.txt', fingerprint)
     drive.pass(ttlMs - 2)
     expect(await drive.list()).toEqual([])
     drive.pass(2)
@@ -327,7 +348,7 @@ describe('a name that was deleted here', () => {
   it('shows at once what another client has stored there since', async () => {
     const drive = await open({ '/a.txt': 'a' })
     const fingerprint = bury(drive, 'a.txt')
-    drive.tree.settleTombstone(drive.tree.nodes.root, 'a.txt', fingerprint)
+    drive.tree.tombstones.settle(drive.tree.nodes.root, 'a.txt', fingerprint)
     await tick()
     await testService.other.put('/a.txt', 'again')
     expect(await drive.list()).toEqual(['a.txt'])
@@ -338,7 +359,7 @@ describe('a name that was deleted here', () => {
     const drive = await open({ '/a.txt': 'a' })
     const fingerprint = bury(drive, 'a.txt')
     await testService.other.delete('/a.txt')
-    drive.tree.settleTombstone(drive.tree.nodes.root, 'a.txt', fingerprint)
+    drive.tree.tombstones.settle(drive.tree.nodes.root, 'a.txt', fingerprint)
     drive.pass(ttlMs + 1)
     expect(await drive.list()).toEqual([])
     expect(drive.tree.nodes.root.folder?.tombstones.size).toBe(0)
@@ -355,7 +376,7 @@ describe('a name that was deleted here', () => {
   it('shows again, and the door is told, where the service refuses the delete', async () => {
     const drive = await open({ '/a.txt': 'a' })
     bury(drive, 'a.txt')
-    drive.tree.unbury(drive.tree.nodes.root, 'a.txt')
+    drive.tree.tombstones.unbury(drive.tree.nodes.root, 'a.txt')
     expect(drive.told()).toEqual(['entry /a.txt', 'content /'])
     expect(await drive.list()).toEqual(['a.txt'])
   })
@@ -364,10 +385,10 @@ describe('a name that was deleted here', () => {
     const drive = await open({ '/a.txt': 'a' })
     bury(drive, 'a.txt')
     const { root } = drive.tree.nodes
-    drive.tree.arrivedHidden(root, 'a.txt', 'arrived')
+    drive.tree.tombstones.arrived(root, 'a.txt', 'arrived')
     expect(root.folder?.tombstones.get('a.txt')?.fingerprint).toBe('arrived')
-    drive.tree.settleTombstone(root, 'a.txt', undefined)
-    drive.tree.arrivedHidden(root, 'a.txt', 'too late')
+    drive.tree.tombstones.settle(root, 'a.txt', undefined)
+    drive.tree.tombstones.arrived(root, 'a.txt', 'too late')
     expect(root.folder?.tombstones.get('a.txt')?.fingerprint).toBe('arrived')
   })
 
@@ -376,8 +397,8 @@ describe('a name that was deleted here', () => {
     await drive.list('/d')
     const folder = at(drive, '/d')
     const node = at(drive, '/d/a.txt')
-    drive.tree.displace(node)
-    drive.tree.bury(folder, 'a.txt', node.stored.fingerprint)
+    drive.tree.places.displace(node)
+    drive.tree.tombstones.bury(folder, 'a.txt', node.stored.fingerprint)
     drive.tree.listings.forget(folder)
     drive.tree.nodes.dropIfUnused(folder)
     expect(at(drive, '/d')).toBe(folder)
@@ -389,9 +410,9 @@ describe('a rename', () => {
   function rename(drive: TreeSetup, from: string, folder: Node, name: string): Node {
     const node = at(drive, from)
     const { parent, name: before, stored } = node
-    drive.tree.detach(node)
-    drive.tree.attach(node, folder, name)
-    if (parent !== undefined) drive.tree.bury(parent, before, stored.fingerprint)
+    drive.tree.places.detach(node)
+    drive.tree.places.attach(node, folder, name)
+    if (parent !== undefined) drive.tree.tombstones.bury(parent, before, stored.fingerprint)
     return node
   }
 
@@ -413,7 +434,7 @@ describe('a rename', () => {
     const node = rename(drive, '/a.txt', drive.tree.nodes.root, 'b.txt')
     await testService.other.delete('/a.txt')
     await drive.sent(node, 'a')
-    drive.tree.settleTombstone(drive.tree.nodes.root, 'a.txt', undefined)
+    drive.tree.tombstones.settle(drive.tree.nodes.root, 'a.txt', undefined)
     for (const ms of [0, ttlMs, ttlMs]) {
       drive.pass(ms)
       expect(await drive.list()).toEqual(['b.txt'])
@@ -514,7 +535,7 @@ describe('what is only here', () => {
     await drive.list('/d')
     const folder = at(drive, '/d')
     expect(drive.tree.isEmpty(folder)).toBe(false)
-    drive.tree.bury(folder, 'a.txt', undefined)
+    drive.tree.tombstones.bury(folder, 'a.txt', undefined)
     expect(drive.tree.isEmpty(folder)).toBe(true)
     drive.made('/d/b.txt')
     expect(drive.tree.isEmpty(folder)).toBe(false)
@@ -523,7 +544,7 @@ describe('what is only here', () => {
   it('goes with the next listing when nothing keeps it any more', async () => {
     const drive = await open()
     const node = drive.made('/a.txt')
-    drive.tree.unkeep(node)
+    drive.tree.places.unkeep(node)
     expect(await drive.list()).toEqual([])
     expect(node.isUnlinked).toBe(true)
   })
@@ -543,7 +564,7 @@ function picture(drive: TreeSetup): unknown {
     settledAt: node.settledAt,
     kept: [...(node.folder?.kept ?? [])].toSorted(),
     tombstones: structuredClone(Object.fromEntries(node.folder?.tombstones ?? [])),
-    listed: [...(drive.tree.listings.known(node)?.names ?? [])].map(([name]) => name).toSorted(),
+    listed: [...(drive.tree.listings.known(node)?.names.keys() ?? [])].toSorted(),
     children: [...(node.folder?.children.values() ?? [])]
       .map((child) => {
         const { ino, path, name, isUnlinked, settledAt, storedPath, unsent, stored } = child
@@ -564,38 +585,38 @@ function picture(drive: TreeSetup): unknown {
 
 describe('a transaction of the journal that fails', () => {
   const changes: [string, (drive: TreeSetup) => void][] = [
-    ['a name taken away', (drive) => drive.tree.displace(at(drive, '/a.txt'))],
+    ['a name taken away', (drive) => drive.tree.places.displace(at(drive, '/a.txt'))],
     ['a delete', (drive) => {
-      drive.tree.displace(at(drive, '/a.txt'))
-      drive.tree.bury(drive.tree.nodes.root, 'a.txt', 'v1')
+      drive.tree.places.displace(at(drive, '/a.txt'))
+      drive.tree.tombstones.bury(drive.tree.nodes.root, 'a.txt', 'v1')
     }],
     ['a rename', (drive) => {
       const node = at(drive, '/a.txt')
-      drive.tree.detach(node)
-      drive.tree.attach(node, at(drive, '/d'), 'c.txt')
+      drive.tree.places.detach(node)
+      drive.tree.places.attach(node, at(drive, '/d'), 'c.txt')
       drive.tree.versions.refer(node, '/a.txt')
-      drive.tree.bury(drive.tree.nodes.root, 'a.txt', 'v1')
+      drive.tree.tombstones.bury(drive.tree.nodes.root, 'a.txt', 'v1')
     }],
     ['a rename over another document', (drive) => {
       const node = at(drive, '/a.txt')
-      drive.tree.displace(at(drive, '/d/b.txt'))
-      drive.tree.detach(node)
-      drive.tree.attach(node, at(drive, '/d'), 'b.txt')
+      drive.tree.places.displace(at(drive, '/d/b.txt'))
+      drive.tree.places.detach(node)
+      drive.tree.places.attach(node, at(drive, '/d'), 'b.txt')
     }],
-    ['a document that is kept', (drive) => drive.tree.keep(at(drive, '/d/b.txt'))],
-    ['a document that is not kept any more', (drive) => drive.tree.unkeep(at(drive, '/kept.txt'))],
+    ['a document that is kept', (drive) => drive.tree.places.keep(at(drive, '/d/b.txt'))],
+    ['a document that is not kept any more', (drive) => drive.tree.places.unkeep(at(drive, '/kept.txt'))],
     ['an arrival', (drive) => {
       const node = at(drive, '/kept.txt')
       drive.tree.versions.store(node, { ...recordOf(at(drive, '/a.txt')), name: node.name, size: 9 }, 0)
-      drive.tree.settle(node)
+      drive.tree.places.settle(node)
     }],
-    ['the end of a delete', (drive) => drive.tree.settleTombstone(drive.tree.nodes.root, 'hidden.txt', 'v2')],
-    ['an arrival at a hidden name', (drive) => drive.tree.arrivedHidden(drive.tree.nodes.root, 'hidden.txt', 'v2')],
-    ['a name that is not hidden any more', (drive) => drive.tree.unhide(drive.tree.nodes.root, 'hidden.txt')],
+    ['the end of a delete', (drive) => drive.tree.tombstones.settle(drive.tree.nodes.root, 'hidden.txt', 'v2')],
+    ['an arrival at a hidden name', (drive) => drive.tree.tombstones.arrived(drive.tree.nodes.root, 'hidden.txt', 'v2')],
+    ['a name that is not hidden any more', (drive) => drive.tree.tombstones.unhide(drive.tree.nodes.root, 'hidden.txt')],
     ['a document that is moved over a hidden name', (drive) => {
       const node = at(drive, '/a.txt')
-      drive.tree.detach(node)
-      drive.tree.attach(node, drive.tree.nodes.root, 'hidden.txt')
+      drive.tree.places.detach(node)
+      drive.tree.places.attach(node, drive.tree.nodes.root, 'hidden.txt')
     }],
   ] // prettier-ignore
 
@@ -604,7 +625,7 @@ describe('a transaction of the journal that fails', () => {
     await drive.list('/d')
     for (const path of ['/a.txt', '/d/b.txt']) at(drive, path).door.remember()
     drive.made('/kept.txt')
-    drive.tree.bury(drive.tree.nodes.root, 'hidden.txt', 'v1')
+    drive.tree.tombstones.bury(drive.tree.nodes.root, 'hidden.txt', 'v1')
     const before = picture(drive)
     const shown = [drive.shown(), drive.shown('/d')]
     expect(() =>

@@ -1,11 +1,13 @@
 // Who needs a spool file, and when it goes.
 
+import { realWorld } from '../../../src/world/world.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { intend } from '../../../src/content/intention.ts'
 import { Journal } from '../../../src/content/spool/journal.ts'
-import { Spool, type SpoolFile } from '../../../src/content/spool/spool.ts'
+import { Spool } from '../../../src/content/spool/spool.ts'
+import type { SpoolFile } from '../../../src/content/spool/spool-file.ts'
 import { Node } from '../../../src/fs/tree/node.ts'
 import { Claims } from '../../../src/fs/unsent/claims.ts'
 import { silentLog } from '../../../src/log.ts'
@@ -21,8 +23,8 @@ let file: SpoolFile
 
 beforeEach(async () => {
   temporary = await makeTemporaryFolder()
-  journal = new Journal(temporary.path)
-  spool = new Spool(join(temporary.path, 'spool'), journal)
+  journal = new Journal(temporary.path, realWorld())
+  spool = new Spool(join(temporary.path, 'spool'), journal, realWorld())
   claims = new Claims({ journal, spool, log: silentLog })
   root = new Node(1, 'folder', undefined, '')
   node = new Node(2, 'file', root, 'a.txt')
@@ -134,7 +136,7 @@ test('a file that is given away is nobody’s, and removed where nobody takes it
 test('rows of an earlier run claim their files', async () => {
   put(1, '/a.txt', file.id)
   journal.close()
-  journal = new Journal(temporary.path)
+  journal = new Journal(temporary.path, realWorld())
   claims = new Claims({ journal, spool, log: silentLog })
   expect(claims.has(file.id)).toBe(true)
   journal.removeIntention(1)

@@ -3,7 +3,7 @@
 import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { patternedBytes } from '../../support/bytes.ts'
-import { useState } from './state-setup.ts'
+import { spoolFile, useState } from './state-setup.ts'
 
 const state = useState()
 
@@ -36,8 +36,9 @@ test.each(Object.keys(damages))(
     await state.calls.writeFile('/well.pdf', patternedBytes(200_000, 'well'))
     await state.calls.writeFile('/small.txt', 'in the journal')
     await state.end()
-    for (const path of paths) damages[kind]?.(state.spoolFile(path === '/moved.pdf' ? '/moved-to.pdf' : path))
-    damages[kind]?.(state.spoolFile('/small.txt'))
+    for (const path of paths)
+      damages[kind]?.(spoolFile(state.stateDir, path === '/moved.pdf' ? '/moved-to.pdf' : path))
+    damages[kind]?.(spoolFile(state.stateDir, '/small.txt'))
     await state.service.start()
     await state.start()
     const left = await state.fileSystem.drain({ timeoutMs: 20_000 })
@@ -63,7 +64,7 @@ test.each(['flipped', 'removed'])('content that was stored before it was %s is d
   await state.service.stop()
   await state.calls.writeFile('/a.pdf', content)
   await state.end()
-  damages[kind]?.(state.spoolFile('/a.pdf'))
+  damages[kind]?.(spoolFile(state.stateDir, '/a.pdf'))
   await state.service.start()
   // As if the answer to an earlier attempt had been lost.
   await state.service.other.put('/a.pdf', content)
@@ -81,7 +82,7 @@ test('of content that was removed before it was sent nothing is shown as saved',
   for (const path of ['/new.pdf', '/old.pdf'])
     await state.calls.writeFile(path, patternedBytes(200_000, 'saved'))
   await state.end()
-  for (const path of ['/new.pdf', '/old.pdf']) rmSync(state.spoolFile(path))
+  for (const path of ['/new.pdf', '/old.pdf']) rmSync(spoolFile(state.stateDir, path))
   await state.service.start()
   await state.start()
   expect((await state.fileSystem.drain({ timeoutMs: 20_000 })).length).toBe(2)

@@ -1,5 +1,6 @@
 // Files that are on this machine only do not stay so unsaid: left alone, each is sent or named.
 
+import { realWorld } from '../../../src/world/world.ts'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -12,7 +13,7 @@ import { serviceTree } from '../../support/trees.ts'
 import { waitUntil } from '../../support/wait-until.ts'
 
 /** Short enough for a test, long enough for the calls of an editor. */
-const quick = { settleAfterMs: 300 }
+const quick = { leftAloneMs: 300 }
 
 async function held({ testService }: HeldDrive): Promise<Record<string, string | undefined>> {
   const tree = await serviceTree(testService.other, '')
@@ -204,7 +205,7 @@ describe('what an earlier version kept on this machine for its name alone', () =
   it('is sent at once', async () => {
     await using drive = await openHeld({ '/doc.txt': 'stored', '/sedatives': 'other' })
     await drive.restart(async (stateDir) => {
-      const journal = new Journal(stateDir)
+      const journal = new Journal(stateDir, realWorld())
       try {
         await mkdir(join(stateDir, 'spool'), { recursive: true })
         // `mkdir sediments; echo x >sediments/report.txt`, `mkdir X.tmp`, `mv doc.txt sedation`
@@ -241,7 +242,7 @@ describe('what an earlier version kept on this machine for its name alone', () =
   it('is named where its content is missing', async () => {
     await using drive = await openHeld({}, quick)
     await drive.restart(async (stateDir) => {
-      const journal = new Journal(stateDir)
+      const journal = new Journal(stateDir, realWorld())
       journal.saveScratch({ path: '/a.tmp', spool: 'nowhere', reference: undefined })
       journal.close()
       await Promise.resolve()

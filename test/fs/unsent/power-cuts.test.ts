@@ -1,11 +1,14 @@
 // A power cut takes back what was not on disk yet: the drive starts with an older journal. What was destroyed in the
 // service by then must not be missed.
 
+import { readlinkSync } from 'node:fs'
 import { describe, expect, it, vi } from 'vitest'
 import { createClient } from '../../../src/api/client.ts'
 import { GroupSync } from '../../../src/content/spool/group-sync.ts'
 import { Journal } from '../../../src/content/spool/journal.ts'
 import { createFileSystem } from '../../../src/fs/file-system.ts'
+import { type Disk, systemDisk } from '../../../src/world/disk.ts'
+import { realWorld } from '../../../src/world/world.ts'
 import { objectDoor } from '../../support/object-door.ts'
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
 import { project, startTestService } from '../../support/service.ts'
@@ -65,6 +68,35 @@ describe('a power cut right after', () => {
     expect(await held(drive, '/e')).toEqual({ 'a.txt': 'a', 'b.txt': 'b' })
     expect(await drive.testService.other.get('/d')).toBeUndefined()
     expect(drive.fileSystem().status()).toMatchObject({ conflicts: 0, unsent: [] })
+  })
+
+  it('a save whose backup could not be written at first: the backup is there', async () => {
+    let failures = 0
+    const disk: Disk = {
+      ...systemDisk,
+      async fdatasync(fd) {
+        if (failures > 0 && readlinkSync(`/proc/self/fd/${fd}`).includes('/spool/')) {
+          failures--
+          throw Object.assign(new Error('EIO: the disk'), { code: 'EIO' })
+        }
+        await systemDisk.fdatasync(fd)
+      },
+    }
+    const world = { ...realWorld(), disk }
+    await using drive = await openHeld({ '/a.txt': 'before' }, { closeWaitMs: 0, world })
+    await drive.calls().readdir('/')
+    await drive.calls().rename('/a.txt', '/a.txt~')
+    failures = 1
+    drive.hold('/a.txt')
+    await drive.calls().writeFile('/a.txt', 'after')
+    await drive.reached('/a.txt')
+    expect(failures).toBe(0)
+    const journal = await drive.keepJournal()
+    drive.release()
+    await drive.drain()
+    await drive.restart(journal)
+    expect((await drive.calls().readFile('/a.txt~')).toString()).toBe('before')
+    expect((await held(drive))['a.txt']).toBe('after')
   })
 
   it('a delete: it is done', async () => {

@@ -54,6 +54,21 @@ describe.each([
     expect(await drive.calls().readdir('/')).toEqual([])
   })
 
+  it.each([
+    [
+      'a save',
+      async (drive: HeldDrive) => drive.calls().writeFile('/c.txt', 'second'),
+      { 'c.txt': 'second' },
+    ],
+    ['a delete', async (drive: HeldDrive) => drive.calls().unlink('/c.txt'), {}],
+  ])('leaves what another client stored where it came from to it: %s', async (_, change, kept) => {
+    await using drive = await refusedRename()
+    await drive.testService.other.put('/a.txt', 'theirs, stored since')
+    await change(drive)
+    await drive.drain()
+    expect(await held(drive)).toEqual({ 'a.txt': 'theirs, stored since', ...kept })
+  })
+
   it('makes way for another document that takes its name', async () => {
     await using drive = await refusedRename()
     await drive.testService.other.put('/b.txt', 'another')

@@ -1,7 +1,7 @@
 // What only this machine has of a document: its content in the spool, whole or on its way here, and whether it is to be
 // sent at all. The content is another file's by `Claims` alone.
 
-import type { SpoolFile } from '../../../content/spool/spool.ts'
+import type { SpoolFile } from '../../../content/spool/spool-file.ts'
 
 export class LocalPart {
   #content: SpoolFile | undefined

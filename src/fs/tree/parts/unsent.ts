@@ -2,7 +2,7 @@
 // from. Jobs come and go by `Owners` alone.
 
 import type { Job } from '../../../content/commit/job.ts'
-import type { SpoolFile } from '../../../content/spool/spool.ts'
+import type { SpoolFile } from '../../../content/spool/spool-file.ts'
 
 /** Where a renamed document stood, and what the service has there as far as known. */
 export interface OlderPlace {

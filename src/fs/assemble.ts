@@ -1,0 +1,199 @@
+// Puts the parts of a filesystem together: the one place that knows all of them, and which is told of what by whom.
+
+import { join } from 'node:path'
+import { createReader } from '../content/read/block-reader.ts'
+import { CommitQueue } from '../content/commit/commit-queue.ts'
+import { Committer, type CommitterOptions } from '../content/commit/committer.ts'
+import { WatchedFiles } from '../content/reach/watched-files.ts'
+import { LostAndFound } from '../content/spool/lost-and-found.ts'
+import { Journal } from '../content/spool/journal.ts'
+import { PresignedUrls } from '../content/read/presigned-urls.ts'
+import { SavedListings } from '../content/spool/saved-listings.ts'
+import { Spool } from '../content/spool/spool.ts'
+import { followReach } from './away-and-back.ts'
+import { ConflictCopies } from './conflict-copies.ts'
+import { realWorld } from '../world/world.ts'
+import { silentLog } from '../log.ts'
+import { nameOf } from '../path.ts'
+import { AttributeStore } from './tree/attribute-store.ts'
+import { timeOfMs } from './tree/attributes.ts'
+import { preserve } from './unsent/preserve.ts'
+import { errnoOf } from './errno-of.ts'
+import type { FileSystemOptions } from './contract.ts'
+import { HandleTable } from './tree/handles.ts'
+import { TypePolicy } from './tree/names.ts'
+import { Prefetch } from './ahead/prefetch.ts'
+import { Bursts } from './unsent/bursts.ts'
+import { Claims } from './unsent/claims.ts'
+import { Owners } from './unsent/owners.ts'
+import { LocalOnly } from './unsent/local-only.ts'
+import { sendLeftAlone } from './unsent/send-left-alone.ts'
+import { CloseWait } from './unsent/close-wait.ts'
+import { Sizes } from './calls/sizes.ts'
+import { RemoteContent } from './tree/remote-content.ts'
+import { agreed, landed } from './unsent/agreed.ts'
+import { giveWay } from './unsent/give-way.ts'
+import { settingsOf } from './settings.ts'
+import type { Superblock } from './superblock.ts'
+import { RefusedNames } from './refused-names.ts'
+import { Tree } from './tree/tree.ts'
+import { WalkAhead } from './ahead/walk-ahead.ts'
+import { PinStore } from './pins/pin-store.ts'
+import { Pins } from './pins/pins.ts'
+
+/** `--pin-size`, where nothing is said. */
+const defaultPinSizeBytes = 10 * 1024 ** 3
+
+/** Opens journal and spool, asks the service nothing. Throws as `createFileSystem` for what is wrong with options or state folder. */
+export function assemble(options: FileSystemOptions): Superblock {
+  const settings = settingsOf(options)
+  const types = new TypePolicy(options.unsupportedAs)
+  const world = options.world ?? realWorld()
+  const { clock, disk } = world
+  const journal = new Journal(settings.stateDir, world)
+  const log = options.log ?? silentLog
+  const tell = options.onNotice ?? (() => {})
+  for (const sentence of journal.damage) {
+    log.error({ stateDir: settings.stateDir }, sentence)
+    tell({ kind: 'damaged', sentence })
+  }
+  const files = new WatchedFiles(options.files, log, world, (reason) => tell({ kind: 'keyRefused', reason }))
+  const saved = new SavedListings(settings.stateDir, log, clock)
+  const spool = new Spool(join(settings.stateDir, 'spool'), journal, world)
+  disk.mkdirSync(settings.cacheDir, { recursive: true, mode: 0o700 })
+  const urls = new PresignedUrls({
+    files,
+    now: clock.steady,
+    onChanged: (path, file) => sb.tree.recordChanged(path, file),
+  })
+  const pinStore = new PinStore(settings.stateDir, log, world)
+  const reader = createReader({
+    files,
+    urls,
+    world,
+    cacheDir: settings.cacheDir,
+    ...(options.cacheSizeBytes === undefined ? {} : { cacheSizeBytes: options.cacheSizeBytes }),
+    pinned: {
+      dir: join(settings.cacheDir, 'pinned', pinStore.id),
+      sizeBytes: options.pinSizeBytes ?? defaultPinSizeBytes,
+      covers: (path) => pinStore.pinOf(path) !== undefined,
+    },
+    log,
+  })
+  const conflicts = new ConflictCopies(journal, clock)
+  const committer = committerOf({
+    settings,
+    files,
+    clock,
+    journal,
+    spool,
+    reader,
+    types,
+    conflicts,
+    log,
+    tell,
+    preserve: (path, signal) => preserve(sb, path, signal),
+    look: (path) => tree.look(path),
+  })
+  const queue = new CommitQueue({
+    journal,
+    log,
+    clock,
+    chance: world.chance,
+    errnoOf,
+    run: (intention, signal) => committer.run(intention, signal),
+    giveWay: (intention, take, signal) => giveWay(sb, intention, take, signal),
+    say: (event) => agreed(sb, event),
+  })
+  const attributes = new AttributeStore(journal)
+  const { reach } = files
+  const tree = new Tree({
+    files,
+    reach,
+    ttlMs: settings.cacheTtlMs,
+    now: clock.steady,
+    timers: clock,
+    memory: settings.memory,
+    wall: clock.wall,
+    log,
+    saved,
+    follow: (undo) => journal.onRollback(undo),
+    adorn: (node) => attributes.adorn(node),
+    folderLanded: (node) => landed(sb, node),
+  })
+  const remote = new RemoteContent(reader, urls)
+  const pins = new Pins({
+    store: pinStore,
+    tree,
+    reader,
+    urls,
+    saved,
+    reach,
+    log,
+    clock,
+    disk,
+    cacheDir: settings.cacheDir,
+    ttlMs: settings.cacheTtlMs,
+  })
+  const owner = {
+    uid: options.uid ?? process.getuid?.() ?? 0,
+    gid: options.gid ?? process.getgid?.() ?? 0,
+    mountedAt: timeOfMs(clock.wall()),
+  }
+  const sb: Superblock = {
+    settings, files, log, tree, handles: new HandleTable(), journal, saved, spool, queue, urls, reader, remote,
+    reach, sizes: new Sizes({ tree, files, reach, remote, clock, ttlMs: settings.cacheTtlMs }),
+    closeWait: new CloseWait({ closeWaitMs: settings.closeWaitMs, clock, reach, journal, log }),
+    walkAhead: new WalkAhead(tree), prefetch: new Prefetch({ tree, remote }), pinStore, pins, types, attributes, owner, clock, disk,
+    owners: new Owners((undo) => journal.onRollback(undo)), resting: new Map(), claims: new Claims({ journal, spool, log }),
+    bursts: new Bursts({
+      clock, waitMs: options.closeWaitMs === undefined ? settings.closeWaitMs : undefined,
+      isReachable: () => reach.state === 'reachable', durable: () => journal.durable(),
+    }),
+    localOnly: new LocalOnly(settings.leftAloneMs, clock, (node) => sendLeftAlone(sb, node)),
+    lost: new LostAndFound(settings.stateDir, disk), tell,
+    refusedNames: new RefusedNames({ types, clock, log, tell }), conflicts,
+  } // prettier-ignore
+  followReach(sb)
+  return sb
+}
+
+/** What the committer has to know of the rest of the filesystem. */
+interface CommitterParts extends Pick<
+  Superblock,
+  'settings' | 'files' | 'clock' | 'journal' | 'spool' | 'reader' | 'types' | 'conflicts' | 'log' | 'tell'
+> {
+  /** Brings here what somebody still shows of a version that is about to be destroyed. */
+  readonly preserve: CommitterOptions['preserve']
+  /** Something was made at this path: its folder is listed anew. */
+  readonly look: (path: string) => Promise<void>
+}
+
+function committerOf(parts: CommitterParts): Committer {
+  const { settings, files, clock, journal, spool, reader, types, conflicts, log, tell } = parts
+  return new Committer({
+    files,
+    timers: clock,
+    spool,
+    reader,
+    keepConflicts: settings.keepConflicts,
+    hostName: settings.hostName,
+    log,
+    mimetypeOf: (path, head) => types.mimetypeOf(nameOf(path), head),
+    preserve: parts.preserve,
+    // Decided while the service was away, by a listing of any age.
+    isLate: ({ since }) => since <= files.reach.backAt,
+    secure: async ({ spool: id }) => {
+      if (id !== undefined && spool.has(id)) await spool.makeDurable(id)
+      await journal.durable()
+    },
+    save: (intention) => journal.saveIntention(intention),
+    conflictKept: (path, copy) => {
+      conflicts.kept(path, copy)
+      log.warn({ path, copy }, 'another client changed it too: their version is kept beside ours')
+      tell({ kind: 'conflict', path, copy })
+      // Asked for anew: the copy shows at once, not when the listing is old.
+      void parts.look(copy)
+    },
+  })
+}

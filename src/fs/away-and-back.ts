@@ -1,0 +1,35 @@
+// What the filesystem does when the service goes, and when it comes back: the queue is paused and goes on, old listings are asked
+// for anew, the person is told. Whether it is there: content/reach.
+
+import type { CommitQueue } from '../content/commit/commit-queue.ts'
+import type { Reach } from '../content/reach/reach.ts'
+import type { Clock } from '../world/clock.ts'
+import type { Notice } from './notice.ts'
+import type { Tree } from './tree/tree.ts'
+import { Backlog } from './unsent/backlog.ts'
+
+interface Parts {
+  readonly reach: Reach
+  readonly queue: CommitQueue
+  readonly tree: Tree
+  readonly clock: Clock
+  readonly tell: (notice: Notice) => void
+}
+
+/** From now on, for as long as the drive lives. */
+export function followReach({ reach, queue, tree, clock, tell }: Parts): void {
+  const backlog = new Backlog({ queue, clock, onSent: () => tell({ kind: 'done' }) })
+  reach.onChange((state, before) => {
+    if (state === 'away') {
+      queue.pause()
+      tell({ kind: 'away' })
+    }
+    if (state !== 'reachable' || before !== 'away') return
+    tell({ kind: 'back' })
+    // Decided by old listings: whatever the clock says of when, these look before they delete.
+    queue.distrust([...queue.jobs()].filter(({ intention }) => intention.kind === 'delete'))
+    queue.goOn()
+    backlog.follow()
+    void tree.endStale()
+  })
+}

@@ -1,0 +1,57 @@
+// read(2) through a handle.
+
+import { later } from '../../content/read/reader.ts'
+import { abortable } from '../../abortable.ts'
+import { waitForJob } from '../../content/commit/job.ts'
+import { ErrnoError } from '../../errno-error.ts'
+import type { Clock } from '../../world/clock.ts'
+import type { Caller, MaybePromise } from '../operations.ts'
+import type { FileHandle, HandleTable } from '../tree/handles.ts'
+import type { RemoteContent } from '../tree/remote-content.ts'
+import { isGone, ownCommitMs, stillMoving } from '../unsent/bring-here.ts'
+import { readContent } from '../unsent/content.ts'
+
+export interface ReadParts {
+  readonly handles: HandleTable
+  readonly remote: RemoteContent
+  readonly clock: Clock
+}
+
+export function read(
+  parts: ReadParts,
+  fh: number,
+  offset: number,
+  length: number,
+  caller: Caller,
+): MaybePromise<readonly Uint8Array[]> {
+  const handle = parts.handles.file(fh)
+  if (!handle.flags.read) throw new ErrnoError('EBADF', `${handle.node.path} is not open for reading`)
+  if (handle.node.local.copyUp !== undefined) {
+    return abortable(handle.node.local.copyUp, caller.signal).then(() =>
+      readContent(parts.remote, handle, offset, length, later(caller)),
+    )
+  }
+  const chunks = readContent(parts.remote, handle, offset, length, caller)
+  if (!(chunks instanceof Promise)) return chunks
+  return chunks.catch((error: unknown) => readAgain(parts, handle, error, { offset, length, caller }))
+}
+
+/** A version that went away because of our own commit or rename is no change under the reader: it reads on at its new place. */
+async function readAgain(
+  parts: ReadParts,
+  handle: FileHandle,
+  error: unknown,
+  { offset, length, caller }: { offset: number; length: number; caller: Caller },
+): Promise<readonly Uint8Array[]> {
+  const { node } = handle
+  if (!isGone(error)) throw error
+  if (node.job !== undefined)
+    await waitForJob(parts.clock, node.job, { timeoutMs: ownCommitMs, signal: caller.signal })
+  else if (handle.reading !== undefined && node.content === undefined) throw error
+  handle.rebind()
+  try {
+    return await readContent(parts.remote, handle, offset, length, later(caller))
+  } catch (second) {
+    throw stillMoving(node, second)
+  }
+}

@@ -1,0 +1,82 @@
+// Documents whose listing does not tell their size (interface: `size` and `url` may both be absent): the document itself is
+// asked before anybody is told a size.
+
+import type { Files } from '../../api/types.ts'
+import { abortAfter, type Clock } from '../../world/clock.ts'
+import { abortable } from '../../abortable.ts'
+import type { Reach } from '../../content/reach/reach.ts'
+import { ErrnoError } from '../../errno-error.ts'
+import type { Node } from '../tree/node.ts'
+import type { RemoteContent } from '../tree/remote-content.ts'
+import type { Tree } from '../tree/tree.ts'
+import type { Caller, MaybePromise } from '../operations.ts'
+
+/** No operation but a waiting close may block longer than 15 s. */
+const deadlineMs = 14_000
+
+export interface SizesOptions {
+  readonly tree: Tree
+  readonly files: Files
+  readonly reach: Reach
+  readonly remote: RemoteContent
+  readonly clock: Clock
+  /** One cache lifetime. */
+  readonly ttlMs: number
+}
+
+export class Sizes {
+  readonly #options: SizesOptions
+  readonly #asking = new WeakMap<Node, Promise<void>>()
+
+  constructor(options: SizesOptions) {
+    this.#options = options
+  }
+
+  /** Applies `use` when the node's size is known, at once where it is; or when the service was asked and does not tell it. */
+  whenKnown<T>(node: Node, caller: Caller, use: () => MaybePromise<T>): MaybePromise<T> {
+    if (!this.#isToBeAsked(node)) return use()
+    let answer = this.#asking.get(node)
+    if (answer === undefined) {
+      answer = this.#ask(node).finally(() => this.#asking.delete(node))
+      this.#asking.set(node, answer)
+    }
+    return abortable(answer, caller.signal).then(use)
+  }
+
+  /** For whoever reads it: neither its listing nor its record tell the size, so its content is asked. Throws EIO where that does not, either. */
+  async learn(node: Node, caller: Caller): Promise<void> {
+    const { tree, remote } = this.#options
+    const size = await remote.learnSize(node, caller.signal)
+    if (size === undefined) return
+    node.stored.learn(size)
+    tree.notifier.attributesChanged(node.ino)
+  }
+
+  /** True where the service's listing tells no size, and the document was not asked within one cache lifetime. */
+  #isToBeAsked(node: Node): boolean {
+    if (node.remote === undefined || node.content !== undefined || node.job !== undefined) return false
+    const { clock, reach, ttlMs } = this.#options
+    const { askedWholeAt } = node.stored
+    if (node.size !== undefined && (askedWholeAt === undefined || reach.isAway)) return false
+    return askedWholeAt === undefined || clock.steady() - askedWholeAt > ttlMs
+  }
+
+  async #ask(node: Node): Promise<void> {
+    const { clock, files, tree, remote } = this.#options
+    const path = node.storedPath
+    if (path === undefined) return
+    const askedAt = clock.steady()
+    const found = await files.get(path, { deadlineMs })
+    if (found.kind !== 'file' || node.storedPath !== path || node.content !== undefined) return
+    tree.completed(node, found, askedAt)
+    const { version } = node
+    if (version === undefined || (version.size !== undefined && found.modifiedAt !== undefined)) return
+    if (found.size !== undefined) return
+    const size = await remote.learnSize(node, abortAfter(clock, deadlineMs)).catch((error: unknown) => {
+      // The service was asked, and does not tell: whoever reads it is told so.
+      if (error instanceof ErrnoError && error.code === 'EIO') return undefined
+      throw error
+    })
+    node.stored.learn(size)
+  }
+}

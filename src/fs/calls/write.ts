@@ -1,0 +1,46 @@
+// write(2) through a handle.
+
+import { abortable } from '../../abortable.ts'
+import { ErrnoError } from '../../errno-error.ts'
+import type { Caller, MaybePromise } from '../operations.ts'
+import type { FileHandle, HandleTable } from '../tree/handles.ts'
+import type { BringParts } from '../unsent/bring-here.ts'
+import { rebindReaders } from '../unsent/content.ts'
+import { makeWritable, markChanged, type ChangeParts } from '../unsent/writing.ts'
+
+export interface WriteParts extends BringParts, ChangeParts {
+  readonly handles: HandleTable
+}
+
+export function write(
+  parts: WriteParts,
+  fh: number,
+  offset: number,
+  data: Uint8Array,
+  caller: Caller,
+): MaybePromise<number> {
+  const handle = parts.handles.file(fh)
+  const { node } = handle
+  if (!handle.flags.write) throw new ErrnoError('EBADF', `${node.path} is not open for writing`)
+  const wait = makeWritable(parts, node, caller.signal)
+  if (wait === undefined) return writeHere(parts, handle, offset, data)
+  return abortable(wait, caller.signal).then(() => {
+    rebindReaders(parts.handles, node)
+    return write(parts, fh, offset, data, caller)
+  })
+}
+
+function writeHere(
+  parts: WriteParts,
+  handle: FileHandle,
+  offset: number,
+  data: Uint8Array,
+): MaybePromise<number> {
+  const { node } = handle
+  const { content } = node
+  if (content === undefined) throw new ErrnoError('EIO', `${node.path}: its content is not here`)
+  markChanged(parts, node)
+  node.local.wrote()
+  // Two appenders each see their own idea of the end: ours is the true one.
+  return content.write(handle.flags.append ? content.size : offset, data)
+}

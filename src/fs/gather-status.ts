@@ -1,0 +1,82 @@
+// What the filesystem says of itself, gathered from its parts.
+
+import { join } from 'node:path'
+import type { Journal } from '../content/spool/journal.ts'
+import type { LostAndFound } from '../content/spool/lost-and-found.ts'
+import type { WatchedFiles } from '../content/reach/watched-files.ts'
+import type { Disk } from '../world/disk.ts'
+import type { ConflictCopies } from './conflict-copies.ts'
+import type { Pins } from './pins/pins.ts'
+import type { RefusedNames } from './refused-names.ts'
+import type { FileSystemStatus, LocalFile } from './status.ts'
+import type { HandleTable } from './tree/handles.ts'
+import { isKept } from './tree/node-table.ts'
+import type { Tree } from './tree/tree.ts'
+import { localFiles, whyHere, type LocalOnly } from './unsent/local-only.ts'
+import { bytesOf, unsentUnder, type UnsentParts } from './unsent/unsent-now.ts'
+
+export interface StatusParts extends UnsentParts {
+  readonly files: WatchedFiles
+  readonly settings: { readonly readOnly: boolean; readonly stateDir: string; readonly cacheDir: string }
+  readonly tree: Tree
+  readonly handles: HandleTable
+  readonly journal: Journal
+  readonly localOnly: LocalOnly
+  readonly refusedNames: RefusedNames
+  readonly conflicts: ConflictCopies
+  readonly pins: Pins
+  readonly lost: LostAndFound
+  readonly disk: Disk
+}
+
+export function status(parts: StatusParts): FileSystemStatus {
+  const unsent = unsentUnder(parts, '/')
+  const scratch = scratchFiles(parts.tree)
+  const conflictCopies = parts.conflicts.list(parts.tree)
+  return {
+    project: parts.files.project,
+    readOnly: parts.settings.readOnly,
+    service: parts.reach.state,
+    stale: parts.reach.isAway,
+    away: parts.reach.absence,
+    unsent,
+    unsentBytes: bytesOf(unsent),
+    scratchFiles: scratch.length,
+    scratch,
+    localOnly: localFiles(parts.localOnly),
+    refusedNames: parts.refusedNames.list((path) => isThere(parts.tree, path)),
+    pins: parts.pins.status(),
+    conflictCopies,
+    conflicts: parts.journal.counter('conflicts') + conflictCopies.length,
+    lost: parts.lost.list(),
+    damaged: damagedIn(parts.disk, parts.settings.stateDir),
+    oddEntries: parts.tree.source.oddEntries,
+    openHandles: parts.handles.count,
+    knownNodes: parts.tree.nodes.count,
+    calls: { api: parts.files.apiCalls, downloads: parts.files.downloads, failed: parts.files.failedCalls },
+    stateDir: parts.settings.stateDir,
+    cacheDir: parts.settings.cacheDir,
+  }
+}
+
+function scratchFiles(tree: Tree): LocalFile[] {
+  const files: LocalFile[] = []
+  for (const node of tree.nodes.all())
+    if (node.isScratch && node.folder === undefined && isKept(node))
+      files.push({ path: node.path, bytes: node.size ?? 0, why: whyHere(node) })
+  return files
+}
+
+/** True where a name is known to be there, as far as can be said without asking. */
+function isThere(tree: Tree, path: string): boolean {
+  const node = tree.find(path)
+  return node !== undefined && !node.isUnlinked
+}
+
+/** What was set aside at some start, and still lies there. */
+function damagedIn(disk: Disk, stateDir: string): string[] {
+  return disk
+    .readdirSync(stateDir)
+    .filter((name) => name.includes('.damaged-') && !name.endsWith('-wal'))
+    .map((name) => join(stateDir, name))
+}

@@ -1,0 +1,75 @@
+// The names of a folder with their records: as they came while somebody is about to look at each of them, packed when that is
+// over. Packing and making records anew costs more than a cold listing itself, while the code is not compiled yet.
+
+import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
+import { PackedNames } from './packed-names.ts'
+
+type Told = RemoteFile | RemoteFolder
+
+/** A record with its strings, and its place in the map: measured. */
+const recordBytes = 800
+const fixedBytes = 600
+
+export class ListedNames {
+  #names: Map<string, Told> | PackedNames
+
+  constructor(records: Iterable<Told> = []) {
+    this.#names = new Map()
+    for (const record of records) this.#names.set(record.name, record)
+  }
+
+  /** From now on they take little room. */
+  pack(): PackedNames {
+    if (!(this.#names instanceof PackedNames))
+      this.#names = new PackedNames(this.#names.values(), this.#names.size)
+    return this.#names
+  }
+
+  /** How many names there are. */
+  get size(): number {
+    return this.#names.size
+  }
+
+  /** What all this takes; about, until it is packed. */
+  get bytes(): number {
+    return this.#names instanceof PackedNames
+      ? this.#names.bytes
+      : this.#names.size * recordBytes + fixedBytes
+  }
+
+  /** The same for the same names, in whatever order and with whatever records. Packs. */
+  get digest(): string {
+    return this.pack().digest
+  }
+
+  has(name: string): boolean {
+    return this.#names.has(name)
+  }
+
+  get(name: string): Told | undefined {
+    return this.#names.get(name)
+  }
+
+  set(name: string, record: Told): this {
+    this.#names.set(name, record)
+    return this
+  }
+
+  delete(name: string): boolean {
+    return this.#names.delete(name)
+  }
+
+  keys(): Iterable<string> {
+    return this.#names.keys()
+  }
+
+  values(): Iterable<Told> {
+    return this.#names.values()
+  }
+
+  /** The names of one kind. */
+  *namesOf(kind: Told['kind']): Generator<string> {
+    if (this.#names instanceof PackedNames) yield* this.#names.namesOf(kind)
+    else for (const record of this.#names.values()) if (record.kind === kind) yield record.name
+  }
+}

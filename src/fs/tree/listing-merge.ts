@@ -1,0 +1,157 @@
+// An answer of the service meets what is true here: what was changed lately is not undone by a listing that lags behind, what
+// another client did shows, and the door is told.
+
+import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
+import { agrees, fingerprintOf, isNewer } from '../../content/fingerprint.ts'
+import type { Notifier } from '../operations.ts'
+import type { Listing } from './listings.ts'
+import type { FolderState, Node, Tombstone } from './node.ts'
+import type { NodeTable } from './node-table.ts'
+import type { Places } from './places.ts'
+import type { Versions } from './versions.ts'
+
+export interface ListingMergeOptions {
+  readonly nodes: NodeTable
+  readonly versions: Versions
+  readonly places: Places
+  readonly ttlMs: number
+  notifier(): Notifier
+  /** What the folder shows is another list now. */
+  namesChanged(folder: Node | undefined): void
+  /** A folder made here is in the service now. */
+  folderLanded(node: Node): void
+}
+
+export class ListingMerge {
+  readonly #options: ListingMergeOptions
+
+  constructor(options: ListingMergeOptions) {
+    this.#options = options
+  }
+
+  /** Puts an answer of the service into the tree and tells the door what changed. */
+  merge(folder: Node, listing: Listing, previous: Listing | undefined): void {
+    const state = folder.folder
+    if (state === undefined) return
+    // With nothing to compare with, what the door was shown before may be anything.
+    let haveNamesChanged =
+      previous === undefined &&
+      state.listedGeneration !== -1 &&
+      (state.droppedNames === undefined || state.droppedNames !== listing.names.digest)
+    state.droppedNames = undefined
+    let hasChanged = false
+    const isOurs = (name: string): boolean => state.kept.has(name) || state.tombstones.has(name)
+    for (const [name, tombstone] of state.tombstones) {
+      if (!this.#isOver(tombstone, listing.names.get(name), listing)) continue
+      state.tombstones.delete(name)
+      if (!listing.names.has(name)) continue
+      hasChanged = true
+      this.#options.notifier().entryChanged(folder.ino, name)
+    }
+    for (const child of state.children.values()) {
+      if (state.kept.has(child.name) && !this.#isReleased(child, listing)) continue
+      if (this.#update(child, listing)) hasChanged = true
+    }
+    if (previous !== undefined) {
+      for (const name of listing.names.keys()) {
+        if (previous.names.has(name) || isOurs(name)) continue
+        haveNamesChanged = true
+        this.#options.notifier().entryChanged(folder.ino, name)
+      }
+      for (const name of previous.names.keys())
+        if (!listing.names.has(name) && !isOurs(name)) haveNamesChanged = true
+    }
+    if (haveNamesChanged) this.#options.namesChanged(folder)
+    else if (hasChanged) state.generation++
+    else return
+    this.#options.notifier().contentChanged(folder.ino)
+  }
+
+  /** True when the listing may speak of a deleted name again. */
+  #isOver(tombstone: Tombstone, record: RemoteFile | RemoteFolder | undefined, listing: Listing): boolean {
+    const { fingerprint, settledAt } = tombstone
+    if (settledAt === undefined || listing.requestedAt <= settledAt) return false
+    if (record?.kind === 'file' && fingerprint !== undefined && isNewer(record, fingerprint)) return true
+    return this.#hasTheLastWord(listing, settledAt, record === undefined)
+  }
+
+  /** True when the listing may speak of a child that was changed or made here. */
+  #isReleased(child: Node, listing: Listing): boolean {
+    const record = listing.names.get(child.name)
+    const isReleased =
+      child.folder === undefined
+        ? this.#isFileReleased(child, record, listing)
+        : this.#isFolderReleased(child, child.folder, record, listing)
+    if (isReleased) {
+      child.settledAt = undefined
+      this.#options.places.unkeep(child)
+    }
+    return isReleased
+  }
+
+  #isFileReleased(child: Node, record: RemoteFile | RemoteFolder | undefined, listing: Listing): boolean {
+    const { settledAt, remote } = child
+    if (settledAt === undefined || remote === undefined || listing.requestedAt <= settledAt) return false
+    if (record?.kind === 'file' && isNewer(record, fingerprintOf(remote))) return true
+    const isAgreed = record?.kind === 'file' && agrees(record, remote)
+    if (isAgreed) this.#update(child, listing)
+    return this.#hasTheLastWord(listing, settledAt, isAgreed)
+  }
+
+  #isFolderReleased(
+    child: Node,
+    state: FolderState,
+    record: RemoteFile | RemoteFolder | undefined,
+    listing: Listing,
+  ): boolean {
+    const isListed = record?.kind === 'folder'
+    if (isListed && state.isMadeHere && state.kept.size === 0) this.#options.folderLanded(child)
+    if (state.isMadeHere || state.kept.size > 0) return false
+    return this.#hasTheLastWord(listing, child.settledAt ?? -Infinity, isListed)
+  }
+
+  /**
+   * Whether it speaks of what the service agreed to at `settledAt`: lagging behind, it has one cache lifetime to catch up. One
+   * that says otherwise too early is not believed, and asked again when it may decide.
+   */
+  #hasTheLastWord(listing: Listing, settledAt: number, isAgreed: boolean): boolean {
+    const until = settledAt + this.#options.ttlMs
+    if (listing.requestedAt > until) return true
+    if (!isAgreed) listing.until = Math.min(listing.until ?? Infinity, until)
+    return false
+  }
+
+  /** Brings a node in line with the listing. True when a program could see the difference. */
+  #update(child: Node, listing: Listing): boolean {
+    const record = listing.names.get(child.name)
+    if (record === undefined || record.kind !== child.kind) {
+      this.#vanish(child)
+      return true
+    }
+    if (record.kind === 'folder' || child.remote === undefined) return false
+    if (record.size === undefined && child.remote.size !== undefined && agrees(record, child.remote)) {
+      // It tells less than is known, and nothing else: asked again in its time.
+      if (child.stored.askedWholeAt === undefined) child.stored.askedWhole(listing.requestedAt)
+      return false
+    }
+    const isSame = fingerprintOf(record) === fingerprintOf(child.remote)
+    if (isSame) {
+      child.stored.renew(record, listing.requestedAt)
+      return false
+    }
+    this.#options.versions.show(child, record, listing.requestedAt)
+    child.door.contentChanged()
+    this.#options.notifier().contentChanged(child.ino)
+    return true
+  }
+
+  /** Somebody else removed or replaced it. */
+  #vanish(child: Node): void {
+    const { parent } = child
+    if (parent === undefined) return
+    this.#options.versions.vanished(child)
+    this.#options.places.displace(child)
+    this.#options.notifier().entryChanged(parent.ino, child.name)
+    this.#options.nodes.dropIfUnused(child)
+  }
+}

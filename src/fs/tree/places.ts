@@ -1,0 +1,99 @@
+// Where nodes are: each has one place, and is kept there where it exists whatever a listing says: until the
+// service has agreed, and one cache lifetime more.
+
+import type { Listings } from './listings.ts'
+import type { FolderState, Node } from './node.ts'
+import { isKept } from './node-table.ts'
+import { putName } from './put-name.ts'
+import type { Tombstones } from './tombstones.ts'
+
+export interface PlacesOptions {
+  readonly tombstones: Tombstones
+  readonly listings: Listings
+  readonly now: () => number
+  /** Takes what undoes a change, should the journal's transaction under way fail. */
+  follow(undo: () => void): void
+  /** What the folder shows is another list now. */
+  namesChanged(folder: Node | undefined): void
+}
+
+export class Places {
+  readonly #options: PlacesOptions
+
+  constructor(options: PlacesOptions) {
+    this.#options = options
+  }
+
+  /** The node exists whatever a listing says, and so do the folders above it. */
+  keep(node: Node): void {
+    for (let current = node; current.parent !== undefined; current = current.parent) {
+      const state = current.parent.folder
+      if (state === undefined || state.kept.has(current.name)) return
+      const { name } = current
+      state.kept.add(name)
+      state.generation++
+      this.#options.follow(() => state.kept.delete(name))
+    }
+  }
+
+  /** Listings decide again. A folder above that was kept only for this node waits for its own parent's next listing. */
+  unkeep(node: Node): void {
+    const { parent, name } = node
+    const state = parent?.folder
+    if (state?.kept.delete(name) === true) this.#options.follow(() => state.kept.add(name))
+  }
+
+  /** Takes the node's name away. */
+  detach(node: Node): void {
+    const state = node.parent?.folder
+    if (state === undefined) return
+    if (isKept(node)) this.unkeep(node)
+    this.#options.follow(node.remembered())
+    if (state.children.get(node.name) === node) this.#setChild(state, node.name, undefined)
+    this.#options.namesChanged(node.parent)
+  }
+
+  /** Gives the node a place; it is kept there. */
+  attach(node: Node, parent: Node, name: string): void {
+    this.#options.follow(node.remembered())
+    node.parent = parent
+    node.name = name
+    // What the service agreed to was the old place.
+    node.settledAt = undefined
+    if (parent.folder !== undefined) this.#setChild(parent.folder, name, node)
+    this.#options.tombstones.unhide(parent, name)
+    this.keep(node)
+    this.#options.namesChanged(parent)
+  }
+
+  /** The node has no name any more; its handles keep their content. */
+  displace(node: Node): void {
+    this.detach(node)
+    node.isUnlinked = true
+  }
+
+  /** The service has what the node shows; it stays kept for one more cache lifetime. */
+  settle(node: Node): void {
+    const listed = node.parent === undefined ? undefined : this.#options.listings.known(node.parent)?.names
+    if (listed !== undefined && node.remote !== undefined)
+      putName(listed, node.name, node.remote, (undo) => this.#options.follow(undo))
+    this.#options.follow(node.remembered())
+    node.settledAt = this.#options.now()
+    this.settleFolders(node)
+  }
+
+  /** The service has the folders above the node. */
+  settleFolders(node: Node): void {
+    for (let folder = node.parent; folder !== undefined; folder = folder.parent) this.#settled(folder)
+  }
+
+  #settled(folder: Node): void {
+    const { settledAt } = folder
+    this.#options.follow(() => (folder.settledAt = settledAt))
+    folder.settledAt = this.#options.now()
+  }
+
+  #setChild({ children }: FolderState, name: string, node: Node | undefined): void {
+    putName(children, name, node, (undo) => this.#options.follow(undo))
+  }
+}

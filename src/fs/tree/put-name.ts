@@ -1,0 +1,17 @@
+// One entry of a map by names, changed so that it can be put back.
+
+/** What the name stands for from now on; undefined for nothing. `follow` takes what undoes it. */
+export function putName<T>(
+  names: Pick<Map<string, T>, 'get' | 'delete'> & { set(name: string, value: T): unknown },
+  name: string,
+  value: T | undefined,
+  follow: (undo: () => void) => void,
+): void {
+  const before = names.get(name)
+  const set = (what: T | undefined): void => {
+    if (what === undefined) names.delete(name)
+    else names.set(name, what)
+  }
+  set(value)
+  if (before !== value) follow(() => set(before))
+}

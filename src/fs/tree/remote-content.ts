@@ -1,0 +1,46 @@
+// The bytes of documents as the service has them: read where the node says they are, by the URL that came with its record.
+
+import type { PresignedUrls } from '../../content/read/presigned-urls.ts'
+import type { Reader, Reading } from '../../content/read/reader.ts'
+import type { Version } from '../../content/fingerprint.ts'
+import type { Node } from './node.ts'
+
+export class RemoteContent {
+  readonly #reader: Reader
+  readonly #urls: PresignedUrls
+
+  constructor(reader: Reader, urls: PresignedUrls) {
+    this.#reader = reader
+    this.#urls = urls
+  }
+
+  /** Undefined where the service has nothing of it. */
+  open(node: Node): Reading | undefined {
+    const version = this.#versionOf(node)
+    return version === undefined ? undefined : this.#reader.open(version)
+  }
+
+  /** Writes the first `length` bytes (default: all) into the open file. Throws as `Reader.copyTo`. */
+  async copyTo(node: Node, fd: number, options: { length?: number; signal: AbortSignal }): Promise<void> {
+    const version = this.#versionOf(node)
+    if (version !== undefined) await this.#reader.copyTo(version, fd, options)
+  }
+
+  /** Fetches a small document at low priority, so that the next open finds it. */
+  prefetch(node: Node): void {
+    const version = this.#versionOf(node)
+    if (version !== undefined) this.#reader.prefetch(version)
+  }
+
+  /** The size of a document whose record does not tell it (interface: optional): its content is asked. Throws EIO where that does not, either. */
+  async learnSize(node: Node, signal: AbortSignal): Promise<number | undefined> {
+    const version = this.#versionOf(node)
+    return version === undefined ? undefined : this.#reader.learnSize(version, signal)
+  }
+
+  #versionOf({ version, remote, stored }: Node): Version | undefined {
+    if (version !== undefined && remote !== undefined)
+      this.#urls.remember(version.path, remote, stored.askedAt)
+    return version
+  }
+}

@@ -1,0 +1,78 @@
+// Names that are hidden although a listing may still show them: deleted or moved away here. A tombstone lasts until the service
+// agreed, and one cache lifetime more.
+
+import type { Notifier } from '../operations.ts'
+import type { Listings } from './listings.ts'
+import type { FolderState, Node, Tombstone } from './node.ts'
+import { putName } from './put-name.ts'
+
+export interface TombstonesOptions {
+  readonly listings: Listings
+  readonly now: () => number
+  notifier(): Notifier
+  /** Takes what undoes a change, should the journal's transaction under way fail. */
+  follow(undo: () => void): void
+  /** What the folder shows is another list now. */
+  namesChanged(folder: Node | undefined): void
+}
+
+export class Tombstones {
+  readonly #options: TombstonesOptions
+
+  constructor(options: TombstonesOptions) {
+    this.#options = options
+  }
+
+  /** Hides a name until the service agrees. */
+  bury(folder: Node, name: string, fingerprint: string | undefined): void {
+    if (folder.folder !== undefined) this.#set(folder.folder, name, { fingerprint, settledAt: undefined })
+    const names = this.#options.listings.known(folder)?.names
+    if (names !== undefined) putName(names, name, undefined, (undo) => this.#options.follow(undo))
+  }
+
+  /** A version arrived after its name was taken away: it is the one that goes. */
+  arrived(folder: Node, name: string, fingerprint: string): void {
+    const tombstone = folder.folder?.tombstones.get(name)
+    if (tombstone === undefined || tombstone.settledAt !== undefined) return
+    const before = tombstone.fingerprint
+    this.#options.follow(() => (tombstone.fingerprint = before))
+    tombstone.fingerprint = fingerprint
+  }
+
+  /** What was shown is gone: hides the name, and tells the door. */
+  vanish(folder: Node, name: string, fingerprint: string | undefined): void {
+    this.bury(folder, name, fingerprint)
+    if (folder.folder !== undefined) folder.folder.generation++
+    this.#options.notifier().entryChanged(folder.ino, name)
+    this.#options.notifier().contentChanged(folder.ino)
+  }
+
+  /** The name may show again, as the service has it. */
+  unbury(folder: Node, name: string): void {
+    if (folder.folder?.tombstones.has(name) !== true) return
+    this.unhide(folder, name)
+    this.#options.listings.forget(folder)
+    this.#options.namesChanged(folder)
+    this.#options.notifier().entryChanged(folder.ino, name)
+    this.#options.notifier().contentChanged(folder.ino)
+  }
+
+  /** The service agreed that the name is gone: this version of it, where that is known. */
+  settle(folder: Node, name: string, fingerprint: string | undefined): void {
+    const tombstone = folder.folder?.tombstones.get(name)
+    if (tombstone === undefined) return
+    const before = { ...tombstone }
+    this.#options.follow(() => Object.assign(tombstone, before))
+    tombstone.fingerprint = fingerprint ?? tombstone.fingerprint
+    tombstone.settledAt = this.#options.now()
+  }
+
+  /** Nothing hides the name any more: it was never sent, or stands for something else. */
+  unhide({ folder }: Node, name: string): void {
+    if (folder !== undefined) this.#set(folder, name, undefined)
+  }
+
+  #set({ tombstones }: FolderState, name: string, tombstone: Tombstone | undefined): void {
+    putName(tombstones, name, tombstone, (undo) => this.#options.follow(undo))
+  }
+}

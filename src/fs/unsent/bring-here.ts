@@ -1,0 +1,90 @@
+// Copy-up: a document's content is brought here, wherever our own renames and saves have taken it meanwhile.
+
+import { ErrnoError } from '../../errno-error.ts'
+import type { Version } from '../../content/fingerprint.ts'
+import { waitForJob } from '../../content/commit/job.ts'
+import type { Spool } from '../../content/spool/spool.ts'
+import type { Clock } from '../../world/clock.ts'
+import type { Node } from '../tree/node.ts'
+import type { RemoteContent } from '../tree/remote-content.ts'
+import { takeContent, type TakeContentParts } from './content.ts'
+
+/** How long a read or write waits for our own commit of the same document, which takes its bytes elsewhere. */
+export const ownCommitMs = 10_000
+
+export interface BringParts extends TakeContentParts {
+  readonly remote: RemoteContent
+  readonly spool: Spool
+  readonly clock: Clock
+}
+
+/** Brings the content here (copy-up). `length` bytes are enough where the rest is cut off anyway. */
+export async function bringHere(
+  parts: BringParts,
+  node: Node,
+  signal: AbortSignal,
+  length?: number,
+): Promise<void> {
+  if (node.local.copyUp !== undefined) await node.local.copyUp
+  if (node.content !== undefined) return
+  await node.local.bring(copyUp(parts, node, signal, length))
+}
+
+/** A version that goes because of our own commit or rename is found again at its new place. */
+async function copyUp(
+  parts: BringParts,
+  node: Node,
+  signal: AbortSignal,
+  length: number | undefined,
+): Promise<void> {
+  await node.local.handover
+  const { version } = node
+  try {
+    await copyVersion(parts, node, signal, length)
+  } catch (error) {
+    if (!isGone(error)) throw error
+    if (node.job !== undefined) await waitForJob(parts.clock, node.job, { timeoutMs: ownCommitMs, signal })
+    else if (isSameVersion(node.version, version)) throw error
+    await copyVersion(parts, node, signal, length).catch((second: unknown) => {
+      throw stillMoving(node, second)
+    })
+  }
+}
+
+function isSameVersion(one: Version | undefined, other: Version | undefined): boolean {
+  return one?.path === other?.path && one?.fingerprint === other?.fingerprint
+}
+
+/** True where a version is not, or no longer, where it was looked for. */
+export function isGone(error: unknown): boolean {
+  return error instanceof ErrnoError && (error.code === 'ESTALE' || error.code === 'ENOENT')
+}
+
+/** What to say of bytes that were not found: while their own rename is under way they are between two places. */
+export function stillMoving(node: Node, error: unknown): unknown {
+  if (!isGone(error) || node.job === undefined) return error
+  return new ErrnoError('ETIMEDOUT', `${node.path} is still being moved in the service`, { cause: error })
+}
+
+async function copyVersion(
+  parts: BringParts,
+  node: Node,
+  signal: AbortSignal,
+  length: number | undefined,
+): Promise<void> {
+  const { version } = node
+  const file = parts.spool.create(node.name)
+  try {
+    if (version !== undefined && version.size !== 0) {
+      await file.use((fd) =>
+        parts.remote.copyTo(node, fd, { ...(length === undefined ? {} : { length }), signal }),
+      )
+      file.remeasure()
+    }
+  } catch (error) {
+    await parts.spool.remove(file.id)
+    throw error
+  }
+  takeContent(parts, node, file)
+  if (length === undefined) node.local.saved()
+}

@@ -1,0 +1,154 @@
+// Programs that copy many new documents in, one after another: the wait of one close overlaps with the next document.
+//
+//   strict ──(four closes in a row that went well)──► overlapping ──(a rest, or anything that goes wrong)──► strict
+//
+// Strict: a close waits for the service. Overlapping: it waits until its document is on disk here, and fewer than eight of
+// the program's, and 64 MiB, are under way. What is refused meanwhile is the error of the program's next close.
+
+import { abortable } from '../../abortable.ts'
+import type { Job } from '../../content/commit/job.ts'
+import type { Clock, Timer } from '../../world/clock.ts'
+import type { Caller } from '../operations.ts'
+
+/** So many saves in a row are no person's. */
+const mostStrict = 4
+/** Between two closes: a program that rests longer is not copying many. */
+const longestRestMs = 1_000
+const mostUnderWay = 8
+const mostBytesUnderWay = 64 * 1024 * 1024
+/** Programs remembered at once; those with nothing under way are forgotten first. */
+const mostPrograms = 64
+
+export interface BurstsOptions {
+  readonly clock: Clock
+  /** How long a close may wait (ms); undefined: every close is strict. */
+  readonly waitMs: number | undefined
+  /** True while the service is there. */
+  readonly isReachable: () => boolean
+  /** Everything journaled so far survives a power cut. */
+  readonly durable: () => Promise<void>
+}
+
+export interface Close {
+  readonly caller: Caller
+  readonly job: Job
+  /** Bytes of its content. */
+  readonly size: number
+}
+
+export class Bursts {
+  readonly #options: BurstsOptions
+  readonly #byProgram = new Map<string, Burst>()
+
+  constructor(options: BurstsOptions) {
+    this.#options = options
+  }
+
+  /** Waits as this close has to; `strictly` waits for the service. Throws what either found refused. */
+  async wait(close: Close, strictly: (job: Job) => Promise<void>): Promise<void> {
+    const { waitMs, clock, durable, isReachable } = this.#options
+    const { caller, job, size } = close
+    // Who it is costs a look at it.
+    const program = waitMs === undefined ? undefined : caller.program
+    if (waitMs === undefined || program === undefined) return strictly(job)
+    const burst = this.#of(program)
+    if (clock.monotonic() - burst.closedAt > longestRestMs) burst.wellInARow = 0
+    try {
+      if (burst.wellInARow >= mostStrict && isNew(job) && isReachable()) {
+        burst.underWay.set(job, size)
+        await durable()
+        if (await this.#isSoonFew(burst, caller.signal, waitMs)) return
+      }
+      await this.#allStrictly(burst, job, strictly)
+    } finally {
+      burst.closedAt = clock.monotonic()
+    }
+  }
+
+  /** False as soon as anything went wrong. */
+  async #isSoonFew(burst: Burst, signal: AbortSignal, waitMs: number): Promise<boolean> {
+    const { clock } = this.#options
+    const until = clock.monotonic() + waitMs
+    for (;;) {
+      if (!burst.isWell()) return false
+      if (burst.isFew) return true
+      const leftMs = until - clock.monotonic()
+      if (leftMs <= 0) {
+        burst.wellInARow = 0
+        return true
+      }
+      let timer: Timer | undefined
+      const passed = new Promise<void>((resolve) => (timer = clock.setTimeout(resolve, leftMs)))
+      const changed = [...burst.underWay.keys()].map((each) => each.changed())
+      await abortable(Promise.race([...changed, passed]), signal).finally(() => clock.clear(timer))
+    }
+  }
+
+  /** What earlier closes did not wait for is waited for, too. */
+  async #allStrictly(burst: Burst, job: Job, strictly: (job: Job) => Promise<void>): Promise<void> {
+    const { durable } = this.#options
+    const isWell = burst.isWell()
+    const left = [...burst.underWay.keys()].filter((other) => other !== job)
+    burst.underWay.clear()
+    try {
+      if (burst.refusal !== undefined) throw burst.refusal as Error
+      await Promise.all([...left, job].map((each) => strictly(each)))
+      burst.wellInARow = isWell && job.isDone ? burst.wellInARow + 1 : 0
+    } catch (error) {
+      burst.wellInARow = 0
+      burst.refusal = undefined
+      // What it is told is another's refusal, perhaps: its own is safe all the same.
+      await durable()
+      throw error
+    }
+  }
+
+  #of(program: string): Burst {
+    const burst = this.#byProgram.get(program) ?? new Burst()
+    if (!this.#byProgram.has(program) && this.#byProgram.size >= mostPrograms) {
+      const unused = [...this.#byProgram].find(([, { underWay }]) => underWay.size === 0) ?? []
+      this.#byProgram.delete(unused[0] ?? '')
+    }
+    this.#byProgram.set(program, burst)
+    return burst
+  }
+}
+
+class Burst {
+  /** Documents whose close did not wait to the end, with their bytes. */
+  readonly underWay = new Map<Job, number>()
+  refusal: unknown
+  /** Strict closes that the service agreed to. */
+  wellInARow = 0
+  /** Monotonic ms. */
+  closedAt = Number.NEGATIVE_INFINITY
+
+  /** Looks what became of those. False where one was refused, or has to be tried again. */
+  isWell(): boolean {
+    let isWell = this.refusal === undefined
+    for (const [job] of this.underWay) {
+      const last = latest(job)
+      const { isRefused } = last.intention
+      if (isRefused) this.refusal ??= last.error
+      if (last.isDone || isRefused) this.underWay.delete(job)
+      if (!last.isDone && (isRefused || last.error !== undefined || last.isUnreachable)) isWell = false
+    }
+    return isWell
+  }
+
+  get isFew(): boolean {
+    const bytes = [...this.underWay.values()].reduce((sum, each) => sum + each, 0)
+    return this.underWay.size < mostUnderWay && bytes < mostBytesUnderWay
+  }
+}
+
+function latest(job: Job): Job {
+  let last = job
+  while (last.successor !== undefined) last = last.successor
+  return last
+}
+
+/** Nothing of the service's goes with it. */
+function isNew({ intention: { base, source } }: Job): boolean {
+  return base === undefined && source === undefined
+}

@@ -1,0 +1,47 @@
+// Before a version is destroyed in the service: whoever else still shows it takes its bytes here.
+
+import type { CommitQueue } from '../../content/commit/commit-queue.ts'
+import type { Log } from '../../log.ts'
+import { bringHere, isGone, type BringParts } from './bring-here.ts'
+import { forgetStored } from './content.ts'
+import { persistScratch, type LocalRowParts } from './local-rows.ts'
+import type { Owners } from './owners.ts'
+
+export interface PreserveParts extends BringParts, LocalRowParts {
+  readonly queue: CommitQueue
+  readonly owners: Owners
+  readonly log: Log
+}
+
+/** The version at `path` is about to be destroyed: whoever else shows it takes its bytes here. */
+export async function preserve(parts: PreserveParts, path: string, signal: AbortSignal): Promise<void> {
+  const moving = parts.queue.first(path)
+  const moved = moving?.intention.source === path ? parts.owners.of(moving.intention) : undefined
+  for (const node of parts.tree.versions.shownElsewhere(path)) {
+    if (node.content !== undefined) continue
+    if (!node.isScratch && node.door.openHandles === 0) continue
+    // Its content is at its next place already: this is the last step of its own rename. (Not its last rename, maybe.)
+    if (node === moved && !node.isScratch) continue
+    try {
+      await bringHere(parts, node, signal)
+      forgetStored(parts, node)
+      // A copy, or a move, of what is gone now: the next close sends it.
+      if (!node.isScratch) node.local.unsaved()
+    } catch (error) {
+      if (!isGone(error)) throw error
+      parts.log.warn(
+        { path },
+        'another client replaced the document before its old content could be kept for those who had it open',
+      )
+    }
+  }
+  await keepReferred(parts, path)
+}
+
+/** Files of this machine have the bytes by now, but what is on disk of them still says that the service has them. */
+async function keepReferred(parts: PreserveParts, path: string): Promise<void> {
+  const referring = parts.journal.scratchFilesAt(path).map((file) => parts.tree.find(file))
+  const here = referring.filter((node) => node?.isScratch === true && node.content !== undefined)
+  for (const node of here) if (node !== undefined) await persistScratch(parts, node)
+  if (here.length > 0) await parts.journal.durable()
+}

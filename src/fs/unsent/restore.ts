@@ -1,0 +1,149 @@
+// What an earlier run left unsent, put back into the tree: one intention, one node.
+
+import type { RemoteFile } from '../../api/types.ts'
+import type { Job } from '../../content/commit/job.ts'
+import { modifiedAtIn } from '../../content/fingerprint.ts'
+import type { Intention } from '../../content/intention.ts'
+import type { Journal } from '../../content/spool/journal.ts'
+import type { Spool } from '../../content/spool/spool.ts'
+import type { Log } from '../../log.ts'
+import { folderOf, nameOf } from '../../path.ts'
+import type { Node } from '../tree/node.ts'
+import type { Tree } from '../tree/tree.ts'
+import { discardContent, takeContent, type TakeContentParts } from './content.ts'
+import type { Owners } from './owners.ts'
+
+export interface RestoreParts extends TakeContentParts {
+  readonly journal: Journal
+  readonly spool: Spool
+  readonly owners: Owners
+  readonly log: Log
+}
+
+/** The view shows what this job is for. */
+export function restore(parts: RestoreParts, job: Job): void {
+  const { intention } = job
+  const { folder, name } = parentOf(parts.tree, intention.path)
+  if (intention.kind !== 'put') {
+    // Refused: it is still there, and shows.
+    if (intention.isRefused) return
+    const standing = folder.folder?.children.get(name)
+    if (standing !== undefined && standing.folder === undefined) moveOut(parts, folder, standing)
+    parts.tree.tombstones.bury(folder, name, intention.base)
+    return
+  }
+  if (intention.spool !== undefined && !parts.spool.has(intention.spool)) return restoreEmpty(parts, job)
+  const node = place(parts.tree, intention.path)
+  node.unsent.mayReplace(intention.base)
+  if (intention.spool !== undefined) restoreContent(parts, node, intention.spool)
+  if (intention.digest !== undefined) node.content?.knowDigest(intention.digest)
+  parts.owners.restore(node, job)
+  restoreSource(parts, node, intention)
+}
+
+/** Its content is gone from this machine: what the service has shows, or, where it never had any, a document that cannot be read. */
+function restoreEmpty(parts: RestoreParts, job: Job): void {
+  const { path, base, source, size } = job.intention
+  if (base !== undefined || source !== undefined) return
+  const node = place(parts.tree, path)
+  parts.owners.restore(node, job)
+  showStored(parts.tree, node, { path, fingerprint: '', size })
+}
+
+function restoreSource(parts: RestoreParts, node: Node, intention: Intention): void {
+  const { source } = intention
+  if (source === undefined || source === intention.path) return
+  const { folder, name } = parentOf(parts.tree, source)
+  // It was on its way to its old name when it was renamed: that arrives first, and is moved on.
+  const standing = folder.folder?.children.get(name)
+  if (intention.spool === undefined) {
+    const { path, fingerprint } = whereItIs(intention, source, standing)
+    showStored(parts.tree, node, { path, fingerprint: fingerprint ?? '', size: intention.size })
+  }
+  if (intention.keepSource === true) return
+  if (standing !== undefined && standing.folder === undefined) {
+    parts.owners.handOver(standing, node)
+    moveOut(parts, folder, standing)
+  }
+  parts.tree.tombstones.bury(folder, name, intention.sourceFingerprint)
+}
+
+/** Where the service has the bytes of a move at the start. */
+function whereItIs(
+  intention: Intention,
+  source: string,
+  standing: Node | undefined,
+): { path: string; fingerprint: string | undefined } {
+  // Proven: the bytes are at the new place, and may be gone from the old one.
+  if (intention.isProven) return { path: intention.path, fingerprint: intention.base }
+  return standing?.version ?? { path: source, fingerprint: intention.sourceFingerprint }
+}
+
+/** The document is not there any more; nor are the folders that were there for it alone, unless a listing says so. */
+function moveOut(parts: RestoreParts, from: Node, document: Node): void {
+  parts.tree.places.displace(document)
+  // Its row claims the content for as long as that is needed.
+  discardContent(parts, document)
+  parts.tree.nodes.dropIfUnused(document)
+  for (let folder: Node = from; folder.parent !== undefined; folder = folder.parent) {
+    if (folder.folder === undefined || folder.folder.isMadeHere || folder.folder.kept.size > 0) return
+    parts.tree.places.unkeep(folder)
+  }
+}
+
+/** The node shows this spool file; where that is missing, what it showed. */
+export function restoreContent(parts: RestoreParts, node: Node, spool: string): void {
+  try {
+    const file = parts.spool.get(spool)
+    takeContent(parts, node, file)
+    file.idle()
+  } catch (error) {
+    parts.log.error(
+      { path: node.path, spool, error: String(error) },
+      'the spooled content of this document is missing',
+    )
+  }
+}
+
+/** The node shows a version whose record is not here: its fingerprint tells size and time. */
+export function showStored(
+  tree: Tree,
+  node: Node,
+  version: { path: string; fingerprint: string; size: number | undefined },
+): void {
+  const record: RemoteFile = {
+    kind: 'file',
+    name: node.name,
+    size: version.size,
+    mimetype: undefined,
+    modifiedAt: modifiedAtIn(version.fingerprint),
+    url: undefined,
+  }
+  tree.versions.showAt(node, version.path, record, 0)
+}
+
+/** A kept document node at a path, with the folders above it. It takes the place of what an older row has put there. */
+export function place(tree: Tree, path: string): Node {
+  const { folder, name } = parentOf(tree, path)
+  const standing = folder.folder?.children.get(name)
+  if (standing !== undefined && standing.folder === undefined) tree.places.displace(standing)
+  const node = tree.nodes.add('file', folder, name)
+  tree.places.attach(node, folder, name)
+  return node
+}
+
+function parentOf(tree: Tree, path: string): { folder: Node; name: string } {
+  return { folder: ensureFolder(tree, folderOf(path)), name: nameOf(path) }
+}
+
+/** The folder at a path, with those above it. */
+export function ensureFolder(tree: Tree, path: string): Node {
+  let folder = tree.nodes.root
+  for (const name of path.split('/')) {
+    if (name === '') continue
+    const child = folder.folder?.children.get(name)
+    const next = child?.folder === undefined ? tree.nodes.add('folder', folder, name) : child
+    folder = next
+  }
+  return folder
+}

@@ -1,0 +1,70 @@
+// A file that is on this machine only and was left alone for long enough: it is somebody's document after all, and is sent.
+
+import { ErrnoError } from '../../errno-error.ts'
+import type { Log } from '../../log.ts'
+import { abortAfter } from '../../world/clock.ts'
+import type { TypePolicy } from '../tree/names.ts'
+import type { Listing } from '../tree/listings.ts'
+import type { Node } from '../tree/node.ts'
+import { whyLocal } from '../tree/scratch.ts'
+import { bringHere, type BringParts } from './bring-here.ts'
+import { isHereOnly } from './local-only.ts'
+import { submit, type SubmitParts } from './submit.ts'
+
+/** What a listing so old says of what stands beside the file is enough to leave it here: nobody is asked for that (ms). */
+const believedMs = 3_600_000
+
+export interface SendLeftAloneParts extends BringParts, SubmitParts {
+  readonly types: TypePolicy
+  readonly log: Log
+}
+
+/** A file that is here only has been left alone: it is sent where it is a document, otherwise this answers why not. */
+export async function sendLeftAlone(parts: SendLeftAloneParts, node: Node): Promise<string | undefined> {
+  try {
+    return await sendDocument(parts, node)
+  } catch (error) {
+    if (error instanceof ErrnoError && error.code === 'EOPNOTSUPP') return error.message
+    const why = `could not be looked at: ${(error as Error).message}`
+    parts.log.warn(
+      { path: node.path, error: String(error) },
+      'a file that is on this machine only cannot be sent yet',
+    )
+    return why
+  }
+}
+
+async function sendDocument(parts: SendLeftAloneParts, node: Node): Promise<string | undefined> {
+  const { parent } = node
+  if (parent === undefined || node.door.writeHandles > 0) return undefined
+  const { tree, clock } = parts
+  const isHeldBack = (listing: Listing): string | undefined =>
+    whyLocal(node.name, (name) => tree.child(parent, name, listing) !== undefined)
+  const byName = whyLocal(node.name, () => false)
+  if (byName !== undefined) return byName
+  const known = tree.listings.known(parent)
+  const isOfLate = known !== undefined && clock.steady() - known.requestedAt < believedMs
+  const why = isHeldBack(isOfLate ? known : await tree.listing(parent))
+  if (why !== undefined) return why
+  if (node.content === undefined && node.version === undefined) return 'its content is missing'
+  await bringHere(parts, node, abortAfter(clock, 600_000))
+  const { content } = node
+  if (content === undefined) return undefined
+  await parts.types.mimetypeOf(node.name, async () => content.read(0, 4096))
+  // Nothing is sent by what was listed a while ago.
+  const whyNow = isHeldBack(await tree.listing(parent))
+  if (whyNow !== undefined) return whyNow
+  const epoch = content.epoch
+  await parts.spool.secure(content)
+  // Much may have happened meanwhile.
+  if (!isHereOnly(node) || node.door.writeHandles > 0 || node.content !== content) return undefined
+  parts.journal.transaction(() => {
+    parts.journal.onRollback(node.remembered())
+    parts.journal.removeScratch(node.path)
+    node.local.becomeDocument()
+    node.unsent.mayReplace(undefined)
+    submit(parts, node, content, epoch)
+  })
+  parts.log.info({ path: node.path }, 'left alone, so it is a document: it is sent')
+  return undefined
+}

@@ -1,0 +1,42 @@
+// At the start: what lies in the spool and belongs to nobody.
+
+import type { Journal } from '../../content/spool/journal.ts'
+import type { LostAndFound } from '../../content/spool/lost-and-found.ts'
+import { isTemporary, type Spool } from '../../content/spool/spool.ts'
+import type { Log } from '../../log.ts'
+import type { Clock } from '../../world/clock.ts'
+import type { Notice } from '../notice.ts'
+import type { Claims } from './claims.ts'
+
+export interface SweepParts {
+  readonly journal: Journal
+  readonly spool: Spool
+  readonly claims: Claims
+  readonly lost: LostAndFound
+  readonly clock: Clock
+  readonly log: Log
+  readonly tell: (notice: Notice) => void
+}
+
+/**
+ * Spool files that nobody claims: what the journal says is of no use, and what is empty, goes; what is not understood is
+ * kept and named.
+ */
+export async function sweepSpool(parts: SweepParts): Promise<void> {
+  const dropped = parts.journal.dropped()
+  const now = new Date(parts.clock.wall())
+  for (const id of await parts.spool.ids()) {
+    if (parts.claims.has(id)) continue
+    if (dropped.has(id) || isTemporary(id) || parts.spool.get(id).size === 0) {
+      await parts.spool.remove(id)
+      continue
+    }
+    const { file, path, name, bytes, isWhole } = await parts.lost.keep(parts.spool, id, now)
+    parts.log.warn(
+      { file, path, name, bytes, isWhole },
+      'content that the journal does not know of is kept in lost+found: docmount recover --lost takes it out',
+    )
+    parts.tell({ kind: 'lost', path, file })
+  }
+  parts.journal.forgetDropped()
+}

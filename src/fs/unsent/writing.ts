@@ -1,0 +1,102 @@
+// A node's content changes: in place where nobody else needs it as it is, else in a copy of the node's own.
+
+import type { CommitQueue } from '../../content/commit/commit-queue.ts'
+import type { Journal } from '../../content/spool/journal.ts'
+import type { SpoolFile } from '../../content/spool/spool-file.ts'
+import { ErrnoError } from '../../errno-error.ts'
+import type { Clock } from '../../world/clock.ts'
+import { attributesOf, timeOfMs, type Owner } from '../tree/attributes.ts'
+import type { HandleTable } from '../tree/handles.ts'
+import type { Node } from '../tree/node.ts'
+import type { Tree } from '../tree/tree.ts'
+import { bringHere, type BringParts } from './bring-here.ts'
+import { rebindReaders, takeContent, type TakeContentParts } from './content.ts'
+
+export interface TouchParts {
+  readonly owner: Owner
+  readonly clock: Clock
+}
+
+export interface ChangeParts extends TouchParts {
+  readonly tree: Tree
+  readonly queue: CommitQueue
+  readonly journal: Journal
+}
+
+export interface TruncateParts extends BringParts, ChangeParts {
+  readonly handles: HandleTable
+}
+
+/**
+ * The content will be changed: brought here first (copy-up), or copied where somebody else needs it as it is, since what
+ * an intention names never changes. `length` bytes are enough where the rest is cut off anyway. At once where nothing is
+ * to be done; looked at again after a wait, in which a close may have come.
+ */
+export function makeWritable(
+  parts: BringParts,
+  node: Node,
+  signal: AbortSignal,
+  length?: number,
+): Promise<void> | undefined {
+  const { content } = node
+  if (content === undefined || node.local.copyUp !== undefined) return bringHere(parts, node, signal, length)
+  if (parts.claims.isOnlyOf(node)) return undefined
+  const bytes = Math.min(length ?? content.size, content.size)
+  const copy =
+    bytes === 0 ? parts.spool.create(node.name) : parts.spool.smallCopyOf(content, node.name, bytes)
+  if (copy !== undefined) {
+    takeCopy(parts, node, copy, bytes === content.size)
+    return undefined
+  }
+  const copying = parts.claims.hold(content, async () => {
+    const large = await parts.spool.copyOf(content, node.name, bytes)
+    takeCopy(parts, node, large, bytes === content.size)
+  })
+  return node.local.bring(copying)
+}
+
+/** The same content in a file of the node's own. */
+function takeCopy(parts: TakeContentParts, node: Node, copy: SpoolFile, isWhole: boolean): void {
+  const isSaved = isWhole && !node.isDirty
+  takeContent(parts, node, copy)
+  if (isSaved) node.local.saved()
+}
+
+/** The content changes now: what is on its way of it stops, and the times say so. */
+export function markChanged(parts: ChangeParts, node: Node): void {
+  // A move sends nothing of it: what it moves is in the service.
+  if (node.job?.intention.spool !== undefined && !node.job.isHeld) parts.queue.hold(node.job)
+  // What was sent, and is changed in place now, is of use again.
+  if (node.content?.digest !== undefined && !node.isDirty) parts.journal.keep(node.content.id)
+  node.settledAt = undefined
+  if (!node.isUnlinked) parts.tree.places.keep(node)
+  touch(parts, node)
+}
+
+/** The content is from now: written, not read. */
+export function touch(parts: TouchParts, node: Node): void {
+  const now = timeOfMs(parts.clock.wall())
+  node.times.changed(now, attributesOf(node, parts.owner).atime)
+}
+
+/** Sets the size: cutting to nothing downloads nothing. */
+export async function truncateContent(
+  parts: TruncateParts,
+  node: Node,
+  size: number,
+  signal: AbortSignal,
+): Promise<void> {
+  if (node.local.copyUp !== undefined) await node.local.copyUp
+  if (node.size === size && (node.content !== undefined || node.remote !== undefined)) return
+  if (node.content === undefined && size === 0) {
+    takeContent(parts, node, parts.spool.create(node.name))
+  }
+  const known = node.size
+  const length = known !== undefined && size < known ? size : undefined
+  for (let wait; (wait = makeWritable(parts, node, signal, length)) !== undefined;) await wait
+  const { content } = node
+  if (content === undefined) throw new ErrnoError('EIO', `${node.path}: no content to cut`)
+  markChanged(parts, node)
+  await content.truncate(size)
+  rebindReaders(parts.handles, node)
+}

@@ -1,0 +1,115 @@
+// The names of a folder are the same whether they are packed yet or not, and they are packed when the moment is over.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { RemoteFile, RemoteFolder } from '../../../src/api/types.ts'
+import { JustListed } from '../../../src/fs/tree/just-listed.ts'
+import { ListedNames } from '../../../src/fs/tree/listed-names.ts'
+import { heldTimers, type HeldTimers } from '../../support/held-timers.ts'
+
+function file(name: string, size = 7): RemoteFile {
+  return {
+    kind: 'file',
+    name,
+    size,
+    mimetype: 'text/plain',
+    modifiedAt: '2026-01-02T03:04:05.006Z',
+    url: `https://store.example/api/download/${name}?expires=1`,
+  }
+}
+
+function listing(count: number): ListedNames {
+  return new ListedNames(Array.from({ length: count }, (_, at) => file(`document ${at}.txt`)))
+}
+
+const anyName = fc.constantFrom('a', 'b', 'c', 'é', '名')
+const anyRecord = fc.oneof(
+  anyName.map((name): RemoteFolder => ({ kind: 'folder', name })),
+  fc.tuple(anyName, fc.nat()).map(([name, size]) => file(name, size)),
+)
+const anyStep = fc.oneof(
+  anyRecord.map((record) => ({ put: record })),
+  anyName.map((name) => ({ remove: name })),
+  fc.constant('pack' as const),
+)
+
+describe('listed names', () => {
+  it('are what a map of the same changes is, packed at any time', () => {
+    fc.assert(
+      fc.property(fc.array(anyRecord), fc.array(anyStep), (records, steps) => {
+        const map = new Map<string, RemoteFile | RemoteFolder>(records.map((record) => [record.name, record]))
+        const names = new ListedNames(records)
+        for (const step of steps) {
+          if (step === 'pack') names.pack()
+          else if ('put' in step) {
+            map.set(step.put.name, step.put)
+            names.set(step.put.name, step.put)
+          } else expect(names.delete(step.remove)).toBe(map.delete(step.remove))
+        }
+        expect(names.size).toBe(map.size)
+        for (const name of ['a', 'b', 'c', 'é', '名'])
+          expect([names.has(name), names.get(name)]).toEqual([map.has(name), map.get(name)])
+        expect([...names.keys()].toSorted()).toEqual([...map.keys()].toSorted())
+        for (const record of names.values()) expect(record).toEqual(map.get(record.name))
+        const ofKinds = [...names.namesOf('file'), ...names.namesOf('folder')]
+        expect(ofKinds.toSorted()).toEqual([...map.keys()].toSorted())
+        expect(names.digest).toBe(new ListedNames(map.values()).digest)
+      }),
+    )
+  })
+})
+
+describe('what was listed a moment ago', () => {
+  const each = listing(10).bytes
+
+  function opened(mostBytes: number): {
+    just: JustListed
+    packed: number[]
+    timers: HeldTimers
+  } {
+    const timers = heldTimers()
+    const packed: number[] = []
+    return {
+      just: new JustListed({ timers, mostBytes, packed: (ino) => void packed.push(ino) }),
+      packed,
+      timers,
+    }
+  }
+
+  it('stays as it came, and is packed when that moment is over, one after another', () => {
+    const { just, packed, timers } = opened(3 * each)
+    const all = [1, 2, 3].map((ino) => ({ ino, names: listing(10) }))
+    for (const { ino, names } of all) just.add(ino, names)
+    expect(packed).toEqual([])
+    for (const count of [1, 2, 3]) {
+      timers.fire()
+      expect(packed).toEqual([1, 2, 3].slice(0, count))
+    }
+    for (const { names } of all) expect(names.bytes).toBeLessThan(each / 2)
+    expect(timers.waiting).toBe(0)
+  })
+
+  it('makes room for what came later, and what is too large alone is packed at once', () => {
+    const { just, packed } = opened(2 * each)
+    for (const ino of [1, 2, 3]) just.add(ino, listing(10))
+    expect(packed).toEqual([1])
+    just.add(4, listing(30))
+    expect(packed).toEqual([1, 2, 3, 4])
+  })
+
+  it('counts a folder once, and one that is gone not at all', () => {
+    const { just, packed } = opened(2 * each)
+    for (const ino of [1, 1, 1, 2]) just.add(ino, listing(10))
+    just.forget(2)
+    just.add(3, listing(10))
+    expect(packed).toEqual([])
+  })
+
+  it('leaves no timer behind at the end', () => {
+    const { just, timers } = opened(2 * each)
+    just.add(1, listing(10))
+    just.close()
+    just.add(2, listing(10))
+    expect(timers.waiting).toBe(0)
+  })
+})
