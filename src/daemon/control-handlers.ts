@@ -1,5 +1,6 @@
 // What each command of the control socket does with the session.
 
+import type { TablesAnswer } from './control-protocol.ts'
 import type { ControlHandlers } from './control-server.ts'
 import { DaemonError } from './daemon-error.ts'
 import type { MountSession } from './mount-session.ts'
@@ -9,7 +10,10 @@ import { isAtOrUnder } from './path-inside.ts'
 const longestMs = 2 ** 31 - 1
 
 /** Commands that come while the drive is still starting wait for it. */
-export function createControlHandlers(session: Promise<MountSession>): ControlHandlers {
+export function createControlHandlers(
+  session: Promise<MountSession>,
+  tables: (signal: AbortSignal) => Promise<TablesAnswer>,
+): ControlHandlers {
   return {
     status: async ({ path }) => {
       const live = await session
@@ -37,6 +41,7 @@ export function createControlHandlers(session: Promise<MountSession>): ControlHa
     fetch: async ({ path }, how) => (await session).fileSystem.fetch(path, how),
     cache: async () => (await session).fileSystem.cache(),
     clearCache: async (how) => (await session).fileSystem.clearCache(how),
+    tables: (_, { signal }) => tables(signal),
     recover: async ({ path, destination }) => {
       const { record, fileSystem } = await session
       checkOutside(record, destination)

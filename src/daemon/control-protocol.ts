@@ -2,6 +2,8 @@
 // the daemon hangs up. Hanging up first takes the question back.
 
 import type { CacheStatus, FetchAnswer, FetchProgress, PinAnswer, PinStatus } from '../fs/pins/pin-status.ts'
+import type { Table } from '../api/table-types.ts'
+import type { ReconcileRun } from '../tables-drive/reconcile-run.ts'
 import type { FileSystemStatus, Place, Unsent } from '../fs/status.ts'
 import type { DoorName, WebdavAddress } from './session-door.ts'
 
@@ -43,6 +45,12 @@ export interface UnmountAnswer {
   readonly isDetached: boolean
 }
 
+export interface TablesAnswer {
+  readonly tables: readonly Table[]
+  /** Those that went through the drive since it was mounted, the latest last; at most 50. */
+  readonly runs: readonly ReconcileRun[]
+}
+
 /** Every command with what it takes, says on the way, and answers. Paths are absolute in the project. */
 export interface ControlCommands {
   status: {
@@ -61,6 +69,8 @@ export interface ControlCommands {
   cache: { input: Record<string, never>; progress: never; answer: CacheStatus }
   /** Answers what was there. */
   clearCache: { input: { withPinned: boolean }; progress: never; answer: CacheStatus }
+  /** Asks the service. */
+  tables: { input: Record<string, never>; progress: never; answer: TablesAnswer }
   recover: { input: { path: string; destination: string }; progress: never; answer: Record<string, never> }
   recoverLost: {
     input: { destination: string }

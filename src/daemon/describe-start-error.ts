@@ -30,7 +30,7 @@ export async function describeStartError(
   }
   if (error instanceof NetworkError) {
     return new DaemonError(
-      `cannot reach the service at ${baseUrl}: ${error.message}; check --base-url and the network`,
+      `cannot reach the service at ${baseUrl}: ${onceOnly(error.message)}; check --base-url and the network`,
       { isTemporary: true, cause: error },
     )
   }
@@ -59,6 +59,11 @@ export async function describeStartError(
 function reasonOf(error: unknown): unknown {
   const { cause } = error instanceof NetworkError && error.kind === 'away' ? error : {}
   return cause instanceof NetworkError || cause instanceof ApiError ? cause : error
+}
+
+/** Where only the words are left, they are told once. */
+function onceOnly(message: string): string {
+  return message.replace(/^GET \/: the service is out of reach: (?=GET \/: )/, '')
 }
 
 /** Something answers there, and it is not what was asked for. */

@@ -4,6 +4,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { formatBytes } from '../amounts.ts'
 import type { Notice } from '../fs/notice.ts'
 
 /** At most one of a kind in this time; the others are counted, and told at its end. */
@@ -55,6 +56,16 @@ function wordsFor(notice: Notice): string {
       return 'The service is out of reach. What you save is kept on this machine and sent when it is back.'
     case 'back':
       return 'The service is back.'
+    case 'done':
+      return 'Everything that was kept on this machine is with the service now.'
+    case 'keyRefused':
+      return 'The service does not take the API key any more. What you save is kept on this machine; docmount login takes a new key.'
+    case 'diskFull':
+      return 'The disk of this machine is full: something was not saved. Make room, then save it again.'
+    case 'sending':
+      return `The drive is let go, and ${amountOf(notice)} still on the way to the service. Leave this machine on until they are sent.`
+    case 'left':
+      return `${amountOf(notice)} not sent; kept on this machine and sent when the drive is mounted again.`
     case 'refused':
       return `${notice.path} was refused: ${notice.reason}. It is kept on this machine: docmount retry sends it again.`
     case 'unsupported':
@@ -66,6 +77,10 @@ function wordsFor(notice: Notice): string {
     case 'damaged':
       return `${notice.sentence}.`
   }
+}
+
+function amountOf({ changes, bytes }: { changes: number; bytes: number }): string {
+  return `${changes === 1 ? '1 change is' : `${changes} changes are`} (${formatBytes(bytes)})`
 }
 
 function notifySend(title: string, body: string): void {

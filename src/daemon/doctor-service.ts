@@ -6,7 +6,7 @@ import { ApiError } from '../api/errors.ts'
 import type { Files, KeySource, RemoteFile } from '../api/types.ts'
 import { type Check, good, note, problem } from './doctor.ts'
 import { findRoot } from './find-root.ts'
-import { probe } from './probe.ts'
+import { type ProbeAnswer, probe } from './probe.ts'
 import { redact } from '../redact.ts'
 
 const patienceMs = 10_000
@@ -75,7 +75,10 @@ async function checkRange(files: Files): Promise<Check> {
   const file = await findSomeFile(files)
   if (file?.url === undefined)
     return note('Range', 'no document to try a download with', 'upload one and ask again')
-  const { status } = await probe(file.url, { range: 'bytes=0-0' }, patienceMs)
+  const ask = (url: string): Promise<ProbeAnswer> => probe(url, { range: 'bytes=0-0' }, patienceMs)
+  const own = await ask(file.url)
+  // To where the bytes are.
+  const { status } = own.status === 307 && own.location !== undefined ? await ask(own.location) : own
   if (status === 206) return good('Range', 'downloads honour it')
   if (status === 200) {
     const finding = 'downloads ignore it: reading the end of a document fetches all of it'

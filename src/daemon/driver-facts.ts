@@ -95,7 +95,7 @@ function isInstalled(module: string): boolean {
 }
 
 /** The program's path by `$PATH`. */
-export async function findProgram(name: string): Promise<string | undefined> {
+async function findProgram(name: string): Promise<string | undefined> {
   for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
     const file = join(folder, name)
     const isExecutable = await access(file, constants.X_OK).then(

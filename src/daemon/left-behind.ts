@@ -1,10 +1,12 @@
 // What a state folder holds that is not with the service, as anybody may read it: of a drive that is not mounted, or
 // whose daemon does not answer. Changes nothing.
 
-import { readdirSync, statSync } from 'node:fs'
+import { systemDisk } from '../world/disk.ts'
+import { statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { JournalContent } from '../content/spool/journal-reading.ts'
 import type { LostContent } from '../content/spool/lost-and-found.ts'
+import { namesIn } from '../content/spool/names-in.ts'
 import type { LocalFile, Unsent } from '../fs/status.ts'
 import { whyLocal } from '../fs/tree/scratch.ts'
 import { unsentOf } from '../fs/unsent/unsent-of.ts'
@@ -31,23 +33,23 @@ const nothing: LeftBehind = { unsent: [], localOnly: [], lost: [], damaged: [], 
 
 /** Never throws: what cannot be read is named. */
 export async function readLeftBehind(stateDir: string): Promise<LeftBehind> {
-  const names = namesIn(stateDir)
+  const names = namesIn(stateDir, systemDisk)
   if (!['journal.db', 'lost+found', 'spool'].some((name) => names.includes(name))) return nothing
   const damaged = names
     .filter((name) => name.includes('.damaged-') && !name.endsWith('-wal'))
     .map((name) => join(stateDir, name))
   const { LostAndFound, strayIn } = await import('../content/spool/lost-and-found.ts')
   const spoolDir = join(stateDir, 'spool')
-  const lost = new LostAndFound(stateDir).list()
+  const lost = new LostAndFound(stateDir, systemDisk).list()
   try {
     const { readJournal } = await import('../content/spool/journal-reading.ts')
     const journal = readJournal(stateDir)
     if (journal === undefined)
-      return { ...nothing, damaged, lost: [...lost, ...strayIn(spoolDir, () => false)] }
-    const stray = strayIn(spoolDir, wantedBy(journal))
+      return { ...nothing, damaged, lost: [...lost, ...strayIn(spoolDir, () => false, systemDisk)] }
+    const stray = strayIn(spoolDir, wantedBy(journal), systemDisk)
     return { ...rowsOf(journal, spoolDir), damaged, lost: [...lost, ...stray], problem: undefined }
   } catch (error) {
-    const stray = strayIn(spoolDir, () => false)
+    const stray = strayIn(spoolDir, () => false, systemDisk)
     return { ...nothing, damaged, lost: [...lost, ...stray], problem: (error as Error).message }
   }
 }
@@ -87,12 +89,4 @@ export async function findLeftFolders(): Promise<readonly LeftFolder[]> {
     if (!isNothing(left)) found.push({ ...folder, left })
   }
   return found
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
 }

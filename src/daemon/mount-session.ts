@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FileSystem } from '../fs/contract.ts'
+import type { Notice } from '../fs/notice.ts'
 import type { Unsent } from '../fs/status.ts'
 import type { CloseReason, Mounted } from '../fuse/driver.ts'
 import type { Log } from '../log.ts'
@@ -17,6 +18,8 @@ export interface SessionParts {
   readonly fileSystem: FileSystem
   readonly mounted: Mounted
   readonly log: Log
+  /** Tells the person what they did not ask for. */
+  readonly tell?: ((notice: Notice) => void) | undefined
   /** Takes away what let others find the session; called once, before `finished` resolves. */
   readonly withdraw: () => Promise<void>
 }
@@ -60,11 +63,13 @@ export class MountSession {
   readonly finished: Promise<SessionEnd>
   readonly #mounted: Mounted
   readonly #log: Log
+  readonly #tellPerson: (notice: Notice) => void
   /** Aborted when nobody waits for sending any more: what is unsent stays journaled. */
   readonly #hurry = new AbortController()
   readonly #listeners = new Set<(progress: UnmountProgress) => void>()
   #state: SessionState = 'live'
   #isForced = false
+  #hasToldSending = false
   #isKernelGone = false
   #stopping: Stopping | undefined
   #deadlineMs = Infinity
@@ -75,6 +80,7 @@ export class MountSession {
     this.fileSystem = parts.fileSystem
     this.#mounted = parts.mounted
     this.#log = parts.log
+    this.#tellPerson = parts.tell ?? (() => {})
     this.finished = this.#serve(parts)
   }
 
@@ -149,6 +155,8 @@ export class MountSession {
 
   async #stop(cancel: AbortSignal): Promise<UnmountAnswer> {
     this.#enter('draining')
+    // Whoever asked over the control socket sees how far it is.
+    if (this.#listeners.size === 0) this.#tellSending()
     await this.#drain([cancel])
     this.#enter('unmounting')
     const isDetached = await this.#letGo(cancel)
@@ -204,8 +212,12 @@ export class MountSession {
       this.#deadlineMs = performance.now() + afterUnmountMs
       this.#enter('draining')
     }
+    if (this.#stopping === undefined) this.#tellSending()
     await this.#drain([]).catch((error: unknown) => log.error({ error }, 'draining failed'))
     const unsent = fileSystem.unsent('/')
+    if (unsent.length > 0)
+      this.#tellPerson({ kind: 'left', changes: unsent.length, bytes: leftBytesOf(unsent) })
+    else if (this.#hasToldSending) this.#tellPerson({ kind: 'done' })
     await fileSystem.close().catch((error: unknown) => log.error({ error }, 'the state could not be closed'))
     await withdraw().catch((error: unknown) => log.warn({ error }, 'the mount record could not be removed'))
     log.info({ reason, unsent: unsent.length }, 'ended')
@@ -228,6 +240,13 @@ export class MountSession {
     this.#state = state
     this.#log.info({ state }, 'stopping')
     this.#tell({})
+  }
+
+  #tellSending(): void {
+    const unsent = this.fileSystem.unsent('/')
+    if (unsent.length === 0) return
+    this.#hasToldSending = true
+    this.#tellPerson({ kind: 'sending', changes: unsent.length, bytes: leftBytesOf(unsent) })
   }
 
   #tell({ busy }: { busy?: string }): void {

@@ -7,6 +7,8 @@ import { get as getHttps } from 'node:https'
 export interface ProbeAnswer {
   readonly status: number
   readonly date: string | undefined
+  /** Where a redirect leads, absolute: a secret. */
+  readonly location: string | undefined
 }
 
 /** Rejects with the system's error when no answer comes in time. */
@@ -20,8 +22,10 @@ export function probe(
     const request = get(
       url,
       { headers, agent: false, signal: AbortSignal.timeout(timeoutMs) },
-      ({ statusCode, headers: { date } }) => {
-        answered({ status: statusCode ?? 0, date })
+      ({ statusCode, headers: { date, location } }) => {
+        const isPlace = location !== undefined && URL.canParse(location, url)
+        const next = isPlace ? new URL(location, url).href : undefined
+        answered({ status: statusCode ?? 0, date, location: next })
         request.destroy()
       },
     )

@@ -18,7 +18,7 @@ export interface OpenedDoor {
   readonly mounted: Mounted
   readonly webdav?: WebdavAddress | undefined
   /** Closes what the door itself keeps open: before anybody waits for everything to be sent. */
-  readonly settle?: () => Promise<void>
+  readonly endBeginnings?: () => Promise<void>
 }
 
 /** Checked and ready; opened when the filesystem is there. */
@@ -30,16 +30,16 @@ export interface SessionDoor {
 }
 
 /** The filesystem for whoever waits for it: the door lets go first. */
-export function settling(fileSystem: FileSystem, { settle }: OpenedDoor): FileSystem {
-  if (settle === undefined) return fileSystem
+export function endingBeginnings(fileSystem: FileSystem, { endBeginnings }: OpenedDoor): FileSystem {
+  if (endBeginnings === undefined) return fileSystem
   return {
     ...fileSystem,
     async wait(path, how) {
-      await settle()
+      await endBeginnings()
       await fileSystem.wait(path, how)
     },
     async drain(how) {
-      await settle()
+      await endBeginnings()
       return fileSystem.drain(how)
     },
   }

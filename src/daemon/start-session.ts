@@ -7,6 +7,7 @@ import type { FileSystemOptions } from '../fs/contract.ts'
 import { createFileSystem } from '../fs/file-system.ts'
 import type { DriverName } from '../fuse/driver.ts'
 import type { Log } from '../log.ts'
+import { LatestRuns } from '../tables-drive/latest-runs.ts'
 import { withTablesFolder } from '../tables-drive/tables-drive.ts'
 import { createControlHandlers } from './control-handlers.ts'
 import { startControlServer } from './control-server.ts'
@@ -14,6 +15,7 @@ import { DaemonError } from './daemon-error.ts'
 import { describeStartError } from './describe-start-error.ts'
 import { writeDriveFile } from './drive-file.ts'
 import { prepareKernelDoor } from './kernel-door.ts'
+import { keepHeapModest } from './modest-heap.ts'
 import { ensureFolders, type MountPlan } from './mount-plan.ts'
 import {
   type MountRecord,
@@ -24,7 +26,7 @@ import {
 } from './mount-record.ts'
 import { desktopNotifications } from './desktop-notifications.ts'
 import { MountSession } from './mount-session.ts'
-import { settling, type DoorName, type SessionDoor } from './session-door.ts'
+import { endingBeginnings, type DoorName, type SessionDoor } from './session-door.ts'
 import { traceInto } from './trace.ts'
 import { tidyState } from './tidy-state.ts'
 import { waitForService } from './wait-for-service.ts'
@@ -61,6 +63,7 @@ export interface StartSessionOptions {
 
 /** Resolves when the drive is live. Throws DaemonError or MountError, one line each, with nothing left behind. */
 export async function startSession(options: StartSessionOptions): Promise<MountSession> {
+  keepHeapModest()
   const undo: (() => Promise<unknown>)[] = []
   try {
     return await start(options, undo)
@@ -88,13 +91,14 @@ async function start(options: StartSessionOptions, undo: (() => Promise<unknown>
   undo.push(() => client.close())
   if (options.waitMs !== undefined)
     await waitForService(client, plan.project, { waitMs: options.waitMs, log })
+  const tell = options.notifies ? desktopNotifications(plan.project) : undefined
   const projectFiles = await createFileSystem({
     ...options.fileSystem,
     files: client.files(plan.project),
     stateDir: plan.stateDir,
     cacheDir: plan.cacheDir,
     log,
-    ...(options.notifies ? { onNotice: desktopNotifications(plan.project) } : {}),
+    ...(tell === undefined ? {} : { onNotice: tell }),
     ...(trace === undefined ? {} : { onOperation: trace.onOperation }),
   }).catch(async (error: unknown) => {
     throw await describeStartError(error, plan, client, options.key)
@@ -104,8 +108,16 @@ async function start(options: StartSessionOptions, undo: (() => Promise<unknown>
     log.warn({ error }, 'the state folder cannot tell whose it is'),
   )
   const { cacheTtlMs, readOnly } = options.fileSystem
+  const tables = client.tables(plan.project)
+  const runs = new LatestRuns()
   const fileSystem = options.showsTables
-    ? await withTablesFolder(projectFiles, { tables: client.tables(plan.project), cacheTtlMs, readOnly, log })
+    ? await withTablesFolder(projectFiles, {
+        tables,
+        cacheTtlMs,
+        readOnly,
+        log,
+        onRun: (run) => runs.add(run),
+      })
     : projectFiles
 
   // Found from now on, so that whoever sees the mount also finds its daemon; commands wait for the session.
@@ -114,7 +126,14 @@ async function start(options: StartSessionOptions, undo: (() => Promise<unknown>
     announce = resolve
   })
   const record = await recordOf(options, door.name)
-  const server = await startControlServer(record.socketPath, createControlHandlers(coming), log)
+  const server = await startControlServer(
+    record.socketPath,
+    createControlHandlers(coming, async (signal) => ({
+      tables: await tables.list({ signal }),
+      runs: runs.all,
+    })),
+    log,
+  )
   async function withdraw(): Promise<void> {
     // Closed first, not awaited: it waits for the very answers that tell of the end.
     void server.close()
@@ -135,9 +154,10 @@ async function start(options: StartSessionOptions, undo: (() => Promise<unknown>
   if (webdav !== undefined) await writeMountRecord(plan.runtimeDir, live)
   const session = new MountSession({
     record: live,
-    fileSystem: settling(fileSystem, opened),
+    fileSystem: endingBeginnings(fileSystem, opened),
     mounted,
     log,
+    tell,
     async withdraw() {
       // While the record still says that it is ours.
       await tidyState(plan)

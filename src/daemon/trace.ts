@@ -1,7 +1,7 @@
 // What `--verbose` writes down of each operation and each call to the service. Paths in the project, never a URL or a key.
 
 import type { RequestRecord } from '../api/types.ts'
-import type { OperationRecord } from '../fs/traced.ts'
+import type { OperationRecord } from '../fs/contract.ts'
 import type { Log } from '../log.ts'
 
 export interface Trace {

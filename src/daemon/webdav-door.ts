@@ -53,7 +53,7 @@ export async function prepareWebdavAlone(options: WebdavDoorOptions): Promise<Se
     why: 'asked for',
     async open(fileSystem) {
       const { server, address } = await serve(fileSystem, options)
-      return { mounted: asMounted(server), webdav: address, settle: () => server.settle() }
+      return { mounted: asMounted(server), webdav: address, endBeginnings: () => server.endBeginnings() }
     },
   }
 }
@@ -68,6 +68,7 @@ export function besideKernel(kernel: SessionDoor, options: WebdavDoorOptions): S
         attributesChanged: (ino) => notifier.attributesChanged(ino),
         contentChanged: (ino) => notifier.contentChanged(ino),
         entryChanged: (parent, name) => notifier.entryChanged(parent, name),
+        letGo: (nodes) => notifier.letGo(nodes),
       }
       const { server, address } = await serve({ ...fileSystem, ...telling(fileSystem, late) }, options)
       try {
@@ -77,7 +78,11 @@ export function besideKernel(kernel: SessionDoor, options: WebdavDoorOptions): S
           await server.close({ patienceMs })
           return reason
         })
-        return { mounted: { ...mounted, closed }, webdav: address, settle: () => server.settle() }
+        return {
+          mounted: { ...mounted, closed },
+          webdav: address,
+          endBeginnings: () => server.endBeginnings(),
+        }
       } catch (error) {
         await server.close({ patienceMs: 0 })
         throw error
@@ -127,11 +132,11 @@ function asMounted(server: WebdavServer): Mounted {
   }
 }
 
-/** Made once and kept: desktops remember it. */
+/** Made once and kept: desktops remember it. Of letters and digits: people hand it to programs, which take `-` for an option. */
 async function passwordIn(file: string): Promise<string> {
   const known = await readFile(file, 'utf8').catch(() => '')
   if (known.trim() !== '') return known.trim()
-  const password = randomBytes(15).toString('base64url')
+  const password = randomBytes(15).toString('hex')
   await writeFile(file, `${password}\n`, { mode: 0o600 })
   return password
 }

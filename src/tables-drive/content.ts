@@ -3,7 +3,7 @@
 import { ErrnoError } from '../errno-error.ts'
 
 /** No single file of rows is larger: parsed, it takes several times as much memory. */
-export const maxFileBytes: number = 64 * 1024 * 1024
+const maxFileBytes: number = 64 * 1024 * 1024
 
 /** Throws EFBIG past 64 MiB. */
 export function checkFileSize(size: number): void {

@@ -5,20 +5,28 @@ import type { ReconcileInput, Tables } from '../api/table-types.ts'
 import { ErrnoError } from '../errno-error.ts'
 import { decodeText } from '../rows/text.ts'
 import type { DroppedFile, DropTarget } from './drop-target.ts'
+import type { ReconcileRun } from './reconcile-run.ts'
 import { failureWords } from './failure-words.ts'
 
-export function reconcileTarget(tables: Tables, tableId: string): DropTarget {
+export function reconcileTarget(
+  tables: Tables,
+  tableId: string,
+  onRun: (ran: Pick<ReconcileRun, 'file' | 'status' | 'reasoning'>) => void,
+): DropTarget {
   return {
     wanted: 'a .json file',
     takes: (name) => name.toLowerCase().endsWith('.json'),
     async take(file, signal) {
       try {
         const result = await tables.reconcile(tableId, inputOf(file), { signal })
+        onRun({ file: file.name, status: result.status ?? 'done', reasoning: result.reasoning ?? '' })
         const answer = reconcileResultToWire(result)
         if (result.status !== 'error') return { answer }
         return { answer, failure: new ErrnoError('EIO', result.reasoning ?? 'the run failed') }
       } catch (error) {
-        return { answer: { errorMessage: failureWords(error) }, failure: error as Error }
+        const errorMessage = failureWords(error)
+        onRun({ file: file.name, status: 'failed', reasoning: errorMessage })
+        return { answer: { errorMessage }, failure: error as Error }
       }
     },
   }

@@ -7,7 +7,8 @@ import type { MaybePromise } from '../fs/operations.ts'
 import { Content } from './content.ts'
 import { forwardTarget } from './forward-target.ts'
 import { LoadedForAWhile } from './loaded-for-a-while.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../world/clock.ts'
+import type { ReconcileRun } from './reconcile-run.ts'
 import { reconcileTarget } from './reconcile-target.ts'
 import { folderNamesOf, type KnownTable } from './table-names.ts'
 import type { VirtualNode, VirtualNodes } from './virtual-node.ts'
@@ -21,6 +22,7 @@ export interface TableFoldersOptions {
   readonly clock: Clock
   /** Aborted when the drive ends. */
   readonly signal: AbortSignal
+  readonly onRun: (run: ReconcileRun) => void
 }
 
 interface TableFolder {
@@ -65,7 +67,7 @@ export class TableFolders {
   }
 
   #make(name: string, table: KnownTable): TableFolder {
-    const { nodes, root, tables, ttlMs, clock, signal } = this.#options
+    const { nodes, root, tables, ttlMs, clock, signal, onRun } = this.#options
     const createdMs = Date.parse(table.createdAt ?? '')
     const mtimeMs = Number.isNaN(createdMs) ? clock.wall() : createdMs
     const folder = nodes.add({ kind: 'folder', name, parent: root, mode: 0o555, mtimeMs })
@@ -82,7 +84,9 @@ export class TableFolders {
     schemaFile.refreshContent = (waiting): MaybePromise<void> => schema.ensure(waiting)
     const onForwarded = (): void => schema.forget()
     dropFolder('forward').target = forwardTarget({ tables, tableId: table.id, onForwarded })
-    dropFolder('reconcile').target = reconcileTarget(tables, table.id)
+    dropFolder('reconcile').target = reconcileTarget(tables, table.id, (ran) =>
+      onRun({ at: new Date(clock.wall()).toISOString(), table: table.name ?? name, ...ran }),
+    )
 
     const made = { folder, tableFile, schema }
     this.#folders.set(table.id, made)

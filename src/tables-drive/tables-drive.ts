@@ -9,13 +9,14 @@
 // Dropped files and results are in memory: they end with the mount.
 
 import type { Tables } from '../api/table-types.ts'
-import { type Clock, createClock } from '../clock.ts'
+import { realWorld, type World } from '../world/world.ts'
 import type { FileSystem } from '../fs/contract.ts'
 import { type Caller, rootIno } from '../fs/operations.ts'
 import { readOnly } from '../fs/read-only.ts'
 import { type Log, silentLog } from '../log.ts'
 import { overlay, overlayIno } from './overlay.ts'
 import { DropQuota } from './drop-quota.ts'
+import type { ReconcileRun } from './reconcile-run.ts'
 import { TableFolders } from './table-folders.ts'
 import { VirtualNodes } from './virtual-node.ts'
 import { virtualTree } from './virtual-tree.ts'
@@ -28,8 +29,10 @@ export interface TablesDriveOptions {
   readonly cacheTtlMs?: number | undefined
   readonly readOnly?: boolean | undefined
   readonly log?: Log | undefined
-  /** What time it is, and how long things take. Default: this machine's clocks. */
-  readonly clock?: Clock | undefined
+  /** Told of every reconciliation that went through the folder, when it has ended. */
+  readonly onRun?: ((run: ReconcileRun) => void) | undefined
+  /** Time, chance, disk, network. Default: this machine's. */
+  readonly world?: World | undefined
 }
 
 /**
@@ -37,7 +40,8 @@ export interface TablesDriveOptions {
  * Throws what looking at the root throws.
  */
 export async function withTablesFolder(inner: FileSystem, options: TablesDriveOptions): Promise<FileSystem> {
-  const { tables, cacheTtlMs: ttlMs = 30_000, log = silentLog, clock = createClock() } = options
+  const { tables, cacheTtlMs: ttlMs = 30_000, log = silentLog, world = realWorld() } = options
+  const { clock } = world
   const ending = new AbortController()
   const caller: Caller = { uid: 0, gid: 0, pid: process.pid, signal: ending.signal }
   if (await hasOwn(inner, caller)) {
@@ -54,7 +58,15 @@ export async function withTablesFolder(inner: FileSystem, options: TablesDriveOp
     mode: 0o555,
     mtimeMs: clock.wall(),
   })
-  const folders = new TableFolders({ tables, nodes, root, ttlMs, clock, signal: ending.signal })
+  const folders = new TableFolders({
+    tables,
+    nodes,
+    root,
+    ttlMs,
+    clock,
+    signal: ending.signal,
+    onRun: options.onRun ?? (() => {}),
+  })
   const tree = virtualTree({ nodes, quota: new DropQuota(nodes), log, now: clock.wall })
   const drive = overlay(inner, { name: folderName, tree, onHidden: warnOnce(log) })
   const shown = options.readOnly === true ? readOnly(drive) : drive

@@ -5,7 +5,7 @@ import type { Beginnings } from './beginnings.ts'
 import type { DeadProperties } from './dead-properties.ts'
 import { longestMs, type Locks } from './locks.ts'
 import { hrefOf, namesOfTarget } from './names.ts'
-import type { Patience } from './patience.ts'
+import type { ClientTimeouts } from './client-timeouts.ts'
 import { checkPermission, type Change } from './permission.ts'
 import { Refused } from './refused.ts'
 import type { Visit } from './visit.ts'
@@ -19,7 +19,7 @@ export interface Door {
   readonly isReadOnly: boolean
   /** What a document is sent as, by its name. */
   readonly contentTypeOf: (name: string) => string | undefined
-  readonly patience: Patience
+  readonly timeouts: ClientTimeouts
 }
 
 export type Depth = 0 | 1 | 'infinity'
@@ -101,7 +101,7 @@ export class Exchange {
   /** The body, piece by piece. Throws Refused (408) when the client falls silent; what the connection throws when it breaks. */
   async *body(): AsyncGenerator<Uint8Array, void, undefined> {
     const { request, response, door } = this
-    const { silenceMs } = door.patience
+    const { silenceMs } = door.timeouts
     if (request.headers.expect !== undefined && !response.headersSent) response.writeContinue()
     // What is not read is left to be taken, so that a refusal is heard.
     const chunks = request.iterator({ destroyOnReturn: false }) as AsyncGenerator<Uint8Array>
@@ -179,7 +179,7 @@ export class Exchange {
       const timer = setTimeout(() => {
         response.destroy()
         give(new Refused(408, 'the client took nothing for too long'))
-      }, door.patience.silenceMs)
+      }, door.timeouts.silenceMs)
       if (response.destroyed) closed()
       else response.once('drain', drained).once('close', closed)
     })

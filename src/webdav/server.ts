@@ -12,7 +12,7 @@ import { Exchange, type Door } from './exchange.ts'
 import { Locks } from './locks.ts'
 import { methods } from './methods.ts'
 import { allowed, changing } from './methods/options.ts'
-import { usualPatience, type Patience } from './patience.ts'
+import { usualTimeouts, type ClientTimeouts } from './client-timeouts.ts'
 import { Refused } from './refused.ts'
 import { statusOf } from './status-of.ts'
 import { Visit } from './visit.ts'
@@ -34,8 +34,8 @@ export interface WebdavOptions {
   readonly isReadOnly: boolean
   /** What a document is sent as, by its name. */
   readonly contentTypeOf: (name: string) => string | undefined
-  /** Default: `usualPatience`. */
-  readonly patience?: Partial<Patience>
+  /** Default: `usualTimeouts`. */
+  readonly timeouts?: Partial<ClientTimeouts>
   readonly log: Log
 }
 
@@ -43,7 +43,7 @@ export interface WebdavServer {
   /** Without a slash at the end. */
   readonly url: string
   /** Closes documents that were begun and not filled: whoever waits for everything to be sent does not wait for them. */
-  settle(): Promise<void>
+  endBeginnings(): Promise<void>
   /** Takes no more requests and lets those under way end, for at most `patienceMs`. */
   close(options: { patienceMs: number }): Promise<void>
 }
@@ -53,7 +53,7 @@ const maximumConnections = 256
 /** Resolves when it listens. Throws what listening throws (EADDRINUSE, EACCES). */
 export async function startWebdav(operations: Operations, options: WebdavOptions): Promise<WebdavServer> {
   const { log, tls, host, port } = options
-  const patience = { ...usualPatience, ...options.patience }
+  const timeouts = { ...usualTimeouts, ...options.timeouts }
   const properties = await DeadProperties.open(options.propertiesFile, log)
   const door: Door = {
     locks: new Locks(),
@@ -61,7 +61,7 @@ export async function startWebdav(operations: Operations, options: WebdavOptions
     beginnings: new Beginnings(operations, log),
     isReadOnly: options.isReadOnly,
     contentTypeOf: options.contentTypeOf,
-    patience,
+    timeouts,
   }
   const access = new Access({ ...options, hasTls: tls !== undefined })
   const busy = new Set<Socket>()
@@ -71,11 +71,11 @@ export async function startWebdav(operations: Operations, options: WebdavOptions
     void answer(request, response, { operations, door, access, log }).finally(() => busy.delete(socket))
   }
   const limits = {
-    headersTimeout: patience.headersMs,
+    headersTimeout: timeouts.headersMs,
     // Node looks this often, by itself every 30 s.
-    connectionsCheckingInterval: patience.headersMs / 4,
+    connectionsCheckingInterval: timeouts.headersMs / 4,
     requestTimeout: 0,
-    keepAliveTimeout: patience.idleMs,
+    keepAliveTimeout: timeouts.idleMs,
     maxHeaderSize: 32_768,
   }
   const server =
@@ -83,7 +83,7 @@ export async function startWebdav(operations: Operations, options: WebdavOptions
   server.on('checkContinue', serve)
   server.maxConnections = maximumConnections
   // A method that is at work waits for its client with limits of its own.
-  server.setTimeout(patience.idleMs, (socket: Socket) => {
+  server.setTimeout(timeouts.idleMs, (socket: Socket) => {
     if (!busy.has(socket)) socket.destroy()
   })
   await listen(server, host, port).catch(async (error: unknown) => {
@@ -94,7 +94,7 @@ export async function startWebdav(operations: Operations, options: WebdavOptions
   const { port: actual } = server.address() as AddressInfo
   return {
     url: `http${tls === undefined ? '' : 's'}://${host.includes(':') ? `[${host}]` : host}:${actual}`,
-    settle: () => door.beginnings.endBelow(() => true),
+    endBeginnings: () => door.beginnings.endBelow(() => true),
     async close({ patienceMs }) {
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve())
@@ -150,7 +150,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, parts:
   } finally {
     visit.end()
   }
-  linger(request, door.patience.lingerMs)
+  linger(request, door.timeouts.lingerMs)
 }
 
 /** Whatever a document is, no browser runs it. */

@@ -40,6 +40,7 @@ const handlers: ControlHandlers = {
   fetch: refuse,
   cache: refuse,
   clearCache: refuse,
+  tables: refuse,
   recover: refuse,
   recoverLost: refuse,
   unmount: refuse,

@@ -23,12 +23,22 @@ test('each notice is told in words that say what to do', () => {
   tell({ kind: 'lost', path: '/c.txt', file: '/state/lost+found/c' })
   tell({ kind: 'away' })
   tell({ kind: 'back' })
+  tell({ kind: 'done' })
+  tell({ kind: 'keyRefused', reason: 'GET /: 401 the API key was refused' })
+  tell({ kind: 'diskFull' })
+  tell({ kind: 'sending', changes: 3, bytes: 2048 })
+  tell({ kind: 'left', changes: 1, bytes: 1024 })
   expect(told).toEqual([
     'docmount: acme | /a.pdf was refused: PUT /a.pdf: 413 too large. It is kept on this machine: docmount retry sends it again.',
     'docmount: acme | Somebody else changed /b.txt too. Their version is beside yours: /b (conflict).txt.',
     'docmount: acme | Content of /c.txt was found and kept: docmount recover --lost takes it out.',
     'docmount: acme | The service is out of reach. What you save is kept on this machine and sent when it is back.',
     'docmount: acme | The service is back.',
+    'docmount: acme | Everything that was kept on this machine is with the service now.',
+    'docmount: acme | The service does not take the API key any more. What you save is kept on this machine; docmount login takes a new key.',
+    'docmount: acme | The disk of this machine is full: something was not saved. Make room, then save it again.',
+    'docmount: acme | The drive is let go, and 3 changes are (2.0 KiB) still on the way to the service. Leave this machine on until they are sent.',
+    'docmount: acme | 1 change is (1.0 KiB) not sent; kept on this machine and sent when the drive is mounted again.',
   ])
 })
 

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { LogFile } from '../../src/daemon/log-file.ts'
@@ -54,6 +54,26 @@ test('of full log files as many are kept as are asked for', async () => {
   const kept = await Promise.all(['', '.1', '.2'].map((end) => readFile(path + end, 'utf8')))
   expect(kept).toEqual(['4\n', '3\n', '2\n'])
   await expect(readFile(`${path}.3`)).rejects.toThrow('ENOENT')
+})
+
+test('a log file that is removed or moved begins anew, as soon as it can', async () => {
+  const folder = join(temporary.path, 'logs')
+  await mkdir(folder)
+  const path = join(folder, 'a.log')
+  const log = new LogFile(path)
+  const isThere = async (): Promise<string> => {
+    log.write('line\n')
+    return readFile(path, 'utf8').catch(() => '')
+  }
+  await rm(path)
+  await expect.poll(isThere, { timeout: 20_000 }).toContain('line')
+  await rename(path, `${path}.moved`)
+  await expect.poll(isThere, { timeout: 20_000 }).toContain('line')
+  await rm(folder, { recursive: true })
+  expect(await isThere()).toBe('')
+  await mkdir(folder)
+  await expect.poll(isThere, { timeout: 20_000 }).toContain('line')
+  log.close()
 })
 
 test('a log file goes on where an earlier run ended', async () => {

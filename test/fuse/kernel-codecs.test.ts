@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { writeAttrOut, writeEntryOut, writeNegativeEntryOut } from '../../src/fuse/kernel/encode.ts'
 import { getI64, getU32, getU64, set64, setU32, viewOf } from '../../src/fuse/kernel/fields.ts'
 import { answerInit } from '../../src/fuse/kernel/init.ts'
-import { invalEntry, invalInode, Notifications } from '../../src/fuse/kernel/notifications.ts'
+import { invalEntry, invalInode, Notifications, prune } from '../../src/fuse/kernel/notifications.ts'
 import { Listing } from '../../src/fuse/kernel/operations/listing.ts'
 import { initFlag } from '../../src/fuse/kernel/protocol-flags.ts'
 import { opcode } from '../../src/fuse/kernel/protocol-opcodes.ts'
@@ -19,6 +19,7 @@ import {
   initOut,
   notifyInvalEntryOut,
   notifyInvalInodeOut,
+  notifyPruneOut,
   outHeader,
 } from '../../src/fuse/kernel/protocol-structs.ts'
 import { Reply } from '../../src/fuse/kernel/reply.ts'
@@ -258,7 +259,7 @@ describe('a notification', () => {
 
   test('waits for the one before it, and is sent once however often it was asked for while it waited', async () => {
     const sent: Uint8Array[] = []
-    let taken = (): void => {}
+    let taken = (_isUnderstood: boolean): void => {}
     const notifications = new Notifications((message) => {
       sent.push(message)
       return new Promise((resolve) => (taken = resolve))
@@ -269,9 +270,57 @@ describe('a notification', () => {
     notifications.entryChanged(1, 'b')
     expect(sent).toEqual([invalInode(2, 0)])
     for (const count of [2, 3]) {
-      taken()
+      taken(true)
       await expect.poll(() => sent.length).toBe(count)
     }
     expect(sent).toEqual([invalInode(2, 0), invalEntry(1, 'a'), invalEntry(1, 'b')])
+  })
+
+  test('of nodes that may go is one message; to a kernel that does not understand it, the names of the files', async () => {
+    const sent: Uint8Array[] = []
+    const answers = [true, false]
+    const notifications = new Notifications(async (message) => {
+      sent.push(message)
+      return answers.shift() ?? true
+    })
+    const nodes = [
+      { ino: 7, kind: 'file', parent: 1, name: 'a' },
+      { ino: 8, kind: 'folder', parent: 1, name: 'd' },
+      { ino: 9, kind: 'file', parent: 8, name: 'b' },
+    ] as const
+    await notifications.letGo(nodes)
+    expect(sent.splice(0)).toEqual([prune([7, 8, 9])])
+    await notifications.letGo(nodes)
+    expect(sent.splice(0)).toEqual([prune([7, 8, 9]), invalEntry(1, 'a'), invalEntry(8, 'b')])
+    await notifications.letGo(nodes)
+    expect(sent).toEqual([invalEntry(1, 'a'), invalEntry(8, 'b')])
+  })
+
+  test.each([true, false])(
+    'of the same nodes, asked for again while it is under way, is heard by both (understood: %s)',
+    async (isUnderstood) => {
+      const sent: Uint8Array[] = []
+      const notifications = new Notifications(async (message) => {
+        sent.push(message)
+        return isUnderstood
+      })
+      const nodes = [{ ino: 7, kind: 'file', parent: 1, name: 'a' }] as const
+      const more = [...nodes, { ino: 9, kind: 'file', parent: 1, name: 'b' }] as const
+      await Promise.all([notifications.letGo(nodes), notifications.letGo(more), notifications.letGo(nodes)])
+      expect(sent).toEqual(
+        isUnderstood
+          ? [prune([7]), prune([7, 9]), prune([7])]
+          : [prune([7]), ...['a', 'a', 'b', 'a'].map((name) => invalEntry(1, name))],
+      )
+    },
+  )
+
+  test('of nodes that may go counts them and names each', () => {
+    const view = viewOf(prune([7, 2 ** 40]))
+    expect(getU32(view, outHeader.error)).toBe(9)
+    expect(getU32(view, outHeader.sizeOf + notifyPruneOut.count)).toBe(2)
+    expect(getU64(view, outHeader.sizeOf + notifyPruneOut.sizeOf)).toBe(7)
+    expect(getU64(view, outHeader.sizeOf + notifyPruneOut.sizeOf + 8)).toBe(2 ** 40)
+    expect(view.byteLength).toBe(outHeader.sizeOf + notifyPruneOut.sizeOf + 16)
   })
 })

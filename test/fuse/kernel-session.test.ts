@@ -38,7 +38,7 @@ class Kernel {
           closed: new Promise((resolve) => (this.#close = resolve)),
           send: (message, length) => this.#take(message.slice(0, length)),
           sendAll: (parts) => this.#take(Buffer.concat(parts)),
-          notify: () => Promise.resolve(),
+          notify: () => Promise.resolve(true),
           close: () => this.#close(),
         }
       },

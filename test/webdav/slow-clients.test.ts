@@ -44,16 +44,16 @@ async function heard(socket: Socket): Promise<string> {
 }
 
 /** Waited for, also on a busy machine. */
-const handles = () => expect.poll(() => opened.fileSystem.status().openHandles, { timeout: 20_000 })
+const handles = () => expect.poll(() => opened.fileSystem.status().openHandles)
 
 describe('cut is', () => {
   it('who says nothing, or does not come to the end of the headers', async () => {
-    await opened.reopen({ patience: { headersMs: 200 } })
+    await opened.reopen({ timeouts: { headersMs: 200 } })
     for (const text of ['', head('PUT', '/a.txt')]) expect(await heard(await said(text))).not.toContain('200')
   })
 
   it('whose body stops coming: what is there stays, and nothing is left beside it', async () => {
-    await opened.reopen({ patience: { silenceMs: 200 } })
+    await opened.reopen({ timeouts: { silenceMs: 200 } })
     for (const path of ['/a.txt', '/never.txt']) {
       const socket = await said(`${head('PUT', path, 'Content-Length: 1000')}\r\n\r\nhalf of it`)
       expect(await heard(socket)).toBe('')
@@ -65,7 +65,7 @@ describe('cut is', () => {
   })
 
   it('who asks for a document and does not take it', async () => {
-    await opened.reopen({ patience: { silenceMs: 200 } })
+    await opened.reopen({ timeouts: { silenceMs: 200 } })
     const socket = await said(`${head('GET', '/large.pdf')}\r\n\r\n`)
     await handles().toBe(1)
     await handles().toBe(0)
@@ -73,7 +73,7 @@ describe('cut is', () => {
   })
 
   it('whose connection rests after an answer', async () => {
-    await opened.reopen({ patience: { idleMs: 200 } })
+    await opened.reopen({ timeouts: { idleMs: 200 } })
     expect(await heard(await said(`${head('GET', '/a.txt')}\r\n\r\n`))).toMatch(
       /^HTTP\/1.1 200 .*\r\n\r\na$/s,
     )
@@ -129,7 +129,7 @@ describe('a body that is refused', () => {
   )
 
   it.each(refused)('with %s and never ends is cut', async (status, text) => {
-    await opened.reopen({ patience: { lingerMs: 200 } })
+    await opened.reopen({ timeouts: { lingerMs: 200 } })
     const socket = await said(`${text}\r\nTransfer-Encoding: chunked\r\n\r\n`)
     const piece = `10000\r\n${' '.repeat(65_536)}\r\n`
     const talk = (): void => {

@@ -15,9 +15,9 @@ export interface Channel extends MessageSink {
   readonly closed: Promise<void>
   /**
    * Sends a message that may have to wait for the kernel's locks. Resolves when the kernel took or refused it; call it
-   * again only then.
+   * again only then. True where the kernel is known to have understood it.
    */
-  notify(message: Uint8Array): Promise<void>
+  notify(message: Uint8Array): Promise<boolean>
   /** Lets go of the connection: users of a mount that is still there get ENOTCONN. */
   close(): void
 }

@@ -12,7 +12,7 @@ export class DeviceChannel implements Channel {
   readonly #receiver: Receiver
   readonly #listener: Listener
   #isOpen = true
-  #notification: Promise<void> = Promise.resolve()
+  #notification: Promise<boolean> = Promise.resolve(false)
 
   /** Takes over `fd`, an open /dev/fuse that is mounted. */
   constructor(fd: number, receive: Receive, log: Log) {
@@ -25,7 +25,7 @@ export class DeviceChannel implements Channel {
         received: (length) => this.#receiver.deliver(length),
         ended: () => (this.#isOpen = false),
         // A write still in the thread pool must never meet another file under this number.
-        beforeClose: () => this.#notification,
+        beforeClose: async () => void (await this.#notification),
       },
       log,
     )
@@ -52,11 +52,13 @@ export class DeviceChannel implements Channel {
     }
   }
 
-  notify(message: Uint8Array): Promise<void> {
-    if (!this.#isOpen) return Promise.resolve()
+  notify(message: Uint8Array): Promise<boolean> {
+    if (!this.#isOpen) return Promise.resolve(false)
     // Most refusals are ENOENT: the kernel has nothing cached under that node or name, so there is nothing to do.
     this.#notification = new Promise((resolve) => {
-      write(this.#fd, message, 0, message.length, null, () => resolve())
+      write(this.#fd, message, 0, message.length, null, (error) =>
+        resolve(error === null || error.code === 'ENOENT'),
+      )
     })
     return this.#notification
   }

@@ -19,7 +19,7 @@ export function typeBits(kind: Attributes['kind']): number {
   return kind === 'file' ? fileType.regular : fileType.folder
 }
 
-export function writeAttributes(view: DataView, at: number, attributes: Attributes): void {
+function writeAttributes(view: DataView, at: number, attributes: Attributes): void {
   set64(view, at + attr.ino, attributes.ino)
   set64(view, at + attr.size, attributes.size)
   set64(view, at + attr.blocks, Math.ceil(attributes.size / statBlockBytes))

@@ -2,18 +2,24 @@
 // for: such a write blocks while any request on that node or folder is unanswered, and from the main thread it would
 // block the very answer the kernel waits for.
 
-import type { Notifier } from '../../fs/operations.ts'
+import type { LetGo, Notifier } from '../../fs/operations.ts'
 import { set64, setI32, setU32, viewOf } from './fields.ts'
 import { notifyCode } from './protocol-opcodes.ts'
-import { notifyInvalEntryOut, notifyInvalInodeOut, outHeader } from './protocol-structs.ts'
+import { notifyInvalEntryOut, notifyInvalInodeOut, notifyPruneOut, outHeader } from './protocol-structs.ts'
 
 export class Notifications implements Notifier {
-  readonly #send: (message: Uint8Array) => Promise<void>
+  readonly #send: (message: Uint8Array) => Promise<boolean>
   /** By what they say, in order: saying it twice before it was heard once is no use. */
   readonly #waiting = new Map<string, Buffer>()
+  /** Who waits for a message to be heard, by what it says; told whether it was understood. */
+  readonly #heard = new Map<string, (isUnderstood: boolean) => void>()
   #isSending = false
+  /** Asked to let go: one after another, since each waits for messages of its own. */
+  #lettingGo: Promise<void> = Promise.resolve()
+  /** Linux 6.18 and later. */
+  #understandsPrune = true
 
-  constructor(send: (message: Uint8Array) => Promise<void>) {
+  constructor(send: (message: Uint8Array) => Promise<boolean>) {
     this.#send = send
   }
 
@@ -30,6 +36,31 @@ export class Notifications implements Notifier {
     this.#enqueue(`entry ${parent} ${name}`, invalEntry(parent, name))
   }
 
+  letGo(nodes: readonly LetGo[]): Promise<void> {
+    this.#lettingGo = this.#lettingGo.then(() => this.#letGo(nodes))
+    return this.#lettingGo
+  }
+
+  async #letGo(nodes: readonly LetGo[]): Promise<void> {
+    const first = nodes[0]
+    if (first === undefined) return
+    if (this.#understandsPrune) {
+      const key = `prune ${first.ino}`
+      this.#enqueue(key, prune(nodes.map(({ ino }) => ino)))
+      this.#understandsPrune = await this.#hearing(key)
+      if (this.#understandsPrune) return
+    }
+    // A folder that somebody is in would lose its path by this.
+    const files = nodes.filter(({ kind }) => kind === 'file')
+    for (const { parent, name } of files) this.entryChanged(parent, name)
+    const last = files.at(-1)
+    if (last !== undefined) await this.#hearing(`entry ${last.parent} ${last.name}`)
+  }
+
+  #hearing(key: string): Promise<boolean> {
+    return new Promise((resolve) => this.#heard.set(key, resolve))
+  }
+
   #enqueue(key: string, message: Buffer): void {
     if (this.#waiting.has(key)) return
     this.#waiting.set(key, message)
@@ -40,7 +71,9 @@ export class Notifications implements Notifier {
     this.#isSending = true
     for (const [key, message] of this.#waiting) {
       this.#waiting.delete(key)
-      await this.#send(message)
+      const isUnderstood = await this.#send(message)
+      this.#heard.get(key)?.(isUnderstood)
+      this.#heard.delete(key)
     }
     this.#isSending = false
   }
@@ -63,6 +96,15 @@ export function invalEntry(parent: number, name: string): Buffer {
   set64(view, outHeader.sizeOf + notifyInvalEntryOut.parent, parent)
   setU32(view, outHeader.sizeOf + notifyInvalEntryOut.namelen, nameBytes.length)
   nameBytes.copy(message, outHeader.sizeOf + notifyInvalEntryOut.sizeOf)
+  return message
+}
+
+/** Drops those of the nodes that nobody uses, with their names: FORGETs follow. */
+export function prune(inos: readonly number[]): Buffer {
+  const message = header(notifyCode.prune, notifyPruneOut.sizeOf + inos.length * 8)
+  const view = viewOf(message)
+  setU32(view, outHeader.sizeOf + notifyPruneOut.count, inos.length)
+  for (const [at, ino] of inos.entries()) set64(view, outHeader.sizeOf + notifyPruneOut.sizeOf + at * 8, ino)
   return message
 }
 

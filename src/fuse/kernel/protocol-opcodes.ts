@@ -56,6 +56,7 @@ export const opcode = {
 export const notifyCode = {
   invalInode: 2,
   invalEntry: 3,
+  prune: 9,
 } as const
 
 const names = new Map<number, string>(Object.entries(opcode).map(([name, value]) => [value, name]))

@@ -164,3 +164,6 @@ export const notifyInvalInodeOut = { ino: 0, off: 8, len: 16, sizeOf: 24 } as co
 
 /** The name follows, with its NUL; `namelen` does not count the NUL. */
 export const notifyInvalEntryOut = { parent: 0, namelen: 8, flags: 12, sizeOf: 16 } as const
+
+/** `count` node ids of 8 bytes follow. */
+export const notifyPruneOut = { count: 0, sizeOf: 16 } as const

@@ -83,10 +83,11 @@ export class RelayChannel implements Channel {
     return this.#isOpen
   }
 
-  notify(message: Uint8Array): Promise<void> {
-    if (!this.#isOpen) return Promise.resolve()
+  notify(message: Uint8Array): Promise<boolean> {
+    if (!this.#isOpen) return Promise.resolve(false)
     this.#relay.notifications.write(message)
-    return new Promise((resolve) => (this.#acknowledge = resolve))
+    // What the kernel made of it, the relay does not say.
+    return new Promise((resolve) => (this.#acknowledge = () => resolve(false)))
   }
 
   close(): void {

@@ -1,9 +1,14 @@
 // One request of the kernel: its header, its fields while its bytes are ours, and who asks (`Caller`).
 
 import type { Caller } from '../../fs/operations.ts'
+import { maxWriteBytes } from './channel.ts'
 import { getI64, getU32, getU64 } from './fields.ts'
 import { decodeName, endOfName } from './names.ts'
 import { inHeader } from './protocol-structs.ts'
+import { programOf } from './program-of.ts'
+
+/** The longest READ, and what is checked around it. */
+const room = Buffer.allocUnsafeSlow(maxWriteBytes + 64 * 1024)
 
 /** A receive buffer with the view its fields are read through. */
 export interface Message {
@@ -49,6 +54,15 @@ export class Request implements Caller {
       if (this.#isAborted) this.#abort.abort()
     }
     return this.#abort.signal
+  }
+
+  /** One for all: an answer is written before the next request is read. */
+  get room(): Uint8Array {
+    return room
+  }
+
+  get program(): string | undefined {
+    return programOf(this.pid)
   }
 
   abort(): void {

@@ -93,7 +93,7 @@ export class Session {
   }
 
   #answer(operation: Operation, request: Request, result: unknown): void {
-    this.#settle(request)
+    this.#over(request)
     try {
       this.#reply.unique = request.unique
       if (!request.isAnswered && operation.answer(this.#reply, result)) return
@@ -112,13 +112,13 @@ export class Session {
     }
   }
 
-  #settle(request: Request): void {
+  #over(request: Request): void {
     this.#waiting.delete(request.unique)
     this.#interrupts.delete(request)
   }
 
   #refuse(request: Request, error: unknown): void {
-    this.#settle(request)
+    this.#over(request)
     const name = errnoOf(error)
     // EIO is what errors without a name become: the log must tell what it was.
     if (name === 'EIO') {

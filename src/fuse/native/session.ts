@@ -43,6 +43,8 @@ export class NativeSession {
       attributesChanged() {},
       contentChanged() {},
       entryChanged: (parent, name) => this.names.drop(parent, name),
+      // Few are remembered as it is.
+      async letGo() {},
     }
   }
 

@@ -1,7 +1,7 @@
 // How long a slow client is waited for. Whoever is slower is cut: what it began is as if it never was.
 
 /** In milliseconds. */
-export interface Patience {
+export interface ClientTimeouts {
   /** The request line and the headers, together; also before the first request. */
   readonly headersMs: number
   /** Of a body of which nothing comes, or an answer of which nothing is taken. */
@@ -12,7 +12,7 @@ export interface Patience {
   readonly lingerMs: number
 }
 
-export const usualPatience: Patience = {
+export const usualTimeouts: ClientTimeouts = {
   headersMs: 20_000,
   silenceMs: 60_000,
   idleMs: 120_000,

@@ -1,0 +1,18 @@
+// Which program waits for an answer: its process, for as long as that lives. The kernel names the thread.
+
+import { readFileSync } from 'node:fs'
+
+/** Undefined where it cannot be seen (another pid namespace; /proc of others hidden). */
+export function programOf(thread: number): string | undefined {
+  if (thread === 0) return undefined
+  try {
+    const process = /^Tgid:\s*(\d+)$/m.exec(readFileSync(`/proc/${thread}/status`, 'latin1'))?.[1]
+    if (process === undefined) return undefined
+    const stat = readFileSync(`/proc/${process}/stat`, 'latin1')
+    // After the name, which may hold anything: the 20th field is when it started (proc_pid_stat(5), field 22).
+    const startedAt = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    return startedAt === undefined ? undefined : `${process}@${startedAt}`
+  } catch {
+    return undefined
+  }
+}

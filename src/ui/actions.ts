@@ -1,0 +1,101 @@
+// What a person may do on the page: try again, copy a document out of a drive, open its folder.
+
+import { spawn, execFile } from 'node:child_process'
+import { stat } from 'node:fs/promises'
+import { join, parse } from 'node:path'
+import { ask } from '../daemon/control-client.ts'
+import { type FoundMount, isUrl } from '../daemon/find-mount.ts'
+import { homeOf } from '../daemon/xdg.ts'
+import { findById } from './look.ts'
+import { Refused } from './refused.ts'
+
+export interface ActionOptions {
+  /** Where copies go. Default: the person's download folder, else home. */
+  readonly copyTo: string | undefined
+}
+
+/** Answers what was done, in a sentence. Throws Refused for what makes no sense; other errors say why it failed. */
+export type Action = (form: URLSearchParams, options: ActionOptions) => Promise<string>
+
+const mostNames = 1000
+const toolMs = 2_000
+
+export const actions: ReadonlyMap<string, Action> = new Map<string, Action>([
+  ['/retry', retry],
+  ['/copy-out', copyOut],
+  ['/open-folder', openFolder],
+])
+
+async function retry(form: URLSearchParams): Promise<string> {
+  const { socketPath, path } = await meant(form)
+  const { retried } = await ask(socketPath, 'retry', { path })
+  return retried === 0
+    ? 'The service is asked anew.'
+    : `${retried === 1 ? '1 change is' : `${retried} changes are`} tried again.`
+}
+
+/** Nothing is overwritten: a name that is taken gets a number. */
+async function copyOut(form: URLSearchParams, { copyTo }: ActionOptions): Promise<string> {
+  const { socketPath, path } = await meant(form)
+  const folder = copyTo ?? (await downloadFolder())
+  const { name, ext } = parse(path)
+  for (let number = 1; number <= mostNames; number++) {
+    const destination = join(folder, number === 1 ? `${name}${ext}` : `${name} (${number})${ext}`)
+    try {
+      await ask(socketPath, 'recover', { path, destination })
+      return `Copied to ${destination}`
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+  }
+  throw new Refused(409, `${folder} is full of copies of ${name}${ext}`)
+}
+
+async function openFolder(form: URLSearchParams): Promise<string> {
+  const { found, path } = await meant(form)
+  if (isUrl(found.mountpoint)) throw new Refused(409, 'this drive is no folder here')
+  const folder = join(found.mountpoint, parse(path).dir)
+  await new Promise<void>((opened, failed) => {
+    const opener = spawn('xdg-open', [folder], { cwd: '/', detached: true, stdio: 'ignore' })
+    // A file manager that stays has opened it.
+    const timer = setTimeout(opened, toolMs)
+    opener.once('error', failed).once('exit', (code) => {
+      clearTimeout(timer)
+      if (code === 0) opened()
+      else failed(new Error(`xdg-open ended with ${code}`))
+    })
+    opener.unref()
+  }).catch((error: unknown) => {
+    const code = (error as NodeJS.ErrnoException).code
+    const why = code === 'ENOENT' ? 'xdg-open is not installed' : (error as Error).message
+    throw new Refused(409, `No file manager could be opened (${why}). The folder is ${folder}`)
+  })
+  return `Opened ${folder}`
+}
+
+/** The drive and the path that a form names. */
+async function meant(
+  form: URLSearchParams,
+): Promise<{ found: FoundMount; socketPath: string; path: string }> {
+  const path = form.get('path') ?? ''
+  const isPath = path.startsWith('/') && !path.split('/').some((name) => name === '..' || name === '.')
+  if (!isPath || path.includes('\0')) throw new Refused(400, 'the form names no path')
+  const found = await findById(form.get('drive') ?? '')
+  if (found?.record === undefined || !found.isDaemonAlive)
+    throw new Refused(409, 'this drive is not there any more')
+  return { found, socketPath: found.record.socketPath, path }
+}
+
+async function downloadFolder(): Promise<string> {
+  const home = homeOf()
+  const named = await new Promise<string>((answer) => {
+    execFile('xdg-user-dir', ['DOWNLOAD'], { cwd: '/', timeout: toolMs }, (error, stdout) =>
+      answer(error === null ? stdout.trim() : ''),
+    )
+  })
+  for (const folder of [named, join(home, 'Downloads')]) {
+    const found = folder === '' ? undefined : await stat(folder).catch(() => undefined)
+    if (found?.isDirectory() === true) return folder
+  }
+  return home
+}

@@ -1,0 +1,69 @@
+// Keeps the page as the drives are: what the server sends is put in the place of what stands there, piece by piece, so that
+// nobody loses the focus, an opened detail, or the place they were reading. Without it the page is loaded anew every ten seconds.
+
+const main = document.getElementById('drives')
+const live = document.getElementById('live')
+const events = new EventSource('/live')
+
+events.addEventListener('open', () => {
+  live.textContent = 'live'
+})
+events.addEventListener('error', () => {
+  live.textContent = 'no connection: has docmount ui ended? What is shown is old'
+})
+events.addEventListener('message', ({ data }) => {
+  const fresh = document.createElement('main')
+  fresh.innerHTML = JSON.parse(data)
+  adapt(main, fresh)
+})
+
+// A form that is sent in the background leaves the page where it is; what came of it arrives with the next event.
+document.addEventListener('submit', (event) => {
+  event.preventDefault()
+  const form = event.target
+  const body = new URLSearchParams(new FormData(form))
+  fetch(form.action, { method: 'POST', body, redirect: 'manual' }).catch(() => {
+    live.textContent = 'that could not be asked for: has docmount ui ended?'
+  })
+})
+
+/** Makes `old` what `fresh` is. */
+function adapt(old, fresh) {
+  adaptAttributes(old, fresh)
+  const left = [...old.childNodes]
+  let at = 0
+  for (let node = fresh.firstChild, next; node !== null; node = next) {
+    next = node.nextSibling
+    const found = left.findIndex((other, index) => index >= at && isSame(other, node))
+    if (found === -1) {
+      old.insertBefore(node, left[at] ?? null)
+      continue
+    }
+    for (const gone of left.splice(at, found - at)) gone.remove()
+    const [kept] = left.slice(at, at + 1)
+    at += 1
+    if (kept.nodeType === Node.ELEMENT_NODE) adapt(kept, node)
+    else if (kept.data !== node.data) kept.data = node.data
+  }
+  for (const gone of left.slice(at)) gone.remove()
+}
+
+function isSame(one, other) {
+  return (
+    one.nodeName === other.nodeName && (one.id ?? '') === (other.id ?? '') && nameOf(one) === nameOf(other)
+  )
+}
+
+/** A row is the same while it is about the same document. */
+function nameOf(node) {
+  return node.nodeName === 'LI' ? (node.querySelector('.name')?.textContent ?? node.textContent) : ''
+}
+
+function adaptAttributes(old, fresh) {
+  // What the person opened stays open.
+  const kept = new Set(old.nodeName === 'DETAILS' ? ['open'] : old === main ? ['id', 'tabindex'] : [])
+  for (const { name, value } of fresh.attributes)
+    if (old.getAttribute(name) !== value) old.setAttribute(name, value)
+  for (const name of old.getAttributeNames())
+    if (!fresh.hasAttribute(name) && !kept.has(name)) old.removeAttribute(name)
+}

@@ -1,0 +1,100 @@
+// What waits for a person: refusals, conflicts, content that belongs nowhere, files that are on this machine only.
+
+import { formatBytes } from '../amounts.ts'
+import type { MountStatus } from '../daemon/control-protocol.ts'
+import { isUrl } from '../daemon/find-mount.ts'
+import { firstFew } from './first-few.ts'
+import { formView } from './form-view.ts'
+import { html, type Html } from './html.ts'
+import type { DriveSeen } from './look.ts'
+
+/** Nothing where nothing waits. */
+export function concernsView(drive: DriveSeen, status: MountStatus, formWord: string): Html | undefined {
+  const { id, mountpoint } = drive
+  const button = {
+    retry: (path: string) =>
+      formView({ action: '/retry', drive: id, path, label: 'Retry', about: path }, formWord),
+    copy: (path: string) =>
+      formView({ action: '/copy-out', drive: id, path, label: 'Copy out', about: path }, formWord),
+    folder: (path: string) =>
+      isUrl(mountpoint)
+        ? undefined
+        : formView({ action: '/open-folder', drive: id, path, label: 'Open folder', about: path }, formWord),
+  }
+  const parts = [
+    part(
+      'Refused by the service',
+      'The service said no. Your version is kept on this machine.',
+      status.unsent
+        .filter(({ state }) => state === 'refused')
+        .map(({ path, action, lastError, spoolFile, bytes }) =>
+          row(
+            path,
+            `${action}: ${lastError ?? 'no reason given'}`,
+            html`${button.retry(path)}${spoolFile === undefined && bytes === 0 ? undefined : button.copy(path)}`,
+          ),
+        ),
+    ),
+    part(
+      'Somebody else changed it too',
+      'Their version is kept beside yours. Take over what you need of it, then delete it.',
+      status.conflictCopies.map(({ path, copy, at }) =>
+        row(
+          path,
+          `theirs is ${copy} (${new Date(at).toLocaleString('sv-SE')})`,
+          html`${button.folder(copy)}${button.copy(copy)}`,
+        ),
+      ),
+    ),
+    part(
+      'Names that were refused',
+      'The service has no type for them, so nothing of them is on the drive. Save them in another format, such as PDF, or mount with --unsupported-as MIMETYPE.',
+      status.refusedNames
+        .toReversed()
+        .map(({ path, what, count }) =>
+          row(path, `the service takes no ${what}${count > 1 ? ` (tried ${count} times)` : ''}`, undefined),
+        ),
+    ),
+    part(
+      'On this machine only',
+      'These are not sent.',
+      status.localOnly.map(({ path, bytes, why }) =>
+        row(path, `${formatBytes(bytes)}: ${why}`, html`${button.folder(path)}${button.copy(path)}`),
+      ),
+    ),
+    part(
+      'In lost+found',
+      `Content that nothing leads to. docmount recover --lost ${mountpoint} FOLDER takes it out.`,
+      status.lost.map(({ file, path, name, bytes }) =>
+        row(path ?? `${name} (never closed)`, `${formatBytes(bytes)} in ${file}`, undefined),
+      ),
+    ),
+    part(
+      'Damaged, set aside',
+      'Files of the state folder that could not be read. What they held is salvaged as far as it goes.',
+      status.damaged.map((file) => row(file, '', undefined)),
+    ),
+  ].filter((shown) => shown !== undefined)
+  if (parts.length === 0) return undefined
+  return html`<section id="concerns-${id}" class="concerns">
+    <h3>Waits for you</h3>
+    ${parts}
+  </section>`
+}
+
+function part(title: string, advice: string, rows: readonly Html[]): Html | undefined {
+  if (rows.length === 0) return undefined
+  return html`<h4>${title} <span class="count">${rows.length}</span></h4>
+    <p class="advice">${advice}</p>
+    <ul class="rows">
+      ${firstFew(rows)}
+    </ul>`
+}
+
+function row(name: string, facts: string, buttons: Html | undefined): Html {
+  return html`<li>
+    <span class="name">${name}</span><span class="facts">${facts}</span>${
+      buttons === undefined ? undefined : html`<span class="buttons">${buttons}</span>`
+    }
+  </li>`
+}

@@ -1,0 +1,68 @@
+// One drive on the page.
+
+import { homeOf } from '../daemon/xdg.ts'
+import { isAtOrUnder } from '../daemon/path-inside.ts'
+import type { MountStatus } from '../daemon/control-protocol.ts'
+import { concernsView } from './concerns-view.ts'
+import { formView } from './form-view.ts'
+import { html, type Html } from './html.ts'
+import { keptView } from './kept-view.ts'
+import type { DriveSeen } from './look.ts'
+import { sendingView } from './sending-view.ts'
+import { tablesView } from './tables-view.ts'
+
+export function driveView(drive: DriveSeen, formWord: string): Html {
+  const { id, mountpoint, status, problem, log } = drive
+  const name = status?.project ?? mountpoint
+  const content =
+    status === undefined
+      ? html`<p class="reach away" id="reach-${id}">${problem}</p>`
+      : html`${reachView(id, status, formWord)}${sendingView(drive, status, formWord)}${concernsView(
+          drive,
+          status,
+          formWord,
+        )}${keptView(drive, status)}${tablesView(drive)}`
+  return html`<article class="card" id="drive-${id}" aria-labelledby="title-${id}">
+    <h2 id="title-${id}">${name}</h2>
+    <p class="place">
+      <code>${withTilde(mountpoint)}</code
+      >${status === undefined ? undefined : html` <span>at ${status.baseUrl}</span>`}
+    </p>
+    ${content}
+    <details id="log-${id}">
+      <summary>Log</summary>
+      <pre class="log" tabindex="0" aria-label="Log of ${name}">${log.join('\n')}</pre>
+    </details>
+  </article>`
+}
+
+function reachView(id: string, status: MountStatus, formWord: string): Html {
+  const { away, service, state, readOnly } = status
+  const notes = [
+    ...(readOnly ? ['read-only'] : []),
+    ...(state === 'live' ? [] : [`being unmounted (${state})`]),
+  ]
+  const note = notes.length === 0 ? undefined : html` <span class="note">${notes.join(', ')}</span>`
+  if (away === undefined) {
+    const words =
+      service === 'reachable' ? 'The service is there.' : 'The service is slow to answer; it is being asked.'
+    return html`<p class="reach ${service}" id="reach-${id}">${words}${note}</p>`
+  }
+  const since = new Date(away.since).toLocaleString('sv-SE')
+  return html`<div class="reach away" id="reach-${id}">
+    <p>
+      The service has been away since ${since}: ${away.reason}. What is shown may be old; what you save is
+      kept on this machine and sent when it is back.${note}
+    </p>
+    ${formView(
+      { action: '/retry', drive: id, path: '/', label: 'Ask it now', about: 'the service' },
+      formWord,
+    )}
+  </div>`
+}
+
+/** As people write it: `~/acme`. */
+function withTilde(path: string): string {
+  const home = homeOf()
+  return home !== '/' && isAtOrUnder(path, home) ? `~${path.slice(home.length)}` : path
+}

@@ -1,0 +1,35 @@
+// The end of a drive's log, as a person reads it.
+
+import { open } from 'node:fs/promises'
+import { humanLine } from '../daemon/log.ts'
+
+const tailBytes = 16 * 1024
+const mostLines = 60
+
+/** The last lines, oldest first; one that says why there are none. Never throws. */
+export async function logTail(logFile: string | undefined): Promise<readonly string[]> {
+  if (logFile === undefined) return ['this drive logs into no file: see where it was started']
+  try {
+    await using file = await open(logFile)
+    const { size } = await file.stat()
+    const from = Math.max(0, size - tailBytes)
+    const bytes = Buffer.alloc(size - from)
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, from)
+    const lines = bytes.toString('utf8', 0, bytesRead).split('\n')
+    if (from > 0) lines.shift()
+    return lines
+      .filter((line) => line !== '')
+      .slice(-mostLines)
+      .map(readable)
+  } catch (error) {
+    return [`${logFile} cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}`]
+  }
+}
+
+function readable(line: string): string {
+  try {
+    return humanLine(line).trimEnd()
+  } catch {
+    return line
+  }
+}

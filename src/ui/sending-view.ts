@@ -1,0 +1,85 @@
+// What is on its way to the service: how much, how fast, how long still.
+
+import { formatBytes, secondsText } from '../amounts.ts'
+import { leftBytesOf } from '../daemon/left-bytes.ts'
+import type { MountStatus } from '../daemon/control-protocol.ts'
+import type { Unsent, UnsentState } from '../fs/status.ts'
+import { firstFew } from './first-few.ts'
+import { formView } from './form-view.ts'
+import { html, type Html } from './html.ts'
+import type { DriveSeen } from './look.ts'
+
+const urgency: Readonly<Record<UnsentState, number>> = { refused: 3, sending: 0, retrying: 1, pending: 2 }
+
+/** What was refused is told with the other concerns. */
+export function sendingView({ id, rates }: DriveSeen, { unsent }: MountStatus, formWord: string): Html {
+  const moving = unsent.filter(({ state }) => state !== 'refused')
+  if (moving.length === 0) {
+    const words = unsent.length === 0 ? 'Everything is sent.' : 'Everything else is sent.'
+    return html`<section id="sending-${id}">
+      <h3>Being sent</h3>
+      <p>${words}</p>
+    </section>`
+  }
+  const left = leftBytesOf(moving)
+  const count = moving.length === 1 ? '1 change' : `${moving.length} changes`
+  const sum = [count, `${formatBytes(left)} left`, ...rateAndTime(rates.all, left)].join(' · ')
+  const hasSetbacks = moving.some(({ state }) => state === 'retrying')
+  const again = hasSetbacks
+    ? formView(
+        { action: '/retry', drive: id, path: '/', label: 'Try again now', about: 'all that waits' },
+        formWord,
+      )
+    : undefined
+  const rows = moving
+    .toSorted((a, b) => urgency[a.state] - urgency[b.state])
+    .map((change) => changeView(change, rates.of(change)))
+  return html`<section id="sending-${id}">
+    <h3>Being sent</h3>
+    <p class="sum">${sum}</p>
+    ${again}
+    <ul class="rows">
+      ${firstFew(rows)}
+    </ul>
+  </section>`
+}
+
+function changeView(change: Unsent, rate: number | undefined): Html {
+  const { path, bytes, sentBytes, state } = change
+  const sent = Math.min(sentBytes, bytes)
+  const bar =
+    state === 'sending' && bytes > 0
+      ? html`<progress max="${bytes}" value="${sent}" aria-label="${path}"></progress>`
+      : undefined
+  return html`<li>
+    <span class="name">${path}</span>${bar}<span class="facts">${factsOf(change, rate)}</span>
+  </li>`
+}
+
+function factsOf(change: Unsent, rate: number | undefined): string {
+  const { action, state, bytes, sentBytes, lastError, nextAttemptAt } = change
+  if (state === 'sending' && bytes > 0) {
+    const sent = Math.min(sentBytes, bytes)
+    const percent = Math.floor((100 * sent) / bytes)
+    const amount = `${formatBytes(sent)} of ${formatBytes(bytes)} (${percent} %)`
+    return [amount, ...rateAndTime(rate, bytes - sent)].join(' · ')
+  }
+  const size = bytes === 0 ? [] : [formatBytes(bytes)]
+  const next =
+    nextAttemptAt === undefined ? '' : `, next try ${new Date(nextAttemptAt).toTimeString().slice(0, 8)}`
+  const why = lastError === undefined ? [] : [lastError]
+  return [action, `${words[state]}${next}`, ...size, ...why].join(' · ')
+}
+
+const words: Readonly<Record<UnsentState, string>> = {
+  pending: 'waits',
+  sending: 'under way',
+  retrying: 'failed for now',
+  refused: 'refused',
+}
+
+function rateAndTime(rate: number | undefined, left: number): string[] {
+  if (rate === undefined || rate < 1) return []
+  const time = left === 0 ? [] : [`${secondsText(left / rate)} left`]
+  return [`${formatBytes(Math.round(rate))}/s`, ...time]
+}

@@ -1,0 +1,161 @@
+// The page's server, on this machine alone: it asks the drives' daemons over their control sockets, and nobody else.
+
+import { createReadStream } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Access } from './access.ts'
+import { type Action, type ActionOptions, actions } from './actions.ts'
+import { html } from './html.ts'
+import { Live } from './live.ts'
+import { Looker, type Words } from './look.ts'
+import { mainPart, page, type Said } from './page.ts'
+import { Refused } from './refused.ts'
+
+export interface UiOptions extends ActionOptions {
+  /** 0 = any that is free. */
+  readonly port: number
+  readonly words: Words
+}
+
+export interface UiServer {
+  /** With the token: what a person opens. */
+  readonly address: string
+  close(): Promise<void>
+}
+
+const headers: Readonly<Record<string, string>> = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  // Not `no-referrer`, with which browsers hide the origin of a form.
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+}
+const assets: ReadonlyMap<string, string> = new Map([
+  ['/page.css', 'text/css; charset=utf-8'],
+  ['/page.js', 'text/javascript; charset=utf-8'],
+  ['/icon.svg', 'image/svg+xml'],
+])
+const mostFormBytes = 64 * 1024
+const mostSaid = 5
+const maximumConnections = 64
+
+/** Resolves when it listens. Throws what listening throws (EADDRINUSE, EACCES). */
+export async function startUi(options: UiOptions): Promise<UiServer> {
+  const looker = new Looker(options.words)
+  const said: Said[] = []
+  const live = new Live(() => parts().then((found) => mainPart(found).text, troubled))
+  let access: Access | undefined
+
+  async function parts(): Promise<{
+    seen: Awaited<ReturnType<Looker['look']>>
+    said: Said[]
+    formWord: string
+  }> {
+    return { seen: await looker.look(), said, formWord: access?.formWord ?? '' }
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (access === undefined) throw new Refused(503, 'not ready yet')
+    const url = new URL(request.url ?? '/', 'http://127.0.0.1')
+    if (await access.check(request, url)) {
+      response.writeHead(303, { location: '/', 'set-cookie': access.cookie }).end()
+      return
+    }
+    const { pathname } = url
+    const action = actions.get(pathname)
+    if (action !== undefined) {
+      if (request.method !== 'POST') throw new Refused(405, 'this is asked for by a form')
+      const form = new URLSearchParams(await bodyOf(request))
+      access.checkForm(form.get('word'))
+      await act(action, form)
+      response.writeHead(303, { location: '/' }).end()
+      return
+    }
+    if (request.method !== 'GET') throw new Refused(405, 'this is only read')
+    const type = assets.get(pathname)
+    if (pathname === '/') {
+      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(page(await parts()))
+    } else if (pathname === '/live') live.add(response)
+    else if (type === undefined) throw new Refused(404, 'there is nothing here')
+    else {
+      response.writeHead(200, { 'content-type': type })
+      createReadStream(new URL(`assets${pathname}`, import.meta.url))
+        .once('error', () => response.destroy())
+        .pipe(response)
+    }
+  }
+
+  async function act(action: Action, form: URLSearchParams): Promise<void> {
+    const say = (sentence: string, isFailure: boolean): void => {
+      said.unshift({ at: new Date(), sentence, isFailure })
+      said.splice(mostSaid)
+    }
+    try {
+      say(await action(form, options), false)
+    } catch (error) {
+      if (error instanceof Refused && error.status === 400) throw error
+      say((error as Error).message, true)
+    }
+    looker.forget()
+    await live.tell()
+  }
+
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 20_000 }, (request, response) => {
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+    response.on('error', () => {})
+    answer(request, response).catch((error: unknown) => tell(response, error))
+  })
+  server.maxConnections = maximumConnections
+  await listen(server, options.port)
+  const { port } = server.address() as AddressInfo
+  access = new Access({ port, uid: process.getuid?.() })
+  return {
+    address: access.address,
+    async close() {
+      const closed = new Promise<void>((done) => void server.close(() => done()))
+      live.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+/** Whatever is wrong, the page goes on looking. */
+function troubled(error: unknown): string {
+  return html`<p class="card">The drives cannot be looked at just now: ${(error as Error).message}</p>`.text
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((listening, failed) => {
+    server.once('error', failed)
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', failed)
+      listening()
+    })
+  })
+}
+
+function tell(response: ServerResponse, error: unknown): void {
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  const status = error instanceof Refused ? error.status : 500
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
+  response.end(`${(error as Error).message}\n`)
+}
+
+/** Throws Refused for a body that is too long. */
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for await (const piece of request as AsyncIterable<Buffer>) {
+    bytes += piece.byteLength
+    if (bytes > mostFormBytes) throw new Refused(413, 'the form is too long')
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString('utf8')
+}

@@ -1,0 +1,106 @@
+// What is done with files: spool, disk cache, lost+found, pins, and the sync of the journal's log. Named and answering as
+// `node:fs` does, errors included. The database files themselves are libsql's, which opens them beneath this.
+
+import * as fs from 'node:fs'
+import * as promises from 'node:fs/promises'
+import { promisify } from 'node:util'
+
+type Stats = Pick<fs.Stats, 'size' | 'blocks' | 'mtimeMs'>
+type Room = Pick<fs.StatsFs, 'bavail' | 'bsize' | 'blocks'>
+
+/** One open file, with a descriptor of its own. */
+export interface OpenFile {
+  readonly fd: number
+  read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>
+  writev(pieces: readonly Uint8Array[], position?: number): Promise<{ bytesWritten: number }>
+  utimes(atime: Date, mtime: Date): Promise<void>
+  sync(): Promise<void>
+  close(): Promise<void>
+}
+
+/** What returns no promise is done at once, on this thread: for what is short. */
+export interface Disk {
+  openSync(path: string, flags: string, mode?: number): number
+  closeSync(fd: number): void
+  readSync(fd: number, buffer: Uint8Array, offset: number, length: number, position: number): number
+  writeSync(fd: number, bytes: Uint8Array, offset: number, length: number, position: number): number
+  fstatSync(fd: number): Stats
+  fsyncSync(fd: number): void
+  existsSync(path: string): boolean
+  statSync(path: string): Stats
+  statfsSync(path: string): Room
+  readdirSync(path: string): string[]
+  readFileSync(path: string, encoding: 'utf8'): string
+  writeFileSync(path: string, data: string | Uint8Array, options: { mode: number }): void
+  mkdirSync(path: string, options: { recursive: true; mode: number }): void
+  chmodSync(path: string, mode: number): void
+  renameSync(from: string, to: string): void
+  unlinkSync(path: string): void
+
+  read(
+    fd: number,
+    buffer: Uint8Array,
+    offset: number,
+    length: number,
+    position: number,
+  ): Promise<{ bytesRead: number }>
+  write(
+    fd: number,
+    bytes: Uint8Array,
+    offset: number,
+    length: number,
+    position: number,
+  ): Promise<{ bytesWritten: number }>
+  writev(fd: number, pieces: readonly Uint8Array[], position: number): Promise<{ bytesWritten: number }>
+  ftruncate(fd: number, size: number): Promise<void>
+  fdatasync(fd: number): Promise<void>
+  open(path: string, flags: string, mode?: number): Promise<OpenFile>
+  stat(path: string): Promise<Stats>
+  statfs(path: string): Promise<Room>
+  readdir(path: string): Promise<string[]>
+  mkdir(path: string, options: { recursive: true; mode: number }): Promise<unknown>
+  rename(from: string, to: string): Promise<void>
+  unlink(path: string): Promise<void>
+  rmdir(path: string): Promise<void>
+  /** `mode` as `constants.COPYFILE_…`. */
+  copyFile(from: string, to: string, mode?: number): Promise<void>
+}
+
+/** The copy shares blocks where the disk can. */
+export const copyByReference: number = fs.constants.COPYFILE_FICLONE
+/** The copy is refused where something is in its place. */
+export const copyBesideOthers: number = fs.constants.COPYFILE_EXCL
+
+export const systemDisk: Disk = {
+  openSync: fs.openSync,
+  closeSync: fs.closeSync,
+  readSync: fs.readSync,
+  writeSync: fs.writeSync,
+  fstatSync: fs.fstatSync,
+  fsyncSync: fs.fsyncSync,
+  existsSync: fs.existsSync,
+  statSync: fs.statSync,
+  statfsSync: fs.statfsSync,
+  readdirSync: fs.readdirSync,
+  readFileSync: fs.readFileSync,
+  writeFileSync: fs.writeFileSync,
+  mkdirSync: fs.mkdirSync,
+  chmodSync: fs.chmodSync,
+  renameSync: fs.renameSync,
+  unlinkSync: fs.unlinkSync,
+
+  read: promisify(fs.read),
+  write: promisify(fs.write),
+  writev: promisify(fs.writev),
+  ftruncate: promisify(fs.ftruncate),
+  fdatasync: promisify(fs.fdatasync),
+  open: promises.open,
+  stat: promises.stat,
+  statfs: promises.statfs,
+  readdir: promises.readdir,
+  mkdir: promises.mkdir,
+  rename: promises.rename,
+  unlink: promises.unlink,
+  rmdir: promises.rmdir,
+  copyFile: promises.copyFile,
+}

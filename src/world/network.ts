@@ -1,0 +1,154 @@
+// The network as undici has it: two sets of connections, one of them never given the key. See api/transport.ts.
+
+import { readFileSync } from 'node:fs'
+import type { Readable } from 'node:stream'
+import { NetworkError } from '../api/errors.ts'
+import type { CallDescription, NetworkErrorKind } from '../api/errors.ts'
+import type { Answer, Transport, TransportRequest } from '../api/transport.ts'
+import {
+  connectionsTo,
+  connectionsToAny,
+  type Connections,
+  type Request,
+  type Response,
+} from './connections.ts'
+
+export interface Network {
+  /** Opens no connection yet. `connections` bounds each of its two ways out per host. */
+  open(connections: number): Transport
+  /** A text that changes when this machine's network does: its routes. Cheap enough to be read every second. */
+  state(): string
+}
+
+export const systemNetwork: Network = { open: createTransport, state: networkState }
+
+function createTransport(most: number): Transport {
+  const connectErrors = new WeakSet<object>()
+  const options = { most, onConnectError: (error: Error) => void connectErrors.add(error) }
+  const downloads = connectionsToAny(options)
+  /** By origin: the service has one. */
+  const calls = new Map<string, Connections>()
+
+  const callsTo = ({ origin }: TransportRequest): Connections => {
+    const known = calls.get(origin) ?? connectionsTo(origin, options)
+    calls.set(origin, known)
+    return known
+  }
+
+  const answered = async (request: TransportRequest, response: Promise<Response>): Promise<Answer> => {
+    const fail = (error: unknown): unknown => networkErrorOf(request.call, error, connectErrors)
+    try {
+      return answerOf(await response, fail)
+    } catch (error) {
+      throw fail(error)
+    }
+  }
+
+  return {
+    api: (request) => answered(request, callsTo(request).request(requestOf(request))),
+    together(one, other) {
+      const { first, second } = callsTo(one).together(requestOf(one), requestOf(other))
+      return { first: answered(one, first), second: answered(other, second) }
+    },
+    download: (request) => answered(request, downloads.request(requestOf(request))),
+    renew() {
+      for (const connections of [...calls.values(), downloads]) connections.renew()
+    },
+    async close() {
+      await Promise.all([...calls.values(), downloads].map((connections) => connections.destroy()))
+    },
+  }
+}
+
+function requestOf(request: TransportRequest): Request {
+  return {
+    origin: request.origin,
+    path: request.target,
+    method: request.method,
+    headers: request.headers,
+    // undici types only Readable; its request() takes any async iterable.
+    body: (request.body ?? null) as string | Readable | null,
+    signal: request.signal,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  }
+}
+
+function answerOf(response: Response, fail: (error: unknown) => unknown): Answer {
+  const { body, headers, statusCode } = response
+  return {
+    status: statusCode,
+    header(name) {
+      const value = headers[name]
+      return Array.isArray(value) ? value[0] : value
+    },
+    chunks: {
+      async *[Symbol.asyncIterator]() {
+        try {
+          yield* body as AsyncIterable<Uint8Array>
+        } catch (error) {
+          throw fail(error)
+        }
+      },
+    },
+    discard() {
+      // Destroying an unfinished body makes it emit an error that nobody waits for any more.
+      body.on('error', () => {})
+      body.destroy()
+    },
+  }
+}
+
+function networkErrorOf(call: CallDescription, error: unknown, connectErrors: WeakSet<object>): unknown {
+  if (!(error instanceof Error)) return error
+  const code = (error as NodeJS.ErrnoException).code ?? ''
+  const kind = connectErrors.has(error) ? 'unreachable' : kindOfCode(code, error)
+  if (kind === undefined) return error
+  return new NetworkError(call, kind, `${prefixOf[kind]}: ${reasonOf(error)}`, { cause: error })
+}
+
+const prefixOf: Record<NetworkErrorKind, string> = {
+  unreachable: 'no connection',
+  away: 'the service is out of reach',
+  cut: 'the connection broke',
+  deadline: 'no answer in time',
+  protocol: 'the answer is not HTTP',
+}
+
+/** undici's and the system's codes; undefined for an error that is not the network's. */
+function kindOfCode(code: string, error: Error): NetworkErrorKind | undefined {
+  const { syscall } = error as NodeJS.ErrnoException
+  const isConnecting = syscall === 'connect' || syscall === 'getaddrinfo'
+  if (isConnecting || code === 'ECONNREFUSED' || code === 'UND_ERR_CONNECT_TIMEOUT') return 'unreachable'
+  if (code.startsWith('HPE_') || error.name === 'HTTPParserError') return 'protocol'
+  if (code.startsWith('UND_ERR_') && code !== 'UND_ERR_INVALID_ARG') return 'cut'
+  const isSocketError = syscall === 'read' || syscall === 'write'
+  return isSocketError && ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENETUNREACH', 'EHOSTUNREACH'].includes(code)
+    ? 'cut'
+    : undefined
+}
+
+/** Several addresses tried are several reasons; Node leaves the outer message empty then. */
+function reasonOf(error: Error): string {
+  // OpenSSL's own words are a line of hexadecimal numbers.
+  if ((error as NodeJS.ErrnoException).code === 'ERR_SSL_WRONG_VERSION_NUMBER')
+    return 'what listens there speaks no TLS; is http:// meant?'
+  const reasons = error instanceof AggregateError ? error.errors.map(String) : [error.message]
+  return reasons.join(', ').replaceAll('Error: ', '').replaceAll(/\s+/g, ' ').trim()
+}
+
+const tables = ['/proc/net/route', '/proc/net/ipv6_route', '/etc/resolv.conf']
+
+/** Empty where the system has no such tables. */
+function networkState(): string {
+  return tables.map(textOf).join('\n')
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    // No such table: a change is not noticed, and the next probe comes in its own time.
+    return ''
+  }
+}

@@ -1,0 +1,209 @@
+// What the page of `docmount ui` tells of a drive, and what may be done there; without a browser.
+
+import { mkdir, readFile, readdir } from 'node:fs/promises'
+import { get as httpGet } from 'node:http'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createClient } from '../../src/api/client.ts'
+import { startPage, type Page } from '../support/page.ts'
+import { project, startTestService, type TestService } from '../support/service.ts'
+import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+import { waitUntil } from '../support/wait-until.ts'
+import { startWebdavDrive, type WebdavDrive } from '../support/webdav-drive.ts'
+
+const nasty = `<script>alert("1")</script>&'.docx`.replace('/', '')
+
+let temporary: TemporaryFolder
+let testService: TestService
+let drive: WebdavDrive
+let page: Page
+let cookie: string
+beforeAll(async () => {
+  temporary = await makeTemporaryFolder()
+  testService = await startTestService()
+  const { baseUrl, apiKey, other } = testService
+  await other.put('/conflict.txt', 'first')
+  await other.put('/pinned/a.txt', 'a')
+  const client = createClient({ baseUrl, apiKey })
+  const tables = client.tables(project)
+  const { id = '' } = await tables.create({ name: 'invoices <b>', settings: { type: 'reconcile' } })
+  await tables.forward(id, [{ assetName: 'INV-1', rowData: { number: 'INV-1', total: 12 } }])
+  await client.close()
+  const args = ['--close-wait', '0', '--cache-ttl', '10m', '--tables', '--bwlimit', '256K']
+  drive = await startWebdavDrive({ folder: temporary.path, baseUrl, apiKey, args })
+  await mkdir(join(temporary.path, 'copies'))
+  page = await startPage(
+    {
+      PATH: process.env['PATH'],
+      HOME: temporary.path,
+      XDG_RUNTIME_DIR: join(temporary.path, 'run'),
+      XDG_STATE_HOME: join(temporary.path, 'state'),
+      XDG_CACHE_HOME: join(temporary.path, 'cache'),
+    },
+    ['--copy-to', join(temporary.path, 'copies')],
+  )
+  cookie = await page.enter()
+})
+afterAll(async () => {
+  await page?.end()
+  await drive?.remove()
+  await testService?.close()
+  await temporary?.remove()
+})
+
+const shown = async (): Promise<string> => (await page.ask('/', { headers: { cookie } })).text
+
+/** The page once it says so; as text, without its markup. */
+async function says(words: RegExp): Promise<string> {
+  return waitUntil(`the page to say ${words}`, async () => {
+    const text = textOf(await shown())
+    return words.test(text) && text
+  })
+}
+
+function textOf(html: string): string {
+  return html
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+    .replaceAll(/\s+/g, ' ')
+}
+
+/** Fills in the form of a button, as the page wrote it. */
+async function press(label: string): Promise<string> {
+  const html = await shown()
+  const form =
+    html.split('<form').find((part) => textOf(part).trim().startsWith('method') && part.includes(label)) ?? ''
+  const fields = [...form.matchAll(/name="(\w+)"\s+value="([^"]*)"/g)].map(([, name, value]) => [
+    name,
+    textOf(value ?? ''),
+  ])
+  const action = /action="([^"]*)"/.exec(form)?.[1] ?? ''
+  const { status } = await page.ask(action, {
+    method: 'POST',
+    form: Object.fromEntries(fields) as Record<string, string>,
+    headers: { cookie, origin: `http://127.0.0.1:${page.port}` },
+  })
+  expect([label, status]).toEqual([label, 303])
+  return textOf(/<ul[^>]*id="messages"[\s\S]*?<\/ul>/.exec(await shown())?.[0] ?? '')
+}
+
+describe.sequential('a drive on the page', () => {
+  test('with nothing to tell: what, where, reach, cache, tables, log', async () => {
+    const text = await says(/Everything is sent\./)
+    expect(text).toContain(`acme ${drive.url} at ${testService.baseUrl}`)
+    expect(text).toContain('The service is there.')
+    expect(text).toMatch(/Cache: 0 documents, \d.* of 5\.0 GiB/)
+    expect(text).toContain('Tables 1')
+    expect(text).toContain('invoices <b> Reconcile')
+    expect(text).toContain('Log this drive logs into no file: see where it was started')
+    expect(text).not.toContain('Waits for you')
+  })
+
+  test('names are text, whatever they look like', async () => {
+    await drive.ask('PUT', `/${encodeURIComponent(nasty)}`, { body: 'x' })
+    const text = await says(/Names that were refused/)
+    expect(text).toContain(`/${nasty} the service takes no docx files (Word documents)`)
+    const html = await shown()
+    expect(html).not.toContain('<script>alert')
+    expect(html).not.toContain('<b>')
+    expect(html).toContain('&lt;script&gt;alert(&quot;1&quot;)')
+  })
+
+  test('a refused change: retried, copied out, and never over another file', async () => {
+    testService.service.faults.inject({ kind: 'status', status: 413 }, { method: 'PUT', times: 2 })
+    await drive.ask('PUT', '/refused.txt', { body: 'kept here' })
+    await says(/Refused by the service 1 .*\/refused\.txt upload: PUT \/refused\.txt: 413/)
+    expect(await press('Copy out: /refused.txt')).toContain(`Copied to ${temporary.path}/copies/refused.txt`)
+    expect(await press('Copy out: /refused.txt')).toContain(
+      `Copied to ${temporary.path}/copies/refused (2).txt`,
+    )
+    expect(await readFile(join(temporary.path, 'copies/refused (2).txt'), 'utf8')).toBe('kept here')
+    expect(await readdir(join(temporary.path, 'copies'))).toHaveLength(2)
+    await press('Retry: /refused.txt')
+    await says(/Refused by the service 1/)
+    expect(await press('Retry: /refused.txt')).toContain('1 change is tried again.')
+    await waitUntil('it to arrive', async () => (await testService.other.get('/refused.txt')) !== undefined)
+    await says(/Everything is sent\./)
+  })
+
+  test('a conflict, with their version copied out', async () => {
+    await drive.ask('GET', '/conflict.txt')
+    await testService.other.put('/conflict.txt', 'theirs')
+    await drive.ask('PUT', '/conflict.txt', { body: 'mine' })
+    const text = await says(/Somebody else changed it too 1/)
+    const copy = /theirs is (\/conflict \(conflict .*?\)\.txt)/.exec(text)?.[1] ?? ''
+    await press(`Copy out: ${copy}`)
+    expect(await readFile(join(temporary.path, 'copies', copy), 'utf8')).toBe('theirs')
+    // It is no folder on this machine.
+    expect(await shown()).not.toContain('Open folder')
+  })
+
+  test('pins, and a reconciliation', async () => {
+    await drive.docmount(['pin', `${drive.url}/pinned`])
+    await says(/\/pinned pinned, all here: 1 document, 1 byte/)
+    await drive.ask('PUT', '/.tables/invoices%20%3Cb%3E/reconcile/item.json', {
+      body: JSON.stringify({ number: 'INV-1', total: null }),
+    })
+    await says(/Reconciliations through this drive 1 invoices <b>: item\.json done · /)
+  })
+
+  test('an upload under way is told by itself, with bytes, rate and time, until it is done', async () => {
+    const told: string[] = []
+    const listening = httpGet(`http://127.0.0.1:${page.port}/live`, { headers: { cookie } }, (response) => {
+      let text = ''
+      response.on('data', (chunk: Buffer) => {
+        const events = (text + chunk.toString()).split('\n\n')
+        text = events.pop() ?? ''
+        for (const event of events)
+          if (event.startsWith('data: ')) told.push(textOf(JSON.parse(event.slice(6)) as string))
+      })
+    })
+    listening.on('error', () => {})
+    await drive.ask('PUT', '/large.pdf', { body: Buffer.alloc(1_500_000, '%PDF-1.4 ') })
+    await waitUntil('rate and time', () =>
+      told.some((text) =>
+        /1 change · .* left · .*KiB\/s · \d+ s left .*\/large\.pdf \d.* of 1\.4 MiB \(\d+ %\) · .*\/s · \d+ s left/.test(
+          text,
+        ),
+      ),
+    )
+    await waitUntil('the end', () => told.at(-1)?.includes('Everything is sent.'))
+    listening.destroy()
+  })
+
+  test('a service that is away is said, and asked on demand', async () => {
+    await testService.stop()
+    await drive.ask('PUT', '/later.txt', { body: 'later' })
+    await says(/The service has been away since \d{4}-.*kept on this machine and sent when it is back/)
+    // It is asked by itself, too: once it is there, the button is not.
+    await press('Ask it now: the service')
+    await testService.start()
+    await says(/The service is there\./)
+    await waitUntil('it to arrive', async () => (await testService.other.get('/later.txt')) !== undefined)
+  })
+
+  test('forms that make no sense change nothing', async () => {
+    const word = /name="word"\s+value="([^"]*)"/.exec(await shown())?.[1] ?? ''
+    const id = /id="drive-(\w+)"/.exec(await shown())?.[1] ?? ''
+    const post = async (path: string, form: Record<string, string>): Promise<number> =>
+      (await page.ask(path, { method: 'POST', form: { ...form, word }, headers: { cookie } })).status
+    expect(await post('/copy-out', { drive: id, path: '/../../etc/passwd' })).toBe(400)
+    expect(await post('/copy-out', { drive: id, path: 'a.txt' })).toBe(400)
+    expect(await post('/retry', { drive: id, path: '/', more: 'x'.repeat(70_000) })).toBe(413)
+    expect(await post('/retry', { drive: 'other', path: '/' })).toBe(303)
+    expect(textOf(await shown())).toContain('this drive is not there any more')
+  })
+
+  test('a drive that ended and left something', async () => {
+    await testService.stop()
+    await drive.ask('PUT', '/left.txt', { body: 'left' })
+    drive.signal('SIGKILL')
+    await drive.ended
+    await says(/its state is kept, resume with: docmount webdav acme/)
+    await testService.start()
+  })
+})

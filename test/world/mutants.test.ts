@@ -1,0 +1,18 @@
+// What scripts/mutants.mjs takes away is there: a mutant that matches nothing shows nothing.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { fixes, mutants } from '../../scripts/mutants-list.mjs'
+
+const root = join(import.meta.dirname, '../..')
+
+it('each mutant takes something away', () => {
+  const all = [...fixes, ...mutants]
+  const idle = all.filter(([, file, from, to]) => {
+    const source = readFileSync(join(root, file), 'utf8')
+    return source.replace(from, () => to) === source
+  })
+  expect(idle.map(([name]) => name)).toEqual([])
+  expect(new Set(all.map(([name]) => name)).size).toBe(all.length)
+})

@@ -1,0 +1,162 @@
+// A disk in memory that knows what is synced: the content of each file, and the names in its folders. After a cut what was
+// synced is there, and of what was not any subset, in any order, torn in the middle of a write. Paths are relative to the
+// folder it is attached to; the databases in that folder are real files (journal-files.ts).
+
+import type { Chance } from '../model/chance.ts'
+
+export class FileBytes {
+  data: Buffer = Buffer.alloc(0)
+  #synced: Buffer = Buffer.alloc(0)
+  /** What the disk has been told since, oldest first. */
+  #changes: ({ readonly offset: number; readonly bytes: Buffer } | { readonly size: number })[] = []
+
+  write(offset: number, bytes: Uint8Array): void {
+    const copy = Buffer.from(bytes)
+    this.#changes.push({ offset, bytes: copy })
+    this.data = written(this.data, offset, copy)
+  }
+
+  truncate(size: number): void {
+    this.#changes.push({ size })
+    this.data = resized(this.data, size)
+  }
+
+  /** What was written up to now is on disk when the answer is called. */
+  beginSync(): () => void {
+    const { data } = this
+    const count = this.#changes.length
+    const changes = this.#changes
+    return () => {
+      if (this.#changes !== changes) return
+      this.#synced = data
+      this.#changes = changes.slice(count)
+    }
+  }
+
+  /** The power goes. */
+  cut(chance: Chance): void {
+    let data = this.#synced
+    for (const change of this.#changes) {
+      if (chance.random() < 0.5) continue
+      if ('size' in change) data = resized(data, change.size)
+      // Torn: a sector is written whole or not at all.
+      else if (chance.random() < 0.7) data = written(data, change.offset, change.bytes)
+      else {
+        const sectors = Math.floor(change.bytes.length / sectorBytes)
+        data = written(data, change.offset, change.bytes.subarray(0, chance.below(sectors + 1) * sectorBytes))
+      }
+    }
+    this.data = data
+    this.#synced = data
+    this.#changes = []
+  }
+}
+
+const sectorBytes = 512
+/** More than this that nobody asked to be on disk the kernel puts there by itself, the oldest first. */
+const mostUnsynced = 1_000
+
+type NameChange =
+  | { readonly kind: 'set'; readonly path: string; readonly file: FileBytes }
+  | { readonly kind: 'remove'; readonly path: string }
+  | { readonly kind: 'rename'; readonly path: string; readonly to: string; readonly file: FileBytes }
+
+export class Platter {
+  readonly names = new Map<string, FileBytes>()
+  readonly #chance: Chance
+  #syncedNames = new Map<string, FileBytes>()
+  #changes: NameChange[] = []
+  /** What it does to whoever writes. */
+  trouble: 'none' | 'full' | 'errors' | 'slow' = 'none'
+  faults = 0
+
+  constructor(chance: Chance) {
+    this.#chance = chance
+  }
+
+  /** Milliseconds that a call takes. */
+  latencyMs(): number {
+    const ms = this.#chance.random() * 0.4
+    return this.trouble === 'slow' ? ms * 500 : ms
+  }
+
+  /** Throws what the disk throws, now and then. */
+  mayWrite(isSync = false): void {
+    if (this.trouble === 'full' && !isSync && this.#chance.random() < 0.5) throw this.#fault('ENOSPC')
+    if (this.trouble === 'errors' && this.#chance.random() < 0.1) throw this.#fault('EIO')
+  }
+
+  #fault(code: string): Error {
+    this.faults++
+    return diskError(code, 'the simulated disk')
+  }
+
+  set(path: string, file: FileBytes): void {
+    this.names.set(path, file)
+    this.#changed({ kind: 'set', path, file })
+  }
+
+  remove(path: string): void {
+    if (!this.names.delete(path)) throw diskError('ENOENT', path)
+    this.#changed({ kind: 'remove', path })
+  }
+
+  rename(path: string, to: string): void {
+    const file = this.names.get(path)
+    if (file === undefined) throw diskError('ENOENT', path)
+    this.names.delete(path)
+    this.names.set(to, file)
+    this.#changed({ kind: 'rename', path, to, file })
+  }
+
+  #changed(change: NameChange): void {
+    this.#changes.push(change)
+    if (this.#changes.length <= mostUnsynced) return
+    for (const oldest of this.#changes.splice(0, mostUnsynced / 2)) apply(this.#syncedNames, oldest)
+  }
+
+  /** The names in a folder are on disk when the answer is called. */
+  beginFolderSync(folder: string): () => void {
+    const isThere = (path: string): boolean => path.slice(0, path.lastIndexOf('/')) === folder
+    const changes = this.#changes.filter(
+      (change) => isThere(change.path) || (change.kind === 'rename' && isThere(change.to)),
+    )
+    return () => {
+      for (const change of changes) apply(this.#syncedNames, change)
+      const done = new Set(changes)
+      this.#changes = this.#changes.filter((change) => !done.has(change))
+    }
+  }
+
+  /** The power goes: nothing of it may be used any more but by who attaches it anew. */
+  cut(): void {
+    for (const change of this.#changes) if (this.#chance.random() < 0.5) apply(this.#syncedNames, change)
+    this.#changes = []
+    this.names.clear()
+    for (const [path, file] of this.#syncedNames) this.names.set(path, file)
+    for (const file of new Set(this.names.values())) file.cut(this.#chance)
+  }
+}
+
+function apply(names: Map<string, FileBytes>, change: NameChange): void {
+  if (change.kind !== 'set') names.delete(change.path)
+  if (change.kind === 'set') names.set(change.path, change.file)
+  if (change.kind === 'rename') names.set(change.to, change.file)
+}
+
+function written(data: Buffer, offset: number, bytes: Buffer): Buffer {
+  const grown = Buffer.alloc(Math.max(data.length, offset + bytes.length))
+  data.copy(grown)
+  bytes.copy(grown, offset)
+  return grown
+}
+
+function resized(data: Buffer, size: number): Buffer {
+  const resized = Buffer.alloc(size)
+  data.copy(resized)
+  return resized
+}
+
+export function diskError(code: string, path: string): Error {
+  return Object.assign(new Error(`${code}: ${path}`), { code })
+}

@@ -1,0 +1,193 @@
+// Runs the simulated world from the command line: scripts/simulate says how. With --jobs each job is a process of its own
+// that takes every so manieth seed.
+
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { Failure, simulate, type SimulationFigures } from './simulation.ts'
+import { read, shortest, written } from './shortest.ts'
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    events: { type: 'string', default: '2000' },
+    seeds: { type: 'string' },
+    minutes: { type: 'string' },
+    jobs: { type: 'string', default: '1' },
+    stride: { type: 'string', default: '1' },
+    shorten: { type: 'string', default: '60' },
+    keep: { type: 'string' },
+    history: { type: 'boolean', default: false },
+    'go-on': { type: 'boolean', default: false },
+    shared: { type: 'boolean', default: false },
+  },
+})
+const steps = Number(values.events)
+const firstSeed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
+const jobs = Number(values.jobs)
+const stride = Number(values.stride)
+const only = values.keep === undefined ? undefined : new Set(read(values.keep))
+const isOne = values.seeds === undefined && values.minutes === undefined
+let mostSeeds = isOne ? 1 : Number(values.seeds ?? Infinity)
+const beganAt = performance.now()
+const endsAt = beganAt + Number(values.minutes ?? Infinity) * 60_000
+
+interface Total {
+  seeds: number
+  lastSeed: number
+  failed: number[]
+  operations: number
+  events: number
+  faults: number
+  kills: number
+  cuts: number
+  quietPeriods: number
+  virtualHours: number
+  cpuSeconds: number
+}
+
+const total: Total = {
+  seeds: 0,
+  lastSeed: firstSeed,
+  failed: [],
+  operations: 0,
+  events: 0,
+  faults: 0,
+  kills: 0,
+  cuts: 0,
+  quietPeriods: 0,
+  virtualHours: 0,
+  cpuSeconds: 0,
+}
+
+if (jobs > 1) await inParallel()
+else await oneAfterAnother()
+if (process.send === undefined) console.log(summary())
+if (total.failed.length > 0) process.exitCode = 1
+
+async function inParallel(): Promise<void> {
+  const flags = (['history', 'go-on', 'shared'] as const)
+    .filter((name) => values[name])
+    .map((name) => `--${name}`)
+  const rest = ['--events', values.events, '--shorten', values.shorten, ...flags]
+  if (values.minutes !== undefined) rest.push('--minutes', values.minutes)
+  if (values.seeds !== undefined) rest.push('--seeds', String(Math.ceil(mostSeeds / jobs)))
+  await Promise.all(
+    Array.from({ length: jobs }, async (_, job) => {
+      const child = fork(import.meta.filename, [
+        '--seed',
+        String(firstSeed + job),
+        '--stride',
+        String(jobs),
+        ...rest,
+      ])
+      let part: Total | undefined
+      child.on('message', (told) => (part = told as Total))
+      const [code, signal] = (await once(child, 'exit')) as [number | null, string | null]
+      if (part !== undefined) add(part)
+      if (code === 0 || code === 1) return
+      console.error(`a job ended with ${signal ?? code} behind seed ${part?.lastSeed ?? 'none'}`)
+      process.exitCode = 1
+    }),
+  )
+}
+
+function add(part: Total): void {
+  for (const name of Object.keys(total) as (keyof Total)[]) {
+    if (name === 'failed') total.failed.push(...part.failed)
+    else if (name === 'lastSeed') total.lastSeed = Math.max(total.lastSeed, part.lastSeed)
+    else total[name] += part[name]
+  }
+}
+
+async function oneAfterAnother(): Promise<void> {
+  const root = mkdtempSync(join(tmpdir(), 'docmount-simulate-'))
+  let runs = 0
+  /** A folder of its own for each: what an earlier one left open is none of its business. */
+  const run = async (seed: number, kept: ReadonlySet<number> | undefined): Promise<SimulationFigures> => {
+    const folder = join(root, String(++runs))
+    mkdirSync(folder)
+    try {
+      return await simulate({ seed, steps, only: kept, isShared: values.shared, root: folder })
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+  try {
+    for (let seed = firstSeed; ; seed += stride) {
+      total.lastSeed = seed
+      total.seeds++
+      try {
+        const figures = await run(seed, only)
+        count(figures)
+        if (isOne) console.log(JSON.stringify(figures))
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error
+        count(error.figures)
+        total.failed.push(seed)
+        await report(seed, error, run)
+        if (!values['go-on']) mostSeeds = total.seeds
+      }
+      const { user, system } = process.cpuUsage()
+      total.cpuSeconds = (user + system) / 1e6
+      process.send?.(total)
+      if (total.seeds >= mostSeeds || performance.now() >= endsAt) break
+    }
+  } finally {
+    rmSync(root, { recursive: true, force: true })
+  }
+}
+
+function count(figures: SimulationFigures): void {
+  total.events += figures.events
+  total.operations += figures.operations
+  total.faults += figures.faults
+  total.kills += figures.kills
+  total.cuts += figures.cuts
+  total.quietPeriods += figures.quietPeriods
+  total.virtualHours += figures.virtualMs / 3_600_000
+}
+
+async function report(
+  seed: number,
+  error: Failure,
+  run: (seed: number, kept: ReadonlySet<number>) => Promise<unknown>,
+): Promise<void> {
+  const seconds = ((performance.now() - beganAt) / 1000).toFixed(1)
+  console.error(`seed ${seed} fails after ${seconds} s, ${total.operations} operations: ${error.message}`)
+  const shared = values.shared ? ' --shared' : ''
+  const line = `scripts/simulate --history --seed ${seed} --events ${steps}${shared}`
+  if (values.history) {
+    console.error(error.history.join('\n'))
+    return
+  }
+  if (Number(values.shorten) === 0) {
+    console.error(`replay: ${line}`)
+    return
+  }
+  const found = await shortest(error, Number(values.shorten) * 1000, (kept) =>
+    run(seed, kept).then(
+      () => undefined,
+      (again: unknown) => (again instanceof Failure ? again : undefined),
+    ),
+  )
+  const { failure, kept } = found
+  console.error(`${failure.history.slice(-200).join('\n')}\n${failure.message}`)
+  console.error(`replay of ${kept.length} steps: ${line} --keep ${written(kept)}`)
+}
+
+function summary(): string {
+  const seconds = (performance.now() - beganAt) / 1000
+  const perSecond = (what: number): string =>
+    `${(what / seconds).toFixed(0)}/s, ${(what / total.cpuSeconds).toFixed(0)} per second of one core`
+  return (
+    `seeds ${firstSeed} to ${total.lastSeed}, ${seconds.toFixed(1)} s: ${total.operations} operations ` +
+    `(${perSecond(total.operations)}), ${total.events} events (${perSecond(total.events)}), ` +
+    `${total.faults} faults, ${total.kills} kills, ${total.cuts} cuts, ${total.quietPeriods} times left alone, ` +
+    `${total.virtualHours.toFixed(1)} hours; ${total.failed.length} of ${total.seeds} seeds failed` +
+    (total.failed.length > 0 ? `: ${total.failed.join()}` : '')
+  )
+}

@@ -1,0 +1,475 @@
+// One run of the simulated world: programs at work on a drive, a service in all weathers, kills and power cuts, all decided
+// by one seed. A run is a list of steps; each draws its own chance, so that the rest stays what it is when some are left
+// out. Throws a Failure with the history when a property does not hold.
+
+import { createHash } from 'node:crypto'
+// The sources load it when they first need it: that takes real time, in which no event is due.
+import 'file-type'
+import type { Unsent } from '../../src/fs/status.ts'
+import { chance, type Chance } from '../model/chance.ts'
+import { isScratch } from '../model/model.ts'
+import { compare, Worker } from '../model/worker.ts'
+import type { Calls } from '../support/door.ts'
+import { EventQueue, settled } from './events.ts'
+import { ServiceModel, someHabits } from './service-model.ts'
+import { sharedFolder, SharedFolder, sharedNames } from './shared-folder.ts'
+import { SimulatedDrive, worldBeganAt, type DriveSettings } from './simulated-drive.ts'
+import { fairWeather, SimulatedNetwork, troubles } from './simulated-network.ts'
+
+/** A property does not hold. `history`: all that happened, oldest first. */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+  readonly history: readonly string[]
+  /** Numbers of the steps up to there that did something. */
+  readonly taken: readonly number[]
+  readonly figures: SimulationFigures
+
+  constructor(
+    message: string,
+    history: readonly string[],
+    taken: readonly number[],
+    figures: SimulationFigures,
+  ) {
+    super(message)
+    this.history = history
+    this.taken = taken
+    this.figures = figures
+  }
+}
+
+export interface SimulationOptions {
+  readonly seed: number
+  readonly steps: number
+  /** The numbers of the steps that are taken; all where absent. */
+  readonly only?: ReadonlySet<number> | undefined
+  /** Another client works in a folder of its own and ours. */
+  readonly isShared?: boolean | undefined
+  /** A real folder for the databases. */
+  readonly root: string
+}
+
+export interface SimulationFigures {
+  readonly seed: number
+  readonly steps: number
+  readonly events: number
+  readonly operations: number
+  readonly faults: number
+  readonly kills: number
+  readonly cuts: number
+  readonly quietPeriods: number
+  readonly virtualMs: number
+  /** SHA-256 of the history. */
+  readonly history: string
+}
+
+/** A drive left alone is quiet after so long: the longest pause between two attempts, and the longest silence before it. */
+const quietWithinMs = 15 * 60_000
+/** No call of a program takes longer, whatever the weather. */
+const answerWithinMs = 10 * 60_000
+/** An hour of nobody asking anything costs no more calls than this. */
+const mostIdleCalls = 4
+/** From a kill to the next start: longer than any request is on its way. */
+const startTakesMs = 3_000
+const workers = 3
+const keptLines = 100_000
+
+export async function simulate(options: SimulationOptions): Promise<SimulationFigures> {
+  const run = new Simulation(options)
+  return run.run()
+}
+
+class Simulation {
+  readonly #options: SimulationOptions
+  readonly #events = new EventQueue()
+  readonly #world: Chance
+  readonly #service: ServiceModel
+  readonly #network: SimulatedNetwork
+  readonly #drive: SimulatedDrive
+  readonly #settings: DriveSettings
+  readonly #room: { readonly mostDocuments: number; readonly mostFolders: number }
+  readonly #workers: Worker[]
+  readonly #shared: SharedFolder
+  /** Since when each worker is at it. */
+  readonly #busySince: (number | undefined)[] = []
+  readonly #hash = createHash('sha256')
+  readonly #history: string[] = []
+  /** The chance of the step under way. */
+  #step: Chance
+  #failure: Error | undefined
+  readonly #taken: number[] = []
+  #operations = 0
+  #kills = 0
+  #cuts = 0
+  #quietPeriods = 0
+
+  constructor(options: SimulationOptions) {
+    this.#options = options
+    const { seed } = options
+    this.#world = chance(seed)
+    this.#step = this.#world
+    const events = this.#events
+    this.#service = new ServiceModel(someHabits(this.#world), this.#world, () => worldBeganAt + events.now)
+    this.#network = new SimulatedNetwork(events, this.#world, this.#service)
+    this.#network.note = (line) => this.#note(`    ${line}`)
+    this.#drive = new SimulatedDrive({
+      root: options.root,
+      events,
+      network: this.#network,
+      chance: this.#world,
+      onLog: (line) => this.#note(`      ${line}`),
+    })
+    this.#settings = {
+      cacheTtlMs: Math.max(2_000, this.#service.habits.lagMs * 2),
+      closeWaitMs: this.#world.pick([0, 200, 10_000]),
+    }
+    // Few documents meet each other more often, and are looked at sooner.
+    this.#room = this.#world.pick([
+      { mostDocuments: 3, mostFolders: 1 },
+      { mostDocuments: 10, mostFolders: 2 },
+      { mostDocuments: 30, mostFolders: 4 },
+    ])
+    this.#note(`habits ${JSON.stringify(this.#service.habits)} ${JSON.stringify(this.#settings)}`)
+    this.#workers = Array.from({ length: workers }, (_, index) => this.#worker(index))
+    this.#shared = new SharedFolder({
+      service: this.#service,
+      calls: () => this.#calls(),
+      now: () => worldBeganAt + events.now,
+      cacheTtlMs: this.#settings.cacheTtlMs,
+      isSending: () => this.#isSendingShared(),
+      note: (line) => this.#note(line),
+    })
+  }
+
+  #worker(index: number): Worker {
+    const folder = `/w${index}`
+    const step = (): Chance => this.#step
+    return new Worker({
+      folder,
+      renamesFolders: true,
+      ...this.#room,
+      readsAgain: 0.2,
+      chance: {
+        random: () => step().random(),
+        below: (limit) => step().below(limit),
+        pick: (values) => step().pick(values),
+        weighted: (weights) => step().weighted(weights),
+        bytes: (length) => step().bytes(length),
+      },
+      calls: () => this.#calls(),
+      life: () => (this.#drive.isAlive ? this.#drive.lives : undefined),
+      isDiskUnwell: () => this.#drive.platter.trouble !== 'none',
+      mayMeet: ['ENOSPC', 'EACCES'],
+      now: () => this.#events.now,
+      pause: (ms) => new Promise<void>((resolve) => void this.#events.after(ms, resolve)),
+      onAction: (action) => {
+        this.#operations++
+        const size = 'content' in action ? ` ${action.content.length} bytes` : ''
+        this.#note(`${action.kind} ${action.path}${'to' in action ? ` → ${action.to}` : ''}${size}`)
+      },
+    })
+  }
+
+  #calls(): Calls {
+    const { calls } = this.#drive
+    if (calls === undefined) throw Object.assign(new Error('ENOTCONN'), { code: 'ENOTCONN' })
+    return calls
+  }
+
+  #isSendingShared(): boolean {
+    const unsent = this.#drive.fileSystem?.unsent(sharedFolder) ?? []
+    return !this.#drive.isAlive || unsent.some(({ state }) => state === 'sending')
+  }
+
+  async run(): Promise<SimulationFigures> {
+    const { seed, steps, only } = this.#options
+    try {
+      await this.#until('the first start', () => this.#drive.start(this.#settings))
+      for (const worker of this.#workers)
+        await this.#until('mkdir', async () => this.#drive.calls?.mkdir(worker.folder))
+      if (this.#options.isShared === true)
+        await this.#until('mkdir', async () => this.#drive.calls?.mkdir(sharedFolder))
+      // The folders are everybody's ground: no cut takes them back.
+      await this.#pass(startTakesMs)
+      for (let number = 0; number < steps; number++) {
+        if (only?.has(number) === false) continue
+        this.#step = chance(seed * 7_919 + number + 1)
+        this.#taken.push(number)
+        if (!(await this.#take(this.#step))) this.#taken.pop()
+        this.#checkAlways()
+      }
+      await this.#leaveAlone(true)
+      await this.#until('the end', () => this.#drive.stop())
+    } catch (error) {
+      this.#drive.kill()
+      throw new Failure((error as Error).message, this.#history, this.#taken, this.#figures())
+    }
+    return this.#figures()
+  }
+
+  #figures(): SimulationFigures {
+    const { seed, steps } = this.#options
+    return {
+      seed,
+      steps,
+      events: this.#events.count,
+      operations: this.#operations,
+      faults: this.#network.faults + this.#drive.platter.faults,
+      kills: this.#kills,
+      cuts: this.#cuts,
+      quietPeriods: this.#quietPeriods,
+      virtualMs: Math.round(this.#events.now),
+      history: this.#hash.copy().digest('hex'),
+    }
+  }
+
+  /** False where there was nothing to do. */
+  async #take(step: Chance): Promise<boolean> {
+    const isShared = this.#options.isShared === true
+    const kind = step.weighted({
+      work: 100, shared: isShared ? 15 : 0, other: isShared ? 5 : 0, wait: 20, weather: 8, disk: 3, refresh: 2, kill: 1, cut: 1, remount: 0.5, alone: 1, hours: 0.3,
+    }) // prettier-ignore
+    switch (kind) {
+      case 'work': {
+        const index = step.below(workers)
+        if (this.#busySince[index] !== undefined) return false
+        this.#work(index, (this.#workers[index] as Worker).act())
+        await this.#pass(step.random() * 20)
+        return true
+      }
+      case 'shared':
+        if (this.#busySince[workers] !== undefined) return false
+        this.#operations++
+        this.#work(workers, this.#shared.act(step))
+        await this.#pass(step.random() * 20)
+        return true
+      case 'other':
+        return this.#shared.otherActs(step)
+      case 'wait':
+        await this.#pass(step.random() * step.pick([100, 1_000, 10_000]))
+        return true
+      case 'hours':
+        this.#note('hours')
+        await this.#pass(step.random() * 7_200_000)
+        return true
+      case 'weather':
+        this.#network.weather = {
+          latencyMs: step.pick([1, 20, 150, 1_000]),
+          trouble: step.pick([0, 0.05, 0.3, 0.6]),
+          kinds: step.random() < 0.5 ? troubles : [step.pick(troubles), step.pick(troubles)],
+          isDown: step.random() < 0.1,
+        }
+        this.#service.isLagging = step.random() < 0.5
+        this.#note(`weather ${JSON.stringify(this.#network.weather)}`)
+        return true
+      case 'disk':
+        this.#drive.platter.trouble = step.pick(['none', 'none', 'full', 'errors', 'slow'])
+        this.#note(`disk ${this.#drive.platter.trouble}`)
+        return true
+      case 'refresh':
+        this.#drive.fileSystem?.refresh(step.pick(['/', '/w0'])).catch(() => {})
+        return true
+      case 'kill':
+      case 'cut':
+      case 'remount':
+        await this.#restart(kind)
+        return true
+      case 'alone':
+        await this.#leaveAlone(false)
+        return true
+    }
+  }
+
+  #work(index: number, work: Promise<void>): void {
+    this.#busySince[index] = this.#events.now
+    work.then(
+      () => (this.#busySince[index] = undefined),
+      (error: Error) => {
+        this.#busySince[index] = undefined
+        this.#failure ??= error
+      },
+    )
+  }
+
+  async #restart(kind: 'kill' | 'cut' | 'remount'): Promise<void> {
+    this.#note(kind)
+    const at = this.#events.now
+    const { trouble } = this.#drive.platter
+    this.#fair()
+    if (kind === 'remount') {
+      await this.#until('programs to pause', () => this.#pause())
+      for (const worker of this.#workers)
+        await this.#until('what was refused', async () => {
+          while (!(await worker.catchUp())) await this.#wait(1_000)
+        })
+      await this.#until('the drive to be closed', () => this.#drive.stop())
+    } else if (kind === 'kill') {
+      this.#kills++
+      this.#drive.kill()
+    } else {
+      this.#cuts++
+      this.#drive.cut()
+    }
+    await this.#until('programs to hear of it', () => this.#pause())
+    // What was on its way arrives before a machine is up again: a request that overtakes its successors cannot be told
+    // from another client's.
+    await this.#pass(startTakesMs)
+    if (trouble === 'slow') this.#drive.platter.trouble = trouble
+    await this.#until('a start', () => this.#drive.start(this.#settings))
+    this.#note('started')
+    if (kind === 'cut') this.#shared.forget()
+    for (const worker of this.#workers)
+      await this.#until<unknown>('a look', async () => {
+        if (kind === 'cut') await worker.settleAfterCut(at, trouble === 'errors')
+        else if (!(await worker.takeAsShown())) await worker.check(`after a ${kind}`)
+      })
+  }
+
+  #fair(): void {
+    this.#network.weather = fairWeather
+    this.#service.isLagging = false
+    this.#drive.platter.trouble = 'none'
+  }
+
+  /** Resolves when no program is at work. */
+  async #pause(): Promise<void> {
+    while (this.#busySince.some((since) => since !== undefined)) await this.#wait(10)
+  }
+
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#events.after(ms, resolve))
+  }
+
+  /** The service is well and nobody asks anything: everything is sent by itself. */
+  async #leaveAlone(isEnd: boolean): Promise<void> {
+    this.#note('left alone')
+    this.#fair()
+    await this.#until('programs to pause', () => this.#pause())
+    const until = this.#events.now + quietWithinMs
+    // What was to be moved may be gone by another client's hand: that is refused, and told.
+    const refused = new Set<string>()
+    const unsent = (): readonly Unsent[] =>
+      (this.#drive.fileSystem?.unsent('/') ?? []).filter(({ path, state }) => {
+        const isRefused = state === 'refused' && path.startsWith(`${sharedFolder}/`)
+        if (isRefused) refused.add(path)
+        return !isRefused
+      })
+    const isAway = (): boolean => this.#drive.sb?.reach.isAway === true
+    while ((unsent().length > 0 || isAway()) && this.#events.now < until) if (!(await this.#next())) break
+    if (isAway()) throw new Error('left alone, and the service that is well is still taken to be away')
+    if (unsent().length > 0) {
+      const next = this.#events.nextAt === Infinity ? ', and nothing will ever happen' : ''
+      throw new Error(`left alone, still unsent${next}: ${JSON.stringify(unsent().slice(0, 2))}`)
+    }
+    for (const worker of this.#workers) {
+      if (isEnd) worker.forgetSeen()
+      if (!(await this.#look(worker))) continue
+      this.#compareWithService(worker)
+    }
+    this.#shared.check(refused)
+    this.#quietPeriods++
+    if (!isEnd) return
+    await this.#idleHour()
+    this.#checkSpool(refused.size)
+  }
+
+  /** What was asked before, in another weather, may be answered in the middle of it, and a drive that was away takes a while. */
+  async #look(worker: Worker): Promise<boolean> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#until('a look', () => worker.check('left alone'))
+      } catch (error) {
+        const { code = '' } = error as NodeJS.ErrnoException
+        if (attempt === 5 || !['EIO', 'EACCES', 'ETIMEDOUT'].includes(code)) throw error
+        await this.#pass(5_000)
+      }
+    }
+  }
+
+  /** What is on this machine only, and nothing else, is kept in the spool. */
+  #checkSpool(refused: number): void {
+    const here = this.#drive.fileSystem?.status().scratchFiles ?? 0
+    const isContent = (path: string): boolean => path.includes('/spool/') && !path.endsWith('.json')
+    const kept = [...this.#drive.platter.names.keys()].filter(isContent)
+    // What a disk refused to save beside another client is written again by nobody.
+    if (kept.length > here + refused + sharedNames)
+      throw new Error(`left alone, ${kept.length} contents are kept for ${here} files: ${kept.join()}`)
+  }
+
+  #compareWithService(worker: Worker): void {
+    const held = [...this.#service.documents].filter(([path]) => path.startsWith(`${worker.folder}/`))
+    const tree = (entries: Iterable<[string, Buffer | undefined]>): Map<string, Buffer | undefined> =>
+      new Map([...entries].filter(([path]) => !isScratch(path)))
+    compare(
+      `in the service: ${worker.folder}`,
+      tree(held.map(([path, { bytes }]) => [path, bytes])),
+      tree(worker.model.documents()),
+    )
+  }
+
+  async #idleHour(): Promise<void> {
+    // What settles after it was left alone, and listings that are looked at once more.
+    await this.#pass(quietWithinMs)
+    const before = this.#callsSoFar()
+    await this.#pass(3_600_000)
+    const calls = this.#callsSoFar() - before
+    // What may become a document is looked at again now and then.
+    const here = this.#drive.fileSystem?.status().localOnly.length ?? 0
+    if (calls > mostIdleCalls + here * 60)
+      throw new Error(`${calls} calls in an hour in which nobody asked anything`)
+  }
+
+  #callsSoFar(): number {
+    const { get, put, delete: deletes, download } = this.#service.calls
+    return get + put + deletes + download
+  }
+
+  #checkAlways(): void {
+    const overlooked = this.#drive.sb?.queue.overlooked() ?? []
+    if (overlooked.length > 0)
+      throw new Error(
+        `nobody will ever look at ${JSON.stringify(overlooked.map(({ intention }) => intention))}`,
+      )
+  }
+
+  /** Lets so much time go by. */
+  async #pass(ms: number): Promise<void> {
+    const until = this.#events.now + ms
+    // What was begun just now comes to its first event.
+    await settled()
+    while (this.#events.nextAt <= until) await this.#next()
+    this.#events.now = until
+  }
+
+  /** Lets time go by until the work is done. */
+  async #until<T>(what: string, work: () => Promise<T>): Promise<T> {
+    const state = { isOver: false }
+    const begun = this.#events.now
+    const outcome = work().finally(() => (state.isOver = true))
+    outcome.catch(() => {})
+    // What needs no event is done without one.
+    await settled()
+    while (!state.isOver) {
+      if (!(await this.#next())) throw new Error(`${what} never comes: nothing will ever happen`)
+      if (this.#events.now - begun > 2 * answerWithinMs) throw new Error(`${what} takes too long`)
+    }
+    return outcome
+  }
+
+  async #next(): Promise<boolean> {
+    const isAny = await this.#events.next()
+    if (this.#failure !== undefined) throw this.#failure
+    for (const [index, since] of this.#busySince.entries())
+      if (since !== undefined && this.#events.now - since > answerWithinMs)
+        throw new Error(
+          `a program in /w${index} waits for ${Math.round((this.#events.now - since) / 1000)} s`,
+        )
+    return isAny
+  }
+
+  #note(line: string): void {
+    const text = `${this.#events.now.toFixed(3)} ${line}`
+    this.#hash.update(`${text}\n`)
+    this.#history.push(text)
+    if (this.#history.length > keptLines) this.#history.splice(0, keptLines / 2)
+  }
+}
