@@ -1,20 +1,42 @@
-// The administration of a service's data folder from the command line.
+// The administration of a service from the command line: of its data folder, or of the database its nodes share.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Command } from 'commander'
+import type { StorePlace } from '../service/store/open-store.ts'
 import type { Admin } from '../service/admin/admin.ts'
+import { addDatabaseOptions, databaseOf, type DatabaseOptions } from './database-options.ts'
 import { UsageError } from './usage-error.ts'
 
+export interface PlaceOptions extends DatabaseOptions {
+  readonly data?: string
+}
+
+export function addPlaceOptions(command: Command): Command {
+  return addDatabaseOptions(command.option('--data <dir>', "the service's data folder"))
+}
+
 /** Through the service where one runs. What the administration refuses is a UsageError, one line. */
-export async function withAdminOf(dataDir: string, work: (admin: Admin) => Promise<void>): Promise<void> {
-  checkDataDir(dataDir)
+export async function withAdminOf(
+  options: PlaceOptions,
+  work: (admin: Admin) => Promise<void>,
+): Promise<void> {
+  const { data } = options
+  const place = placeOf(data, databaseOf(options))
   const { withAdmin } = await import('../service/admin/reach-admin.ts')
   try {
-    await withAdmin(dataDir, work)
+    await withAdmin(place, work)
   } catch (error) {
     if (error instanceof Error && error.name === 'AdminError') throw new UsageError(error.message)
     throw error
   }
+}
+
+function placeOf(data: string | undefined, database: ReturnType<typeof databaseOf>): StorePlace {
+  if (database !== undefined) return { database }
+  if (data === undefined) throw new UsageError('--data (or --database) is missing: which service is it?')
+  checkDataDir(data)
+  return { dataDir: data }
 }
 
 /** Throws a UsageError where no service has ever used the folder. */

@@ -7,12 +7,13 @@ export interface CommandFile {
 }
 
 /** In the order of `docmount --help`. */
-export const commandFiles: Readonly<Record<string, () => Promise<CommandFile>>> = {
+const commandFiles: Readonly<Record<string, () => Promise<CommandFile>>> = {
   login: () => import('./commands/login.ts'),
   mount: () => import('./commands/mount.ts'),
   webdav: () => import('./commands/webdav.ts'),
   unmount: () => import('./commands/unmount.ts'),
   status: () => import('./commands/status.ts'),
+  ui: () => import('./commands/ui.ts'),
   log: () => import('./commands/log.ts'),
   wait: () => import('./commands/wait.ts'),
   refresh: () => import('./commands/refresh.ts'),
@@ -37,6 +38,7 @@ export const commandFiles: Readonly<Record<string, () => Promise<CommandFile>>> 
   keys: () => import('./commands/keys.ts'),
   backup: () => import('./commands/backup.ts'),
   restore: () => import('./commands/restore.ts'),
+  migrate: () => import('./commands/migrate.ts'),
   doctor: () => import('./commands/doctor.ts'),
   types: () => import('./commands/types.ts'),
   completion: () => import('./commands/completion.ts'),

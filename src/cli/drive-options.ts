@@ -3,6 +3,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { bandwidthOption } from './bandwidth-option.ts'
 import { parseDurationMs, parseSizeBytes, parseWaitMs } from './durations.ts'
+import { leastMemoryBytes } from '../fs/tree/memory-shares.ts'
 import { quietOption } from './progress.ts'
 
 /** Presigned URLs live 15 minutes (interface, "Limits"), and a listing carries them. */
@@ -16,11 +17,19 @@ export function addDriveOptions(command: Command): void {
     .option('--cache-ttl <duration>', 'what you see is at most this old (default: 30s)', parseCacheTtlMs)
     .option(
       '--close-wait <duration>',
-      'how long saving waits for the service; 0 = not at all, forever = until it has it (default: 10s)',
+      'how long saving waits for the service; 0 = not at all, forever = until it has it (default: 10s, overlapping where a program copies many)',
       parseWaitMs,
     )
     .option('--cache-size <size>', 'disk for cached content; 0 = none (default: 5GiB)', parseSizeBytes)
     .option('--pin-size <size>', 'disk for what is pinned (default: 10GiB)', parseSizeBytes)
+    .addOption(
+      new Option(
+        '--memory <size>',
+        'memory of the drive, roughly; beyond it listings are asked for again (default: 512MiB)',
+      )
+        .argParser(parseMemory)
+        .env('DOCMOUNT_MEMORY'),
+    )
     .option('--state-dir <dir>', 'folder for what is not sent yet')
     .option('--cache-dir <dir>', 'folder for cached content')
     .option('--unsupported-as <mimetype>', 'send names the service has no type for as this type')
@@ -46,6 +55,15 @@ export function addDriveOptions(command: Command): void {
 export function parseCount(text: string): number {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError('Write a whole number.')
   return Number(text)
+}
+
+function parseMemory(text: string): number {
+  const bytes = parseSizeBytes(text)
+  if (bytes < leastMemoryBytes)
+    throw new InvalidArgumentError(
+      `Choose ${leastMemoryBytes / 2 ** 20}MiB or more: the program itself takes a part of it.`,
+    )
+  return bytes
 }
 
 function parseCacheTtlMs(text: string): number {

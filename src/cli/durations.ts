@@ -39,18 +39,6 @@ export function parseSizeBytes(text: string): number {
   return Math.round(Number(match[1]) * factor)
 }
 
-/** The short form for people: `1.2 GiB`. */
-export function formatBytes(bytes: number): string {
-  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
-  let value = bytes
-  let unit = 0
-  while (value >= 1024 && unit < units.length - 1) {
-    value /= 1024
-    unit += 1
-  }
-  return unit === 0 ? `${value} bytes` : `${value.toFixed(1)} ${units[unit]}`
-}
-
 /** The same, and days: `90d`. */
 export function parseLifetimeMs(text: string): number {
   const days = /^(\d+)d$/.exec(text)?.[1]

@@ -2,7 +2,8 @@
 
 import { InvalidArgumentError } from 'commander'
 import type { Limits } from '../service/limits.ts'
-import { formatBytes, parseDurationMs, parseSizeBytes } from './durations.ts'
+import { formatBytes } from '../amounts.ts'
+import { parseDurationMs, parseSizeBytes } from './durations.ts'
 
 /** `requestsPerSecondPerKey` is written `requests-per-second-per-key`, and no unit is part of a name. */
 const names: Readonly<Record<string, keyof Limits>> = {
@@ -16,13 +17,16 @@ const names: Readonly<Record<string, keyof Limits>> = {
   json: 'jsonBytes',
   'json-depth': 'jsonDepth',
   'json-values': 'jsonValues',
+  'json-names': 'jsonNames',
   'body-per-second': 'bodyBytesPerSecond',
   'body-period': 'bodyPeriodMs',
   connections: 'connections',
+  'requests-per-connection': 'requestsPerConnection',
   'connections-per-address': 'connectionsPerAddress',
   'requests-per-second-per-address': 'requestsPerSecondPerAddress',
   'requests-per-second-per-key': 'requestsPerSecondPerKey',
   'requests-under-way-per-key': 'requestsUnderWayPerKey',
+  'json-under-way-per-key': 'jsonBytesUnderWayPerKey',
 }
 
 /** Adds one `name=value` to those before. Throws commander's usage error. */

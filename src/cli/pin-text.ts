@@ -1,7 +1,7 @@
 // Pins in words: what, and how much of it is here.
 
 import type { NoRoom, PinStatus } from '../fs/pins/pin-status.ts'
-import { formatBytes } from './durations.ts'
+import { formatBytes } from '../amounts.ts'
 import { printable } from './output.ts'
 
 /** `/reports  pinned, 12 of 14 documents here (3.1 MiB of 3.4 MiB): the service is away` */

@@ -1,7 +1,7 @@
 // What is true of one document, in one sentence.
 
 import type { Place, Unsent } from '../fs/status.ts'
-import { formatBytes } from './durations.ts'
+import { formatBytes } from '../amounts.ts'
 import { printable } from './output.ts'
 import { sentOf } from './unsent-text.ts'
 

@@ -7,9 +7,10 @@ import { filesFor } from './commands.ts'
 const examples = `
 Examples:
   $ docmount serve --data ~/documents --project acme      a service of your own, to try it all
-  $ export DOCMOUNT_BASE_URL=http://127.0.0.1:8080/api DOCMOUNT_API_KEY=…
+  $ docmount login                                        asks for service and key, tries them, keeps them
   $ docmount mount acme                                   the project becomes the folder ~/acme
   $ docmount status                                       what is mounted, what is not sent yet
+  $ docmount ui                                           the same in a web browser, live
   $ docmount unmount ~/acme                               sends what is left, then lets go
 
 The key comes from DOCMOUNT_API_KEY, from the file that DOCMOUNT_API_KEY_FILE names, or from

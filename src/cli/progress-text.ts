@@ -1,5 +1,7 @@
 // What a progress line says, as text: bar, percent, how much of how much, rate, time left.
 
+import { secondsText } from '../amounts.ts'
+
 export interface ProgressState {
   readonly label: string
   readonly done: number
@@ -64,12 +66,4 @@ function percentOf(done: number, total: number): number {
 function bar(fraction: number, width: number): string {
   const full = Math.max(0, Math.min(width, Math.floor(fraction * width)))
   return '█'.repeat(full) + '░'.repeat(width - full)
-}
-
-/** `4 s`, `3 min`, `2 h 5 min`. */
-export function secondsText(seconds: number): string {
-  if (seconds < 99.5) return `${Math.max(1, Math.round(seconds))} s`
-  const minutes = Math.round(seconds / 60)
-  if (minutes < 60) return `${minutes} min`
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }

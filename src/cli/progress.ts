@@ -2,7 +2,7 @@
 // where they asked for quiet. The only user of ora.
 
 import type { Ora } from 'ora'
-import { formatBytes } from './durations.ts'
+import { formatBytes } from '../amounts.ts'
 import { printable } from './output.ts'
 import { plainText, type ProgressState, progressText } from './progress-text.ts'
 
@@ -16,6 +16,8 @@ export interface Progress {
   tell(words: string): void
   /** A line that stays, also when quiet: what went wrong. */
   say(line: string): void
+  /** A line of the result, on stdout. */
+  print(line: string): void
   /** Takes the drawn line away. */
   end(): void
 }
@@ -87,9 +89,16 @@ export function startProgress(label: string, options: ProgressOptions = {}): Pro
   }
 
   function line(): void {
-    const hasNews = total !== undefined || done > 0 || words !== ''
+    const hasNews = (total ?? 0) > 0 || done > 0 || words !== ''
     if (hasNews) console.error(plainText(state(), format))
     timer = setTimeout(line, lineEveryMs).unref()
+  }
+
+  /** What is written goes above the line that is drawn. */
+  function beside(write: () => void): void {
+    drawn?.clear()
+    write()
+    drawn?.render()
   }
 
   if (options.isQuiet !== true) {
@@ -103,11 +112,8 @@ export function startProgress(label: string, options: ProgressOptions = {}): Pro
     add: (count) => void (done += count),
     set: (newDone, newTotal) => void ([done, total] = [newDone, newTotal]),
     tell: (newWords) => void (words = newWords),
-    say(said) {
-      drawn?.clear()
-      console.error(said)
-      drawn?.render()
-    },
+    say: (said) => beside(() => console.error(said)),
+    print: (result) => beside(() => console.log(result)),
     end() {
       isOver = true
       clearTimeout(timer)

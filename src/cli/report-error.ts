@@ -15,6 +15,7 @@ const knownNames = new Set([
   'ContentError',
   'StartError',
   'BackupError',
+  'MoveError',
 ])
 
 /** Prints the error and answers the exit code. */

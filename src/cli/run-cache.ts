@@ -2,7 +2,7 @@
 
 import { DaemonError } from '../daemon/daemon-error.ts'
 import type { CacheStatus } from '../fs/pins/pin-status.ts'
-import { formatBytes } from './durations.ts'
+import { formatBytes } from '../amounts.ts'
 import { exitCodes } from './exit-codes.ts'
 import { askDrive, findDrive, interruptSignal } from './find-drive.ts'
 import { print, printable } from './output.ts'

@@ -6,14 +6,15 @@ import { join } from 'node:path'
 import { isMimetype } from '../api/mimetypes.ts'
 import { backgroundVariable, startInBackground, tellStarter } from '../daemon/background-start.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
-import { findLeftFolders } from '../daemon/left-behind.ts'
+import { findLeftFolders, readLeftBehind } from '../daemon/left-behind.ts'
 import { ensureFolders, type MountPlan, planMount } from '../daemon/mount-plan.ts'
+import type { Unsent } from '../fs/status.ts'
 import type { DriverName } from '../fuse/driver.ts'
 import { passedDescriptor, resolveMountpoint } from '../fuse/mountpoint.ts'
 import type { StartSessionOptions } from '../daemon/start-session.ts'
 import { tidyState } from '../daemon/tidy-state.ts'
 import { homeOf } from '../daemon/xdg.ts'
-import { formatBytes } from './durations.ts'
+import { formatBytes } from '../amounts.ts'
 import type { Address } from './address.ts'
 import { type Configuration, noKeyMessage, readConfiguration } from './config-file.ts'
 import { exitCodes } from './exit-codes.ts'
@@ -23,6 +24,7 @@ import { askDrive, findDrive } from './find-drive.ts'
 import { olderListing } from './older-listing.ts'
 import { startProgress } from './progress.ts'
 import { bytesOf } from './unsent-progress.ts'
+import { shellWord } from './shell-word.ts'
 import { UsageError } from './usage-error.ts'
 import { liveText } from './live-text.ts'
 import { defaultAddress, type WebdavCommandOptions, webdavSettingsOf } from './webdav-options.ts'
@@ -36,6 +38,7 @@ export interface DriveCommandOptions {
   readonly closeWait?: number
   readonly cacheSize?: number
   readonly pinSize?: number
+  readonly memory?: number
   readonly stateDir?: string
   readonly cacheDir?: string
   readonly unsupportedAs?: string
@@ -137,6 +140,10 @@ async function startBehind(
     format: () => '',
   })
   if (wait !== undefined) progress.tell('waiting for the service')
+  else {
+    const { unsent } = await readLeftBehind(plan.stateDir)
+    if (unsent.length > 0) progress.tell(`taking up ${backlogOf(unsent)} of before`)
+  }
   const news = await startInBackground({
     // By its own name, whatever link mount(8) came through.
     script: await realpath(process.argv[1] as string),
@@ -161,10 +168,15 @@ async function tellBacklog(mountpoint: string): Promise<void> {
   const { found } = await findDrive(mountpoint)
   const { unsent } = await askDrive(found, 'status', {})
   if (unsent.length === 0) return
-  const changes = unsent.length === 1 ? '1 change' : `${unsent.length} changes`
   console.log(
-    `${changes} of before (${formatBytes(bytesOf(unsent))}) to be sent; docmount wait ${mountpoint} waits for it`,
+    `${backlogOf(unsent)} of before to be sent; docmount wait ${shellWord(mountpoint)} waits for it`,
   )
+}
+
+/** `3 changes (1.2 MiB)` */
+function backlogOf(unsent: readonly Unsent[]): string {
+  const changes = unsent.length === 1 ? '1 change' : `${unsent.length} changes`
+  return `${changes} (${formatBytes(bytesOf(unsent))})`
 }
 
 function waitMsOf({ wait }: DriveCommandOptions): number | undefined {
@@ -235,7 +247,7 @@ function sessionOptionsOf(
   key: StartSessionOptions['key'],
   { doors, owner }: DriveCommand,
 ): Omit<StartSessionOptions, 'log' | 'logFile' | 'isTraced'> {
-  const { cacheTtl, closeWait, cacheSize, pinSize, renameLimit, unsupportedAs } = options
+  const { cacheTtl, closeWait, cacheSize, pinSize, memory, renameLimit, unsupportedAs } = options
   if (unsupportedAs !== undefined && !isMimetype(unsupportedAs)) {
     throw new UsageError(`--unsupported-as must be a type the service takes, like text/plain`)
   }
@@ -254,6 +266,7 @@ function sessionOptionsOf(
       ...(closeWait === undefined ? {} : { closeWaitMs: closeWait }),
       ...(cacheSize === undefined ? {} : { cacheSizeBytes: cacheSize }),
       ...(pinSize === undefined ? {} : { pinSizeBytes: pinSize }),
+      ...(memory === undefined ? {} : { memoryBytes: memory }),
       ...(renameLimit === undefined ? {} : { renameLimit }),
       ...(unsupportedAs === undefined ? {} : { unsupportedAs }),
       ...owner,

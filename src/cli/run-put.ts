@@ -34,7 +34,12 @@ export async function runPut(project: string, words: readonly string[], options:
   if (locals.length > 1 && !path.endsWith('/'))
     throw new UsageError(`several files go into a folder: write ${path}/`)
   if (options.mimetype !== undefined) checkedMimetype(options.mimetype)
-  const isTree = path.endsWith('/') && (locals.length > 1 || (await isFolder(local)))
+  const isLocalFolder = local !== '-' && (await isFolder(local))
+  if (isLocalFolder && !path.endsWith('/'))
+    throw new UsageError(
+      `${local} is a folder: with a slash at its end, ${path}/ takes it and everything in it`,
+    )
+  const isTree = path.endsWith('/') && (locals.length > 1 || isLocalFolder)
   await withClient(project, options, async (client, signal) => {
     const put = {
       files: client.files(project),

@@ -1,7 +1,8 @@
 // What `docmount recover --all` does: copies everything that is not with the service, of every drive of this user, whether
 // it is mounted or not. Reads state folders only, so that it also works when no daemon does. Changes nothing there.
 
-import { constants } from 'node:fs'
+import { systemDisk } from '../world/disk.ts'
+import { constants, statSync } from 'node:fs'
 import { copyFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { digestOfBytes, isSameDigest } from '../content/digest.ts'
@@ -15,15 +16,18 @@ import { readOwnRecords, servedStateFolders } from '../daemon/own-records.ts'
 import { exitCodes } from './exit-codes.ts'
 import { ensureLocalFolder } from './local-folder.ts'
 import { printable } from './output.ts'
+import { type Progress, startProgress } from './progress.ts'
 
 /** One thing to copy, and where it goes below the drive's folder. */
 interface Piece {
   readonly path: string
   readonly write: (target: string) => Promise<unknown>
+  /** As far as is known. */
+  readonly bytes: number
 }
 
 /** Prints every new file; sets the exit code where something could not be copied. */
-export async function runRecoverAll(destination: string): Promise<void> {
+export async function runRecoverAll(destination: string, isQuiet: boolean): Promise<void> {
   const folder = resolve(destination)
   const onDrive = await findMountOf(folder)
   if (onDrive !== undefined)
@@ -31,8 +35,13 @@ export async function runRecoverAll(destination: string): Promise<void> {
   const target = await ensureLocalFolder(folder)
   let count = 0
   const served = await servedStateFolders()
-  for (const state of await allStateFolders())
-    count += await copyDrive(state, target, served.has(state.stateDir))
+  const progress = startProgress('copying', { isQuiet })
+  try {
+    for (const state of await allStateFolders())
+      count += await copyDrive(state, target, { isServed: served.has(state.stateDir), progress })
+  } finally {
+    progress.end()
+  }
   if (count === 0) console.error('docmount: there is nothing to copy: everything is with the service')
 }
 
@@ -47,23 +56,26 @@ async function allStateFolders(): Promise<readonly StateFolder[]> {
 async function copyDrive(
   { stateDir, drive }: StateFolder,
   destination: string,
-  isServed: boolean,
+  { isServed, progress }: { readonly isServed: boolean; readonly progress: Progress },
 ): Promise<number> {
   const name = basename(stateDir)
+  const pieces = await piecesOf(stateDir, isServed)
+  progress.expect(pieces.reduce((sum, { bytes }) => sum + bytes, 0))
   let count = 0
-  for (const piece of await piecesOf(stateDir, isServed)) {
+  for (const piece of pieces) {
     try {
-      const file = await placeUnder(join(destination, name), piece.path, piece.write)
-      console.log(printable(file))
+      const file = await placeUnder(join(destination, name), piece.path, systemDisk, piece.write)
+      progress.add(piece.bytes)
+      progress.print(printable(file))
       count++
     } catch (error) {
       const what = `${printable(piece.path)} of ${drive?.mountpoint ?? stateDir}`
       const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT'
       // Of a drive that is mounted, content leaves the spool when the service has it.
-      if (isGone && isServed) console.error(`docmount: ${what} has been sent meanwhile`)
+      if (isGone && isServed) progress.say(`docmount: ${what} has been sent meanwhile`)
       else {
         const why = isGone ? 'its content is not here any more' : (error as Error).message
-        console.error(`docmount: ${what} is not copied: ${why}`)
+        progress.say(`docmount: ${what} is not copied: ${why}`)
         process.exitCode = exitCodes.failure
       }
     }
@@ -83,11 +95,12 @@ async function piecesOf(stateDir: string, isServed: boolean): Promise<Piece[]> {
     process.exitCode = exitCodes.failure
   }
   const { lost } = await readLeftBehind(stateDir)
-  for (const { file, path, name } of lost) {
+  for (const { file, path, name, bytes } of lost) {
     // Of a drive that is mounted, what no row names is being written at this moment.
     if (isServed && dirname(file) === spoolDir) continue
     pieces.push({
       path: join('lost+found', path ?? name),
+      bytes,
       write: (target) => copyFile(file, target, constants.COPYFILE_EXCL),
     })
   }
@@ -99,10 +112,10 @@ function journaledPieces(journal: JournalContent, spoolDir: string, stateDir: st
   let withoutContent = 0
   for (const { path, spool, digest } of journal.intentions) {
     if (spool === undefined) withoutContent++
-    else pieces.push({ path, write: writerOf(journal, join(spoolDir, spool), spool, digest) })
+    else pieces.push({ path, ...contentOf(journal, join(spoolDir, spool), spool, digest) })
   }
   for (const { path, spool } of journal.scratch)
-    if (spool !== undefined) pieces.push({ path, write: writerOf(journal, join(spoolDir, spool), spool) })
+    if (spool !== undefined) pieces.push({ path, ...contentOf(journal, join(spoolDir, spool), spool) })
   if (withoutContent > 0)
     console.error(
       `docmount: ${stateDir}: ${withoutContent} deletes and renames have no content of their own to copy`,
@@ -111,16 +124,21 @@ function journaledPieces(journal: JournalContent, spoolDir: string, stateDir: st
 }
 
 /** Small content is in the journal, and only there for sure. */
-function writerOf(
+function contentOf(
   journal: JournalContent,
   file: string,
   spool: string,
   digest?: { readonly size: number; readonly sha256: string },
-): Piece['write'] {
+): Omit<Piece, 'path'> {
   const bytes = journal.contents.get(spool)
   const isSaved = bytes !== undefined && (digest === undefined || isSameDigest(digestOfBytes(bytes), digest))
-  return (target) =>
-    isSaved
-      ? writeFile(target, bytes, { flag: 'wx', mode: 0o600 })
-      : copyFile(file, target, constants.COPYFILE_EXCL)
+  if (isSaved)
+    return {
+      bytes: bytes.length,
+      write: (target) => writeFile(target, bytes, { flag: 'wx', mode: 0o600 }),
+    }
+  return {
+    bytes: statSync(file, { throwIfNoEntry: false })?.size ?? 0,
+    write: (target) => copyFile(file, target, constants.COPYFILE_EXCL),
+  }
 }

@@ -3,6 +3,7 @@
 
 import { realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import type { PathOnMount } from '../daemon/find-mount.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { ensureLocalFolder } from './local-folder.ts'
 import { askDrive, findDrive, interruptSignal } from './find-drive.ts'
@@ -13,16 +14,25 @@ const lookEveryMs = 200
 export async function runRecover(path: string, destination: string, isQuiet: boolean): Promise<void> {
   const place = await findDrive(path)
   const target = await resolveDestination(destination, basename(path))
-  const progress = startProgress(`copying ${basename(path)}`, { isQuiet })
+  const signal = interruptSignal()
+  const total = await sizeOf(place, signal)
+  const progress = startProgress(`copying ${basename(path)}`, { isQuiet, total })
   // The daemon writes the very file: how long it is says how far it is.
-  const look = async (): Promise<void> => progress.set((await stat(target)).size, undefined)
+  const look = async (): Promise<void> => progress.set((await stat(target)).size, total)
   const timer = setInterval(() => void look().catch(() => {}), lookEveryMs)
   const input = { path: place.path, destination: target }
-  await askDrive(place.found, 'recover', input, { signal: interruptSignal() }).finally(() => {
+  await askDrive(place.found, 'recover', input, { signal }).finally(() => {
     clearInterval(timer)
     progress.end()
   })
   console.log(target)
+}
+
+/** Undefined where nobody can tell. */
+async function sizeOf({ found, path }: PathOnMount, signal: AbortSignal): Promise<number | undefined> {
+  const { place } = await askDrive(found, 'status', { path }, { signal })
+  if (place?.state === 'stored' || place?.state === 'here') return place.bytes
+  return place?.state === 'unsent' || place?.state === 'refused' ? place.unsent?.bytes : undefined
 }
 
 /** Everything in lost+found of the drive that the path is on. */

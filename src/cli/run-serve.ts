@@ -2,11 +2,15 @@
 
 import { type AnnouncedProject, type Limits, type Service, startService } from '../service/index.ts'
 import type { Address } from './address.ts'
+import { type DatabaseOptions, databaseOf } from './database-options.ts'
 import { openServiceLogs } from './service-logs.ts'
+import { shellWord } from './shell-word.ts'
 import { UsageError } from './usage-error.ts'
 
-export interface ServeOptions {
-  readonly data: string
+export interface ServeOptions extends DatabaseOptions {
+  readonly data?: string
+  readonly blobs?: string
+  readonly s3Direct?: boolean
   readonly listen: Address
   readonly project: readonly string[]
   readonly publicUrl?: string
@@ -31,11 +35,17 @@ export async function runServe(options: ServeOptions): Promise<void> {
   const signal = firstSignal()
   // A terminal that was closed is no reason to end.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
-  const { cert, key, publicUrl, metricsListen, limit } = options
+  const { data, blobs, s3Direct: isDirect = false, cert, key, publicUrl, metricsListen, limit } = options
   if ((cert === undefined) !== (key === undefined)) throw new UsageError('--cert and --key go together')
+  const database = databaseOf(options)
+  if (data === undefined && (database === undefined || blobs === undefined))
+    throw new UsageError('--data is missing: a folder for what the service keeps (or --database and --blobs)')
+  if (isDirect && blobs === undefined) throw new UsageError('--s3-direct needs --blobs')
   const { log, access, audit } = openServiceLogs(options)
   const service = await startService({
-    dataDir: options.data,
+    ...(data === undefined ? {} : { dataDir: data }),
+    ...(blobs === undefined ? {} : { blobs: { url: blobs, isDirect } }),
+    ...(database === undefined ? {} : { database }),
     host: options.listen.host,
     port: options.listen.port,
     projects: options.project,
@@ -51,7 +61,11 @@ export async function runServe(options: ServeOptions): Promise<void> {
     ...(limit === undefined ? {} : { limits: limit }),
   })
   process.on('SIGHUP', () => service.reload())
-  console.log(options.json === true ? announcement(service) : greeting(service, process.stdout.isTTY))
+  console.log(
+    options.json === true
+      ? announcement(service)
+      : greeting(service, placeWords(options), process.stdout.isTTY),
+  )
   await signal
   await service.close()
 }
@@ -68,7 +82,7 @@ function announcement({ baseUrl, projects, metricsUrl }: Service): string {
 }
 
 /** A key is shown to a person only: what is no terminal may be a journal, and keys are in none. */
-function greeting({ baseUrl, projects: made }: Service, isPerson: boolean): string {
+function greeting({ baseUrl, projects: made }: Service, place: string, isPerson: boolean): string {
   const projects = isPerson ? made : made.map(({ name }) => ({ name, apiKey: undefined }))
   if (projects.length === 0) {
     return `The service listens at ${baseUrl} and has no project yet: start it with --project NAME.`
@@ -77,7 +91,7 @@ function greeting({ baseUrl, projects: made }: Service, isPerson: boolean): stri
   const shown = keyed ?? projects[0]!
   return [
     `The service listens at ${baseUrl} until Ctrl-C.`,
-    ...projects.map(describe),
+    ...projects.map((project) => describe(project, place)),
     '',
     'In another terminal:',
     `  export DOCMOUNT_BASE_URL=${baseUrl}`,
@@ -86,9 +100,14 @@ function greeting({ baseUrl, projects: made }: Service, isPerson: boolean): stri
   ].join('\n')
 }
 
-function describe({ name, apiKey }: AnnouncedProject): string {
+/** Where the other commands find the same service. */
+function placeWords({ data, database }: ServeOptions): string {
+  return database === undefined ? `--data ${shellWord(data ?? '')}` : `--database ${shellWord(database)}`
+}
+
+function describe({ name, apiKey }: AnnouncedProject, place: string): string {
   return apiKey === undefined
-    ? `  project ${name}   (a new key: docmount keys create ${name} --data DIR)`
+    ? `  project ${name}   (a new key: docmount keys create ${shellWord(name)} ${place})`
     : `  project ${name}   key ${apiKey}   (shown this once)`
 }
 

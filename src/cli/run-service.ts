@@ -29,6 +29,8 @@ export async function installUnit(drive: DriveToMount, start: boolean): Promise<
     throw new UsageError(`the config file has no service and key for ${project}: run docmount login first`)
   }
   const mountpoint = await resolveMountpoint(drive.mountpoint ?? join(homeOf(), project))
+  // Where there is no user manager nothing is left behind.
+  await systemctl('daemon-reload')
   await mkdir(mountpoint, { recursive: true })
   const folder = join(xdgBase('config'), 'systemd', 'user')
   const name = unitName(project)

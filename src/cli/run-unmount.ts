@@ -3,13 +3,13 @@
 import { dirname } from 'node:path'
 import type { UnmountProgress } from '../daemon/control-protocol.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
-import { findMounts, type FoundMount } from '../daemon/find-mount.ts'
+import { findMountOf, findMounts, type FoundMount } from '../daemon/find-mount.ts'
 import { isDisconnected } from '../fuse/mountpoint.ts'
 import { readLeftBehind } from '../daemon/left-behind.ts'
 import { removeMountRecord } from '../daemon/mount-record.ts'
 import { unmount } from '../fuse/unmount.ts'
 import { exitCodes } from './exit-codes.ts'
-import { askDrive, findDrive, findDriveOf, interruptSignal } from './find-drive.ts'
+import { askDrive, findDriveOf, interruptSignal } from './find-drive.ts'
 import { reportError } from './report-error.ts'
 import { shellWord } from './shell-word.ts'
 import { startUnsentProgress } from './unsent-progress.ts'
@@ -44,11 +44,14 @@ export async function runUnmountAll(options: UnmountOptions): Promise<void> {
 
 /** In a folder of a drive a project's name is no path there. */
 async function driveNamed(name: string): Promise<FoundMount> {
-  const isWord = !name.includes('/')
-  const place = await findDrive(name)
-  if (place.path === '/') return place.found
-  const ofProject = isWord ? await findDriveOf(name) : undefined
+  const place = await findMountOf(name)
+  if (place?.path === '/') return place.found
+  const ofProject = name.includes('/') ? undefined : await findDriveOf(name)
   if (ofProject !== undefined) return ofProject
+  if (place === undefined)
+    throw new DaemonError(
+      `${name} is ${name.includes('/') ? 'on no drive of docmount' : 'neither on a drive nor the project of one'}; docmount status lists them`,
+    )
   const { mountpoint } = place.found
   throw new DaemonError(
     `${name} lies on the drive ${mountpoint}; run: docmount unmount ${shellWord(mountpoint)}`,
@@ -61,6 +64,8 @@ async function unmountDrive(found: FoundMount, options: UnmountOptions): Promise
 }
 
 async function unmountLive(found: FoundMount, options: UnmountOptions): Promise<void> {
+  // Whoever stands in the drive while asking is not told to leave it by this very program.
+  process.chdir('/')
   const line = progressLine(options.quiet === true)
   const timeoutMs = Math.min(options.timeoutMs, 2 ** 31 - 1)
   const answer = await askDrive(
@@ -113,8 +118,8 @@ function progressLine(isQuiet: boolean): { show: (progress: UnmountProgress) => 
       line.update(progress)
       if (progress.busy === undefined) return
       const text = `in use by ${progress.busy}; waiting (--force detaches)`
-      line.hindered(text)
-      if (!process.stderr.isTTY && text !== last && !isQuiet) console.error(text)
+      if (process.stderr.isTTY) line.hindered(text)
+      else if (text !== last && !isQuiet) console.error(text)
       last = text
     },
     clear: () => line.end(),

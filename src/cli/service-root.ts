@@ -5,8 +5,16 @@ import { UsageError } from './usage-error.ts'
 
 /** The address itself, then as the person may have meant it. Throws UsageError for what cannot be one. */
 export function possibleRoots(typed: string): readonly string[] {
-  const withScheme = /^[a-z]+:\/\//i.test(typed) ? typed : `https://${typed}`
-  const url = withScheme.replace(/\/+$/, '')
+  if (/^[a-z]+:\/\//i.test(typed)) return rootsOf(typed)
+  const roots = rootsOf(`https://${typed}`)
+  const { hostname } = new URL(roots[0] as string)
+  // In the clear a key goes nowhere but to this machine.
+  const isHere = hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
+  return isHere ? [...rootsOf(`http://${typed}`), ...roots] : roots
+}
+
+function rootsOf(address: string): readonly string[] {
+  const url = address.replace(/\/+$/, '')
   if (!/^https?:\/\/[^/?#@]+(\/[^?#]*)?$/.test(url) || !URL.canParse(url)) {
     throw new UsageError('the service looks like https://host/api: scheme, host and path, nothing else')
   }

@@ -3,7 +3,7 @@
 import type { MountStatus } from '../daemon/control-protocol.ts'
 import type { LeftFolder } from '../daemon/left-behind.ts'
 import type { Unsent, UnsentState } from '../fs/status.ts'
-import { formatBytes } from './durations.ts'
+import { formatBytes } from '../amounts.ts'
 import { firstTen } from './first-ten.ts'
 import { leftLines, leftSummary, wayOn } from './left-text.ts'
 import { printable } from './output.ts'

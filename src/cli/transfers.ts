@@ -3,7 +3,7 @@
 
 import PQueue from 'p-queue'
 import { DaemonError } from '../daemon/daemon-error.ts'
-import { formatBytes } from './durations.ts'
+import { formatBytes } from '../amounts.ts'
 import { exitCodes } from './exit-codes.ts'
 import { printable } from './output.ts'
 import type { Progress } from './progress.ts'

@@ -1,7 +1,7 @@
 // How far sending is, for whoever waits for it: what was left at most is all.
 
 import type { Unsent } from '../fs/status.ts'
-import { formatBytes } from './durations.ts'
+import { formatBytes } from '../amounts.ts'
 import type { FoundMount } from '../daemon/find-mount.ts'
 import { leftBytesOf } from '../daemon/left-bytes.ts'
 import { askDrive } from './find-drive.ts'

@@ -1,7 +1,7 @@
 // Unsent changes in words: what, why not, and where the content lies meanwhile.
 
 import type { Unsent } from '../fs/status.ts'
-import { formatBytes } from './durations.ts'
+import { formatBytes } from '../amounts.ts'
 import { firstTen } from './first-ten.ts'
 import { printable } from './output.ts'
 

@@ -3,10 +3,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cli } from '../support/cli.ts'
 import { isInstalled, run } from '../support/run.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
-
-const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
 
 let folder: TemporaryFolder
 beforeAll(async () => {

@@ -119,7 +119,9 @@ describe('put', () => {
       exitCode: 1,
       error: `there is no file ${nothing}`,
     })
-    expect((await docmount('put', project, temporary.path, '/x.txt')).error).toMatch(/is no regular file/)
+    expect((await docmount('put', project, temporary.path, '/x.txt')).error).toMatch(
+      /is a folder: with a slash/,
+    )
   })
 })
 

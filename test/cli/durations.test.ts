@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest'
-import {
-  formatBytes,
-  parseDurationMs,
-  parseRate,
-  parseSizeBytes,
-  parseWaitMs,
-} from '../../src/cli/durations.ts'
+import { formatBytes } from '../../src/amounts.ts'
+import { parseDurationMs, parseRate, parseSizeBytes, parseWaitMs } from '../../src/cli/durations.ts'
 
 test('durations are read with their unit', () => {
   expect(['500ms', '30s', '10m', '2h', '0', '1.5s'].map(parseDurationMs)).toEqual([

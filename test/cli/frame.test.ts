@@ -3,10 +3,10 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cli } from '../support/cli.ts'
+import { bareHomeIn } from '../support/home.ts'
 import { run, type Ran } from '../support/run.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
-
-const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
 
 let temporary: TemporaryFolder
 beforeAll(async () => {
@@ -16,9 +16,8 @@ beforeAll(async () => {
 afterAll(() => temporary.remove())
 
 function docmount(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
-  const { PATH = '' } = process.env
   return run(process.execPath, [cli, ...args], {
-    env: { PATH, HOME: temporary.path, XDG_RUNTIME_DIR: join(temporary.path, 'run'), ...env },
+    env: { ...bareHomeIn(temporary.path), ...env },
     mayFail: true,
   })
 }
@@ -135,7 +134,7 @@ test('mount(8), which calls the program by another name, gets its own exit codes
   await symlink(cli, helper)
   const asHelper = (args: readonly string[]): Promise<Ran> =>
     run(process.execPath, [helper, ...args], {
-      env: { PATH: process.env['PATH'] ?? '', HOME: temporary.path, ...configured },
+      env: { ...bareHomeIn(temporary.path), ...configured },
       mayFail: true,
     })
   expect((await asHelper(['acme:', '/nowhere', '-o', 'foo=bar'])).code).toBe(1)

@@ -3,11 +3,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { cli } from '../support/cli.ts'
+import { bareHomeIn } from '../support/home.ts'
 import { bash, isInstalled, run } from '../support/run.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
-const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
 const programs = ['secret-tool', 'gnome-keyring-daemon', 'dbus-run-session']
 
 let service: TestService
@@ -22,7 +23,7 @@ beforeEach(async () => {
   return () => home.remove()
 })
 
-const environment = (): NodeJS.ProcessEnv => ({ PATH: process.env['PATH'], HOME: home.path })
+const environment = (): NodeJS.ProcessEnv => bareHomeIn(home.path)
 
 /** The keyring holds the key, the file does not, and the next command finds it. */
 const session = `

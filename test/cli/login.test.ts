@@ -3,12 +3,12 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { cli } from '../support/cli.ts'
+import { bareHomeIn } from '../support/home.ts'
 import { whyNoPython } from '../support/python.ts'
 import { bash, run, type Ran } from '../support/run.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
-
-const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
 
 let service: TestService
 let home: TemporaryFolder
@@ -24,7 +24,7 @@ beforeEach(async () => {
   return () => home.remove()
 })
 
-const environment = (): NodeJS.ProcessEnv => ({ PATH: process.env['PATH'], HOME: home.path })
+const environment = (): NodeJS.ProcessEnv => bareHomeIn(home.path)
 const configFile = (): string => join(home.path, '.config', 'docmount', 'config.json')
 
 function login(...args: string[]): Promise<Ran> {

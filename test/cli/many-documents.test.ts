@@ -172,7 +172,7 @@ describe('get of a folder', () => {
     await writeFile(join(out, 'tree/deep'), 'a file where a folder belongs')
     const outcome = await docmount('get', project, '/tree', out)
     expect(outcome.exitCode).toBe(1)
-    expect(outcome.error).toMatch(/^1 fetched \(1 bytes\), 1 failed \(1 × .*EEXIST/)
+    expect(outcome.error).toMatch(/^1 fetched \(1 byte\), 1 failed \(1 × .*EEXIST/)
     expect(await readFile(join(out, 'tree/a.txt'), 'utf8')).toBe('a')
   })
 

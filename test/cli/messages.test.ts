@@ -2,14 +2,14 @@
 
 import { createServer as createHttpServer } from 'node:http'
 import { createServer, type AddressInfo, type Server } from 'node:net'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { run, type Ran } from '../support/run.ts'
+import { cli } from '../support/cli.ts'
+import { bareHomeIn } from '../support/home.ts'
+import { bash, run, type Ran } from '../support/run.ts'
 import { project, startTestService, type TestService } from '../support/service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
-
-const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
 
 let service: TestService
 let home: TemporaryFolder
@@ -33,7 +33,7 @@ beforeEach(async () => {
 
 function docmount(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> {
   return run(process.execPath, [cli, ...args], {
-    env: { PATH: process.env['PATH'], HOME: home.path, XDG_RUNTIME_DIR: join(home.path, 'run'), ...env },
+    env: { ...bareHomeIn(home.path), ...env },
     mayFail: true,
   })
 }
@@ -82,6 +82,27 @@ describe('an address', () => {
     expect(await refusalOf(['ls', project, '--base-url', `http://127.0.0.1:${ssh}/api`], env)).toMatch(
       /is not HTTP/,
     )
+  })
+
+  test('that speaks no TLS is said in one line, and asked in the clear on this machine', async () => {
+    const env = { DOCMOUNT_API_KEY: service.apiKey }
+    const tls = service.baseUrl.replace('http:', 'https:')
+    expect(await refusalOf(['ls', project, '--base-url', tls], env)).toMatch(
+      /no connection: .*no TLS.*http:\/\//,
+    )
+    const bare = service.baseUrl.replace(/^http:\/\/|\/api$/g, '')
+    const line = 'printf %s "$3" | "$1" "$2" login --key-stdin --base-url "$4"'
+    const said = await bash(line, [process.execPath, cli, service.apiKey, bare], {
+      env: { ...bareHomeIn(home.path), ...env },
+    })
+    expect(said.stdout).toContain(`the service is ${service.baseUrl}`)
+  })
+
+  test('that cannot be reached is said once', async () => {
+    const env = { DOCMOUNT_API_KEY: service.apiKey }
+    const said = await refusalOf(mountQuietly('http://127.0.0.1:1/api'), env)
+    expect(said.match(/GET \//g)).toHaveLength(1)
+    expect(said).not.toContain('out of reach')
   })
 
   test('that is missing is asked for', async () => {
@@ -139,6 +160,45 @@ test('a local folder that is missing, or is a file, is named with what to do', a
     `${file} cannot be made (a file is in the way)`,
   )
   expect(await refusalOf(['serve', '--data', file])).toContain(`${file} is not a folder`)
+})
+
+test('a folder without a slash behind its path is told how it is uploaded', async () => {
+  const env = { DOCMOUNT_API_KEY: service.apiKey, DOCMOUNT_BASE_URL: service.baseUrl }
+  expect(await refusalOf(['put', project, home.path, '/x.txt'], env)).toBe(
+    `docmount: ${home.path} is a folder: with a slash at its end, /x.txt/ takes it and everything in it\n`,
+  )
+})
+
+test('a service that cannot listen says what to do, and one that can where its keys are made', async () => {
+  const { port } = new URL(service.baseUrl)
+  const args = [
+    'serve',
+    '--data',
+    join(home.path, 'data'),
+    '--project',
+    project,
+    '--listen',
+    `127.0.0.1:${port}`,
+  ]
+  expect(await refusalOf(args)).toBe(
+    `docmount: another program listens at 127.0.0.1:${port}; choose another place with --listen\n`,
+  )
+})
+
+test('a unit is not written where nobody can start it', async () => {
+  await writeFile(config, JSON.stringify({ base_url: service.baseUrl, api_key: service.apiKey }), {
+    mode: 0o600,
+  })
+  const env = { XDG_RUNTIME_DIR: join(home.path, 'none'), DBUS_SESSION_BUS_ADDRESS: 'unix:path=/none' }
+  expect(await refusalOf(['service', 'install', project], env)).toMatch(/systemctl/)
+  expect(await readdir(home.path)).not.toContain(project)
+  expect(await readdir(join(home.path, '.config'))).toEqual(['docmount'])
+})
+
+test('a drive that is not mounted is not found by the name of its project', async () => {
+  expect(await refusalOf(['unmount', project])).toBe(
+    `docmount: ${project} is neither on a drive nor the project of one; docmount status lists them\n`,
+  )
 })
 
 test('an empty document is taken as one', async () => {

@@ -5,8 +5,10 @@ import { once } from 'node:events'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { formatBytes } from '../../src/cli/durations.ts'
-import { progressText, secondsText } from '../../src/cli/progress-text.ts'
+import { formatBytes, secondsText } from '../../src/amounts.ts'
+import { progressText } from '../../src/cli/progress-text.ts'
+import { cli } from '../support/cli.ts'
+import { bareHomeIn } from '../support/home.ts'
 import { whyNoPython } from '../support/python.ts'
 import { run } from '../support/run.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -58,7 +60,6 @@ describe('the line', () => {
 })
 
 describe('documents under way', () => {
-  const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
   let service: TestService
   let home: TemporaryFolder
   let env: NodeJS.ProcessEnv
@@ -70,8 +71,7 @@ describe('documents under way', () => {
     await mkdir(folder)
     for (const name of ['a.txt', 'b.txt', 'c.txt']) await writeFile(join(folder, name), 'x'.repeat(400_000))
     env = {
-      PATH: process.env['PATH'],
-      HOME: home.path,
+      ...bareHomeIn(home.path),
       DOCMOUNT_BASE_URL: service.baseUrl,
       DOCMOUNT_API_KEY: service.apiKey,
     }

@@ -1,10 +1,10 @@
 // `docmount types`: what is taken, and what is not.
 
 import { expect, test } from 'vitest'
+import { cli } from '../support/cli.ts'
 import { mimetypes } from '../../src/api/mimetypes.ts'
 import { run } from '../support/run.ts'
 
-const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
 const types = (...args: string[]) => run(process.execPath, [cli, 'types', ...args], { mayFail: true })
 
 test('every extension is listed under a type the service takes', async () => {

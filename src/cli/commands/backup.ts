@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { checkDataDir } from '../administer.ts'
-import { formatBytes } from '../durations.ts'
+import { formatBytes } from '../../amounts.ts'
 import { print } from '../output.ts'
 
 const help = `
@@ -29,7 +29,7 @@ export function register(program: Command): void {
       print(
         options,
         made,
-        `${made.documents} documents in ${made.projects} projects (${formatBytes(made.bytes)} beside the database)`,
+        `${made.documents} documents in ${made.projects === 1 ? '1 project' : `${made.projects} projects`} (${formatBytes(made.bytes)} beside the database)`,
       )
     })
 }

@@ -1,12 +1,11 @@
 // `docmount keys`: the API keys of the service in a data folder, whether it runs or not.
 
 import type { Command } from 'commander'
-import { withAdminOf } from '../administer.ts'
+import { type PlaceOptions, addPlaceOptions, withAdminOf } from '../administer.ts'
 import { parseLifetimeMs } from '../durations.ts'
 import { print } from '../output.ts'
 
-interface KeysOptions {
-  readonly data: string
+interface KeysOptions extends PlaceOptions {
   readonly json?: boolean
 }
 
@@ -18,13 +17,14 @@ interface CreateOptions extends KeysOptions {
 }
 
 const help = `
-A running service sees the change with its next request. A key is shown once: only its hash is kept.
+A running service sees the change with its next request, other nodes of one within a second. A key is shown once: only its hash is kept.
 
 Examples:
   $ docmount keys create acme --data ~/documents
   $ docmount keys create acme other --name scanner --expires 90d --path /inbox --data ~/documents
   $ docmount keys create acme --name auditor --read-only --data ~/documents
   $ docmount keys list --data ~/documents
+  $ docmount keys list --database postgres://docmount@db.example/docmount
   $ docmount keys rotate 1f0c2ab94d7e --overlap 2d --data ~/documents
   $ docmount keys revoke acme 1f0c2ab94d7e --data ~/documents
   $ docmount keys revoke acme --data ~/documents          all keys of the project`
@@ -47,7 +47,7 @@ export function register(program: Command): void {
     .option('--read-only', 'it may read, and change nothing')
     .option('--path <path>', 'it opens this folder or document only, and no tables')
     .action((projects: string[], options: CreateOptions) =>
-      withAdminOf(options.data, async (admin) => {
+      withAdminOf(options, async (admin) => {
         const { id, key } = await admin.createKey({
           projects,
           name: options.name,
@@ -62,7 +62,7 @@ export function register(program: Command): void {
   subcommand(keys, 'list', 'list keys, without the keys themselves')
     .argument('[project]', 'name of a project (default: all)')
     .action((project: string | undefined, options: KeysOptions) =>
-      withAdminOf(options.data, async (admin) => {
+      withAdminOf(options, async (admin) => {
         const found = (await admin.listKeys(project)).map((key) => ({
           id: key.id,
           name: key.name,
@@ -93,7 +93,7 @@ export function register(program: Command): void {
     .argument('<id>', 'id of the key')
     .option('--overlap <duration>', 'how long the old key goes on', parseLifetimeMs, 86_400_000)
     .action((old: string, options: KeysOptions & { overlap: number }) =>
-      withAdminOf(options.data, async (admin) => {
+      withAdminOf(options, async (admin) => {
         const { id, key } = await admin.rotateKey(old, options.overlap)
         print(options, { id, api_key: key }, key)
       }),
@@ -103,7 +103,7 @@ export function register(program: Command): void {
     .argument('<project>', 'name of the project')
     .argument('[ids...]', 'ids of keys (default: all of the project)')
     .action((project: string, ids: string[], options: KeysOptions) =>
-      withAdminOf(options.data, async (admin) => {
+      withAdminOf(options, async (admin) => {
         const revoked = await admin.revokeKeys(project, ids)
         print(options, { revoked }, `${revoked.length} revoked`)
         const missing = ids.filter((id) => !revoked.includes(id))
@@ -122,9 +122,5 @@ function timeOf<Time extends number | null>(time: Time): Time extends null ? nul
 }
 
 function subcommand(keys: Command, name: string, summary: string): Command {
-  return keys
-    .command(name)
-    .description(summary)
-    .requiredOption('--data <dir>', "the service's data folder")
-    .option('--json', 'print JSON')
+  return addPlaceOptions(keys.command(name).description(summary)).option('--json', 'print JSON')
 }

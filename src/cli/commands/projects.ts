@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { type ServiceOptions, baseUrlOption, withClient } from '../connect.ts'
-import { withAdminOf } from '../administer.ts'
+import { type PlaceOptions, addPlaceOptions, withAdminOf } from '../administer.ts'
 import { print, printJson, printTable } from '../output.ts'
 
 const help = `
@@ -33,8 +33,8 @@ export function register(program: Command): void {
 
   own(projects, 'create', 'make a project in a service of your own, and print its first key')
     .argument('<name>', 'name of the project')
-    .action((name: string, { data }: OwnOptions, command: Command) =>
-      withAdminOf(data, async (admin) => {
+    .action((name: string, options: PlaceOptions, command: Command) =>
+      withAdminOf(options, async (admin) => {
         const { id, key } = await admin.createProject(name)
         print(command.optsWithGlobals(), { name, key_id: id, api_key: key }, key)
       }),
@@ -42,11 +42,13 @@ export function register(program: Command): void {
 
   own(projects, 'rm', 'remove a project of a service of your own with everything in it, for good')
     .argument('<name>', 'name of the project')
-    .action((name: string, { data }: OwnOptions) => withAdminOf(data, (admin) => admin.removeProject(name)))
+    .action((name: string, options: PlaceOptions) =>
+      withAdminOf(options, (admin) => admin.removeProject(name)),
+    )
 
   own(projects, 'list', 'list the projects of a service of your own').action(
-    ({ data }: OwnOptions, command: Command) =>
-      withAdminOf(data, async (admin) => {
+    (options: PlaceOptions, command: Command) =>
+      withAdminOf(options, async (admin) => {
         const found = (await admin.listProjects()).map(({ id, name, createdAt }) => ({
           id,
           name,
@@ -57,14 +59,6 @@ export function register(program: Command): void {
   )
 }
 
-interface OwnOptions {
-  readonly data: string
-}
-
 function own(projects: Command, name: string, summary: string): Command {
-  return projects
-    .command(name)
-    .description(summary)
-    .requiredOption('--data <dir>', "the service's data folder")
-    .option('--json', 'print JSON')
+  return addPlaceOptions(projects.command(name).description(summary)).option('--json', 'print JSON')
 }

@@ -1,6 +1,7 @@
 // `docmount recover`: get a document's content as this machine has it.
 
 import { type Command, Option } from 'commander'
+import { quietOption } from '../progress.ts'
 import { UsageError } from '../usage-error.ts'
 
 interface RecoverOptions {
@@ -22,6 +23,7 @@ export function register(program: Command): void {
     .argument('[destination]', 'the local file to write; with --lost the folder')
     .addOption(new Option('--lost', 'take out what is in lost+found').conflicts('all'))
     .option('--all', 'copy everything that is not sent, of every drive')
+    .option(...quietOption)
     .addHelpText(
       'after',
       '\nExamples:\n  $ docmount recover ~/acme/report.pdf ~/report.pdf\n  $ docmount recover --lost ~/acme ~/found' +
@@ -32,7 +34,7 @@ export function register(program: Command): void {
       if (options.all === true) {
         if (destination !== undefined) throw new UsageError('--all takes one folder, for everything')
         const { runRecoverAll } = await import('../run-recover-all.ts')
-        await runRecoverAll(path)
+        await runRecoverAll(path, options.quiet === true)
         return
       }
       if (destination === undefined) throw new UsageError('where to? Add the local file to write')

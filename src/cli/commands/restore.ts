@@ -22,6 +22,10 @@ export function register(program: Command): void {
     .action(async (source: string, options: { data: string; json?: boolean }) => {
       const { restoreBackup } = await import('../../service/backup/restore-backup.ts')
       const made = await restoreBackup(source, options.data)
-      print(options, made, `${made.documents} documents in ${made.projects} projects, as of ${made.made_at}`)
+      print(
+        options,
+        made,
+        `${made.documents} documents in ${made.projects === 1 ? '1 project' : `${made.projects} projects`}, as of ${made.made_at}`,
+      )
     })
 }

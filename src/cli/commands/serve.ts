@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError, type Option } from 'commander'
 import { defaultLimits } from '../../service/limits.ts'
 import { parseAddress } from '../address.ts'
 import { parseDurationMs, parseSizeBytes } from '../durations.ts'
+import { addDatabaseOptions } from '../database-options.ts'
 import { addLimit, describeLimits } from '../limits-option.ts'
 import { listFromEnvironment, optionFromEnvironment } from '../option-environment.ts'
 import type { ServeOptions } from '../run-serve.ts'
@@ -11,6 +12,8 @@ import type { ServeOptions } from '../run-serve.ts'
 const help = `
 Projects are made where missing, each with an API key that is shown this once; docmount keys makes more.
 Everything is kept in the data folder: a database, the documents' content, the secret of download links.
+With --database any number of services, all with the same data folder or the same bucket, are one: it keeps the larger
+contents. A bucket's key is in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or where AWS_SHARED_CREDENTIALS_FILE says.
 Every option can be given as a variable of the environment: --public-url as DOCMOUNT_SERVE_PUBLIC_URL,
 with commas between the values of those that may be repeated. How to host it: docs/service.md.
 
@@ -22,6 +25,7 @@ Examples:
   $ docmount serve --data ~/documents --listen 0.0.0.0:8080     for other machines too
   $ docmount serve --data ~/documents --public-url https://documents.example --trust-proxy 127.0.0.1
   $ docmount serve --data ~/documents --listen 0.0.0.0:443 --cert fullchain.pem --key privkey.pem
+  $ docmount serve --data /mnt/shared --database postgres://docmount@db.example/docmount     one of several nodes
   $ docmount serve --data ~/documents --limit document=2GB --limit requests-per-second-per-key=100
   $ docmount serve --data /tmp/d --listen 127.0.0.1:0 --project acme --json
     {"base_url":"http://127.0.0.1:40211/api","projects":[{"name":"acme","api_key":"…"}]}`
@@ -29,11 +33,16 @@ Examples:
 export function register(program: Command): void {
   const option = (flags: string, description: string, parse?: (text: string) => unknown): Option =>
     optionFromEnvironment('DOCMOUNT_SERVE_', flags, description, parse)
-  program
+  const serve = program
     .command('serve')
     .summary('run a document service of your own')
     .description('Runs a document service over a folder of this machine until Ctrl-C or SIGTERM.')
-    .addOption(option('--data <dir>', 'folder for everything the service keeps').makeOptionMandatory())
+    .addOption(option('--data <dir>', 'folder for everything the service keeps'))
+  addDatabaseOptions(serve, option)
+    .addOption(
+      option('--blobs <url>', 's3://BUCKET?endpoint=URL for larger contents, in place of the data folder'),
+    )
+    .addOption(option('--s3-direct', 'send downloads to the bucket itself, with URLs good for a minute'))
     .addOption(
       option(
         '--listen <host:port>',
@@ -91,7 +100,7 @@ export function register(program: Command): void {
         drain: 30_000,
         logSize: 10 * 2 ** 20,
         logKeep: 10,
-        ...(given as Pick<ServeOptions, 'data'>),
+        ...given,
         limit: { ...limits, ...given.limit },
       })
     })

@@ -1,0 +1,38 @@
+// `docmount ui`: what it takes. What it does is in run-ui.ts, loaded when it runs.
+
+import { type Command, InvalidArgumentError } from 'commander'
+import type { UiCommandOptions } from '../run-ui.ts'
+
+const help = `
+The address is for this machine and this user: it holds a token that nobody else has. The page shows
+your drives, what is being sent, what was refused, conflicts, cache and pins, the log and the tables;
+it ends with Ctrl-C. Nothing listens unless you run this.
+
+Examples:
+  $ docmount ui                        prints the address, and opens it where there is a desktop
+  $ docmount ui --no-open --port 4919
+  $ ssh -L 4919:127.0.0.1:4919 office docmount ui --port 4919     the drives of another machine`
+
+export function register(program: Command): void {
+  program
+    .command('ui')
+    .summary('show the drives in a web browser')
+    .description(
+      'Serves a page about your drives on this machine until Ctrl-C, and opens it where there is a desktop.',
+    )
+    .option('--port <number>', 'where to listen on 127.0.0.1; 0 = any that is free', parsePort, 0)
+    .option('--copy-to <folder>', 'where “Copy out” puts documents (default: your download folder)')
+    .option('--no-open', 'only print the address')
+    .addHelpText('after', help)
+    .action(async (options: UiCommandOptions) => {
+      const { runUi } = await import('../run-ui.ts')
+      await runUi(options)
+    })
+}
+
+function parsePort(text: string): number {
+  const port = Number(text)
+  if (!/^\d{1,5}$/.test(text) || port > 65_535)
+    throw new InvalidArgumentError('Write a number from 0 to 65535.')
+  return port
+}

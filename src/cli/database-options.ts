@@ -1,0 +1,31 @@
+// How a command is told of the database that nodes share.
+
+import { type Command, Option } from 'commander'
+import type { ServiceOptions } from '../service/index.ts'
+
+type Database = NonNullable<ServiceOptions['database']>
+
+export interface DatabaseOptions {
+  readonly database?: string
+  readonly databasePasswordFile?: string
+}
+
+export function addDatabaseOptions(
+  command: Command,
+  optionOf: (flags: string, description: string) => Option = (flags, description) =>
+    new Option(flags, description),
+): Command {
+  return command
+    .addOption(
+      optionOf(
+        '--database <url>',
+        'PostgreSQL that nodes share, without a password: that is in PGPASSWORD or PGPASSFILE',
+      ),
+    )
+    .addOption(optionOf('--database-password-file <file>', 'a file that holds the password'))
+}
+
+export function databaseOf({ database: url, databasePasswordFile }: DatabaseOptions): Database | undefined {
+  if (url === undefined) return undefined
+  return databasePasswordFile === undefined ? { url } : { url, passwordFile: databasePasswordFile }
+}
