@@ -9,6 +9,7 @@ const saves = 3_000
 const warmUp = 500
 const root = resolve(process.argv[2] ?? '.')
 const dist = (file) => import(join(root, 'dist/content', file))
+const { realWorld } = await import(join(root, 'dist/world/world.js'))
 const { Journal } = await dist('spool/journal.js')
 const { Spool } = await dist('spool/spool.js')
 const { intend } = await dist('intention.js')
@@ -77,8 +78,8 @@ function print() {
 }
 
 const dir = mkdtempSync(join(tmpdir(), 'docmount-bench-save-'))
-const journal = new Journal(dir)
-const parts = { journal, spool: new Spool(join(dir, 'spool'), journal) }
+const journal = new Journal(dir, realWorld())
+const parts = { journal, spool: new Spool(join(dir, 'spool'), journal, realWorld()) }
 for (let i = 0; i < warmUp; i++) await save(parts, i)
 figures.clear()
 for (let i = 0; i < saves; i++) await save(parts, i)

@@ -1,6 +1,6 @@
-// What the compiler does not do: the program may be run, and has its man page. Part of `npm run build`.
+// What the compiler does not do: the program may be run, and has its man page and what its page is made of. Part of `npm run build`.
 
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { manPage } from './man-page.mjs'
 
 const dist = new URL('../dist/', import.meta.url)
@@ -15,3 +15,5 @@ await writeFile(
   new URL('man/docmount.1', dist),
   manPage({ version, description: program.description(), commands: commandTree(program) }),
 )
+
+await cp(new URL('../src/ui/assets/', import.meta.url), new URL('ui/assets/', dist), { recursive: true })

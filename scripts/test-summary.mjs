@@ -1,21 +1,23 @@
-// Sums up vitest's JSON reports: scripts/test-summary.mjs UNIT.json MOUNT.json
+// Sums up vitest's JSON reports: scripts/test-summary.mjs UNIT.json MOUNT.json [POSTGRES.json]
 // Exits 1 when something failed, or when CI is set and the mount tests did not run.
 
 import { readFileSync } from 'node:fs'
 
-const [unit, mount] = process.argv.slice(2).map(countsOf)
-const sum = (key) => (unit?.[key] ?? 0) + (mount?.[key] ?? 0)
+const all = process.argv.slice(2).map(countsOf)
+const [unit, mount] = all
+const sum = (key) => all.reduce((total, counts) => total + (counts?.[key] ?? 0), 0)
 let failed = sum('failed')
 
 // Absent: vitest ended before it could write it.
 if (unit === undefined) complain('the unit tests did not finish')
 if (mount === undefined) complain('the mount tests did not finish')
+if (all.length > 2 && all[2] === undefined) complain('the tests on PostgreSQL did not finish')
 // A set CI means a machine that is to prove everything: nothing is left out quietly there.
 if (process.env.CI !== undefined && mount !== undefined) {
   if (mount.passed === 0) complain('the mount tests did not run, and CI is set')
   for (const file of mount.idle) complain('no test ran in ' + file + ', and CI is set')
 }
-const leftOut = [unit, mount].flatMap((counts) => counts?.leftOut ?? [])
+const leftOut = all.flatMap((counts) => counts?.leftOut ?? [])
 if (leftOut.length > 0) {
   console.log('left out; scripts/test --all runs it:')
   for (const what of leftOut) console.log(`  ${what}`)

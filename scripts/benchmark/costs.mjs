@@ -14,13 +14,16 @@ import { costsOf, residentOf } from './resources.mjs'
 
 const isQuick = process.argv.includes('--quick')
 const mebibyte = 1024 * 1024
+/** `--names N`: the tree of names alone, of N folders of a thousand. */
+const namesAt = process.argv.indexOf('--names')
+const namesAsked = namesAt === -1 ? undefined : Number(process.argv[namesAt + 1] ?? 1000)
 const work = await mkdtemp(join(tmpdir(), 'docmount-costs-'))
 const mountpoint = join(work, 'mount')
 const undo = []
 const lines = ['| | |', '|---|--:|']
 
 try {
-  await largeCopy()
+  if (namesAsked === undefined) await largeCopy()
   await millionNames()
   if (process.argv.includes('--publish')) await publishTable('costs', lines.join('\n'))
 } finally {
@@ -66,7 +69,7 @@ async function largeCopy() {
 }
 
 async function millionNames() {
-  const folders = isQuick ? 50 : 1000
+  const folders = namesAsked ?? (isQuick ? 50 : 1000)
   const script = new URL('listing-server.mjs', import.meta.url).pathname
   const lister = startProgram(process.execPath, [script, String(folders), '1000'], {
     logFile: join(work, 'lister.log'),

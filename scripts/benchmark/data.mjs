@@ -17,6 +17,7 @@ export function dataShape(isQuick) {
         scans: 100,
         notes: 200,
         copies: 100,
+        memos: 100,
         randomReads: 64,
       }
     : {
@@ -27,14 +28,18 @@ export function dataShape(isQuick) {
         scans: 500,
         notes: 1000,
         copies: 500,
+        memos: 500,
         randomReads: 256,
       }
 }
 
 /** The size of a scan, of which the first 64 KiB are read. */
 export const scanBytes = 2 * mebibyte
+/** A scanned document, of which a viewer reads a little here and there. */
+const scannedBytes = 34_000_000
 export const noteBytes = 8 * 1024
 export const reports = 10
+export const memoBytes = 2000
 const reportBytes = 256 * 1024
 
 /** Writes what the service holds to `folder`/project, and what is copied into it to `folder`/source. */
@@ -64,6 +69,9 @@ export async function makeData(folder, shape) {
   for (let at = 0; at < reports; at++) {
     await put(project, `reports/report-${at}.pdf`, noise(`report ${at}`, reportBytes))
   }
+  for (let at = 0; at < shape.memos; at++) {
+    await put(project, `memos/memo-${digits(at, 3)}.txt`, note(at, memoBytes))
+  }
   for (let at = 0; at < shape.copies; at++) {
     await put(source, `letters/letter-${digits(at, 3)}.txt`, note(at, noteBytes))
   }
@@ -74,6 +82,7 @@ export async function makeData(folder, shape) {
     await putLarge(join(root, path), path, shape.largeBytes)
     if (root === project) paths.push(`/${path}`)
   }
+  await put(project, 'large/scanned.pdf', noise('scanned', scannedBytes))
   return { project, source, paths }
 }
 

@@ -1,6 +1,7 @@
 // A service that only lists: 1,000 folders of 1,000 documents each, made up as they are asked for, since storing a
 // million documents takes an hour. A process of its own; prints its port. Arguments: FOLDERS PER_FOLDER.
 
+import { hash } from 'node:crypto'
 import { createServer } from 'node:http'
 
 const [folders = 1000, perFolder = 1000] = process.argv.slice(2).map(Number)
@@ -27,7 +28,7 @@ function folderOf(path) {
     size: 1000 + at,
     mimetype: 'application/pdf',
     modified_at: modifiedAt,
-    url: `http://127.0.0.1:${server.address().port}/downloads/${path}/${at}?expires=1767225600&signature=${'0'.repeat(64)}`,
+    url: `http://127.0.0.1:${server.address().port}/downloads/${path}/${at}?expires=1767225600&signature=${hash('sha256', `${path}/${at}`)}`,
   }))
   return { ftype: 'folder', name: path, entries }
 }

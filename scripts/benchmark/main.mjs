@@ -17,7 +17,7 @@ import { run, sleep } from './processes.mjs'
 import { publishFile, publishTable } from './publish.mjs'
 import { startProxy } from './proxy.mjs'
 import { Session } from './session.mjs'
-import { costsTable, median, mediansOf, tableOf } from './table.mjs'
+import { costsTable, median, mediansOf, processorTable, spreadTable, tableOf } from './table.mjs'
 import { groups } from './workloads.mjs'
 
 const options = readOptions(process.argv.slice(2))
@@ -93,7 +93,7 @@ async function measureAll() {
 
   for (let round = 0; round < options.rounds; round++) {
     for (const delayMs of options.delaysMs) {
-      await proxy.setDelay(delayMs)
+      await proxy.setLink({ delayMs, megabits: options.megabits })
       for (const group of options.groups ?? Object.keys(groups)) {
         if (groups[group] === undefined) throw new Error(`no such workload: ${group}`)
         log(`— round ${round + 1}, ${delayMs} ms, ${group}`)
@@ -110,7 +110,8 @@ async function measureAll() {
 }
 
 async function measure({ peer, server, folder, flavour, label }, group, { round, delayMs, data }) {
-  if (flavour === 'write-back' && !['copy-in', 'write', 'save-over'].includes(group)) return
+  if (flavour === 'write-back' && !['copy-in', 'write', 'save-over', 'save-over-small'].includes(group))
+    return
   // What is in memory knows no network.
   if (peer.isLimit && delayMs > 0) return
   const attempt = [label, delayMs, group].join(' ')
@@ -127,7 +128,7 @@ async function measure({ peer, server, folder, flavour, label }, group, { round,
     if (!peer.isLimit && (await isMounted(session.mountpoint))) await unmount(session.mountpoint)
   }
   for (const [row, value] of Object.entries(session.results)) {
-    samples.push({ delayMs, round, column: label, row, value })
+    samples.push({ delayMs, round, column: label, row, value, cpuSeconds: session.processor[row] })
     if (typeof value === 'string' && value.startsWith('>')) givenUp.add(attempt)
   }
   costSamples.push({ delayMs, round, column: label, group, ...session.costs })
@@ -156,7 +157,16 @@ async function report() {
   const limits = ['undici', 'memory'].filter((name) => columns.has(name))
   const medians = mediansOf(samples)
   const costs = costsOf(costSamples)
-  const tables = options.delaysMs.map((delayMs) => tableOf(medians, delayMs, { peers, limits }))
+  const tables = options.delaysMs.map((delayMs) =>
+    tableOf(medians, delayMs, { peers, limits, megabits: options.megabits }),
+  )
+  const spreads = options.delaysMs.map((delayMs) =>
+    spreadTable(
+      samples,
+      delayMs,
+      ['docmount', 'docmount -w0', ...peers].filter((column) => columns.has(column)),
+    ),
+  )
   const missing = Object.entries(absent).map(([name, reason]) => `${name}: ${reason}`)
   const machine = {
     processor: cpus()[0].model,
@@ -167,6 +177,8 @@ async function report() {
   }
   const text = [
     ...tables,
+    ...spreads.filter((text) => text !== ''),
+    processorTable(samples, { peers, shape }),
     costsTable(costs, { peers }),
     ...(options.isQuick ? ['With `--quick`: a fifth of the data, a quarter of the large files.'] : []),
     `${isStopping ? 'Interrupted: medians of what was measured by then' : `Medians of ${options.rounds} rounds`}. ${machine.processors} × ${machine.processor}, Linux ${machine.kernel}, Node ${machine.node}.`,

@@ -3,12 +3,15 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-const usage = `usage: scripts/bench [--quick] [--only WORKLOAD[,…]] [--peers NAME[,…]] [--delays 0,20] [--rounds N]
+const usage = `usage: scripts/bench [--quick] [--only WORKLOAD[,…]] [--peers NAME[,…]] [--delays 0,20] [--rounds N] [--mbit N]
                      [--out FOLDER] [--publish] [--keep]
-       scripts/bench --costs [--quick] [--publish]
+       scripts/bench --costs [--quick] [--names N] [--publish]
   --quick    a fifth of the data, one round
-  --only     groups of workloads: list flat sequential random heads grep copy-in write save-over
+  --rows     (or --only) groups of workloads: list flat sequential random random-8 stride heads grep copy-in write save-over
+             save-over-small random-cached
   --peers    docmount and any of: rclone sshfs s3fs davfs2 undici memory (default: all that are installed)
+  --delays   milliseconds of a round trip
+  --mbit     megabits per second each way, for all connections together (default: no limit)
   --out      where the table, the JSON and the chart go (default: bench-results/)
   --publish  also to docs/bench, and the table into docs/performance.md`
 
@@ -23,6 +26,8 @@ export function readOptions(args) {
         publish: { type: 'boolean', default: false },
         keep: { type: 'boolean', default: false },
         only: { type: 'string' },
+        rows: { type: 'string' },
+        mbit: { type: 'string' },
         peers: { type: 'string' },
         delays: { type: 'string', default: '0,20' },
         rounds: { type: 'string' },
@@ -44,7 +49,8 @@ export function readOptions(args) {
     isQuick: values.quick,
     isKept: values.keep,
     isPublished: values.publish,
-    groups: list(values.only),
+    groups: list(values.rows ?? values.only),
+    megabits: values.mbit === undefined ? undefined : Number(values.mbit),
     peers: list(values.peers),
     delaysMs,
     rounds,

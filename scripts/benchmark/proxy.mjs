@@ -21,8 +21,8 @@ export function startProxy() {
   return {
     /** The port through which `targetPort` is reached. `isSplit`: half the delay in each direction. */
     open: async (targetPort, { isSplit = false } = {}) => (await ask({ open: targetPort, isSplit })).port,
-    /** For connections made from now on. */
-    setDelay: (delay) => ask({ delay }),
+    /** Milliseconds, and megabits per second each way for all together (absent: no limit). For connections made from now on. */
+    setLink: ({ delayMs, megabits }) => ask({ delayMs, megabits }),
     async stop() {
       if (child.exitCode !== null) return
       if (child.connected) child.disconnect()

@@ -11,10 +11,13 @@ let editions = 0
 export class Session {
   /** Seconds by row; a string where there is no number. */
   results = {}
+  /** Seconds of the peer's processor by row, from the start of its program. */
+  processor = {}
   costs = { peakBytes: 0, cpuSeconds: 0 }
   #context
   #mounted
   #timedAt = 0
+  #cpuAt = 0
   #hasFailed = false
 
   /** `context`: peer, server, folder, flavour, data, shape, round, limitSeconds, log. */
@@ -74,9 +77,12 @@ export class Session {
     }
     const { limitSeconds, log } = this.#context
     this.#timedAt = performance.now()
+    this.#cpuAt = this.#cpuNow()
     const { code, seconds, complaints } = await run(command, args, { limitSeconds })
-    if (code === 0 || (mayFindNothing && code === 1)) this.results[row] = seconds
-    else {
+    if (code === 0 || (mayFindNothing && code === 1)) {
+      this.results[row] = seconds
+      this.processor[row] = this.#cpuNow() - this.#cpuAt
+    } else {
       this.#hasFailed = true
       this.results[row] =
         code === 124 || code === 137 ? `> ${limitSeconds} s` : `failed: ${complaints.trim().slice(0, 200)}`
@@ -100,6 +106,7 @@ export class Session {
       const seconds = (performance.now() - this.#timedAt) / 1000
       if (arrived.filter((size) => size === sizeBytes).length >= count) {
         this.results[row] = seconds
+        this.processor[row] = this.#cpuNow() - this.#cpuAt
         log(`${this.#context.label.padEnd(22)} ${row.padEnd(20)} ${seconds.toFixed(3)}`)
         return
       }
@@ -120,6 +127,10 @@ export class Session {
   /** Unmounts; safe to call at any time. */
   async close() {
     await this.#end()
+  }
+
+  #cpuNow() {
+    return this.#mounted === undefined ? 0 : costsOf(this.#mounted.pids()).cpuSeconds
   }
 
   async #mountWith() {

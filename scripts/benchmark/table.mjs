@@ -1,6 +1,6 @@
 // The medians as a table in Markdown.
 
-import { rows, writeBackRows } from './workloads.mjs'
+import { processorRows, rows, writeBackRows } from './workloads.mjs'
 
 export function median(values) {
   const sorted = values.toSorted((a, b) => a - b)
@@ -36,10 +36,10 @@ export function ratioOf(values, column, peers) {
   return Math.min(...others) / own
 }
 
-export function tableOf(medians, delayMs, { peers, limits }) {
+export function tableOf(medians, delayMs, { peers, limits, megabits }) {
   const columns = ['docmount', 'docmount -w0', ...peers, ...limits]
   const lines = [
-    `| seconds at ${delayMs} ms | docmount | with \`--close-wait 0\` | ${[...peers, ...limits.map((name) => `limit: ${name}`)].join(' | ')} | docmount against the best peer |`,
+    `| seconds at ${delayMs} ms${megabits === undefined ? '' : ` and ${megabits} Mbit/s`} | docmount | with \`--close-wait 0\` | ${[...peers, ...limits.map((name) => `limit: ${name}`)].join(' | ')} | docmount against the best peer |`,
     `|---|${columns.map(() => '--:').join('|')}|--:|`,
   ]
   for (const [row, title] of Object.entries(rows)) {
@@ -64,6 +64,47 @@ export function costsTable(costs, { peers }) {
     `|---|${columns.map(() => '--:').join('|')}|`,
     `| most memory resident, MiB | ${columns.map((column) => (costs[column].peakBytes / 1024 ** 2).toFixed(0)).join(' | ')} |`,
     `| processor seconds per round | ${columns.map((column) => costs[column].cpuSeconds.toFixed(1)).join(' | ')} |`,
+  ].join('\n')
+}
+
+/** Processor seconds of whoever serves the mount; medians over rounds and delays. `samples`: {column, row, cpuSeconds}. */
+export function processorTable(samples, { peers, shape }) {
+  const columns = ['docmount', 'docmount -w0', ...peers]
+  const lines = []
+  for (const [row, { title, unitsOf }] of Object.entries(processorRows)) {
+    const own = samples.filter((sample) => sample.row === row && sample.cpuSeconds !== undefined)
+    if (own.length === 0) continue
+    const values = columns.map((column) => {
+      const seconds = own.filter((sample) => sample.column === column).map(({ cpuSeconds }) => cpuSeconds)
+      return seconds.length === 0 ? undefined : median(seconds) / unitsOf(shape)
+    })
+    lines.push(`| ${title} | ${values.map(cell).join(' | ')} |`)
+  }
+  if (lines.length === 0) return ''
+  const head = columns.map((column) => (column === 'docmount -w0' ? 'with `--close-wait 0`' : column))
+  return [
+    `| processor seconds | ${head.join(' | ')} |`,
+    `|---|${columns.map(() => '--:').join('|')}|`,
+    ...lines,
+  ].join('\n')
+}
+
+/** Least and most of each row of each column, where there was more than one round. */
+export function spreadTable(samples, delayMs, columns) {
+  const lines = []
+  for (const [row, title] of Object.entries(rows)) {
+    const cells = columns.map((column) => {
+      const own = samples.filter((one) => one.delayMs === delayMs && one.row === row && one.column === column)
+      const numbers = own.map(({ value }) => value).filter((value) => typeof value === 'number')
+      return numbers.length < 2 ? '' : `${cell(Math.min(...numbers))} – ${cell(Math.max(...numbers))}`
+    })
+    if (cells.some((text) => text !== '')) lines.push(`| ${title} | ${cells.join(' | ')} |`)
+  }
+  if (lines.length === 0) return ''
+  return [
+    `| least – most, ${delayMs} ms | ${columns.join(' | ')} |`,
+    `|---|${columns.map(() => '--:').join('|')}|`,
+    ...lines,
   ].join('\n')
 }
 

@@ -107,6 +107,8 @@ const tasks = {
     await remove(path)
   },
   async 'save-over'() {},
+  async 'save-over-small'() {},
+  async 'random-cached'() {},
 }
 
 if (sizeBytes !== undefined && sizeBytes < 0) throw new Error('no size')

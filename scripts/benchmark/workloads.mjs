@@ -1,7 +1,7 @@
 // What is measured. Each group starts on a fresh mount with nothing cached anywhere, and makes the rows it names.
 
 import { join } from 'node:path'
-import { makeReports, reportBytesOf, reports, noteBytes } from './data.mjs'
+import { makeReports, memoBytes, reportBytesOf, reports, noteBytes } from './data.mjs'
 
 /** Rows of the table, in order; `better` is always less: seconds. */
 export const rows = {
@@ -13,7 +13,12 @@ export const rows = {
   'sequential-warm': 'read again (page cache)',
   'sequential-remount': 'read after remount (disk cache)',
   random: '256 random reads of 4 KiB, cold',
+  'random-8': '1,024 of them by 8 threads, cold',
+  stride: '4 KiB every 68 KB of 34 MB, cold',
+  'random-cached': '4,000 random reads of 4 KiB, from the disk cache',
+  'random-cached-8': '16,000 of them by 8 threads',
   heads: 'first 64 KiB of 500 files of 2 MiB',
+  'heads-again': '… again (page cache)',
   grep: 'grep -r, 1,000 files of 8 KiB, cold',
   'copy-in': 'cp -r, 500 files of 8 KiB in',
   'copy-in-stored': '… until the server has them',
@@ -22,6 +27,8 @@ export const rows = {
   'write-stored': '… until the server has it',
   'save-over': 'save over 10 files of 256 KiB',
   'save-over-stored': '… until the server has them',
+  'save-over-small': 'save over 500 documents of 2 KB',
+  'save-over-small-stored': '… until the server has them',
 }
 
 /** Rows that `--close-wait 0` changes: measured a second time for docmount. */
@@ -33,7 +40,27 @@ export const writeBackRows = [
   'write-stored',
   'save-over',
   'save-over-stored',
+  'save-over-small',
+  'save-over-small-stored',
 ]
+
+/** Whose processor time is told, for how much: rows measured to the end of what they cause. */
+export const processorRows = {
+  'sequential-cold': {
+    title: 'read 256 MiB cold: for each GiB',
+    unitsOf: (shape) => shape.largeBytes / 1024 ** 3,
+  },
+  'write-stored': { title: 'write 256 MiB: for each GiB', unitsOf: (shape) => shape.largeBytes / 1024 ** 3 },
+  'copy-in-stored': {
+    title: 'cp -r in: for each 1,000 small documents',
+    unitsOf: (shape) => shape.copies / 1000,
+  },
+  'save-over-small-stored': {
+    title: 'save over: for each 1,000 small documents',
+    unitsOf: (shape) => shape.memos / 1000,
+  },
+  'random-cached': { title: 'random reads from the disk cache: for each 1,000', unitsOf: () => 4 },
+}
 
 export const groups = {
   async list(session) {
@@ -66,14 +93,49 @@ export const groups = {
       String(session.round),
     ])
   },
-  async heads(session) {
+  async 'random-8'(session) {
     await session.mount()
-    await session.time('heads', 'sh', [
+    const reader = new URL('random-reads.mjs', import.meta.url).pathname
+    const count = String(session.shape.randomReads * 4)
+    const film = session.at('large/film.mp4')
+    await session.time('random-8', process.execPath, [reader, film, count, String(session.round), '8'])
+  },
+  async stride(session) {
+    await session.mount()
+    const reader = new URL('strides.mjs', import.meta.url).pathname
+    await session.time('stride', process.execPath, [reader, session.at('large/scanned.pdf')])
+  },
+  /** All of the document was read once before; what is measured begins with the kernel's caches dropped. */
+  async 'random-cached'(session) {
+    const reader = new URL('random-reads.mjs', import.meta.url).pathname
+    const film = session.at('large/film.mp4')
+    await session.mount()
+    await session.tidy('dd', [`if=${film}`, 'of=/dev/null', 'bs=1M'])
+    if (session.peer.isLimit) return
+    await session.remount()
+    // What the cache had let go of while that was read.
+    await session.tidy('dd', [`if=${film}`, 'of=/dev/null', 'bs=1M'])
+    await session.remount()
+    await session.time('random-cached', process.execPath, [reader, film, '4000', String(session.round)])
+    await session.remount()
+    await session.time('random-cached-8', process.execPath, [
+      reader,
+      film,
+      '16000',
+      String(session.round),
+      '8',
+    ])
+  },
+  async heads(session) {
+    const heads = [
       '-c',
       'cd "$1" && for f in *; do head -c 65536 "$f"; done > /dev/null',
       'sh',
       session.at('scans'),
-    ])
+    ]
+    await session.mount()
+    await session.time('heads', 'sh', heads)
+    await session.time('heads-again', 'sh', heads)
   },
   async grep(session) {
     await session.mount()
@@ -108,5 +170,15 @@ export const groups = {
     const save = 'for f in "$1"/*; do cp "$f" "$2/" || exit 1; done'
     await session.time('save-over', 'sh', ['-c', save, 'sh', folder, session.at('reports')])
     await session.stored('save-over-stored', 'reports', reports, reportBytesOf(edition))
+  },
+  async 'save-over-small'(session) {
+    await session.mount()
+    const sizeBytes = memoBytes + session.nextEdition()
+    const { memos } = session.shape
+    await session.tidy('ls', ['-l', session.at('memos')])
+    const saver = new URL('small-saves.mjs', import.meta.url).pathname
+    const args = [saver, session.at('memos'), String(memos), String(sizeBytes)]
+    await session.time('save-over-small', process.execPath, args)
+    await session.stored('save-over-small-stored', 'memos', memos, sizeBytes)
   },
 }

@@ -2,7 +2,7 @@
 // the same contents, so that whoever removes content wrongly, or answers with another's, is caught.
 
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,12 +16,15 @@ const { values: options } = parseArgs({
     clients: { type: 'string', default: '64' },
     downloads: { type: 'string', default: '10000000' },
     data: { type: 'string', default: tmpdir() },
+    tally: { type: 'string' },
   },
 })
 const sizes = [
   0, 1, 100, 8192, 8192, 8192, 20_000, 32_767, 32_768, 32_769, 100_000, 1_048_576, 1_048_577, 3_000_000,
 ]
 const churners = 4
+/** Between two rounds of one of them: the processor is for the downloads. */
+const churnPauseMs = 50
 const renewMs = 10 * 60_000
 const folder = mkdtempSync(join(options.data, 'docmount-soak-downloads-'))
 const service = await startService(folder)
@@ -29,15 +32,39 @@ const started = performance.now()
 const end = started + Number(options.minutes) * 60_000
 /** The last things that changed, for the report. */
 const events = []
+const earlier = readTally()
 let went = 0
 let failure
+
+/** What earlier runs with the same tally did. */
+function readTally() {
+  try {
+    return JSON.parse(readFileSync(options.tally, 'utf8'))
+  } catch (error) {
+    if (options.tally !== undefined && error.code !== 'ENOENT') throw error
+    return { downloads: 0, seconds: 0, runs: 0 }
+  }
+}
+
+/** Whole at any moment, so that a run that is killed loses a minute of its count. */
+function writeTally() {
+  if (options.tally === undefined) return
+  const tally = {
+    downloads: earlier.downloads + went,
+    seconds: Math.round(earlier.seconds + (performance.now() - started) / 1000),
+    runs: earlier.runs + 1,
+  }
+  writeFileSync(`${options.tally}.new`, `${JSON.stringify(tally)}\n`)
+  renameSync(`${options.tally}.new`, options.tally)
+}
 
 function note(event) {
   events.push({ at: Math.round(performance.now() - started), ...event })
   if (events.length > 2_000) events.splice(0, 1_000)
 }
 
-const isOver = () => failure !== undefined || performance.now() > end || went >= Number(options.downloads)
+const isOver = () => failure !== undefined || performance.now() > end || isDone()
+const isDone = () => earlier.downloads + went >= Number(options.downloads)
 
 function upload(path, content, mimetype = 'application/pdf') {
   const body = JSON.stringify({
@@ -167,13 +194,17 @@ async function churn(client) {
     await call(requestHead('DELETE', pathOf(Math.random() < 0.5 ? folder : `${folder}/a.pdf`), service.key))
     note({ client, folder, size: content.byteLength, statuses })
     if (statuses.join() !== '201,201,204') failure ??= { client, folder, statuses, events: events.slice(-50) }
+    await sleep(churnPauseMs)
   }
   connection.close()
 }
 
 const closing = new AbortController()
 const renewing = keepRenewing(closing.signal)
-const telling = setInterval(() => console.log(`${went} downloads went well`), 60_000)
+const telling = setInterval(() => {
+  console.log(`${earlier.downloads + went} downloads went well`)
+  writeTally()
+}, 60_000)
 try {
   await Promise.all([
     ...Array.from({ length: Number(options.clients) }, (_, client) => read(client)),
@@ -185,10 +216,12 @@ try {
   clearInterval(telling)
   await service.stop()
 }
+writeTally()
 const seconds = (performance.now() - started) / 1000
 console.log(
   `${went} downloads went well in ${seconds.toFixed(0)} s, ${options.clients} clients, ${churners} that change`,
 )
+if (options.tally !== undefined) console.log(`${earlier.downloads + went} in ${earlier.runs + 1} runs`)
 if (failure === undefined) rmSync(folder, { recursive: true, force: true })
 else {
   const report = join(folder, 'failure.json')

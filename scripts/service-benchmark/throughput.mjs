@@ -7,12 +7,19 @@ import { Connection, requestHead } from './connection.mjs'
 const smallBytes = 8 * 1024
 let number = 0
 
+/** A content like no other, for little: making chance costs the client as much as all else it does. */
+const chance = randomBytes(smallBytes)
+function smallContent() {
+  chance.writeUInt32LE(number, 0)
+  return chance
+}
+
 export async function put(service, rclone, seconds) {
   const rows = []
   for (const clients of [1, 64]) {
-    const ours = await rate(service, clients, seconds, () => serviceUpload(service, randomBytes(smallBytes)))
+    const ours = await rate(service, clients, seconds, () => serviceUpload(service, smallContent()))
     const theirs =
-      rclone && (await rate(rclone, clients, seconds, () => webdavUpload(randomBytes(smallBytes))))
+      rclone && (await rate(rclone, clients, seconds, () => webdavUpload(Buffer.from(smallContent()))))
     rows.push([`PUT 8 KiB, ${named(clients)}`, perSecond(ours), milliseconds(ours), perSecond(theirs)])
   }
   return rows
@@ -22,7 +29,7 @@ export async function get(service, rclone, seconds) {
   const connection = await new Connection(service.port).open()
   const links = []
   for (let at = 0; at < 500; at++) {
-    const answer = await send(connection, serviceUpload(service, randomBytes(smallBytes)), 201)
+    const answer = await send(connection, serviceUpload(service, smallContent()), 201)
     links.push(pathOf(JSON.parse(answer.body).url))
   }
   connection.close()
@@ -30,7 +37,7 @@ export async function get(service, rclone, seconds) {
   if (rclone !== undefined) {
     const connection = await new Connection(rclone.port).open()
     for (let at = 0; at < 500; at++) {
-      const upload = webdavUpload(randomBytes(smallBytes))
+      const upload = webdavUpload(Buffer.from(smallContent()))
       await send(connection, upload, 201)
       paths.push(upload.path)
     }
@@ -126,11 +133,15 @@ async function send(connection, { head, body, isCounted = false }, status) {
 }
 
 function serviceUpload(service, content) {
-  const body = Buffer.concat([
-    Buffer.from('{"mimetype":"text/plain","filename":"a","file_type":"binary","file":"'),
-    Buffer.from(content.toString('base64'), 'latin1'),
-    Buffer.from('"}'),
-  ])
+  const start = '{"mimetype":"text/plain","filename":"a","file_type":"binary","file":"'
+  const body =
+    content.length > smallBytes
+      ? Buffer.concat([
+          Buffer.from(start),
+          Buffer.from(content.toString('base64'), 'latin1'),
+          Buffer.from('"}'),
+        ])
+      : Buffer.from(`${start}${content.toString('base64')}"}`, 'latin1')
   const path = `/api/projects/bench/files?path=/put/${number % 100}/${number++}.txt`
   return { head: requestHead('PUT', path, service.key, body.length), body, status: 201 }
 }

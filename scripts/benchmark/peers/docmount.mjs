@@ -59,23 +59,8 @@ export const docmount = {
   /** `flavour`: undefined or 'write-back'. The folder's caches and state outlive an unmount. */
   async mount({ mountpoint, folder, server, flavour }) {
     await mkdir(mountpoint, { recursive: true })
-    const started = startProgram(
-      process.execPath,
-      [
-        ...(process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? []),
-        program,
-        'mount',
-        server.project,
-        mountpoint,
-        '--foreground',
-        '--base-url',
-        server.baseUrl,
-        '--driver',
-        'kernel',
-        ...(flavour === 'write-back' ? ['--close-wait', '0'] : []),
-      ],
-      { env: environment(folder, server.key), cwd: folder, logFile: join(folder, 'docmount.log') },
-    )
+    const args = flavour === 'write-back' ? ['--close-wait', '0'] : []
+    const started = startDaemon(program, { mountpoint, folder, server, args })
     await waitFor('docmount mount', () => isMounted(mountpoint), { program: started })
     return {
       pids: () => processTree(started.pid),
@@ -130,6 +115,17 @@ async function put(files, path, bytes) {
       },
     },
   })
+}
+
+/** Begins to mount by the program of any work tree; `folder` keeps what the daemon keeps, and its log. */
+export function startDaemon(cli, { mountpoint, folder, server, args = [] }) {
+  const place = ['--base-url', server.baseUrl, '--driver', 'kernel']
+  const nodeOptions = process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? []
+  return startProgram(
+    process.execPath,
+    [...nodeOptions, cli, 'mount', server.project, mountpoint, '--foreground', ...place, ...args],
+    { env: environment(folder, server.key), cwd: folder, logFile: join(folder, 'docmount.log') },
+  )
 }
 
 function environment(folder, key) {

@@ -1,0 +1,3 @@
+export type Mutant = readonly [name: string, file: string, from: string | RegExp, to: string]
+export const fixes: readonly Mutant[]
+export const mutants: readonly Mutant[]

@@ -1,0 +1,209 @@
+// One service, one document, and docmount from several work trees in turn: what reads take and what they cost.
+
+import { chmod, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { once } from 'node:events'
+import { dropCaches, isMounted, unmount } from '../benchmark/mounts.mjs'
+import { startDaemon } from '../benchmark/peers/docmount.mjs'
+import { freePort, runWell, sleep, startProgram, waitFor } from '../benchmark/processes.mjs'
+import { startProxy } from '../benchmark/proxy.mjs'
+import { costsOf, processTree } from '../benchmark/resources.mjs'
+
+const usage = 'usage: scripts/bench-reads [--only WORKLOAD[,…]] [--rounds N] [--delay MS] [--mib N] [ROOT …]'
+const mebibyte = 1024 * 1024
+const heads = 500
+const headBytes = 2 * mebibyte
+
+/** What is read, and whether from the disk cache. */
+const workloads = {
+  random: { what: '4,000 reads of 4 KiB at random places', pattern: 'random', count: 4000, isCached: true },
+  'random-8': {
+    what: '16,000 of them by 8 threads',
+    pattern: 'random',
+    count: 16_000,
+    threads: 8,
+    isCached: true,
+  },
+  sequence: { what: 'all of it in order', pattern: 'sequence', isCached: true },
+  'sequence-cold': { what: 'all of it in order, from the service', pattern: 'sequence' },
+  stride: { what: '4 KiB every 68 KiB, from the service', pattern: 'stride' },
+  backward: { what: 'backwards by 64 KiB, from the service', pattern: 'backward' },
+  interleaved: { what: 'four readers in order on one handle, from the service', pattern: 'interleaved' },
+  heads: { what: `first 64 KiB of ${heads} documents of 2 MiB, from the service`, pattern: 'heads' },
+}
+
+let options
+try {
+  options = parseArgs({
+    allowPositionals: true,
+    options: {
+      only: { type: 'string', default: 'random,random-8,sequence' },
+      rounds: { type: 'string', default: '3' },
+      delay: { type: 'string', default: '0' },
+      mib: { type: 'string', default: '256' },
+    },
+  })
+} catch (error) {
+  console.error(`${error.message}\n${usage}`)
+  process.exit(2)
+}
+const { values, positionals } = options
+const chosen = values.only.split(',')
+const unknown = chosen.find((name) => workloads[name] === undefined)
+if (unknown !== undefined) {
+  console.error(`${unknown}: no such workload; there are ${Object.keys(workloads).join(', ')}\n${usage}`)
+  process.exit(2)
+}
+if (process.getuid() !== 0) {
+  console.error("This mounts, and drops the kernel's caches: run it as root.")
+  process.exit(1)
+}
+
+const roots = (positionals.length > 0 ? positionals : ['.']).map((root) => resolve(root))
+const work = await mkdtemp(join(tmpdir(), 'docmount-reads-'))
+await chmod(work, 0o755)
+const undo = []
+const samples = new Map()
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => void cleanUp().finally(() => process.exit(130)))
+
+try {
+  const server = await startService()
+  const trees = roots.map((root, at) => ({ root, folder: join(work, String(at)) }))
+  for (let round = 0; round < Number(values.rounds); round++)
+    for (const name of chosen) for (const tree of trees) await measure(tree, name, server, round)
+  report(trees)
+} finally {
+  await cleanUp()
+}
+
+async function startService() {
+  const project = 'reads'
+  const dataDir = join(work, 'service')
+  const port = await freePort()
+  const listen = ['--listen', `127.0.0.1:${port}`, '--project', project, '--json']
+  const log = { logFile: join(work, 'service.log') }
+  const service = startProgram(process.execPath, [cli(roots[0]), 'serve', '--data', dataDir, ...listen], log)
+  undo.push(() => service.stop())
+  const [line] = await once(service.child.stdout, 'data')
+  const { base_url: direct, projects } = JSON.parse(String(line).split('\n')[0])
+  const key = projects[0].api_key
+  const { createClient } = await import(join(roots[0], 'dist/api/index.js'))
+  const client = createClient({ baseUrl: direct, apiKey: key })
+  undo.push(() => client.close())
+  const files = client.files(project)
+  await put(files, '/film.mp4', Number(values.mib) * mebibyte)
+  if (chosen.includes('heads'))
+    for (let at = 0; at < heads; at++) await put(files, `/scans/${at}.pdf`, headBytes)
+  const proxy = startProxy()
+  undo.push(() => proxy.stop())
+  const proxied = await proxy.open(port)
+  await proxy.setLink({ delayMs: Number(values.delay) })
+  return { baseUrl: `http://127.0.0.1:${proxied}/api`, key, project, dataDir }
+}
+
+async function put(files, path, size) {
+  const { randomFillSync } = await import('node:crypto')
+  const content = {
+    kind: 'bytes',
+    size,
+    async *open() {
+      for (let at = 0; at < size; at += 262_144)
+        yield randomFillSync(Buffer.alloc(Math.min(262_144, size - at)))
+    },
+  }
+  const mimetype = path.endsWith('.pdf') ? 'application/pdf' : 'video/mp4'
+  await files.upload(path, { mimetype, filename: basename(path), content })
+}
+
+async function measure({ root, folder }, name, server, round) {
+  const { pattern, count = 0, threads = 1, isCached = false } = workloads[name]
+  if (isCached) await fillCache(root, folder, server)
+  else await rm(join(folder, 'cache'), { recursive: true, force: true })
+  await dropCaches()
+  await runWell('sh', ['-c', 'find "$1" -type f -exec cat {} + > /dev/null', 'sh', server.dataDir])
+  const mounted = await mount(root, folder, server)
+  const reader = new URL('reader.mjs', import.meta.url).pathname
+  const file = join(mounted.mountpoint, pattern === 'heads' ? 'scans' : 'film.mp4')
+  const before = costsOf(mounted.pids()).cpuSeconds
+  const args = [reader, pattern, file, String(count), String(round), String(threads)]
+  const { output } = await runWell(process.execPath, args, { limitSeconds: 180 })
+  const cpuSeconds = costsOf(mounted.pids()).cpuSeconds - before
+  await mounted.unmount()
+  const sample = { ...JSON.parse(output), cpuSeconds }
+  const key = `${name} ${root}`
+  samples.set(key, [...(samples.get(key) ?? []), sample])
+  console.error(`${root} ${name}: ${JSON.stringify(sample)}`)
+}
+
+/** Reads the document until all of it is on disk: the cache never makes a fast reader wait. */
+async function fillCache(root, folder, server) {
+  for (let tries = 0; (await bytesIn(join(folder, 'cache'))) < Number(values.mib) * mebibyte; tries++) {
+    if (tries === 10) throw new Error('the document is not kept')
+    const mounted = await mount(root, folder, server)
+    await runWell('dd', [`if=${join(mounted.mountpoint, 'film.mp4')}`, 'of=/dev/null', 'bs=1M'])
+    await mounted.unmount()
+  }
+}
+
+async function bytesIn(folder) {
+  let bytes = 0
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []))
+    if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name))).blocks * 512
+  return bytes
+}
+
+async function mount(root, folder, server) {
+  const mountpoint = join(folder, 'mount')
+  await mkdir(mountpoint, { recursive: true })
+  const started = startDaemon(cli(root), { mountpoint, folder, server })
+  const end = async () => {
+    if (started.isRunning()) await started.stop(60)
+    if (await isMounted(mountpoint)) await unmount(mountpoint, { limitSeconds: 5 })
+  }
+  undo.push(end)
+  await waitFor('docmount mount', () => isMounted(mountpoint), { program: started })
+  const pids = () => processTree(started.pid)
+  await runWell('ls', ['-l', mountpoint])
+  await restOf(pids)
+  return { mountpoint, pids, unmount: end }
+}
+
+/** Waits until a start is over: what it reads and compiles is not what reading costs. */
+async function restOf(pids) {
+  let cpuSeconds = -1
+  for (let tries = 0; tries < 30 && costsOf(pids()).cpuSeconds !== cpuSeconds; tries++) {
+    cpuSeconds = costsOf(pids()).cpuSeconds
+    await sleep(500)
+  }
+}
+
+function cli(root) {
+  return join(root, 'dist/cli/main.js')
+}
+
+function report(trees) {
+  const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
+  console.log('| | tree | seconds | MB/s | reads/s | median µs | 99 of 100 within µs | daemon processor s |')
+  console.log('|---|---|--:|--:|--:|--:|--:|--:|')
+  for (const name of chosen)
+    for (const { root } of trees) {
+      const of = (field) => median(samples.get(`${name} ${root}`).map((sample) => sample[field]))
+      const megabytes = median(
+        samples.get(`${name} ${root}`).map(({ bytes, seconds }) => bytes / seconds / 1e6),
+      )
+      const cells = [of('seconds').toFixed(2), megabytes.toFixed(0), of('perSecond').toFixed(0)]
+      cells.push(of('p50').toFixed(0), of('p99').toFixed(0), of('cpuSeconds').toFixed(2))
+      console.log(`| ${workloads[name].what} | ${basename(root)} | ${cells.join(' | ')} |`)
+    }
+}
+
+async function cleanUp() {
+  while (undo.length > 0)
+    await undo
+      .pop()()
+      .catch((error) => console.error(error.message))
+  await rm(work, { recursive: true, force: true })
+}
