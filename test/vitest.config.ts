@@ -1,6 +1,8 @@
-// Two projects: `unit` needs no kernel; `mount` goes through a real kernel mount, with docmount in a child process. Both run
-// several files at once: each file has folders, services and mounts of its own.
+// Three projects: `unit` needs no kernel; `postgres` runs what holds for both stores once more, on the other one; `mount` goes
+// through a real kernel mount, with docmount in a child process. All run several files at once: each file has folders,
+// services and mounts of its own.
 import { defineConfig } from 'vitest/config'
+import { isThorough } from './support/is-thorough.ts'
 import { WaitingFirst } from './support/waiting-first.ts'
 
 const mountTests = ['test/mount/**/*.test.ts', 'test/behaviour/mount*.test.ts', 'test/crash/**/*.test.ts']
@@ -9,8 +11,22 @@ const mountTests = ['test/mount/**/*.test.ts', 'test/behaviour/mount*.test.ts', 
 const modelTests = ['test/model/**/*.test.ts']
 const isSoak = process.env['DOCMOUNT_SOAK_MINUTES'] !== undefined
 
+/** What the service promises whatever keeps its store: run on PostgreSQL once more. */
+const onBothStores = [
+  'test/service/postgres/*.test.ts',
+  'test/contract/*.test.ts',
+  'test/service/{answers,downloads,files,keys,projects,reconcile,tables,tables-client,tables-durable,uploads}.test.ts',
+]
+
+/** The same of its edge, which asks little of the store: once more with --all only (`address.test.ts` says so). */
+const edgeOnBothStores =
+  'test/service/{faults,hosting,limits,links,openapi-refusals,refused-requests}.test.ts'
+
 /** Threads run the sources too. */
 const execArgv = ['--import', new URL('support/run-typescript.mjs', import.meta.url).href]
+
+/** What is waited for comes at once, mostly; on a busy machine it takes longer than the second vitest gives it. */
+const patient = { poll: { timeout: 45_000 } }
 
 export default defineConfig({
   test: {
@@ -21,22 +37,37 @@ export default defineConfig({
         test: {
           name: 'unit',
           execArgv,
+          expect: patient,
           include: ['test/**/*.test.ts'],
-          exclude: [...mountTests, ...modelTests],
+          exclude: [...mountTests, ...modelTests, 'test/service/postgres/*.test.ts'],
           maxWorkers: 3,
-          testTimeout: 60_000,
-          hookTimeout: 30_000,
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'postgres',
+          execArgv,
+          expect: patient,
+          env: { DOCMOUNT_TEST_STORE: 'postgres' },
+          include: isThorough ? [...onBothStores, edgeOnBothStores] : onBothStores,
+          maxWorkers: 3,
+          sequence: { groupOrder: 2 },
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
         },
       },
       {
         test: {
           name: 'mount',
           execArgv,
+          expect: patient,
           include: isSoak ? modelTests : [...mountTests, ...modelTests],
-          // Three lanes on two cores: a drive, its service and the program that uses it mostly wait for one another.
-          maxWorkers: 3,
+          // Four lanes on two cores: a drive, its service and the program that uses it mostly wait for one another.
+          maxWorkers: 4,
           sequence: { groupOrder: 1 },
-          testTimeout: 60_000,
+          testTimeout: 120_000,
           hookTimeout: 60_000,
         },
       },

@@ -6,6 +6,7 @@ import { expect, it } from 'vitest'
 import { openMount, type MountDoor } from '../support/open-mount.ts'
 import { isRoot } from '../support/ordinary-user.ts'
 import { bash } from '../support/run.ts'
+import { isThorough, leaveOut } from '../support/thorough.ts'
 import { behaveMounted } from './mounted-topics.ts'
 import { operations } from './operations.ts'
 import { programs } from './programs.ts'
@@ -34,6 +35,8 @@ const ownership: Topic<MountDoor> = (it) => {
   })
 }
 
-const topics = { ownership, ...operations, ...programs, ...promises }
-if (isRoot) behaveMounted('kernel-user', openMount('kernel-user'), topics)
-else it.skip('not needed here: an ordinary user runs mount-kernel.test.ts')
+const topics = isThorough ? { ownership, ...operations, ...programs, ...promises } : { ownership }
+if (isRoot) {
+  leaveOut('the whole suite at a mount of an ordinary user, not only whose it is')
+  behaveMounted('kernel-user', openMount('kernel-user'), topics)
+} else it.skip('not needed here: an ordinary user runs mount-kernel.test.ts')

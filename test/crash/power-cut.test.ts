@@ -150,7 +150,7 @@ async function problemsOf(
   works: readonly Work[],
 ): Promise<string[]> {
   try {
-    await waitUntil('the drive to become quiet', async () => (await drive.unsent()).length === 0, 45_000)
+    await waitUntil('the drive to become quiet', async () => (await drive.unsent()).length === 0)
   } catch (error) {
     return [`${(error as Error).message}: ${JSON.stringify(await drive.unsent())}`]
   }

@@ -113,45 +113,37 @@ describe.skipIf(whyNoFuse() !== undefined)('killed in the middle of a rewrite', 
     expect((await fault.service.other.bytes('/a.pdf')).equals(content)).toBe(true)
   })
 
-  it('emptied by a shell that redirects into it: what was saved before stays', async () => {
-    const content = patternedBytes(200_000, 'redirected')
+  /** Both documents after a crash in the middle of `program`: one that the service held, and one not yet sent. */
+  async function afterCrashIn(program: string, content: Buffer): Promise<readonly Buffer[]> {
     await fault.service.other.put('/stored.pdf', content)
     const before = await fault.mount(['--close-wait', '200ms'])
     await before.calls.readFile('/stored.pdf')
     await fault.service.stop()
     await before.calls.writeFile('/saved.pdf', content)
-    // A shell closes a duplicate of what it has opened before the command begins to write.
     const programs = ['stored.pdf', 'saved.pdf'].map((name) =>
-      spawn('python3', ['-c', redirected, join(before.mountpoint, name)]),
+      spawn('python3', ['-c', program, join(before.mountpoint, name)]),
     )
     for (const { stdout } of programs) await once(stdout, 'data')
     await before.kill()
-    for (const program of programs) program.kill('SIGKILL')
+    for (const running of programs) running.kill('SIGKILL')
     await fault.service.start()
     const { drain } = await fault.mount()
     await drain()
-    for (const path of ['/stored.pdf', '/saved.pdf'])
-      expect([path, (await fault.service.other.bytes(path)).equals(content)]).toEqual([path, true])
+    return Promise.all(['/stored.pdf', '/saved.pdf'].map((path) => fault.service.other.bytes(path)))
+  }
+
+  // A shell closes a duplicate of what it has opened before the command begins to write.
+  it('emptied by a shell that redirects into it: what was saved before stays', async () => {
+    const content = patternedBytes(200_000, 'redirected')
+    const [stored, saved] = await afterCrashIn(redirected, content)
+    expect(['stored', stored?.equals(content)]).toEqual(['stored', true])
+    expect(['saved', saved?.equals(content)]).toEqual(['saved', true])
   })
 
   it('cut short and closed, before the kernel lets go of it: it is cut', async () => {
-    const content = patternedBytes(200_000, 'cut')
-    await fault.service.other.put('/stored.pdf', content)
-    const before = await fault.mount(['--close-wait', '200ms'])
-    await before.calls.readFile('/stored.pdf')
-    await fault.service.stop()
-    await before.calls.writeFile('/saved.pdf', content)
-    const programs = ['stored.pdf', 'saved.pdf'].map((name) =>
-      spawn('python3', ['-c', cutShort, join(before.mountpoint, name)]),
-    )
-    for (const { stdout } of programs) await once(stdout, 'data')
-    await before.kill()
-    for (const program of programs) program.kill('SIGKILL')
-    await fault.service.start()
-    const { drain } = await fault.mount()
-    await drain()
-    for (const path of ['/stored.pdf', '/saved.pdf'])
-      expect([path, (await fault.service.other.bytes(path)).length]).toEqual([path, 5])
+    const [stored, saved] = await afterCrashIn(cutShort, patternedBytes(200_000, 'cut'))
+    expect(['stored', stored?.length]).toEqual(['stored', 5])
+    expect(['saved', saved?.length]).toEqual(['saved', 5])
   })
 
   it('renamed meanwhile: what was saved before arrives whole, under the new name', async () => {

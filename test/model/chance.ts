@@ -32,7 +32,8 @@ export function chance(seed: number): Chance {
       return (entries.at(-1) as (typeof entries)[number])[0]
     },
     bytes(length) {
-      const words = Uint32Array.from({ length: Math.ceil(length / 4) }, () => random() * 2 ** 32)
+      const words = new Uint32Array(Math.ceil(length / 4))
+      for (let at = 0; at < words.length; at++) words[at] = random() * 2 ** 32
       return Buffer.from(words.buffer, 0, length)
     },
   }

@@ -10,10 +10,18 @@ export class Choices {
   readonly #folder: string
   readonly #chance: Chance
   readonly #renamesFolders: boolean
+  readonly #mostDocuments: number
+  readonly #mostFolders: number
   #lastName = 0
 
-  constructor(folder: string, chance: Chance, options: { renamesFolders: boolean }) {
+  constructor(
+    folder: string,
+    chance: Chance,
+    options: { renamesFolders: boolean; mostDocuments?: number; mostFolders?: number },
+  ) {
     this.#folder = folder
+    this.#mostDocuments = options.mostDocuments ?? 60
+    this.#mostFolders = options.mostFolders ?? 8
     this.#renamesFolders = options.renamesFolders
     this.#chance = chance
   }
@@ -52,7 +60,7 @@ export class Choices {
     if (documents.length === 0) return [{ kind: 'write', path: free(), content: this.#content() }]
     switch (kind) {
       case 'write':
-        return documents.length > 60
+        return documents.length > this.#mostDocuments
           ? [{ kind: 'unlink', path: any() }]
           : [{ kind: 'write', path: free(), content: this.#content() }]
       case 'over':
@@ -105,7 +113,7 @@ export class Choices {
       case 'unlink':
         return [{ kind: 'unlink', path: any() }]
       case 'mkdir':
-        return folders.length > 8
+        return folders.length > this.#mostFolders
           ? []
           : [{ kind: 'mkdir', path: `${chance.pick(folders.slice(0, 3))}/d${++this.#lastName}` }]
       case 'rmdir': {
@@ -139,11 +147,15 @@ export class Choices {
 
   #content(): Buffer {
     const chance = this.#chance
-    return chance.bytes(
-      chance.weighted({ small: 90, empty: 3, large: 3, medium: 4 }) === 'large'
-        ? 300_000
-        : chance.below(4_000),
-    )
+    // Empty ones are only created; what is larger than a page of the journal is synced by itself.
+    const kind = chance.weighted({ small: 90, empty: 3, large: 3, medium: 4 })
+    const bytes = {
+      small: chance.below(4_000),
+      empty: 0,
+      medium: 10_000 + chance.below(100_000),
+      large: 300_000,
+    }
+    return chance.bytes(bytes[kind])
   }
 }
 

@@ -111,10 +111,15 @@ export interface Performer {
   rmdir(path: string): Promise<void>
 }
 
-export async function perform(performer: Performer, operation: Operation): Promise<void> {
+/** `pause` lets time go by in the middle of what is written slowly (ms). */
+export async function perform(
+  performer: Performer,
+  operation: Operation,
+  pause: (ms: number) => Promise<unknown> = sleep,
+): Promise<void> {
   const { kind, path } = operation
   if (kind === 'write') await performer.writeFile(path, operation.content)
-  else if (kind === 'write slowly') await writeSlowly(performer, path, operation.content)
+  else if (kind === 'write slowly') await writeSlowly(performer, path, operation.content, pause)
   else if (kind === 'append') await performer.appendFile(path, operation.content)
   else if (kind === 'truncate') await performer.truncate(path, operation.size)
   else if (kind === 'rename') await performer.rename(path, operation.to)
@@ -122,12 +127,17 @@ export async function perform(performer: Performer, operation: Operation): Promi
 }
 
 /** In pieces, with time in between: what happens to a document while it is being written happens to this one. */
-async function writeSlowly(performer: Performer, path: string, content: Buffer): Promise<void> {
+async function writeSlowly(
+  performer: Performer,
+  path: string,
+  content: Buffer,
+  pause: (ms: number) => Promise<unknown>,
+): Promise<void> {
   const file = await performer.open(path, 'w')
   const half = content.length >> 1
   try {
     await file.write(content.subarray(0, half), 0)
-    await sleep(20 + (content.length % 400))
+    await pause(20 + (content.length % 400))
     await file.write(content.subarray(half), half)
   } catch (error) {
     await file.close().catch(() => {})

@@ -5,7 +5,7 @@ import { described } from '../support/trees.ts'
 import type { Calls } from '../support/door.ts'
 import type { Chance } from './chance.ts'
 import { Choices, type Action } from './choices.ts'
-import { Model, perform, type Operation } from './model.ts'
+import { isScratch, Model, perform, type Operation } from './model.ts'
 
 /** Something was lost, doubled or resurrected. */
 export class Loss extends Error {
@@ -25,22 +25,49 @@ export interface WorkerOptions {
   /** Counts the daemon's lives; undefined while it is dead. */
   readonly life: () => number | undefined
   readonly onAction: (action: Action) => void
+  /** Milliseconds, and a wait of so many; those of this machine unless a test says otherwise. */
+  readonly now?: () => number
+  readonly pause?: (ms: number) => Promise<unknown>
+  /** The disk refuses now and then: what was truncated first stays so where the write then fails. */
+  readonly isDiskUnwell?: () => boolean
+  /** How often a document is read again that was right before and was not changed since, 0 to 1; always where absent. */
+  readonly readsAgain?: number
+  /** It makes no more than this. */
+  readonly mostDocuments?: number
+  readonly mostFolders?: number
+  /** What it may meet besides. */
+  readonly mayMeet?: readonly string[]
 }
+
+/** What nobody asked to be durable is so after this long (ms), with room for the sync itself. */
+const durableWithin = (doesDiskFail: boolean): number => (doesDiskFail ? 12_000 : 2_000)
 
 export class Worker {
   readonly folder: string
   model: Model
   readonly #options: WorkerOptions
   readonly #choices: Choices
+  readonly #passing: ReadonlySet<string>
+  readonly #dead: ReadonlySet<string>
+  /** What was read and was right, by path. */
+  readonly #seen = new Map<string, Buffer>()
   /** An operation that failed or was cut off: done, not done, or in part. */
   #inDoubt: Operation | undefined
+  /** What was there before each operation that a power cut may take back, oldest first. */
+  #revocable: { readonly at: number; readonly model: Model; readonly kind: Operation['kind'] }[] = []
   /** The daemon died under it. */
   #wasKilled = false
+  /** The write under way may have failed before that. */
+  #mayBePart = false
+  /** What a disk that failed answered EIO to: nobody was told that it is saved, so that its program saves it again. */
+  #again: Operation | undefined
 
   constructor(options: WorkerOptions) {
     this.#options = options
     this.folder = options.folder
     this.model = new Model()
+    this.#passing = new Set([...passingErrors, ...(options.mayMeet ?? [])])
+    this.#dead = new Set([...this.#passing, ...deadErrors])
     this.#choices = new Choices(options.folder, options.chance, options)
   }
 
@@ -52,54 +79,143 @@ export class Worker {
   async act(): Promise<void> {
     if (this.#inDoubt !== undefined) await this.#resolve(this.#inDoubt)
     if (this.#inDoubt !== undefined) return
+    if (this.#again !== undefined) {
+      const again = this.#again
+      this.#again = undefined
+      if (!(await this.#do(again))) this.#again = again
+      return
+    }
     for (const action of this.#choices.next(this.model)) {
       if (!(await (action.kind === 'read' ? this.#read(action.path) : this.#do(action)))) return
     }
+  }
+
+  /** What the disk refused is saved again, as a program does that was told so. Answers whether nothing is in doubt. */
+  async catchUp(): Promise<boolean> {
+    if (this.#inDoubt !== undefined) await this.#resolve(this.#inDoubt)
+    if (this.#inDoubt !== undefined) return false
+    const again = this.#again
+    this.#again = undefined
+    return again === undefined || this.#do(again)
   }
 
   /** Compares the whole folder; settles what was in doubt first. Answers whether it could. */
   async check(what: string): Promise<boolean> {
     if (this.#inDoubt !== undefined) await this.#resolve(this.#inDoubt)
     if (this.#inDoubt !== undefined) return false
+    const shown = await this.#shown(what)
+    compare(`${what}: ${this.folder}`, shown, this.model.tree)
+    this.#wasRight()
+    return true
+  }
+
+  async #shown(what: string): Promise<Map<string, Buffer | undefined>> {
     const shown = new Map<string, Buffer | undefined>()
     const walk = async (folder: string): Promise<void> => {
       for (const name of await this.calls.readdir(folder)) {
         const path = `${folder}/${name}`
         if (isConflictCopy(path)) continue
-        const { kind } = await this.calls.stat(path)
-        shown.set(path, kind === 'folder' ? undefined : await this.#contentOf(path, what))
+        const { kind, size } = await this.calls.stat(path)
+        shown.set(path, kind === 'folder' ? undefined : await this.#contentOf(path, size, what))
         if (kind === 'folder') await walk(path)
       }
     }
     await walk(this.folder)
-    compare(`${what}: ${this.folder}`, shown, this.model.tree)
-    return true
+    return shown
   }
 
-  async #contentOf(path: string, what: string): Promise<Buffer> {
+  async #contentOf(path: string, size: number, what: string): Promise<Buffer> {
+    const { chance, readsAgain = 1 } = this.#options
+    const right = this.#seen.get(path)
+    const isAsBefore = right?.length === size && right === this.model.tree.get(path)
+    if (isAsBefore && chance.random() >= readsAgain) return right
     try {
       return await this.calls.readFile(path)
     } catch (error) {
-      throw new Loss(`${what}: ${path} is listed and cannot be read: ${(error as Error).message}`)
+      const { code, message } = error as NodeJS.ErrnoException
+      throw Object.assign(new Loss(`${what}: ${path} is listed and cannot be read: ${message}`), { code })
     }
+  }
+
+  /** Everything is read at the next look. */
+  forgetSeen(): void {
+    this.#seen.clear()
+  }
+
+  #wasRight(): void {
+    this.#seen.clear()
+    for (const [path, content] of this.model.tree) if (content !== undefined) this.#seen.set(path, content)
   }
 
   async #do(operation: Operation): Promise<boolean> {
     const life = this.#options.life()
+    this.#mayBePart = this.#options.isDiskUnwell?.() === true
     this.#options.onAction(operation)
     try {
-      await perform(this.calls, operation)
+      await perform(this.calls, operation, this.#options.pause)
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
-      const expected = life !== undefined && this.#options.life() === life ? passingErrors : deadErrors
+      const expected = life !== undefined && this.#options.life() === life ? this.#passing : this.#dead
       if (!expected.has(code ?? ''))
         throw new Loss(`${operation.kind} ${operation.path} failed: ${(error as Error).message}`)
       this.#inDoubt = operation
+      this.#mayBePart ||= this.#options.isDiskUnwell?.() === true
       this.#wasKilled = this.#options.life() !== life
       return false
     }
+    const kind = isDurable(operation) ? operation.kind : 'truncate'
+    this.#revocable.push({ at: this.#now(), model: this.model.copy(), kind })
     this.model.apply(operation)
+    if (isDurable(operation)) this.#revocable = this.#revocable.slice(this.#firstUnsynced())
     return true
+  }
+
+  /** What is journaled without a sync may go though what came after it is with the service. */
+  #firstUnsynced(): number {
+    const since = this.#now() - durableWithin(this.#options.isDiskUnwell?.() === true)
+    const first = this.#revocable.findIndex(({ kind, at }) => !durableKinds.has(kind) && at >= since)
+    return first === -1 ? this.#revocable.length : first
+  }
+
+  #now(): number {
+    return (this.#options.now ?? Date.now)()
+  }
+
+  /** After a kill, where a save that the disk refused may be there or not: what is shown is it. Answers whether it is so. */
+  async takeAsShown(): Promise<boolean> {
+    if (this.#again === undefined) return false
+    this.#again = undefined
+    this.#inDoubt = undefined
+    this.model = new Model(await this.#shown('after a refused save'))
+    return true
+  }
+
+  /**
+   * The power was cut at that time: what was accepted as durable is there, of what came after it anything may be. A disk
+   * that fails is asked again, until it does not.
+   */
+  async settleAfterCut(cutAt: number, didDiskFail = false): Promise<void> {
+    const since = cutAt - durableWithin(didDiskFail)
+    const last = this.#revocable.findLastIndex(({ at }) => at < since)
+    const possible = [...this.#revocable.slice(last + 1).map(({ model }) => model), this.model]
+    if (this.#inDoubt !== undefined) possible.push(this.model.copy())
+    if (this.#inDoubt !== undefined) possible.at(-1)?.apply(this.#inDoubt)
+    const cutOff = this.#inDoubt
+    this.#revocable = []
+    this.#inDoubt = undefined
+    this.#again = undefined
+    const shown = await this.#shown('after a power cut')
+    for (const path of new Set([...shown.keys(), ...possible.flatMap(({ tree }) => [...tree.keys()])])) {
+      if (isScratch(path)) continue
+      const found = restricted(shown, path)
+      if (possible.some(({ tree }) => areSame(found, restricted(tree, path)))) continue
+      const bytes = found.get(path)
+      if (cutOff?.path === path && bytes !== undefined && isPart(bytes, cutOff, this.model.tree.get(path)))
+        continue
+      compare('after a power cut', found, restricted(this.model.tree, path))
+    }
+    this.model = new Model(shown)
+    this.#wasRight()
   }
 
   /** The drive shows what became of it: it must be one of the states that POSIX allows. */
@@ -127,18 +243,25 @@ export class Worker {
       return
     }
     this.#inDoubt = undefined
+    const at = operation.kind === 'rename' ? operation.to : operation.path
+    const held = shown.get(at)
+    if (this.#mayBePart && held !== undefined) this.#again = { kind: 'write', path: at, content: held }
     const restricted = (model: Model): Map<string, Buffer | undefined> =>
       new Map([...model.tree].filter(([path]) => paths.has(path)))
     if (areSame(shown, restricted(this.model))) return
     if (areSame(shown, restricted(after))) {
+      this.#revocable.push({ at: this.#now(), model: this.model, kind: 'truncate' })
       this.model = after
       return
     }
     const found = shown.get(operation.path)
     // What was never closed is not there after a kill: the version that was accepted last is.
     const isInPart =
-      !this.#wasKilled && found !== undefined && isPart(found, operation, this.model.tree.get(operation.path))
+      (!this.#wasKilled || this.#mayBePart) &&
+      found !== undefined &&
+      isPart(found, operation, this.model.tree.get(operation.path))
     if (isInPart) {
+      this.#revocable.push({ at: this.#now(), model: this.model.copy(), kind: 'truncate' })
       this.model.apply({ kind: 'write', path: operation.path, content: found })
       return
     }
@@ -156,7 +279,7 @@ export class Worker {
     try {
       shown = await this.calls.readFile(path)
     } catch (error) {
-      const expected = life !== undefined && this.#options.life() === life ? passingErrors : deadErrors
+      const expected = life !== undefined && this.#options.life() === life ? this.#passing : this.#dead
       if (expected.has((error as NodeJS.ErrnoException).code ?? '')) return false
       throw new Loss(`read ${path} failed: ${(error as Error).message}`)
     }
@@ -181,6 +304,23 @@ function areSame(
       return false
   }
   return true
+}
+
+function restricted(
+  tree: ReadonlyMap<string, Buffer | undefined>,
+  path: string,
+): Map<string, Buffer | undefined> {
+  return new Map(tree.has(path) ? [[path, tree.get(path)]] : [])
+}
+
+const durableKinds: ReadonlySet<string> = new Set(['write', 'write slowly', 'append', 'rename'])
+
+/** Its success says that a power cut takes neither it nor anything before it back. */
+function isDurable({ kind, ...operation }: Operation): boolean {
+  // A file that is only created is a name, as a folder is.
+  if ('content' in operation && operation.content.length === 0) return false
+  const path = 'to' in operation ? operation.to : operation.path
+  return durableKinds.has(kind) && !isScratch(path)
 }
 
 /** A write that was cut off may have arrived in part. */

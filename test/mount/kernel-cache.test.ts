@@ -92,6 +92,20 @@ describe.skipIf(why !== undefined)(`the kernel’s cache${why === undefined ? ''
     )
   })
 
+  test('forgets the documents it is asked to let go of', async () => {
+    const nodes = []
+    for (const name of ['a', 'b', 'c']) {
+      const ino = Number(await drive.ask({ kind: 'put', path: `/${name}`, text: name }))
+      nodes.push({ ino, kind: 'file', parent: 1, name } as const)
+      await stat(drive.at(name))
+    }
+    const remembered = async (): Promise<number> => (await drive.counts()).rememberedNodes
+    const before = await remembered()
+    await drive.ask({ kind: 'notifyLetGo', nodes })
+    await expect.poll(remembered).toBe(before - 3)
+    expect(await readFile(drive.at('a'), 'utf8')).toBe('a')
+  })
+
   test('keeps pages over a reopen: a second read sends no READ', async () => {
     await drive.ask({ kind: 'put', path: '/a', text: 'x'.repeat(300_000) })
     await readFile(drive.at('a'))

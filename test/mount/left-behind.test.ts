@@ -128,12 +128,11 @@ describe.skipIf(whyNoFuse() !== undefined)('what a drive left unsent', () => {
 
 describe.skipIf(whyNoFuse() !== undefined)('a state folder', () => {
   test('that holds nothing goes when a mount fails', async () => {
-    await mkdir(join(desk.home, 'drive'))
-    const { code } = await desk.docmount('mount', 'nosuch', join(desk.home, 'drive'))
+    const { code } = await desk.docmount('mount', 'nosuch', desk.drive)
     expect(code).toBe(1)
     expect(await stateFolders()).toEqual([])
     await desk.testService.stop()
-    expect((await desk.docmount('mount', project, join(desk.home, 'drive'))).code).toBe(75)
+    expect((await desk.docmount('mount', project, desk.drive)).code).toBe(75)
     expect(await stateFolders()).toEqual([])
   })
 

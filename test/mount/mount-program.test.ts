@@ -1,14 +1,14 @@
 // Through mount(8) and fstab: the system's own program, in a mount namespace whose /sbin has our helper.
 
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { cli } from '../support/cli.ts'
 import { startDesk, type Desk } from '../support/desk.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { bash, isInstalled } from '../support/run.ts'
 import { project } from '../support/service.ts'
 
-const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
 const missing = ['mount', 'umount', 'unshare'].filter((program) => !isInstalled(program))
 const why =
   whyNoFuse() ??
@@ -31,7 +31,6 @@ eval "$2"`
 let desk: Desk
 beforeEach(async () => {
   desk = await startDesk()
-  await mkdir(join(desk.home, 'drive'))
 })
 afterEach(() => desk.close())
 

@@ -4,12 +4,12 @@ import { chown, mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
+import { cli } from '../support/cli.ts'
 import { makeOrdinaryUser, whyNoUserMount, type OrdinaryUser } from '../support/ordinary-user.ts'
 import { run, type Ran } from '../support/run.ts'
 import { project, startTestService, type TestService } from '../support/service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
-const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
 const why = whyNoUserMount()
 
 describe.skipIf(why !== undefined)(`an ordinary user${why === undefined ? '' : ` (${why})`}`, () => {

@@ -1,79 +1,32 @@
 // Pins, fetch and the cache as the person at the command line meets them, through the kernel.
 
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { isAlive, type MountRecord } from '../../src/daemon/mount-record.ts'
 import { patternedBytes } from '../support/bytes.ts'
+import { inDrive, startDesk, type Desk } from '../support/desk.ts'
 import { whyNoFuse } from '../support/fuse.ts'
-import { run, type Ran } from '../support/run.ts'
-import { project, startTestService, type TestService } from '../support/service.ts'
-import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+import { project, type TestService } from '../support/service.ts'
 import { waitUntil } from '../support/wait-until.ts'
 
-const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
 const MiB = 1024 * 1024
 
-let temporary: TemporaryFolder
-let testService: TestService
+let desk: Desk
 let drive: string
-let env: NodeJS.ProcessEnv
+let testService: TestService
 
 beforeEach(async () => {
-  temporary = await makeTemporaryFolder()
-  testService = await startTestService()
-  drive = join(temporary.path, 'drive')
-  await mkdir(drive)
-  await mkdir(join(temporary.path, 'run'))
-  env = {
-    PATH: process.env['PATH'],
-    HOME: temporary.path,
-    XDG_RUNTIME_DIR: join(temporary.path, 'run'),
-    DOCMOUNT_BASE_URL: testService.baseUrl,
-    DOCMOUNT_API_KEY: testService.apiKey,
-  }
+  desk = await startDesk()
+  ;({ drive, testService } = desk)
 })
-
-afterEach(async () => {
-  for (const { pid } of await living()) process.kill(pid, 'SIGKILL')
-  await run('umount', ['-l', drive], { mayFail: true })
-  await testService.close()
-  await temporary.remove()
-})
-
-function docmount(...args: readonly string[]): Promise<Ran> {
-  return run(process.execPath, [cli, ...args], { env, mayFail: true, limitMs: 60_000 })
-}
+afterEach(() => desk.close())
 
 async function done(...args: readonly string[]): Promise<string> {
-  const ran = await docmount(...args)
+  const ran = await desk.docmount(...args)
   expect(ran, `docmount ${args.join(' ')}`).toMatchObject({ code: 0 })
   return ran.stdout
 }
-
-async function living(): Promise<readonly MountRecord[]> {
-  const folder = join(temporary.path, 'run', 'docmount')
-  const found: MountRecord[] = []
-  for (const name of await readdir(folder).catch(() => [])) {
-    if (!name.endsWith('.json')) continue
-    const record = JSON.parse(await readFile(join(folder, name), 'utf8')) as MountRecord
-    if (await isAlive(record)) found.push(record)
-  }
-  return found
-}
-
-async function killDaemon(): Promise<void> {
-  for (const record of await living()) {
-    process.kill(record.pid, 'SIGKILL')
-    await waitUntil('it to be dead', async () => !(await isAlive(record)))
-  }
-}
-
-/** By a process of its own, so that a drive that hangs does not hang the test. */
-const inDrive = (...command: [string, ...string[]]): Promise<Ran> =>
-  run('timeout', ['60', ...command], { mayFail: true, limitMs: 70_000 })
 
 const contentOf = async (path: string): Promise<string> =>
   (await inDrive('sha256sum', join(drive, path))).stdout.slice(0, 64)
@@ -95,7 +48,7 @@ describe.skipIf(whyNoFuse() !== undefined)('what is pinned', () => {
       /is pinned, 4 documents here \(5\.3 MiB\)/,
     )
     for (let at = 0; at < 4; at++) expect((await inDrive('cat', join(drive, `other/${at}.pdf`))).code).toBe(0)
-    await killDaemon()
+    await desk.kill(drive)
     await testService.stop()
     await done('mount', project, drive, '--cache-size=4MiB')
     expect((await inDrive('find', join(drive, 'contracts'), '-type', 'f')).stdout.split('\n')).toHaveLength(5)
@@ -114,7 +67,7 @@ describe.skipIf(whyNoFuse() !== undefined)('what is pinned', () => {
       const [pin] = JSON.parse(await done('pins', '--json')) as { bytes: number; state: string }[]
       return pin?.bytes === 302_000 && pin.state === 'here'
     })
-    await killDaemon()
+    await desk.kill(drive)
     await testService.stop()
     await done('mount', project, drive)
     expect(await contentOf('/shared/a.pdf')).toBe(changed)
@@ -124,7 +77,7 @@ describe.skipIf(whyNoFuse() !== undefined)('what is pinned', () => {
   test('is refused where it does not fit, with what it needs and what is free', async () => {
     await put('/large/a.pdf', 2 * MiB)
     await done('mount', project, drive, '--pin-size=1MiB')
-    const refused = await docmount('pin', join(drive, 'large'))
+    const refused = await desk.docmount('pin', join(drive, 'large'))
     expect(refused.code).toBe(1)
     expect(refused.stderr).toMatch(
       /large needs 2\.0 MiB on disk \(1 document\); of the 1\.0 MiB for pins 1\.0 MiB are free/,
@@ -144,7 +97,7 @@ describe.skipIf(whyNoFuse() !== undefined)('what is pinned', () => {
     )
     expect(await done('cache', 'clear', drive)).toMatch(/removed 1 document .*; 1 document .* stay/)
     await done('unpin', join(drive, 'a'))
-    expect((await docmount('unpin', join(drive, 'a'))).stderr).toMatch(/it is not pinned/)
+    expect((await desk.docmount('unpin', join(drive, 'a'))).stderr).toMatch(/it is not pinned/)
     await testService.stop()
     expect((await inDrive('cat', join(drive, 'a/1.pdf'))).code).toBe(0)
     expect((await inDrive('cat', join(drive, 'b/2.pdf'))).code).not.toBe(0)

@@ -1,45 +1,32 @@
 // What a person sees who waits for a drive: at a terminal, a bar.
 
 import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { cli } from '../support/cli.ts'
+import { startDesk, type Desk } from '../support/desk.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { whyNoPython } from '../support/python.ts'
 import { run } from '../support/run.ts'
-import { project, startTestService, type TestService } from '../support/service.ts'
-import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+import { project } from '../support/service.ts'
 import { atTerminal, type Terminal } from '../support/terminal.ts'
 
-const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
-
 describe.skipIf(whyNoFuse() !== undefined || whyNoPython !== undefined)('at a terminal', () => {
-  let temporary: TemporaryFolder
-  let service: TestService
-  let env: NodeJS.ProcessEnv
+  let desk: Desk
   let drive: string
   beforeEach(async () => {
-    temporary = await makeTemporaryFolder()
-    service = await startTestService()
-    drive = join(temporary.path, project)
-    env = {
-      PATH: process.env['PATH'],
-      HOME: temporary.path,
-      DOCMOUNT_BASE_URL: service.baseUrl,
-      DOCMOUNT_API_KEY: service.apiKey,
-    }
+    desk = await startDesk()
+    drive = join(desk.home, project)
   })
-  afterEach(async () => {
-    await run('umount', ['-f', '-l', drive], { mayFail: true })
-    await service.close()
-    await temporary.remove()
-  })
+  afterEach(() => desk.close())
 
   const docmount = (...args: string[]): Promise<Terminal> =>
-    atTerminal(process.execPath, [cli, ...args], { env, columns: 120 })
+    atTerminal(process.execPath, [cli, ...args], { env: desk.env, columns: 120 })
 
   async function copyIn(names: readonly string[], bytes = 150_000): Promise<void> {
     for (const name of names) {
-      const local = join(temporary.path, name)
+      const local = join(desk.home, name)
       await writeFile(local, 'x'.repeat(bytes))
       await run('timeout', ['20', 'cp', local, drive])
     }
@@ -58,7 +45,7 @@ describe.skipIf(whyNoFuse() !== undefined || whyNoPython !== undefined)('at a te
     expect(unmounted.code).toBe(1)
 
     const mounted = await docmount('mount', project, '--bwlimit', '100K')
-    expect(mounted.drawn).toMatch(/\d changes? of before \(\d.*\) to be sent; docmount wait .* waits for it/)
+    expect(mounted.drawn).toMatch(/\d changes? \(\d.*\) of before to be sent; docmount wait .* waits for it/)
     expect(await docmount('wait', drive, '--quiet')).toEqual({ code: 0, drawn: '' })
     expect(await docmount('unmount', drive, '--quiet')).toMatchObject({ code: 0, drawn: '' })
   })
@@ -72,10 +59,32 @@ describe.skipIf(whyNoFuse() !== undefined || whyNoPython !== undefined)('at a te
     await docmount('unmount', drive)
   })
 
+  test('recover tells how much of how much: of a document, and of all that is not sent', async () => {
+    await desk.testService.other.put('/stored.txt', 'x'.repeat(1_500_000))
+    await docmount('mount', project, '--close-wait', '0', '--bwlimit', '300K')
+    const stored = await docmount('recover', join(drive, 'stored.txt'), join(desk.home, 'stored.txt'))
+    expect(stored.drawn).toMatch(
+      /copying stored\.txt {2}[█░]+ {2}\d+ % {2}\d.* of 1\.4 MiB .*\/s {2}\d+ s left/,
+    )
+    await desk.testService.stop()
+    await copyIn(['a.txt', 'b.txt'], 3_000_000)
+    const all = await docmount('recover', '--all', join(desk.home, 'rescued'))
+    expect(all.drawn.match(/\/rescued\/\S+\/[ab]\.txt/g)).toHaveLength(2)
+    const quiet = await docmount('recover', '--quiet', join(drive, 'a.txt'), join(desk.home, 'again.txt'))
+    expect(quiet.drawn).toBe(`${join(desk.home, 'again.txt')}\r\n`)
+    await docmount('unmount', drive, '--timeout', '0')
+  })
+
   test('mount tells that it waits for the service', async () => {
-    await service.stop()
-    const mounting = docmount('mount', project, '--wait', '20s')
-    setTimeout(() => void service.start(), 3_000)
+    const { service } = desk.testService
+    await desk.testService.stop()
+    let tries = 0
+    const away = createServer((socket) => void (tries++, socket.destroy())).listen(service.port, '127.0.0.1')
+    const mounting = docmount('mount', project, '--wait', '50s')
+    // A second look is made by who has waited for some time.
+    await expect.poll(() => tries).toBeGreaterThan(1)
+    await new Promise((closed) => away.close(closed))
+    await desk.testService.start()
     const { code, drawn } = await mounting
     expect(drawn).toMatch(/mounting acme {2}waiting for the service/)
     expect(code).toBe(0)

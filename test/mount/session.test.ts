@@ -2,66 +2,36 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readFile, readdir, stat } from 'node:fs/promises'
+import { mkdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { isAlive, type MountRecord } from '../../src/daemon/mount-record.ts'
+import type { MountRecord } from '../../src/daemon/mount-record.ts'
+import { cli } from '../support/cli.ts'
+import { occupy, startDesk, type Desk } from '../support/desk.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { mountForOthers } from '../support/passed-mount.ts'
-import { run, type Ran } from '../support/run.ts'
-import { project, startTestService, type TestService } from '../support/service.ts'
-import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+import { bash, run } from '../support/run.ts'
+import { project, type TestService } from '../support/service.ts'
 import { waitUntil } from '../support/wait-until.ts'
 
-const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
-
-let temporary: TemporaryFolder
-let testService: TestService
+let desk: Desk
 let drive: string
-let env: NodeJS.ProcessEnv
+let testService: TestService
 
 beforeEach(async () => {
-  temporary = await makeTemporaryFolder()
-  testService = await startTestService()
-  drive = join(temporary.path, 'drive')
-  await mkdir(drive)
-  await mkdir(join(temporary.path, 'run'))
-  env = {
-    PATH: process.env['PATH'],
-    HOME: temporary.path,
-    XDG_RUNTIME_DIR: join(temporary.path, 'run'),
-    DOCMOUNT_BASE_URL: testService.baseUrl,
-    DOCMOUNT_API_KEY: testService.apiKey,
-  }
+  desk = await startDesk()
+  ;({ drive, testService } = desk)
 })
-
-afterEach(async () => {
-  for (const record of await records()) if (await isAlive(record)) process.kill(record.pid, 'SIGKILL')
-  if (await isMounted()) await run('umount', ['-l', drive], { mayFail: true })
-  await testService.close()
-  await temporary.remove()
-})
-
-function docmount(...args: readonly string[]): Promise<Ran> {
-  return run(process.execPath, [cli, ...args], { env, mayFail: true })
-}
+afterEach(() => desk.close())
 
 async function isMounted(): Promise<boolean> {
   return (await readFile('/proc/self/mounts', 'utf8')).includes(` ${drive} `)
 }
 
-async function records(): Promise<readonly MountRecord[]> {
-  const folder = join(temporary.path, 'run', 'docmount')
-  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.json'))
-  return Promise.all(
-    names.map(async (name) => JSON.parse(await readFile(join(folder, name), 'utf8')) as MountRecord),
-  )
-}
-
 async function mountDrive(...args: readonly string[]): Promise<MountRecord> {
-  const { code, stderr } = await docmount('mount', '--quiet', project, drive, ...args)
+  const { code, stderr } = await desk.docmount('mount', '--quiet', project, drive, ...args)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  const [record] = await records()
+  const [record] = await desk.records()
   if (record === undefined) throw new Error('no record was written')
   return record
 }
@@ -72,46 +42,31 @@ async function saveUnsent(name: string): Promise<void> {
   await run('timeout', ['20', 'sh', '-c', 'echo unsent > "$1"', 'sh', join(drive, name)])
 }
 
-/** A process that stands in the drive. */
-async function occupy(): Promise<{ leave(): Promise<void> }> {
-  const child = spawn('sh', ['-c', 'cd "$1" && echo in && exec sleep 60', 'sh', drive], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  await once(child.stdout, 'data')
-  return {
-    async leave() {
-      if (child.exitCode !== null || child.signalCode !== null) return
-      child.kill('SIGKILL')
-      await once(child, 'exit')
-    },
-  }
-}
-
 describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
   test('is live when mount returns, and gone without a trace when unmount does', async () => {
     const { pid } = await mountDrive()
     expect(await isMounted()).toBe(true)
-    expect(await docmount('unmount', drive)).toMatchObject({ code: 0, stdout: '', stderr: '' })
+    expect(await desk.docmount('unmount', drive)).toMatchObject({ code: 0, stdout: '', stderr: '' })
     expect(await isMounted()).toBe(false)
-    expect(await records()).toEqual([])
+    expect(await desk.records()).toEqual([])
     await waitUntil('the daemon to end', async () => !(await exists(`/proc/${pid}`)))
   })
 
   test('at the default place makes its folder, and takes it back when the start fails', async () => {
-    env = { ...env, HOME: join(temporary.path, 'home') }
-    await mkdir(join(temporary.path, 'home'))
-    drive = join(temporary.path, 'home', project)
-    expect((await docmount('mount', project)).stdout).toBe(`${project} is mounted at ${drive}\n`)
-    expect((await docmount('unmount', drive)).code).toBe(0)
-    const { code, stderr } = await docmount('mount', '--quiet', 'nosuch')
+    desk.env = { ...desk.env, HOME: join(desk.home, 'home') }
+    await mkdir(join(desk.home, 'home'))
+    drive = join(desk.home, 'home', project)
+    expect((await desk.docmount('mount', project)).stdout).toBe(`${project} is mounted at ${drive}\n`)
+    expect((await desk.docmount('unmount', drive)).code).toBe(0)
+    const { code, stderr } = await desk.docmount('mount', '--quiet', 'nosuch')
     expect(stderr).toMatch(/^docmount: the project "nosuch" cannot be read .*the key sees: acme\n$/)
     expect(code).toBe(1)
-    expect(await exists(join(temporary.path, 'home', 'nosuch'))).toBe(false)
+    expect(await exists(join(desk.home, 'home', 'nosuch'))).toBe(false)
   })
 
   test('with a wrong key is refused in one line that keeps the key to itself', async () => {
-    env = { ...env, DOCMOUNT_API_KEY: 'dmk_WRONG' }
-    const { code, stderr } = await docmount('mount', '--quiet', project, drive)
+    desk.env = { ...desk.env, DOCMOUNT_API_KEY: 'dmk_WRONG' }
+    const { code, stderr } = await desk.docmount('mount', '--quiet', project, drive)
     expect(stderr).toMatch(/^docmount: the service at .* does not accept the API key \(401 .*\n$/)
     expect(stderr).not.toContain('WRONG')
     expect(code).toBe(1)
@@ -119,31 +74,45 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
 
   test('is mounted once: the second mount names the first', async () => {
     const { pid } = await mountDrive()
-    const { code, stderr } = await docmount('mount', '--quiet', project, drive)
+    const { code, stderr } = await desk.docmount('mount', '--quiet', project, drive)
     expect(stderr).toContain(`${project} is mounted there already (process ${pid})`)
     expect(code).toBe(1)
   })
 
   test('in use is not unmounted, the user is named, and the drive stays', async () => {
     await mountDrive()
-    const occupant = await occupy()
+    const occupant = await occupy(drive)
     try {
-      const { code, stderr } = await docmount('unmount', drive, '--timeout', '1s')
+      const { code, stderr } = await desk.docmount('unmount', drive, '--timeout', '1s')
       expect(stderr).toMatch(/in use by sleep \(process \d+\)/)
       expect(code).toBe(1)
-      const { stdout } = await docmount('status', drive, '--json')
+      const { stdout } = await desk.docmount('status', drive, '--json')
       expect(JSON.parse(stdout)).toMatchObject({ state: 'live', mountpoint: drive })
     } finally {
       await occupant.leave()
     }
-    expect((await docmount('unmount', drive)).code).toBe(0)
+    expect((await desk.docmount('unmount', drive)).code).toBe(0)
+  })
+
+  test('in use by the shell it is asked from names the shell once, and not the command itself', async () => {
+    await mountDrive()
+    const line = 'cd "$1" && "$2" "$3" unmount "$1" --timeout 3s; code=$?; exit $code'
+    const { stderr, code } = await bash(line, [drive, process.execPath, cli], {
+      env: desk.env,
+      mayFail: true,
+    })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /^in use by bash \(process \d+\); waiting \(--force detaches\)\ndocmount: .* is in use by bash \(process \d+\); close it/,
+    )
+    expect((await desk.docmount('unmount', drive)).code).toBe(0)
   })
 
   test('in use is detached by --force, and its daemon ends with its last user', async () => {
     const { pid } = await mountDrive()
-    const occupant = await occupy()
+    const occupant = await occupy(drive)
     try {
-      expect((await docmount('unmount', drive, '--force')).stderr).toMatch(/is detached/)
+      expect((await desk.docmount('unmount', drive, '--force')).stderr).toMatch(/is detached/)
       expect(await isMounted()).toBe(false)
       expect(await exists(`/proc/${pid}`)).toBe(true)
     } finally {
@@ -155,31 +124,31 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
   test('mounted over the folder one stands in is unmounted from there', async () => {
     const line = 'cd "$1" && "$2" "$3" mount "$4" "$1" && "$2" "$3" unmount "$1"'
     const args = ['-c', line, 'sh', drive, process.execPath, cli, project]
-    expect(await run('sh', args, { env, mayFail: true })).toMatchObject({ code: 0, stderr: '' })
+    expect(await run('sh', args, { env: desk.env, mayFail: true })).toMatchObject({ code: 0, stderr: '' })
     expect(await isMounted()).toBe(false)
   })
 
   test('whose daemon stands still hangs no command', async () => {
     const { pid } = await mountDrive()
     process.kill(pid, 'SIGSTOP')
-    const status = await docmount('status', drive).finally(() => process.kill(pid, 'SIGCONT'))
+    const status = await desk.docmount('status', drive).finally(() => process.kill(pid, 'SIGCONT'))
     expect(`${status.stdout}${status.stderr}`).toContain('does not answer')
-    expect((await docmount('unmount', drive)).code).toBe(0)
+    expect((await desk.docmount('unmount', drive)).code).toBe(0)
   })
 
   test('stays when the wish to unmount is taken back', async () => {
     await mountDrive()
-    const occupant = await occupy()
+    const occupant = await occupy(drive)
     try {
       const child = spawn(process.execPath, [cli, 'unmount', drive], {
-        env,
+        env: desk.env,
         stdio: ['ignore', 'ignore', 'pipe'],
       })
       await once(child.stderr, 'data')
       child.kill('SIGINT')
       await once(child, 'exit')
       await waitUntil('the drive to be live again', async () => {
-        const { stdout } = await docmount('status', drive, '--json')
+        const { stdout } = await desk.docmount('status', drive, '--json')
         return (JSON.parse(stdout) as { state: string }).state === 'live'
       })
     } finally {
@@ -190,15 +159,17 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
   test('with unsent work says what and where, and sends it after the next mount', async () => {
     await mountDrive('--close-wait', '0')
     await saveUnsent('a.txt')
-    expect(await docmount('wait', join(drive, 'a.txt'), '--timeout', '100ms')).toMatchObject({ code: 75 })
-    const { code, stderr } = await docmount('unmount', drive, '--timeout', '100ms')
+    expect(await desk.docmount('wait', join(drive, 'a.txt'), '--timeout', '100ms')).toMatchObject({
+      code: 75,
+    })
+    const { code, stderr } = await desk.docmount('unmount', drive, '--timeout', '100ms')
     expect(code).toBe(1)
     expect(stderr).toMatch(/1 change is not sent/)
     const spool = /content: (.*)/.exec(stderr)?.[1] ?? ''
     expect(await readFile(spool, 'utf8')).toBe('unsent\n')
     await testService.start()
     await mountDrive()
-    expect((await docmount('wait', drive, '--timeout', '20s')).code).toBe(0)
+    expect((await desk.docmount('wait', drive, '--timeout', '20s')).code).toBe(0)
     expect((await testService.other.bytes('/a.txt')).toString()).toBe('unsent\n')
   })
 
@@ -207,7 +178,7 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
     await saveUnsent('a.txt')
     process.kill(pid, 'SIGKILL')
     await waitUntil('the daemon to end', async () => !(await exists(`/proc/${pid}`)))
-    const { code, stderr } = await docmount('unmount', drive)
+    const { code, stderr } = await desk.docmount('unmount', drive)
     expect(stderr).toMatch(/was gone[^]*1 change is not sent[^]*\/a\.txt/)
     expect(code).toBe(1)
     expect(await isMounted()).toBe(false)
@@ -220,7 +191,7 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
     await testService.start()
     await waitUntil('the daemon to end', async () => !(await exists(`/proc/${pid}`)))
     await mountDrive()
-    expect((await docmount('wait', drive, '--timeout', '20s')).code).toBe(0)
+    expect((await desk.docmount('wait', drive, '--timeout', '20s')).code).toBe(0)
     expect((await testService.other.bytes('/a.txt')).toString()).toBe('unsent\n')
   })
 
@@ -228,11 +199,11 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
     const { pid } = await mountDrive('--close-wait', '0')
     await saveUnsent('a.txt')
     await run('umount', [drive])
-    expect((await docmount('status', drive, '--json')).stdout).toMatch(/"state": "draining"/)
+    expect((await desk.docmount('status', drive, '--json')).stdout).toMatch(/"state": "draining"/)
     await testService.start()
     const next = await mountDrive()
     expect(next.pid).not.toBe(pid)
-    expect((await docmount('wait', drive, '--timeout', '20s')).code).toBe(0)
+    expect((await desk.docmount('wait', drive, '--timeout', '20s')).code).toBe(0)
     expect((await testService.other.bytes('/a.txt')).toString()).toBe('unsent\n')
   })
 
@@ -241,7 +212,7 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
     async () => {
       const passed = await mountForOthers(drive)
       const starter = spawn(process.execPath, [cli, 'mount', project, '/dev/fd/3'], {
-        env,
+        env: desk.env,
         cwd: '/',
         stdio: ['ignore', 'pipe', 'pipe', passed.fd],
       })
@@ -255,11 +226,11 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
       await run('timeout', ['20', 'sh', '-c', 'echo passed > "$1"', 'sh', join(drive, 'a.txt')])
       const documents = await testService.other.documents('')
       expect(documents?.get('a.txt')?.toString()).toBe('passed\n')
-      expect(JSON.parse((await docmount('status', drive, '--json')).stdout)).toMatchObject({
+      expect(JSON.parse((await desk.docmount('status', drive, '--json')).stdout)).toMatchObject({
         mountpoint: drive,
         state: 'live',
       })
-      expect(await docmount('unmount', drive)).toEqual({ code: 0, stdout: '', stderr: '' })
+      expect(await desk.docmount('unmount', drive)).toEqual({ code: 0, stdout: '', stderr: '' })
       expect(await isMounted()).toBe(false)
     },
   )
@@ -268,7 +239,7 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
     const child = spawn(
       process.execPath,
       [cli, 'mount', project, drive, '--foreground', '--close-wait', '0'],
-      { env, stdio: ['ignore', 'pipe', 'pipe'] },
+      { env: desk.env, stdio: ['ignore', 'pipe', 'pipe'] },
     )
     let said = ''
     child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))

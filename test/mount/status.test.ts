@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { cli } from '../support/cli.ts'
 import type { MountStatus } from '../../src/daemon/control-protocol.ts'
 import type { Place } from '../../src/fs/status.ts'
 import { occupy, startDesk, type Desk } from '../support/desk.ts'
@@ -13,8 +14,6 @@ import { makeOrdinaryUser } from '../support/ordinary-user.ts'
 import { run } from '../support/run.ts'
 import { project } from '../support/service.ts'
 import { waitUntil } from '../support/wait-until.ts'
-
-const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
 
 let desk: Desk
 beforeEach(async () => {

@@ -4,12 +4,12 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cli } from '../support/cli.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { bash, isInstalled } from '../support/run.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
-const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
 const missing = ['systemctl', 'dbus-daemon', 'unshare'].filter((program) => !isInstalled(program))
 const why =
   whyNoFuse() ??

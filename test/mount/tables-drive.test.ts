@@ -9,6 +9,7 @@ import { mountDrive, type MountedDrive } from '../support/mounted.ts'
 import { bash, isInstalled, type Ran } from '../support/run.ts'
 import { project, startTestService, type TestService } from '../support/service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+import { isThorough, leaveOut } from '../support/thorough.ts'
 
 let temporary: TemporaryFolder
 let testService: TestService
@@ -65,7 +66,9 @@ async function pricesOf(...skus: readonly string[]): Promise<unknown> {
 
 const rows = 'sku,price\nA-1,10\nA-2,20\n'
 
-describe.skipIf(whyNoFuse() !== undefined).each(['kernel', 'fuse-native'])(
+leaveOut('tables in a drive of fuse-native')
+
+describe.skipIf(whyNoFuse() !== undefined).each(isThorough ? ['kernel', 'fuse-native'] : ['kernel'])(
   'tables in a drive of %s',
   (driver) => {
     test('are seen with ls and cat, as the command line shows them', async () => {

@@ -2,58 +2,37 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
+import { cli } from '../support/cli.ts'
+import { startDesk, type Desk } from '../support/desk.ts'
 import { whyNoFuse } from '../support/fuse.ts'
-import { bash, run, type Ran } from '../support/run.ts'
-import { project, startTestService, type TestService } from '../support/service.ts'
-import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+import { bash } from '../support/run.ts'
+import { project, type TestService } from '../support/service.ts'
 import { waitUntil } from '../support/wait-until.ts'
 
-const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
-
 describe.skipIf(whyNoFuse() !== undefined)('a trace', () => {
-  let temporary: TemporaryFolder
-  let testService: TestService
+  let desk: Desk
   let drive: string
-  let env: NodeJS.ProcessEnv
+  let testService: TestService
 
   beforeEach(async () => {
-    temporary = await makeTemporaryFolder()
-    testService = await startTestService()
+    desk = await startDesk()
+    ;({ drive, testService } = desk)
     await testService.other.put('/d/given.txt', 'x'.repeat(3_000))
-    drive = join(temporary.path, 'drive')
-    for (const name of ['drive', 'run']) await mkdir(join(temporary.path, name))
-    env = {
-      PATH: process.env['PATH'],
-      HOME: temporary.path,
-      XDG_RUNTIME_DIR: join(temporary.path, 'run'),
-      DOCMOUNT_BASE_URL: testService.baseUrl,
-      DOCMOUNT_API_KEY: testService.apiKey,
-    }
   })
-  afterEach(async () => {
-    await docmount('unmount', drive)
-    await run('umount', ['-l', drive], { mayFail: true })
-    await testService.close()
-    await temporary.remove()
-  })
-
-  function docmount(...args: readonly string[]): Promise<Ran> {
-    return run(process.execPath, [cli, ...args], { env, mayFail: true })
-  }
+  afterEach(() => desk.close())
 
   /** Fields of the lines about a path. */
   async function linesOf(...args: readonly string[]): Promise<Record<string, unknown>[]> {
-    const { stdout } = await docmount('log', '--json', ...args)
+    const { stdout } = await desk.docmount('log', '--json', ...args)
     const lines = stdout.split('\n').filter((line) => line !== '')
     return lines.map((line) => JSON.parse(line) as Record<string, unknown>)
   }
 
   it.each(['kernel', 'fuse-native'])('tells every operation and every call (%s)', async (driver) => {
-    await docmount('mount', project, drive, '--driver', driver, '--verbose')
+    await desk.docmount('mount', project, drive, '--driver', driver, '--verbose')
     await bash('cat "$1/d/given.txt" >/dev/null; echo new >"$1/d/new.txt"; stat "$1/d/missing.txt" || true', [
       drive,
     ])
@@ -84,15 +63,15 @@ describe.skipIf(whyNoFuse() !== undefined)('a trace', () => {
   })
 
   it('is not written where nobody asked for it', async () => {
-    await docmount('mount', project, drive)
+    await desk.docmount('mount', project, drive)
     await bash('cat "$1/d/given.txt" >/dev/null', [drive])
     expect((await linesOf(drive)).filter(({ level }) => level === 'debug')).toEqual([])
   })
 
   it('of one document leaves the others out, and is followed while it grows', async () => {
-    await docmount('mount', project, drive, '--verbose')
+    await desk.docmount('mount', project, drive, '--verbose')
     const following = spawn(process.execPath, [cli, 'log', join(drive, 'd/b.txt'), '--follow'], {
-      env,
+      env: desk.env,
       cwd: '/',
       stdio: ['ignore', 'pipe', 'inherit'],
     })

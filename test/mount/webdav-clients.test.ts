@@ -74,9 +74,7 @@ describe('davfs2', () => {
     for (let count = 0; count < 20; count++)
       await writeFile(join(davfs2.mountpoint, `${count}.txt`), `content ${count}`)
     await davfs2.unmount()
-    await expect
-      .poll(async () => (await testService.other.documents('/'))?.size, { timeout: 20_000 })
-      .toBe(20)
+    await expect.poll(async () => (await testService.other.documents('/'))?.size).toBe(20)
     await sent()
     expect(await stored('/19.txt')).toBe('content 19')
   })

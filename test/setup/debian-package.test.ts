@@ -59,6 +59,8 @@ describe.runIf(isThorough && whyNoFuse() === undefined)('the Debian package', ()
       docmount --version
       dpkg --verify docmount
       dpkg -L docmount
+      zgrep -c 'docmount ui' /usr/share/man/man1/docmount.1.gz
+      grep -l ' ui ' /usr/share/bash-completion/completions/docmount
       . /usr/share/bash-completion/completions/docmount && complete -p docmount
       if command -v systemd-analyze >/dev/null; then systemd-analyze --user verify docmount@acme.service 2>&1; fi`)
       const lines = stdout.split('\n')
@@ -70,6 +72,7 @@ describe.runIf(isThorough && whyNoFuse() === undefined)('the Debian package', ()
       expect(lines).toEqual(
         expect.arrayContaining([
           '/usr/share/man/man1/docmount.1.gz',
+          '/usr/lib/docmount/dist/ui/assets/page.js',
           '/usr/share/doc/docmount/copyright',
           '/usr/share/doc/docmount/changelog.gz',
           '/usr/lib/systemd/user/docmount@.service',

@@ -47,6 +47,8 @@ describe.runIf(isThorough && whyNoFuse() === undefined)(
         'docs/changelog.md',
         'docs/reliability.md',
         'docs/bench/bench.svg',
+        'docs/pictures/ui-light.png',
+        'dist/ui/assets/page.js',
       ])
         expect((await stat(join(installed, file))).size).toBeGreaterThan(0)
       expect((await stat(join(prefix, 'share/man/man1/docmount.1'))).size).toBeGreaterThan(1000)

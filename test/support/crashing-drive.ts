@@ -4,6 +4,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdir, readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { cli } from './cli.ts'
 import { ask } from '../../src/daemon/control-client.ts'
 import type { MountStatus } from '../../src/daemon/control-protocol.ts'
 import type { MountRecord } from '../../src/daemon/mount-record.ts'
@@ -11,11 +12,10 @@ import type { Unsent } from '../../src/fs/status.ts'
 import { startAgent, type Agent } from './agent.ts'
 import type { Calls } from './door.ts'
 import { folderDoor } from './folder-door.ts'
+import { homeIn } from './home.ts'
 import { run, type Ran } from './run.ts'
 import { project } from './service.ts'
 import { waitUntil } from './wait-until.ts'
-
-const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
 
 export interface CrashingDriveOptions {
   /** For mountpoint, state, cache and socket. */
@@ -60,11 +60,7 @@ export async function startCrashingDrive(options: CrashingDriveOptions): Promise
   await mkdir(mountpoint).catch(() => {})
   await mkdir(join(folder, 'run'), { recursive: true, mode: 0o700 })
   const env = {
-    ...process.env,
-    HOME: folder,
-    XDG_RUNTIME_DIR: join(folder, 'run'),
-    XDG_STATE_HOME: join(folder, 'state'),
-    XDG_CACHE_HOME: join(folder, 'cache'),
+    ...homeIn(folder),
     ...(apiKey === '' ? {} : { DOCMOUNT_API_KEY: apiKey }),
     ...options.env,
   }
@@ -97,7 +93,7 @@ export async function startCrashingDrive(options: CrashingDriveOptions): Promise
   async function remove(): Promise<void> {
     theAgent.stop()
     daemon.kill('SIGKILL')
-    await waitUntil('the daemon to end', () => hasEnded(daemon), 10_000)
+    await waitUntil('the daemon to end', () => hasEnded(daemon))
     if (await isMounted(mountpoint)) await run('umount', ['-l', mountpoint], { mayFail: true })
   }
 
@@ -134,13 +130,13 @@ export async function startCrashingDrive(options: CrashingDriveOptions): Promise
     async kill() {
       isKilled = true
       daemon.kill('SIGKILL')
-      await waitUntil('the daemon to end', () => hasEnded(daemon), 10_000)
+      await waitUntil('the daemon to end', () => hasEnded(daemon))
       theAgent.stop()
     },
     async unmount() {
       theAgent.stop()
       try {
-        await run(process.execPath, [cli, 'unmount', mountpoint], { env, limitMs: 40_000 })
+        await run(process.execPath, [cli, 'unmount', mountpoint], { env })
       } catch (error) {
         throw new Error(`${(error as Error).message}\n${log}`, { cause: error })
       } finally {

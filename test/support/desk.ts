@@ -3,17 +3,19 @@
 import { spawn } from 'node:child_process'
 import { mkdir, readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { cli } from './cli.ts'
 import { isAlive, type MountRecord } from '../../src/daemon/mount-record.ts'
+import { bareHomeIn } from './home.ts'
 import { run, type Ran } from './run.ts'
 import { project, startTestService, type TestService } from './service.ts'
 import { makeTemporaryFolder } from './temporary-folder.ts'
 import { waitUntil } from './wait-until.ts'
 
-const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
-
 export interface Desk {
   readonly home: string
   readonly testService: TestService
+  /** A folder in `home` for a drive, there from the beginning. */
+  readonly drive: string
   /** For every command; may be changed. */
   env: NodeJS.ProcessEnv
   docmount(...args: readonly string[]): Promise<Ran>
@@ -24,6 +26,8 @@ export interface Desk {
   /** Ends the daemon of a drive at once, as a crash does. */
   kill(mountpoint: string): Promise<void>
   records(): Promise<readonly MountRecord[]>
+  /** The records whose daemon runs. */
+  living(): Promise<readonly MountRecord[]>
   close(): Promise<void>
 }
 
@@ -31,7 +35,8 @@ export async function startDesk(): Promise<Desk> {
   const temporary = await makeTemporaryFolder()
   const testService = await startTestService()
   const home = temporary.path
-  await mkdir(join(home, 'run'))
+  const drive = join(home, 'drive')
+  for (const folder of [drive, join(home, 'run')]) await mkdir(folder)
 
   async function records(): Promise<readonly MountRecord[]> {
     const found: MountRecord[] = []
@@ -42,17 +47,23 @@ export async function startDesk(): Promise<Desk> {
     return found
   }
 
+  async function living(): Promise<readonly MountRecord[]> {
+    const found: MountRecord[] = []
+    for (const record of await records()) if (await isAlive(record)) found.push(record)
+    return found
+  }
+
   const desk: Desk = {
     home,
     testService,
+    drive,
     env: {
-      PATH: process.env['PATH'],
-      HOME: home,
-      XDG_RUNTIME_DIR: join(home, 'run'),
+      ...bareHomeIn(home),
       DOCMOUNT_BASE_URL: testService.baseUrl,
       DOCMOUNT_API_KEY: testService.apiKey,
     },
-    docmount: (...args) => run(process.execPath, [cli, ...args], { env: desk.env, mayFail: true }),
+    docmount: (...args) =>
+      run(process.execPath, [cli, ...args], { env: desk.env, mayFail: true, limitMs: 60_000 }),
     async mount(name, ...args) {
       const mountpoint = join(home, name)
       await mkdir(mountpoint, { recursive: true })
@@ -69,8 +80,9 @@ export async function startDesk(): Promise<Desk> {
       await waitUntil('the daemon to end', async () => !(await isAlive(record)))
     },
     records,
+    living,
     async close() {
-      for (const record of await records()) if (await isAlive(record)) process.kill(record.pid, 'SIGKILL')
+      for (const { pid } of await living()) process.kill(pid, 'SIGKILL')
       const mounts = await readFile('/proc/self/mounts', 'utf8')
       for (const line of mounts.split('\n')) {
         const mountpoint = line.split(' ')[1] ?? ''
@@ -81,6 +93,11 @@ export async function startDesk(): Promise<Desk> {
     },
   }
   return desk
+}
+
+/** By a process of its own with a time limit, so that a drive that hangs does not hang the test. */
+export function inDrive(...command: [string, ...string[]]): Promise<Ran> {
+  return run('timeout', ['60', ...command], { mayFail: true, limitMs: 70_000 })
 }
 
 /** Starts a program that stays in a folder, and answers when it is there. */

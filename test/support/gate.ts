@@ -4,6 +4,7 @@
 
 import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { inOrder } from './in-order.ts'
 
 /**
  * - `pass`: to the service and back.
@@ -73,7 +74,7 @@ export async function startGate(servicePort: () => number): Promise<Gate> {
     void done.finally(() => carriedOut.delete(done))
   }
 
-  const server = createServer({ requestTimeout: 0 }, (request, response) => {
+  const listener = inOrder((request, response) => {
     const { method = '', url = '', headers } = request
     const apiKey = headers['x-api-key'] as string | undefined
     const bodyBytes = Number(headers['content-length'] ?? 0)
@@ -89,6 +90,7 @@ export async function startGate(servicePort: () => number): Promise<Gate> {
       response.on('close', () => kept.delete(letGo))
     } else forward(request, response, verdict === 'pass')
   })
+  const server = createServer({ requestTimeout: 0 }, listener)
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
 
   const gate: Gate = {

@@ -4,11 +4,11 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { chown, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { cli } from './cli.ts'
+import { homeIn } from './home.ts'
 import { run, type Ran, type User } from './run.ts'
 import { project, type TestService } from './service.ts'
 import { waitUntil } from './wait-until.ts'
-
-const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
 
 export interface MountedDrive {
   readonly mountpoint: string
@@ -45,11 +45,7 @@ export async function mountDrive(options: MountedDriveOptions): Promise<MountedD
     if (user !== undefined) await chown(path, user.uid, user.gid)
   }
   const env = {
-    ...process.env,
-    HOME: folder,
-    XDG_RUNTIME_DIR: join(folder, 'run'),
-    XDG_STATE_HOME: join(folder, 'state'),
-    XDG_CACHE_HOME: join(folder, 'cache'),
+    ...homeIn(folder),
     DOCMOUNT_API_KEY: testService.apiKey,
   }
   const daemon = spawn(
@@ -64,6 +60,8 @@ export async function mountDrive(options: MountedDriveOptions): Promise<MountedD
       '--driver',
       driver,
       '--foreground',
+      // Tests look at the service right after a close: where a number is given, every close waits.
+      ...(args.includes('--close-wait') ? [] : ['--close-wait', '10s']),
       ...args,
     ],
     { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'], ...user },
@@ -98,13 +96,13 @@ export async function mountDrive(options: MountedDriveOptions): Promise<MountedD
     log: () => log,
     docmount,
     async end() {
-      await docmount(['unmount', mountpoint, '--timeout', '1s'], { mayFail: true, limitMs: 40_000 })
-      await waitUntil('the daemon to end', () => hasEnded(daemon), 20_000)
+      await docmount(['unmount', mountpoint, '--timeout', '1s'], { mayFail: true })
+      await waitUntil('the daemon to end', () => hasEnded(daemon))
     },
     async unmount() {
       try {
-        await docmount(['unmount', mountpoint], { limitMs: 40_000 })
-        await waitUntil('the daemon to end', () => hasEnded(daemon), 10_000)
+        await docmount(['unmount', mountpoint])
+        await waitUntil('the daemon to end', () => hasEnded(daemon))
         if (await isMounted(mountpoint)) throw new Error(`${mountpoint} is still mounted`)
         if (daemon.exitCode !== 0)
           throw new Error(`the daemon ended with ${daemon.exitCode ?? daemon.signalCode}`)

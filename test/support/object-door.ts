@@ -1,6 +1,7 @@
 // The door to the filesystem object itself: turns path calls into the operations the kernel would send, in the
 // kernel's order, with no kernel. Every reference a lookup hands out is given back.
 
+import { setMaxListeners } from 'node:events'
 import { errnoOf } from '../../src/fs/errno-of.ts'
 import {
   rootIno,
@@ -15,15 +16,17 @@ import type { Calls, Door, OpenFile, OpenMode, Stat } from './door.ts'
 /** What the kernel sends at most in one READ or WRITE. */
 const transferBytes = 128 * 1024
 
-const caller: Caller = {
-  uid: process.getuid?.() ?? 0,
-  gid: process.getgid?.() ?? 0,
-  pid: process.pid,
-  signal: new AbortController().signal,
-}
-
 /** The calls to `operations`. */
 export function objectDoor(operations: Operations): Calls & Pick<Door, 'name'> {
+  const caller: Caller = {
+    uid: process.getuid?.() ?? 0,
+    gid: process.getgid?.() ?? 0,
+    pid: process.pid,
+    signal: new AbortController().signal,
+  }
+  // As many at once as there are programs.
+  setMaxListeners(0, caller.signal)
+
   /** The kernel's memory of names: one reference is held on each node it has seen, until the name goes. */
   const seen = new Map<string, number>()
 
@@ -97,7 +100,16 @@ export function objectDoor(operations: Operations): Calls & Pick<Door, 'name'> {
       if (found.kind === 'folder' && flags.write) throw failure('EISDIR', path)
       const { fh } = await operations.open(found.ino, { ...flags, truncate: false }, caller)
       operations.remember(found.ino)
-      if (flags.truncate) await operations.setattr(found.ino, { size: 0 }, undefined, caller)
+      if (flags.truncate) {
+        try {
+          await operations.setattr(found.ino, { size: 0 }, undefined, caller)
+        } catch (error) {
+          // The kernel gives back at once what it cannot hand out.
+          await Promise.resolve(operations.release(fh)).catch(() => {})
+          operations.forget(found.ino, 1)
+          throw error
+        }
+      }
       return openedFile(found.ino, fh, flags)
     })
   }

@@ -5,7 +5,7 @@ import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { createClient } from '../../src/api/client.ts'
-import type { Files } from '../../src/api/types.ts'
+import type { CallOptions, Files } from '../../src/api/types.ts'
 import type { FileSystem, FileSystemOptions } from '../../src/fs/contract.ts'
 import { createFileSystem } from '../../src/fs/file-system.ts'
 import type { Calls } from './door.ts'
@@ -34,7 +34,7 @@ export interface HeldDrive extends AsyncDisposable {
 
 export async function openHeld(
   given: Readonly<Record<string, string>> = {},
-  options: Pick<FileSystemOptions, 'closeWaitMs' | 'settleAfterMs'> = {},
+  options: Pick<FileSystemOptions, 'closeWaitMs' | 'leftAloneMs' | 'world'> = {},
 ): Promise<HeldDrive> {
   const temporary = await makeTemporaryFolder()
   const testService = await startTestService()
@@ -49,25 +49,31 @@ export async function openHeld(
     return known
   }
   const service = client.files(project)
+  async function heldBack<T>(
+    path: string,
+    options: CallOptions | undefined,
+    send: (options: CallOptions | undefined) => Promise<T>,
+  ): Promise<T> {
+    const how = held.get(path)
+    if (how === 'upload') {
+      point(path).open()
+      await Promise.race([opened.passed, aborted(options?.signal)])
+    }
+    const record = await send(how === 'answer' ? {} : options)
+    if (how === 'answer') {
+      point(path).open()
+      await opened.passed
+    }
+    return record
+  }
   const files: Files = {
     ...service,
     project: service.project,
     get: (...call) => service.get(...call),
     delete: (...call) => service.delete(...call),
     download: (...call) => service.download(...call),
-    async upload(path, upload, options) {
-      const how = held.get(path)
-      if (how === 'upload') {
-        point(path).open()
-        await Promise.race([opened.passed, aborted(options?.signal)])
-      }
-      const record = await service.upload(path, upload, how === 'answer' ? {} : options)
-      if (how === 'answer') {
-        point(path).open()
-        await opened.passed
-      }
-      return record
-    },
+    upload: (path, upload, options) => heldBack(path, options, (how) => service.upload(path, upload, how)),
+    replace: (path, upload, options) => heldBack(path, options, (how) => service.replace(path, upload, how)),
   }
   let stateDir = join(temporary.path, 'state')
   let journals = 0

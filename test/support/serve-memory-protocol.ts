@@ -1,7 +1,7 @@
 // What a test and its `serve-memory` program say to each other. Types only.
 
 import type { CloseReason, DriverName } from '../../src/fuse/driver.ts'
-import type { Operations } from '../../src/fs/operations.ts'
+import type { LetGo, Operations } from '../../src/fs/operations.ts'
 import type { MemoryFileSystemOptions } from './memory-file-system.ts'
 
 export type OperationName = keyof Operations
@@ -33,6 +33,7 @@ type WishForMount = (
   | { readonly kind: 'letGo'; readonly operation: OperationName }
   | Put
   | { readonly kind: 'notifyName'; readonly parent: number; readonly name: string }
+  | { readonly kind: 'notifyLetGo'; readonly nodes: readonly LetGo[] }
 ) & {
   /** Which mount of the program; default the first. */
   readonly index?: number

@@ -71,6 +71,8 @@ async function fulfil(wish: Wish): Promise<unknown> {
       return held.hold(wish.operation, wish.ignoresSignal ?? false)
     case 'letGo':
       return held.letGo(wish.operation)
+    case 'notifyLetGo':
+      return mounted.notifier.letGo(wish.nodes)
     case 'notifyName':
       return mounted.notifier.entryChanged(wish.parent, wish.name)
   }

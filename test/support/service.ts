@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Service } from '../../src/service/contract.ts'
 import { startService } from '../../src/service/start-service.ts'
 import { otherClient, type OtherClient } from './other-client.ts'
+import { storeOf } from './store.ts'
 import { makeTemporaryFolder } from './temporary-folder.ts'
 
 export const project = 'acme'
@@ -31,7 +32,8 @@ export interface TestServiceOptions {
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const temporary = await makeTemporaryFolder()
   const dataDir = join(temporary.path, 'service')
-  let service = await startService({ ...options, faults: true, dataDir, projects: [project] })
+  const store = await storeOf(dataDir)
+  let service = await startService({ ...options, ...store, faults: true, projects: [project] })
   let isRunning = true
   const { baseUrl, port } = service
   const apiKey = await service.createKey(project)
@@ -52,7 +54,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     other,
     stop,
     async start() {
-      service = await startService({ ...options, faults: true, dataDir, port })
+      service = await startService({ ...options, ...store, faults: true, port })
       // The new one starts to count anew.
       other.clearCalls()
       isRunning = true

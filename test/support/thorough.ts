@@ -1,8 +1,9 @@
 // What `scripts/test` leaves out for the sake of whoever waits for it, and `scripts/test --all` runs.
 
 import { it } from 'vitest'
+import { isThorough } from './is-thorough.ts'
 
-export const isThorough: boolean = process.env['DOCMOUNT_ALL'] === '1'
+export { isThorough }
 
 /** Names what this run leaves out: `scripts/test` says it at its end. Does nothing in a thorough run. */
 export function leaveOut(what: string): void {

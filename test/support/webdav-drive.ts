@@ -5,12 +5,12 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { request as send } from 'node:http'
 import { join } from 'node:path'
 
+import { cli } from './cli.ts'
 import type { MountStatus } from '../../src/daemon/control-protocol.ts'
+import { homeIn } from './home.ts'
 import { run, type Ran } from './run.ts'
 import { project } from './service.ts'
 import { waitUntil } from './wait-until.ts'
-
-const cli = new URL('../../dist/cli/main.js', import.meta.url).pathname
 
 export interface WebdavDriveOptions {
   /** For state, cache, socket, and the mountpoint where there is one. */
@@ -53,11 +53,7 @@ export async function startWebdavDrive(options: WebdavDriveOptions): Promise<Web
   await mkdir(join(folder, 'run'), { recursive: true, mode: 0o700 })
   if (isMounted) await mkdir(mountpoint, { recursive: true })
   const env = {
-    ...process.env,
-    HOME: folder,
-    XDG_RUNTIME_DIR: join(folder, 'run'),
-    XDG_STATE_HOME: join(folder, 'state'),
-    XDG_CACHE_HOME: join(folder, 'cache'),
+    ...homeIn(folder),
     DOCMOUNT_BASE_URL: baseUrl,
     DOCMOUNT_API_KEY: apiKey,
   }

@@ -39,7 +39,7 @@ async function lose(door: DocmountDoor, how: NetworkState, folder: string): Prom
 
 async function find(door: DocmountDoor): Promise<void> {
   await door.network.set('up')
-  await waitUntil('the drive to know', async () => (await door.status()).service === 'reachable', 40_000)
+  await waitUntil('the drive to know', async () => (await door.status()).service === 'reachable')
 }
 
 async function away(
@@ -157,7 +157,7 @@ export const awayTopic: Topic<DocmountDoor> = (it) => {
             await door.rmdir(at('sub'))
             if (isRemounted) await door.remount()
           })
-          await waitUntil('everything to be sent', async () => (await door.unsent()) === 0, 30_000)
+          await waitUntil('everything to be sent', async () => (await door.unsent()) === 0)
           await waitUntil('the folder to show again', async () => (await names(door, folder)).includes('sub'))
           const held = await other.documents(folder)
           const text = (name: string): string | undefined => held?.get(name)?.toString()

@@ -1,0 +1,122 @@
+// What docs/architecture.md says of the code is true of it.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+
+const root = join(import.meta.dirname, '..')
+const architecture = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
+/** Text by path under src/. */
+const sources = new Map(
+  readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => [file, readFileSync(join(root, 'src', file), 'utf8')]),
+)
+
+const layerOf = (file: string): string => file.split('/')[0] ?? ''
+
+/** Packages by layer, as the block under "Layers" tells: the last column, which may go on in the next line. */
+function toldHomes(): Map<string, string[]> {
+  const [, block = ''] = /## Layers\n\n```\n([^`]*)```/.exec(architecture) ?? []
+  const homes = new Map<string, string[]>()
+  let layer = ''
+  for (const line of block.split('\n')) {
+    const columns = line.trim().split(/ {2,}/)
+    const isNew = columns[0]?.endsWith('/') === true
+    if (isNew) layer = columns[0]?.slice(0, -1) ?? ''
+    const told = isNew ? (columns[2] ?? '') : line
+    const packages = told.split(',').map((each) => each.trim())
+    homes.set(layer, [...(homes.get(layer) ?? []), ...packages.filter((each) => each !== '')])
+  }
+  return homes
+}
+
+/** The packages a text imports, also when it needs them. */
+function packagesIn(text: string): string[] {
+  const names = [...text.matchAll(/(?:\bfrom |\bimport\(|\.url\)\()'([^'./][^':]*)'/g)].map(
+    ([, name]) => name ?? '',
+  )
+  return names
+    .map((name) => name.split('/', name.startsWith('@') ? 2 : 1).join('/'))
+    .filter((name) => existsSync(join(root, 'node_modules', name)) || name === 'fuse-native')
+}
+
+it('each outside package has the homes that are told, and no other', () => {
+  const homes = new Map<string, Set<string>>()
+  for (const [file, text] of sources)
+    for (const name of packagesIn(text))
+      homes.set(layerOf(file), (homes.get(layerOf(file)) ?? new Set()).add(name))
+  const told = [...toldHomes()].filter(([, packages]) => packages.length > 0)
+  expect(new Map([...homes].map(([layer, names]) => [layer, [...names].sort()]))).toEqual(
+    new Map(told.map(([layer, names]) => [layer, names.toSorted()])),
+  )
+})
+
+it('rows/ is for those that are told', () => {
+  const [, told = ''] = /^rows\/.*, for (.*?) {2,}/m.exec(architecture) ?? []
+  const users = [...sources].filter(([, text]) => /from '(?:\.\.\/)+rows\//.test(text))
+  expect([...new Set(users.map(([file]) => layerOf(file)))].sort()).toEqual(
+    [...told.matchAll(/([\w-]+)\//g)].map(([, name]) => name ?? '').sort(),
+  )
+})
+
+it('of a drive, only the committer changes documents in the service, and rmdir a folder', () => {
+  const changing = [...sources].filter(
+    ([file, text]) =>
+      ['content', 'fs'].includes(layerOf(file)) && /(?<!#)\bfiles\.(?:upload|delete)\(/.test(text),
+  )
+  expect(changing.map(([file]) => file).sort()).toEqual([
+    'content/commit/conflict.ts',
+    'content/commit/removal.ts',
+    'content/commit/uploads.ts',
+    'fs/calls/rmdir.ts',
+  ])
+})
+
+it('what it names beside a file is in that file', () => {
+  const parts = [...architecture.matchAll(/`([\w./-]+\.ts)` \(((?:`\w+`(?:, )?)+)/g)]
+  const missing = parts.flatMap(([, path = '', names = '']) => {
+    const text = sources.get(path) ?? ''
+    return [...names.matchAll(/`(\w+)`/g)]
+      .filter(([, name = '']) => !text.includes(name))
+      .map(([, name]) => `${path}: ${name}`)
+  })
+  expect(parts).not.toEqual([])
+  expect(missing).toEqual([])
+})
+
+it('every room says what lives there, and every file what it is', () => {
+  for (const centre of ['fs', 'content']) {
+    const readme = readFileSync(join(root, 'src', centre, 'README.md'), 'utf8')
+    const rooms = [...sources.keys()].map((file) => new RegExp(`^${centre}/([\\w-]+)/`).exec(file)?.[1])
+    const told = [...readme.matchAll(/^\| \[([\w-]+)\/\]/gm)].map(([, room]) => room)
+    expect(new Set(told)).toEqual(new Set(rooms.filter((room) => room !== undefined)))
+  }
+  const silent = [...sources].filter(([, text]) => !/^(?:#!.*\n)?\/\/ \S/.test(text))
+  expect(silent.map(([file]) => file)).toEqual([])
+})
+
+it('what is exported is used elsewhere', () => {
+  const users = ['test', 'scripts'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.m?[jt]s$/.test(file))
+      .map((file) => readFileSync(join(root, folder, file), 'utf8')),
+  )
+  const words = [...sources].map(([file, text]) => [file, new Set(text.match(/\w+/g))] as const)
+  const usersWords = new Set(users.flatMap((text) => text.match(/\w+/g) ?? []))
+  const unused = [...sources].flatMap(([file, text]) =>
+    [...text.matchAll(/^export (?:async )?(?:const|function\*?|class) (\w+)/gm)]
+      .map(([, name = '']) => name)
+      .filter(
+        (name) => !usersWords.has(name) && !words.some(([other, set]) => other !== file && set.has(name)),
+      )
+      .map((name) => `${file}: ${name}`),
+  )
+  expect(unused).toEqual([])
+})
+
+it('every file it names is there', () => {
+  const named = [...architecture.matchAll(/`([\w./-]+\.ts)`/g)].map(([, path]) => path ?? '')
+  const isThere = (path: string): boolean => sources.has(path) || existsSync(join(root, path))
+  expect(named.filter((path) => !isThere(path))).toEqual([])
+})

@@ -1,0 +1,16 @@
+// A world in which time goes by faster: patience of seconds is over in a moment, and nothing else is different.
+
+import { createClock } from '../../src/world/clock.ts'
+import { realWorld, type World } from '../../src/world/world.ts'
+
+export function fastWorld(factor: number): World {
+  const world = realWorld()
+  const timers = world.clock
+  const clock = createClock(Date.now, () => performance.now() * factor, {
+    setTimeout: (run, ms) => timers.setTimeout(run, ms / factor),
+    setInterval: (run, ms) => timers.setInterval(run, ms / factor),
+    setImmediate: (run) => timers.setImmediate(run),
+    clear: (timer) => timers.clear(timer),
+  })
+  return { ...world, clock }
+}

@@ -1,0 +1,31 @@
+// Timers for what waits, in tests that decide when its time is over.
+
+import { createClock, type Timer, type Timers } from '../../src/world/clock.ts'
+
+export interface HeldTimers extends Timers {
+  /** How many wait. */
+  readonly waiting: number
+  /** All that wait go off. */
+  fire(): void
+}
+
+export function heldTimers(): HeldTimers {
+  const waiting = new Map<Timer, () => void>()
+  return {
+    ...createClock(),
+    setTimeout(run) {
+      const timer: Timer = { unref: () => timer, refresh: () => timer }
+      waiting.set(timer, run)
+      return timer
+    },
+    clear: (timer) => void (timer !== undefined && waiting.delete(timer)),
+    fire() {
+      const due = [...waiting.values()]
+      waiting.clear()
+      for (const run of due) run()
+    },
+    get waiting() {
+      return waiting.size
+    },
+  }
+}

@@ -1,0 +1,87 @@
+// `docmount ui` in a process of its own, and requests as a browser would send them.
+
+import { spawn } from 'node:child_process'
+import { request as send } from 'node:http'
+import { cli } from './cli.ts'
+import { waitUntil } from './wait-until.ts'
+import type { User } from './run.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+}
+
+export interface AskOptions {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Fields of a form. */
+  readonly form?: Readonly<Record<string, string>>
+}
+
+export interface Page {
+  /** As it was printed, with the token. */
+  readonly address: string
+  readonly port: number
+  /** Comes in by the address, and answers the cookie. */
+  enter(): Promise<string>
+  ask(path: string, options?: AskOptions): Promise<Answer>
+  /** Resolves with the exit code. */
+  end(): Promise<number | null>
+}
+
+/** Resolves when it listens; no browser is opened unless `args` are given. */
+export async function startPage(
+  env: NodeJS.ProcessEnv,
+  args: readonly string[] = ['--no-open'],
+  user?: User,
+): Promise<Page> {
+  const child = spawn(process.execPath, [cli, 'ui', ...args], {
+    cwd: '/',
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...user,
+  })
+  let said = ''
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  const ended = new Promise<number | null>((end) => child.once('exit', (code) => end(code)))
+  await waitUntil('the page to be served', () => {
+    if (child.exitCode !== null) throw new Error(`docmount ui ended: ${said}`)
+    return said.startsWith('http') && said.includes('\n')
+  })
+  const address = said.split('\n')[0] ?? ''
+  const { port, host } = new URL(address)
+
+  function ask(path: string, { method = 'GET', headers = {}, form }: AskOptions = {}): Promise<Answer> {
+    const body = form === undefined ? '' : new URLSearchParams(form).toString()
+    return new Promise((resolve, reject) => {
+      const request = send(
+        { host: '127.0.0.1', port, path, method, agent: false, headers: { host, ...headers } },
+        (response) => {
+          let text = ''
+          response.on('data', (chunk: Buffer) => (text += chunk.toString()))
+          response.on('end', () =>
+            resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
+          )
+        },
+      )
+      request.on('error', reject)
+      request.end(body)
+    })
+  }
+
+  return {
+    address,
+    port: Number(port),
+    ask,
+    async enter() {
+      const { headers } = await ask(address.slice(address.indexOf('/?')))
+      return headers['set-cookie']?.[0]?.split(';')[0] ?? ''
+    },
+    end() {
+      child.kill('SIGINT')
+      return ended
+    },
+  }
+}

@@ -1,0 +1,105 @@
+// A filesystem object on a state folder that can be ended as by a kill, changed on disk and opened again.
+
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach } from 'vitest'
+import { createClient, type Client } from '../../src/api/client.ts'
+import type { FileSystem, FileSystemOptions } from '../../src/fs/contract.ts'
+import { createFileSystem } from '../../src/fs/file-system.ts'
+import type { Log } from '../../src/log.ts'
+import type { Calls } from './door.ts'
+import { objectDoor } from './object-door.ts'
+import { project, startTestService, type TestService } from './service.ts'
+import { makeTemporaryFolder, type TemporaryFolder } from './temporary-folder.ts'
+
+export type RestartOptions = Partial<
+  Pick<FileSystemOptions, 'cacheSizeBytes' | 'pinSizeBytes' | 'cacheTtlMs' | 'closeWaitMs' | 'readOnly'>
+>
+
+export interface RestartedFileSystem {
+  readonly service: TestService
+  readonly fileSystem: FileSystem
+  readonly calls: Calls
+  /** What was logged as warning or error since the last start. */
+  readonly told: readonly string[]
+  stateDir: string
+  readonly cacheDir: string
+  /** As it was the last time in this test, where nothing is said. */
+  start(options?: RestartOptions): Promise<void>
+  /**
+   * Ends it, and goes on with a copy of the state folder as it was a moment before: what a kill leaves. (In one process a
+   * database stays locked until its statements are collected.)
+   */
+  end(): Promise<void>
+}
+
+/** One of its own for each test of the file. */
+export function useRestartedFileSystem(defaults: RestartOptions): RestartedFileSystem {
+  let temporary: TemporaryFolder
+  let service: TestService
+  let client: Client
+  let fileSystem: FileSystem | undefined
+  let calls: Calls
+  let options: RestartOptions
+  let told: string[] = []
+  let copies = 0
+  const tell = (_fields: object, message: string): void => void told.push(message)
+  const log: Log = { debug: () => {}, info: () => {}, warn: tell, error: tell }
+
+  beforeEach(async () => {
+    temporary = await makeTemporaryFolder()
+    service = await startTestService()
+    client = createClient({ baseUrl: service.baseUrl, apiKey: service.apiKey })
+    restarted.stateDir = join(temporary.path, 'state')
+    options = {}
+  })
+
+  afterEach(async () => {
+    await fileSystem?.close()
+    fileSystem = undefined
+    await client.close()
+    await service.close()
+    await temporary.remove()
+  })
+
+  const restarted: RestartedFileSystem = {
+    stateDir: '',
+    get cacheDir() {
+      return join(temporary.path, 'cache')
+    },
+    get service() {
+      return service
+    },
+    get fileSystem() {
+      if (fileSystem === undefined) throw new Error('not started')
+      return fileSystem
+    },
+    get calls() {
+      return calls
+    },
+    get told() {
+      return told
+    },
+    async start(own) {
+      told = []
+      options = own ?? options
+      fileSystem = await createFileSystem({
+        files: client.files(project),
+        stateDir: restarted.stateDir,
+        cacheDir: restarted.cacheDir,
+        ...defaults,
+        ...options,
+        log,
+      })
+      calls = objectDoor(fileSystem)
+    },
+    async end() {
+      const copy = join(temporary.path, `state-${++copies}`)
+      cpSync(restarted.stateDir, copy, { recursive: true })
+      await fileSystem?.close()
+      fileSystem = undefined
+      restarted.stateDir = copy
+    },
+  }
+  return restarted
+}
