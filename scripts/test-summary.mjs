@@ -22,6 +22,11 @@ if (leftOut.length > 0) {
   console.log('left out; scripts/test --all runs it:')
   for (const what of leftOut) console.log(`  ${what}`)
 }
+// Once more at the end: a build machine may keep only the last lines of what was printed.
+for (const { name, message } of all.flatMap((counts) => counts?.failures ?? [])) {
+  console.log(`failed: ${name}`)
+  console.log(message.split('\n').slice(0, 12).join('\n').replace(/^/gm, '  '))
+}
 console.log(`${sum('passed')} passed, ${failed} failed, ${sum('skipped')} skipped`)
 process.exitCode = failed > 0 ? 1 : 0
 
@@ -37,16 +42,25 @@ function countsOf(path) {
   } catch {
     return undefined
   }
-  const counts = { passed: 0, failed: 0, skipped: 0, idle: [], leftOut: [] }
-  for (const { name, status, assertionResults } of report.testResults) {
+  const counts = { passed: 0, failed: 0, skipped: 0, idle: [], leftOut: [], failures: [] }
+  for (const { name, status, message, assertionResults } of report.testResults) {
     for (const result of assertionResults) {
       if (result.status === 'passed' || result.status === 'failed') counts[result.status]++
       else counts.skipped++
+      if (result.status === 'failed') {
+        counts.failures.push({
+          name: `${name} > ${result.fullName}`,
+          message: result.failureMessages.join('\n'),
+        })
+      }
       const leftOut = /^with --all: (.*)$/.exec(result.title)?.[1]
       if (leftOut !== undefined) counts.leftOut.push(leftOut)
     }
     // A file that could not be loaded, or whose hooks failed, fails although none of its tests did.
-    if (status === 'failed' && !assertionResults.some((result) => result.status === 'failed')) counts.failed++
+    if (status === 'failed' && !assertionResults.some((result) => result.status === 'failed')) {
+      counts.failed++
+      counts.failures.push({ name, message: message ?? '' })
+    }
     const isNeeded = assertionResults.every(({ title }) => !title.startsWith('not needed here'))
     const hasRun = assertionResults.some(({ status }) => status === 'passed' || status === 'failed')
     if (isNeeded && !hasRun) {
