@@ -24,7 +24,7 @@ if (leftOut.length > 0) {
 }
 // Once more at the end: a build machine may keep only the last lines of what was printed.
 for (const { name, message } of all.flatMap((counts) => counts?.failures ?? [])) {
-  console.log(`failed: ${name}`)
+  console.log(`failed: ${String(name)}`)
   console.log(message.split('\n').slice(0, 12).join('\n').replace(/^/gm, '  '))
 }
 console.log(`${sum('passed')} passed, ${failed} failed, ${sum('skipped')} skipped`)

@@ -5,6 +5,8 @@ import { type DialectAdapter, type Kysely, type RawBuilder, SqliteAdapter, sql }
 export interface EngineAdapter extends DialectAdapter {
   /** Between a path and an id: what a deleted node is moved to is no path of another, and sorts ahead of what is below it. */
   readonly aside: RawBuilder<string>
+  /** Runs what changes a project; where changes of one project hold others up, when it is its turn. */
+  inTurn<Result>(projectId: string, work: () => Promise<Result>): Promise<Result>
 }
 
 export function engineOf<Tables>(store: Kysely<Tables>): EngineAdapter {
@@ -13,4 +15,9 @@ export function engineOf<Tables>(store: Kysely<Tables>): EngineAdapter {
 
 export class EmbeddedAdapter extends SqliteAdapter implements EngineAdapter {
   readonly aside: RawBuilder<string> = sql`'/' || char(0)`
+
+  /** There is one writer, with a queue of its own. */
+  inTurn<Result>(_projectId: string, work: () => Promise<Result>): Promise<Result> {
+    return work()
+  }
 }

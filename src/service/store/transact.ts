@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
 import { ServiceError } from '../service-error.ts'
 import { codeOf } from './connection.ts'
+import { engineOf } from './engine-adapter.ts'
 
 const attempts = 6
 const pauseMs = 20
@@ -25,6 +26,15 @@ export async function transact<Tables, Result>(
     }
     await sleep(Math.random() * pauseMs * attempt)
   }
+}
+
+/** The same for a change of a project, when it is its turn. */
+export function transactFor<Tables, Result>(
+  store: Kysely<Tables>,
+  projectId: string,
+  change: (transaction: Transaction<Tables>) => Promise<Result>,
+): Promise<Result> {
+  return engineOf(store).inTurn(projectId, () => transact(store, change))
 }
 
 /** True when a unique constraint refused a row. */

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Asset } from '../reconcile/asset-index.ts'
 import { ServiceError } from '../service-error.ts'
-import { transact } from '../store/transact.ts'
+import { transactFor } from '../store/transact.ts'
 import type { Store } from '../store/database.ts'
 import { type Quota, checkQuota } from '../store/usage.ts'
 import type { TableRow, TablesStore } from './database.ts'
@@ -24,7 +24,7 @@ export async function addAssets(
   items: ForwardBody['data'],
   quota: Quota,
 ): Promise<string[]> {
-  return transact(store, async (transaction) => {
+  return transactFor(store, projectId, async (transaction) => {
     // Takes the write lock: two forwards never give the same number.
     const table = await transaction
       .updateTable('tables')

@@ -1,7 +1,7 @@
 // Documents kept by storage tables. The bytes are in the blob store; here is what is known of them.
 
 import { randomUUID } from 'node:crypto'
-import { transact } from '../store/transact.ts'
+import { transactFor } from '../store/transact.ts'
 import type { Store } from '../store/database.ts'
 import { type Quota, checkQuota } from '../store/usage.ts'
 import type { DocumentRow, TableRow, TablesStore } from './database.ts'
@@ -16,7 +16,7 @@ export async function createStorageTable(
   document: NewDocument,
   quota: Quota,
 ): Promise<{ table: TableRow; documentId: string }> {
-  return transact(store, async (transaction) => {
+  return transactFor(store, table.projectId, async (transaction) => {
     const made = await createTable(transaction, table)
     const id = randomUUID()
     await transaction

@@ -3,7 +3,8 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Store } from '../store/database.ts'
-import { transact } from '../store/transact.ts'
+import { engineOf } from '../store/engine-adapter.ts'
+import { transactFor } from '../store/transact.ts'
 import { type Quota, checkQuota } from '../store/usage.ts'
 import type { RunsTable, TableRow, TablesStore } from './database.ts'
 import type { ReconcileBody } from './schemas.ts'
@@ -20,8 +21,9 @@ export interface NewRun {
 
 /** Answers the run's id: `task_id` of a task, `row_id` of a result. Throws ServiceError 507 beyond the quota. */
 export async function addRun(store: TablesStore, run: NewRun, quota: Quota): Promise<string> {
-  if (quota.projectBytes === 0) return insertRun(store, run)
-  return transact(store, async (transaction) => {
+  if (quota.projectBytes === 0)
+    return engineOf(store).inTurn(run.table.project_id, () => insertRun(store, run))
+  return transactFor(store, run.table.project_id, async (transaction) => {
     const id = await insertRun(transaction, run)
     await checkQuota(transaction as unknown as Store, run.table.project_id, quota)
     return id

@@ -7,7 +7,7 @@ import { logChange } from '../observe/logs.ts'
 import { errorSchema, projectParamsSchema } from '../schemas.ts'
 import { ServiceError } from '../service-error.ts'
 import type { Store } from '../store/database.ts'
-import { transact } from '../store/transact.ts'
+import { transactFor } from '../store/transact.ts'
 import { checkQuota } from '../store/usage.ts'
 import { tablesStore } from './database.ts'
 import {
@@ -63,7 +63,7 @@ export function registerTableRoutes(scope: FastifyInstance, context: ServiceCont
         ...(id === undefined ? {} : { id }),
         createdAt: createdAt === undefined ? context.now() : parseTime(createdAt),
       }
-      const table = await transact(store, async (transaction) => {
+      const table = await transactFor(store, made.projectId, async (transaction) => {
         const row = await createTable(transaction, made)
         await checkQuota(transaction as unknown as Store, row.project_id, context.limits)
         return row

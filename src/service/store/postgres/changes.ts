@@ -5,6 +5,7 @@ import { type ChangeArgument, type ChangeName, type ChangeResult, changes } from
 import { createFile, insertRow } from '../create-file.ts'
 import type { NodeRow, Store } from '../database.ts'
 import { clearFolder, makeWay, nextDetached } from '../detached.ts'
+import { engineOf } from '../engine-adapter.ts'
 import type { Commits } from '../open-store.ts'
 import { prepared } from '../prepared.ts'
 import { isUniqueViolation, transact } from '../transact.ts'
@@ -30,6 +31,15 @@ export class SharedCommits implements Commits {
     name: Name,
     argument: ChangeArgument<Name>,
   ): Promise<ChangeResult<Name>> {
+    const work = (): Promise<ChangeResult<Name>> => this.#change(name, argument)
+    const projectId = projectOf(argument)
+    return projectId === undefined ? work() : engineOf(this.#store).inTurn(projectId, work)
+  }
+
+  async #change<Name extends ChangeName>(
+    name: Name,
+    argument: ChangeArgument<Name>,
+  ): Promise<ChangeResult<Name>> {
     const change: Change<Name> = sharedChanges[name]
     try {
       return await transact(this.#store, (transaction) => change(transaction, argument))
@@ -49,6 +59,11 @@ export class SharedCommits implements Commits {
   noteOther(): void {
     this.#otherChanges++
   }
+}
+
+function projectOf(argument: ChangeArgument<ChangeName>): string | undefined {
+  if ('file' in argument) return argument.file.projectId
+  return 'projectId' in argument ? argument.projectId : undefined
 }
 
 const sharedChanges: { [Name in ChangeName]: Change<Name> } = {

@@ -27,7 +27,7 @@ export interface Checked {
 /** `orphanMs`: how old bytes without a row have to be; by default as old as no node leaves them. */
 export async function checkStore(place: SharedPlace, options: { orphanMs?: number } = {}): Promise<Checked> {
   const pool = openPool(place.database, silentLog, 2)
-  const kysely = new Kysely<Database>({ dialect: postgresDialect(pool, () => undefined) })
+  const kysely = new Kysely<Database>({ dialect: postgresDialect(pool) })
   const store = sharedStore(kysely)
   const findings: string[] = []
   try {

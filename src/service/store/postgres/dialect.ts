@@ -5,12 +5,17 @@ import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult, R
 import type pg from 'pg'
 import { refuseStreams } from '../dialect-local.ts'
 import type { EngineAdapter } from '../engine-adapter.ts'
+import { Turns } from './turns.ts'
 import { isOfConnection, refusalOf } from './refusals.ts'
 
-/** `changed` is called when anything but a select was done. */
-export function postgresDialect(pool: pg.Pool, changed: () => void): Dialect {
+/** `changed` is called when anything but a select was done; `turns` are of all who use the pool. */
+export function postgresDialect(
+  pool: pg.Pool,
+  changed: () => void = () => undefined,
+  turns: Turns = Turns.of(pool),
+): Dialect {
   return {
-    createAdapter: () => new Adapter(),
+    createAdapter: () => new Adapter(turns),
     createIntrospector: (store) => new PostgresIntrospector(store),
     createQueryCompiler: () => new PostgresQueryCompiler(),
     createDriver: () => new PoolDriver(pool, changed),
@@ -18,8 +23,19 @@ export function postgresDialect(pool: pg.Pool, changed: () => void): Dialect {
 }
 
 class Adapter extends PostgresAdapter implements EngineAdapter {
+  readonly #turns: Turns
+
+  constructor(turns: Turns) {
+    super()
+    this.#turns = turns
+  }
+
   /** No name is empty; and no order is needed: nothing refers to a node's parent but the node. */
   readonly aside: RawBuilder<string> = sql`'//'`
+
+  inTurn<Result>(projectId: string, work: () => Promise<Result>): Promise<Result> {
+    return this.#turns.take(projectId, work)
+  }
 }
 
 class PoolDriver implements Driver {

@@ -17,23 +17,25 @@ import { postgresDialect } from './dialect.ts'
 import { migrations } from './migrations.ts'
 import { openPool } from './pool.ts'
 import { SharedSecrets } from './shared-secrets.ts'
+import { Turns } from './turns.ts'
 
 const upkeepMs = 60_000
 const defaultGraceMs = 86_400_000
 
 /** For another thread that only reads. */
 export function openPostgresReader({ database }: SharedPlace): Store {
-  return new Kysely<Database>({ dialect: postgresDialect(openPool(database, silentLog, 2), () => undefined) })
+  return new Kysely<Database>({ dialect: postgresDialect(openPool(database, silentLog, 2)) })
 }
 
 /** Opens the store in `place`, made where missing, and brings its tables up to date. Throws a StartError on a wrong address. */
 export async function openPostgres(place: SharedPlace, log: Log = silentLog): Promise<OpenedStore> {
   checkAddress(place.database)
   const pool = openPool(place.database, log)
+  const turns = Turns.of(pool)
   const commits: SharedCommits = new SharedCommits(
-    new Kysely<Database>({ dialect: postgresDialect(pool, () => undefined) }),
+    new Kysely<Database>({ dialect: postgresDialect(pool, undefined, turns) }),
   )
-  const store = new Kysely<Database>({ dialect: postgresDialect(pool, () => commits.noteOther()) })
+  const store = new Kysely<Database>({ dialect: postgresDialect(pool, () => commits.noteOther(), turns) })
   const clock = new DatabaseClock()
   const secrets = new SharedSecrets(store, clock.now)
   const closing = new AbortController()
