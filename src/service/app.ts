@@ -14,6 +14,7 @@ import { diskFull, isDiskFull } from './disk-full.ts'
 import { parseQuery } from './document-path.ts'
 import { answerClientError } from './edge/client-error.ts'
 import { checkJson } from './edge/json-limits.ts'
+import { askForExpectedBodies } from './edge/expected-bodies.ts'
 import { leaveHostToUs, refuseOddRequests } from './edge/odd-requests.ts'
 import { keepOrder } from './edge/request-order.ts'
 import { giveUpSlowBodies } from './edge/slow-bodies.ts'
@@ -70,6 +71,7 @@ export async function createApp(context: ServiceContext, closing: AbortSignal): 
   context.drain.register(app, isHealthUrl)
   giveUpSlowBodies(app, context.limits)
   refuseOddRequests(app)
+  askForExpectedBodies(app)
   throttleAddresses(app, context.edge, context.limits)
   answerUnknownRoutes(app)
   acceptJson(app, context.limits)
