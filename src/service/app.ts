@@ -72,7 +72,7 @@ export async function createApp(context: ServiceContext, closing: AbortSignal): 
   giveUpSlowBodies(app, context.limits)
   refuseOddRequests(app)
   askForExpectedBodies(app)
-  throttleAddresses(app, context.edge, context.limits)
+  throttleAddresses(app, context.edge, context.limits, context.rates)
   answerUnknownRoutes(app)
   acceptJson(app, context.limits)
   for (const name of ['call', 'keyId', 'downloadOf', 'isSpooled']) app.decorateRequest(name, undefined)

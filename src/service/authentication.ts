@@ -25,7 +25,7 @@ declare module 'fastify' {
 export function authenticate(
   context: ServiceContext,
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
-  const throttle = createKeyThrottle(context.limits)
+  const throttle = createKeyThrottle(context.limits, context.rates)
   return async (request, reply) => {
     const key = request.headers['x-api-key']
     if (typeof key !== 'string' || key === '') throw new ServiceError(401, 'the X-API-Key header is missing')

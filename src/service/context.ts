@@ -5,6 +5,7 @@ import type { Contents } from './blobs/contents.ts'
 import type { Signer } from './downloads/signer.ts'
 import type { Drain } from './edge/drain.ts'
 import type { Edge } from './edge/edge.ts'
+import type { RequestRates } from './edge/request-rates.ts'
 import type { Testing } from './faults/testing.ts'
 import type { Limits } from './limits.ts'
 import type { Metrics } from './observe/metrics.ts'
@@ -39,6 +40,8 @@ export interface ServiceContext {
   readonly signer: Signer
   readonly edge: Edge
   readonly limits: Limits
+  /** How often keys and addresses come. */
+  readonly rates: RequestRates
   /** Counts who is being answered, and ends it. */
   readonly drain: Drain
   /** Undefined unless somebody listens. */

@@ -10,6 +10,7 @@ import type { ServiceContext } from './context.ts'
 import { prepareDataDir } from './data-dir.ts'
 import { Drain } from './edge/drain.ts'
 import { type Edge, openEdge } from './edge/edge.ts'
+import { RequestRates } from './edge/request-rates.ts'
 import type { AnnouncedProject, Service, ServiceOptions } from './contract.ts'
 import { createSigner } from './downloads/signer.ts'
 import { Testing } from './faults/testing.ts'
@@ -66,6 +67,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     })
     context.detachedTrees.clear()
     if (opened.isShared) closers.push(everyMinute(() => context.detachedTrees.clear()))
+    const { tallies } = opened
+    if (tallies !== undefined) {
+      const sharing = context.rates.share(tallies, context.log, closing.signal)
+      closers.push(() => sharing)
+    }
     context.tidying.ask()
     const sweep = context.blobs
       .sweep(closing.signal)
@@ -117,6 +123,7 @@ async function openContext(
 ): Promise<ServiceContext> {
   const { dataDir, log = silentLog } = options
   const { store, commits, now } = opened
+  const limits = limitsOf(options, opened)
   const drain = new Drain()
   const blobs = await opened.openContents(log)
   const detachedTrees = new DetachedTrees(commits, blobs, log)
@@ -136,7 +143,8 @@ async function openContext(
     blobs,
     signer: createSigner(await opened.linkSecrets(), options.urlLifetimeMs ?? urlLifetimeMs),
     edge,
-    limits: limitsOf(options, opened),
+    limits,
+    rates: new RequestRates(limits),
     drain,
     metrics:
       options.metrics === undefined

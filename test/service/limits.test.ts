@@ -355,6 +355,40 @@ describe('requests', () => {
     // Forgotten, so full.
     expect(buckets.take('a')).toBe(0)
   })
+
+  test('are told to other nodes, and what others let through counts; what cannot be told is told later', async () => {
+    let now = 0
+    const buckets = new TokenBuckets(10, () => now)
+    for (let count = 0; count < 30; count++) expect(buckets.take('a')).toBe(0)
+    const away = buckets.share(() => Promise.reject(new Error('away')))
+    await expect(away).rejects.toThrow('away')
+    const told: (readonly [string, number])[][] = []
+    // Others have taken all there is, and ten seconds more.
+    await buckets.share(async (taken) => {
+      told.push([...taken])
+      // Meanwhile one more is let through.
+      expect(buckets.take('a')).toBe(0)
+      return new Map([['a', 20_000]])
+    })
+    expect(told).toEqual([[['a', 3_000]]])
+    expect(buckets.take('a')).toBe(11)
+    now += 10_200
+    expect(buckets.take('a')).toBe(0)
+    await buckets.share(async (taken) => {
+      told.push([...taken])
+      return new Map()
+    })
+    expect(told[1]).toEqual([['a', 200]])
+    await buckets.share(() => Promise.reject(new Error('there is nothing to tell')))
+  })
+
+  test('so few that they make no difference are not told yet', async () => {
+    const buckets = new TokenBuckets(1_000, () => 0)
+    for (let count = 0; count < 9; count++) buckets.take('a')
+    await buckets.share(() => Promise.reject(new Error('told')))
+    buckets.take('a')
+    await expect(buckets.share(() => Promise.reject(new Error('told')))).rejects.toThrow('told')
+  })
 })
 
 describe('connections', () => {

@@ -7,14 +7,18 @@ import { type Limits, exceeds } from '../limits.ts'
 import { ServiceError } from '../service-error.ts'
 import { answerOnSocket } from './client-error.ts'
 import { isLoopback, plainAddress } from './networks.ts'
-import { TokenBuckets } from './token-buckets.ts'
 import type { Edge } from './edge.ts'
+import type { RequestRates } from './request-rates.ts'
 
 /** For the whole service: connections and requests of each address. */
-export function throttleAddresses(app: FastifyInstance, edge: Edge, limits: Limits): void {
-  const buckets = new TokenBuckets(limits.requestsPerSecondPerAddress)
+export function throttleAddresses(
+  app: FastifyInstance,
+  edge: Edge,
+  limits: Limits,
+  { addresses }: RequestRates,
+): void {
   app.addHook('onRequest', (request, reply, done) => {
-    const wait = isLoopback(request.ip) ? 0 : buckets.take(networkOf(request.ip))
+    const wait = isLoopback(request.ip) ? 0 : addresses.take(networkOf(request.ip))
     if (wait > 0) refuse(reply, wait, 'too many requests from this address')
     done()
   })
@@ -35,11 +39,13 @@ export function throttleAddresses(app: FastifyInstance, edge: Edge, limits: Limi
 }
 
 /** A hook for requests whose key is known by its id. Throws ServiceError 429. */
-export function createKeyThrottle(limits: Limits): (keyId: string, reply: FastifyReply) => void {
-  const buckets = new TokenBuckets(limits.requestsPerSecondPerKey)
+export function createKeyThrottle(
+  limits: Limits,
+  { keys }: RequestRates,
+): (keyId: string, reply: FastifyReply) => void {
   const underWay = new Map<string, number>()
   return (keyId, reply) => {
-    const wait = buckets.take(keyId)
+    const wait = keys.take(keyId)
     if (wait > 0) refuse(reply, wait, 'too many requests with this key')
     const count = (underWay.get(keyId) ?? 0) + 1
     if (exceeds(count, limits.requestsUnderWayPerKey))

@@ -1,39 +1,73 @@
-// Requests a second, counted per name: so many may come at once, and as many come again in ten seconds.
+// Requests a second, counted per name: so many may come at once, and as many come again in ten seconds. A bucket is kept as
+// the time at which it will be full again. Where nodes count together, each one gives out from a copy, and the tally of
+// all of them corrects it.
 
-const burstSeconds = 10
+const burstMs = 10_000
 const maxNames = 10_000
+/** Less than a hundredth of what a second allows is kept for the next time. */
+const worthTellingMs = 10
+const maxTold = 1_000
 
 interface Bucket {
-  tokens: number
-  at: number
+  fullAt: number
+  /** What was taken and not told yet: the time it takes to come again. */
+  untoldMs: number
 }
 
+/** Adds what was taken, by name, and answers after how long each of them is full again: for all nodes together. Milliseconds. */
+export type Tally = (taken: ReadonlyMap<string, number>) => Promise<ReadonlyMap<string, number>>
+
 export class TokenBuckets {
-  readonly #perSecond: number
+  /** In which one comes again; 0 is no limit. */
+  readonly #costMs: number
   readonly #now: () => number
   /** The least lately used first. */
   readonly #buckets = new Map<string, Bucket>()
 
   /** `perSecond` 0 is no limit; `now` in milliseconds, never back. */
   constructor(perSecond: number, now: () => number = () => performance.now()) {
-    this.#perSecond = perSecond
+    this.#costMs = perSecond === 0 ? 0 : 1000 / perSecond
     this.#now = now
   }
 
   /** Takes one; else answers after how many seconds there is one. */
   take(name: string): number {
-    if (this.#perSecond === 0) return 0
+    if (this.#costMs === 0) return 0
     const now = this.#now()
-    const full = this.#perSecond * burstSeconds
-    const bucket = this.#buckets.get(name) ?? { tokens: full, at: now }
-    bucket.tokens = Math.min(full, bucket.tokens + ((now - bucket.at) / 1000) * this.#perSecond)
-    bucket.at = now
+    const bucket = this.#buckets.get(name) ?? { fullAt: now, untoldMs: 0 }
     this.#buckets.delete(name)
     this.#buckets.set(name, bucket)
     if (this.#buckets.size > maxNames) this.#forgetOldest()
-    if (bucket.tokens < 1) return Math.ceil((1 - bucket.tokens) / this.#perSecond)
-    bucket.tokens--
+    const fullAt = Math.max(now, bucket.fullAt) + this.#costMs
+    const overMs = fullAt - now - burstMs
+    if (overMs > 0) return Math.ceil(overMs / 1000)
+    bucket.fullAt = fullAt
+    bucket.untoldMs += this.#costMs
     return 0
+  }
+
+  /** Tells what was taken here, and takes over what others took. Rejects as `tally` does; the next one tells it then. */
+  async share(tally: Tally): Promise<void> {
+    const told = new Map<string, number>()
+    for (const [name, bucket] of this.#buckets) {
+      if (bucket.untoldMs < worthTellingMs) continue
+      told.set(name, bucket.untoldMs)
+      bucket.untoldMs = 0
+      if (told.size === maxTold) break
+    }
+    if (told.size === 0) return
+    try {
+      for (const [name, fullInMs] of await tally(told)) {
+        const bucket = this.#buckets.get(name)
+        if (bucket !== undefined) bucket.fullAt = this.#now() + fullInMs + bucket.untoldMs
+      }
+    } catch (error) {
+      for (const [name, ms] of told) {
+        const bucket = this.#buckets.get(name)
+        if (bucket !== undefined) bucket.untoldMs += ms
+      }
+      throw error
+    }
   }
 
   #forgetOldest(): void {

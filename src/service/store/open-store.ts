@@ -4,6 +4,7 @@ import type { Log } from '../../log.ts'
 import type { Contents } from '../blobs/contents.ts'
 import type { S3Address } from '../blobs/s3/address.ts'
 import type { LinkSecrets } from '../downloads/signer.ts'
+import type { Tallies } from '../edge/request-rates.ts'
 import { refuseMoved } from '../move/moved-mark.ts'
 import type { ChangeArgument, ChangeName, ChangeResult } from './changes.ts'
 import type { Store } from './database.ts'
@@ -44,6 +45,8 @@ export interface OpenedStore {
   tidying(settled: () => Promise<unknown>, log: Log): Tidying
   /** False where the files of the store were removed, moved or replaced: nothing is kept then. Absent where it has none. */
   isInPlace?(): boolean
+  /** Where requests are counted for all nodes. Absent where there is one. */
+  readonly tallies?: Tallies
   /** Bytes, by what they are called among the metrics. */
   sizes(): Promise<Readonly<Record<string, number>>>
   close(): Promise<void>

@@ -170,6 +170,78 @@ test('a key revoked at one node opens the other no longer than a second', async 
   await expect.poll(status).toBe(401)
 })
 
+test('what one node forwards the other reconciles with at once', async () => {
+  const headers = { 'content-type': 'application/json' }
+  const post = async (node: Nodes['one'], path: string, body: object): Promise<unknown> => {
+    const answer = await node.call('POST', `/projects/acme/tables${path}`, {
+      headers,
+      body: JSON.stringify(body),
+    })
+    expect(answer.ok).toBe(true)
+    return answer.json()
+  }
+  const wanted = { name: 'agreed', settings: { type: 'reconcile' } }
+  const { id } = (await post(nodes.one, '', wanted)) as { id: string }
+  const found = async (node: Nodes['one'], number: string): Promise<unknown> =>
+    ((await post(node, `/${id}/reconcile`, { data: { number } })) as { data: object }).data
+  for (let round = 0; round < 6; round++) {
+    const [from, to] = round % 2 === 0 ? [nodes.one, nodes.two] : [nodes.two, nodes.one]
+    const number = `INV-${round}-${randomBytes(4).toString('hex')}`
+    const before = await found(to, number)
+    const data = [{ asset_name: number, row_data: { number } }]
+    await post(from, `/${id}/forward`, { type: 'data', data })
+    expect(before).not.toEqual({ number })
+    expect(await found(to, number)).toEqual({ number })
+    expect(await found(from, number)).toEqual({ number })
+  }
+})
+
+describe('limits per key and per address', () => {
+  const limits = { requestsPerSecondPerKey: 1, requestsPerSecondPerAddress: 1 }
+  let few: Nodes
+  beforeAll(async () => {
+    few = await startNodes({ limits, trustProxy: ['127.0.0.1'] })
+  })
+  afterAll(() => few.close())
+
+  /** The longest time that one of `requests` is told to wait. A node that counts alone never says more than a second. */
+  async function longestWait(
+    requests: (node: Nodes['one'], headers: Record<string, string>) => Promise<Response>,
+  ): Promise<number> {
+    const headers = { 'x-api-key': few.one.key }
+    const asked = Array.from({ length: 30 }, (_, at) => requests(at % 2 === 0 ? few.one : few.two, headers))
+    const waits = (await Promise.all(asked)).map((answer) => Number(answer.headers.get('retry-after') ?? 0))
+    return Math.max(...waits)
+  }
+
+  test.each([
+    [
+      'key',
+      (node: Nodes['one'], headers: Record<string, string>) => node.call('GET', '/projects', { headers }),
+    ],
+    [
+      'address',
+      (node: Nodes['one']) =>
+        node.call('GET', '/projects', {
+          headers: { 'x-forwarded-for': '203.0.113.7', 'x-api-key': crypto.randomUUID() },
+        }),
+    ],
+  ])('hold over both nodes: what one lets through for a %s the other gives less', async (_, ask) => {
+    await expect.poll(() => longestWait(ask)).toBeGreaterThan(2)
+  })
+
+  test('what is told of a key is forgotten once it may have all its requests again', async () => {
+    const { forgetFull } = await import('../../../src/service/store/postgres/request-tally.ts')
+    const { openPostgresReader } = await import('../../../src/service/store/postgres/open-postgres.ts')
+    const store = openPostgresReader(few)
+    await few.ask(`insert into request_rates values ('key full', 0), ('key owing', 9e15)`)
+    await forgetFull(store)
+    await store.destroy()
+    const rows = await few.ask(`select name from request_rates where name in ('key full', 'key owing')`)
+    expect(rows).toEqual([{ name: 'key owing' }])
+  })
+})
+
 test('a path may be as long as an index entry, and what cannot be kept is refused in words', async () => {
   const long = `/${Array.from({ length: 12 }, () => randomBytes(106).toString('hex')).join('/')}`
   expect(Buffer.byteLength(long)).toBe(2_556)

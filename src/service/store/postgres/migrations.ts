@@ -10,6 +10,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0001_store': { up: (store) => run(store, storeTables) },
   '0002_usage': { up: (store) => run(store, usage) },
   '0003_tables': { up: (store) => run(store, tablesOfProjects) },
+  '0004_request_rates': { up: (store) => run(store, requestRates) },
 }
 
 async function run(store: Kysely<unknown>, statements: string): Promise<void> {
@@ -168,3 +169,10 @@ create trigger added after insert on documents
   referencing new table as added for each statement execute function docmount_added();
 create trigger removed after delete on documents
   referencing old table as removed for each statement execute function docmount_removed();`
+
+/** What is in it is of use for seconds: it needs no log, and room on its pages for the next time. */
+const requestRates = `
+create unlogged table request_rates (
+  name ${text} primary key,
+  full_at double precision not null
+) with (fillfactor = 50);`

@@ -16,6 +16,7 @@ import { DatabaseClock } from './clock.ts'
 import { postgresDialect } from './dialect.ts'
 import { migrations } from './migrations.ts'
 import { openPool } from './pool.ts'
+import { forgetFull, tallyOver } from './request-tally.ts'
 import { SharedSecrets } from './shared-secrets.ts'
 import { Turns } from './turns.ts'
 
@@ -32,9 +33,9 @@ export async function openPostgres(place: SharedPlace, log: Log = silentLog): Pr
   checkAddress(place.database)
   const pool = openPool(place.database, log)
   const turns = Turns.of(pool)
-  const commits: SharedCommits = new SharedCommits(
-    new Kysely<Database>({ dialect: postgresDialect(pool, undefined, turns) }),
-  )
+  /** What goes through here is no change of keys, projects or tables. */
+  const inner = new Kysely<Database>({ dialect: postgresDialect(pool, undefined, turns) })
+  const commits: SharedCommits = new SharedCommits(inner)
   const store = new Kysely<Database>({ dialect: postgresDialect(pool, () => commits.noteOther(), turns) })
   const clock = new DatabaseClock()
   const secrets = new SharedSecrets(store, clock.now)
@@ -42,6 +43,7 @@ export async function openPostgres(place: SharedPlace, log: Log = silentLog): Pr
   const look = async (): Promise<void> => {
     await clock.set(store)
     await secrets.refresh()
+    await forgetFull(inner)
   }
   try {
     await clock.set(store).catch((error: unknown) => {
@@ -70,6 +72,7 @@ export async function openPostgres(place: SharedPlace, log: Log = silentLog): Pr
         graceMs: place.graceMs ?? defaultGraceMs,
         log: contentsLog,
       }),
+    tallies: { keys: tallyOver(inner, 'key'), addresses: tallyOver(inner, 'address') },
     // PostgreSQL's autovacuum does.
     tidying: () => ({ ask: () => undefined, stop: () => Promise.resolve() }),
     sizes: async () => {

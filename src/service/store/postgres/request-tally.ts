@@ -1,0 +1,28 @@
+// What all nodes have let through, by key and by address: for each the time at which it may have all its requests again.
+// A row is of use for seconds; a crash of the database may lose it.
+
+import { type Kysely, sql } from 'kysely'
+import type { Tally } from '../../edge/token-buckets.ts'
+
+const nowMs = sql<number>`(extract(epoch from statement_timestamp()) * 1000)::float8`
+
+/** `kind` keeps names apart that mean different things. */
+export function tallyOver<Tables>(store: Kysely<Tables>, kind: 'address' | 'key'): Tally {
+  return async (taken) => {
+    const names = [...taken.keys()].map((name) => `${kind} ${name}`)
+    // In one order, so that no two nodes wait for each other.
+    const { rows } = await sql<{ name: string; full_in: number }>`
+      insert into request_rates as held (name, full_at)
+        select name, ${nowMs} + taken from unnest(${names}::text[], ${[...taken.values()]}::float8[]) as told (name, taken)
+        order by name
+      on conflict (name) do update set full_at = greatest(held.full_at, ${nowMs}) + excluded.full_at - ${nowMs}
+      returning name, full_at - ${nowMs} as full_in`.execute(store)
+    return new Map(rows.map((row) => [row.name.slice(kind.length + 1), row.full_in]))
+  }
+}
+
+/** Those that are full again; what another node writes just now stays. */
+export async function forgetFull<Tables>(store: Kysely<Tables>): Promise<void> {
+  await sql`delete from request_rates where name in
+    (select name from request_rates where full_at < ${nowMs} for update skip locked)`.execute(store)
+}
