@@ -60,11 +60,15 @@ export class LogFile {
   }
 
   #startAnew(): void {
-    for (let number = this.#keep - 1; number > 0; number--) {
-      const older = `${this.path}.${number}`
-      if (existsSync(older)) renameSync(older, `${this.path}.${number + 1}`)
+    try {
+      for (let number = this.#keep - 1; number > 0; number--) {
+        const older = `${this.path}.${number}`
+        if (existsSync(older)) renameSync(older, `${this.path}.${number + 1}`)
+      }
+      renameSync(this.path, `${this.path}.1`)
+      this.#open()
+    } catch {
+      // Its folder is not ours, for instance: beyond its bound rather than without the line.
     }
-    renameSync(this.path, `${this.path}.1`)
-    this.#open()
   }
 }

@@ -56,6 +56,18 @@ test('of full log files as many are kept as are asked for', async () => {
   await expect(readFile(`${path}.3`)).rejects.toThrow('ENOENT')
 })
 
+test('a full log file that cannot be turned over goes on, and is turned over when it can be', async () => {
+  const path = join(temporary.path, 'a.log')
+  await mkdir(join(`${path}.1`, 'in-the-way'), { recursive: true })
+  const log = new LogFile(path, { limitBytes: 1 })
+  for (const line of ['1\n', '2\n', '3\n']) log.write(line)
+  expect(await readFile(path, 'utf8')).toBe('1\n2\n3\n')
+  await rm(`${path}.1`, { recursive: true })
+  log.write('4\n')
+  log.close()
+  expect([await readFile(path, 'utf8'), await readFile(`${path}.1`, 'utf8')]).toEqual(['4\n', '1\n2\n3\n'])
+})
+
 test('a log file that is removed or moved begins anew, as soon as it can', async () => {
   const folder = join(temporary.path, 'logs')
   await mkdir(folder)

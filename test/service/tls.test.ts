@@ -1,12 +1,15 @@
 // TLS by the service itself. The certificates beside this file are for first.example and second.example, both for localhost.
 
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { silentLog } from '../../src/log.ts'
 import { StartError } from '../../src/service/index.ts'
 import { type TestService, files, startTestService } from './support.ts'
 
@@ -100,14 +103,39 @@ describe('with a certificate', () => {
     await expect.poll(nameShown, { interval: 500 }).toBe('second.example')
   })
 
-  test('half a renewal changes nothing', async () => {
+  test('is read again where only what follows it in its file has changed', async () => {
     service = await startTestService({ tls })
+    const shown = async (): Promise<number> => {
+      const { port } = service!.service
+      const asking = promisify(execFile)('openssl', [
+        's_client',
+        '-showcerts',
+        '-connect',
+        `127.0.0.1:${port}`,
+      ])
+      asking.child.stdin?.end()
+      return (await asking).stdout.split('BEGIN CERTIFICATE').length - 1
+    }
+    // The second time it is shown as the server's own.
+    const before = await shown()
+    await appendFile(tls.cert, await readFile(fixture('second.crt')))
+    service.service.reload()
+    expect(await shown()).toBe(before + 1)
+  })
+
+  test('half a renewal changes nothing, and the log says so', async () => {
+    const errors: string[] = []
+    const log = { ...silentLog, error: (_: object, message: string) => void errors.push(message) }
+    service = await startTestService({ tls, log })
     await copyFile(fixture('second.crt'), tls.cert)
     service.service.reload()
     expect(await nameShown()).toBe('first.example')
     await writeFile(tls.cert, 'nothing')
     service.service.reload()
+    await rm(tls.key)
+    service.service.reload()
     expect(await nameShown()).toBe('first.example')
+    expect(errors).toEqual(Array(3).fill('the certificate could not be read again; the old one stays in use'))
   })
 
   test('that does not belong to the key the service does not start', async () => {

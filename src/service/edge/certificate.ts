@@ -13,12 +13,17 @@ export interface TlsFiles {
   readonly key: string
 }
 
+interface Pem extends SecureContextOptions {
+  readonly cert: Buffer
+  readonly key: Buffer
+}
+
 /** How often the files are looked at; renewals replace a link, which no notification tells. */
 const lookMs = 5_000
 
 export class Certificate {
   readonly #files: TlsFiles
-  #options: SecureContextOptions
+  #options: Pem
   #certificate: X509Certificate
 
   /** Throws a StartError when the files are no certificate and its key. */
@@ -50,7 +55,8 @@ export class Certificate {
   reload(server: Server, log: Log): void {
     try {
       const [options, certificate] = read(this.#files)
-      if (certificate.fingerprint256 === this.#certificate.fingerprint256) return
+      // Also the certificates between it and the root may have changed.
+      if (options.cert.equals(this.#options.cert) && options.key.equals(this.#options.key)) return
       server.setSecureContext(options)
       this.#options = options
       this.#certificate = certificate
@@ -69,7 +75,7 @@ export class Certificate {
   }
 }
 
-function read(files: TlsFiles): [SecureContextOptions, X509Certificate] {
+function read(files: TlsFiles): [Pem, X509Certificate] {
   const options = { cert: readFileSync(files.cert), key: readFileSync(files.key) }
   // Throws where the two do not belong together.
   createSecureContext(options)
