@@ -14,6 +14,7 @@ import { diskFull, isDiskFull } from './disk-full.ts'
 import { parseQuery } from './document-path.ts'
 import { answerClientError } from './edge/client-error.ts'
 import { checkJson } from './edge/json-limits.ts'
+import { checkTexts, decodeJson } from './edge/json-text.ts'
 import { askForExpectedBodies } from './edge/expected-bodies.ts'
 import { leaveHostToUs, refuseOddRequests } from './edge/odd-requests.ts'
 import { keepOrder } from './edge/request-order.ts'
@@ -111,26 +112,34 @@ function acceptJson(app: FastifyInstance, limits: Limits): void {
       done(null, undefined)
       return
     }
+    let text: string
     try {
       checkJson(body as Buffer, limits)
+      text = decodeJson(body as Buffer)
     } catch (error) {
       done(error as ServiceError)
       return
     }
-    const text = body.toString()
     const inexact = findInexactNumber(text)
     if (inexact !== undefined) {
       done(new ServiceError(400, `the number ${inexact} would not be kept as it is: send it as text`))
       return
     }
     // The same error for what is no JSON and for names that would change what objects are.
-    void parse(request, text, (error, value) =>
-      error === null
-        ? done(null, value)
-        : done(
-            new ServiceError(400, 'the body is not JSON, or has the name __proto__ or constructor.prototype'),
-          ),
-    )
+    void parse(request, text, (error, value) => {
+      if (error !== null) {
+        done(
+          new ServiceError(400, 'the body is not JSON, or has the name __proto__ or constructor.prototype'),
+        )
+        return
+      }
+      try {
+        checkTexts(text, value)
+        done(null, value)
+      } catch (refusal) {
+        done(refusal as ServiceError)
+      }
+    })
   })
 }
 

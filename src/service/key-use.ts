@@ -18,7 +18,9 @@ export class KeyUse {
   }
 
   note(id: string, now: number): void {
-    if (now - (this.#noted.get(id) ?? Number.NEGATIVE_INFINITY) < minuteMs) return
+    // A clock that was set back by hours would otherwise keep it from being noted for as long.
+    const noted = this.#noted.get(id)
+    if (noted !== undefined && Math.abs(now - noted) < minuteMs) return
     this.#noted.set(id, now)
     this.#written = this.#written
       .then(() => noteKeyUsed(this.#store, id, now))

@@ -70,6 +70,19 @@ describe('an answer', () => {
       'GET /api/health HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\n',
       '100-continue',
     ],
+    ['another version', 505, 'GET /api/health HTTP/2.0\r\nHost: x\r\n', 'HTTP/2.0 is not spoken here'],
+    [
+      'a coding nobody undoes',
+      501,
+      'PUT /api/x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n',
+      'only chunked',
+    ],
+    [
+      'chunks before there were any',
+      400,
+      'PUT /api/x HTTP/1.0\r\nTransfer-Encoding: chunked\r\n',
+      'no Transfer-Encoding',
+    ],
     [
       'a body in another form',
       415,

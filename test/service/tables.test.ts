@@ -332,6 +332,31 @@ describe('forwarding', () => {
   )
 
   test.each([
+    ['bytes that are no UTF-8', Buffer.from([0xff])],
+    ['an overlong form', Buffer.from([0xc0, 0x80])],
+    ['a surrogate in UTF-8', Buffer.from([0xed, 0xa0, 0x80])],
+    ['half a surrogate pair', Buffer.from(String.raw`\ud800`)],
+    ['two halves the wrong way round', Buffer.from(String.raw`\udE00\uD83D`)],
+  ])('%s in a text or a name is refused: it would be kept as another', async (_, text) => {
+    const id = await create('reconcile')
+    const send = (path: string, ...parts: (string | Buffer)[]): Promise<Response> =>
+      service.call('POST', `/projects/acme/tables${path}`, {
+        body: Buffer.concat(parts.map((part) => Buffer.from(part as string))),
+        headers: { 'content-type': 'application/json' },
+      })
+    const rows = '{"type":"data","data":[{"row_data":{"'
+    for (const refused of [
+      await send('', '{"name":"', text, '"}'),
+      await send(`/${id}/forward`, rows, text, '":1}}]}'),
+      await send(`/${id}/forward`, rows, 'a":["', text, '"]}}]}'),
+    ])
+      expect((await errorOf(refused)).status).toBe(400)
+    const kept = String.raw`\ud83d\ude00 \\ud800`
+    const made = (await (await send('', '{"name":"', kept, text.length.toString(), _, '"}')).json()) as object
+    expect(made).toMatchObject({ name: expect.stringContaining(String.raw`😀 \ud800`) })
+  })
+
+  test.each([
     '9007199254740992',
     '100000000000000000000',
     '0.10000000000000000555',

@@ -24,13 +24,23 @@ export function refuseOddRequests(app: FastifyInstance): void {
     const body = JSON.stringify({ errorMessage: 'Expect takes 100-continue only' })
     answer.writeHead(417, { 'content-type': 'application/json', connection: 'close' }).end(body)
   })
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const { httpVersion, rawHeaders } = request.raw
+    // Node's parser takes HTTP/2.0 for a version like the others.
+    if (httpVersion !== '1.1' && httpVersion !== '1.0')
+      throw new ServiceError(505, `HTTP/${httpVersion} is not spoken here: HTTP/1.1 is`)
     // RFC 9112, 3.2: of two, a proxy in front may have looked at the other one.
     const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length
     if (hosts > 1 || (hosts === 0 && httpVersion === '1.1'))
       throw new ServiceError(400, `a request has one Host header, not ${hosts}`)
-    const { 'content-encoding': encoding = 'identity' } = request.headers
+    const { 'content-encoding': encoding = 'identity', 'transfer-encoding': coding } = request.headers
+    // RFC 9112, 6.1: where a body ends is a guess then, and a proxy in front may have guessed otherwise.
+    if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {
+      void reply.header('connection', 'close')
+      throw httpVersion === '1.0'
+        ? new ServiceError(400, 'a request in HTTP/1.0 has no Transfer-Encoding')
+        : new ServiceError(501, 'of transfer codings only chunked is known')
+    }
     if (encoding.toLowerCase() !== 'identity')
       throw new ServiceError(415, `a body encoded with ${encoding} is not taken: send it as it is`)
     done()

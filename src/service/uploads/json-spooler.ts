@@ -8,6 +8,7 @@
 
 import type { StagedBlob } from '../blobs/backend.ts'
 import { checkJson, findClosingQuote } from '../edge/json-limits.ts'
+import { checkTexts, decodeJson } from '../edge/json-text.ts'
 import type { Limits } from '../limits.ts'
 import { ServiceError } from '../service-error.ts'
 import { Base64Decoder, splitEscapeBytes } from './base64-decoder.ts'
@@ -19,7 +20,6 @@ const firstRestBytes = 1024
 const longBytes = 1024
 const quote = 0x22
 const nothing = Buffer.alloc(0)
-const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 export class JsonSpooler {
   readonly #staging: Staging
@@ -59,11 +59,15 @@ export class JsonSpooler {
       throw new ServiceError(400, 'the body ends inside a string: it was cut short')
     const rest = this.#rest.subarray(0, this.#restBytes)
     checkJson(rest, this.#limits)
+    const text = decodeJson(rest)
+    let value: unknown
     try {
-      return JSON.parse(utf8.decode(rest)) as unknown
+      value = JSON.parse(text)
     } catch (error) {
       throw new ServiceError(400, 'the body is not JSON', { cause: error })
     }
+    checkTexts(text, value)
+    return value
   }
 
   #readOutside(chunk: Buffer, at: number): number {
