@@ -25,7 +25,10 @@ beforeAll(async () => {
         NODE_OPTIONS: `--import=${new URL('set-clock.mjs', import.meta.url).href}`,
       },
     },
-    ...['--data', dataDir, '--project', 'acme', '--limit', 'requests-per-second-per-key=1000'],
+    '--data',
+    dataDir,
+    '--project',
+    'acme',
   )
 })
 afterAll(async () => {
