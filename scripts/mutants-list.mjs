@@ -10,8 +10,8 @@ export const fixes = [
   [
     'a folder does not go where a lagging listing tells less of what was in it',
     'src/fs/calls/rmdir.ts',
-    '!(isLeaving(entry, folder) || (await isGone(files, path, entry, folder, signal)))',
-    '!isLeaving(entry, folder)',
+    '!isLeaving(entry, state) && !(await isGone(files, path, entry, state, signal))',
+    '!isLeaving(entry, state)',
   ],
   [
     'a listing that was asked for earlier and comes later is believed',
