@@ -114,8 +114,9 @@ export type Fault =
     }
   /** Puts these before a folder's own entries, whatever they are. */
   | { readonly kind: 'odd-entries'; readonly entries: readonly unknown[] }
-  /** Answers a folder's GET with its listing as it was this many milliseconds ago. */
+  /** Answers a folder's GET with its listing as it was this many milliseconds ago, or at this moment since the epoch. */
   | { readonly kind: 'stale-listing'; readonly ageMs: number }
+  | { readonly kind: 'stale-listing'; readonly asOf: number }
   /** Accepts nothing by `uri`: answers 400. */
   | { readonly kind: 'refuse-uri' }
 

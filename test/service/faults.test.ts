@@ -240,7 +240,7 @@ test.skipIf(isOnPostgres)(
     expect(await namesIn('/stale')).toEqual(['new.txt', 'replaced.txt'])
 
     const stale = (): void => {
-      service.service.faults.inject({ kind: 'stale-listing', ageMs: Date.now() - asOf }, { times: 1 })
+      service.service.faults.inject({ kind: 'stale-listing', asOf }, { times: 1 })
     }
     stale()
     const { entries } = (await (await service.get('/stale')).json()) as {

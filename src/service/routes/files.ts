@@ -60,7 +60,7 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
       checkScope(request.scope, path)
       const found = await findByPath(context.store, request.project.id, path)
       const stale = found?.kind === 'file' ? undefined : takeFault(context, request, 'stale-listing')
-      const at = stale === undefined ? undefined : context.now() - stale.ageMs
+      const at = stale === undefined ? undefined : 'asOf' in stale ? stale.asOf : context.now() - stale.ageMs
       const node =
         at === undefined ? found : context.testing?.history.nodeAt(request.project.id, path, found, at)
       if (node === undefined) throw new ServiceError(404, `nothing at ${path}`)

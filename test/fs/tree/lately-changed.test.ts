@@ -19,23 +19,12 @@ async function tick(): Promise<void> {
 
 /** From `on` to `thaw`, listings are answered as they were when this was called. */
 function freeze({ testService }: HeldDrive): { on: () => void; thaw: () => void } {
-  const at = Date.now()
+  const asOf = Date.now()
   const { faults } = testService.service
-  let timer: NodeJS.Timeout | undefined
-  let clear = (): void => {}
-  const inject = (): void => {
-    clear()
-    clear = faults.inject({ kind: 'stale-listing', ageMs: Date.now() - at }, { method: 'GET' })
-  }
+  let thaw = (): void => {}
   return {
-    on() {
-      inject()
-      timer = setInterval(inject, 1)
-    },
-    thaw() {
-      clearInterval(timer)
-      clear()
-    },
+    on: () => void (thaw = faults.inject({ kind: 'stale-listing', asOf }, { method: 'GET' })),
+    thaw: () => thaw(),
   }
 }
 

@@ -39,23 +39,11 @@ async function past(): Promise<{ on: () => void; off: () => void } & Disposable>
   const at = Date.now()
   await tick()
   const { faults } = testService.service
-  let clear = (): void => {}
-  let timer: NodeJS.Timeout | undefined
-  const inject = (): void => {
-    clear()
-    clear = faults.inject({ kind: 'stale-listing', ageMs: Date.now() - at }, { method: 'GET' })
-  }
-  const off = (): void => {
-    clearInterval(timer)
-    clear()
-  }
+  let off = (): void => {}
   return {
-    on() {
-      inject()
-      timer = setInterval(inject, 1)
-    },
-    off,
-    [Symbol.dispose]: off,
+    on: () => void (off = faults.inject({ kind: 'stale-listing', asOf: at }, { method: 'GET' })),
+    off: () => off(),
+    [Symbol.dispose]: () => off(),
   }
 }
 
