@@ -3,6 +3,7 @@
 // services and mounts of its own.
 import { defineConfig } from 'vitest/config'
 import { isThorough } from './support/is-thorough.ts'
+import { threads } from './support/threads.ts'
 import { WaitingFirst } from './support/waiting-first.ts'
 
 const mountTests = ['test/mount/**/*.test.ts', 'test/behaviour/mount*.test.ts', 'test/crash/**/*.test.ts']
@@ -22,9 +23,6 @@ const onBothStores = [
 const edgeOnBothStores =
   'test/service/{faults,hosting,limits,links,openapi-refusals,refused-requests}.test.ts'
 
-/** Threads run the sources too. */
-const execArgv = ['--import', new URL('support/run-typescript.mjs', import.meta.url).href]
-
 /** What is waited for comes at once, mostly; on a busy machine it takes longer than the second vitest gives it. */
 const patient = { poll: { timeout: 45_000 } }
 
@@ -34,41 +32,41 @@ export default defineConfig({
     sequence: { sequencer: WaitingFirst },
     projects: [
       {
+        plugins: [threads()],
         test: {
           name: 'unit',
-          execArgv,
           expect: patient,
           include: ['test/**/*.test.ts'],
           exclude: [...mountTests, ...modelTests, 'test/service/postgres/*.test.ts'],
           maxWorkers: 3,
           testTimeout: 120_000,
-          hookTimeout: 60_000,
+          hookTimeout: 120_000,
         },
       },
       {
+        plugins: [threads()],
         test: {
           name: 'postgres',
-          execArgv,
           expect: patient,
           env: { DOCMOUNT_TEST_STORE: 'postgres' },
           include: isThorough ? [...onBothStores, edgeOnBothStores] : onBothStores,
           maxWorkers: 3,
           sequence: { groupOrder: 2 },
           testTimeout: 120_000,
-          hookTimeout: 60_000,
+          hookTimeout: 120_000,
         },
       },
       {
+        plugins: [threads()],
         test: {
           name: 'mount',
-          execArgv,
           expect: patient,
           include: isSoak ? modelTests : [...mountTests, ...modelTests],
           // Four lanes on two cores: a drive, its service and the program that uses it mostly wait for one another.
           maxWorkers: 4,
           sequence: { groupOrder: 1 },
           testTimeout: 120_000,
-          hookTimeout: 60_000,
+          hookTimeout: 120_000,
         },
       },
     ],
