@@ -274,7 +274,7 @@ export const mutants = [
   [
     'a merged save forgets what was sent',
     'src/content/intention.ts',
-    'doubts: [...older.doubts, ...(newer.doubts ?? [])],',
+    'doubts: (newer.doubts ?? []).reduce(withDigest, older.doubts),',
     'doubts: [],',
   ],
   [
@@ -373,7 +373,7 @@ export const mutants = [
   [
     'after a restart nothing is in doubt',
     `${unsent}/recovery.ts`,
-    'intention.doubts = [...intention.doubts, intention.digest]',
+    'intention.doubts = withDigest(intention.doubts, intention.digest)',
     '',
   ],
   [

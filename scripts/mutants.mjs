@@ -1,6 +1,7 @@
 // What the simulated world finds: each of scripts/mutants-list.mjs takes something away that keeps documents safe, alone, in a
-// copy of the sources, and the seeds until a run fails are counted, with the time that took.
-// node scripts/mutants.mjs [--seeds K] [--events N] [--jobs J] [--list fixes|mutants] [NAME…]
+// copy of the sources, and the seeds until a run fails are counted, with the time that took. A seed that fails the sources as
+// they are, too, shows nothing, and is passed over.
+// node scripts/mutants.mjs [--seed S] [--seeds K] [--events N] [--jobs J] [--shared] [--list fixes|mutants] [NAME…]
 
 import { execFile, execFileSync } from 'node:child_process'
 import {
@@ -20,9 +21,11 @@ import { fixes, mutants } from './mutants-list.mjs'
 
 const { values, positionals } = parseArgs({
   options: {
+    seed: { type: 'string', default: '1' },
     seeds: { type: 'string', default: '40' },
     events: { type: 'string', default: '400' },
     jobs: { type: 'string', default: '1' },
+    shared: { type: 'boolean', default: false },
     list: { type: 'string' },
   },
   allowPositionals: true,
@@ -30,12 +33,17 @@ const { values, positionals } = parseArgs({
 const root = resolve(import.meta.dirname ?? '.', '..')
 const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 const work = mkdtempSync(join(memory, 'docmount-mutants-'))
+const original = join(work, 'original')
 const all = [...(values.list === 'mutants' ? [] : fixes), ...(values.list === 'fixes' ? [] : mutants)]
 const wanted = all.filter(([name]) => positionals.length === 0 || positionals.includes(name))
 const tried = wanted.length
+/** Whether the sources as they are hold with a seed. */
+const holds = new Map()
 let found = 0
 try {
-  console.log('| taken away | seeds | seconds | found by |\n|---|--:|--:|---|')
+  copySources(original)
+  build(original)
+  console.log('| taken away | seed | seconds | found by |\n|---|--:|--:|---|')
   await Promise.all(Array.from({ length: Number(values.jobs) }, (_, job) => workAt(join(work, String(job)))))
   console.log(`\n${found} of ${tried} found within ${values.seeds} seeds of ${values.events} steps`)
 } finally {
@@ -43,10 +51,7 @@ try {
 }
 
 async function workAt(folder) {
-  mkdirSync(folder)
-  for (const part of ['src', 'test', 'scripts', 'tsconfig.json', 'package.json'])
-    cpSync(join(root, part), join(folder, part), { recursive: true })
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  copySources(folder)
   for (let next = wanted.shift(); next !== undefined; next = wanted.shift()) {
     const [name, file, from, to] = next
     const path = join(folder, file)
@@ -54,37 +59,60 @@ async function workAt(folder) {
     const mutated = source.replaceAll(typeof from === 'string' ? from : new RegExp(from, 'g'), () => to)
     if (mutated === source) throw new Error(`${name}: nothing to take away in ${file}`)
     writeFileSync(path, mutated)
-    const { seeds, seconds, why } = await search(folder)
+    build(folder)
+    const { seed, seconds, why } = await search(folder)
     if (why !== undefined) found++
-    console.log(`| ${name} | ${why === undefined ? '' : seeds} | ${seconds} | ${why ?? 'not found'} |`)
+    console.log(`| ${name} | ${seed ?? ''} | ${seconds} | ${why ?? 'not found'} |`)
     writeFileSync(path, source)
   }
 }
 
-/** After how many seeds, and seconds of one core, a run fails, and with what. */
-async function search(folder) {
+function copySources(folder) {
+  mkdirSync(folder)
+  for (const part of ['src', 'test', 'scripts', 'tsconfig.json', 'package.json'])
+    cpSync(join(root, part), join(folder, part), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+}
+
+function build(folder) {
   const built = join(folder, 'built')
-  rmSync(built, { recursive: true, force: true })
-  mkdirSync(built)
   const tsc = ['-p', join(folder, 'test/tsconfig.build.json'), '--outDir', built]
   execFileSync(join(root, 'node_modules/.bin/tsc'), tsc)
   writeFileSync(join(built, 'package.json'), '{ "type": "module" }')
-  symlinkSync(join(root, 'node_modules'), join(built, 'node_modules'))
-  const { seeds, events } = values
-  const limits = ['--seed', '1', '--seeds', seeds, '--events', events, '--shorten', '0']
-  const args = [join(built, 'test/world/simulate-main.js'), ...limits]
+}
+
+/** The seed with which a run fails, after how many seconds of one core, and with what. */
+async function search(folder) {
+  const first = Number(values.seed)
+  const end = first + Number(values.seeds)
+  let seconds = 0
+  for (let seed = first; seed < end; seed++) {
+    const failure = await run(folder, seed, end - seed)
+    seconds += failure.seconds
+    if (failure.why === undefined) break
+    seed = failure.seed
+    if (!holds.has(seed)) holds.set(seed, (await run(original, seed, 1)).why === undefined)
+    if (holds.get(seed)) return { seed, seconds: seconds.toFixed(1), why: failure.why }
+  }
+  return { seconds: seconds.toFixed(1) }
+}
+
+async function run(folder, seed, seeds) {
+  const limits = ['--seed', seed, '--seeds', seeds, '--events', values.events, '--shorten', '0']
+  const args = [join(folder, 'built/test/world/simulate-main.js'), ...limits.map(String)]
+  if (values.shared) args.push('--shared')
   const { error, stdout, stderr } = await new Promise((done) => {
-    const options = { timeout: 600_000, env: { ...process.env, TMPDIR: memory } }
+    const options = { timeout: 120_000 * seeds, env: { ...process.env, TMPDIR: memory } }
     execFile(process.execPath, args, options, (error, stdout, stderr) => done({ error, stdout, stderr }))
   })
   const [, total, perSecond] = /(\d+) operations \(\d+\/s, (\d+) per second/.exec(stdout) ?? []
-  const seconds = (Number(total) / Number(perSecond)).toFixed(1)
+  const seconds = Number(total) / Number(perSecond)
   if (error === null) return { seconds }
-  if (error.killed) return { seeds: '?', seconds: '600', why: 'no end' }
-  const [, seed, why] = /seed (\d+) fails after [^:]*: (.*)/.exec(stderr) ?? [
+  if (error.killed) return { seed: seed + seeds, seconds: 120 * seeds, why: 'no end' }
+  const [, at, why] = /seed (\d+) fails after [^:]*: (.*)/.exec(stderr) ?? [
     undefined,
-    '?',
+    seed,
     stderr.slice(0, 80),
   ]
-  return { seeds: seed, seconds, why: why.replaceAll('|', '/').slice(0, 90) }
+  return { seed: Number(at), seconds, why: why.replaceAll('|', '/').slice(0, 90) }
 }

@@ -15,6 +15,11 @@ export function isSameDigest(one: Digest, other: Digest): boolean {
   return one.size === other.size && one.sha256 === other.sha256
 }
 
+/** With this one, each once. */
+export function withDigest(known: readonly Digest[], digest: Digest): readonly Digest[] {
+  return known.some((each) => isSameDigest(each, digest)) ? known : [...known, digest]
+}
+
 /** The digest of content that is written from its start on, without reading it again. */
 export class RunningDigest {
   readonly #hash = createHash('sha256')

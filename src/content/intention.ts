@@ -1,7 +1,7 @@
 // An intention: one change the service has not got yet, journaled before anybody is told it is safe. It states what is
 // wanted, not which calls are left, so that running it again after a crash at any step ends in the same place.
 
-import type { Digest } from './digest.ts'
+import { withDigest, type Digest } from './digest.ts'
 
 /**
  * - `put`: `path` holds the spooled content, or the content the service has at `source`.
@@ -125,7 +125,7 @@ export function merge(
     // The older one's base is the fresher: the queue moves it on with every step taken.
     base: older.base ?? newer.base,
     isInDoubt: older.isInDoubt || newer.isInDoubt === true,
-    doubts: [...older.doubts, ...(newer.doubts ?? [])],
+    doubts: (newer.doubts ?? []).reduce(withDigest, older.doubts),
   }
 }
 

@@ -6,8 +6,69 @@ import { isScratch, type Model, type Operation } from './model.ts'
 /** What a program does, and looking. */
 export type Action = Operation | { readonly kind: 'read'; readonly path: string }
 
+/** How often a program does what, beside the rest. */
+const usual = {
+  write: 24,
+  over: 22,
+  append: 10,
+  truncate: 5,
+  rename: 8,
+  renameOver: 4,
+  rewrite: 8,
+  renameUnsent: 4,
+  slowly: 6,
+  gio: 6,
+  vim: 6,
+  backup: 2,
+  restore: 2,
+  unlink: 9,
+  mkdir: 4,
+  rmdir: 3,
+  renameFolder: 2,
+  read: 12,
+}
+
+/** What only a test with a taste for it does: each has once found something lost. */
+const rare = {
+  sameLength: 0,
+  renameSameLength: 0,
+  remake: 0,
+  replaceByRename: 0,
+  renamedBackup: 0,
+  savedBackup: 0,
+  renameTwice: 0,
+  clearFolder: 0,
+  fleetingFolder: 0,
+  brief: 0,
+  cut: 0,
+  cutWhileClosing: 0,
+}
+
+export type Taste = Readonly<Record<keyof typeof usual | keyof typeof rare, number>>
+
+/** As programs do in general. */
+const usualTaste: Taste = { ...usual, ...rare }
+
+/** As the simulated world has them. */
+export const richTaste: Taste = {
+  ...usual,
+  sameLength: 4,
+  renameSameLength: 3,
+  remake: 4,
+  replaceByRename: 3,
+  renamedBackup: 3,
+  savedBackup: 3,
+  renameTwice: 3,
+  clearFolder: 4,
+  fleetingFolder: 4,
+  brief: 4,
+  cut: 3,
+  cutWhileClosing: 3,
+}
+
 export class Choices {
   readonly #folder: string
+  readonly #taste: Taste
   readonly #chance: Chance
   readonly #renamesFolders: boolean
   readonly #mostDocuments: number
@@ -17,8 +78,9 @@ export class Choices {
   constructor(
     folder: string,
     chance: Chance,
-    options: { renamesFolders: boolean; mostDocuments?: number; mostFolders?: number },
+    options: { renamesFolders: boolean; mostDocuments?: number; mostFolders?: number; taste?: Taste },
   ) {
+    this.#taste = options.taste ?? usualTaste
     this.#folder = folder
     this.#mostDocuments = options.mostDocuments ?? 60
     this.#mostFolders = options.mostFolders ?? 8
@@ -29,26 +91,8 @@ export class Choices {
   /** One operation, several as an editor makes them, a look, or nothing. */
   next(model: Model): Action[] {
     const chance = this.#chance
-    const kind = chance.weighted({
-      write: 24,
-      over: 22,
-      append: 10,
-      truncate: 5,
-      rename: 8,
-      renameOver: 4,
-      rewrite: 8,
-      renameUnsent: 4,
-      slowly: 6,
-      gio: 6,
-      vim: 6,
-      backup: 2,
-      restore: 2,
-      unlink: 9,
-      mkdir: 4,
-      rmdir: 3,
-      renameFolder: this.#renamesFolders ? 2 : 0,
-      read: 12,
-    })
+    const taste = this.#taste
+    const kind = chance.weighted({ ...taste, renameFolder: this.#renamesFolders ? taste.renameFolder : 0 })
     const documents = pathsIn(model, (path, content) => content !== undefined && !isScratch(path))
     const folders = [this.#folder, ...pathsIn(model, (_path, content) => content === undefined)]
     const any = (): string => chance.pick(documents)
@@ -134,7 +178,82 @@ export class Choices {
       }
       case 'read':
         return [{ kind: 'read', path: any() }]
+      case 'sameLength': {
+        const [path, length] = [any(), 1 + chance.below(3_000)]
+        return [1, 2].flatMap(() => [this.#write(path, chance.bytes(length)), { kind: 'read', path }])
+      }
+      case 'renameSameLength': {
+        const [from, to, length] = [any(), free(), 1 + chance.below(3_000)]
+        const both = [from, to].flatMap((path): Action[] => [
+          this.#write(path, chance.bytes(length)),
+          { kind: 'read', path },
+        ])
+        return [...both, { kind: 'rename', path: from, to }, { kind: 'read', path: to }]
+      }
+      case 'remake': {
+        const path = any()
+        return [this.#write(path), { kind: 'unlink', path }, this.#write(path)]
+      }
+      case 'replaceByRename': {
+        const [path, from] = [any(), any()]
+        if (from === path) return []
+        return [this.#write(path), { kind: 'unlink', path }, { kind: 'rename', path: from, to: path }]
+      }
+      case 'renamedBackup': {
+        const [from, path] = [any(), free()]
+        return [{ kind: 'rename', path: from, to: path }, ...this.#backedUpSave(path)]
+      }
+      case 'savedBackup': {
+        const path = any()
+        return [this.#write(path), ...this.#backedUpSave(path), this.#write(path)]
+      }
+      case 'renameTwice': {
+        const [path, over, last] = [any(), free(), free()]
+        if (over === last) return []
+        return [
+          { kind: 'rename', path, to: over },
+          { kind: 'rename', path: over, to: last },
+        ]
+      }
+      case 'clearFolder': {
+        const full = folders.slice(1).find((folder) => model.under(folder).length > 1)
+        if (full === undefined) return []
+        // What is below goes first.
+        return model.under(full).sort().reverse().map((path): Action => ({ kind: model.isFolder(path) ? 'rmdir' : 'unlink', path })) // prettier-ignore
+      }
+      case 'fleetingFolder': {
+        const folder = `${this.#folder}/d${++this.#lastName}`
+        const [first, moved] = [`${folder}/a.txt`, any()]
+        return [
+          { kind: 'mkdir', path: folder },
+          this.#write(first),
+          { kind: 'rename', path: moved, to: `${folder}/b.txt` },
+          { kind: 'unlink', path: first },
+          { kind: 'unlink', path: `${folder}/b.txt` },
+          { kind: 'rmdir', path: folder },
+        ]
+      }
+      case 'brief': {
+        const path = free()
+        return [this.#write(path, chance.bytes(chance.pick([3_000, 40_000]))), { kind: 'unlink', path }]
+      }
+      case 'cut':
+        return [{ kind: 'cut', path: any(), size: chance.below(3_000) }]
+      case 'cutWhileClosing': {
+        const content = chance.bytes(1 + chance.below(3_000))
+        return [{ kind: 'cut while closing', path: any(), content, size: chance.below(content.length) }]
+      }
     }
+  }
+
+  #write(path: string, content = this.#content()): Action {
+    return { kind: 'write', path, content }
+  }
+
+  /** As editors do that keep the version before. */
+  #backedUpSave(path: string): Action[] {
+    const rest: Action[] = this.#chance.random() < 0.5 ? [] : [{ kind: 'unlink', path: `${path}~` }]
+    return [{ kind: 'rename', path, to: `${path}~` }, this.#write(path), ...rest]
   }
 
   #gioSave(path: string): Operation[] {

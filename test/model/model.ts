@@ -6,7 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export type Operation =
   | { readonly kind: 'write' | 'write slowly'; readonly path: string; readonly content: Buffer }
   | { readonly kind: 'append'; readonly path: string; readonly content: Buffer }
-  | { readonly kind: 'truncate'; readonly path: string; readonly size: number }
+  | { readonly kind: 'truncate' | 'cut'; readonly path: string; readonly size: number }
+  | {
+      readonly kind: 'cut while closing'
+      readonly path: string
+      readonly content: Buffer
+      readonly size: number
+    }
   | { readonly kind: 'rename'; readonly path: string; readonly to: string }
   | { readonly kind: 'unlink' | 'mkdir' | 'rmdir'; readonly path: string }
 
@@ -65,13 +71,11 @@ export class Model {
         this.#tree.set(path, Buffer.concat([before, operation.content]))
         break
       case 'truncate':
-        this.#tree.set(
-          path,
-          Buffer.concat([
-            before.subarray(0, operation.size),
-            Buffer.alloc(Math.max(0, operation.size - before.length)),
-          ]),
-        )
+      case 'cut':
+        this.#tree.set(path, resized(before, operation.size))
+        break
+      case 'cut while closing':
+        this.#tree.set(path, resized(operation.content, operation.size))
         break
       case 'mkdir':
         this.#tree.set(path, undefined)
@@ -94,15 +98,20 @@ export class Model {
   }
 }
 
+function resized(content: Buffer, size: number): Buffer {
+  return Buffer.concat([content.subarray(0, size), Buffer.alloc(Math.max(0, size - content.length))])
+}
+
 interface WrittenFile {
   write(data: Buffer, position: number): Promise<void>
+  truncate(size: number): Promise<void>
   close(): Promise<void>
 }
 
 /** Does it to a real folder. */
 export interface Performer {
   writeFile(path: string, content: Buffer): Promise<void>
-  open(path: string, flags: 'w'): Promise<WrittenFile>
+  open(path: string, flags: 'w' | 'r+'): Promise<WrittenFile>
   appendFile(path: string, content: Buffer): Promise<void>
   truncate(path: string, size: number): Promise<void>
   rename(from: string, to: string): Promise<void>
@@ -122,6 +131,9 @@ export async function perform(
   else if (kind === 'write slowly') await writeSlowly(performer, path, operation.content, pause)
   else if (kind === 'append') await performer.appendFile(path, operation.content)
   else if (kind === 'truncate') await performer.truncate(path, operation.size)
+  else if (kind === 'cut') await cut(performer, path, operation.size, pause)
+  else if (kind === 'cut while closing')
+    await cutWhileClosing(performer, path, operation.content, operation.size, pause)
   else if (kind === 'rename') await performer.rename(path, operation.to)
   else await performer[kind](path)
 }
@@ -144,4 +156,47 @@ async function writeSlowly(
     throw error
   }
   await file.close()
+}
+
+/** ftruncate(2) and close, while a second descriptor stays open for a moment: that close alone has to save it. */
+async function cut(
+  performer: Performer,
+  path: string,
+  size: number,
+  pause: (ms: number) => Promise<unknown>,
+): Promise<void> {
+  const file = await performer.open(path, 'r+')
+  let other: WrittenFile | undefined
+  try {
+    other = await performer.open(path, 'r+')
+    await file.truncate(size)
+  } finally {
+    const second = other
+    if (second !== undefined) void pause(size).then(() => second.close()).catch(() => {}) // prettier-ignore
+    await file.close()
+  }
+}
+
+/** Cut by its name while the close of what was written is under way: neither waits for the other. */
+async function cutWhileClosing(
+  performer: Performer,
+  path: string,
+  content: Buffer,
+  size: number,
+  pause: (ms: number) => Promise<unknown>,
+): Promise<void> {
+  const file = await performer.open(path, 'w')
+  try {
+    await file.write(content, 0)
+  } catch (error) {
+    await file.close().catch(() => {})
+    throw error
+  }
+  const closing = file.close()
+  closing.catch(() => {})
+  await pause(content.length % 40)
+  const cutting = performer.truncate(path, size)
+  cutting.catch(() => {})
+  await closing
+  await cutting
 }

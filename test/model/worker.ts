@@ -4,7 +4,7 @@
 import { described } from '../support/trees.ts'
 import type { Calls } from '../support/door.ts'
 import type { Chance } from './chance.ts'
-import { Choices, type Action } from './choices.ts'
+import { Choices, type Action, type Taste } from './choices.ts'
 import { isScratch, Model, perform, type Operation } from './model.ts'
 
 /** Something was lost, doubled or resurrected. */
@@ -35,6 +35,8 @@ export interface WorkerOptions {
   /** It makes no more than this. */
   readonly mostDocuments?: number
   readonly mostFolders?: number
+  /** How often it does what. */
+  readonly taste?: Taste
   /** What it may meet besides. */
   readonly mayMeet?: readonly string[]
 }
@@ -165,6 +167,11 @@ export class Worker {
     }
     const kind = isDurable(operation) ? operation.kind : 'truncate'
     this.#revocable.push({ at: this.#now(), model: this.model.copy(), kind })
+    if (operation.kind === 'cut while closing') {
+      // Two calls, and a power cut may come between what is left of them.
+      this.model.apply({ ...operation, kind: 'write' })
+      this.#revocable.push({ at: this.#now(), model: this.model.copy(), kind })
+    }
     this.model.apply(operation)
     if (isDurable(operation)) this.#revocable = this.#revocable.slice(this.#firstUnsynced())
     return true
@@ -257,7 +264,7 @@ export class Worker {
     const found = shown.get(operation.path)
     // What was never closed is not there after a kill: the version that was accepted last is.
     const isInPart =
-      (!this.#wasKilled || this.#mayBePart) &&
+      (!this.#wasKilled || this.#mayBePart || operation.kind === 'cut while closing') &&
       found !== undefined &&
       isPart(found, operation, this.model.tree.get(operation.path))
     if (isInPart) {
@@ -325,7 +332,7 @@ function isDurable({ kind, ...operation }: Operation): boolean {
 
 /** A write that was cut off may have arrived in part. */
 function isPart(found: Buffer, operation: Operation, before: Buffer | undefined): boolean {
-  if (operation.kind === 'write' || operation.kind === 'write slowly')
+  if (['write', 'write slowly', 'cut while closing'].includes(operation.kind) && 'content' in operation)
     return operation.content.subarray(0, found.length).equals(found)
   if (operation.kind !== 'append') return false
   return Buffer.concat([before ?? Buffer.alloc(0), operation.content])

@@ -55,9 +55,9 @@ export class ServiceModel {
   #lastId = 0
   /** What was at a path before it was changed, latest last: for listings that lag. */
   #past: { at: number; path: string; before: Document | 'folder' | undefined }[] = []
-  /** Listings lag for now. */
-  isLagging = false
-  readonly calls = { get: 0, put: 0, delete: 0, download: 0 }
+  /** How many of its listings lag for now, 0 to 1. */
+  lagging = 0
+  readonly calls = { get: 0, list: 0, put: 0, delete: 0, download: 0 }
   /** When a document was first told of to whoever looks, by its number: in a listing, or by itself where listings tell too little. */
   readonly shownAt = new Map<number, number>()
   /** Told of each document that a DELETE takes away. */
@@ -143,7 +143,8 @@ export class ServiceModel {
   }
 
   #get(path: string): ModelAnswer {
-    this.calls.get++
+    if (this.folders.has(path)) this.calls.list++
+    else this.calls.get++
     const document = this.documents.get(path)
     if (document !== undefined) return json(200, this.#file(nameOf(path), path, document, true))
     if (!this.folders.has(path)) return failure(404, 'nothing here')
@@ -152,7 +153,7 @@ export class ServiceModel {
 
   #entries(folder: string): object[] {
     let { documents, folders }: { documents: Map<string, Document>; folders: Set<string> } = this
-    if (this.isLagging && this.habits.lagMs > 0) {
+    if (this.habits.lagMs > 0 && this.#chance.random() < this.lagging) {
       const asOf = this.#now() - this.#chance.below(this.habits.lagMs)
       documents = new Map(documents)
       folders = new Set(folders)

@@ -61,6 +61,9 @@ export class SharedFolder {
   readonly #theirs = new Map<number, Theirs>()
   /** What was saved here last, where the other client has not taken it away. */
   readonly #ours = new Map<string, Buffer>()
+  /** Lengths of what was saved here before that, and shows no more. */
+  readonly #outdated = new Map<string, Set<number>>()
+  readonly #lastSaved = new Map<string, number>()
   /** Lengths of what was read here. */
   readonly #read = new Set<number>()
   #done: Done[] = []
@@ -129,6 +132,8 @@ export class SharedFolder {
   /** What was under way when the power went may be there or not. */
   forget(): void {
     this.#ours.clear()
+    this.#outdated.clear()
+    this.#lastSaved.clear()
   }
 
   async #write(path: string, bytes: Buffer, through: string): Promise<void> {
@@ -137,11 +142,19 @@ export class SharedFolder {
     if (through !== path) await this.#options.calls().rename(through, path)
     done.endedAt = this.#options.now()
     this.#ours.set(path, bytes)
+    const before = this.#lastSaved.get(path)
+    this.#lastSaved.set(path, bytes.length)
+    if (before === undefined) return
+    const outdated = this.#outdated.get(path) ?? new Set()
+    this.#outdated.set(path, outdated.add(before))
   }
 
   async #rename(path: string, to: string): Promise<void> {
     if (path === to) return
     const moved = this.#ours.get(path)
+    // It may bring back what was moved away from there.
+    this.#outdated.delete(to)
+    this.#lastSaved.delete(to)
     const done = this.#begin([path, to], true)
     await this.#options.calls().rename(path, to)
     done.endedAt = this.#options.now()
@@ -149,10 +162,13 @@ export class SharedFolder {
   }
 
   async #look(path: string): Promise<void> {
+    const outdated = new Set(this.#outdated.get(path))
     const shown = await this.#options.calls().readFile(path)
     // An open that failed after it had emptied the document.
     if (shown.length === 0) return
     this.#read.add(shown.length)
+    if (outdated.has(shown.length))
+      throw new Loss(`${path}: ${shown.length} bytes are shown that were saved before what was saved last`)
     if (this.#contents.get(shown.length)?.equals(shown) !== true)
       throw new Loss(`${path}: ${shown.length} bytes that nobody has written`)
   }

@@ -1,5 +1,6 @@
 // The way to the service and back, as bad as chance will have it. A request arrives whole or not at all; its answer may
-// come late, in part, or never. What was under way when the drive's life ended arrives all the same.
+// come late, in part, or never, and those of other connections overtake it. What was under way when its sender gave it up, or
+// the drive's life ended, arrives all the same.
 
 import { NetworkError, type NetworkErrorKind } from '../../src/api/errors.ts'
 import type { Answer, Transport, TransportRequest } from '../../src/api/transport.ts'
@@ -18,13 +19,17 @@ export interface Weather {
 }
 
 export const troubles = [
-  'refused', 'lost request', 'lost answer', 'silence', 'cut body', 'late', '500', '503', '429', '403', '500 after',
+  'refused', 'lost request', 'late request', 'lost answer', 'silence', 'cut body', 'late', 'slow', '500', '503', '429', '403', '500 after',
 ] as const // prettier-ignore
 export type Trouble = (typeof troubles)[number]
 
 export const fairWeather: Weather = { latencyMs: 5, trouble: 0, kinds: [], isDown: false }
 /** An answer this late finds nobody waiting. */
 const lateMs = 200_000
+/** One that is only slow is overtaken by others. */
+const slowMs = 4_000
+/** A request is on its way so long at most: it arrives also where its sender has given it up. */
+export const lateRequestMs = 4_000
 const pieceBytes = 40_000
 
 export class SimulatedNetwork {
@@ -112,7 +117,8 @@ export class SimulatedNetwork {
       }
       const fail = (ms: number): void =>
         tell(ms, () => reject(failed(request, 'cut', 'the connection broke')))
-      this.#events.after(after === undefined ? this.#latency() : 0, () => {
+      const onItsWay = trouble === 'late request' ? this.#chance.below(lateRequestMs) : 0
+      this.#events.after(onItsWay + (after === undefined ? this.#latency() : 0), () => {
         if (trouble === 'lost request') {
           before?.end(true, false)
           this.note(`${line} is lost on its way`)
@@ -121,11 +127,13 @@ export class SimulatedNetwork {
         const asked = { method: request.method, target: request.target, headers: request.headers, body }
         const answer = this.#before(trouble) ?? ask(asked)
         const told = trouble === '500 after' ? failure(500, 'Unexpected failure') : answer
-        this.note(`${line} ${answer.status}${trouble === undefined ? '' : ` (${trouble})`}`)
+        const isGivenUp = signal.aborted ? ', given up' : ''
+        this.note(`${line} ${answer.status}${trouble === undefined ? '' : ` (${trouble}${isGivenUp})`}`)
         before?.end(trouble === 'lost answer' || trouble === 'silence', true)
         if (trouble === 'lost answer') return fail(this.#latency())
         if (trouble === 'silence') return
-        const ms = this.#latency() + (trouble === 'late' ? this.#chance.below(lateMs) : 0)
+        const lateBy = trouble === 'late' ? lateMs : trouble === 'slow' ? slowMs : 0
+        const ms = this.#latency() + (lateBy === 0 ? 0 : this.#chance.below(lateBy))
         tell(ms, () => resolve(this.#answer(request, told, trouble === 'cut body', signal, life)))
       })
     })

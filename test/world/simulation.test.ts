@@ -35,22 +35,22 @@ it('one seed gives one history, byte for byte', async () => {
   expect(other).toEqual(one)
 })
 
-/** Each failed once; what was wrong is said by the commit that fixed it. */
+/** Each failed once, as it was or with one of the fixes of scripts/mutants-list.mjs taken back. */
 const corpus: readonly (readonly [seed: number, steps: number])[] = [
   [1, 400],
-  [3, 400],
-  [24, 400],
-  [41009, 800],
-  [50032, 800],
-  [60061, 800],
-  [70011, 800],
-  [70019, 800],
+  [8, 400],
+  [10, 400],
+  [13, 400],
+  [25, 400],
+  [29, 400],
+  [34, 400],
+  [39, 400],
 ]
 
 /** Where another client works in one of the folders. */
 const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
-  [120017, 800],
-  [120039, 800],
+  [3, 400],
+  [5, 400],
 ]
 
 it.each(corpus)('nothing is lost with seed %i, %i steps', async (seed, steps) => {

@@ -5,8 +5,10 @@
 import { createHash } from 'node:crypto'
 // The sources load it when they first need it: that takes real time, in which no event is due.
 import 'file-type'
+import { callsFor, checkKept, contentsOf } from './bounds.ts'
 import type { Unsent } from '../../src/fs/status.ts'
 import { chance, type Chance } from '../model/chance.ts'
+import { richTaste, type Action, type Taste } from '../model/choices.ts'
 import { isScratch } from '../model/model.ts'
 import { compare, Worker } from '../model/worker.ts'
 import type { Calls } from '../support/door.ts'
@@ -14,7 +16,9 @@ import { EventQueue, settled } from './events.ts'
 import { ServiceModel, someHabits } from './service-model.ts'
 import { sharedFolder, SharedFolder, sharedNames } from './shared-folder.ts'
 import { SimulatedDrive, worldBeganAt, type DriveSettings } from './simulated-drive.ts'
-import { fairWeather, SimulatedNetwork, troubles } from './simulated-network.ts'
+import { fairWeather, lateRequestMs, SimulatedNetwork, troubles, type Trouble } from './simulated-network.ts'
+import { someOf } from './swarm.ts'
+import { WatchedFolder, watchedFolder } from './watched-folder.ts'
 
 /** A property does not hold. `history`: all that happened, oldest first. */
 export class Failure extends Error {
@@ -69,7 +73,11 @@ const answerWithinMs = 10 * 60_000
 /** An hour of nobody asking anything costs no more calls than this. */
 const mostIdleCalls = 4
 /** From a kill to the next start: longer than any request is on its way. */
-const startTakesMs = 3_000
+const startTakesMs = lateRequestMs + 1_500
+/** How often the next step is which. */
+const turns = {
+  work: 100, shared: 15, other: 5, watch: 10, theirs: 4, wait: 20, weather: 8, disk: 3, refresh: 2, kill: 1, cut: 1, remount: 0.5, alone: 1, hours: 0.3,
+} // prettier-ignore
 const workers = 3
 const keptLines = 100_000
 
@@ -87,8 +95,13 @@ class Simulation {
   readonly #drive: SimulatedDrive
   readonly #settings: DriveSettings
   readonly #room: { readonly mostDocuments: number; readonly mostFolders: number }
+  readonly #turns: Record<keyof typeof turns, number>
+  readonly #taste: Taste
+  readonly #troubles: readonly Trouble[]
   readonly #workers: Worker[]
   readonly #shared: SharedFolder
+  readonly #watched: WatchedFolder
+  #awayAt = -Infinity
   /** Since when each worker is at it. */
   readonly #busySince: (number | undefined)[] = []
   readonly #hash = createHash('sha256')
@@ -96,7 +109,11 @@ class Simulation {
   /** The chance of the step under way. */
   #step: Chance
   #failure: Error | undefined
+  /** Infinity: it is not. */
+  #fairSince = 0
   readonly #taken: number[] = []
+  /** Operations of the step under way. */
+  #done: Action[] = []
   #operations = 0
   #kills = 0
   #cuts = 0
@@ -120,7 +137,7 @@ class Simulation {
     })
     this.#settings = {
       cacheTtlMs: Math.max(2_000, this.#service.habits.lagMs * 2),
-      closeWaitMs: this.#world.pick([0, 200, 10_000]),
+      closeWaitMs: this.#world.pick([0, 200, 10_000, Infinity]),
     }
     // Few documents meet each other more often, and are looked at sooner.
     this.#room = this.#world.pick([
@@ -128,15 +145,32 @@ class Simulation {
       { mostDocuments: 10, mostFolders: 2 },
       { mostDocuments: 30, mostFolders: 4 },
     ])
+    this.#turns = someOf(turns, this.#world, ['work', 'shared', 'other', 'wait', 'weather'])
+    this.#taste = someOf(richTaste, this.#world, ['write', 'over'])
+    const weights = Object.fromEntries(troubles.map((each) => [each, 1])) as Record<Trouble, number>
+    const some = someOf(weights, this.#world, ['late request'])
+    this.#troubles = troubles.filter((each) => some[each] > 0)
     this.#note(`habits ${JSON.stringify(this.#service.habits)} ${JSON.stringify(this.#settings)}`)
     this.#workers = Array.from({ length: workers }, (_, index) => this.#worker(index))
+    const calls = (): Calls => this.#calls()
+    const now = (): number => worldBeganAt + events.now
+    const note = (line: string): void => this.#note(line)
+    const { cacheTtlMs } = this.#settings
+    this.#watched = new WatchedFolder({
+      service: this.#service,
+      calls,
+      now,
+      oldestMs: cacheTtlMs + this.#service.habits.lagMs,
+      awayAt: () => worldBeganAt + (this.#drive.sb?.reach.isAway === true ? events.now : this.#awayAt),
+      note,
+    })
     this.#shared = new SharedFolder({
       service: this.#service,
-      calls: () => this.#calls(),
-      now: () => worldBeganAt + events.now,
-      cacheTtlMs: this.#settings.cacheTtlMs,
+      calls,
+      now,
+      cacheTtlMs,
       isSending: () => this.#isSendingShared(),
-      note: (line) => this.#note(line),
+      note,
     })
   }
 
@@ -148,6 +182,7 @@ class Simulation {
       renamesFolders: true,
       ...this.#room,
       readsAgain: 0.2,
+      taste: this.#taste,
       chance: {
         random: () => step().random(),
         below: (limit) => step().below(limit),
@@ -163,6 +198,7 @@ class Simulation {
       pause: (ms) => new Promise<void>((resolve) => void this.#events.after(ms, resolve)),
       onAction: (action) => {
         this.#operations++
+        this.#done.push(action)
         const size = 'content' in action ? ` ${action.content.length} bytes` : ''
         this.#note(`${action.kind} ${action.path}${'to' in action ? ` → ${action.to}` : ''}${size}`)
       },
@@ -186,8 +222,8 @@ class Simulation {
       await this.#until('the first start', () => this.#drive.start(this.#settings))
       for (const worker of this.#workers)
         await this.#until('mkdir', async () => this.#drive.calls?.mkdir(worker.folder))
-      if (this.#options.isShared === true)
-        await this.#until('mkdir', async () => this.#drive.calls?.mkdir(sharedFolder))
+      for (const folder of [watchedFolder, ...(this.#options.isShared === true ? [sharedFolder] : [])])
+        await this.#until('mkdir', async () => this.#drive.calls?.mkdir(folder))
       // The folders are everybody's ground: no cut takes them back.
       await this.#pass(startTakesMs)
       for (let number = 0; number < steps; number++) {
@@ -226,10 +262,13 @@ class Simulation {
   async #take(step: Chance): Promise<boolean> {
     const isShared = this.#options.isShared === true
     const kind = step.weighted({
-      work: 100, shared: isShared ? 15 : 0, other: isShared ? 5 : 0, wait: 20, weather: 8, disk: 3, refresh: 2, kill: 1, cut: 1, remount: 0.5, alone: 1, hours: 0.3,
-    }) // prettier-ignore
+      ...this.#turns,
+      shared: isShared ? this.#turns.shared : 0,
+      other: isShared ? this.#turns.other : 0,
+    })
     switch (kind) {
       case 'work': {
+        this.#done = []
         const index = step.below(workers)
         if (this.#busySince[index] !== undefined) return false
         this.#work(index, (this.#workers[index] as Worker).act())
@@ -244,6 +283,14 @@ class Simulation {
         return true
       case 'other':
         return this.#shared.otherActs(step)
+      case 'watch':
+        if (this.#busySince[workers + 1] !== undefined) return false
+        this.#work(workers + 1, this.#watched.look(step))
+        await this.#pass(step.random() * 20)
+        return true
+      case 'theirs':
+        this.#watched.otherActs(step)
+        return true
       case 'wait':
         await this.#pass(step.random() * step.pick([100, 1_000, 10_000]))
         return true
@@ -255,10 +302,12 @@ class Simulation {
         this.#network.weather = {
           latencyMs: step.pick([1, 20, 150, 1_000]),
           trouble: step.pick([0, 0.05, 0.3, 0.6]),
-          kinds: step.random() < 0.5 ? troubles : [step.pick(troubles), step.pick(troubles)],
+          kinds:
+            step.random() < 0.5 ? this.#troubles : [step.pick(this.#troubles), step.pick(this.#troubles)],
           isDown: step.random() < 0.1,
         }
-        this.#service.isLagging = step.random() < 0.5
+        this.#fairSince = Infinity
+        this.#service.lagging = step.pick([0, 0, 0.5, 1])
         this.#note(`weather ${JSON.stringify(this.#network.weather)}`)
         return true
       case 'disk':
@@ -266,7 +315,7 @@ class Simulation {
         this.#note(`disk ${this.#drive.platter.trouble}`)
         return true
       case 'refresh':
-        this.#drive.fileSystem?.refresh(step.pick(['/', '/w0'])).catch(() => {})
+        this.#drive.fileSystem?.refresh(step.pick(['/', '/w0', watchedFolder])).catch(() => {})
         return true
       case 'kill':
       case 'cut':
@@ -296,11 +345,7 @@ class Simulation {
     const { trouble } = this.#drive.platter
     this.#fair()
     if (kind === 'remount') {
-      await this.#until('programs to pause', () => this.#pause())
-      for (const worker of this.#workers)
-        await this.#until('what was refused', async () => {
-          while (!(await worker.catchUp())) await this.#wait(1_000)
-        })
+      await this.#pauseAll()
       await this.#until('the drive to be closed', () => this.#drive.stop())
     } else if (kind === 'kill') {
       this.#kills++
@@ -316,6 +361,7 @@ class Simulation {
     if (trouble === 'slow') this.#drive.platter.trouble = trouble
     await this.#until('a start', () => this.#drive.start(this.#settings))
     this.#note('started')
+    this.#watched.forget()
     if (kind === 'cut') this.#shared.forget()
     for (const worker of this.#workers)
       await this.#until<unknown>('a look', async () => {
@@ -325,14 +371,24 @@ class Simulation {
   }
 
   #fair(): void {
+    if (this.#network.weather !== fairWeather) this.#fairSince = this.#events.now
     this.#network.weather = fairWeather
-    this.#service.isLagging = false
+    this.#service.lagging = 0
     this.#drive.platter.trouble = 'none'
   }
 
   /** Resolves when no program is at work. */
   async #pause(): Promise<void> {
     while (this.#busySince.some((since) => since !== undefined)) await this.#wait(10)
+  }
+
+  /** Also what a disk refused is saved by then. */
+  async #pauseAll(): Promise<void> {
+    await this.#until('programs to pause', () => this.#pause())
+    for (const worker of this.#workers)
+      await this.#until('what was refused', async () => {
+        while (!(await worker.catchUp())) await this.#wait(1_000)
+      })
   }
 
   #wait(ms: number): Promise<void> {
@@ -343,7 +399,7 @@ class Simulation {
   async #leaveAlone(isEnd: boolean): Promise<void> {
     this.#note('left alone')
     this.#fair()
-    await this.#until('programs to pause', () => this.#pause())
+    await this.#pauseAll()
     const until = this.#events.now + quietWithinMs
     // What was to be moved may be gone by another client's hand: that is refused, and told.
     const refused = new Set<string>()
@@ -370,6 +426,24 @@ class Simulation {
     if (!isEnd) return
     await this.#idleHour()
     this.#checkSpool(refused.size)
+    for (const worker of this.#workers) await this.#checkCalls(worker)
+  }
+
+  /** One program alone, and a service that is well: what it does costs what it may. */
+  async #checkCalls(worker: Worker): Promise<void> {
+    const documentCalls = (): number => {
+      const { get, put, delete: deletes } = this.#service.calls
+      return get + put + deletes
+    }
+    const before = documentCalls()
+    this.#done = []
+    await this.#until('a last operation', () => worker.act())
+    await this.#pass(10_000)
+    const calls = documentCalls() - before
+    const { tellsSizes, tellsUrlsInListings, tellsTypes, copiesByUri } = this.#service.habits
+    const tellsAll = tellsSizes && tellsUrlsInListings && tellsTypes && copiesByUri
+    if (calls > callsFor(this.#done, tellsAll))
+      throw new Error(`${calls} calls for ${this.#done.map(({ kind, path }) => `${kind} ${path}`).join()}`)
   }
 
   /** What was asked before, in another weather, may be answered in the middle of it, and a drive that was away takes a while. */
@@ -388,8 +462,7 @@ class Simulation {
   /** What is on this machine only, and nothing else, is kept in the spool. */
   #checkSpool(refused: number): void {
     const here = this.#drive.fileSystem?.status().scratchFiles ?? 0
-    const isContent = (path: string): boolean => path.includes('/spool/') && !path.endsWith('.json')
-    const kept = [...this.#drive.platter.names.keys()].filter(isContent)
+    const kept = contentsOf(this.#drive.platter)
     // What a disk refused to save beside another client is written again by nobody.
     if (kept.length > here + refused + sharedNames)
       throw new Error(`left alone, ${kept.length} contents are kept for ${here} files: ${kept.join()}`)
@@ -419,11 +492,12 @@ class Simulation {
   }
 
   #callsSoFar(): number {
-    const { get, put, delete: deletes, download } = this.#service.calls
-    return get + put + deletes + download
+    return Object.values(this.#service.calls).reduce((sum, count) => sum + count)
   }
 
   #checkAlways(): void {
+    const { sb, platter, fileSystem } = this.#drive
+    if (sb !== undefined) checkKept(sb, platter, fileSystem?.status().scratchFiles ?? 0)
     const overlooked = this.#drive.sb?.queue.overlooked() ?? []
     if (overlooked.length > 0)
       throw new Error(
@@ -457,13 +531,19 @@ class Simulation {
 
   async #next(): Promise<boolean> {
     const isAny = await this.#events.next()
+    if (this.#drive.sb?.reach.isAway === true) this.#awayAt = this.#events.now
     if (this.#failure !== undefined) throw this.#failure
     for (const [index, since] of this.#busySince.entries())
-      if (since !== undefined && this.#events.now - since > answerWithinMs)
+      if (since !== undefined && this.#events.now - Math.max(since, this.#waitsSince()) > answerWithinMs)
         throw new Error(
           `a program in /w${index} waits for ${Math.round((this.#events.now - since) / 1000)} s`,
         )
     return isAny
+  }
+
+  /** Who waits for the service however long that takes has nothing to wait for once it is well. */
+  #waitsSince(): number {
+    return this.#settings.closeWaitMs === Infinity ? this.#fairSince : 0
   }
 
   #note(line: string): void {

@@ -5,7 +5,7 @@
 import { ApiError, isOutcomeUnknown, isTemporary } from '../../api/errors.ts'
 import type { RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
-import type { Digest } from '../digest.ts'
+import { withDigest, type Digest } from '../digest.ts'
 import { fingerprintOf } from '../fingerprint.ts'
 import { isDoubtful, type Intention } from '../intention.ts'
 import { lookUp, mayMeanMissing } from '../remote-lookup.ts'
@@ -140,7 +140,7 @@ export class Committer {
     // A body that was not read to its end cannot have been stored (its Content-Length says so).
     if (!isOutcomeUnknown(error) || (intention.spool !== undefined && sent === undefined)) return
     if (sent === undefined) intention.isInDoubt = true
-    else intention.doubts = [...intention.doubts, sent]
+    else intention.doubts = withDigest(intention.doubts, sent)
     this.#options.save(intention)
   }
 

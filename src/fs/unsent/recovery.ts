@@ -1,7 +1,7 @@
 // After a restart: the view shows what the journal says is wanted, before the service has heard of it.
 
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
-import { digestOf, digestOfBytes, isSameDigest } from '../../content/digest.ts'
+import { digestOf, digestOfBytes, isSameDigest, withDigest } from '../../content/digest.ts'
 import type { Intention } from '../../content/intention.ts'
 import type { Journal } from '../../content/spool/journal.ts'
 import type { Spool } from '../../content/spool/spool.ts'
@@ -71,13 +71,13 @@ async function rememberWhatWasSent(
 ): Promise<void> {
   if (intention.kind !== 'put' || intention.spool === undefined) return
   if (intention.digest !== undefined) {
-    intention.doubts = [...intention.doubts, intention.digest]
+    intention.doubts = withDigest(intention.doubts, intention.digest)
     return
   }
   // Journaled by a docmount that kept no digests.
   try {
     const content = spool.get(intention.spool)
-    intention.doubts = [...intention.doubts, await digestOf(content.stream())]
+    intention.doubts = withDigest(intention.doubts, await digestOf(content.stream()))
     content.idle()
   } catch (error) {
     log.error(

@@ -318,6 +318,14 @@ describe('a lost answer', () => {
     },
   )
 
+  it('however often, is one digest to look for: what is kept of a change does not grow with its attempts', async () => {
+    inject({ kind: 'status', status: 500 }, { method: 'PUT', times: 3 })
+    const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) })
+    for (let attempt = 1; attempt <= 3; attempt++)
+      await expect(setup.run(put)).rejects.toMatchObject({ status: 500 })
+    expect(setup.journal.intentions()[0]?.doubts).toEqual([put.digest])
+  })
+
   it('after which nothing was stored is an upload', async () => {
     inject({ kind: 'status', status: 500 }, { method: 'PUT', times: 1 })
     const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) })

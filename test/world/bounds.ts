@@ -1,0 +1,65 @@
+// What a drive may take while it works: what it keeps of each change that the service has not got yet, and the calls that one
+// operation costs when the service is well.
+
+import type { Superblock } from '../../src/fs/superblock.ts'
+import type { Action } from '../model/choices.ts'
+import type { Platter } from './platter.ts'
+
+/** Changes that wait at one path: one under way, one behind it, and a move of each. */
+const mostAtPath = 6
+/** Contents of one change: the one it carries, and the copy that is being written. */
+const contentsPerChange = 2
+/** Contents that are being written, or are on their way out, of no change yet. */
+const contentsUnderWay = 12
+
+/** Throws where more is kept of what is unsent than its documents need. */
+export function checkKept(sb: Superblock, platter: Platter, here: number): void {
+  const atPath = new Map<string, number>()
+  let changes = 0
+  for (const { intention } of sb.queue.jobs()) {
+    changes++
+    const { path, doubts } = intention
+    const waiting = (atPath.get(path) ?? 0) + 1
+    atPath.set(path, waiting)
+    if (waiting > mostAtPath) throw new Error(`${waiting} changes wait at ${path}`)
+    const digests = new Set(doubts.map(({ sha256 }) => sha256))
+    if (digests.size < doubts.length)
+      throw new Error(`${path}: ${doubts.length} digests are kept of ${digests.size} contents that were sent`)
+  }
+  const contents = contentsOf(platter).length
+  if (contents > contentsPerChange * changes + here + contentsUnderWay)
+    throw new Error(
+      `${contents} contents are kept for ${changes} unsent changes and ${here} files of this machine`,
+    )
+}
+
+/** Paths of the contents in the spool. */
+export function contentsOf(platter: Platter): string[] {
+  return [...platter.names.keys()].filter((path) => path.includes('/spool/') && !path.endsWith('.json'))
+}
+
+/** Calls about documents, at most, that an operation costs when the service is well; listings are not among them. */
+const mostCalls: Readonly<Record<Action['kind'], number>> = {
+  // A look, and a replace.
+  write: 3,
+  'write slowly': 3,
+  'cut while closing': 6,
+  // It may have to be fetched first, by a new link.
+  append: 5,
+  truncate: 5,
+  cut: 5,
+  read: 2,
+  // A look at the source, the copy, a look at it, the DELETE; where a document stands there a look at both, and a DELETE.
+  rename: 7,
+  unlink: 1,
+  mkdir: 0,
+  rmdir: 1,
+}
+
+/** What a service that tells less, or copies nothing by itself, costs more. */
+const forLittle = 2
+
+/** `tellsAll`: the service tells in its listings what it may, and copies documents by itself. */
+export function callsFor(actions: readonly Action[], tellsAll: boolean): number {
+  return actions.reduce((sum, { kind }) => sum + mostCalls[kind] + (tellsAll ? 0 : forLittle), 0)
+}
