@@ -225,7 +225,7 @@ describe('a project', () => {
     )
   })
 
-  test.skipIf(isOnPostgres)('counts tables, rows and runs too, and forgets none of them', async () => {
+  test('counts tables, rows and runs too, and forgets none of them', async () => {
     const state = { projectBytes: 200_000, dataDir: await mkdtemp(join(tmpdir(), 'docmount-quota-')) }
     const open = async (): Promise<void> => {
       service = await startTestService({

@@ -3,6 +3,7 @@
 import { type Kysely, sql } from 'kysely'
 import { type Limits, exceeds } from '../limits.ts'
 import { ServiceError } from '../service-error.ts'
+import { type CountedText, bytesOf } from './counted-text.ts'
 import type { Store } from './database.ts'
 import { prepared } from './prepared.ts'
 
@@ -94,29 +95,21 @@ export async function countRowsOf(store: Kysely<unknown>, table: string, conditi
   )
 }
 
-/** Ids, times and what an index takes. */
-const rowBytes = 100
-
-/** Counts the bytes of texts, those there are and those to come; they are no documents. `projectOf` is asked for the name of a row. */
-export async function countTextOf(
-  store: Kysely<unknown>,
-  table: string,
-  columns: readonly string[],
-  projectOf: (row: string) => string,
-): Promise<void> {
-  const bytesOf = (row: string): string =>
-    `(${rowBytes} + ${columns.map((column) => `coalesce(length(cast(${row}.${column} as blob)), 0)`).join(' + ')})`
+/** Counts the bytes of texts, those there are and those to come; they are no documents. */
+export async function countTextOf(store: Kysely<unknown>, counted: CountedText): Promise<void> {
+  const { table, projectOf } = counted
+  const bytes = (row: string): string => bytesOf(counted, row, (text) => `length(cast(${text} as blob))`)
   const grow = 'on conflict (project_id) do update set bytes = bytes + excluded.bytes'
   await sql
     .raw(`insert into usage (project_id, documents, bytes)
-    select ${projectOf(table)}, 0, sum(${bytesOf(table)}) from ${table} where true group by 1 ${grow}`)
+    select ${projectOf(table)}, 0, sum(${bytes(table)}) from ${table} where true group by 1 ${grow}`)
     .execute(store)
   await sql
     .raw(`create trigger usage_of_new_${table} after insert on ${table} begin
-    insert into usage (project_id, documents, bytes) values (${projectOf('new')}, 0, ${bytesOf('new')}) ${grow}; end`)
+    insert into usage (project_id, documents, bytes) values (${projectOf('new')}, 0, ${bytes('new')}) ${grow}; end`)
     .execute(store)
   await sql
     .raw(`create trigger usage_of_old_${table} after delete on ${table} begin
-    update usage set bytes = bytes - ${bytesOf('old')} where project_id = ${projectOf('old')}; end`)
+    update usage set bytes = bytes - ${bytes('old')} where project_id = ${projectOf('old')}; end`)
     .execute(store)
 }

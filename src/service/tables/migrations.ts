@@ -1,6 +1,7 @@
 // The history of the tables in `database.ts`. An entry is never changed once released; the next one follows.
 
 import type { Kysely, Migration } from 'kysely'
+import { countedTexts } from '../store/counted-text.ts'
 import { countRowsOf, countTextOf } from '../store/usage.ts'
 
 export const tableMigrations: Readonly<Record<string, Migration>> = {
@@ -12,10 +13,7 @@ export const tableMigrations: Readonly<Record<string, Migration>> = {
 
 /** Tables, their rows and runs take room like documents. */
 async function countTables(store: Kysely<unknown>): Promise<void> {
-  await countTextOf(store, 'tables', ['name', 'settings'], (row) => `${row}.project_id`)
-  const projectOf = (row: string): string => `(select project_id from tables where id = ${row}.table_id)`
-  await countTextOf(store, 'assets', ['name', 'row_data'], projectOf)
-  await countTextOf(store, 'runs', ['input', 'data', 'reasoning'], projectOf)
+  for (const counted of countedTexts) await countTextOf(store, counted)
 }
 
 /** Tables are listed a page at a time. */

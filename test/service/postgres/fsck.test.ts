@@ -4,7 +4,12 @@ import { randomBytes } from 'node:crypto'
 import { readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { startService } from '../../../src/service/index.ts'
+import { migrate } from '../../../src/service/store/migrate.ts'
 import { checkStore } from '../../../src/service/store/postgres/check.ts'
+import { migrations } from '../../../src/service/store/postgres/migrations.ts'
+import { openPostgresReader } from '../../../src/service/store/postgres/open-postgres.ts'
+import { ask, freshDatabase } from '../../support/postgres.ts'
 import { type Nodes, startNodes } from './nodes.ts'
 
 let nodes: Nodes
@@ -39,6 +44,37 @@ test('nothing is found where all is well, also while documents come and go', asy
   for (let round = 0; round < 3; round++) expect(await check()).toEqual([])
   over.abort()
   await work
+})
+
+test('tables, rows and runs are counted, and what was there before they were is counted too', async () => {
+  const database = await freshDatabase()
+  const store = openPostgresReader({ database })
+  await migrate(store, 'service', Object.fromEntries(Object.entries(migrations).slice(0, 4)))
+  await store.destroy()
+  await ask(
+    database,
+    `insert into projects values ('p', 'acme', 0, 0);
+    insert into nodes values ('r', 'p', null, '/', '/', 'folder', 0);
+    insert into tables values ('t', 'p', 'ä', 'reconcile', 0, '{"type":"reconcile"}', '[]', 1);
+    insert into assets values ('a', 't', 0, 'row', '{}');
+    insert into runs values ('q', 't', 'pending', 0, '{}', null, null)`,
+  )
+  const service = await startService({ dataDir: nodes.folder, database })
+  const counted = async (): Promise<object[]> => ask(database, 'select documents, bytes from usage')
+  expect(await counted()).toEqual([{ documents: '0', bytes: `${102 + 20 + 105 + 102}` }])
+  const headers = { 'x-api-key': await service.createKey('acme'), 'content-type': 'application/json' }
+  const data = [{ asset_name: 'é', row_data: {} }]
+  const body = JSON.stringify({ type: 'data', data })
+  const made = await fetch(`${service.baseUrl}/projects/acme/tables/t/forward`, {
+    method: 'POST',
+    headers,
+    body,
+  })
+  expect([made.status, await made.text()]).toEqual([201, expect.anything()])
+  expect((await checkStore({ database, dataDir: nodes.folder })).findings).toEqual([])
+  await ask(database, 'delete from assets')
+  expect(await counted()).toEqual([{ documents: '0', bytes: `${102 + 20 + 102}` }])
+  await service.close()
 })
 
 test('content whose bytes are gone, or are others', async () => {

@@ -6,11 +6,13 @@ import { Kysely, sql } from 'kysely'
 import { silentLog } from '../../../log.ts'
 import type { SharedBackend } from '../../blobs/backend.ts'
 import { openSharedBackend } from '../../blobs/open-shared-backend.ts'
+import { countedTexts } from '../counted-text.ts'
 import type { Database } from '../database.ts'
 import type { SharedPlace } from '../open-store.ts'
 import { findKeys } from './blobs.ts'
 import { type SharedStore, sharedStore } from './database.ts'
 import { postgresDialect } from './dialect.ts'
+import { textBytes } from './migrations.ts'
 import { openPool } from './pool.ts'
 
 const batchBlobs = 500
@@ -60,6 +62,12 @@ async function checkTables(store: SharedStore): Promise<(readonly [string, Named
   const isLive = `not exists (select 1 from detached where detached.project_id = node.project_id
     and node.path > detached.path || '/' and node.path < detached.path || '0'
     and node.modified_at <= detached.detached_at)`
+  const texts = countedTexts
+    .map((counted) => {
+      const { table, projectOf } = counted
+      return `union all select ${projectOf(table)}, 0, ${textBytes(counted, table)} from ${table}`
+    })
+    .join('\n')
   return [
     await ask(
       'a node that is in no folder',
@@ -81,9 +89,9 @@ async function checkTables(store: SharedStore): Promise<(readonly [string, Named
     ),
     await ask(
       'a project that is counted wrongly',
-      `select project_id as name from usage full join (select project_id, count(*) as documents, sum(size) as bytes
-          from (select project_id, size from nodes where blob is not null
-            union all select project_id, size from documents where blob is not null) as counted
+      `select project_id as name from usage full join (select project_id, sum(documents) as documents, sum(size) as bytes
+          from (select project_id, 1 as documents, size from nodes where blob is not null
+            union all select project_id, 1, size from documents where blob is not null ${texts}) as counted
           group by project_id) as real using (project_id)
         where coalesce(usage.documents, 0) <> coalesce(real.documents, 0)
           or coalesce(usage.bytes, 0) <> coalesce(real.bytes, 0)`,

@@ -5,12 +5,14 @@
 // would take in `/A/x` and `/á/x`. No index holds a text that may be longer than a third of a page (2,704 bytes).
 
 import { type Kysely, type Migration, sql } from 'kysely'
+import { type CountedText, bytesOf, countedTexts } from '../counted-text.ts'
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001_store': { up: (store) => run(store, storeTables) },
   '0002_usage': { up: (store) => run(store, usage) },
   '0003_tables': { up: (store) => run(store, tablesOfProjects) },
   '0004_request_rates': { up: (store) => run(store, requestRates) },
+  '0005_usage_of_rows': { up: (store) => run(store, countedTexts.map(countText).join('\n')) },
 }
 
 async function run(store: Kysely<unknown>, statements: string): Promise<void> {
@@ -176,3 +178,34 @@ create unlogged table request_rates (
   name ${text} primary key,
   full_at double precision not null
 ) with (fillfactor = 50);`
+
+/** Counts the bytes of texts, those there are and those to come; they are no documents. */
+function countText(counted: CountedText): string {
+  const { table, projectOf } = counted
+  const count = (rows: string): string => `insert into usage as held (project_id, documents, bytes)
+    select ${projectOf('added')}, 0, sum(${textBytes(counted, 'added')})::bigint from ${rows} group by 1
+    on conflict (project_id) do update set bytes = held.bytes + excluded.bytes`
+  return `${count(`${table} as added`)};
+create function docmount_text_added_${table}() returns trigger language plpgsql as $$
+begin
+  ${count('added')};
+  return null;
+end $$;
+create function docmount_text_removed_${table}() returns trigger language plpgsql as $$
+begin
+  update usage as held set bytes = held.bytes - gone.bytes
+    from (select ${projectOf('removed')} as project_id, sum(${textBytes(counted, 'removed')})::bigint as bytes
+      from removed group by 1) as gone
+    where held.project_id = gone.project_id;
+  return null;
+end $$;
+create trigger text_added after insert on ${table}
+  referencing new table as added for each statement execute function docmount_text_added_${table}();
+create trigger text_removed after delete on ${table}
+  referencing old table as removed for each statement execute function docmount_text_removed_${table}();`
+}
+
+/** SQL: what a row of that name counts. */
+export function textBytes(counted: CountedText, row: string): string {
+  return bytesOf(counted, row, (value) => `octet_length(${value})`)
+}
