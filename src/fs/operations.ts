@@ -74,6 +74,8 @@ export interface Opened {
   readonly keepCache: boolean
   /** The size is unknown or changes under the reader: bypass the page cache. */
   readonly directIo: boolean
+  /** Nothing is written through this handle: the door need not ask when it is closed. */
+  readonly hasNothingToFlush: boolean
 }
 
 export interface OpenedFolder {

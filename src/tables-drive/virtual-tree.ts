@@ -100,7 +100,12 @@ export function virtualTree(parts: TakeUpParts): TreeOperations {
 
   function openedFile(node: VirtualNode, flags: OpenFlags): Opened {
     const content = node.content ?? new Content()
-    return { fh: handles.add({ node, content, flags }), keepCache: false, directIo: false }
+    return {
+      fh: handles.add({ node, content, flags }),
+      keepCache: false,
+      directIo: false,
+      hasNothingToFlush: !flags.write,
+    }
   }
 
   function create(parent: number, name: string, options: CreateOptions): { entry: Entry; opened: Opened } {

@@ -2,6 +2,7 @@
 // whatever is seen sooner was pushed.
 
 import { appendFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { release } from 'node:os'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { removePrograms } from '../support/build-programs.ts'
 import { whyNoFuse } from '../support/fuse.ts'
@@ -112,6 +113,20 @@ describe.skipIf(why !== undefined)(`the kernel’s cache${why === undefined ? ''
     await calls()
     await readFile(drive.at('a'))
     expect(await calls()).not.toHaveProperty('read')
+  })
+
+  test('a document that is read again is opened and released, and nothing else is asked', async () => {
+    await drive.ask({ kind: 'put', path: '/a', text: 'x'.repeat(300_000) })
+    await readFile(drive.at('a'))
+    await calls()
+    await readFile(drive.at('a'))
+    const { open, release: _, flush, ...others } = await calls()
+    expect(open).toBe(1)
+    // When it was read last, for a program that looks at its attributes.
+    expect([{}, { getattr: 1 }]).toContainEqual(others)
+    // Linux asks at each close of a document up to 5.16.
+    const [major = 0, minor = 0] = release().split('.').map(Number)
+    if (major > 5 || (major === 5 && minor >= 17)) expect(flush).toBeUndefined()
   })
 
   test('keeps listings: a second ls sends no READDIR, and an own change drops them', async () => {

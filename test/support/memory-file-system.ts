@@ -324,7 +324,8 @@ export class MemoryFileSystem implements Operations {
     const fh = ++this.#lastFh
     node.handles++
     this.#files.set(fh, { node, flags })
-    return { fh, keepCache: this.#options.keepCache, directIo: false }
+    const { keepCache } = this.#options
+    return { fh, keepCache, directIo: false, hasNothingToFlush: !flags.write }
   }
 
   #add(

@@ -55,7 +55,8 @@ function opened(parts: OpenedParts, node: Node, flags: OpenFlags): Opened {
   if (flags.read && node.content === undefined) parts.prefetch.opened(node)
   const keepCache = node.door.showContent()
   const directIo = node.content === undefined && node.remote !== undefined && node.remote.size === undefined
-  return { fh: parts.handles.addFile(new FileHandle(node, flags)), keepCache, directIo }
+  const fh = parts.handles.addFile(new FileHandle(node, flags))
+  return { fh, keepCache, directIo, hasNothingToFlush: !flags.write }
 }
 
 export function create(

@@ -73,7 +73,12 @@ export function writeOpenOut(view: DataView, at: number, fh: number, flags: numb
 }
 
 export function openFlagsOf(opened: Opened): number {
-  return (opened.directIo ? openFlag.directIo : 0) | (opened.keepCache ? openFlag.keepCache : 0)
+  return (
+    (opened.directIo ? openFlag.directIo : 0) |
+    (opened.keepCache ? openFlag.keepCache : 0) |
+    // From Linux 5.17 on; older ones ask all the same.
+    (opened.hasNothingToFlush ? openFlag.noflush : 0)
+  )
 }
 
 export function writeStatistics(view: DataView, at: number, statistics: FilesystemStatistics): void {

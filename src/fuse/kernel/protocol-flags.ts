@@ -32,6 +32,7 @@ export const openFlag = {
   directIo: 0x1,
   keepCache: 0x2,
   cacheDir: 0x8,
+  noflush: 0x20,
 } as const
 
 /** `getattrIn.getattrFlags`. */
