@@ -48,15 +48,17 @@ export interface TreeSettings {
   readonly timers?: Timers
 }
 
-/** Empties the project first, and fills it. */
+/** Empties the project first, and fills it; without `given`, what is there stays. */
 export async function setUpTree(
   { service, other, baseUrl, apiKey }: TestService,
-  given: Readonly<Record<string, string>>,
+  given: Readonly<Record<string, string>> | undefined,
   { memory = sharesOf(defaultMemoryBytes), timers = createClock() }: TreeSettings = {},
 ): Promise<TreeSetup> {
   service.faults.clear()
-  for (const { name } of (await other.get('/'))?.entries ?? []) await other.delete(`/${name}`)
-  for (const [path, content] of Object.entries(given)) await other.put(path, content)
+  if (given !== undefined) {
+    for (const { name } of (await other.get('/'))?.entries ?? []) await other.delete(`/${name}`)
+    for (const [path, content] of Object.entries(given)) await other.put(path, content)
+  }
   const temporary = await makeTemporaryFolder()
   const client = createClient({ baseUrl, apiKey })
   const files = new WatchedFiles(client.files(project), silentLog, realWorld())
