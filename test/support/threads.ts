@@ -1,11 +1,11 @@
 // Vitest's plugin for the threads that the code under test starts. Node 20 runs no TypeScript, and every service starts one:
 // each thread's program is made here once in a run, with what it imports, into one file; nothing is compiled in a thread.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Plugin as BundlerPlugin, build } from 'rolldown'
+import { build } from 'rolldown'
 import type { Plugin } from 'vitest/config'
 
 const root = join(import.meta.dirname, '../..')
@@ -15,6 +15,7 @@ const start = /siblingFile\(import\.meta\.url, '([\w-]+)'\)/g
 export function threads(): Plugin {
   const folder = mkdtempSync(join(tmpdir(), 'docmount-threads-'))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   return {
     name: 'docmount:threads',
@@ -38,17 +39,9 @@ async function bundle(input: string, output: string): Promise<string[]> {
   const { output: chunks } = await build({
     input,
     platform: 'node',
-    plugins: [packagesStay],
+    // Packages are loaded as ever; but for one that is hundreds of files.
+    external: (specifier) => !/^[./]|^kysely$/.test(specifier),
     output: { file: output, format: 'esm', codeSplitting: false },
   })
   return chunks.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : [])).filter(isAbsolute)
-}
-
-/** Packages are loaded from where they are; but for one that is hundreds of files. */
-const packagesStay: BundlerPlugin = {
-  name: 'packages-stay',
-  resolveId(specifier) {
-    if (/^[./]|^node:|^kysely$/.test(specifier)) return undefined
-    return { id: import.meta.resolve(specifier), external: true }
-  },
 }
