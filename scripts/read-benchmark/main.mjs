@@ -1,15 +1,13 @@
 // One service, one document, and docmount from several work trees in turn: what reads take and what they cost.
 
-import { chmod, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { once } from 'node:events'
-import { dropCaches, isMounted, unmount } from '../benchmark/mounts.mjs'
-import { startDaemon } from '../benchmark/peers/docmount.mjs'
-import { freePort, runWell, sleep, startProgram, waitFor } from '../benchmark/processes.mjs'
-import { startProxy } from '../benchmark/proxy.mjs'
-import { costsOf, processTree } from '../benchmark/resources.mjs'
+import { dropCaches } from '../benchmark/mounts.mjs'
+import { runWell } from '../benchmark/processes.mjs'
+import { costsOf } from '../benchmark/resources.mjs'
+import { medianOf, mountTree, startServiceOf, undoAll } from '../benchmark/work-trees.mjs'
 
 const usage = 'usage: scripts/bench-reads [--only WORKLOAD[,…]] [--rounds N] [--delay MS] [--mib N] [ROOT …]'
 const mebibyte = 1024 * 1024
@@ -67,7 +65,7 @@ await chmod(work, 0o755)
 const undo = []
 const samples = new Map()
 for (const signal of ['SIGINT', 'SIGTERM'])
-  process.once(signal, () => void cleanUp().finally(() => process.exit(130)))
+  process.once(signal, () => void undoAll(undo, work).finally(() => process.exit(130)))
 
 try {
   const server = await startService()
@@ -76,32 +74,16 @@ try {
     for (const name of chosen) for (const tree of trees) await measure(tree, name, server, round)
   report(trees)
 } finally {
-  await cleanUp()
+  await undoAll(undo, work)
 }
 
 async function startService() {
-  const project = 'reads'
-  const dataDir = join(work, 'service')
-  const port = await freePort()
-  const listen = ['--listen', `127.0.0.1:${port}`, '--project', project, '--json']
-  const log = { logFile: join(work, 'service.log') }
-  const service = startProgram(process.execPath, [cli(roots[0]), 'serve', '--data', dataDir, ...listen], log)
-  undo.push(() => service.stop())
-  const [line] = await once(service.child.stdout, 'data')
-  const { base_url: direct, projects } = JSON.parse(String(line).split('\n')[0])
-  const key = projects[0].api_key
-  const { createClient } = await import(join(roots[0], 'dist/api/index.js'))
-  const client = createClient({ baseUrl: direct, apiKey: key })
-  undo.push(() => client.close())
-  const files = client.files(project)
-  await put(files, '/film.mp4', Number(values.mib) * mebibyte)
+  const place = { folder: work, project: 'reads', delayMs: Number(values.delay), undo }
+  const server = await startServiceOf(roots[0], place)
+  await put(server.files, '/film.mp4', Number(values.mib) * mebibyte)
   if (chosen.includes('heads'))
-    for (let at = 0; at < heads; at++) await put(files, `/scans/${at}.pdf`, headBytes)
-  const proxy = startProxy()
-  undo.push(() => proxy.stop())
-  const proxied = await proxy.open(port)
-  await proxy.setLink({ delayMs: Number(values.delay) })
-  return { baseUrl: `http://127.0.0.1:${proxied}/api`, key, project, dataDir }
+    for (let at = 0; at < heads; at++) await put(server.files, `/scans/${at}.pdf`, headBytes)
+  return server
 }
 
 async function put(files, path, size) {
@@ -124,7 +106,7 @@ async function measure({ root, folder }, name, server, round) {
   else await rm(join(folder, 'cache'), { recursive: true, force: true })
   await dropCaches()
   await runWell('sh', ['-c', 'find "$1" -type f -exec cat {} + > /dev/null', 'sh', server.dataDir])
-  const mounted = await mount(root, folder, server)
+  const mounted = await mountTree(root, folder, server, undo)
   const reader = new URL('reader.mjs', import.meta.url).pathname
   const file = join(mounted.mountpoint, pattern === 'heads' ? 'scans' : 'film.mp4')
   const before = costsOf(mounted.pids()).cpuSeconds
@@ -142,7 +124,7 @@ async function measure({ root, folder }, name, server, round) {
 async function fillCache(root, folder, server) {
   for (let tries = 0; (await bytesIn(join(folder, 'cache'))) < Number(values.mib) * mebibyte; tries++) {
     if (tries === 10) throw new Error('the document is not kept')
-    const mounted = await mount(root, folder, server)
+    const mounted = await mountTree(root, folder, server, undo)
     await runWell('dd', [`if=${join(mounted.mountpoint, 'film.mp4')}`, 'of=/dev/null', 'bs=1M'])
     await mounted.unmount()
   }
@@ -155,55 +137,17 @@ async function bytesIn(folder) {
   return bytes
 }
 
-async function mount(root, folder, server) {
-  const mountpoint = join(folder, 'mount')
-  await mkdir(mountpoint, { recursive: true })
-  const started = startDaemon(cli(root), { mountpoint, folder, server })
-  const end = async () => {
-    if (started.isRunning()) await started.stop(60)
-    if (await isMounted(mountpoint)) await unmount(mountpoint, { limitSeconds: 5 })
-  }
-  undo.push(end)
-  await waitFor('docmount mount', () => isMounted(mountpoint), { program: started })
-  const pids = () => processTree(started.pid)
-  await runWell('ls', ['-l', mountpoint])
-  await restOf(pids)
-  return { mountpoint, pids, unmount: end }
-}
-
-/** Waits until a start is over: what it reads and compiles is not what reading costs. */
-async function restOf(pids) {
-  let cpuSeconds = -1
-  for (let tries = 0; tries < 30 && costsOf(pids()).cpuSeconds !== cpuSeconds; tries++) {
-    cpuSeconds = costsOf(pids()).cpuSeconds
-    await sleep(500)
-  }
-}
-
-function cli(root) {
-  return join(root, 'dist/cli/main.js')
-}
-
 function report(trees) {
-  const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
   console.log('| | tree | seconds | MB/s | reads/s | median µs | 99 of 100 within µs | daemon processor s |')
   console.log('|---|---|--:|--:|--:|--:|--:|--:|')
   for (const name of chosen)
     for (const { root } of trees) {
-      const of = (field) => median(samples.get(`${name} ${root}`).map((sample) => sample[field]))
-      const megabytes = median(
+      const of = (field) => medianOf(samples.get(`${name} ${root}`).map((sample) => sample[field]))
+      const megabytes = medianOf(
         samples.get(`${name} ${root}`).map(({ bytes, seconds }) => bytes / seconds / 1e6),
       )
       const cells = [of('seconds').toFixed(2), megabytes.toFixed(0), of('perSecond').toFixed(0)]
       cells.push(of('p50').toFixed(0), of('p99').toFixed(0), of('cpuSeconds').toFixed(2))
       console.log(`| ${workloads[name].what} | ${basename(root)} | ${cells.join(' | ')} |`)
     }
-}
-
-async function cleanUp() {
-  while (undo.length > 0)
-    await undo
-      .pop()()
-      .catch((error) => console.error(error.message))
-  await rm(work, { recursive: true, force: true })
 }

@@ -1,0 +1,123 @@
+// Processor time of the daemon for small documents, by work tree: see scripts/bench-small.
+
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { dropCaches } from '../benchmark/mounts.mjs'
+import { costsOf } from '../benchmark/resources.mjs'
+import { run, runWell } from '../benchmark/processes.mjs'
+import { medianOf, mountTree, restOf, startServiceOf, undoAll } from '../benchmark/work-trees.mjs'
+import { startLister, workloads } from './workloads.mjs'
+
+const usage =
+  'usage: scripts/bench-small [--only WORKLOAD[,…]] [--rounds N] [--count N] [--delay MS] [--trace] [ROOT …]'
+let options
+try {
+  options = parseArgs({
+    allowPositionals: true,
+    options: {
+      only: { type: 'string', default: Object.keys(workloads).join() },
+      rounds: { type: 'string', default: '3' },
+      count: { type: 'string', default: '1000' },
+      delay: { type: 'string', default: '0' },
+      trace: { type: 'boolean', default: false },
+    },
+  })
+} catch (error) {
+  console.error(`${error.message}\n${usage}`)
+  process.exit(2)
+}
+const { values, positionals } = options
+const chosen = values.only.split(',')
+const unknown = chosen.find((name) => workloads[name] === undefined)
+if (unknown !== undefined) {
+  console.error(`${unknown}: no such workload; there are ${Object.keys(workloads).join(', ')}\n${usage}`)
+  process.exit(2)
+}
+if (process.getuid() !== 0) {
+  console.error("This mounts, and drops the kernel's caches: run it as root.")
+  process.exit(1)
+}
+
+const count = Number(values.count)
+const roots = (positionals.length > 0 ? positionals : ['.']).map((root) => resolve(root))
+const work = await mkdtemp(join(tmpdir(), 'docmount-small-'))
+await chmod(work, 0o755)
+const undo = []
+/** By workload and tree: processor and wall seconds. */
+const samples = new Map()
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => void undoAll(undo, work).finally(() => process.exit(130)))
+
+try {
+  const servers = await startServers()
+  const trees = roots.flatMap((root, at) => {
+    const tree = { root, name: basename(root), folder: join(work, String(at)), args: [] }
+    const traced = {
+      ...tree,
+      name: `${tree.name} --verbose`,
+      folder: `${tree.folder}-verbose`,
+      args: ['--verbose'],
+    }
+    return values.trace ? [tree, traced] : [tree]
+  })
+  for (let round = 0; round < Number(values.rounds); round++)
+    for (const name of chosen)
+      for (let turn = 0; turn < trees.length; turn++)
+        // Another one begins each time.
+        await measure(trees[(turn + round) % trees.length], name, servers, round)
+  report(trees)
+} finally {
+  await undoAll(undo, work)
+}
+
+async function startServers() {
+  const place = { folder: work, project: 'small', delayMs: Number(values.delay), undo }
+  const service = await startServiceOf(roots[0], place)
+  return { service, lister: await startLister(work, undo) }
+}
+
+async function measure(tree, name, servers, round) {
+  const workload = workloads[name]
+  const server = servers[workload.server]
+  await rm(tree.folder, { recursive: true, force: true })
+  await mkdir(tree.folder, { recursive: true })
+  const folder = `/${name}-${tree.name.replaceAll(' ', '')}-${round}`
+  await workload.prepare?.(server, folder, count)
+  await dropCaches()
+  const mounted = await mountTree(tree.root, tree.folder, server, undo, tree.args)
+  await run('taskset', ['--all-tasks', '--cpu-list', '--pid', '0', String(mounted.pid)])
+  try {
+    const context = { at: (path) => join(mounted.mountpoint, path), server, folder, count, run: runWell }
+    await workload.warm?.(context)
+    await restOf(mounted.pids)
+    const before = costsOf(mounted.pids()).cpuSeconds
+    const startedAt = performance.now()
+    await workload.run(context)
+    const seconds = (performance.now() - startedAt) / 1000
+    // What follows is part of it: the journal's sync, what is removed.
+    await restOf(mounted.pids)
+    const cpuSeconds = costsOf(mounted.pids()).cpuSeconds - before
+    const key = `${name} ${tree.name}`
+    samples.set(key, [...(samples.get(key) ?? []), { cpuSeconds, seconds }])
+    console.error(`${tree.name} ${name}: ${cpuSeconds.toFixed(2)} s of processor, ${seconds.toFixed(2)} s`)
+  } finally {
+    await mounted.unmount()
+  }
+}
+
+function report(trees) {
+  const title = (name) => workloads[name].title.replace('COUNT', count.toLocaleString('en'))
+  console.log(
+    '| | tree | daemon processor s, median | least – most | seconds, median |\n|---|---|--:|--:|--:|',
+  )
+  for (const name of chosen)
+    for (const tree of trees) {
+      const own = samples.get(`${name} ${tree.name}`)
+      const cpu = own.map(({ cpuSeconds }) => cpuSeconds)
+      const spread = `${Math.min(...cpu).toFixed(2)} – ${Math.max(...cpu).toFixed(2)}`
+      const seconds = medianOf(own.map((sample) => sample.seconds)).toFixed(2)
+      console.log(`| ${title(name)} | ${tree.name} | ${medianOf(cpu).toFixed(2)} | ${spread} | ${seconds} |`)
+    }
+}
