@@ -29,6 +29,9 @@ export class JournalDatabase {
   readonly #log: number
   readonly #logSync: GroupSync
   #syncTimer: Timer | undefined
+  /** Transactions so far, and how many of them a sync has covered. */
+  #changes = 0
+  #synced = 0
   /** What is to be done once everything written so far survives a power cut. */
   #onceDurable: (() => void)[] = []
   readonly #statements = new Map<string, Database.Statement>()
@@ -54,7 +57,7 @@ export class JournalDatabase {
       throw error
     }
     reserveRoom(this.#db, this.#log)
-    this.#logSync = new GroupSync(() => this.#disk.fdatasync(this.#log))
+    this.#logSync = new GroupSync(() => this.#syncLog())
   }
 
   #openSoundly(path: string, stateDir: string): Database.Database {
@@ -76,12 +79,18 @@ export class JournalDatabase {
     const steps = this.#onceDurable
     this.#onceDurable = []
     try {
-      await this.#logSync.run()
+      if (this.#synced < this.#changes) await this.#logSync.run()
     } catch (error) {
       this.#onceDurable.unshift(...steps)
       throw error
     }
     for (const step of steps) step()
+  }
+
+  async #syncLog(): Promise<void> {
+    const changes = this.#changes
+    await this.#disk.fdatasync(this.#log)
+    this.#synced = changes
   }
 
   /** Runs `step` when everything written so far survives a power cut: with whoever asks for that next, in a second else. */
@@ -101,6 +110,7 @@ export class JournalDatabase {
     try {
       result = body()
       this.#db.exec('commit')
+      this.#changes++
       this.#isInTransaction = false
     } catch (error) {
       this.#isInTransaction = false

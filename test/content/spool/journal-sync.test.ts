@@ -55,3 +55,26 @@ it('a disk that fails once is asked again', async () => {
   await vi.waitUntil(() => isDurable)
   expect(syncs).toBe(2)
 })
+
+it('what a sync has covered is not synced again', async () => {
+  let syncs = 0
+  const { disk, ...others } = realWorld()
+  const fdatasync: typeof disk.fdatasync = (fd) => {
+    syncs++
+    return disk.fdatasync(fd)
+  }
+  journal.close()
+  journal = new Journal(dir, { ...others, disk: { ...disk, fdatasync } })
+  journal.saveFolder('/a')
+  await journal.durable()
+  await journal.durable()
+  expect(syncs).toBe(1)
+  journal.saveFolder('/b')
+  const first = journal.durable()
+  // Too late for the sync that is under way.
+  journal.saveFolder('/c')
+  await Promise.all([first, journal.durable()])
+  expect(syncs).toBe(3)
+  await journal.durable()
+  expect(syncs).toBe(3)
+})
