@@ -40,6 +40,8 @@ export class JournalDatabase {
   /** What memory did on the strength of the transaction under way, undone where it fails. */
   #undo: (() => void)[] = []
   #isInTransaction = false
+  /** What is to be written with something else. */
+  #later: (() => void)[] = []
   #isClosed = false
   /** What was found damaged at the start, and what was done about it, one sentence each. */
   readonly damage: string[] = []
@@ -128,6 +130,23 @@ export class JournalDatabase {
     return result
   }
 
+  /** Writes by `step` what nobody waits for: within a second, or when `catchUp` is called. Its end before that must do no harm. */
+  later(step: () => void): void {
+    this.#later.push(step)
+    this.#syncSoon()
+  }
+
+  /** Does what was left for later, in the transaction under way. */
+  catchUp(): void {
+    const steps = this.#later
+    if (steps.length === 0) return
+    this.#later = []
+    this.transaction(() => {
+      this.onRollback(() => this.#later.unshift(...steps))
+      for (const step of steps) step()
+    })
+  }
+
   /** Runs `step` when the transaction under way is on disk, never where it is rolled back; at once where there is none. */
   afterCommit(step: () => void): void {
     if (this.#isInTransaction) this.#afterCommit.push(step)
@@ -141,6 +160,11 @@ export class JournalDatabase {
 
   close(): void {
     if (this.#isClosed) return
+    try {
+      this.catchUp()
+    } catch {
+      // It was for later, and the next start sees to it.
+    }
     this.#isClosed = true
     this.#clock.clear(this.#syncTimer)
     this.#statements.clear()
@@ -178,9 +202,14 @@ export class JournalDatabase {
   #syncInTime(): void {
     this.#syncTimer = undefined
     // Who needs to know asks for it, and is told; a disk that failed once is asked again.
-    this.durable().catch(() => {
+    this.#caughtUp().catch(() => {
       if (!this.#isClosed) this.#syncSoon()
     })
+  }
+
+  async #caughtUp(): Promise<void> {
+    if (!this.#isClosed) this.catchUp()
+    await this.durable()
   }
 
   /** The first row, if there is one. */

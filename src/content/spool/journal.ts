@@ -173,11 +173,17 @@ export class Journal {
   }
 
   saveContent(spool: string, bytes: Uint8Array): void {
+    this.#db.catchUp()
     this.#db.save('content', { spool, bytes })
   }
 
   removeContent(spool: string): void {
     this.#db.run('delete from content where spool = ?', spool)
+  }
+
+  /** As `removeContent`, with what is journaled next: content that no row names is removed at the next start anyway. */
+  forgetContent(spool: string): void {
+    this.#db.later(() => this.removeContent(spool))
   }
 
   folders(): string[] {

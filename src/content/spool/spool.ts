@@ -28,6 +28,8 @@ export function isTemporary(id: string): boolean {
 export interface ContentRows {
   saveContent(spool: string, bytes: Uint8Array): void
   removeContent(spool: string): void
+  /** As `removeContent`, in its own time: nobody needs it any more. */
+  forgetContent(spool: string): void
 }
 
 export class Spool {
@@ -106,7 +108,9 @@ export class Spool {
     if (file === undefined) return
     file.idle()
     this.#files.delete(id)
-    this.#leaveJournal(file)
+    if (file.journaledBytes !== undefined) this.#rows.forgetContent(id)
+    this.#inJournal -= file.journaledBytes ?? 0
+    file.journaledBytes = undefined
     removeSpoolInfo(file.path, this.#world.disk)
   }
 

@@ -56,6 +56,31 @@ it('a disk that fails once is asked again', async () => {
   expect(syncs).toBe(2)
 })
 
+it('content nobody needs any more goes with the next content that is journaled, within a second, or at the end', async () => {
+  const ids = (): string[] => journal.contents().map(({ spool }) => spool)
+  for (const id of ['a', 'b', 'c']) journal.saveContent(id, Buffer.from(id))
+  await journal.durable()
+  journal.forgetContent('a')
+  expect(ids()).toEqual(['a', 'b', 'c'])
+  expect(() =>
+    journal.transaction(() => {
+      journal.saveContent('d', Buffer.from('d'))
+      expect(ids()).toEqual(['b', 'c', 'd'])
+      throw new Error('a full disk')
+    }),
+  ).toThrow('a full disk')
+  expect(ids()).toEqual(['a', 'b', 'c'])
+  journal.saveContent('d', Buffer.from('d'))
+  expect(ids()).toEqual(['b', 'c', 'd'])
+  journal.forgetContent('b')
+  vi.advanceTimersByTime(1_000)
+  expect(ids()).toEqual(['c', 'd'])
+  journal.forgetContent('c')
+  journal.close()
+  journal = new Journal(dir, realWorld())
+  expect(ids()).toEqual(['d'])
+})
+
 it('what a sync has covered is not synced again', async () => {
   let syncs = 0
   const { disk, ...others } = realWorld()

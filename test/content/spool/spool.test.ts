@@ -18,6 +18,7 @@ beforeEach(async () => {
     {
       saveContent: (id, bytes) => rows.set(id, bytes),
       removeContent: (id) => rows.delete(id),
+      forgetContent: (id) => rows.delete(id),
     },
     realWorld(),
   )
