@@ -36,6 +36,8 @@ export class Journal {
   /** The spool file that each row names. */
   readonly #named = new Map<string, string>()
   #lastId: number
+  /** False where no local-only file ever had its bytes in the service. */
+  #mayRefer: boolean
   /** Told once it is true on disk: the row names this spool file now, or none. */
   onNamed: (row: string, spool: string | undefined) => void = () => {}
 
@@ -45,6 +47,7 @@ export class Journal {
     this.#leaveOutDamagedRows()
     const row = this.#db.get('select max(id) as id from intention') as { id: number | null }
     this.#lastId = row.id ?? 0
+    this.#mayRefer = this.scratchFiles().some(({ reference }) => reference !== undefined)
     this.#loadNamed()
   }
 
@@ -204,12 +207,14 @@ export class Journal {
 
   /** The local-only files whose bytes are said to be in the service, at this path. */
   scratchFilesAt(reference: string): string[] {
+    if (!this.#mayRefer) return []
     return this.#db
       .all('select path from scratch where reference = ?', reference)
       .map(({ path }) => String(path))
   }
 
   saveScratch(row: ScratchRow): void {
+    this.#mayRefer ||= row.reference !== undefined
     this.transaction(() => {
       this.#db.save('scratch', rowOfScratch(row))
       this.#name(rowOfScratchAt(row.path), row.spool)

@@ -56,8 +56,8 @@ export class SpoolFile {
 
   open(flags: 'wx+' | 'r+'): void {
     this.#fd = this.#disk.openSync(this.path, flags, 0o600)
-    this.#size = this.#disk.fstatSync(this.#fd).size
     if (flags === 'wx+') this.#running = new RunningDigest()
+    else this.#size = this.#disk.fstatSync(this.#fd).size
   }
 
   get fd(): number {
@@ -166,6 +166,8 @@ export class SpoolFile {
     this.#epoch++
     if (size === 0) this.#running = new RunningDigest()
     else this.#running?.lose()
+    // O_TRUNC: a file was just made for what is written next.
+    if (size === 0 && this.#size === 0 && !this.isBeingChanged) return
     await this.#change(async (fd) => {
       await this.#disk.ftruncate(fd, size)
       this.#size = size

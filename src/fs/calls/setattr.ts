@@ -42,7 +42,7 @@ async function resize(
   caller: Caller,
 ): Promise<void> {
   const before = node.size
-  await abortable(truncateContent(parts, node, size, caller.signal), caller.signal)
+  await abortable(truncateContent(parts, node, size, caller), caller.signal)
   // Asked for by itself, not by O_TRUNC, after which most programs write: the next close saves it.
   if (node.size !== before) node.local.wrote()
   // truncate(2) by path: there is no close that would save it.
@@ -78,7 +78,7 @@ export async function fallocate(
   if (!flags.write) throw new ErrnoError('EBADF', `${node.path} is not open for writing`)
   if (keepSize) return
   if ((node.size ?? 0) >= end) return
-  for (let wait; (wait = makeWritable(parts, node, caller.signal)) !== undefined;) await wait
+  for (let wait; (wait = makeWritable(parts, node, caller)) !== undefined;) await wait
   const { content } = node
   if (content === undefined || content.size >= end) return
   markChanged(parts, node)

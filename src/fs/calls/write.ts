@@ -22,7 +22,7 @@ export function write(
   const handle = parts.handles.file(fh)
   const { node } = handle
   if (!handle.flags.write) throw new ErrnoError('EBADF', `${node.path} is not open for writing`)
-  const wait = makeWritable(parts, node, caller.signal)
+  const wait = makeWritable(parts, node, caller)
   if (wait === undefined) return writeHere(parts, handle, offset, data)
   return abortable(wait, caller.signal).then(() => {
     rebindReaders(parts.handles, node)

@@ -6,6 +6,7 @@ import type { SpoolFile } from '../../content/spool/spool-file.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import type { Clock } from '../../world/clock.ts'
 import { attributesOf, timeOfMs, type Owner } from '../tree/attributes.ts'
+import type { Caller } from '../operations.ts'
 import type { HandleTable } from '../tree/handles.ts'
 import type { Node } from '../tree/node.ts'
 import type { Tree } from '../tree/tree.ts'
@@ -23,6 +24,9 @@ export interface ChangeParts extends TouchParts {
   readonly journal: Journal
 }
 
+/** Who waits. The signal is asked for only where there is something to wait for: making one costs as much as a write. */
+type Waiting = Pick<Caller, 'signal'>
+
 export interface TruncateParts extends BringParts, ChangeParts {
   readonly handles: HandleTable
 }
@@ -35,11 +39,12 @@ export interface TruncateParts extends BringParts, ChangeParts {
 export function makeWritable(
   parts: BringParts,
   node: Node,
-  signal: AbortSignal,
+  caller: Waiting,
   length?: number,
 ): Promise<void> | undefined {
   const { content } = node
-  if (content === undefined || node.local.copyUp !== undefined) return bringHere(parts, node, signal, length)
+  if (content === undefined || node.local.copyUp !== undefined)
+    return bringHere(parts, node, caller.signal, length)
   if (parts.claims.isOnlyOf(node)) return undefined
   const bytes = Math.min(length ?? content.size, content.size)
   const copy =
@@ -67,7 +72,7 @@ export function markChanged(parts: ChangeParts, node: Node): void {
   // A move sends nothing of it: what it moves is in the service.
   if (node.job?.intention.spool !== undefined && !node.job.isHeld) parts.queue.hold(node.job)
   // What was sent, and is changed in place now, is of use again.
-  if (node.content?.digest !== undefined && !node.isDirty) parts.journal.keep(node.content.id)
+  if (!node.isDirty && node.content?.digest !== undefined) parts.journal.keep(node.content.id)
   node.settledAt = undefined
   if (!node.isUnlinked) parts.tree.places.keep(node)
   touch(parts, node)
@@ -84,7 +89,7 @@ export async function truncateContent(
   parts: TruncateParts,
   node: Node,
   size: number,
-  signal: AbortSignal,
+  caller: Waiting,
 ): Promise<void> {
   if (node.local.copyUp !== undefined) await node.local.copyUp
   if (node.size === size && (node.content !== undefined || node.remote !== undefined)) return
@@ -93,7 +98,7 @@ export async function truncateContent(
   }
   const known = node.size
   const length = known !== undefined && size < known ? size : undefined
-  for (let wait; (wait = makeWritable(parts, node, signal, length)) !== undefined;) await wait
+  for (let wait; (wait = makeWritable(parts, node, caller, length)) !== undefined;) await wait
   const { content } = node
   if (content === undefined) throw new ErrnoError('EIO', `${node.path}: no content to cut`)
   markChanged(parts, node)

@@ -2,9 +2,24 @@
 
 import { readFileSync } from 'node:fs'
 
+/** No number of a thread is given anew within so short a time (ms). */
+const rememberedMs = 100
+
+let last:
+  | { readonly thread: number; readonly program: string | undefined; readonly untilMs: number }
+  | undefined
+
 /** Undefined where it cannot be seen (another pid namespace; /proc of others hidden). */
 export function programOf(thread: number): string | undefined {
   if (thread === 0) return undefined
+  const now = performance.now()
+  // A program that closes many files is looked at ten times a second.
+  if (last?.thread !== thread || now >= last.untilMs)
+    last = { thread, program: look(thread), untilMs: now + rememberedMs }
+  return last.program
+}
+
+function look(thread: number): string | undefined {
   try {
     const process = /^Tgid:\s*(\d+)$/m.exec(readFileSync(`/proc/${thread}/status`, 'latin1'))?.[1]
     if (process === undefined) return undefined
