@@ -51,14 +51,29 @@ export function uploadBody(call: CallDescription, upload: Upload, place: Documen
   return {
     length,
     open: (signal, onProgress) =>
-      length <= onePieceBytes ? inOnePiece(stream(signal, onProgress)) : stream(signal, onProgress),
+      length <= onePieceBytes
+        ? inOnePiece(call, content, { head, tail, signal })
+        : stream(signal, onProgress),
   }
 }
 
-async function* inOnePiece(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** All of it, encoded at once. */
+async function* inOnePiece(
+  call: CallDescription,
+  content: BytesContent,
+  { head, tail, signal }: { head: Buffer; tail: Buffer; signal: AbortSignal },
+): AsyncGenerator<Uint8Array> {
   const pieces: Uint8Array[] = []
-  for await (const chunk of chunks) pieces.push(chunk)
-  yield Buffer.concat(pieces)
+  let count = 0
+  for await (const chunk of content.open(signal)) {
+    count += chunk.length
+    if (count > content.size) throw tooLong(call, content)
+    // A copy: the source may fill its buffer again.
+    pieces.push(Buffer.from(chunk))
+  }
+  if (count < content.size) throw tooShort(call, content, count)
+  const bytes = Buffer.concat(pieces)
+  yield Buffer.concat([head, encode(bytes, 0, bytes.length), tail])
 }
 
 /** A body that is small enough to be one string. */
@@ -80,9 +95,7 @@ async function* base64Of(
   let count = 0
   for await (const chunk of content.open(signal)) {
     count += chunk.length
-    if (count > content.size) {
-      throw new ContentError(call, `the content is longer than its ${content.size} bytes; nothing was stored`)
-    }
+    if (count > content.size) throw tooLong(call, content)
     const view = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
     const bytes: Buffer = rest.length === 0 ? view : Buffer.concat([rest, view])
     const aligned = bytes.length - (bytes.length % 3)
@@ -92,13 +105,16 @@ async function* base64Of(
     // A copy: the source may fill its buffer again.
     rest = Buffer.from(bytes.subarray(aligned))
   }
-  if (count < content.size) {
-    throw new ContentError(
-      call,
-      `the content ended after ${count} of ${content.size} bytes; nothing was stored`,
-    )
-  }
+  if (count < content.size) throw tooShort(call, content, count)
   if (rest.length > 0) yield encode(rest, 0, rest.length)
+}
+
+function tooLong(call: CallDescription, { size }: BytesContent): ContentError {
+  return new ContentError(call, `the content is longer than its ${size} bytes; nothing was stored`)
+}
+
+function tooShort(call: CallDescription, { size }: BytesContent, count: number): ContentError {
+  return new ContentError(call, `the content ended after ${count} of ${size} bytes; nothing was stored`)
 }
 
 function encode(bytes: Buffer, start: number, end: number): Buffer {

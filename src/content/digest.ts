@@ -64,12 +64,13 @@ export async function* digested(
 
 /**
  * The same chunks, the last one only when all of them together are what the digest says: a body of known length that
- * lacks its end is never stored. Throws what `mismatch` makes of it.
+ * lacks its end is never stored. Throws what `mismatch` makes of it; `onEnd` is told as by `digested`.
  */
 export async function* checked(
   chunks: AsyncIterable<Uint8Array>,
   expected: Digest,
   mismatch: (found: Digest) => Error,
+  onEnd: (digest: Digest) => void,
 ): AsyncIterable<Uint8Array> {
   const hash = createHash('sha256')
   let size = 0
@@ -84,6 +85,7 @@ export async function* checked(
   const found = { size, sha256: hash.digest('hex') }
   if (!isSameDigest(found, expected)) throw mismatch(found)
   if (last !== undefined) yield last
+  onEnd(found)
 }
 
 /** The same chunks up to `count` bytes. */

@@ -89,10 +89,9 @@ export class Uploads {
     const open = (): AsyncIterable<Uint8Array> =>
       countSent(
         intention,
-        digested(
-          digest === undefined ? content.stream() : checked(content.stream(), digest, onMismatch),
-          onSent,
-        ),
+        digest === undefined
+          ? digested(content.stream(), onSent)
+          : checked(content.stream(), digest, onMismatch, onSent),
       )
     const mimetype = await this.#mimetypeOfContent(path, content)
     const upload: Upload = { mimetype, filename: nameOf(path), content: { kind: 'bytes', size, open } }
