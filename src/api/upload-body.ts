@@ -52,7 +52,7 @@ export function uploadBody(call: CallDescription, upload: Upload, place: Documen
     length,
     open: (signal, onProgress) =>
       length <= onePieceBytes
-        ? inOnePiece(call, content, { head, tail, signal })
+        ? inOnePiece(call, content, { head, tail, signal, onProgress })
         : stream(signal, onProgress),
   }
 }
@@ -61,7 +61,12 @@ export function uploadBody(call: CallDescription, upload: Upload, place: Documen
 async function* inOnePiece(
   call: CallDescription,
   content: BytesContent,
-  { head, tail, signal }: { head: Buffer; tail: Buffer; signal: AbortSignal },
+  {
+    head,
+    tail,
+    signal,
+    onProgress,
+  }: { head: Buffer; tail: Buffer; signal: AbortSignal; onProgress: () => void },
 ): AsyncGenerator<Uint8Array> {
   const pieces: Uint8Array[] = []
   let count = 0
@@ -70,6 +75,7 @@ async function* inOnePiece(
     if (count > content.size) throw tooLong(call, content)
     // A copy: the source may fill its buffer again.
     pieces.push(Buffer.from(chunk))
+    onProgress()
   }
   if (count < content.size) throw tooShort(call, content, count)
   const bytes = Buffer.concat(pieces)
