@@ -63,10 +63,7 @@ try {
     return values.trace ? [tree, traced] : [tree]
   })
   for (let round = 0; round < Number(values.rounds); round++)
-    for (const name of chosen)
-      for (let turn = 0; turn < trees.length; turn++)
-        // Another one begins each time.
-        await measure(trees[(turn + round) % trees.length], name, servers, round)
+    for (const name of chosen) await measure(trees, name, servers, round)
   report(trees)
 } finally {
   await undoAll(undo, work)
@@ -78,32 +75,50 @@ async function startServers() {
   return { service, lister: await startLister(work, undo) }
 }
 
-async function measure(tree, name, servers, round) {
+/** All trees are mounted at once and take their turns with a part of the work each: whatever else this machine does, they share. */
+async function measure(trees, name, servers, round) {
   const workload = workloads[name]
-  const server = servers[workload.server]
-  await rm(tree.folder, { recursive: true, force: true })
-  await mkdir(tree.folder, { recursive: true })
-  const folder = `/${name}-${tree.name.replaceAll(' ', '')}-${round}`
-  await workload.prepare?.(server, folder, count)
-  await dropCaches()
-  const mounted = await mountTree(tree.root, tree.folder, server, undo, tree.args)
-  await run('taskset', ['--all-tasks', '--cpu-list', '--pid', '0', String(mounted.pid)])
+  const parts = workload.parts ?? 10
+  const contexts = []
   try {
-    const context = { at: (path) => join(mounted.mountpoint, path), server, folder, count, run: runWell }
-    await workload.warm?.(context)
-    await restOf(mounted.pids)
-    const before = costsOf(mounted.pids()).cpuSeconds
-    const startedAt = performance.now()
-    await workload.run(context)
-    const seconds = (performance.now() - startedAt) / 1000
-    // What follows is part of it: the journal's sync, what is removed.
-    await restOf(mounted.pids)
-    const cpuSeconds = costsOf(mounted.pids()).cpuSeconds - before
-    const key = `${name} ${tree.name}`
-    samples.set(key, [...(samples.get(key) ?? []), { cpuSeconds, seconds }])
-    console.error(`${tree.name} ${name}: ${cpuSeconds.toFixed(2)} s of processor, ${seconds.toFixed(2)} s`)
+    for (const [nth, tree] of trees.entries()) {
+      const server = servers[workload.server]
+      await rm(tree.folder, { recursive: true, force: true })
+      await mkdir(tree.folder, { recursive: true })
+      const folder = `/${name}-${nth}-${round}`
+      const context = { server, folder, parts, count: Math.round(count / parts), run: runWell }
+      await workload.prepare?.(context)
+      contexts.push({ ...context, tree, seconds: 0 })
+    }
+    await dropCaches()
+    for (const context of contexts) {
+      const { tree, server } = context
+      context.mounted = await mountTree(tree.root, tree.folder, server, undo, tree.args)
+      context.at = (path) => join(context.mounted.mountpoint, path)
+      await run('taskset', ['--all-tasks', '--cpu-list', '--pid', '0', String(context.mounted.pid)])
+      await workload.warm?.(context)
+    }
+    for (const context of contexts) {
+      await restOf(context.mounted.pids)
+      context.before = costsOf(context.mounted.pids()).cpuSeconds
+    }
+    for (let part = 0; part < parts; part++)
+      for (let turn = 0; turn < contexts.length; turn++) {
+        const context = contexts[(turn + part) % contexts.length]
+        const startedAt = performance.now()
+        await workload.run(context, part)
+        context.seconds += (performance.now() - startedAt) / 1000
+      }
+    for (const { mounted, before, seconds, tree } of contexts) {
+      // What follows is part of it: the journal's sync, what is removed.
+      await restOf(mounted.pids)
+      const cpuSeconds = costsOf(mounted.pids()).cpuSeconds - before
+      const key = `${name} ${tree.name}`
+      samples.set(key, [...(samples.get(key) ?? []), { cpuSeconds, seconds }])
+      console.error(`${tree.name} ${name}: ${cpuSeconds.toFixed(2)} s of processor, ${seconds.toFixed(2)} s`)
+    }
   } finally {
-    await mounted.unmount()
+    for (const { mounted } of contexts) await mounted?.unmount()
   }
 }
 

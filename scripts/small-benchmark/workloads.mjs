@@ -12,50 +12,50 @@ const warmCount = 300
 const names = 2000
 const listings = 8
 
+/** `count` of them in each of `parts` turns. */
 export const workloads = {
   new: {
     title: 'COUNT new documents of 8 KiB: created, written, closed, sent',
     server: 'service',
     async warm(context) {
-      await save(context, '-warm', warmCount, newBytes)
+      await save({ ...context, count: warmCount }, '-warm', newBytes)
     },
-    async run(context) {
-      await save(context, '', context.count, newBytes)
+    async run(context, part) {
+      await save(context, `-${part}`, newBytes)
     },
   },
   over: {
     title: 'COUNT documents of 2 KB saved over',
     server: 'service',
-    async prepare(server, folder, count) {
-      await put(server, folder, count, savedBytes + 1)
-      await put(server, `${folder}-warm`, warmCount, savedBytes + 1)
+    async prepare(context) {
+      await put({ ...context, count: warmCount }, '-warm', savedBytes + 1)
+      for (let part = 0; part < context.parts; part++) await put(context, `-${part}`, savedBytes + 1)
     },
     async warm(context) {
-      const { run, at, folder } = context
-      await run('ls', ['-l', at(folder)])
-      await save(context, '-warm', warmCount, savedBytes)
+      await save({ ...context, count: warmCount }, '-warm', savedBytes)
     },
-    async run(context) {
-      await save(context, '', context.count, savedBytes)
+    async run(context, part) {
+      await save(context, `-${part}`, savedBytes)
     },
   },
   read: {
     title: 'COUNT documents of 8 KiB read, cold',
     server: 'service',
-    async prepare(server, folder, count) {
-      await put(server, folder, count, newBytes)
-      await put(server, `${folder}-warm`, warmCount, newBytes)
+    async prepare(context) {
+      await put({ ...context, count: warmCount }, '-warm', newBytes)
+      for (let part = 0; part < context.parts; part++) await put(context, `-${part}`, newBytes)
     },
     async warm(context) {
       await read(context, '-warm')
     },
-    async run(context) {
-      await read(context, '')
+    async run(context, part) {
+      await read(context, `-${part}`)
     },
   },
   'list-first': {
     title: `the first ls -l after the start, ${names.toLocaleString('en')} names, cold`,
     server: 'lister',
+    parts: 1,
     async run({ run, at }) {
       await run('ls', ['-l', at('folder-0')])
     },
@@ -63,13 +63,13 @@ export const workloads = {
   list: {
     title: `${listings} times ls -l of another folder of ${names.toLocaleString('en')} names, cold`,
     server: 'lister',
+    parts: listings,
     async warm({ run, at }) {
-      await run('ls', ['-l', at('folder-0')])
-      await run('ls', ['-l', at('folder-1')])
+      for (let nth = 1; nth <= 2; nth++) await run('ls', ['-l', at(`folder-${(nth * 37) % 101}`)])
     },
-    async run({ run, at }) {
+    async run({ run, at }, part) {
       // Not in order: what is next in order is fetched ahead.
-      for (let nth = 1; nth <= listings; nth++) await run('ls', ['-l', at(`folder-${(nth * 37) % 101}`)])
+      await run('ls', ['-l', at(`folder-${((part + 3) * 37) % 101}`)])
     },
   },
 }
@@ -86,10 +86,11 @@ export async function startLister(folder, undo) {
 }
 
 /** Saves one document after another, and waits until the service has all of them. */
-async function save({ run, at, server, folder }, suffix, count, bytes) {
+async function save({ run, at, server, folder, count }, suffix, bytes) {
   const place = `${folder}${suffix}`
   const saver = new URL('../benchmark/small-saves.mjs', import.meta.url).pathname
   await run('mkdir', ['-p', at(place)])
+  await run('ls', ['-l', at(place)])
   await run(process.execPath, [saver, at(place), String(count), String(bytes)], { limitSeconds: 300 })
   for (let tries = 0; ; tries++) {
     const found = await server.files.get(place).catch(() => ({ entries: [] }))
@@ -104,16 +105,16 @@ async function read({ run, at, folder }, suffix) {
   await run(process.execPath, [reader, 'heads', at(`${folder}${suffix}`)], { limitSeconds: 300 })
 }
 
-async function put({ files }, folder, count, bytes) {
+async function put({ server: { files }, folder, count }, suffix, bytes) {
   const content = {
     kind: 'bytes',
     size: bytes,
-    open: async function* () {
+    async *open() {
       yield Buffer.alloc(bytes, 'small ')
     },
   }
   await parallel(Array.from({ length: count }), 8, async (_, at) => {
     const filename = `memo-${String(at).padStart(3, '0')}.txt`
-    await files.upload(`${folder}/${filename}`, { mimetype: 'text/plain', filename, content })
+    await files.upload(`${folder}${suffix}/${filename}`, { mimetype: 'text/plain', filename, content })
   })
 }
