@@ -8,7 +8,7 @@ import { sleep, startProgram } from '../benchmark/processes.mjs'
 
 const newBytes = 8 * 1024
 const savedBytes = 2000
-const warmCount = 300
+const warmCount = 100
 const names = 2000
 const listings = 8
 
