@@ -8,10 +8,11 @@ import { dropCaches } from '../benchmark/mounts.mjs'
 import { costsOf } from '../benchmark/resources.mjs'
 import { run, runWell } from '../benchmark/processes.mjs'
 import { medianOf, mountTree, restOf, startServiceOf, undoAll } from '../benchmark/work-trees.mjs'
+import { countCalls, counted } from './calls.mjs'
 import { startLister, workloads } from './workloads.mjs'
 
 const usage =
-  'usage: scripts/bench-small [--only WORKLOAD[,…]] [--rounds N] [--count N] [--delay MS] [--trace] [ROOT …]'
+  'usage: scripts/bench-small [--only WORKLOAD[,…]] [--rounds N] [--count N] [--delay MS] [--trace] [--calls] [ROOT …]'
 let options
 try {
   options = parseArgs({
@@ -22,6 +23,7 @@ try {
       count: { type: 'string', default: '1000' },
       delay: { type: 'string', default: '0' },
       trace: { type: 'boolean', default: false },
+      calls: { type: 'boolean', default: false },
     },
   })
 } catch (error) {
@@ -100,6 +102,8 @@ async function measure(trees, name, servers, round) {
     }
     for (const context of contexts) {
       await restOf(context.mounted.pids)
+      if (values.calls)
+        context.calls = await countCalls(context.mounted.pid, join(context.tree.folder, 'calls'))
       context.before = costsOf(context.mounted.pids()).cpuSeconds
     }
     for (let part = 0; part < parts; part++)
@@ -109,12 +113,13 @@ async function measure(trees, name, servers, round) {
         await workload.run(context, part)
         context.seconds += (performance.now() - startedAt) / 1000
       }
-    for (const { mounted, before, seconds, tree } of contexts) {
+    for (const { mounted, before, seconds, tree, calls } of contexts) {
       // What follows is part of it: the journal's sync, what is removed.
       await restOf(mounted.pids)
       const cpuSeconds = costsOf(mounted.pids()).cpuSeconds - before
       const key = `${name} ${tree.name}`
-      samples.set(key, [...(samples.get(key) ?? []), { cpuSeconds, seconds }])
+      const called = await calls?.end()
+      samples.set(key, [...(samples.get(key) ?? []), { cpuSeconds, seconds, called }])
       console.error(`${tree.name} ${name}: ${cpuSeconds.toFixed(2)} s of processor, ${seconds.toFixed(2)} s`)
     }
   } finally {
@@ -123,6 +128,7 @@ async function measure(trees, name, servers, round) {
 }
 
 function report(trees) {
+  if (values.calls) return reportCalls(trees)
   const title = (name) => workloads[name].title.replace('COUNT', count.toLocaleString('en'))
   console.log(
     '| | tree | daemon processor s, median | least – most | seconds, median |\n|---|---|--:|--:|--:|',
@@ -135,4 +141,20 @@ function report(trees) {
       const seconds = medianOf(own.map((sample) => sample.seconds)).toFixed(2)
       console.log(`| ${title(name)} | ${tree.name} | ${medianOf(cpu).toFixed(2)} | ${spread} | ${seconds} |`)
     }
+}
+
+/** For each document, or listing. */
+function reportCalls(trees) {
+  console.log(
+    `| calls for each | tree | ${counted.join(' | ')} |\n|---|---|${counted.map(() => '--:').join('|')}|`,
+  )
+  for (const name of chosen) {
+    const { parts = 10, isList = false } = workloads[name]
+    const each = isList ? parts : count
+    for (const tree of trees) {
+      const all = samples.get(`${name} ${tree.name}`).map(({ called }) => called)
+      const cells = counted.map((_, at) => (medianOf(all.map((calls) => calls[at])) / each).toFixed(1))
+      console.log(`| ${workloads[name].one} | ${tree.name} | ${cells.join(' | ')} |`)
+    }
+  }
 }

@@ -16,6 +16,7 @@ const listings = 8
 export const workloads = {
   new: {
     title: 'COUNT new documents of 8 KiB: created, written, closed, sent',
+    one: 'a new document of 8 KiB',
     server: 'service',
     async warm(context) {
       await save({ ...context, count: warmCount }, '-warm', newBytes)
@@ -26,6 +27,7 @@ export const workloads = {
   },
   over: {
     title: 'COUNT documents of 2 KB saved over',
+    one: 'a document of 2 KB saved over',
     server: 'service',
     async prepare(context) {
       await put({ ...context, count: warmCount }, '-warm', savedBytes + 1)
@@ -40,6 +42,7 @@ export const workloads = {
   },
   read: {
     title: 'COUNT documents of 8 KiB read, cold',
+    one: 'a document of 8 KiB read, cold',
     server: 'service',
     async prepare(context) {
       await put({ ...context, count: warmCount }, '-warm', newBytes)
@@ -54,6 +57,8 @@ export const workloads = {
   },
   'list-first': {
     title: `the first ls -l after the start, ${names.toLocaleString('en')} names, cold`,
+    one: 'the first listing',
+    isList: true,
     server: 'lister',
     parts: 1,
     async run({ run, at }) {
@@ -62,6 +67,8 @@ export const workloads = {
   },
   list: {
     title: `${listings} times ls -l of another folder of ${names.toLocaleString('en')} names, cold`,
+    one: 'a listing',
+    isList: true,
     server: 'lister',
     parts: listings,
     async warm({ run, at }) {
