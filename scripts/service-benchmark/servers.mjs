@@ -10,8 +10,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const main = new URL('../../dist/cli/main.js', import.meta.url).pathname
 const ticksPerSecond = Number(spawnSync('getconf', ['CLK_TCK']).stdout.toString())
 
-export async function startService(folder) {
+/** `withMetrics`: counted, and with a `metricsUrl`. */
+export async function startService(folder, withMetrics = false) {
   const args = ['serve', '--data', join(folder, 'service'), '--listen', '127.0.0.1:0', '--json']
+  if (withMetrics) args.push('--metrics-listen', '127.0.0.1:0')
   const child = spawn(process.execPath, [main, ...args, '--project', 'bench', '--project', 'other'], {
     // Its log goes where a host's would.
     stdio: ['ignore', 'pipe', openSync(join(folder, 'service.log'), 'a')],
@@ -23,12 +25,18 @@ export async function startService(folder) {
   }
   if (!text.includes('\n')) throw new Error(readFileSync(join(folder, 'service.log'), 'utf8'))
   child.stdout.resume()
-  const { base_url: baseUrl, projects } = JSON.parse(text)
+  const { base_url: baseUrl, metrics_url: metricsUrl, projects } = JSON.parse(text)
   const keyOf = (name) => projects.find((project) => project.name === name).api_key
   return {
     ...serverOf(child, Number(new URL(baseUrl).port)),
     baseUrl,
+    metricsUrl,
     dataDir: join(folder, 'service'),
+    backUp: async () => {
+      const backup = ['backup', join(folder, 'backup'), '--data', join(folder, 'service')]
+      const [code] = await once(spawn(process.execPath, [main, ...backup], { stdio: 'ignore' }), 'exit')
+      if (code !== 0) throw new Error(`the backup ended with ${code}`)
+    },
     key: keyOf('bench'),
     otherKey: keyOf('other'),
   }

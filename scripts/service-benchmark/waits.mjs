@@ -36,7 +36,7 @@ export async function waits(service, isQuick, documents) {
   const items = Array.from({ length: Math.round(misspelt * scale) }, (_, at) =>
     word(at * 7).replace('customer', 'custmer'),
   )
-  await fill(service, documents)
+  await fill(service, 'many', documents, folders)
   const other = (await call('POST', '/tables', { name: 'large', settings: { type: 'reconcile' } })).id
   const many = rows.concat(rows).slice(0, 40_000 * scale)
 
@@ -72,6 +72,27 @@ export async function waits(service, isQuick, documents) {
     }),
   )
   await row('PUT of 64 MiB', () => call('PUT', '/files?path=/large.pdf', large))
+  await row('a table of a sheet of 50,000 rows is uploaded', () =>
+    call('POST', '/tables/storage', { name: 'another sheet', document: sheetOf(50_000) }),
+  )
+  await row('docmount backup of all that', () => service.backUp())
+  await fill(service, 'flat', documents, 1)
+  await row(`a listing of ${documents} documents`, () => drained(service, 'bench/files?path=/flat/0'))
+  await row('the pages of the OpenAPI document, 500 times', async () => {
+    for (let at = 0; at < 500; at++) await drained(service, at % 2 === 0 ? '../docs' : '../openapi.json')
+  })
+  if (service.metricsUrl === undefined) return
+  await row('the metrics of 10,000 projects, 20 times', async () => {
+    addProjects(service, 10_000)
+    for (let at = 0; at < 20; at++) await (await fetch(service.metricsUrl)).arrayBuffer()
+  })
+}
+
+/** Reads an answer without keeping it. `path` below /projects. */
+async function drained(service, path) {
+  const answer = await fetch(`${service.baseUrl}/projects/${path}`, { headers: { 'x-api-key': service.key } })
+  if (answer.status !== 200) throw new Error(`${path}: ${answer.status}`)
+  for await (const _ of answer.body);
 }
 
 /** Times GETs of another project, one after the other, until `work` is done. */
@@ -103,12 +124,15 @@ async function others(service, work) {
   ]
 }
 
-/** A hundred folders by upload, then as many documents as are wanted by hand, each with a content of its own: it is their deletion that is measured. */
-async function fill(service, documents) {
+/**
+ * `/NAME` and so many folders in it by upload, then as many documents as are wanted by hand, each with a content of its own: it is
+ * what becomes of them that is measured.
+ */
+async function fill(service, name, documents, folders) {
   const connection = await new Connection(service.port).open()
   const body = JSON.stringify({ mimetype: 'text/plain', filename: 'a', file_type: 'binary', file: 'eA==' })
   for (let at = 0; at < folders; at++) {
-    const path = `/api/projects/bench/files?path=/many/${at}/first.txt`
+    const path = `/api/projects/bench/files?path=/${name}/${at}/first.txt`
     await connection.send(requestHead('PUT', path, service.key, body.length), body)
   }
   connection.close()
@@ -117,18 +141,29 @@ async function fill(service, documents) {
   const numbers =
     'with recursive number(at) as (select cast(? as integer) union all select at + 1 from number where at < ?)'
   const insertContents = database.prepare(`${numbers}
-    insert into small_contents (sha256, bytes) select printf('%064x', at), x'78' from number`)
+    insert into small_contents (sha256, bytes) select printf('%064x', at), x'78' from number where true on conflict do nothing`)
   const insert = database.prepare(`${numbers}
     insert into nodes (id, project_id, parent_id, name, path, kind, modified_at, size, mimetype, blob)
-    select printf('%032x', at), first.project_id, first.parent_id, at || '.txt',
-      '/many/' || (at % ${folders}) || '/' || at || '.txt', 'file', first.modified_at, first.size, first.mimetype,
+    select printf('%s-%032x', '${name}', at), first.project_id, first.parent_id, at || '.txt',
+      '/${name}/' || (at % ${folders}) || '/' || at || '.txt', 'file', first.modified_at, first.size, first.mimetype,
       printf('%064x', at)
-    from number join nodes first on first.path = '/many/' || (at % ${folders}) || '/first.txt'`)
+    from number join nodes first on first.path = '/${name}/' || (at % ${folders}) || '/first.txt'`)
   for (let at = folders; at < documents; at += batch) {
     const range = [at, Math.min(at + batch, documents) - 1]
     insertContents.run(range)
     insert.run(range)
   }
+  database.close()
+}
+
+/** By hand: it is the reading of their counts that is measured. */
+function addProjects(service, count) {
+  const database = new Libsql(join(service.dataDir, 'service.db'), { timeout: 30_000 })
+  const numbers = `with recursive number(at) as (select 1 union all select at + 1 from number where at < ${count})`
+  database.exec(`${numbers} insert into projects (id, name, created_at, clock_ms)
+    select printf('bench-%d', at), printf('bench-%d', at), 0, 0 from number`)
+  database.exec(`${numbers} insert into usage (project_id, documents, bytes)
+    select printf('bench-%d', at), at, at * 1000 from number where true on conflict do nothing`)
   database.close()
 }
 

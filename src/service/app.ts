@@ -85,7 +85,6 @@ export async function createApp(context: ServiceContext, closing: AbortSignal): 
 
   await app.register(
     async (api) => {
-      api.get('/openapi.json', { schema: { hide: true } }, () => app.swagger())
       registerDocsPage(api, () => app.swagger())
       registerHealth(api, context)
       registerDownloads(api, context)

@@ -110,6 +110,10 @@ export function createMetrics(
     })
   }
 
+  // One reading for both: with many projects it takes a while, and the thread that answers everybody.
+  let reading: ReturnType<typeof listLargest> | undefined
+  const readLargest = (): ReturnType<typeof listLargest> =>
+    (reading ??= listLargest(store, maxProjects).finally(() => (reading = undefined)))
   for (const kind of ['documents', 'bytes'] as const) {
     gauge({
       name: `docmount_project_${kind}`,
@@ -117,8 +121,7 @@ export function createMetrics(
       labelNames: ['project'],
       async collect() {
         this.reset()
-        for (const usage of await listLargest(store, maxProjects))
-          this.set({ project: usage.name }, usage[kind])
+        for (const usage of await readLargest()) this.set({ project: usage.name }, usage[kind])
       },
     })
   }

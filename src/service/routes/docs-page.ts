@@ -1,4 +1,4 @@
-// GET /docs: the OpenAPI document as a page to read. One answer, nothing loaded from anywhere, no script.
+// GET /openapi.json, and GET /docs: the same as a page to read. One answer, nothing loaded from anywhere, no script.
 
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
@@ -32,11 +32,17 @@ details{border-top:1px solid #ccc;padding:.4em 0}summary{cursor:pointer}td,th{pa
 const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`
 
 export function registerDocsPage(scope: FastifyInstance, openApi: () => object): void {
+  // Made once: whoever asks needs no key.
+  let text: string | undefined
+  let page: string | undefined
+  scope.get('/openapi.json', { schema: { hide: true } }, (_request, reply) =>
+    reply.type('application/json; charset=utf-8').send((text ??= JSON.stringify(openApi()))),
+  )
   scope.get('/docs', { schema: { hide: true } }, (_request, reply) =>
     reply
       .headers({ 'content-security-policy': policy, 'referrer-policy': 'no-referrer' })
       .type('text/html; charset=utf-8')
-      .send(pageOf(openApi() as Document)),
+      .send((page ??= pageOf(openApi() as Document))),
   )
 }
 
