@@ -18,6 +18,7 @@ import { publishFile, publishTable } from './publish.mjs'
 import { startProxy } from './proxy.mjs'
 import { Session } from './session.mjs'
 import { costsTable, median, mediansOf, processorTable, spreadTable, tableOf } from './table.mjs'
+import { scheme } from './tls.mjs'
 import { groups } from './workloads.mjs'
 
 const options = readOptions(process.argv.slice(2))
@@ -180,6 +181,7 @@ async function report() {
     ...spreads.filter((text) => text !== ''),
     processorTable(samples, { peers, shape }),
     costsTable(costs, { peers }),
+    ...(scheme === 'https' ? ['docmount and its service speak TLS.'] : []),
     ...(options.isQuick ? ['With `--quick`: a fifth of the data, a quarter of the large files.'] : []),
     `${isStopping ? 'Interrupted: medians of what was measured by then' : `Medians of ${options.rounds} rounds`}. ${machine.processors} × ${machine.processor}, Linux ${machine.kernel}, Node ${machine.node}.`,
     `Peers: ${peers.map((name) => versions[name] ?? name).join('; ')}.`,

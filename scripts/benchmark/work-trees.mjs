@@ -8,12 +8,13 @@ import { startDaemon } from './peers/docmount.mjs'
 import { freePort, runWell, sleep, startProgram, waitFor } from './processes.mjs'
 import { startProxy } from './proxy.mjs'
 import { costsOf, processTree } from './resources.mjs'
+import { scheme, serveWithTls } from './tls.mjs'
 
-/** The service of one tree, in `folder`, reached through a proxy after `delayMs`. `undo`: what ends it all, newest last. */
-export async function startServiceOf(root, { folder, project, delayMs, undo }) {
+/** The service of one tree, in `folder`, reached through a proxy after `delayMs`, at `megabits` a second (absent: no limit). `undo`: what ends it all, newest last. */
+export async function startServiceOf(root, { folder, project, delayMs, megabits, undo }) {
   const dataDir = join(folder, 'service')
   const port = await freePort()
-  const listen = ['--listen', `127.0.0.1:${port}`, '--project', project, '--json']
+  const listen = ['--listen', `127.0.0.1:${port}`, '--project', project, '--json', ...serveWithTls]
   const log = { logFile: join(folder, 'service.log') }
   const service = startProgram(process.execPath, [cliOf(root), 'serve', '--data', dataDir, ...listen], log)
   undo.push(() => service.stop())
@@ -26,9 +27,9 @@ export async function startServiceOf(root, { folder, project, delayMs, undo }) {
   const proxy = startProxy()
   undo.push(() => proxy.stop())
   const proxied = await proxy.open(port)
-  await proxy.setLink({ delayMs })
+  await proxy.setLink({ delayMs, megabits })
   return {
-    baseUrl: `http://127.0.0.1:${proxied}/api`,
+    baseUrl: `${scheme}://127.0.0.1:${proxied}/api`,
     key,
     project,
     dataDir,

@@ -8,6 +8,7 @@ import { isMounted, unmount } from '../mounts.mjs'
 import { freePort, runWell, startProgram, waitFor } from '../processes.mjs'
 import { processTree } from '../resources.mjs'
 import { parallel } from '../parallel.mjs'
+import { scheme, serveWithTls } from '../tls.mjs'
 
 const program = new URL('../../../dist/cli/main.js', import.meta.url).pathname
 const projectName = 'bench'
@@ -33,7 +34,7 @@ export const docmount = {
     })
     const port = await proxy.open(service.port)
     return {
-      baseUrl: `http://127.0.0.1:${port}/api`,
+      baseUrl: `${scheme}://127.0.0.1:${port}/api`,
       key: service.key,
       project: projectName,
       async warm() {
@@ -94,6 +95,7 @@ async function startService(dataDir, logFile) {
       '--project',
       projectName,
       '--json',
+      ...serveWithTls,
     ],
     { logFile },
   )
