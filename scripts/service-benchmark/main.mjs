@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { get, largeFiles, put } from './throughput.mjs'
+import { nodes } from './nodes.mjs'
 import { startRclone, startService } from './servers.mjs'
 import { waits } from './waits.mjs'
 
@@ -15,13 +16,28 @@ const { values: options } = parseArgs({
     seconds: { type: 'string' },
     data: { type: 'string', default: tmpdir() },
     documents: { type: 'string', default: '100000' },
+    clients: { type: 'string', default: '1,64,256' },
+    'large-clients': { type: 'string', default: '1' },
+    engines: { type: 'string' },
   },
 })
 const seconds = Number(options.seconds ?? (options.quick ? 3 : 10))
 const wanted = new Set(options.only.split(','))
 const folder = mkdtempSync(join(options.data, 'docmount-bench-service-'))
+if (wanted.has('nodes')) {
+  const numbers = (text) => text.split(',').map(Number)
+  await nodes(folder, {
+    seconds,
+    clients: numbers(options.clients),
+    megabytes: options.quick ? 64 : 256,
+    largeClients: numbers(options['large-clients']),
+    documents: Number(options.documents),
+    engines: options.engines,
+  }).finally(() => rmSync(folder, { recursive: true, force: true }))
+  process.exit()
+}
 // Counting costs: what is measured beside rclone goes without.
-const service = await startService(folder, options.only === 'waits')
+const service = await startService(folder, { withMetrics: options.only === 'waits' })
 const rclone = await startRclone(folder)
 try {
   const rows = []

@@ -9,7 +9,7 @@ let number = 0
 
 /** A content like no other, for little: making chance costs the client as much as all else it does. */
 const chance = randomBytes(smallBytes)
-function smallContent() {
+export function smallContent() {
   chance.writeUInt32LE(number, 0)
   return chance
 }
@@ -100,11 +100,12 @@ export async function largeFiles(service, rclone, megabytes) {
   return rows
 }
 
-/** Calls a second, and processor time per call, of clients that each send the next request once the last is answered. */
-async function rate(server, clients, seconds, next) {
+/** Calls a second, and processor time per call of each of the server's parts, of clients that each send the next request once the last is answered. */
+export async function rate(server, clients, seconds, next) {
   let calls = 0
+  const { ports = [server.port], parts = [server.processorSeconds] } = server
   const connections = await Promise.all(
-    Array.from({ length: clients }, () => new Connection(server.port).open()),
+    Array.from({ length: clients }, (_, at) => new Connection(ports[at % ports.length]).open()),
   )
   let end = performance.now() + 1000
   const loop = async (connection) => {
@@ -116,23 +117,25 @@ async function rate(server, clients, seconds, next) {
   }
   await Promise.all(connections.map(loop))
   calls = 0
-  const before = server.processorSeconds()
+  const before = parts.map((part) => part())
   const start = performance.now()
   end = start + seconds * 1000
   await Promise.all(connections.map(loop))
   const taken = (performance.now() - start) / 1000
   for (const connection of connections) connection.close()
-  return { perSecond: calls / taken, processorMs: ((server.processorSeconds() - before) * 1000) / calls }
+  const processorMs = parts.map((part, at) => ((part() - before[at]) * 1000) / calls)
+  return { perSecond: calls / taken, processorMs }
 }
 
-async function send(connection, { head, body, isCounted = false }, status) {
+export async function send(connection, { head, body, isCounted = false }, status) {
   const answer = await connection.send(head, body, { isCounted })
   if (answer.status !== status)
     throw new Error(`${head.split('\r\n')[0]}: ${answer.status} ${answer.body ?? ''}`)
   return answer
 }
 
-function serviceUpload(service, content) {
+/** Into the project `name`. */
+export function serviceUpload({ name = 'bench', key }, content) {
   const start = '{"mimetype":"text/plain","filename":"a","file_type":"binary","file":"'
   const body =
     content.length > smallBytes
@@ -142,8 +145,8 @@ function serviceUpload(service, content) {
           Buffer.from('"}'),
         ])
       : Buffer.from(`${start}${content.toString('base64')}"}`, 'latin1')
-  const path = `/api/projects/bench/files?path=/put/${number % 100}/${number++}.txt`
-  return { head: requestHead('PUT', path, service.key, body.length), body, status: 201 }
+  const path = `/api/projects/${name}/files?path=/put/${number % 100}/${number++}.txt`
+  return { head: requestHead('PUT', path, key, body.length), body, status: 201 }
 }
 
 function webdavUpload(content) {
@@ -171,5 +174,5 @@ async function timed(work) {
 const pick = (list) => list[Math.floor(Math.random() * list.length)]
 const named = (clients) => (clients === 1 ? 'one client' : `${clients} clients`)
 const perSecond = (result) => (result === undefined ? '' : `${Math.round(result.perSecond)}/s`)
-const milliseconds = (result) => `${result.processorMs.toFixed(2)} ms`
-const pathOf = (url) => url.slice(url.indexOf('/', 'http://'.length))
+const milliseconds = (result) => `${result.processorMs[0].toFixed(2)} ms`
+export const pathOf = (url) => url.slice(url.indexOf('/', 'http://'.length))

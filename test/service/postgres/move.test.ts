@@ -1,25 +1,26 @@
 // `docmount migrate`: an embedded store moves while its service runs, and goes on wherever it was killed.
 
-import { spawn } from 'node:child_process'
-import { createHash, randomBytes } from 'node:crypto'
+import { execFileSync, spawn } from 'node:child_process'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type Service, startService } from '../../../src/service/index.ts'
 import { moveStore } from '../../../src/service/move/move-store.ts'
 import { checkStore } from '../../../src/service/store/postgres/check.ts'
 import { ask, freshDatabase } from '../../support/postgres.ts'
 import { type CompiledCommand, compileCommand } from '../compiled-command.ts'
+import { leaveOut } from '../../support/thorough.ts'
 import { documentOf, files } from '../support.ts'
 
 type Database = Awaited<ReturnType<typeof freshDatabase>>
 
 let folder: string
 let dataDir: string
-let place: { database: Database; dataDir: string }
+let place: { database: Database; dataDir?: string; blobs?: { url: string } }
 let service: Service
 let key: string
 let kept: Map<string, string>
@@ -54,6 +55,7 @@ beforeEach(async () => {
   key = service.projects[0]!.apiKey!
 })
 afterEach(async () => {
+  vi.unstubAllEnvs()
   await service.close()
   await rm(folder, { recursive: true, force: true })
 })
@@ -116,46 +118,63 @@ test('what cannot be moved as it is, and a database that is in use, are refused 
   await other.close()
 })
 
-test('killed anywhere it goes on when it is run again', async () => {
-  for (let index = 0; index < 40; index++)
-    await put(`/${index % 4}/${index}.bin`, randomBytes(index % 2 === 0 ? 100 : 40_000))
-  const command: CompiledCommand = await compileCommand()
-  const args = [
-    'migrate',
-    '--data',
-    dataDir,
-    '--database',
-    place.database.url,
-    '--to',
-    place.dataDir,
-    '--json',
-  ]
-  const copied = async (): Promise<number> => {
-    const [table] = await ask<{ name: string | null }>(place.database, `select to_regclass('blobs') as name`)
-    if (table?.name === null) return 0
-    return (await ask<{ count: number }>(place.database, 'select count(*)::int as count from blobs'))[0]!
-      .count
+const s3 = process.env['DOCMOUNT_TEST_S3']
+if (s3 === undefined) leaveOut('docmount migrate into a bucket')
+
+/** In a bucket instead of the folder; as `docmount migrate` takes it. */
+function toBucket(): string[] {
+  const engines = new URL('../../../scripts/engines', import.meta.url).pathname
+  const { url, credentials } = JSON.parse(execFileSync(engines, ['start-s3', s3!], { encoding: 'utf8' })) as {
+    url: string
+    credentials: string
   }
-  /** Ends it there, unless it is over by then. */
-  const killWhen = async (isThere: () => Promise<boolean> | boolean): Promise<void> => {
-    const child = spawn(process.execPath, [join(command.folder, 'dist/cli/main.js'), ...args], {
-      stdio: 'ignore',
-    })
-    const ended = once(child, 'exit')
-    while (child.exitCode === null && !(await isThere()))
-      await new Promise((resolve) => setImmediate(resolve))
-    child.kill('SIGKILL')
-    await ended
-  }
-  await killWhen(async () => (await copied()) > 3)
-  await killWhen(async () => (await copied()) > 20)
-  await put('/late.bin', randomBytes(40_000))
-  await service.close()
-  await killWhen(() => existsSync(join(dataDir, 'service.moved')))
-  // Whichever it is, nobody serves it: there would be two of it.
-  await expect(startService({ dataDir })).rejects.toThrow(/has moved|on its way/)
-  const moved = JSON.parse((await command.run(...args)).stdout) as object
-  expect(moved).toMatchObject({ state: 'moved', projects: 1, documents: 41 })
-  await command.remove()
-  await expectMoved()
-}, 240_000)
+  vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', credentials)
+  const blobs = { url: url.replace('?', `/${randomUUID()}?`) }
+  place = { database: place.database, blobs }
+  return ['--blobs', blobs.url]
+}
+
+const destinations: [string, () => string[]][] = [['to a folder', () => ['--to', place.dataDir!]]]
+if (s3 !== undefined) destinations.push(['to a bucket', toBucket])
+
+test.each(destinations)(
+  'killed anywhere on its way %s it goes on when it is run again',
+  async (_, destination) => {
+    for (let index = 0; index < 40; index++)
+      await put(`/${index % 4}/${index}.bin`, randomBytes(index % 2 === 0 ? 100 : 40_000))
+    const command: CompiledCommand = await compileCommand()
+    const args = ['migrate', '--data', dataDir, '--database', place.database.url, ...destination(), '--json']
+    const copied = async (): Promise<number> => {
+      const [table] = await ask<{ name: string | null }>(
+        place.database,
+        `select to_regclass('blobs') as name`,
+      )
+      if (table?.name === null) return 0
+      return (await ask<{ count: number }>(place.database, 'select count(*)::int as count from blobs'))[0]!
+        .count
+    }
+    /** Ends it there, unless it is over by then. */
+    const killWhen = async (isThere: () => Promise<boolean> | boolean): Promise<void> => {
+      const child = spawn(process.execPath, [join(command.folder, 'dist/cli/main.js'), ...args], {
+        stdio: 'ignore',
+      })
+      const ended = once(child, 'exit')
+      while (child.exitCode === null && !(await isThere()))
+        await new Promise((resolve) => setImmediate(resolve))
+      child.kill('SIGKILL')
+      await ended
+    }
+    await killWhen(async () => (await copied()) > 3)
+    await killWhen(async () => (await copied()) > 20)
+    await put('/late.bin', randomBytes(40_000))
+    await service.close()
+    await killWhen(() => existsSync(join(dataDir, 'service.moved')))
+    // Whichever it is, nobody serves it: there would be two of it.
+    await expect(startService({ dataDir })).rejects.toThrow(/has moved|on its way/)
+    const moved = JSON.parse((await command.run(...args)).stdout) as object
+    expect(moved).toMatchObject({ state: 'moved', projects: 1, documents: 41 })
+    await command.remove()
+    await expectMoved()
+  },
+  240_000,
+)

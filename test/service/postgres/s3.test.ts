@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { checkService } from '../../../src/daemon/doctor-service.ts'
 import { openS3Backend } from '../../../src/service/blobs/s3/s3-backend.ts'
 import type { StagedBlob } from '../../../src/service/blobs/backend.ts'
 import type { Log } from '../../../src/log.ts'
@@ -248,6 +249,13 @@ describe.skipIf(folder === undefined)('contents in a bucket', () => {
       expect(download).toMatchObject({ totalSize: 100_000, etag: `"${hashOf(content)}"` })
       expect((await collect(download.chunks)).equals(content.subarray(5, 55))).toBe(true)
       expect(turns).toBe(2)
+    })
+
+    test('doctor follows to the bucket, and finds that downloads honour Range', async () => {
+      await nodes.one.put('/large', content)
+      const checks = await checkService(nodes.one.service.baseUrl, nodes.one.key, 'acme')
+      expect(checks.filter(({ result }) => result !== 'good')).toEqual([])
+      expect(checks).toContainEqual({ name: 'Range', result: 'good', finding: 'downloads honour it' })
     })
 
     test('no log line holds where a download was sent', async () => {
