@@ -2,7 +2,8 @@
 // behind: where it says otherwise, the document itself is asked, and where both say the same, it is so.
 
 import type { Files, RemoteFile } from '../api/types.ts'
-import { fingerprintOf } from '../content/fingerprint.ts'
+import type { Clock } from '../world/clock.ts'
+import { agrees, fingerprintOf } from '../content/fingerprint.ts'
 import { lookUp } from '../content/remote-lookup.ts'
 import type { Tree } from './tree/tree.ts'
 import type { Listing } from './tree/listings.ts'
@@ -15,13 +16,16 @@ type Stands = RemoteFile | { readonly kind: 'folder' } | undefined
 interface Doubt {
   readonly path: string
   readonly listed: Stands
-  /** Listings decide again. */
-  readonly end: () => void
+  /** False as soon as it is changed here once more. */
+  readonly isOpen: () => boolean
+  /** This is what stands there: listings decide again. */
+  readonly end: (stands: Stands, askedAt: number) => void
 }
 
 export interface RefreshParts {
   readonly tree: Tree
   readonly files: Files
+  readonly clock: Clock
 }
 
 /** The next look at or under the path asks the service. */
@@ -32,6 +36,7 @@ export async function refresh(parts: RefreshParts, path: string): Promise<void> 
   for (const known of [...foldersUnder(folder)].reverse()) {
     if (known === folder || hasChangedLately(known)) await loadTruly(parts, known)
     else parts.tree.listings.forget(known)
+    for (const child of known.folder?.children.values() ?? []) child.stored.askWholeAgain()
   }
 }
 
@@ -46,33 +51,58 @@ function hasChangedLately({ folder }: Node): boolean {
 }
 
 async function loadTruly(parts: RefreshParts, folder: Node): Promise<void> {
-  const doubts = [...doubtsOf(folder, await parts.tree.loadFresh(folder))]
+  const doubts = [...doubtsOf(parts.tree, folder, await parts.tree.loadFresh(folder))]
   let isAnyOver = false
-  for (const { path, listed, end } of doubts) {
+  for (const { path, listed, isOpen, end } of doubts) {
+    const askedAt = parts.clock.steady()
     const stands = await lookUp(parts.files, path).catch(() => 'unknown' as const)
-    if (stands === 'unknown' || !areSame(stands, listed)) continue
-    end()
+    if (stands === 'unknown' || !isOpen() || !mayBe(listed, stands)) continue
+    end(stands, askedAt)
     isAnyOver = true
   }
   if (isAnyOver) await parts.tree.loadFresh(folder)
 }
 
 /** What the service agreed to a moment ago, and the listing does not show so. */
-function* doubtsOf(folder: Node, listing: Listing): Iterable<Doubt> {
+function* doubtsOf(tree: Tree, folder: Node, listing: Listing): Iterable<Doubt> {
   for (const [name, tombstone] of folder.folder?.tombstones ?? []) {
     const listed = listing.names.get(name)
     const { fingerprint, settledAt } = tombstone
     // The folder, or the very version, that was removed here: no answer that shows it is of now.
     if (settledAt === undefined || fingerprint === undefined) continue
     if (listed?.kind !== 'file' || fingerprintOf(listed) === fingerprint) continue
-    yield { path: pathIn(folder, name), listed, end: () => (tombstone.settledAt = -Infinity) }
+    yield {
+      path: pathIn(folder, name),
+      listed,
+      isOpen: () => tombstone.settledAt === settledAt && folder.folder?.tombstones.get(name) === tombstone,
+      end(stands) {
+        if (stands?.kind !== 'file' || fingerprintOf(stands) !== fingerprint) tombstone.settledAt = -Infinity
+      },
+    }
   }
   for (const child of folder.folder?.children.values() ?? []) {
     const listed = listing.names.get(child.name)
     const shown: Stands = child.folder === undefined ? child.remote : { kind: 'folder' }
-    if (child.settledAt === undefined || !isKept(child) || areSame(shown, listed)) continue
-    yield { path: child.path, listed, end: () => (child.settledAt = -Infinity) }
+    const { settledAt, path } = child
+    if (settledAt === undefined || !isKept(child) || areSame(shown, listed)) continue
+    yield {
+      path,
+      listed,
+      isOpen: () => child.settledAt === settledAt && child.path === path && isKept(child),
+      end(stands, askedAt) {
+        child.settledAt = -Infinity
+        // The listing may tell too little of it to show that it is another one.
+        if (stands?.kind === 'file' && child.remote !== undefined) tree.completed(child, stands, askedAt)
+      },
+    }
   }
+}
+
+/** True where the listing speaks of what stands there, as far as it tells. */
+function mayBe(listed: Stands, stands: Stands): boolean {
+  return listed?.kind === 'file' && stands?.kind === 'file'
+    ? agrees(listed, stands)
+    : listed?.kind === stands?.kind
 }
 
 function areSame(one: Stands, other: Stands): boolean {

@@ -175,6 +175,69 @@ describe('what another client changed after us', () => {
   })
 })
 
+describe('what another client stored shows when it is refreshed, though listings tell neither size nor time', () => {
+  const sparse = { kind: 'omit-fields', fields: ['size', 'modified_at'] } as const
+
+  it('of a document that was only read here', async () => {
+    await using drive = await openHeld({ '/d/a.txt': 'before' })
+    drive.testService.service.faults.inject(sparse, { method: 'GET', path: '/d' })
+    expect((await drive.calls().stat('/d/a.txt')).size).toBe(6)
+    await drive.testService.other.put('/d/a.txt', 'theirs, which is longer')
+    await drive.fileSystem().refresh('/d')
+    expect((await drive.calls().stat('/d/a.txt')).size).toBe(23)
+    expect((await drive.calls().readFile('/d/a.txt')).toString()).toBe('theirs, which is longer')
+  })
+
+  it('of a document that was just saved here', async () => {
+    await using drive = await openHeld({ '/d/b.txt': 'b' })
+    await drive.calls().readdir('/d')
+    drive.testService.service.faults.inject(sparse, { method: 'GET', path: '/d' })
+    await drive.calls().writeFile('/d/a.txt', 'ours')
+    await drive.drain()
+    await tick()
+    await drive.testService.other.put('/d/a.txt', 'theirs, which is longer')
+    await drive.fileSystem().refresh('/d')
+    expect((await drive.calls().stat('/d/a.txt')).size).toBe(23)
+    expect((await drive.calls().readFile('/d/a.txt')).toString()).toBe('theirs, which is longer')
+  })
+
+  it('of a document that was just deleted here', async () => {
+    await using drive = await openHeld({ '/d/a.txt': 'before' })
+    await drive.calls().readdir('/d')
+    drive.testService.service.faults.inject(sparse, { method: 'GET', path: '/d' })
+    await drive.calls().unlink('/d/a.txt')
+    await drive.drain()
+    await tick()
+    await drive.testService.other.put('/d/a.txt', 'theirs, which is longer')
+    await drive.fileSystem().refresh('/d')
+    expect(await drive.calls().readdir('/d')).toEqual(['a.txt'])
+    expect((await drive.calls().readFile('/d/a.txt')).toString()).toBe('theirs, which is longer')
+  })
+
+  it('and what was saved here meanwhile stays', async () => {
+    await using drive = await openHeld({ '/d/b.txt': 'b' })
+    await drive.calls().readdir('/d')
+    const { faults } = drive.testService.service
+    await drive.calls().writeFile('/d/a.txt', 'ours')
+    await drive.drain()
+    await drive.testService.other.delete('/d/a.txt')
+    faults.inject({ kind: 'latency', ms: 500 }, { method: 'GET', path: '/d/a.txt' })
+    drive.testService.service.clearCalls()
+    const refreshed = drive.fileSystem().refresh('/d')
+    await waitUntil('the document to be asked', () =>
+      drive.testService.service.calls.some(({ method, path }) => method === 'GET' && path === '/d/a.txt'),
+    )
+    drive.hold('/d/a.txt')
+    await drive.calls().writeFile('/d/a.txt', 'ours, again')
+    await refreshed
+    expect((await drive.calls().readdir('/d')).sort()).toEqual(['a.txt', 'b.txt'])
+    expect((await drive.calls().readFile('/d/a.txt')).toString()).toBe('ours, again')
+    drive.release()
+    await drive.drain()
+    expect(await held(drive)).toMatchObject({ '/d/a.txt': 'ours, again' })
+  })
+})
+
 describe('a document renamed while it is on its way', () => {
   it('leaves nothing behind where an older state of it was stored just when it was written again', async () => {
     await using drive = await openHeld({ '/d/a.txt': 'zero' })

@@ -79,6 +79,11 @@ export class StoredPart {
     this.#askedWholeAt = at
   }
 
+  /** Whoever looks at it next has the document itself asked, where its listing did not tell all before. */
+  askWholeAgain(): void {
+    if (this.#askedWholeAt !== undefined) this.#askedWholeAt = -Infinity
+  }
+
   /** Where the record has no size. */
   learn(size: number | undefined): void {
     this.#learnedSize = size
