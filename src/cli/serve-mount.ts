@@ -65,7 +65,7 @@ function listenForSignals(log: Log): { obey(session: MountSession): void } {
     if (count >= 3) process.exit(exitCodes.failure)
     if (count === 2) session.hurry()
     notifySystemd('stopping')
-    session.stop({ timeoutMs: signalTimeoutMs, force: count > 1 }).catch((error: unknown) => {
+    session.stop({ timeoutMs: signalTimeoutMs, force: count > 1, mayLose: true }).catch((error: unknown) => {
       count = 0
       log.error({ error }, 'the drive stays')
     })

@@ -8,7 +8,7 @@ import { firstTen } from './first-ten.ts'
 import { leftLines, leftSummary, wayOn } from './left-text.ts'
 import { printable } from './output.ts'
 import { pinLine } from './pin-text.ts'
-import { unsentLine, unsentSum } from './unsent-text.ts'
+import { adviceOnUnkept, unsentLine, unsentSum } from './unsent-text.ts'
 
 /** A drive that is live, in its lines. */
 export function describeDrive(shown: MountStatus): string {
@@ -21,6 +21,7 @@ export function describeDrive(shown: MountStatus): string {
   if (shown.logFile !== undefined) places.push(`log ${shown.logFile}`)
   const lines = [
     ...firstTen(byUrgency(shown.unsent).map(unsentLine)),
+    ...adviceOnUnkept(shown.unsent, shown.stateDir),
     ...shown.pins.map(pinLine),
     ...firstTen(localLines(shown)),
     ...refusedLines(shown),
@@ -35,7 +36,13 @@ export function describeDrive(shown: MountStatus): string {
   ].join('\n')
 }
 
-const urgency: Readonly<Record<UnsentState, number>> = { refused: 0, sending: 1, retrying: 2, pending: 3 }
+const urgency: Readonly<Record<UnsentState, number>> = {
+  unkept: 0,
+  refused: 1,
+  sending: 2,
+  retrying: 3,
+  pending: 4,
+}
 
 /** What waits for a person first, then what moves. */
 function byUrgency(unsent: readonly Unsent[]): Unsent[] {

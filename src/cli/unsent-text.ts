@@ -9,11 +9,24 @@ import { printable } from './output.ts'
 export function unsentLine(unsent: Unsent): string {
   const { path, action, state, bytes, lastError, nextAttemptAt } = unsent
   const reasons: string[] = []
-  if (lastError !== undefined) reasons.push(lastError)
+  if (lastError !== undefined) reasons.push(state === 'unkept' ? refusedHere(lastError) : lastError)
   if (nextAttemptAt !== undefined) reasons.push(`next try ${clock(nextAttemptAt)}`)
   const size = state === 'sending' && bytes > 0 ? [sentOf(unsent)] : bytes > 0 ? [formatBytes(bytes)] : []
   const why = reasons.length > 0 ? [`(${reasons.join('; ')})`] : []
-  return [printable(path), action, state, ...size, ...why].join('  ')
+  return [printable(path), action, state === 'unkept' ? 'not safe' : state, ...size, ...why].join('  ')
+}
+
+function refusedHere(reason: string): string {
+  return `the disk of this machine refuses it: ${reason}`
+}
+
+/** What a person can do for documents that the disk here refused; nothing where there are none. */
+export function adviceOnUnkept(unsent: readonly Unsent[], stateDir: string): string[] {
+  if (!unsent.some(({ state }) => state === 'unkept')) return []
+  return [
+    `what is not safe is lost with the drive: make room for ${stateDir} (it is tried again by itself, docmount retry does so now),`,
+    'or copy it out: docmount recover',
+  ]
 }
 
 /** How far an upload is: `1.0 MiB of 4.0 MiB (25 %)`. */
@@ -33,15 +46,28 @@ export function unsentSum(unsent: readonly Unsent[]): string {
 
 /** What to tell somebody whose drive ended with work left. */
 export function describeLeftUnsent(unsent: readonly Unsent[], stateDir: string | undefined): string {
-  const count = unsent.length === 1 ? '1 change is' : `${unsent.length} changes are`
   const where = stateDir === undefined ? '' : ` in ${stateDir}`
+  const isKept = ({ state }: Unsent): boolean => state !== 'unkept'
+  return [
+    ...listed(unsent.filter(isKept), 'change', `not sent; kept${where} and sent after the next mount:`),
+    ...listed(
+      unsent.filter((change) => !isKept(change)),
+      'document',
+      'not sent and not safe: what the disk took of it is in lost+found after the next mount:',
+    ),
+  ].join('\n')
+}
+
+function listed(unsent: readonly Unsent[], noun: string, words: string): string[] {
+  if (unsent.length === 0) return []
+  const count = unsent.length === 1 ? `1 ${noun} is` : `${unsent.length} ${noun}s are`
   const lines = firstTen(
     unsent.map((change) => {
       const spool = change.spoolFile === undefined ? '' : `\n    content: ${change.spoolFile}`
       return `${unsentLine(change)}${spool}`
     }),
-  ).map((line) => `  ${line}`)
-  return [`${count} not sent; kept${where} and sent after the next mount:`, ...lines].join('\n')
+  )
+  return [`${count} ${words}`, ...lines.map((line) => `  ${line}`)]
 }
 
 function clock(iso: string): string {

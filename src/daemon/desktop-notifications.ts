@@ -68,6 +68,8 @@ function wordsFor(notice: Notice): string {
       return `${amountOf(notice)} not sent; kept on this machine and sent when the drive is mounted again.`
     case 'refused':
       return `${notice.path} was refused: ${notice.reason}. It is kept on this machine: docmount retry sends it again.`
+    case 'unkept':
+      return `${notice.path} is not safe: the disk of this machine did not take it (${notice.reason}). Make room; it is tried again.`
     case 'unsupported':
       return `${notice.path} could not be saved: the service takes no ${notice.what}. Save it in another format, such as PDF.`
     case 'conflict':

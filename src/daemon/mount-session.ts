@@ -37,6 +37,8 @@ export interface StopOptions {
   readonly busyMs?: number
   /** Detaches a busy mount instead of waiting for its users. */
   readonly force: boolean
+  /** Lets go although the disk here refused to keep something, as `force` does: whoever asks cannot wait. */
+  readonly mayLose?: boolean
   readonly onProgress?: (progress: UnmountProgress) => void
   /** Takes the wish back; the drive stays when nobody else wants it stopped. */
   readonly signal?: AbortSignal
@@ -69,6 +71,7 @@ export class MountSession {
   readonly #listeners = new Set<(progress: UnmountProgress) => void>()
   #state: SessionState = 'live'
   #isForced = false
+  #mayLose = false
   #hasToldSending = false
   #isKernelGone = false
   #stopping: Stopping | undefined
@@ -106,12 +109,14 @@ export class MountSession {
 
   /**
    * Drains, unmounts, and answers what stayed unsent. Wishes to stop that come while one is under way join it. Throws a
-   * DaemonError when the mount stays busy beyond the timeout, or when the wish was taken back: the drive then lives on.
+   * DaemonError when the mount stays busy beyond the timeout, when something would be lost with it that the disk here refused
+   * to keep, or when the wish was taken back: the drive then lives on.
    */
   async stop(options: StopOptions): Promise<UnmountAnswer> {
     this.#deadlineMs = performance.now() + Math.min(options.timeoutMs, longestMs)
     this.#busyMs = options.busyMs ?? Infinity
     this.#isForced ||= options.force
+    this.#mayLose ||= options.mayLose === true
     if (this.#isKernelGone && this.#stopping === undefined) return this.#finishWithin(options)
     if (options.onProgress !== undefined) this.#listeners.add(options.onProgress)
     const stopping = (this.#stopping ??= this.#beginStopping())
@@ -158,6 +163,7 @@ export class MountSession {
     // Whoever asked over the control socket sees how far it is.
     if (this.#listeners.size === 0) this.#tellSending()
     await this.#drain([cancel])
+    if (!this.#isForced && !this.#mayLose) this.#checkKept()
     this.#enter('unmounting')
     const isDetached = await this.#letGo(cancel)
     if (isDetached) {
@@ -167,6 +173,18 @@ export class MountSession {
     }
     const { unsent } = await this.finished
     return { unsent, isDetached: false }
+  }
+
+  /** What the disk here refused is lost with the drive: its person decides. */
+  #checkKept(): void {
+    const unkept = this.fileSystem.unsent('/').filter(({ state }) => state === 'unkept')
+    const [first] = unkept
+    if (first === undefined) return
+    const what = unkept.length === 1 ? 'it' : `it and ${unkept.length - 1} more`
+    throw new DaemonError(
+      `${first.path} is not safe: the disk of this machine refuses ${what} (${first.lastError}). ` +
+        `Make room for ${this.record.stateDir}, or copy it out (docmount recover), or add --force, which gives it up`,
+    )
   }
 
   /** True when the mount had to be detached under its users. */
@@ -215,9 +233,10 @@ export class MountSession {
     if (this.#stopping === undefined) this.#tellSending()
     await this.#drain([]).catch((error: unknown) => log.error({ error }, 'draining failed'))
     const unsent = fileSystem.unsent('/')
-    if (unsent.length > 0)
-      this.#tellPerson({ kind: 'left', changes: unsent.length, bytes: leftBytesOf(unsent) })
-    else if (this.#hasToldSending) this.#tellPerson({ kind: 'done' })
+    // Of what the disk refused the person has heard.
+    const left = unsent.filter(({ state }) => state !== 'unkept')
+    if (left.length > 0) this.#tellPerson({ kind: 'left', changes: left.length, bytes: leftBytesOf(left) })
+    else if (this.#hasToldSending && unsent.length === 0) this.#tellPerson({ kind: 'done' })
     await fileSystem.close().catch((error: unknown) => log.error({ error }, 'the state could not be closed'))
     await withdraw().catch((error: unknown) => log.warn({ error }, 'the mount record could not be removed'))
     log.info({ reason, unsent: unsent.length }, 'ended')

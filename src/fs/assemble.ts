@@ -26,6 +26,8 @@ import { Prefetch } from './ahead/prefetch.ts'
 import { Bursts } from './unsent/bursts.ts'
 import { Claims } from './unsent/claims.ts'
 import { Owners } from './unsent/owners.ts'
+import { Unkept } from './unsent/unkept.ts'
+import { commit } from './unsent/submit.ts'
 import { LocalOnly } from './unsent/local-only.ts'
 import { sendLeftAlone } from './unsent/send-left-alone.ts'
 import { CloseWait } from './unsent/close-wait.ts'
@@ -151,6 +153,7 @@ export function assemble(options: FileSystemOptions): Superblock {
       isReachable: () => reach.state === 'reachable', durable: () => journal.durable(),
     }),
     localOnly: new LocalOnly(settings.leftAloneMs, clock, (node) => sendLeftAlone(sb, node)),
+    unkept: new Unkept({ ...world, log, tell, keep: (node) => commit(sb, node) }),
     lost: new LostAndFound(settings.stateDir, disk), tell,
     refusedNames: new RefusedNames({ types, clock, log, tell }), conflicts,
   } // prettier-ignore

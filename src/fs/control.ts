@@ -11,20 +11,25 @@ import type { Spool } from '../content/spool/spool.ts'
 import type { DrainProgress, Unsent } from './status.ts'
 import type { RemoteContent } from './tree/remote-content.ts'
 import type { Tree } from './tree/tree.ts'
+import type { Unkept } from './unsent/unkept.ts'
+import { errnoOf } from './errno-of.ts'
 import { bytesOf, unsentUnder, type UnsentParts } from './unsent/unsent-now.ts'
 
 export interface WaitParts {
   readonly queue: CommitQueue
+  readonly unkept: Unkept
   readonly clock: Clock
 }
 
 export interface RetryParts {
   readonly queue: CommitQueue
+  readonly unkept: Unkept
   readonly reach: Reach
 }
 
 export interface RecoverToParts {
   readonly queue: CommitQueue
+  readonly unkept: Unkept
   readonly tree: Tree
   readonly spool: Spool
   readonly remote: RemoteContent
@@ -32,13 +37,20 @@ export interface RecoverToParts {
   readonly disk: Disk
 }
 
-/** Resolves when nothing at or under the path is unsent. Throws ETIMEDOUT, or the refusal of one. */
+/** Resolves when nothing at or under the path is unsent. Throws ETIMEDOUT, or the refusal of one, by the service or by the disk here. */
 export async function wait(
   parts: WaitParts,
   path: string,
   options: { timeoutMs: number; signal?: AbortSignal },
 ): Promise<void> {
   const until = parts.clock.steady() + options.timeoutMs
+  await parts.unkept.tryNow()
+  const [unkept] = parts.unkept.under(path)
+  if (unkept !== undefined)
+    throw new ErrnoError(
+      errnoOf(unkept.error),
+      `${unkept.node.path}: the disk of this machine does not take it`,
+    )
   parts.queue.expedite((intention) => concerns(intention, path))
   for (let jobs = parts.queue.jobsUnder(path); jobs.length > 0; jobs = parts.queue.jobsUnder(path)) {
     const job = jobs.find(({ isHeld }) => !isHeld)
@@ -60,12 +72,15 @@ export async function wait(
 export function retry(parts: RetryParts, path: string): number {
   parts.reach.probeNow()
   parts.reach.probeNow()
-  return parts.queue.expedite((intention) => concerns(intention, path), { refusedToo: true })
+  const unkept = parts.unkept.under(path).length
+  void parts.unkept.tryNow()
+  return unkept + parts.queue.expedite((intention) => concerns(intention, path), { refusedToo: true })
 }
 
 /** Copies the content at a path, spool first, to a new file outside the mount. Throws ENOENT, EEXIST. */
 export async function recoverTo(parts: RecoverToParts, path: string, destination: string): Promise<void> {
-  const job = parts.queue.find(path)
+  const unkept = parts.unkept.at(path)
+  const job = unkept === undefined ? parts.queue.find(path) : undefined
   const spool = job?.intention.spool
   const content = spool === undefined ? parts.tree.find(path)?.content : parts.spool.get(spool)
   const node = parts.tree.find(path)
@@ -93,7 +108,12 @@ export async function drain(
     const unsent = unsentUnder(parts, '/')
     options.onProgress?.({ unsent: unsent.length, unsentBytes: bytesOf(unsent) })
     const next = open.find(({ isHeld }) => !isHeld)
-    if (next === undefined || parts.clock.steady() >= until) return unsent
+    if (parts.clock.steady() >= until) return unsent
+    if (next === undefined) {
+      // What was sent made room, perhaps.
+      if ((await parts.unkept.tryNow()) === 0) return unsentUnder(parts, '/')
+      continue
+    }
     // A refusal is no reason to stop: it is told at the end, with the rest.
     await waitForJob(parts.clock, next, { timeoutMs: Math.min(1_000, until - parts.clock.steady()) }).catch(
       () => {},

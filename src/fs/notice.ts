@@ -8,6 +8,7 @@
  * - `sending`: the drive is let go, and `changes` are still on their way.
  * - `left`: it has ended, and `changes` are sent after the next mount.
  * - `refused`: the service said no to a change; it waits for the person.
+ * - `unkept`: the disk of this machine did not take what was saved; it is tried again, and lost when the drive ends before that.
  * - `unsupported`: nothing could be saved at `path`: the service takes no `what`.
  * - `conflict`: somebody else changed the document too; their version is kept as `copy`.
  * - `lost`: content that the journal does not know of is kept in lost+found.
@@ -17,7 +18,7 @@ export type Notice =
   | { readonly kind: 'away' | 'back' | 'done' | 'diskFull' }
   | { readonly kind: 'keyRefused'; readonly reason: string }
   | { readonly kind: 'sending' | 'left'; readonly changes: number; readonly bytes: number }
-  | { readonly kind: 'refused'; readonly path: string; readonly reason: string }
+  | { readonly kind: 'refused' | 'unkept'; readonly path: string; readonly reason: string }
   | { readonly kind: 'unsupported'; readonly path: string; readonly what: string }
   | { readonly kind: 'conflict'; readonly path: string; readonly copy: string }
   | { readonly kind: 'lost'; readonly path: string | undefined; readonly file: string }

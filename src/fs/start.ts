@@ -30,6 +30,7 @@ export async function stop(sb: Superblock): Promise<void> {
   await sb.pins.close()
   sb.tree.listings.close()
   sb.localOnly.close()
+  await sb.unkept.close()
   sb.refusedNames.close()
   await sb.queue.close()
   await sb.reader.close()

@@ -33,6 +33,7 @@ import type { Claims } from './unsent/claims.ts'
 import type { PinStore } from './pins/pin-store.ts'
 import type { Pins } from './pins/pins.ts'
 import type { Owners } from './unsent/owners.ts'
+import type { Unkept } from './unsent/unkept.ts'
 import type { Settings } from './settings.ts'
 
 export interface Superblock {
@@ -70,6 +71,8 @@ export interface Superblock {
   readonly tell: (notice: Notice) => void
   /** Files that are on this machine only. */
   readonly localOnly: LocalOnly
+  /** What the disk here refused to keep. */
+  readonly unkept: Unkept
   /** How long a close waits. */
   readonly bursts: Bursts
   /** Documents that became backups a moment ago, by the path they left. */

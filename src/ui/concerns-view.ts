@@ -23,6 +23,15 @@ export function concernsView(drive: DriveSeen, status: MountStatus, formWord: st
   }
   const parts = [
     part(
+      'Not safe',
+      'The disk of this machine refuses to keep it, so it is lost with the drive. Make room; it is tried again by itself.',
+      status.unsent
+        .filter(({ state }) => state === 'unkept')
+        .map(({ path, lastError }) =>
+          row(path, lastError ?? 'no reason given', html`${button.retry(path)}${button.copy(path)}`),
+        ),
+    ),
+    part(
       'Refused by the service',
       'The service said no. Your version is kept on this machine.',
       status.unsent

@@ -9,11 +9,17 @@ import { formView } from './form-view.ts'
 import { html, type Html } from './html.ts'
 import type { DriveSeen } from './look.ts'
 
-const urgency: Readonly<Record<UnsentState, number>> = { refused: 3, sending: 0, retrying: 1, pending: 2 }
+const urgency: Readonly<Record<UnsentState, number>> = {
+  unkept: 4,
+  refused: 3,
+  sending: 0,
+  retrying: 1,
+  pending: 2,
+}
 
-/** What was refused is told with the other concerns. */
+/** What was refused, by the service or by the disk here, is told with the other concerns. */
 export function sendingView({ id, rates }: DriveSeen, { unsent }: MountStatus, formWord: string): Html {
-  const moving = unsent.filter(({ state }) => state !== 'refused')
+  const moving = unsent.filter(({ state }) => state !== 'refused' && state !== 'unkept')
   if (moving.length === 0) {
     const words = unsent.length === 0 ? 'Everything is sent.' : 'Everything else is sent.'
     return html`<section id="sending-${id}">
@@ -76,6 +82,7 @@ const words: Readonly<Record<UnsentState, string>> = {
   sending: 'under way',
   retrying: 'failed for now',
   refused: 'refused',
+  unkept: 'not safe',
 }
 
 function rateAndTime(rate: number | undefined, left: number): string[] {

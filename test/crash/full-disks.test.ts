@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 
 import { patternedBytes } from '../support/bytes.ts'
+import type { OpenFile } from '../support/door.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { run } from '../support/run.ts'
 import { errorOf, useFaultDrive } from './fault-drive.ts'
@@ -55,6 +56,52 @@ describe.skipIf(whyNoFuse() !== undefined)('full disks', () => {
       await calls.writeFile('/after.txt', 'there is room again')
       await drain()
       expect(await fault.held('/after.txt')).toBe('there is room again')
+    },
+  )
+
+  it.skipIf(!isRoot)(
+    'disk full when documents are closed: those it refuses are named, unmount leaves the drive, and all arrive when there is room',
+    async () => {
+      const small = await smallDisk('24m')
+      const { calls, docmount, mountpoint, status, drain, unmount } = await fault.mount([
+        '--state-dir',
+        join(small, 'state'),
+      ])
+      await calls.readdir('')
+      await fault.service.stop()
+      // Together more than the journal has set aside for itself.
+      const content = patternedBytes(16_000, 'small enough for the journal')
+      const files = new Map<string, OpenFile>()
+      for (let n = 0; n < 500; n++) {
+        const file = await calls.open(`/${n}.txt`, 'w')
+        files.set(`/${n}.txt`, file)
+        await file.write(content, 0)
+      }
+      await run('sh', ['-c', 'cat /dev/zero > "$1/theirs" 2>/dev/null || true', 'sh', small])
+      const refused: string[] = []
+      for (const [path, file] of files) if ((await errorOf(file.close())) === 'ENOSPC') refused.push(path)
+      expect(refused.length).toBeGreaterThan(0)
+      const unkept = async (): Promise<string[]> =>
+        (await status()).unsent.filter(({ state }) => state === 'unkept').map(({ path }) => path)
+      await expect.poll(async () => (await unkept()).sort()).toEqual(refused.toSorted())
+      const [first = ''] = refused
+      expect((await docmount(['status'])).stdout).toMatch(
+        /upload {2}not safe {2}15\.6 KiB {2}\(the disk of this/,
+      )
+      const place = await docmount(['status', join(mountpoint, first)])
+      expect(place.stdout).toContain('not safe: the disk of this machine refuses it')
+      const stays = await docmount(['unmount', mountpoint, '--timeout', '1s'], {
+        mayFail: true,
+        limitMs: 60_000,
+      })
+      expect(stays).toMatchObject({ code: 1, stderr: expect.stringContaining('is not safe') as string })
+      expect((await calls.readFile(first)).equals(content)).toBe(true)
+      await run('rm', [join(small, 'theirs')])
+      await expect.poll(unkept).toEqual([])
+      await fault.service.start()
+      await drain()
+      for (const path of refused) expect((await fault.service.other.bytes(path)).equals(content)).toBe(true)
+      await unmount()
     },
   )
 

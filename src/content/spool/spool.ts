@@ -127,9 +127,14 @@ export class Spool {
     if (file.journaledBytes === undefined && !file.isSynced) await file.sync()
   }
 
+  /** What is known of the content, for when no row leads to it. */
+  describe(file: SpoolFile, path: string): void {
+    writeSpoolInfo(file.path, { path, ...file.digest }, this.#world.disk)
+  }
+
   /** The other half of `secure`, for the transaction that journals the intention for `path`. */
   journal(file: SpoolFile, path: string): void {
-    writeSpoolInfo(file.path, { path, ...file.digest }, this.#world.disk)
+    this.describe(file, path)
     this.#leaveJournal(file)
     // What has grown since `secure` is still being written: its own close secures it.
     if (!isSmall(file) || file.isSynced) return

@@ -13,12 +13,15 @@ import type { OlderPlace } from '../tree/parts/unsent.ts'
 import type { Bursts } from './bursts.ts'
 import type { Claims } from './claims.ts'
 import type { CloseWait } from './close-wait.ts'
+import type { Unkept } from './unkept.ts'
+import { isUnsubmitted } from './unsubmitted.ts'
 
 export interface SubmitParts extends BackupParts {
   readonly spool: Spool
   readonly claims: Claims
   readonly closeWait: CloseWait
   readonly bursts: Bursts
+  readonly unkept: Unkept
 }
 
 export interface ReleaseParts extends SubmitParts, DiscardParts, CacheParts {}
@@ -28,8 +31,18 @@ const quietMs = 200
 /** How long a file that was only created or emptied rests: a browser's placeholder, `touch`, `: > f`. */
 const untouchedQuietMs = 1_000
 
-/** Journals the node's content as it is now and hands it to the queue. Durable when this resolves. */
+/** Journals the node's content as it is now and hands it to the queue. Durable when this resolves; else it is named, and tried again. */
 export async function commit(parts: SubmitParts, node: Node): Promise<Job | undefined> {
+  try {
+    return await keepNow(parts, node)
+  } catch (error) {
+    if (node.content !== undefined) parts.spool.describe(node.content, node.path)
+    parts.unkept.refused(node, error)
+    throw error
+  }
+}
+
+async function keepNow(parts: SubmitParts, node: Node): Promise<Job | undefined> {
   const { content } = node
   if (node.isScratch) {
     await persistScratch(parts, node)
@@ -179,21 +192,18 @@ export function commitAtClose(parts: SubmitParts, node: Node, accepted: string |
   if (job !== undefined) parts.queue.hold(job)
 }
 
-/** True when the content changed since it was last handed to the queue. */
-function isUnsubmitted(node: Node): boolean {
-  if (node.content === undefined) return node.unsent.isCopy && node.job === undefined
-  return node.isDirty && !node.unsent.isOf(node.content)
-}
-
 /** The last close of a node: commits what no flush did, and gives clean content to the cache. */
 export async function saveAfterRelease(parts: ReleaseParts, node: Node): Promise<void> {
-  if (node.isUnlinked) {
-    discardContent(parts, node)
-  } else if (node.door.writeHandles === 0) {
-    if (isUnsubmitted(node)) await commit(parts, node)
-    else if (node.job?.isHeld === true) parts.queue.release(node.job)
-    else if (!node.isDirty) giveToCache(parts, node)
+  try {
+    if (node.isUnlinked) {
+      discardContent(parts, node)
+    } else if (node.door.writeHandles === 0) {
+      if (isUnsubmitted(node)) await commit(parts, node)
+      else if (node.job?.isHeld === true) parts.queue.release(node.job)
+      else if (!node.isDirty) giveToCache(parts, node)
+    }
+  } finally {
+    if (node.door.openHandles === 0) node.content?.idle()
   }
-  if (node.door.openHandles === 0) node.content?.idle()
   parts.tree.nodes.dropIfUnused(node)
 }

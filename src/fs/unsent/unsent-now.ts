@@ -1,4 +1,5 @@
-// What the service has not got yet, as people are told of it.
+// What the service has not got yet, as people are told of it: changes that are journaled, and documents that the disk here
+// refused to keep.
 
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { Job } from '../../content/commit/job.ts'
@@ -6,22 +7,30 @@ import type { Reach } from '../../content/reach/reach.ts'
 import type { Spool } from '../../content/spool/spool.ts'
 import type { Clock } from '../../world/clock.ts'
 import type { Unsent } from '../status.ts'
+import type { Unkept, UnkeptDocument } from './unkept.ts'
 import { unsentOf } from './unsent-of.ts'
+import { join } from 'node:path'
 
 export interface UnsentParts {
   readonly queue: CommitQueue
   readonly reach: Reach
   readonly spool: Spool
   readonly clock: Clock
+  readonly unkept: Unkept
 }
 
 /** Changes at or under a path that the service has not got yet. */
 export function unsentUnder(parts: UnsentParts, path: string): readonly Unsent[] {
-  return parts.queue.jobsUnder(path).map((job) => unsentJob(parts, job))
+  const unkept = parts.unkept.under(path)
+  const older = new Set(unkept.map(({ node }) => node.job))
+  const jobs = parts.queue.jobsUnder(path).filter((job) => !older.has(job))
+  return [...unkept.map((each) => unsentDocument(parts, each)), ...jobs.map((job) => unsentJob(parts, job))]
 }
 
 /** The latest change of this very path that the service has not got yet. */
 export function unsentAt(parts: UnsentParts, path: string): Unsent | undefined {
+  const unkept = parts.unkept.at(path)
+  if (unkept !== undefined) return unsentDocument(parts, unkept)
   const job = parts.queue.find(path)
   return job === undefined ? undefined : unsentJob(parts, job)
 }
@@ -30,6 +39,23 @@ function unsentJob(parts: UnsentParts, { intention, isRunning }: Job): Unsent {
   // An attempt may take its time to learn that nobody is there.
   const isSending = isRunning && !parts.reach.isAway
   return unsentOf(intention, { isRunning: isSending, now: parts.clock.wall(), spoolDir: parts.spool.dir })
+}
+
+function unsentDocument({ clock, spool }: UnsentParts, unkept: UnkeptDocument): Unsent {
+  const { node, error, since, attempts, nextAttemptAt } = unkept
+  const { content } = node
+  return {
+    path: node.path,
+    action: node.unsent.base === undefined ? 'upload' : 'replace',
+    state: 'unkept',
+    bytes: node.size ?? 0,
+    sentBytes: 0,
+    attempts,
+    lastError: error instanceof Error ? error.message : String(error),
+    since: new Date(since).toISOString(),
+    nextAttemptAt: nextAttemptAt > clock.wall() ? new Date(nextAttemptAt).toISOString() : undefined,
+    spoolFile: content === undefined ? undefined : join(spool.dir, content.id),
+  }
 }
 
 /** To be sent. */

@@ -12,6 +12,7 @@ import type { Node } from '../tree/node.ts'
 import type { Tree } from '../tree/tree.ts'
 import { bringHere, type BringParts } from './bring-here.ts'
 import { rebindReaders, takeContent, type TakeContentParts } from './content.ts'
+import type { Unkept } from './unkept.ts'
 
 export interface TouchParts {
   readonly owner: Owner
@@ -29,6 +30,7 @@ type Waiting = Pick<Caller, 'signal'>
 
 export interface TruncateParts extends BringParts, ChangeParts {
   readonly handles: HandleTable
+  readonly unkept: Unkept
 }
 
 /**
@@ -102,6 +104,13 @@ export async function truncateContent(
   const { content } = node
   if (content === undefined) throw new ErrnoError('EIO', `${node.path}: no content to cut`)
   markChanged(parts, node)
-  await content.truncate(size)
+  try {
+    // An empty file of its own has nothing to cut.
+    if (content.size !== size) await content.truncate(size)
+  } catch (error) {
+    // There may be no close that would save what stays.
+    parts.unkept.refused(node, error)
+    throw error
+  }
   rebindReaders(parts.handles, node)
 }

@@ -1,0 +1,157 @@
+// Documents that the disk here refused to keep: nothing of what was written last is in the service or in the journal, whoever
+// closed them was told so, and they go on being shown. Each is named, and tried again until it is kept, saved anew or deleted.
+
+import { doublingMs, type BackoffLimits } from '../../backoff.ts'
+import { isUnder } from '../../content/intention.ts'
+import type { Log } from '../../log.ts'
+import type { World } from '../../world/world.ts'
+import type { Timer } from '../../world/clock.ts'
+import type { Notice } from '../notice.ts'
+import type { Node } from '../tree/node.ts'
+import { isUnsubmitted } from './unsubmitted.ts'
+
+const backoff: BackoffLimits = { firstMs: 1_000, longestMs: 60_000 }
+/** A disk that refuses so many one after another refuses the others, too. */
+const mostFailures = 3
+
+interface Refusal {
+  error: unknown
+  /** Epoch ms. */
+  readonly since: number
+  attempts: number
+  /** The person has heard of it. */
+  isTold: boolean
+}
+
+/** What is told of one. */
+export interface UnkeptDocument {
+  readonly node: Node
+  readonly error: unknown
+  readonly since: number
+  readonly attempts: number
+  /** Epoch ms. */
+  readonly nextAttemptAt: number
+}
+
+export interface UnkeptOptions extends Pick<World, 'clock' | 'chance'> {
+  /** Journals the document as it is; calls `refused` where that fails. */
+  readonly keep: (node: Node) => Promise<unknown>
+  readonly log: Log
+  readonly tell: (notice: Notice) => void
+}
+
+export class Unkept {
+  readonly #options: UnkeptOptions
+  readonly #refusals = new Map<Node, Refusal>()
+  #failedRounds = 0
+  #timer: Timer | undefined
+  #nextAttemptAt = 0
+  #round: Promise<number> | undefined
+  #isClosed = false
+
+  constructor(options: UnkeptOptions) {
+    this.#options = options
+  }
+
+  /** The disk did not take the document's content. */
+  refused(node: Node, error: unknown): void {
+    const { clock, log, tell } = this.#options
+    const known = this.#refusals.get(node)
+    const refusal = known ?? { error, since: clock.wall(), attempts: 0, isTold: false }
+    // Behind the others.
+    this.#refusals.delete(node)
+    this.#refusals.set(node, refusal)
+    refusal.error = error
+    refusal.attempts++
+    // As long as a program has it open, it may still be told, and its close comes.
+    if (!refusal.isTold && !node.isScratch && node.door.writeHandles === 0) {
+      refusal.isTold = true
+      log.error({ path: node.path, error: String(error) }, 'the disk here does not take it: tried again')
+      tell({ kind: 'unkept', path: node.path, reason: reasonOf(error) })
+    }
+    this.#arm()
+  }
+
+  /** Documents at or under a path; a temporary is named as what is on this machine only. */
+  under(path: string): UnkeptDocument[] {
+    this.#forget()
+    return [...this.#refusals]
+      .filter(([node]) => !node.isScratch && isUnder(node.path, path))
+      .map(([node, { error, since, attempts }]) => ({
+        node,
+        error,
+        since,
+        attempts,
+        nextAttemptAt: this.#nextAttemptAt,
+      }))
+  }
+
+  at(path: string): UnkeptDocument | undefined {
+    return this.under(path).find(({ node }) => node.path === path)
+  }
+
+  /** Tries all of them now. Answers how many are kept by it. */
+  tryNow(): Promise<number> {
+    this.#forget()
+    if (this.#refusals.size === 0) return Promise.resolve(0)
+    this.#round ??= this.#tryAll().finally(() => {
+      this.#round = undefined
+      this.#arm()
+    })
+    return this.#round
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#options.clock.clear(this.#timer)
+    await this.#round
+  }
+
+  async #tryAll(): Promise<number> {
+    const { clock, keep, log } = this.#options
+    clock.clear(this.#timer)
+    this.#timer = undefined
+    let kept = 0
+    let failures = 0
+    // Those that fail go to the end of the line.
+    const line = [...this.#refusals.keys()]
+    for (const node of line) {
+      if (this.#isClosed || failures >= mostFailures) break
+      // What is open for writing is tried at its close.
+      if (node.door.writeHandles > 0 || !isUnkept(node)) continue
+      try {
+        await keep(node)
+        kept++
+        log.info({ path: node.path }, 'the disk here took it')
+      } catch {
+        failures++
+      }
+    }
+    this.#failedRounds = kept > 0 ? 0 : this.#failedRounds + 1
+    return kept
+  }
+
+  #arm(): void {
+    const { clock, chance } = this.#options
+    this.#forget()
+    if (this.#refusals.size === 0) this.#failedRounds = 0
+    if (this.#isClosed || this.#timer !== undefined || this.#round !== undefined) return
+    if (this.#refusals.size === 0) return
+    const waitMs = doublingMs(this.#failedRounds + 1, backoff, () => chance.random())
+    this.#nextAttemptAt = clock.wall() + waitMs
+    this.#timer = clock.setTimeout(() => void this.tryNow(), waitMs)
+  }
+
+  /** Those that were kept, saved anew or deleted meanwhile. */
+  #forget(): void {
+    for (const node of this.#refusals.keys()) if (!isUnkept(node)) this.#refusals.delete(node)
+  }
+}
+
+function isUnkept(node: Node): boolean {
+  return !node.isUnlinked && isUnsubmitted(node)
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
