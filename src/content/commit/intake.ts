@@ -45,18 +45,37 @@ export class Intake {
 
   /** A job that did not come to its end makes way for the one right behind it. */
   makeWay(job: Job): void {
-    const [first, second, ...more] = this.#order.at(job.intention.path)
-    if (first !== job || second?.isIdle !== true || more.length > 0 || !this.#order.isLast(second)) return
+    const { path, isRefused } = job.intention
+    const [first, second] = this.#order.at(path)
+    if (first !== job || !job.isIdle || second?.isIdle !== true) return
     const areMergeable = isMergeable(job.intention) && isMergeable(second.intention)
-    const instead =
-      areMergeable || job.intention.isRefused ? succession(job.intention, second.intention) : undefined
-    if (instead === undefined) return
+    const instead = areMergeable || isRefused ? succession(job.intention, second.intention) : undefined
+    if (instead === undefined || !this.#mayStandIn(job, second, instead[0])) return
     this.#options.journal.transaction(() => {
       this.#open.drop(second)
       const successor = this.#succeed(job, instead)
       this.#open.supersede(second, successor)
       this.#options.say({ kind: 'replaced', intention: second.intention, successor })
     })
+  }
+
+  /** What was refused makes way, too, where what stood beside it has ended. */
+  makeWayBehind(job: Job): void {
+    for (const path of pathsOf(job.intention)) {
+      const next = this.#order.at(path)[0]
+      for (const other of next === undefined ? [] : pathsOf(next.intention)) {
+        const first = this.#order.at(other)[0]
+        if (first !== undefined && first !== next && first.intention.isRefused) this.makeWay(first)
+      }
+    }
+  }
+
+  /** True where nothing comes into another order when `draft` takes the place of both: what stands behind the second, too. */
+  #mayStandIn({ intention }: Job, second: Job, draft: IntentionDraft | undefined): boolean {
+    const paths = draft === undefined ? [] : pathsOf(draft)
+    // At the end of all orders, as one that came just now.
+    const isNew = !paths.every((path) => pathsOf(intention).includes(path))
+    return this.#order.isLast(second, isNew && paths.includes(intention.path) ? undefined : intention.path)
   }
 
   /** What was refused, and would stand in the way of this for ever. */

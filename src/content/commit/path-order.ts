@@ -86,10 +86,10 @@ export class PathOrder {
     return true
   }
 
-  /** True when nothing waits for it. */
-  isLast(job: Job): boolean {
+  /** True when nothing waits for it, but perhaps at `except`. */
+  isLast(job: Job, except?: string): boolean {
     const { intention } = job
-    if (!pathsOf(intention).every((path) => this.at(path).at(-1) === job)) return false
+    if (!pathsOf(intention).every((path) => path === except || this.at(path).at(-1) === job)) return false
     for (const prune of this.#prunes) {
       if (prune.intention.id > intention.id && concerns(intention, prune.intention.path)) return false
     }
