@@ -101,8 +101,11 @@ function answerOf(response: Response, fail: (error: unknown) => unknown): Answer
 
 function networkErrorOf(call: CallDescription, error: unknown, connectErrors: WeakSet<object>): unknown {
   if (!(error instanceof Error)) return error
-  const code = (error as NodeJS.ErrnoException).code ?? ''
-  const kind = connectErrors.has(error) ? 'unreachable' : kindOfCode(code, error)
+  // A DOMException has a number there.
+  const { code } = error as { code?: unknown }
+  const kind = connectErrors.has(error)
+    ? 'unreachable'
+    : kindOfCode(typeof code === 'string' ? code : '', error)
   if (kind === undefined) return error
   return new NetworkError(call, kind, `${prefixOf[kind]}: ${reasonOf(error)}`, { cause: error })
 }
