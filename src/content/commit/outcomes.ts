@@ -9,11 +9,13 @@ import type { Job } from './job.ts'
 import type { OpenJobs } from './open-jobs.ts'
 import type { PathOrder } from './path-order.ts'
 import type { QueueEvent } from './queue-event.ts'
+import type { Schedule } from './schedule.ts'
 
 export interface OutcomeOptions {
   readonly journal: Journal
   readonly order: PathOrder
   readonly open: OpenJobs
+  readonly schedule: Schedule
   say(event: QueueEvent): void
 }
 
@@ -58,7 +60,7 @@ export class Outcomes {
 
   /** It takes nothing away any more, and waits as it did: what stands at its source is for what is newer there. */
   gaveWay(job: Job, content: CarriedContent): void {
-    const { journal, order, open } = this.#options
+    const { journal, order, open, schedule } = this.#options
     const { intention } = job
     const { source, sourceFingerprint, spool, size, digest, isRefused } = intention
     journal.transaction(() => {
@@ -71,6 +73,8 @@ export class Outcomes {
       if (intention.isProven) intention.isRefused = false
       journal.saveIntention(intention)
       this.#options.say({ kind: 'gaveWay', intention })
+      // Who waited at its source may go before this attempt has come to its end.
+      journal.afterCommit(() => schedule.lookSoon())
     })
   }
 

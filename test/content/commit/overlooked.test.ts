@@ -122,6 +122,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
+/** Found by chance, one time in four thousand: the delete may go as soon as the move has given way. */
+const givenWay: Step[] = [
+  { do: 'submit', draft: { kind: 'put', path: '/a', source: '/b', spool: '1', restMs: 0 } },
+  { do: 'end', how: 'refused' },
+  { do: 'submit', draft: { kind: 'delete', path: '/b', base: 'v1', restMs: 0 } },
+  { do: 'end', how: 'well' },
+]
+
 const errors: Record<'temporary' | 'unreachable' | 'refused', () => Error> = {
   temporary: () => new ApiError(call, 503, 'busy'),
   unreachable: () => new NetworkError(call, 'unreachable', 'refused'),
@@ -171,7 +179,7 @@ describe('whatever happens to the queue', () => {
           vi.useRealTimers()
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 150, examples: [[givenWay]] },
     )
   }, 60_000)
 })
