@@ -1,4 +1,5 @@
-// What scripts/mutants.mjs takes away, each alone: name, file, what stands there, what stands there instead. First the fixes
+// What scripts/mutants.mjs takes away, each alone: name, file, what stands there, what stands there instead; where two
+// safeguards hold the same thing, file and both texts of the other behind that. First the fixes
 // of losses and hangs that were found in use, latest first; then, file by file, what keeps documents safe.
 
 const commit = 'src/content/commit'
@@ -43,15 +44,15 @@ export const fixes = [
     'src/content/read/block-reader.ts',
     '    void this.forget(version.path)\n    const blocks',
     '    void this.disk.forget(version.path)\n    const blocks',
+    `${commit}/uploads.ts`,
+    '    await this.#options.reader.forget(intention.path)\n',
+    '',
   ],
   [
     'what was cached at the target of a rename outlives it',
     'src/content/read/block-reader.ts',
     '    void this.forget(to.path)\n',
     '',
-  ],
-  [
-    'what is cached of a version outlives it',
     `${commit}/uploads.ts`,
     '    await this.#options.reader.forget(intention.path)\n',
     '',
@@ -61,6 +62,9 @@ export const fixes = [
     `${commit}/committer.ts`,
     '      await this.#options.secure(intention)\n    }\n    const expected',
     '    }\n    const expected',
+    `${commit}/whose.ts`,
+    'return (await lookUp(this.#options.files, source, { signal })) === undefined',
+    'return false',
   ],
   [
     'what a row named is removed before that survives a power cut',
@@ -424,6 +428,30 @@ export const mutants = [
     `${unsent}/backup.ts`,
     'if (node.content === undefined && node.storedPath !== path) return undefined',
     '',
+  ],
+  [
+    'each attempt keeps a digest of its own',
+    'src/content/digest.ts',
+    'known.some((each) => isSameDigest(each, digest)) ? known : [...known, digest]',
+    '[...known, digest]',
+  ],
+  [
+    'contents that nobody claims stay',
+    `${unsent}/claims.ts`,
+    'if (claimants.wasNamed) this.#journal.onceDurable(() => this.#remove(id))',
+    'if (claimants.wasNamed) void id',
+  ],
+  [
+    'a save looks twice at what it replaces',
+    `${commit}/committer.ts`,
+    '      if (standing !== undefined) {\n        if (standing.kind',
+    '      if (standing !== undefined) {\n        await lookUp(files, path, { signal })\n        if (standing.kind',
+  ],
+  [
+    'a listing is fresh for twenty times as long',
+    'src/fs/tree/listings.ts',
+    'const until = Math.min(listing.requestedAt + this.#options.ttlMs,',
+    'const until = Math.min(listing.requestedAt + 20 * this.#options.ttlMs,',
   ],
   // content/spool, fs/tree
   ['small content is not in the journal', `${spool}/spool.ts`, /this\.#rows\.saveContent\([^\n]*\)/, ''],

@@ -53,17 +53,22 @@ try {
 async function workAt(folder) {
   copySources(folder)
   for (let next = wanted.shift(); next !== undefined; next = wanted.shift()) {
-    const [name, file, from, to] = next
-    const path = join(folder, file)
-    const source = readFileSync(path, 'utf8')
-    const mutated = source.replaceAll(typeof from === 'string' ? from : new RegExp(from, 'g'), () => to)
-    if (mutated === source) throw new Error(`${name}: nothing to take away in ${file}`)
-    writeFileSync(path, mutated)
+    const [name, ...changes] = next
+    const sources = new Map()
+    for (let at = 0; at < changes.length; at += 3) {
+      const [file, from, to] = changes.slice(at, at + 3)
+      const path = join(folder, file)
+      const source = readFileSync(path, 'utf8')
+      sources.set(path, sources.get(path) ?? source)
+      const mutated = source.replaceAll(typeof from === 'string' ? from : new RegExp(from, 'g'), () => to)
+      if (mutated === source) throw new Error(`${name}: nothing to take away in ${file}`)
+      writeFileSync(path, mutated)
+    }
     build(folder)
     const { seed, seconds, why } = await search(folder)
     if (why !== undefined) found++
     console.log(`| ${name} | ${seed ?? ''} | ${seconds} | ${why ?? 'not found'} |`)
-    writeFileSync(path, source)
+    for (const [path, source] of sources) writeFileSync(path, source)
   }
 }
 

@@ -33,6 +33,7 @@ const rare = {
   sameLength: 0,
   renameSameLength: 0,
   remake: 0,
+  rewriteLarge: 0,
   replaceByRename: 0,
   renamedBackup: 0,
   savedBackup: 0,
@@ -55,6 +56,7 @@ export const richTaste: Taste = {
   sameLength: 4,
   renameSameLength: 3,
   remake: 4,
+  rewriteLarge: 0.5,
   replaceByRename: 3,
   renamedBackup: 3,
   savedBackup: 3,
@@ -193,6 +195,17 @@ export class Choices {
       case 'remake': {
         const path = any()
         return [this.#write(path), { kind: 'unlink', path }, this.#write(path)]
+      }
+      case 'rewriteLarge': {
+        // Too large to go out with the DELETE of what it replaces.
+        const path = any()
+        const large = chance.bytes(1_100_000)
+        return [
+          this.#write(path, large),
+          this.#write(path),
+          this.#write(path, large.subarray(1)),
+          this.#write(path),
+        ]
       }
       case 'replaceByRename': {
         const [path, from] = [any(), any()]

@@ -172,7 +172,7 @@ async function cut(
     await file.truncate(size)
   } finally {
     const second = other
-    if (second !== undefined) void pause(size).then(() => second.close()).catch(() => {}) // prettier-ignore
+    if (second !== undefined) void pause(size % 500).then(() => second.close()).catch(() => {}) // prettier-ignore
     await file.close()
   }
 }

@@ -38,12 +38,12 @@ it('one seed gives one history, byte for byte', async () => {
 /** Each failed once, as it was or with one of the fixes of scripts/mutants-list.mjs taken back. */
 const corpus: readonly (readonly [seed: number, steps: number])[] = [
   [1, 400],
+  [5, 400],
   [8, 400],
   [10, 400],
   [13, 400],
   [25, 400],
   [29, 400],
-  [34, 400],
   [39, 400],
 ]
 

@@ -160,6 +160,10 @@ class Simulation {
       service: this.#service,
       calls,
       now,
+      pause: (ms) => this.#wait(ms),
+      refresh: async () => {
+        await this.#drive.fileSystem?.refresh(watchedFolder).catch(() => {})
+      },
       oldestMs: cacheTtlMs + this.#service.habits.lagMs,
       awayAt: () => worldBeganAt + (this.#drive.sb?.reach.isAway === true ? events.now : this.#awayAt),
       note,
@@ -285,7 +289,7 @@ class Simulation {
         return this.#shared.otherActs(step)
       case 'watch':
         if (this.#busySince[workers + 1] !== undefined) return false
-        this.#work(workers + 1, this.#watched.look(step))
+        this.#work(workers + 1, this.#watched.act(step))
         await this.#pass(step.random() * 20)
         return true
       case 'theirs':
@@ -385,6 +389,8 @@ class Simulation {
   /** Also what a disk refused is saved by then. */
   async #pauseAll(): Promise<void> {
     await this.#until('programs to pause', () => this.#pause())
+    // A second descriptor is closed a moment after the first.
+    await this.#pass(500)
     for (const worker of this.#workers)
       await this.#until('what was refused', async () => {
         while (!(await worker.catchUp())) await this.#wait(1_000)

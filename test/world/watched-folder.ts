@@ -22,6 +22,9 @@ export interface WatchedFolderOptions {
   readonly service: ServiceModel
   readonly calls: () => Calls
   readonly now: () => number
+  readonly pause: (ms: number) => Promise<void>
+  /** Has the folder listed anew. Never rejects. */
+  readonly refresh: () => Promise<void>
   /** What is shown was asked for at most so long ago (ms), where the service was not away since the read began. */
   readonly oldestMs: number
   /** When the drive last took the service to be away. */
@@ -44,9 +47,8 @@ export class WatchedFolder {
   }
 
   /** The other client stores, replaces or deletes a document. */
-  otherActs(chance: Chance): void {
+  otherActs(chance: Chance, path = this.#path(chance)): void {
     const { service, now, note } = this.#options
-    const path = this.#path(chance)
     const states = this.#states.get(path) ?? []
     if (service.remove(path)) states.push({ bytes: undefined, since: now() })
     if (chance.random() < 0.8) {
@@ -56,10 +58,23 @@ export class WatchedFolder {
     note(`the other client: ${path}, ${states.at(-1)?.bytes?.length ?? 'no'} bytes`)
   }
 
-  /** A program here reads. */
-  async look(chance: Chance): Promise<void> {
-    const { calls, now, note } = this.#options
+  /** A program here reads, or somebody has the folder listed again and again, and reads then. */
+  async act(chance: Chance): Promise<void> {
     const path = this.#path(chance)
+    if (chance.random() < 0.6) return this.#look(path)
+    const { refresh, pause } = this.#options
+    void refresh()
+    await pause(chance.random() * 200)
+    this.otherActs(chance, path)
+    void refresh()
+    for (let look = 0; look < 4; look++) {
+      await pause(chance.random() * 1_000)
+      await this.#look(path)
+    }
+  }
+
+  async #look(path: string): Promise<void> {
+    const { calls, now, note } = this.#options
     const floor = this.#shown.get(path) ?? 0
     const beganAt = now()
     let bytes: Buffer | undefined
