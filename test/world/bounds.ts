@@ -52,14 +52,22 @@ const mostCalls: Readonly<Record<Action['kind'], number>> = {
   // A look at the source, the copy, a look at it, the DELETE; where a document stands there a look at both, and a DELETE.
   rename: 7,
   unlink: 1,
-  mkdir: 0,
+  // A folder made here, which the service may have by now.
+  mkdir: 1,
   rmdir: 1,
 }
 
 /** What a service that tells less, or copies nothing by itself, costs more. */
 const forLittle = 2
 
-/** `tellsAll`: the service tells in its listings what it may, and copies documents by itself. */
-export function callsFor(actions: readonly Action[], tellsAll: boolean): number {
-  return actions.reduce((sum, { kind }) => sum + mostCalls[kind] + (tellsAll ? 0 : forLittle), 0)
+/** `tellsAll`: the service tells in its listings what it may, and copies documents by itself. `within`: documents at and below a path. */
+export function callsFor(
+  actions: readonly Action[],
+  tellsAll: boolean,
+  within: (path: string) => number,
+): number {
+  const most = (action: Action): number => mostCalls[action.kind] + (tellsAll ? 0 : forLittle)
+  // A folder is renamed document by document, and its rest looked through.
+  const times = (action: Action): number => (action.kind === 'rename' ? 1 + within(action.to) : 1)
+  return actions.reduce((sum, action) => sum + most(action) * times(action), 0)
 }

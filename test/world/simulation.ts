@@ -448,7 +448,7 @@ class Simulation {
     const calls = documentCalls() - before
     const { tellsSizes, tellsUrlsInListings, tellsTypes, copiesByUri } = this.#service.habits
     const tellsAll = tellsSizes && tellsUrlsInListings && tellsTypes && copiesByUri
-    if (calls > callsFor(this.#done, tellsAll))
+    if (calls > callsFor(this.#done, tellsAll, (path) => worker.model.under(path).length))
       throw new Error(`${calls} calls for ${this.#done.map(({ kind, path }) => `${kind} ${path}`).join()}`)
   }
 
