@@ -364,7 +364,7 @@ export const mutants = [
   [
     'the last close commits nothing',
     `${unsent}/submit.ts`,
-    'if (isUnsubmitted(node)) await commit(parts, node)\n    else if',
+    'if (isUnsubmitted(node)) await commit(parts, node)\n      else if',
     'if',
   ],
   ['a close waits for no disk', `${unsent}/close-wait.ts`, 'await journal.durable()', ''],
@@ -465,8 +465,8 @@ export const mutants = [
   [
     'the journal is not synced',
     `${spool}/journal-database.ts`,
-    /\(\) => this\.#disk\.fdatasync\([^\n)]*\)/,
-    '() => Promise.resolve()',
+    '    await this.#disk.fdatasync(this.#log)\n',
+    '',
   ],
   [
     'a listing decides what is kept here',
