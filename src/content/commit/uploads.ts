@@ -81,24 +81,37 @@ export class Uploads {
     { signal, onSent, isTogether }: Uploading,
   ): Promise<RemoteFile> {
     const { path } = intention
+    let isSent = false
+    const onAllSent = (sent: Digest): void => {
+      isSent = true
+      onSent(sent)
+    }
     // A copy through this machine has no row that could say what it is.
     const digest = intention.spool === undefined ? content.digest : intention.digest
     const size = digest?.size ?? content.size
     let damage: Error | undefined
     const onMismatch = (found: Digest): Error => (damage = damaged(path, otherThan(digest ?? found, found)))
-    const open = (): AsyncIterable<Uint8Array> =>
-      countSent(
+    const open = (): AsyncIterable<Uint8Array> => {
+      isSent = false
+      return countSent(
         intention,
         digest === undefined
-          ? digested(content.stream(), onSent)
-          : checked(content.stream(), digest, onMismatch, onSent),
+          ? digested(content.stream(), onAllSent)
+          : checked(content.stream(), digest, onMismatch, onAllSent),
       )
+    }
     const mimetype = await this.#mimetypeOfContent(path, content)
     const upload: Upload = { mimetype, filename: nameOf(path), content: { kind: 'bytes', size, open } }
     const { files, timers } = this.#options
     const sending = isTogether
       ? untilAnswered(timers, signal, (cut) => files.replace(path, upload, { signal: cut }))
-      : files.upload(path, upload, { signal })
+      : // A part of a body is never stored: its Content-Length says so.
+        untilAnswered(
+          timers,
+          signal,
+          (cut) => files.upload(path, upload, { signal: cut }),
+          () => !isSent,
+        )
     const record = await sending.catch((error: unknown) => {
       throw damage ?? error
     })
@@ -123,7 +136,7 @@ export class Uploads {
     source: string,
     { signal, onSent }: Uploading,
   ): Promise<RemoteFile> {
-    const { files } = this.#options
+    const { files, timers } = this.#options
     const { path } = intention
     const original = await lookUp(files, source, { signal })
     if (original?.kind !== 'file')
@@ -133,7 +146,8 @@ export class Uploads {
     if (original.url !== undefined) {
       try {
         const content = { kind: 'uri', url: original.url } as const
-        await files.upload(path, { mimetype, filename: nameOf(path), content }, { signal })
+        const upload: Upload = { mimetype, filename: nameOf(path), content }
+        await untilAnswered(timers, signal, (cut) => files.upload(path, upload, { signal: cut }))
         const fresh = await lookUp(files, path, { signal }).catch((error: unknown) => {
           // Stored, and not seen yet: what is found there next time is our own.
           intention.isInDoubt = true

@@ -683,6 +683,44 @@ describe('a save that is given up while its DELETE is under way', () => {
   })
 })
 
+describe('a new document that is given up', () => {
+  /** Gives up when its `at`-th piece has been taken, or once the last one has. */
+  async function giveUp(size: number, at: number): Promise<{ ended: Promise<unknown> }> {
+    const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('a'.repeat(size))) })
+    testService.service.faults.inject({ kind: 'latency', ms: 300 }, { method: 'PUT' })
+    const controller = new AbortController()
+    async function* watched(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+      let count = 0
+      for await (const piece of pieces) {
+        yield piece
+        if (++count === at) controller.abort(new Error('its content is being written again'))
+      }
+      controller.abort(new Error('it is deleted'))
+    }
+    const files: Files = {
+      ...setup.files,
+      upload: (path, { content, ...upload }, options) => {
+        if (content.kind !== 'bytes') throw new Error('only bytes are sent here')
+        const open = (signal: AbortSignal): AsyncIterable<Uint8Array> => watched(content.open(signal))
+        return setup.files.upload(path, { ...upload, content: { ...content, open } }, options)
+      },
+    }
+    const ended = setup.committer({ files }).run(put, controller.signal)
+    return { ended }
+  }
+
+  it('when it was sent in full ends when that is answered: it does not come back behind its delete', async () => {
+    const { ended } = await giveUp(1_000, Infinity)
+    expect(await ended).toMatchObject({ name: 'a.txt', size: 1_000 })
+  })
+
+  it('in the middle ends at once: the service stores no part of it', async () => {
+    const { ended } = await giveUp(5_000_000, 2)
+    await expect(ended).rejects.toThrow('its content is being written again')
+    expect(await setup.held()).toEqual({})
+  })
+})
+
 describe('a delete of a document', () => {
   const deletion = async (): Promise<Parameters<CommitterSetup['intend']>[0]> => {
     await given({ '/a.txt': 'a' })
