@@ -89,14 +89,15 @@ export function simulatedDisk(options: {
     length: number,
     position: number,
   ): number => {
+    if (logs.has(fd)) return fs.readSync(fd, buffer, offset, length, position)
     const part = fileOf(fd).data.subarray(position, position + length)
     buffer.set(part, offset)
     return part.length
   }
   const writeNow = (fd: number, bytes: Uint8Array, position: number): number => {
-    const file = fileOf(fd)
     platter.mayWrite()
-    file.write(position, bytes)
+    if (logs.has(fd)) return fs.writeSync(fd, bytes, 0, bytes.length, position)
+    fileOf(fd).write(position, bytes)
     return bytes.length
   }
   /** Through the thread pool: done, and answered, a little later. */

@@ -9,7 +9,7 @@ import Database from 'libsql'
 import { ErrnoError } from '../../errno-error.ts'
 import { GroupSync } from './group-sync.ts'
 import { migrate, schemaVersion, versionOf } from './journal-migrations.ts'
-import { reserveRoom } from './journal-room.ts'
+import { reserveRoom, writeAgain } from './journal-room.ts'
 import type { Row } from './journal-rows.ts'
 import { checkTables, isDamage, setAside, takeOver } from './journal-salvage.ts'
 import { makePrivateDatabase } from './private-file.ts'
@@ -32,6 +32,7 @@ export class JournalDatabase {
   /** Transactions so far, and how many of them a sync has covered. */
   #changes = 0
   #synced = 0
+  #hasSyncFailed = false
   /** What is to be done once everything written so far survives a power cut. */
   #onceDurable: (() => void)[] = []
   readonly #statements = new Map<string, Database.Statement>()
@@ -91,7 +92,14 @@ export class JournalDatabase {
 
   async #syncLog(): Promise<void> {
     const changes = this.#changes
-    await this.#disk.fdatasync(this.#log)
+    if (this.#hasSyncFailed) writeAgain(this.#log, this.#disk)
+    try {
+      await this.#disk.fdatasync(this.#log)
+    } catch (error) {
+      this.#hasSyncFailed = true
+      throw error
+    }
+    this.#hasSyncFailed = false
     this.#synced = changes
   }
 

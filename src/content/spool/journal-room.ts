@@ -3,6 +3,7 @@
 
 import { fstatSync, ftruncateSync, writeSync } from 'node:fs'
 import type Database from 'libsql'
+import type { Disk } from '../../world/disk.ts'
 
 const pageBytes = 4096
 /** Pages the database may need beyond those it has: some thousand intentions. */
@@ -45,4 +46,14 @@ function reserveBytes(file: number, bytes: number): void {
     ftruncateSync(file, size)
     throw error
   }
+}
+
+/**
+ * Where a sync failed the kernel takes what it could not write for written, and the next one would succeed without it (fsync(2)):
+ * the log is written again, in one turn, so that nothing is written meanwhile.
+ */
+export function writeAgain(log: number, disk: Disk): void {
+  const piece = Buffer.allocUnsafe(checkpointPages * pageBytes)
+  for (let at = 0, bytes; (bytes = disk.readSync(log, piece, 0, piece.length, at)) > 0;)
+    at += disk.writeSync(log, piece, 0, bytes, at)
 }

@@ -2,6 +2,7 @@
 // power cut. Knows no journal and no other file.
 
 import type { Disk } from '../../world/disk.ts'
+import { ErrnoError } from '../../errno-error.ts'
 import { digestOf, RunningDigest, type Digest } from '../digest.ts'
 import type { GroupSync } from './group-sync.ts'
 
@@ -25,6 +26,9 @@ export class SpoolFile {
   #isEntrySynced = false
   /** As of which epoch the content is on disk. */
   #syncedEpoch = -1
+  /** Syncs that failed, and how many of them everything was written again after. */
+  #failedSyncs = 0
+  #madeGood = 0
   /** Operations under way on the descriptor. */
   #users = 0
   /** The descriptor is to be given back when the last of them ends. */
@@ -191,11 +195,42 @@ export class SpoolFile {
     const epoch = this.#epoch
     if (this.isSynced && this.#isEntrySynced) return
     await this.written()
-    const synced = this.use((fd) => this.#disk.fdatasync(fd))
+    const synced = this.use((fd) => this.#syncContent(fd))
     // The file system makes one commit of both.
     await (this.#isEntrySynced ? synced : Promise.all([synced, this.#dirSync.run()]))
     this.#isEntrySynced = true
     this.#syncedEpoch = epoch
+  }
+
+  /**
+   * Where a sync fails the kernel takes what it could not write for written, and says so once: a later one would succeed without
+   * it (fsync(2), Linux since 4.13). So all of it is written again before a later one is believed.
+   */
+  async #syncContent(fd: number): Promise<void> {
+    const failed = this.#failedSyncs
+    if (failed > this.#madeGood) await this.#writeAgain(fd)
+    try {
+      await this.#disk.fdatasync(fd)
+    } catch (error) {
+      this.#failedSyncs++
+      throw error
+    }
+    // Only one of those under way is told.
+    if (this.#failedSyncs > failed) throw new ErrnoError('EIO', `${this.path}: the disk did not take it`)
+    this.#madeGood = failed
+  }
+
+  async #writeAgain(fd: number): Promise<void> {
+    const piece = Buffer.allocUnsafe(streamChunkBytes)
+    for (let at = 0; at < this.#size;) {
+      await this.written()
+      const epoch = this.#epoch
+      const { bytesRead } = await this.#disk.read(fd, piece, 0, piece.length, at)
+      // Changed meanwhile: what was read is old.
+      if (epoch !== this.#epoch) continue
+      if (bytesRead === 0) return
+      at += this.#disk.writeSync(fd, piece, 0, bytesRead, at)
+    }
   }
 
   /** True when the content as it is now survives a power cut by itself. */

@@ -1,12 +1,13 @@
 // What is written is on disk within a second, also where nobody asks for it.
 
 import { realWorld } from '../../../src/world/world.ts'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { GroupSync } from '../../../src/content/spool/group-sync.ts'
 import { Journal } from '../../../src/content/spool/journal.ts'
+import { forgetfulDisk } from '../../support/forgetful-disk.ts'
 
 let dir: string
 let journal: Journal
@@ -54,6 +55,18 @@ it('a disk that fails once is asked again', async () => {
   await vi.advanceTimersByTimeAsync(1_000)
   await vi.waitUntil(() => isDurable)
   expect(syncs).toBe(2)
+})
+
+it('what a failed sync lost of the log is written again before the next one is believed', async () => {
+  const disk = forgetfulDisk(16 * 1024 ** 2)
+  journal.close()
+  journal = new Journal(dir, { ...realWorld(), disk })
+  journal.saveFolder('/a')
+  disk.refusals = 1
+  await expect(journal.durable()).rejects.toThrow('EIO')
+  await journal.durable()
+  const log = readFileSync(join(dir, 'journal.db-wal'))
+  expect(disk.kept.subarray(0, log.length).equals(log)).toBe(true)
 })
 
 it('content nobody needs any more goes with the next content that is journaled, within a second, or at the end', async () => {

@@ -2,6 +2,7 @@ import { realWorld } from '../../../src/world/world.ts'
 import { rm } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Spool } from '../../../src/content/spool/spool.ts'
+import { forgetfulDisk } from '../../support/forgetful-disk.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.ts'
 
 const small = Buffer.alloc(16 * 1024, 'small')
@@ -80,5 +81,29 @@ test('content is secured with the writes that have begun, whoever began them', a
   expect(file.size).toBe(content.length)
   expect(file.isSynced).toBe(true)
   await writing
+  file.idle()
+})
+
+test('what a failed sync lost is written again before the next one is believed', async () => {
+  const content = Buffer.alloc(3_000_000, 'content')
+  const disk = forgetfulDisk(content.length)
+  const rows = { saveContent() {}, removeContent() {}, forgetContent() {} }
+  const file = new Spool(temporary.path, rows, { ...realWorld(), disk }).create('a.pdf')
+  await file.write(0, content)
+  disk.refusals = 1
+  await expect(file.sync()).rejects.toThrow('EIO')
+  await file.sync()
+  expect(disk.kept.equals(content)).toBe(true)
+  file.idle()
+})
+
+test('of several syncs under way at once each fails, though the disk tells one', async () => {
+  const disk = forgetfulDisk(1_000)
+  const rows = { saveContent() {}, removeContent() {}, forgetContent() {} }
+  const file = new Spool(temporary.path, rows, { ...realWorld(), disk }).create('a.pdf')
+  await file.write(0, Buffer.alloc(1_000, 'content'))
+  disk.refusals = 1
+  const outcomes = await Promise.allSettled([file.sync(), file.sync()])
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   file.idle()
 })
