@@ -25,7 +25,8 @@ if (leftOut.length > 0) {
 // Once more at the end: a build machine may keep only the last lines of what was printed.
 for (const { name, message } of all.flatMap((counts) => counts?.failures ?? [])) {
   console.log(`failed: ${String(name)}`)
-  console.log(message.split('\n').slice(0, 12).join('\n').replace(/^/gm, '  '))
+  const lines = message.split('\n').filter((line) => !line.includes('node_modules'))
+  console.log(lines.slice(0, 12).join('\n').replace(/^/gm, '  '))
 }
 console.log(`${sum('passed')} passed, ${failed} failed, ${sum('skipped')} skipped`)
 process.exitCode = failed > 0 ? 1 : 0
