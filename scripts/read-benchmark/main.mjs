@@ -2,12 +2,12 @@
 
 import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
+import { basename, join } from 'node:path'
 import { dropCaches } from '../benchmark/mounts.mjs'
 import { runWell } from '../benchmark/processes.mjs'
 import { costsOf } from '../benchmark/resources.mjs'
 import { medianOf, mountTree, restOf, startServiceOf, undoAll } from '../benchmark/work-trees.mjs'
+import { readWorkloadOptions } from '../benchmark/workload-options.mjs'
 
 const usage =
   'usage: scripts/bench-reads [--only WORKLOAD[,…]] [--rounds N] [--delay MS] [--mbit N] [--mib N] [ROOT …]'
@@ -34,35 +34,15 @@ const workloads = {
   'heads-again': { what: 'the same again, from the kernel’s pages', pattern: 'heads', isAgain: true },
 }
 
-let options
-try {
-  options = parseArgs({
-    allowPositionals: true,
-    options: {
-      only: { type: 'string', default: 'random,random-8,sequence' },
-      rounds: { type: 'string', default: '3' },
-      delay: { type: 'string', default: '0' },
-      mbit: { type: 'string' },
-      mib: { type: 'string', default: '256' },
-    },
-  })
-} catch (error) {
-  console.error(`${error.message}\n${usage}`)
-  process.exit(2)
-}
-const { values, positionals } = options
-const chosen = values.only.split(',')
-const unknown = chosen.find((name) => workloads[name] === undefined)
-if (unknown !== undefined) {
-  console.error(`${unknown}: no such workload; there are ${Object.keys(workloads).join(', ')}\n${usage}`)
-  process.exit(2)
-}
-if (process.getuid() !== 0) {
-  console.error("This mounts, and drops the kernel's caches: run it as root.")
-  process.exit(1)
-}
-
-const roots = (positionals.length > 0 ? positionals : ['.']).map((root) => resolve(root))
+const { values, chosen, roots } = readWorkloadOptions({
+  usage,
+  workloads,
+  only: 'random,random-8,sequence',
+  options: {
+    mbit: { type: 'string' },
+    mib: { type: 'string', default: '256' },
+  },
+})
 const work = await mkdtemp(join(tmpdir(), 'docmount-reads-'))
 await chmod(work, 0o755)
 const undo = []

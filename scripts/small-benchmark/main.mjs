@@ -2,48 +2,28 @@
 
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
+import { basename, join } from 'node:path'
 import { dropCaches } from '../benchmark/mounts.mjs'
 import { costsOf } from '../benchmark/resources.mjs'
 import { run, runWell } from '../benchmark/processes.mjs'
 import { medianOf, mountTree, restOf, startServiceOf, undoAll } from '../benchmark/work-trees.mjs'
+import { readWorkloadOptions } from '../benchmark/workload-options.mjs'
 import { countCalls, counted } from './calls.mjs'
 import { startLister, workloads } from './workloads.mjs'
 
 const usage =
   'usage: scripts/bench-small [--only WORKLOAD[,…]] [--rounds N] [--count N] [--delay MS] [--trace] [--calls] [ROOT …]'
-let options
-try {
-  options = parseArgs({
-    allowPositionals: true,
-    options: {
-      only: { type: 'string', default: Object.keys(workloads).join() },
-      rounds: { type: 'string', default: '3' },
-      count: { type: 'string', default: '1000' },
-      delay: { type: 'string', default: '0' },
-      trace: { type: 'boolean', default: false },
-      calls: { type: 'boolean', default: false },
-    },
-  })
-} catch (error) {
-  console.error(`${error.message}\n${usage}`)
-  process.exit(2)
-}
-const { values, positionals } = options
-const chosen = values.only.split(',')
-const unknown = chosen.find((name) => workloads[name] === undefined)
-if (unknown !== undefined) {
-  console.error(`${unknown}: no such workload; there are ${Object.keys(workloads).join(', ')}\n${usage}`)
-  process.exit(2)
-}
-if (process.getuid() !== 0) {
-  console.error("This mounts, and drops the kernel's caches: run it as root.")
-  process.exit(1)
-}
-
+const { values, chosen, roots } = readWorkloadOptions({
+  usage,
+  workloads,
+  only: Object.keys(workloads).join(),
+  options: {
+    count: { type: 'string', default: '1000' },
+    trace: { type: 'boolean', default: false },
+    calls: { type: 'boolean', default: false },
+  },
+})
 const count = Number(values.count)
-const roots = (positionals.length > 0 ? positionals : ['.']).map((root) => resolve(root))
 const work = await mkdtemp(join(tmpdir(), 'docmount-small-'))
 await chmod(work, 0o755)
 const undo = []
