@@ -9,6 +9,13 @@ const unsent = 'src/fs/unsent'
 /** Each is one fix taken back. */
 export const fixes = [
   [
+    'a sync is believed though an earlier one failed',
+    `${spool}/spool-file.ts`,
+    'if (failed > this.#madeGood) await this.#writeAgain(fd)',
+    '',
+  ],
+  ['an upload that was given up is carried out late', `${commit}/uploads.ts`, '() => !isSent', '() => true'],
+  [
     'a folder does not go where a lagging listing tells less of what was in it',
     'src/fs/calls/rmdir.ts',
     '!isLeaving(entry, state) && !(await isGone(files, path, entry, state, signal))',

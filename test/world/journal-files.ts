@@ -16,6 +16,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { Chance } from '../model/chance.ts'
+import type { EndSync } from './platter.ts'
 
 const headerBytes = 32
 const frameBytes = 24 + 4096
@@ -40,10 +41,10 @@ export class JournalFiles {
   }
 
   /** What the log holds now is on disk when the answer is called. */
-  beginSync(): () => void {
+  beginSync(): EndSync {
     const reach = this.#reach()
-    return () => {
-      this.#synced = reach
+    return (isTaken) => {
+      if (isTaken) this.#synced = reach
     }
   }
 

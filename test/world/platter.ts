@@ -8,7 +8,9 @@ export class FileBytes {
   data: Buffer = Buffer.alloc(0)
   #synced: Buffer = Buffer.alloc(0)
   /** What the disk has been told since, oldest first. */
-  #changes: ({ readonly offset: number; readonly bytes: Buffer } | { readonly size: number })[] = []
+  #changes: Change[] = []
+  /** A sync has failed: what is read is more than the disk was told. */
+  #hasLost = false
 
   write(offset: number, bytes: Uint8Array): void {
     const copy = Buffer.from(bytes)
@@ -21,14 +23,19 @@ export class FileBytes {
     this.data = resized(this.data, size)
   }
 
-  /** What was written up to now is on disk when the answer is called. */
-  beginSync(): () => void {
+  /**
+   * What was written up to now is on disk when the answer is called with true. With false it never will be, unless it is written
+   * again: it goes on being read, and no later sync knows of it (Linux, fsync(2)).
+   */
+  beginSync(): EndSync {
     const { data } = this
     const count = this.#changes.length
     const changes = this.#changes
-    return () => {
+    return (isTaken) => {
       if (this.#changes !== changes) return
-      this.#synced = data
+      if (!isTaken) this.#hasLost = true
+      else if (!this.#hasLost) this.#synced = data
+      else for (const change of changes.slice(0, count)) this.#synced = changed(this.#synced, change)
       this.#changes = changes.slice(count)
     }
   }
@@ -49,7 +56,17 @@ export class FileBytes {
     this.data = data
     this.#synced = data
     this.#changes = []
+    this.#hasLost = false
   }
+}
+
+type Change = { readonly offset: number; readonly bytes: Buffer } | { readonly size: number }
+
+/** Ends a sync; false: the disk refused it. */
+export type EndSync = (isTaken: boolean) => void
+
+function changed(data: Buffer, change: Change): Buffer {
+  return 'size' in change ? resized(data, change.size) : written(data, change.offset, change.bytes)
 }
 
 const sectorBytes = 512
@@ -116,12 +133,13 @@ export class Platter {
   }
 
   /** The names in a folder are on disk when the answer is called. */
-  beginFolderSync(folder: string): () => void {
+  beginFolderSync(folder: string): EndSync {
     const isThere = (path: string): boolean => path.slice(0, path.lastIndexOf('/')) === folder
     const changes = this.#changes.filter(
       (change) => isThere(change.path) || (change.kind === 'rename' && isThere(change.to)),
     )
-    return () => {
+    return (isTaken) => {
+      if (!isTaken) return
       for (const change of changes) apply(this.#syncedNames, change)
       const done = new Set(changes)
       this.#changes = this.#changes.filter((change) => !done.has(change))

@@ -6,7 +6,7 @@ import { basename } from 'node:path'
 import type { Disk, OpenFile } from '../../src/world/disk.ts'
 import type { EventQueue, Life } from './events.ts'
 import type { JournalFiles } from './journal-files.ts'
-import { diskError, FileBytes, type Platter } from './platter.ts'
+import { diskError, type EndSync, FileBytes, type Platter } from './platter.ts'
 
 /** Descriptors of this disk are none of the system's. */
 const firstDescriptor = 1_000_000
@@ -112,14 +112,20 @@ export function simulatedDisk(options: {
         }
       })
     })
-  const sync = (begin: () => () => void): Promise<void> => {
-    const end = begin()
-    return later(() => {
+  const ended = (end: EndSync): void => {
+    try {
       platter.mayWrite(true)
-      end()
-    })
+    } catch (error) {
+      end(false)
+      throw error
+    }
+    end(true)
   }
-  const syncOf = (fd: number): (() => void) => {
+  const sync = (begin: () => EndSync): Promise<void> => {
+    const end = begin()
+    return later(() => ended(end))
+  }
+  const syncOf = (fd: number): EndSync => {
     if (logs.has(fd)) return journal.beginSync()
     const { file, path } = open.get(fd) ?? { path: '' }
     if (file !== undefined) return file.beginSync()
@@ -147,9 +153,7 @@ export function simulatedDisk(options: {
       writeNow(fd, bytes.subarray(offset, offset + length), position),
     fstatSync: (fd) => statOf(fileOf(fd)),
     fsyncSync(fd) {
-      const end = syncOf(fd)
-      platter.mayWrite(true)
-      end()
+      ended(syncOf(fd))
     },
     existsSync: (path) => platter.names.has(at(path)) || isFolder(path),
     statSync: (path) => statOf(find(path)),
