@@ -2,6 +2,7 @@
 // minutes. Few get large pieces, which is fastest; many share what there is.
 
 import type { ServerResponse } from 'node:http'
+import { whenClosed } from './when-closed.ts'
 
 const togetherBytes = 256 * 1024 * 1024
 export const largestPieceBytes: number = 1024 * 1024
@@ -18,7 +19,7 @@ export class Pieces {
   /** For one more, until its answer is closed. */
   take(answer: ServerResponse): number {
     this.#underWay++
-    answer.once('close', () => this.#underWay--)
+    whenClosed(answer, () => this.#underWay--)
     return pieceBytesOf(this.#underWay)
   }
 }

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import ipaddr from 'ipaddr.js'
 import { type Limits, exceeds } from '../limits.ts'
 import { ServiceError } from '../service-error.ts'
+import { whenClosed } from '../when-closed.ts'
 import { answerOnSocket } from './client-error.ts'
 import { isLoopback, plainAddress } from './networks.ts'
 import type { Edge } from './edge.ts'
@@ -51,7 +52,7 @@ export function createKeyThrottle(
     if (exceeds(count, limits.requestsUnderWayPerKey))
       refuse(reply, 1, 'too many requests with this key at a time')
     underWay.set(keyId, count)
-    reply.raw.once('close', () => release(underWay, keyId))
+    whenClosed(reply.raw, () => release(underWay, keyId))
   }
 }
 
@@ -73,7 +74,7 @@ export function throttleJson(
     const before = underWay.get(keyId) ?? 0
     if (before > 0 && exceeds(before + bytes, most)) refuse(reply, 1, 'too much JSON with this key at a time')
     underWay.set(keyId, before + bytes)
-    reply.raw.once('close', () => release(underWay, keyId, bytes))
+    whenClosed(reply.raw, () => release(underWay, keyId, bytes))
     done(null, payload)
   })
 }

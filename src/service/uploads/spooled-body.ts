@@ -34,6 +34,8 @@ export function acceptSpooledBodies(scope: FastifyInstance, context: ServiceCont
     const payload = request.body as Readable | undefined | null
     if (payload === undefined || payload === null) throw new ServiceError(400, 'the body is missing')
     const room = await roomFor(context.store, request.project.id, context.limits)
+    // Nothing would be dropped that is staged for who has gone meanwhile.
+    if (reply.raw.closed) throw new ServiceError(400, 'the body ended early')
     const staging = new Staging(context.blobs, context.limits, room, pieces.take(reply.raw))
     request.staging = staging
     reply.raw.once('close', () => {
