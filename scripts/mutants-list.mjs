@@ -10,8 +10,8 @@ const unsent = 'src/fs/unsent'
 export const fixes = [
   [
     'a sync is believed though an earlier one failed',
-    `${spool}/spool-file.ts`,
-    'if (failed > this.#madeGood) await this.#writeAgain(fd)',
+    `${spool}/believed-sync.ts`,
+    'if (failed > this.#madeGood) await writeAgain()',
     '',
   ],
   ['an upload that was given up is carried out late', `${commit}/uploads.ts`, '() => !isSent', '() => true'],
@@ -472,8 +472,8 @@ export const mutants = [
   [
     'the journal is not synced',
     `${spool}/journal-database.ts`,
-    '    await this.#disk.fdatasync(this.#log)\n',
-    '',
+    '() => this.#disk.fdatasync(this.#log)',
+    '() => Promise.resolve()',
   ],
   [
     'a listing decides what is kept here',

@@ -7,6 +7,7 @@ import type { World } from '../../world/world.ts'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { ErrnoError } from '../../errno-error.ts'
+import { BelievedSync } from './believed-sync.ts'
 import { GroupSync } from './group-sync.ts'
 import { migrate, schemaVersion, versionOf } from './journal-migrations.ts'
 import { reserveRoom, writeAgain } from './journal-room.ts'
@@ -32,7 +33,7 @@ export class JournalDatabase {
   /** Transactions so far, and how many of them a sync has covered. */
   #changes = 0
   #synced = 0
-  #hasSyncFailed = false
+  readonly #believed = new BelievedSync()
   /** What is to be done once everything written so far survives a power cut. */
   #onceDurable: (() => void)[] = []
   readonly #statements = new Map<string, Database.Statement>()
@@ -92,14 +93,10 @@ export class JournalDatabase {
 
   async #syncLog(): Promise<void> {
     const changes = this.#changes
-    if (this.#hasSyncFailed) writeAgain(this.#log, this.#disk)
-    try {
-      await this.#disk.fdatasync(this.#log)
-    } catch (error) {
-      this.#hasSyncFailed = true
-      throw error
-    }
-    this.#hasSyncFailed = false
+    await this.#believed.run(
+      () => this.#disk.fdatasync(this.#log),
+      () => writeAgain(this.#log, this.#disk),
+    )
     this.#synced = changes
   }
 

@@ -48,10 +48,7 @@ function reserveBytes(file: number, bytes: number): void {
   }
 }
 
-/**
- * Where a sync failed the kernel takes what it could not write for written, and the next one would succeed without it (fsync(2)):
- * the log is written again, in one turn, so that nothing is written meanwhile.
- */
+/** After a sync that failed (`believed-sync.ts`): the whole log, in one turn, so that nothing is written meanwhile. */
 export function writeAgain(log: number, disk: Disk): void {
   const piece = Buffer.allocUnsafe(checkpointPages * pageBytes)
   for (let at = 0, bytes; (bytes = disk.readSync(log, piece, 0, piece.length, at)) > 0;)

@@ -2,8 +2,8 @@
 // power cut. Knows no journal and no other file.
 
 import type { Disk } from '../../world/disk.ts'
-import { ErrnoError } from '../../errno-error.ts'
 import { digestOf, RunningDigest, type Digest } from '../digest.ts'
+import { BelievedSync } from './believed-sync.ts'
 import type { GroupSync } from './group-sync.ts'
 
 /** Up to this many bytes a synchronous call into the page cache is cheaper than a trip through the thread pool. */
@@ -26,9 +26,7 @@ export class SpoolFile {
   #isEntrySynced = false
   /** As of which epoch the content is on disk. */
   #syncedEpoch = -1
-  /** Syncs that failed, and how many of them everything was written again after. */
-  #failedSyncs = 0
-  #madeGood = 0
+  readonly #contentSync = new BelievedSync()
   /** Operations under way on the descriptor. */
   #users = 0
   /** The descriptor is to be given back when the last of them ends. */
@@ -195,29 +193,16 @@ export class SpoolFile {
     const epoch = this.#epoch
     if (this.isSynced && this.#isEntrySynced) return
     await this.written()
-    const synced = this.use((fd) => this.#syncContent(fd))
+    const synced = this.use((fd) =>
+      this.#contentSync.run(
+        () => this.#disk.fdatasync(fd),
+        () => this.#writeAgain(fd),
+      ),
+    )
     // The file system makes one commit of both.
     await (this.#isEntrySynced ? synced : Promise.all([synced, this.#dirSync.run()]))
     this.#isEntrySynced = true
     this.#syncedEpoch = epoch
-  }
-
-  /**
-   * Where a sync fails the kernel takes what it could not write for written, and says so once: a later one would succeed without
-   * it (fsync(2), Linux since 4.13). So all of it is written again before a later one is believed.
-   */
-  async #syncContent(fd: number): Promise<void> {
-    const failed = this.#failedSyncs
-    if (failed > this.#madeGood) await this.#writeAgain(fd)
-    try {
-      await this.#disk.fdatasync(fd)
-    } catch (error) {
-      this.#failedSyncs++
-      throw error
-    }
-    // Only one of those under way is told.
-    if (this.#failedSyncs > failed) throw new ErrnoError('EIO', `${this.path}: the disk did not take it`)
-    this.#madeGood = failed
   }
 
   async #writeAgain(fd: number): Promise<void> {
