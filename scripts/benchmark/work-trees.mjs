@@ -1,7 +1,8 @@
 // One service, and docmount from the built work trees that are compared.
 
 import { once } from 'node:events'
-import { mkdir, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isMounted, unmount } from './mounts.mjs'
 import { startDaemon } from './peers/docmount.mjs'
@@ -61,6 +62,16 @@ export async function restOf(pids) {
     cpuSeconds = costsOf(pids()).cpuSeconds
     await sleep(500)
   }
+}
+
+/** A folder to work in, and what is to be undone in the end, newest last: also by Ctrl-C, which ends the process. */
+export async function makeWork(name) {
+  const work = await mkdtemp(join(tmpdir(), `docmount-${name}-`))
+  await chmod(work, 0o755)
+  const undo = []
+  for (const signal of ['SIGINT', 'SIGTERM'])
+    process.once(signal, () => void undoAll(undo, work).finally(() => process.exit(130)))
+  return { work, undo }
 }
 
 /** Undoes everything, the latest first, and removes the folder. */

@@ -1,12 +1,11 @@
 // One service, one document, and docmount from several work trees in turn: what reads take and what they cost.
 
-import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { dropCaches } from '../benchmark/mounts.mjs'
 import { runWell } from '../benchmark/processes.mjs'
 import { costsOf } from '../benchmark/resources.mjs'
-import { medianOf, mountTree, restOf, startServiceOf, undoAll } from '../benchmark/work-trees.mjs'
+import { makeWork, medianOf, mountTree, restOf, startServiceOf, undoAll } from '../benchmark/work-trees.mjs'
 import { readWorkloadOptions } from '../benchmark/workload-options.mjs'
 
 const usage =
@@ -43,12 +42,8 @@ const { values, chosen, roots } = readWorkloadOptions({
     mib: { type: 'string', default: '256' },
   },
 })
-const work = await mkdtemp(join(tmpdir(), 'docmount-reads-'))
-await chmod(work, 0o755)
-const undo = []
+const { work, undo } = await makeWork('reads')
 const samples = new Map()
-for (const signal of ['SIGINT', 'SIGTERM'])
-  process.once(signal, () => void undoAll(undo, work).finally(() => process.exit(130)))
 
 try {
   const server = await startService()

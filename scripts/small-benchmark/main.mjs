@@ -1,12 +1,11 @@
 // Processor time of the daemon for small documents, by work tree: see scripts/bench-small.
 
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { dropCaches } from '../benchmark/mounts.mjs'
 import { costsOf } from '../benchmark/resources.mjs'
 import { run, runWell } from '../benchmark/processes.mjs'
-import { medianOf, mountTree, restOf, startServiceOf, undoAll } from '../benchmark/work-trees.mjs'
+import { makeWork, medianOf, mountTree, restOf, startServiceOf, undoAll } from '../benchmark/work-trees.mjs'
 import { readWorkloadOptions } from '../benchmark/workload-options.mjs'
 import { countCalls, counted } from './calls.mjs'
 import { startLister, workloads } from './workloads.mjs'
@@ -24,13 +23,9 @@ const { values, chosen, roots } = readWorkloadOptions({
   },
 })
 const count = Number(values.count)
-const work = await mkdtemp(join(tmpdir(), 'docmount-small-'))
-await chmod(work, 0o755)
-const undo = []
+const { work, undo } = await makeWork('small')
 /** By workload and tree: processor and wall seconds. */
 const samples = new Map()
-for (const signal of ['SIGINT', 'SIGTERM'])
-  process.once(signal, () => void undoAll(undo, work).finally(() => process.exit(130)))
 
 try {
   const servers = await startServers()
