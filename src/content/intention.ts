@@ -61,7 +61,7 @@ export interface Intention extends IntentionDraft {
   /** The service refused for good (4xx): waits for the user. */
   isRefused: boolean
   readonly since: number
-  /** It took the place of an earlier one, which is what a power cut may leave of it. Not journaled. */
+  /** It takes the place of an earlier one, which a power cut may bring back. Not journaled. */
   tookPlace?: boolean
 }
 

@@ -6,7 +6,7 @@ import type { RemoteFile } from '../../api/types.ts'
 import type { Clock } from '../../world/clock.ts'
 import type { Log } from '../../log.ts'
 import { redact } from '../../redact.ts'
-import type { CarriedContent, Intention } from '../intention.ts'
+import { pathsOf, type CarriedContent, type Intention } from '../intention.ts'
 import type { Journal } from '../spool/journal.ts'
 import { backoffMs, isWorthRetrying } from './backoff.ts'
 import { CountedLog } from './counted-log.ts'
@@ -60,6 +60,7 @@ export class Attempts {
     job.isUnreachable = false
     job.isResting = false
     intention.attempts++
+    intention.tookPlace = this.#options.journal.ended.mayReturn(pathsOf(intention), intention.spool)
     job.firstTriedAt ??= now
     intention.triedForMs = now - job.firstTriedAt
     try {

@@ -2,7 +2,7 @@
 // undone where that fails.
 
 import type { Clock } from '../../world/clock.ts'
-import { intend, isDoubtful, type IntentionDraft } from '../intention.ts'
+import { intend, isDoubtful, pathsOf, type IntentionDraft } from '../intention.ts'
 import type { Journal } from '../spool/journal.ts'
 import { Job } from './job.ts'
 import type { PathOrder } from './path-order.ts'
@@ -43,8 +43,8 @@ export class OpenJobs {
 
   /** A new job with the id, and in the place, of another. */
   putInPlace(place: Job, draft: IntentionDraft): Job {
+    this.#ended(place)
     const job = this.#jobOf(place.intention.id, draft)
-    job.intention.tookPlace = true
     this.follow(this.#order.replace(place, job))
     this.follow(this.#schedule.setWaiting(place, false))
     this.follow(this.#schedule.setWaiting(job, true))
@@ -52,6 +52,7 @@ export class OpenJobs {
   }
 
   drop(job: Job): void {
+    this.#ended(job)
     this.#journal.removeIntention(job.intention.id)
     this.follow(this.#order.remove(job))
     this.follow(this.#schedule.setWaiting(job, false))
@@ -96,6 +97,10 @@ export class OpenJobs {
   /** Memory has followed the journal: should the transaction fail, it goes back. */
   follow(undo: () => void): void {
     this.#journal.onRollback(undo)
+  }
+
+  #ended({ intention }: Job): void {
+    this.#journal.ended.ended(pathsOf(intention), intention.spool)
   }
 
   #jobOf(id: number, draft: IntentionDraft): Job {

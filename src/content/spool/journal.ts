@@ -4,6 +4,7 @@
 
 import type { World } from '../../world/world.ts'
 import type { Intention } from '../intention.ts'
+import { EndedRows } from './ended-rows.ts'
 import { JournalDatabase } from './journal-database.ts'
 import {
   attributesOfRow,
@@ -35,6 +36,8 @@ export class Journal {
   readonly #db: JournalDatabase
   /** The spool file that each row names. */
   readonly #named = new Map<string, string>()
+  /** What a power cut may bring back. */
+  readonly ended: EndedRows = new EndedRows((step) => this.onceDurable(step))
   #lastId: number
   /** False where no local-only file ever had its bytes in the service. */
   #mayRefer: boolean
@@ -224,6 +227,7 @@ export class Journal {
   removeScratch(path: string): void {
     this.transaction(() => {
       this.#db.run('delete from scratch where path = ?', path)
+      this.ended.ended([path], this.#named.get(rowOfScratchAt(path)))
       this.#name(rowOfScratchAt(path), undefined)
     })
   }

@@ -301,12 +301,70 @@ describe('journal', () => {
   })
 })
 
-it('a save that takes the place of one that was never sent says so: a power cut may leave the earlier one', async () => {
-  const tookPlace: unknown[] = []
-  answers.set('/a', async (intention) => void tookPlace.push(intention.tookPlace))
-  queue.submit({ kind: 'put', path: '/a', spool: 'first', restMs: 60_000 })
-  const job = queue.submit({ kind: 'put', path: '/a', spool: 'second' })
-  await vi.waitUntil(() => job?.isDone)
-  expect(ran).toEqual(['put /a'])
-  expect(tookPlace).toEqual([true])
+describe('a new document that a power cut may set beside what was there before says so:', () => {
+  let tookPlace: unknown[]
+
+  beforeEach(() => {
+    tookPlace = []
+    for (const path of ['/a', '/b'])
+      answers.set(path, async ({ kind, ...rest }) => void (kind === 'put' && tookPlace.push(rest.tookPlace)))
+  })
+
+  async function save(path: string, spool: string): Promise<void> {
+    const job = queue.submit({ kind: 'put', path, spool })
+    await vi.waitUntil(() => job?.isDone)
+  }
+
+  it('it takes the place of one that was never sent', async () => {
+    queue.submit({ kind: 'put', path: '/a', spool: 'first', restMs: 60_000 })
+    await save('/a', 'second')
+    expect(ran).toEqual(['put /a'])
+    expect(tookPlace).toEqual([true])
+  })
+
+  it('one that was never sent was deleted before', async () => {
+    queue.submit({ kind: 'put', path: '/a', spool: 'first', restMs: 60_000 })
+    queue.submit({ kind: 'delete', path: '/a', restMs: 60_000 })
+    await save('/a', 'second')
+    expect(ran).toEqual(['put /a'])
+    expect(tookPlace).toEqual([true])
+  })
+
+  it('it was renamed before it was sent', async () => {
+    const job = queue.submit({ kind: 'put', path: '/a', spool: 'same', restMs: 60_000 })
+    if (job === undefined) throw new Error('nothing was submitted')
+    queue.withdraw(job)
+    await save('/b', 'same')
+    expect(tookPlace).toEqual([true])
+  })
+
+  it('it was only here', async () => {
+    journal.saveScratch({ path: '/a.tmp', spool: 'same', reference: undefined })
+    journal.removeScratch('/a.tmp')
+    await save('/a', 'same')
+    expect(tookPlace).toEqual([true])
+  })
+
+  it('it waited for the delete of what stood there', async () => {
+    const deleting = gate()
+    answers.set('/a', async ({ kind, ...rest }) => {
+      if (kind === 'delete') return deleting.work()
+      tookPlace.push(rest.tookPlace)
+    })
+    queue.submit({ kind: 'delete', path: '/a' })
+    await deleting.reached
+    const saved = save('/a', 'second')
+    deleting.release()
+    await saved
+    expect(tookPlace).toEqual([true])
+  })
+
+  it('until the end of that is on disk', async () => {
+    queue.submit({ kind: 'put', path: '/a', spool: 'first', restMs: 60_000 })
+    queue.submit({ kind: 'delete', path: '/a', restMs: 60_000 })
+    await journal.durable()
+    await save('/a', 'second')
+    await save('/b', 'another')
+    expect(tookPlace).toEqual([false, false])
+  })
 })

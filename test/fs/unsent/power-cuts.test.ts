@@ -2,6 +2,7 @@
 // service by then must not be missed.
 
 import { readlinkSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { createClient } from '../../../src/api/client.ts'
 import { GroupSync } from '../../../src/content/spool/group-sync.ts'
@@ -108,6 +109,41 @@ describe('a power cut right after', () => {
     await drive.restart(journal)
     await expectQuiet(drive, {})
   })
+})
+
+it('a document that was saved and deleted, unsent, and made anew is not taken for another client’s', async () => {
+  let drive: HeldDrive | undefined
+  let cut: ((stateDir: string) => Promise<void>) | undefined
+  let isSlow = false
+  const disk: Disk = {
+    ...systemDisk,
+    async fdatasync(fd) {
+      const isLog = readlinkSync(`/proc/self/fd/${fd}`).endsWith('journal.db-wal')
+      const synced = isLog ? await drive?.keepJournal() : undefined
+      // What does not wait for the disk goes out meanwhile.
+      if (isSlow) await Promise.race([drive?.reached('/a.txt'), setTimeout(1_500)])
+      await systemDisk.fdatasync(fd)
+      cut = synced ?? cut
+    },
+  }
+  drive = await openHeld({}, { closeWaitMs: 300, world: { ...realWorld(), disk } })
+  await using open = drive
+  const { faults } = open.testService.service
+  await open.calls().readdir('/')
+  faults.inject({ kind: 'status', status: 403 }, { method: 'PUT' })
+  await expect(open.calls().writeFile('/a.txt', 'deleted')).rejects.toMatchObject({ code: 'EACCES' })
+  isSlow = true
+  await open.calls().unlink('/a.txt')
+  faults.clear()
+  open.hold('/a.txt')
+  const saved = open.calls().writeFile('/a.txt', 'anew')
+  await open.reached('/a.txt')
+  const restore = cut
+  open.release()
+  await saved
+  await open.drain()
+  await open.restart(restore)
+  await expectQuiet(open, { 'a.txt': 'anew' })
 })
 
 it('names are on disk when fsync of a folder returns', async () => {
