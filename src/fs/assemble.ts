@@ -105,6 +105,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     errnoOf,
     run: (intention, signal) => committer.run(intention, signal),
     giveWay: (intention, take, signal) => giveWay(sb, intention, take, signal),
+    vacate: (intention, signal) => committer.vacate(intention, signal),
     say: (event) => agreed(sb, event),
   })
   const attributes = new AttributeStore(journal)

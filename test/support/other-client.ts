@@ -48,7 +48,6 @@ export function otherClient(baseUrl: string, project: string, apiKey: string): O
       method,
       headers: { 'X-API-Key': apiKey, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(30_000),
     })
   }
 
@@ -62,7 +61,7 @@ export function otherClient(baseUrl: string, project: string, apiKey: string): O
   async function download(path: string, url: string | undefined): Promise<Buffer | undefined> {
     if (url === undefined) throw new Error(`${path} has no url`)
     calls.push({ endpoint: 'download', method: 'GET', path })
-    const answer = await fetch(url, { signal: AbortSignal.timeout(60_000) })
+    const answer = await fetch(url)
     if (answer.status === 404) return undefined
     if (answer.status !== 200) throw new Error(`download of ${path}: ${answer.status}`)
     return Buffer.from(await answer.arrayBuffer())
@@ -107,7 +106,7 @@ export function otherClient(baseUrl: string, project: string, apiKey: string): O
       const documents = new Map<string, Buffer>()
       async function walk(path: string, prefix: string): Promise<boolean> {
         for (const entry of (await get(path))?.entries ?? []) {
-          const child = `${path}/${entry.name}`
+          const child = `${path === '/' ? '' : path}/${entry.name}`
           if (entry.ftype === 'folder') {
             if (!(await walk(child, `${prefix}${entry.name}/`))) return false
           } else {

@@ -27,6 +27,8 @@ export interface AttemptOptions {
   run(intention: Intention, signal: AbortSignal): Promise<RemoteFile | undefined>
   /** Brings here what a refused move was to take away, and hands it to `take` while it stays as it is. */
   giveWay(intention: Intention, take: (content: CarriedContent) => void, signal: AbortSignal): Promise<void>
+  /** What a refused move was to take away goes, its content being here. */
+  vacate(intention: Intention, signal: AbortSignal): Promise<void>
   /** Told of every turn an intention takes: inside the journal transaction that takes it, before anybody waiting is told. */
   say(event: QueueEvent): void
 }
@@ -66,7 +68,7 @@ export class Attempts {
     try {
       const { signal } = job.controller
       if (intention.isRefused) {
-        await this.#options.giveWay(intention, (content) => outcomes.gaveWay(job, content), signal)
+        await this.#giveWay(job, signal)
       } else {
         const record = await this.#options.run(intention, signal)
         // Content written while its last bytes were on the way: what the service has is an older state of it.
@@ -78,6 +80,25 @@ export class Attempts {
     }
     // In the same turn as what it ended with: nobody finds it overlooked.
     this.#ended(job)
+  }
+
+  /** What is refused, and keeps something newer from going on. */
+  async #giveWay(job: Job, signal: AbortSignal): Promise<void> {
+    const { order, intake, outcomes } = this.#parts
+    const { intention } = job
+    if (intention.kind === 'prune') return intake.forgo(job)
+    // Nothing takes the place of what stands there but a folder.
+    const isFolder = intention.source !== undefined && order.at(intention.source).length === 1
+    const take = (content: CarriedContent): void => outcomes.gaveWay(job, content, { isSourceLeft: isFolder })
+    await this.#options.giveWay(intention, take, signal)
+    if (!isFolder) return
+    try {
+      await this.#options.vacate(intention, signal)
+    } catch (error) {
+      // It stays: what is newer hears of it.
+      if (isWorthRetrying(error)) throw error
+    }
+    outcomes.gaveWay(job, {}, { isSourceLeft: false })
   }
 
   close(): void {

@@ -6,7 +6,8 @@
 //                  ├─ backoff ◄───────────┤ temporary failure (for ever)
 //                  ├─ held ◄──────────────┤ its content is being written again (until the next submit)
 //                  └─ refused ◄───────────┘ 4xx (until retry, or until something newer comes; a move whose source
-//                                             something newer waits for gives that way: it keeps its content here)
+//                                             something newer waits for gives that way: it keeps its content here,
+//                                             and what stands there goes where a folder is wanted)
 //
 // `intake` decides what becomes of what was submitted before, `open-jobs` keeps memory and journal alike, `schedule` says
 // who runs next, `attempts` runs it, and `outcomes` says what follows for those that come after it.

@@ -81,6 +81,14 @@ export class Committer {
     return record
   }
 
+  /** A refused move whose content is here by now, and a folder that is wanted where it came from: what stands there goes. */
+  async vacate(intention: Intention, signal: AbortSignal): Promise<void> {
+    const { source, spool, keepSource, isProven, sourceFingerprint } = intention
+    if (source === undefined || spool === undefined || keepSource === true || isProven) return
+    await this.#options.secure(intention)
+    await this.#removal.source(intention, source, sourceFingerprint ?? 'unseen', signal)
+  }
+
   async #provenRecord(path: string, signal: AbortSignal): Promise<RemoteFile> {
     const found = await lookUp(this.#options.files, path, { signal })
     if (found?.kind === 'file') return found

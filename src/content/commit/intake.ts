@@ -59,6 +59,11 @@ export class Intake {
     })
   }
 
+  /** It is not wanted any more. */
+  forgo(job: Job): void {
+    this.#options.journal.transaction(() => this.#succeed(job, []))
+  }
+
   /** What was refused makes way, too, where what stood beside it has ended. */
   makeWayBehind(job: Job): void {
     for (const path of pathsOf(job.intention)) {

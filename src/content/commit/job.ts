@@ -11,6 +11,8 @@ export class Job {
   /** Its content is being written: wait for the next submit. */
   isHeld = false
   isUnreachable = false
+  /** Something newer is wanted under a folder that has the name it came from, or that it was to remove. */
+  isUnderfoot = false
   /** Not before this time (ms of the steady clock). */
   dueAt = 0
   /** Waits before it is sent for the first time: a quiet time, or a grace. */

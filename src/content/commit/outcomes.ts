@@ -58,8 +58,11 @@ export class Outcomes {
     })
   }
 
-  /** It takes nothing away any more, and waits as it did: what stands at its source is for what is newer there. */
-  gaveWay(job: Job, content: CarriedContent): void {
+  /**
+   * It takes nothing away any more, and waits as it did: what stands at its source is for what is newer there.
+   * `isSourceLeft`: that is still to be taken away.
+   */
+  gaveWay(job: Job, content: CarriedContent, { isSourceLeft }: { isSourceLeft: boolean }): void {
     const { journal, order, open, schedule } = this.#options
     const { intention } = job
     const { source, sourceFingerprint, spool, size, digest, isRefused } = intention
@@ -67,8 +70,11 @@ export class Outcomes {
       open.follow(() =>
         Object.assign(intention, { source, sourceFingerprint, spool, size, digest, isRefused }),
       )
-      if (source !== undefined) open.follow(order.leave(job, source))
-      Object.assign(intention, { source: undefined, sourceFingerprint: undefined, ...content })
+      Object.assign(intention, content)
+      if (source !== undefined && !isSourceLeft) {
+        open.follow(order.leave(job, source))
+        Object.assign(intention, { source: undefined, sourceFingerprint: undefined })
+      }
       // Nothing was left of it but its source.
       if (intention.isProven) intention.isRefused = false
       journal.saveIntention(intention)

@@ -75,9 +75,7 @@ export class PathOrder {
     const paths = pathsOf(intention)
     if (!paths.every((path) => this.at(path)[0] === job)) return false
     if (paths.some((path) => this.olderAbove(job, path) !== undefined)) return false
-    for (const prune of this.#prunes) {
-      if (prune.intention.id < intention.id && concerns(intention, prune.intention.path)) return false
-    }
+    if (this.olderPrune(job) !== undefined) return false
     if (intention.kind !== 'prune') return true
     for (const other of this.#jobs.values()) {
       if (other === job) return true
@@ -102,6 +100,13 @@ export class PathOrder {
       const above = this.at(path.slice(0, slash))[0]
       if (above !== undefined && above.intention.id < job.intention.id) return above
     }
+    return undefined
+  }
+
+  /** An older removal of a folder that this job changes something in. */
+  olderPrune({ intention }: Job): Job | undefined {
+    for (const prune of this.#prunes)
+      if (prune.intention.id < intention.id && concerns(intention, prune.intention.path)) return prune
     return undefined
   }
 

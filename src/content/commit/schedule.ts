@@ -93,6 +93,7 @@ export class Schedule {
     this.#clock.clear(this.#soon)
     this.#soon = undefined
     if (this.#isClosed) return
+    for (const job of this.#waiting) job.isUnderfoot = false
     while (this.#hurryAncestors()) {
       // What was waiting for its quiet time and stands in somebody's way may have somebody in its own.
     }
@@ -148,7 +149,7 @@ export class Schedule {
     await this.#line.onIdle()
   }
 
-  /** Ends the quiet time of what others wait for. True when there was any. */
+  /** Ends the quiet time of what others wait for, and finds what has to give way. True when there was any. */
   #hurryAncestors(): boolean {
     let isAny = false
     for (const job of this.#waiting) isAny = this.#turns.hurry(job) || isAny

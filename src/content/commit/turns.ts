@@ -49,20 +49,37 @@ export class Turns {
     }
   }
 
-  /** Ends the quiet time of what this job waits for. True when there was any. */
+  /** Ends the quiet time of what this job waits for, and finds what has to give way to it. True when there was any. */
   hurry(job: Job): boolean {
     let isAny = false
-    for (const path of pathsOf(job.intention)) {
-      const above = this.#order.olderAbove(job, path)
-      if (above?.isResting !== true) continue
-      above.hasten()
+    for (const older of this.#olderAround(job)) {
+      if (older.isResting) older.hasten()
+      else if (mayGiveWay(older) && !older.isUnderfoot) older.isUnderfoot = true
+      else continue
       isAny = true
     }
     return isAny
   }
 
-  /** A refused move, and something newer is wanted at its source. */
-  #isInTheWay({ intention: { isRefused, path, source } }: Job): boolean {
-    return isRefused && source !== undefined && source !== path && this.#order.at(source).length > 1
+  /** What stands, or stood, where this job wants a folder. */
+  *#olderAround(job: Job): Iterable<Job> {
+    for (const path of pathsOf(job.intention)) {
+      const above = this.#order.olderAbove(job, path)
+      if (above !== undefined) yield above
+    }
+    const prune = this.#order.olderPrune(job)
+    if (prune !== undefined) yield prune
   }
+
+  /** It is refused, and something newer is wanted where it came from, or under that. */
+  #isInTheWay(job: Job): boolean {
+    if (!mayGiveWay(job)) return false
+    const { path, source = path } = job.intention
+    return job.isUnderfoot || (source !== path && this.#order.at(source).length > 1)
+  }
+}
+
+/** What was refused and has nothing to show at the path it keeps others from. */
+function mayGiveWay({ intention: { isRefused, kind, path, source = path } }: Job): boolean {
+  return isRefused && (kind === 'prune' || source !== path)
 }

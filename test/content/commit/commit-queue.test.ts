@@ -34,6 +34,7 @@ function open(): void {
       return undefined
     },
     giveWay: async (_intention, take) => take({}),
+    vacate: async () => {},
     say: () => {},
   })
 }

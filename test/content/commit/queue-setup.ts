@@ -51,6 +51,7 @@ export function setUpQueue(work: Work): QueueSetup {
         await work(intention, signal)
         take(intention.spool === undefined ? { spool: 'brought' } : {})
       },
+      vacate: async () => {},
       say: (event) => void events.push(event),
     }
     return { journal, queue: new CommitQueue(options) }

@@ -20,6 +20,10 @@ async function refusedAt(drive: HeldDrive, path: string): Promise<void> {
   )
 }
 
+async function sent(drive: HeldDrive, path: string): Promise<void> {
+  await waitUntil(`${path} to be sent`, () => drive.fileSystem().unsent(path).length === 0)
+}
+
 describe.each([
   ['', false],
   [' and a restart', true],
@@ -92,6 +96,15 @@ describe.each([
     expect(await held(drive)).toEqual({ 'a.txt': 'second' })
   })
 
+  it('makes way for a new folder where it came from', async () => {
+    await using drive = await refusedRename()
+    await drive.calls().mkdir('/a.txt')
+    await drive.calls().writeFile('/a.txt/new.txt', 'new')
+    await sent(drive, '/a.txt/new.txt')
+    expect(await held(drive)).toEqual({ 'a.txt/new.txt': 'new' })
+    expect(drive.fileSystem().unsent('/')).toMatchObject([{ path: '/c.txt', state: 'refused' }])
+  })
+
   it('is done when its source is back, and tried again', async () => {
     await using drive = await refusedRename()
     await drive.testService.other.put('/a.txt', 'again')
@@ -118,10 +131,6 @@ describe.each([
     return drive
   }
 
-  async function sent(drive: HeldDrive, path: string): Promise<void> {
-    await waitUntil(`${path} to be sent`, () => drive.fileSystem().unsent(path).length === 0)
-  }
-
   it('and is kept here, until it is tried again', async () => {
     await using drive = await refusedMove()
     await drive.calls().writeFile('/a.txt', 'second')
@@ -136,6 +145,42 @@ describe.each([
     await drive.drain()
     expect(await held(drive)).toEqual({ 'a.txt': 'second', 'c.txt': 'first' })
     expect(drive.fileSystem().status().conflicts).toBe(0)
+  })
+
+  it('that stands in a folder of that name', async () => {
+    await using drive = await refusedMove()
+    await drive.calls().mkdir('/a.txt')
+    await drive.calls().writeFile('/a.txt/new.txt', 'new')
+    await sent(drive, '/a.txt')
+    expect(await held(drive)).toEqual({ 'a.txt/new.txt': 'new' })
+    expect(drive.fileSystem().unsent('/')).toMatchObject([{ path: '/c.txt', state: 'refused', bytes: 5 }])
+    if (isRestarted) await drive.restart()
+    expect((await drive.calls().readFile('/c.txt')).toString()).toBe('first')
+    expect(await drive.calls().readdir('/a.txt')).toEqual(['new.txt'])
+    drive.testService.service.faults.clear()
+    drive.fileSystem().retry('/')
+    await drive.drain()
+    expect(await held(drive)).toEqual({ 'a.txt/new.txt': 'new', 'c.txt': 'first' })
+    expect(drive.fileSystem().status().conflicts).toBe(0)
+  })
+
+  it('that stands in a folder of that name: what another client saved there stays', async () => {
+    await using drive = await refusedMove()
+    await drive.testService.other.put('/a.txt', 'theirs, stored since')
+    await drive.calls().mkdir('/a.txt')
+    await drive.calls().writeFile('/a.txt/new.txt', 'new')
+    await refusedAt(drive, '/a.txt/new.txt')
+    expect(await held(drive)).toEqual({ 'a.txt': 'theirs, stored since' })
+  })
+
+  it('that stands in a folder of that name, also where the service does not delete what was there', async () => {
+    await using drive = await refusedMove()
+    const { faults } = drive.testService.service
+    faults.inject({ kind: 'status', status: 400 }, { method: 'DELETE', path: '/a.txt' })
+    await drive.calls().mkdir('/a.txt')
+    await drive.calls().writeFile('/a.txt/new.txt', 'new')
+    await refusedAt(drive, '/a.txt/new.txt')
+    expect((await drive.calls().readFile('/c.txt')).toString()).toBe('first')
   })
 
   it('that takes that name, and goes on under a third name', async () => {
@@ -158,6 +203,32 @@ describe.each([
     await drive.calls().unlink('/c.txt')
     await drive.drain()
     expect(await held(drive)).toEqual({ 'd.txt': 'first' })
+  })
+})
+
+describe.each([
+  ['', false],
+  [' and a restart', true],
+])('the end of a renamed folder that the service refuses%s', (_, isRestarted) => {
+  async function refusedEnd(): Promise<HeldDrive> {
+    const drive = await openHeld({ '/d/a.txt': 'a' })
+    await drive.calls().readdir('/d')
+    const { faults } = drive.testService.service
+    faults.inject({ kind: 'status', status: 400 }, { method: 'DELETE', path: '/d' })
+    await drive.calls().rename('/d', '/e')
+    await refusedAt(drive, '/d')
+    if (isRestarted) await drive.restart()
+    return drive
+  }
+
+  it('makes way for a document in a new folder of that name', async () => {
+    await using drive = await refusedEnd()
+    if (!(await drive.calls().readdir('/')).includes('d')) await drive.calls().mkdir('/d')
+    await drive.calls().writeFile('/d/new.txt', 'new')
+    await drive.drain()
+    expect(await held(drive)).toEqual({ 'd/new.txt': 'new', 'e/a.txt': 'a' })
+    expect(drive.fileSystem().unsent('/')).toEqual([])
+    expect(await drive.calls().readdir('/d')).toEqual(['new.txt'])
   })
 })
 
