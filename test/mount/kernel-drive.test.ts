@@ -120,6 +120,35 @@ describe.skipIf(why !== undefined)(`a drive${why === undefined ? '' : ` (${why})
     })
   })
 
+  test('a program that starts another one while it writes a document', async () => {
+    drive = await mountDrive({
+      testService,
+      driver: 'kernel',
+      folder: temporary.path,
+      hasDefaultCloseWait: true,
+    })
+    // Its file is closed a second time on the way into the new one, by exec itself.
+    const program = `
+      const fs = require('node:fs')
+      const file = fs.openSync(process.argv[1], 'w')
+      fs.writeSync(file, 'before ')
+      require('node:child_process').execFileSync('true')
+      fs.writeSync(file, 'and after')
+      fs.closeSync(file)`
+    const child = spawn('node', ['-e', program, join(drive.mountpoint, 'a.txt')], {
+      cwd: '/',
+      stdio: 'ignore',
+    })
+    programs.push(child)
+    try {
+      expect(await within(20_000, 'the end of the program', once(child, 'exit'))).toEqual([0, null])
+    } catch (error) {
+      process.kill(drive.pid, 'SIGKILL')
+      throw error
+    }
+    expect((await testService.other.bytes('/a.txt')).toString()).toBe('before and after')
+  })
+
   test('cp of a whole document is done by the service: no bytes move', async () => {
     const content = Buffer.alloc(3_000_000, 'a page of text ')
     await testService.other.put('/a.pdf', content)

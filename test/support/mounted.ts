@@ -34,6 +34,8 @@ export interface MountedDriveOptions {
   readonly user?: User | undefined
   /** More arguments for `docmount mount`. */
   readonly args?: readonly string[]
+  /** As users have it: the waits of many closes overlap. */
+  readonly hasDefaultCloseWait?: boolean
 }
 
 /** Mounts the project and resolves when the drive answers. Throws with the daemon's log when it does not. */
@@ -61,7 +63,9 @@ export async function mountDrive(options: MountedDriveOptions): Promise<MountedD
       driver,
       '--foreground',
       // Tests look at the service right after a close: where a number is given, every close waits.
-      ...(args.includes('--close-wait') ? [] : ['--close-wait', '10s']),
+      ...(options.hasDefaultCloseWait === true || args.includes('--close-wait')
+        ? []
+        : ['--close-wait', '10s']),
       ...args,
     ],
     { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'], ...user },

@@ -1,6 +1,6 @@
 // Which program waits for an answer: its process, for as long as that lives. The kernel names the thread.
 
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 
 /** No number of a thread is given anew within so short a time (ms). */
 const rememberedMs = 100
@@ -23,10 +23,9 @@ function look(thread: number): string | undefined {
   try {
     const process = /^Tgid:\s*(\d+)$/m.exec(readFileSync(`/proc/${thread}/status`, 'latin1'))?.[1]
     if (process === undefined) return undefined
-    const stat = readFileSync(`/proc/${process}/stat`, 'latin1')
-    // After the name, which may hold anything: the 20th field is when it started (proc_pid_stat(5), field 22).
-    const startedAt = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
-    return startedAt === undefined ? undefined : `${process}@${startedAt}`
+    // Another process that gets this number has another inode. /proc/PID/stat, which tells when it started, must not be read:
+    // it waits for an exec, and an exec for the answer to what it closes.
+    return `${process}@${statSync(`/proc/${process}`).ino}`
   } catch {
     return undefined
   }
