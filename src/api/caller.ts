@@ -2,7 +2,6 @@
 // every attempt. Knows endpoints by method and target only; what they mean is in files.ts and tables.ts.
 
 import { sleep } from '../world/clock.ts'
-import type { World } from '../world/world.ts'
 import { drain, readError, readJson } from './answer-body.ts'
 import type { Bandwidth } from './bandwidth.ts'
 import { decoded } from './content-coding.ts'
@@ -12,8 +11,9 @@ import type { CallDescription } from './errors.ts'
 import type { KeyHolder } from './key-holder.ts'
 import { withRetry } from './retry.ts'
 import type { Repeatable } from './retry.ts'
-import { bodyLengthOf, type Answer, type Transport, type TransportRequest } from './transport.ts'
-import type { CallOptions, RequestRecord } from './types.ts'
+import { sendAlone, sendBehindDelete, type Send, type Way } from './send.ts'
+import { bodyLengthOf, type Answer, type TransportRequest } from './transport.ts'
+import type { CallOptions } from './types.ts'
 import type { Log } from '../log.ts'
 
 /** A request body, made anew for every attempt. */
@@ -49,8 +49,7 @@ export interface CallSpec {
   isDone?(status: number, attempt: number): boolean
 }
 
-export interface CallerOptions {
-  readonly transport: Transport
+export interface CallerOptions extends Way {
   readonly origin: string
   /** Path of the base URL without a slash at its end. */
   readonly basePath: string
@@ -59,9 +58,7 @@ export interface CallerOptions {
   readonly deadlineMs: number
   /** For bodies that stream. */
   readonly bandwidth: Bandwidth | undefined
-  readonly onRequest: ((record: RequestRecord) => void) | undefined
   readonly log: Log
-  readonly world: World
 }
 
 /** Makes a call and gives its parsed answer, undefined for an empty one. Throws ApiError, NetworkError. */
@@ -171,53 +168,6 @@ async function attemptOnce(
     const elapsedMs = clock.monotonic() - startedAt
     caller.onRequest?.({ kind: 'api', ...call, status, attempt, elapsedMs, bytes })
   }
-}
-
-interface Sent {
-  readonly answer: Answer
-  /** How the DELETE before it failed, if it did. */
-  readonly deleted?: unknown
-}
-
-type Send = (caller: CallerOptions, key: string, request: TransportRequest) => Promise<Sent>
-
-const sendAlone: Send = async ({ transport }, _key, request) => ({ answer: await transport.api(request) })
-
-const sendBehindDelete: Send = async ({ transport, onRequest, world: { clock } }, key, request) => {
-  const startedAt = clock.monotonic()
-  const call: CallDescription = { method: 'DELETE', path: request.call.path }
-  const { body, ...bare } = request
-  const { 'content-type': _type, 'content-length': _length, ...headers } = request.headers
-  const content = await collected(body)
-  const { first, second } = transport.together(
-    { ...bare, call, method: 'DELETE', headers },
-    { ...bare, body: content },
-  )
-  let status: number | undefined
-  const deleted = first
-    .then(async (answer) => {
-      ;({ status } = answer)
-      const isGone = (status >= 200 && status < 300) || status === 404
-      if (!isGone) return await readError(call, decoded(call, answer), [key], clock.wall())
-      await drain(answer)
-      return undefined
-    })
-    .catch((error: unknown) => error)
-    .finally(() => {
-      const elapsedMs = clock.monotonic() - startedAt
-      onRequest?.({ kind: 'api', ...call, status, attempt: 1, elapsedMs, bytes: undefined })
-    })
-  // Answered in the same order; what was answered first is told first.
-  await Promise.allSettled([deleted, second])
-  return { answer: await second, deleted: await deleted }
-}
-
-async function collected(body: TransportRequest['body']): Promise<Uint8Array> {
-  if (body === undefined || typeof body === 'string') return Buffer.from(body ?? '')
-  if (body instanceof Uint8Array) return body
-  const pieces: Uint8Array[] = []
-  for await (const piece of body) pieces.push(piece)
-  return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces)
 }
 
 function bodyOf(

@@ -2,7 +2,7 @@
 
 import { planMount } from '../daemon/mount-plan.ts'
 import type { Address } from './address.ts'
-import { baseUrlOf, type DriveCommandOptions, runDrive } from './run-mount.ts'
+import { baseUrlOf, type DriveCommandOptions, runDrive } from './run-drive.ts'
 import { UsageError } from './usage-error.ts'
 import { defaultAddress, type WebdavCommandOptions, webdavSettingsOf } from './webdav-options.ts'
 

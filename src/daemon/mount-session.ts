@@ -9,9 +9,9 @@ import type { CloseReason, Mounted } from '../fuse/driver.ts'
 import type { Log } from '../log.ts'
 import type { MountStatus, SessionState, UnmountAnswer, UnmountProgress } from './control-protocol.ts'
 import { DaemonError } from './daemon-error.ts'
+import { endedOrAborted, leaveMount, takenBack } from './leave-mount.ts'
 import { leftBytesOf } from './left-bytes.ts'
 import type { MountRecord } from './mount-record.ts'
-import { describeMountUsers, findMountUsers, findNestedMounts } from './mount-users.ts'
 
 export interface SessionParts {
   readonly record: MountRecord
@@ -44,8 +44,6 @@ export interface StopOptions {
   readonly signal?: AbortSignal
 }
 
-/** How often a busy mount is tried again. */
-const busyRetryMs = 1000
 /** How long an unmount by somebody else leaves us for sending. */
 const afterUnmountMs = 10 * 60_000
 /** Timers end at 2^31 - 1 ms. */
@@ -165,7 +163,14 @@ export class MountSession {
     await this.#drain([cancel])
     if (!this.#isForced && !this.#mayLose) this.#checkKept()
     this.#enter('unmounting')
-    const isDetached = await this.#letGo(cancel)
+    const busyUntilMs = performance.now() + this.#busyMs
+    const isDetached = await leaveMount(this.#mounted, this.record.mountpoint, {
+      isForced: () => this.#isForced,
+      untilMs: () => Math.min(busyUntilMs, this.#deadlineMs),
+      onBusy: (users) => this.#tell({ busy: users }),
+      cancel,
+      hurry: this.#hurry.signal,
+    })
     if (isDetached) {
       this.#enter('detached')
       const isOver = await Promise.race([this.finished.then(() => true), sleep(500, false)])
@@ -185,41 +190,6 @@ export class MountSession {
       `${first.path} is not safe: the disk of this machine refuses ${what} (${first.lastError}). ` +
         `Make room for ${this.record.stateDir}, or copy it out (docmount recover), or add --force, which gives it up`,
     )
-  }
-
-  /** True when the mount had to be detached under its users. */
-  async #letGo(cancel: AbortSignal): Promise<boolean> {
-    const busyUntilMs = performance.now() + this.#busyMs
-    for (;;) {
-      try {
-        await this.#mounted.unmount({ lazy: false })
-        return false
-      } catch (error) {
-        if ((error as { code?: unknown }).code !== 'EBUSY') throw error
-        if (this.#isForced) {
-          await this.#mounted.unmount({ lazy: true })
-          return true
-        }
-        await this.#reportBusy(error, Math.min(busyUntilMs, this.#deadlineMs))
-        await endedOrAborted(sleep(busyRetryMs), [cancel, this.#hurry.signal])
-        if (cancel.aborted) throw takenBack()
-      }
-    }
-  }
-
-  async #reportBusy(cause: unknown, untilMs: number): Promise<void> {
-    const { mountpoint } = this.record
-    const [nested] = await findNestedMounts(mountpoint)
-    if (nested !== undefined) {
-      throw new DaemonError(
-        `something else is mounted inside ${mountpoint}: unmount ${nested} first, or add --force`,
-        { cause },
-      )
-    }
-    const users = describeMountUsers(await findMountUsers(mountpoint), mountpoint)
-    this.#tell({ busy: users })
-    if (performance.now() < untilMs) return
-    throw new DaemonError(`${mountpoint} is in use by ${users}; close it there, or add --force`, { cause })
   }
 
   async #serve({ fileSystem, mounted, withdraw, log }: SessionParts): Promise<SessionEnd> {
@@ -272,26 +242,5 @@ export class MountSession {
     const unsent = this.fileSystem.unsent('/')
     const progress = { state: this.#state, unsent: unsent.length, leftBytes: leftBytesOf(unsent) }
     for (const listener of this.#listeners) listener(busy === undefined ? progress : { ...progress, busy })
-  }
-}
-
-function takenBack(): DaemonError {
-  return new DaemonError('the wish to unmount was taken back; the drive stays')
-}
-
-/** Waits for the work or the first signal, whichever comes first. A rejection of the work is passed on. */
-async function endedOrAborted(work: Promise<unknown>, signals: readonly AbortSignal[]): Promise<void> {
-  const done = new AbortController()
-  const stopped = signals.map(
-    (signal) =>
-      new Promise<void>((stop) => {
-        if (signal.aborted) stop()
-        signal.addEventListener('abort', () => stop(), { once: true, signal: done.signal })
-      }),
-  )
-  try {
-    await Promise.race([work, ...stopped])
-  } finally {
-    done.abort()
   }
 }
