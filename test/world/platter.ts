@@ -6,6 +6,9 @@ import type { Chance } from '../model/chance.ts'
 
 export class FileBytes {
   data: Buffer = Buffer.alloc(0)
+  /** What `data` begins, and zeros. */
+  #room: Buffer = this.data
+  #isHeld = false
   #synced: Buffer = Buffer.alloc(0)
   /** What the disk has been told since, oldest first. */
   #changes: Change[] = []
@@ -15,12 +18,28 @@ export class FileBytes {
   write(offset: number, bytes: Uint8Array): void {
     const copy = Buffer.from(bytes)
     this.#changes.push({ offset, bytes: copy })
-    this.data = written(this.data, offset, copy)
+    const { length } = this.data
+    const end = Math.max(length, offset + bytes.length)
+    // A sync under way holds on to what was there when it began.
+    if (end > this.#room.length || (this.#isHeld && offset < length)) {
+      this.#room = Buffer.alloc(end > this.#room.length ? Math.max(end, 2 * length) : end)
+      this.data.copy(this.#room)
+      this.#isHeld = false
+    }
+    copy.copy(this.#room, offset)
+    this.data = this.#room.subarray(0, end)
   }
 
   truncate(size: number): void {
     this.#changes.push({ size })
-    this.data = resized(this.data, size)
+    this.#hold(resized(this.data, size))
+  }
+
+  /** What follows is written elsewhere. */
+  #hold(data: Buffer): void {
+    this.data = data
+    this.#room = data
+    this.#isHeld = true
   }
 
   /**
@@ -29,6 +48,7 @@ export class FileBytes {
    */
   beginSync(): EndSync {
     const { data } = this
+    this.#isHeld = true
     const count = this.#changes.length
     const changes = this.#changes
     return (isTaken) => {
@@ -53,7 +73,7 @@ export class FileBytes {
         data = written(data, change.offset, change.bytes.subarray(0, chance.below(sectors + 1) * sectorBytes))
       }
     }
-    this.data = data
+    this.#hold(data)
     this.#synced = data
     this.#changes = []
     this.#hasLost = false

@@ -68,6 +68,8 @@ export interface SimulationFigures {
 
 /** A drive left alone is quiet after so long: the longest pause between two attempts, and the longest silence before it. */
 const quietWithinMs = 15 * 60_000
+/** Whether it is quiet is looked at so often. */
+const lookEveryMs = 100
 /** No call of a program takes longer, whatever the weather. */
 const answerWithinMs = 10 * 60_000
 /** An hour of nobody asking anything costs no more calls than this. */
@@ -80,6 +82,8 @@ const turns = {
 } // prettier-ignore
 const workers = 3
 const keptLines = 100_000
+/** Characters of the history. */
+const hashedAtOnce = 10_000
 
 export async function simulate(options: SimulationOptions): Promise<SimulationFigures> {
   const run = new Simulation(options)
@@ -105,6 +109,7 @@ class Simulation {
   /** Since when each worker is at it. */
   readonly #busySince: (number | undefined)[] = []
   readonly #hash = createHash('sha256')
+  #unhashed = ''
   readonly #history: string[] = []
   /** The chance of the step under way. */
   #step: Chance
@@ -248,6 +253,7 @@ class Simulation {
 
   #figures(): SimulationFigures {
     const { seed, steps } = this.#options
+    this.#hashRest()
     return {
       seed,
       steps,
@@ -416,7 +422,8 @@ class Simulation {
         return !isRefused
       })
     const isAway = (): boolean => this.#drive.sb?.reach.isAway === true
-    while ((unsent().length > 0 || isAway()) && this.#events.now < until) if (!(await this.#next())) break
+    while ((unsent().length > 0 || isAway()) && this.#events.now < until && this.#events.nextAt < Infinity)
+      await this.#pass(Math.max(lookEveryMs, this.#events.nextAt - this.#events.now))
     if (isAway()) throw new Error('left alone, and the service that is well is still taken to be away')
     if (unsent().length > 0) {
       const next = this.#events.nextAt === Infinity ? ', and nothing will ever happen' : ''
@@ -503,7 +510,7 @@ class Simulation {
 
   #checkAlways(): void {
     const { sb, platter, fileSystem } = this.#drive
-    if (sb !== undefined) checkKept(sb, platter, fileSystem?.status().scratchFiles ?? 0)
+    if (sb !== undefined) checkKept(sb, platter, () => fileSystem?.status().scratchFiles ?? 0)
     const overlooked = this.#drive.sb?.queue.overlooked() ?? []
     if (overlooked.length > 0)
       throw new Error(
@@ -539,11 +546,13 @@ class Simulation {
     const isAny = await this.#events.next()
     if (this.#drive.sb?.reach.isAway === true) this.#awayAt = this.#events.now
     if (this.#failure !== undefined) throw this.#failure
-    for (const [index, since] of this.#busySince.entries())
-      if (since !== undefined && this.#events.now - Math.max(since, this.#waitsSince()) > answerWithinMs)
-        throw new Error(
-          `a program in /w${index} waits for ${Math.round((this.#events.now - since) / 1000)} s`,
-        )
+    const oldest = this.#events.now - answerWithinMs
+    if (this.#waitsSince() < oldest)
+      for (const [index, since = Infinity] of this.#busySince.entries())
+        if (since < oldest)
+          throw new Error(
+            `a program in /w${index} waits for ${Math.round((this.#events.now - since) / 1000)} s`,
+          )
     return isAny
   }
 
@@ -554,8 +563,14 @@ class Simulation {
 
   #note(line: string): void {
     const text = `${this.#events.now.toFixed(3)} ${line}`
-    this.#hash.update(`${text}\n`)
+    this.#unhashed += `${text}\n`
+    if (this.#unhashed.length > hashedAtOnce) this.#hashRest()
     this.#history.push(text)
     if (this.#history.length > keptLines) this.#history.splice(0, keptLines / 2)
+  }
+
+  #hashRest(): void {
+    this.#hash.update(this.#unhashed)
+    this.#unhashed = ''
   }
 }
