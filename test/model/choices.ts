@@ -6,6 +6,9 @@ import { isScratch, type Model, type Operation } from './model.ts'
 /** What a program does, and looking. */
 export type Action = Operation | { readonly kind: 'read'; readonly path: string }
 
+/** What a program does, with pauses (ms) between. */
+export type Step = Action | { readonly kind: 'rest'; readonly ms: number }
+
 /** How often a program does what, beside the rest. */
 const usual = {
   write: 24,
@@ -43,6 +46,7 @@ const rare = {
   brief: 0,
   cut: 0,
   cutWhileClosing: 0,
+  again: 0,
 }
 
 export type Taste = Readonly<Record<keyof typeof usual | keyof typeof rare, number>>
@@ -66,7 +70,14 @@ export const richTaste: Taste = {
   brief: 4,
   cut: 3,
   cutWhileClosing: 3,
+  again: 4,
 }
+
+/** How often content is of which size. */
+export type Sizes = Readonly<Record<'small' | 'empty' | 'medium' | 'large', number>>
+
+/** Empty ones are only created; what is larger than a page of the journal is synced by itself. */
+export const usualSizes: Sizes = { small: 90, empty: 3, large: 3, medium: 4 }
 
 export class Choices {
   readonly #folder: string
@@ -75,13 +86,21 @@ export class Choices {
   readonly #renamesFolders: boolean
   readonly #mostDocuments: number
   readonly #mostFolders: number
+  readonly #sizes: Sizes
   #lastName = 0
 
   constructor(
     folder: string,
     chance: Chance,
-    options: { renamesFolders: boolean; mostDocuments?: number; mostFolders?: number; taste?: Taste },
+    options: {
+      renamesFolders: boolean
+      mostDocuments?: number
+      mostFolders?: number
+      taste?: Taste
+      sizes?: Sizes
+    },
   ) {
+    this.#sizes = options.sizes ?? usualSizes
     this.#taste = options.taste ?? usualTaste
     this.#folder = folder
     this.#mostDocuments = options.mostDocuments ?? 60
@@ -91,7 +110,7 @@ export class Choices {
   }
 
   /** One operation, several as an editor makes them, a look, or nothing. */
-  next(model: Model): Action[] {
+  next(model: Model): Step[] {
     const chance = this.#chance
     const taste = this.#taste
     const kind = chance.weighted({ ...taste, renameFolder: this.#renamesFolders ? taste.renameFolder : 0 })
@@ -256,11 +275,40 @@ export class Choices {
         const content = chance.bytes(1 + chance.below(3_000))
         return [{ kind: 'cut while closing', path: any(), content, size: chance.below(content.length) }]
       }
+      case 'again':
+        return this.#again(chance.random() < 0.6 ? any() : free(), free(), model)
     }
   }
 
   #write(path: string, content = this.#content()): Action {
     return { kind: 'write', path, content }
+  }
+
+  /** The same document again and again, while what was done with it is on its way. */
+  #again(path: string, other: string, model: Model): Step[] {
+    if (path === other) return []
+    const chance = this.#chance
+    const there = new Set([path, `${path}~`].filter((each) => model.tree.has(each)))
+    const steps: Step[] = []
+    const move = (from: string, to: string): void => {
+      there.delete(from)
+      there.add(to)
+      steps.push({ kind: 'rename', path: from, to })
+    }
+    for (let left = 3 + chance.below(4); left > 0; left--) {
+      const kind = chance.weighted({ write: 5, unlink: 3, away: 2, backup: 2 })
+      if (kind === 'unlink' && there.delete(path)) steps.push({ kind: 'unlink', path })
+      else if (kind === 'away' && there.has(path)) move(path, other)
+      else if (kind === 'backup' && there.has(path)) move(path, `${path}~`)
+      else if (kind === 'away' && there.has(other)) move(other, path)
+      else {
+        there.add(path)
+        // Now and then too large to go out with the DELETE of what it replaces.
+        steps.push(this.#write(path, chance.random() < 0.03 ? chance.bytes(1_100_000) : this.#content()))
+      }
+      steps.push({ kind: 'rest', ms: chance.random() * chance.pick([0, 20, 200, 1_000, 3_000]) })
+    }
+    return steps
   }
 
   /** As editors do that keep the version before. */
@@ -279,8 +327,7 @@ export class Choices {
 
   #content(): Buffer {
     const chance = this.#chance
-    // Empty ones are only created; what is larger than a page of the journal is synced by itself.
-    const kind = chance.weighted({ small: 90, empty: 3, large: 3, medium: 4 })
+    const kind = chance.weighted(this.#sizes)
     const bytes = {
       small: chance.below(4_000),
       empty: 0,

@@ -4,7 +4,7 @@
 import { described } from '../support/trees.ts'
 import type { Calls } from '../support/door.ts'
 import type { Chance } from './chance.ts'
-import { Choices, type Action, type Taste } from './choices.ts'
+import { Choices, type Action, type Sizes, type Taste } from './choices.ts'
 import { isScratch, Model, perform, type Operation } from './model.ts'
 
 /** Something was lost, doubled or resurrected. */
@@ -37,6 +37,7 @@ export interface WorkerOptions {
   readonly mostFolders?: number
   /** How often it does what. */
   readonly taste?: Taste
+  readonly sizes?: Sizes
   /** What it may meet besides. */
   readonly mayMeet?: readonly string[]
 }
@@ -88,7 +89,8 @@ export class Worker {
       return
     }
     for (const action of this.#choices.next(this.model)) {
-      if (!(await (action.kind === 'read' ? this.#read(action.path) : this.#do(action)))) return
+      if (action.kind === 'rest') await this.#options.pause?.(action.ms)
+      else if (!(await (action.kind === 'read' ? this.#read(action.path) : this.#do(action)))) return
     }
   }
 

@@ -69,7 +69,10 @@ export function callsFor(
   tellsAll: boolean,
   within: (path: string) => number,
 ): number {
-  const most = (action: Action): number => mostCalls[action.kind] + (tellsAll ? 0 : forLittle)
+  // A folder in which nothing is yet is none of the service's: what is asked of it looks as if a document were asked for.
+  const foldersAbove = (path: string): number => path.split('/').length - 3
+  const most = ({ kind, path }: Action): number =>
+    mostCalls[kind] + foldersAbove(path) + (tellsAll ? 0 : forLittle)
   // A folder is renamed document by document, and its rest looked through.
   const times = (action: Action): number => (action.kind === 'rename' ? 1 + within(action.to) : 1)
   return actions.reduce((sum, action) => sum + most(action) * times(action), 0)

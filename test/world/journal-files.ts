@@ -32,6 +32,8 @@ export class JournalFiles {
   /** The log; undefined before there is one. */
   #log: number | undefined
   #synced: Reach = { salt: 0n, end: headerBytes }
+  /** Written, and taken for written by a sync that failed: not there, and no later sync knows of it (fsync(2)). */
+  #lost: { readonly salt: bigint; readonly from: number; readonly end: number }[] = []
   readonly #header = Buffer.alloc(headerBytes)
 
   constructor(dir: string) {
@@ -45,7 +47,23 @@ export class JournalFiles {
     const reach = this.#reach()
     return (isTaken) => {
       if (isTaken) this.#synced = reach
+      else this.#lost.push({ ...reach, from: this.#syncedUnder(reach.salt) })
     }
+  }
+
+  /** A part of it is written again: no sync that failed lost anything of that. */
+  writtenAgain(from: number, end: number): void {
+    this.#lost = this.#lost
+      .flatMap((lost) => [
+        { ...lost, end: Math.min(lost.end, from) },
+        { ...lost, from: Math.max(lost.from, end) },
+      ])
+      .filter((lost) => lost.from < lost.end)
+  }
+
+  /** Up to where it is on disk, as far as the drive synced it. */
+  #syncedUnder(salt: bigint): number {
+    return this.#synced.salt === salt ? this.#synced.end : headerBytes
   }
 
   /** Copies the files to another folder as they are after a kill. */
@@ -56,8 +74,14 @@ export class JournalFiles {
   /** Copies the files to another folder as they are after a power cut. */
   cutTo(dir: string, chance: Chance): void {
     this.#copyTo(dir, (log, { salt, end }) => {
-      const kept = Math.max(this.#synced.salt === salt ? this.#synced.end : headerBytes, this.#checkpointed())
-      for (let frame = kept; frame < end; frame += frameBytes) {
+      const checkpointed = this.#checkpointed()
+      const synced = this.#syncedUnder(salt)
+      const lost = this.#lost.filter((each) => each.salt === salt)
+      const isKept = (frame: number): boolean =>
+        frame < checkpointed ||
+        (frame < synced && !lost.some((each) => each.from <= frame && frame < each.end))
+      for (let frame = headerBytes; frame < end; frame += frameBytes) {
+        if (isKept(frame)) continue
         const fate = chance.random()
         if (fate < 0.5) continue
         log.fill(0, fate < 0.75 ? frame : frame + 512 * chance.below(9), frame + frameBytes)
@@ -117,7 +141,7 @@ export class JournalFiles {
     if (log === undefined || readSync(log, header, 0, headerBytes, 0) < headerBytes)
       return { salt: 0n, end: headerBytes }
     const salt = header.readBigUInt64LE(16)
-    let end = this.#synced.salt === salt ? this.#synced.end : headerBytes
+    let end = this.#syncedUnder(salt)
     while (readSync(log, header, 0, 24, end) === 24 && header.readBigUInt64LE(8) === salt) end += frameBytes
     return { salt, end }
   }

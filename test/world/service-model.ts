@@ -19,6 +19,8 @@ export interface Habits {
   readonly hasEtags: boolean
   readonly takesRanges: boolean
   readonly copiesByUri: boolean
+  /** Of two requests that come on one connection the second waits for the first. */
+  readonly keepsOrder: boolean
   /** A folder goes with its last document, as in an object store. */
   readonly foldersVanish: boolean
   /** How far its clock is off (ms), and how fine it tells the time (ms). */
@@ -281,6 +283,7 @@ export function someHabits(chance: Chance): Habits {
     hasEtags: mostly(),
     takesRanges: mostly(),
     copiesByUri: mostly(),
+    keepsOrder: mostly(),
     foldersVanish: false,
     clockOffMs: chance.pick([0, 0, -3_600_000, 90_000, 86_400_000 * 400]),
     clockStepMs: chance.pick([1, 1, 1_000]),

@@ -96,7 +96,10 @@ export function simulatedDisk(options: {
   }
   const writeNow = (fd: number, bytes: Uint8Array, position: number): number => {
     platter.mayWrite()
-    if (logs.has(fd)) return fs.writeSync(fd, bytes, 0, bytes.length, position)
+    if (logs.has(fd)) {
+      journal.writtenAgain(position, position + bytes.length)
+      return fs.writeSync(fd, bytes, 0, bytes.length, position)
+    }
     fileOf(fd).write(position, bytes)
     return bytes.length
   }

@@ -19,7 +19,7 @@ export interface Weather {
 }
 
 export const troubles = [
-  'refused', 'lost request', 'late request', 'lost answer', 'silence', 'cut body', 'late', 'slow', '500', '503', '429', '403', '500 after',
+  'refused', 'lost request', 'late request', 'late change', 'lost answer', 'silence', 'cut body', 'late', 'slow', '500', '503', '429', '403', '500 after',
 ] as const // prettier-ignore
 export type Trouble = (typeof troubles)[number]
 
@@ -58,8 +58,9 @@ export class SimulatedNetwork {
     return {
       api: (request) => send(request, (asked) => this.#service.handle(asked)),
       together: (one, other) => {
-        const line = new Line()
         const ask = (asked: ModelRequest): ModelAnswer => this.#service.handle(asked)
+        if (!this.#service.habits.keepsOrder) return { first: send(one, ask), second: send(other, ask) }
+        const line = new Line()
         const first = this.#send(one, ask, one.signal, life, { before: line })
         first.catch(() => line.end(true, false))
         return { first, second: this.#send(other, ask, other.signal, life, { after: line }) }
@@ -78,7 +79,7 @@ export class SimulatedNetwork {
     { before, after }: { before?: Line; after?: Line } = {},
   ): Promise<Answer> {
     signal.throwIfAborted()
-    const trouble = this.#trouble()
+    const trouble = this.#trouble(request.method)
     const line = `${request.method} ${decodeURIComponent(request.target.replace(/^.*path=/, '').replace(/&.*/, ''))}`
     if (this.weather.isDown || trouble === 'refused') {
       before?.end(true, false)
@@ -86,6 +87,9 @@ export class SimulatedNetwork {
       throw failed(request, 'unreachable', 'no connection')
     }
     const body = await this.#bodyOf(request, signal, life)
+    const isLate = trouble === 'late request' || trouble === 'late change'
+    // The second of two is on its way while it waits for the first.
+    const arrivesAt = this.#events.now + (isLate ? this.#chance.below(lateRequestMs) : 0)
     if (after !== undefined) {
       signal.addEventListener('abort', () => after.end(true, false), { once: true })
       await after.ended
@@ -117,7 +121,7 @@ export class SimulatedNetwork {
       }
       const fail = (ms: number): void =>
         tell(ms, () => reject(failed(request, 'cut', 'the connection broke')))
-      const onItsWay = trouble === 'late request' ? this.#chance.below(lateRequestMs) : 0
+      const onItsWay = Math.max(0, arrivesAt - this.#events.now)
       this.#events.after(onItsWay + (after === undefined ? this.#latency() : 0), () => {
         if (trouble === 'lost request') {
           before?.end(true, false)
@@ -139,11 +143,13 @@ export class SimulatedNetwork {
     })
   }
 
-  #trouble(): Trouble | undefined {
+  #trouble(method: string): Trouble | undefined {
     const { trouble, kinds } = this.weather
     if (this.#chance.random() >= trouble) return undefined
+    const kind = this.#chance.pick(kinds)
+    if (kind === 'late change' && method === 'GET') return undefined
     this.faults++
-    return this.#chance.pick(kinds)
+    return kind
   }
 
   /** What stands before the service may answer for it. */

@@ -30,7 +30,7 @@ async function run(seed: number, steps: number, isShared = false): Promise<Simul
 }
 
 it('one seed gives one history, byte for byte', async () => {
-  const [one, other] = [await run(3, 200), await run(3, 200)]
+  const [one, other] = [await run(5, 200), await run(5, 200)]
   expect(one.operations).toBeGreaterThan(50)
   expect(other).toEqual(one)
 })

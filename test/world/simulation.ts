@@ -8,7 +8,7 @@ import 'file-type'
 import { callsFor, checkKept, contentsOf } from './bounds.ts'
 import type { Unsent } from '../../src/fs/status.ts'
 import { chance, type Chance } from '../model/chance.ts'
-import { richTaste, type Action, type Taste } from '../model/choices.ts'
+import { richTaste, usualSizes, type Action, type Sizes, type Taste } from '../model/choices.ts'
 import { isScratch } from '../model/model.ts'
 import { compare, Worker } from '../model/worker.ts'
 import type { Calls } from '../support/door.ts'
@@ -81,6 +81,31 @@ const turns = {
   work: 100, shared: 15, other: 5, watch: 10, theirs: 4, wait: 20, weather: 8, disk: 3, refresh: 2, kill: 1, cut: 1, remount: 0.5, alone: 1, hours: 0.3,
 } // prettier-ignore
 const workers = 3
+/**
+ * What takes several things at once comes up in a world that is bent on it: one trouble alone; one document written, deleted and
+ * renamed while all that is on its way; content that is synced by itself.
+ */
+const bents: readonly Bent[] = [
+  {},
+  {},
+  { trouble: 'slow', turns: { watch: 60, theirs: 10, weather: 16 } },
+  { trouble: 'late change', isHasty: true, turns: { wait: 5, weather: 16 } },
+  { trouble: 'late change', isHasty: true, turns: { wait: 20, weather: 16 } },
+  { sizes: { small: 30, empty: 3, medium: 60, large: 1 }, turns: { cut: 4 } },
+]
+/** How often, beside all the rest. */
+const againOfHasty = 150
+
+interface Bent {
+  readonly trouble?: Trouble
+  /** One document again and again, and no close waits for long. */
+  readonly isHasty?: boolean
+  readonly sizes?: Sizes
+  readonly turns?: Partial<typeof turns>
+}
+
+/** A cut comes so soon after an operation (ms), at most. */
+const soonMs = [0, 20, 300, 1_500]
 const keptLines = 100_000
 /** Characters of the history. */
 const hashedAtOnce = 10_000
@@ -97,10 +122,12 @@ class Simulation {
   readonly #service: ServiceModel
   readonly #network: SimulatedNetwork
   readonly #drive: SimulatedDrive
+  readonly #bent: Bent
   readonly #settings: DriveSettings
   readonly #room: { readonly mostDocuments: number; readonly mostFolders: number }
   readonly #turns: Record<keyof typeof turns, number>
   readonly #taste: Taste
+  readonly #sizes: Sizes
   readonly #troubles: readonly Trouble[]
   readonly #workers: Worker[]
   readonly #shared: SharedFolder
@@ -140,9 +167,11 @@ class Simulation {
       chance: this.#world,
       onLog: (line) => this.#note(`      ${line}`),
     })
+    this.#bent = this.#world.pick(bents)
+    const bent = this.#bent
     this.#settings = {
       cacheTtlMs: Math.max(2_000, this.#service.habits.lagMs * 2),
-      closeWaitMs: this.#world.pick([0, 200, 10_000, Infinity]),
+      closeWaitMs: this.#world.pick(bent.isHasty === true ? [0, 200] : [0, 200, 10_000, Infinity]),
     }
     // Few documents meet each other more often, and are looked at sooner.
     this.#room = this.#world.pick([
@@ -150,11 +179,16 @@ class Simulation {
       { mostDocuments: 10, mostFolders: 2 },
       { mostDocuments: 30, mostFolders: 4 },
     ])
-    this.#turns = someOf(turns, this.#world, ['work', 'shared', 'other', 'wait', 'weather'])
-    this.#taste = someOf(richTaste, this.#world, ['write', 'over'])
+    this.#turns = {
+      ...someOf(turns, this.#world, ['work', 'shared', 'other', 'wait', 'weather']),
+      ...this.#bent.turns,
+    }
+    const taste = someOf(richTaste, this.#world, ['write', 'over'])
+    this.#taste = bent.isHasty === true ? { ...taste, again: againOfHasty } : taste
     const weights = Object.fromEntries(troubles.map((each) => [each, 1])) as Record<Trouble, number>
     const some = someOf(weights, this.#world, ['late request'])
-    this.#troubles = troubles.filter((each) => some[each] > 0)
+    this.#troubles = bent.trouble === undefined ? troubles.filter((each) => some[each] > 0) : [bent.trouble]
+    this.#sizes = bent.sizes ?? usualSizes
     this.#note(`habits ${JSON.stringify(this.#service.habits)} ${JSON.stringify(this.#settings)}`)
     this.#workers = Array.from({ length: workers }, (_, index) => this.#worker(index))
     const calls = (): Calls => this.#calls()
@@ -192,6 +226,7 @@ class Simulation {
       ...this.#room,
       readsAgain: 0.2,
       taste: this.#taste,
+      sizes: this.#sizes,
       chance: {
         random: () => step().random(),
         below: (limit) => step().below(limit),
@@ -311,7 +346,7 @@ class Simulation {
       case 'weather':
         this.#network.weather = {
           latencyMs: step.pick([1, 20, 150, 1_000]),
-          trouble: step.pick([0, 0.05, 0.3, 0.6]),
+          trouble: step.pick(this.#bent.trouble === undefined ? [0, 0.05, 0.3, 0.6] : [0.3, 0.6, 0.9]),
           kinds:
             step.random() < 0.5 ? this.#troubles : [step.pick(this.#troubles), step.pick(this.#troubles)],
           isDown: step.random() < 0.1,
@@ -350,6 +385,11 @@ class Simulation {
   }
 
   async #restart(kind: 'kill' | 'cut' | 'remount'): Promise<void> {
+    const idle = this.#workers.findIndex((_, index) => this.#busySince[index] === undefined)
+    if (kind === 'cut' && idle !== -1 && this.#step.random() < 0.5) {
+      this.#work(idle, (this.#workers[idle] as Worker).act())
+      await this.#pass(this.#step.random() * this.#step.pick(soonMs))
+    }
     this.#note(kind)
     const at = this.#events.now
     const { trouble } = this.#drive.platter
