@@ -17,29 +17,45 @@ export interface PrefetchOptions {
 
 export class Prefetch {
   readonly #options: PrefetchOptions
-  /** The document that was opened last, by folder. */
-  readonly #lastOpened = new WeakMap<Node, string>()
+  /** How far somebody came who reads the documents of a folder. */
+  readonly #walks = new WeakMap<Node, Walk>()
 
   constructor(options: PrefetchOptions) {
     this.#options = options
   }
 
-  /** A program opened this document for reading. */
-  opened(node: Node): void {
+  /** A program began to read this document, and gets its bytes from us: what the kernel has the pages of is not told. */
+  beganToRead(node: Node): void {
     const { parent, name } = node
     if (parent === undefined) return
-    const previous = this.#lastOpened.get(parent)
-    this.#lastOpened.set(parent, name)
+    const walk = this.#walks.get(parent)
+    this.#walks.set(parent, { last: name, fetched: this.#fetchAfter(parent, name, walk) })
+  }
+
+  /** Answers the last that was fetched, undefined for a program that takes no names in order. */
+  #fetchAfter(parent: Node, current: string, walk: Walk | undefined): string | undefined {
     const { tree, remote } = this.#options
     const listing = tree.listings.fresh(parent)
-    if (listing === undefined) return
+    if (listing === undefined) return undefined
+    const names = successors(listing, 'file', { previous: walk?.last, current, count: aheadDocuments })
+    let fetched = names.findIndex((name) => name === walk?.fetched)
     let bytes = 0
-    for (const next of successors(listing, 'file', { previous, current: name, count: aheadDocuments })) {
+    for (const [at, next] of names.entries()) {
       const sibling = tree.child(parent, next, listing)
       if (sibling?.version?.size === undefined || sibling.content !== undefined) continue
       bytes += prefetchedBytes(sibling.version.size)
-      if (bytes > aheadBytes) return
+      if (bytes > aheadBytes) break
+      if (at <= fetched) continue
       remote.prefetch(sibling)
+      fetched = at
     }
+    return names[fetched]
   }
+}
+
+interface Walk {
+  /** The document that was read last. */
+  readonly last: string
+  /** The last that was fetched ahead, if any. */
+  readonly fetched: string | undefined
 }

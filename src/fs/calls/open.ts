@@ -19,8 +19,6 @@ import type { Sizes } from './sizes.ts'
 
 interface OpenedParts {
   readonly handles: HandleTable
-  /** Guesses what comes next. */
-  readonly prefetch: { opened(node: Node): void }
 }
 
 export interface OpenParts extends OpenedParts, TruncateParts {
@@ -52,7 +50,6 @@ async function openUnsized(parts: OpenParts, node: Node, flags: OpenFlags, calle
 }
 
 function opened(parts: OpenedParts, node: Node, flags: OpenFlags): Opened {
-  if (flags.read && node.content === undefined) parts.prefetch.opened(node)
   const keepCache = node.door.showContent()
   const directIo = node.content === undefined && node.remote !== undefined && node.remote.size === undefined
   const fh = parts.handles.addFile(new FileHandle(node, flags))

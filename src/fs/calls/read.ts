@@ -7,6 +7,7 @@ import { ErrnoError } from '../../errno-error.ts'
 import type { Clock } from '../../world/clock.ts'
 import type { Caller, MaybePromise } from '../operations.ts'
 import type { FileHandle, HandleTable } from '../tree/handles.ts'
+import type { Node } from '../tree/node.ts'
 import type { RemoteContent } from '../tree/remote-content.ts'
 import { isGone, ownCommitMs, stillMoving } from '../unsent/bring-here.ts'
 import { readContent } from '../unsent/content.ts'
@@ -15,6 +16,8 @@ export interface ReadParts {
   readonly handles: HandleTable
   readonly remote: RemoteContent
   readonly clock: Clock
+  /** Guesses what comes next. */
+  readonly prefetch: { beganToRead(node: Node): void }
 }
 
 export function read(
@@ -31,7 +34,10 @@ export function read(
       readContent(parts.remote, handle, offset, length, later(caller)),
     )
   }
+  const isFirst = handle.reading === undefined
   const chunks = readContent(parts.remote, handle, offset, length, caller)
+  // What somebody waits for is asked for before what may come next.
+  if (isFirst && handle.reading !== undefined) parts.prefetch.beganToRead(handle.node)
   if (!(chunks instanceof Promise)) return chunks
   return chunks.catch((error: unknown) => readAgain(parts, handle, error, { offset, length, caller }))
 }
