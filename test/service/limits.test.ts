@@ -243,6 +243,10 @@ describe('a project', () => {
     expect((await forward(100_000)).status).toBe(201)
     expect(await errorOf(await forward(100_000))).toEqual(full)
     expect(await errorOf(await made('two', 'x'.repeat(100_000)))).toEqual(full)
+    const small = Array.from({ length: 3_000 }, () => ({ row_data: {} }))
+    expect(
+      await errorOf(await post(`/${id}/forward`, JSON.stringify({ type: 'data', data: small }))),
+    ).toEqual(full)
     const task = JSON.stringify({ data: { a: 'y'.repeat(60_000) } })
     expect((await post(`/${id}/tasks`, task)).status).toBe(201)
     for (const run of ['tasks', 'reconcile'])

@@ -56,6 +56,42 @@ test('tables, assets and stored documents outlive a restart', async () => {
   expect(answer).toMatchObject({ status: 'done', data: { 'a.csv': [{ code: 'A-1' }] } })
 })
 
+test.each([1, 3000])('what a killed forward has left is in nobody’s way: %i more rows', async (count) => {
+  const rows = Array.from({ length: count }, (_, at) => ({ row_data: { code: `C-${at}` } }))
+  const id = await withService(async (service) => {
+    const { id } = await post(service, '', { name: `cut short ${count}`, settings: { type: 'reconcile' } })
+    await post(service, `/${String(id)}/forward`, { type: 'data', data: [{ row_data: { code: 'first' } }] })
+    return String(id)
+  })
+  await withStore(async (store) => {
+    for (let number = 1; number < 500; number++)
+      await store
+        .insertInto('assets')
+        .values({
+          id: randomUUID(),
+          table_id: id,
+          number,
+          name: 'left',
+          row_data: '{"code":"C-0","left":true}',
+        })
+        .execute()
+  })
+  const answer = await withService(async (service) => {
+    const before = await post(service, `/${id}/reconcile`, { data: { code: 'C-0', asset_name: null } })
+    expect(before).toMatchObject({ data: { asset_name: null } })
+    const forwarded = await post(service, `/${id}/forward`, { type: 'data', data: rows })
+    expect(forwarded['assets_created']).toBe(count)
+    return post(service, `/${id}/reconcile`, { data: { code: ['first', 'C-0'], asset_name: [null, null] } })
+  })
+  expect(answer['data']).toEqual({ code: ['first', 'C-0'], asset_name: ['row 1', 'row 2'] })
+  await withStore(async (store) => {
+    const kept = await store.selectFrom('assets').select('number').where('table_id', '=', id).execute()
+    expect(kept.map(({ number }) => number).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: count + 1 }, (_, at) => at),
+    )
+  })
+})
+
 test('a run is recorded under its row_id, a task under its task_id as pending', async () => {
   const [run, task] = await withService(async (service) => {
     const { id } = await post(service, '', { name: 'runs', settings: { type: 'reconcile' } })

@@ -276,6 +276,23 @@ describe('forwarding', () => {
     expect((result.body['data'] as Body)['asset_id']).toEqual([ids[0], ids[500], ids[1000]])
   })
 
+  test('of many rows lets uploads of its project through', async () => {
+    const id = await create('reconcile')
+    const state = { isDone: false }
+    const forwarding = forward(
+      id,
+      Array.from({ length: 40_000 }, (_, at) => ({ at })),
+    ).finally(() => (state.isDone = true))
+    let uploads = 0
+    while (!state.isDone) {
+      expect((await service.put(`/meanwhile/${uploads}.txt`, 'x')).status).toBe(201)
+      if (!state.isDone) uploads++
+    }
+    expect((await forwarding).status).toBe(201)
+    // One may come ahead of the first row, and one with the last.
+    expect(uploads).toBeGreaterThan(10)
+  })
+
   test.each([
     ['no type', { data: [{ asset_name: 'a', row_data: {} }] }, /type/],
     ['another type', { type: 'rows', data: [{ asset_name: 'a', row_data: {} }] }, /type/],

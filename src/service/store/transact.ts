@@ -1,13 +1,14 @@
 // Transactions, and what the engines' error codes mean.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Kysely, Transaction } from 'kysely'
+import { type Kysely, type Transaction, sql } from 'kysely'
 import { ServiceError } from '../service-error.ts'
 import { codeOf } from './connection.ts'
 import { engineOf } from './engine-adapter.ts'
 
 const attempts = 6
 const pauseMs = 20
+const aliveMs = 10_000
 /** PostgreSQL: serialisation, a deadlock, a row that has just gone or come. SQLite has one writer and none of these. */
 const collisions = new Set(['40001', '40P01', '23503'])
 
@@ -35,6 +36,34 @@ export function transactFor<Tables, Result>(
   change: (transaction: Transaction<Tables>) => Promise<Result>,
 ): Promise<Result> {
   return engineOf(store).inTurn(projectId, () => transact(store, change))
+}
+
+/** Runs a part of what is too long for one transaction. */
+export type Step<Tables> = <Result>(
+  change: (transaction: Transaction<Tables>) => Promise<Result>,
+) => Promise<Result>
+
+/**
+ * Gives `work` the steps of one change, between which it may use `store`, and others are served. Rows that a step has locked stay
+ * so until the end where nodes share the store; elsewhere each step is a transaction of its own. Runs `work` again where it collided.
+ */
+export function transactInSteps<Tables, Result>(
+  store: Kysely<Tables>,
+  work: (step: Step<Tables>) => Promise<Result>,
+): Promise<Result> {
+  const engine = engineOf(store)
+  if (engine.inLongTurn === undefined) return work((change) => transact(store, change))
+  return engine.inLongTurn(() =>
+    transact(store, async (transaction) => {
+      // The database ends a transaction that says nothing.
+      const alive = setInterval(() => void sql`select 1`.execute(transaction).catch(() => undefined), aliveMs)
+      try {
+        return await work((change) => change(transaction))
+      } finally {
+        clearInterval(alive)
+      }
+    }),
+  )
 }
 
 /** True when a unique constraint refused a row. */

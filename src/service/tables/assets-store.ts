@@ -3,10 +3,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Asset } from '../reconcile/asset-index.ts'
 import { ServiceError } from '../service-error.ts'
-import { transactFor } from '../store/transact.ts'
 import type { Store } from '../store/database.ts'
+import { engineOf } from '../store/engine-adapter.ts'
+import { type Step, transactFor, transactInSteps } from '../store/transact.ts'
 import { type Quota, checkQuota } from '../store/usage.ts'
-import type { TableRow, TablesStore } from './database.ts'
+import type { TableRow, TablesDatabase, TablesStore } from './database.ts'
 import type { ForwardBody } from './schemas.ts'
 import { type InferredSchema, inferSchema } from './table-schema.ts'
 
@@ -14,55 +15,145 @@ import { type InferredSchema, inferSchema } from './table-schema.ts'
 const rowsPerStatement = 200
 /** Their fields: so many take some 5 ms, and between two statements others are served. */
 const fieldsPerStatement = 10_000
+/** Added in one transaction: up to 50 ms, for which others who write wait. */
+const slicesAtOnce = 5
 /** Names and types of a table's fields: each forward reads and writes them. */
 const maxFieldsChars = 256 * 1024
 
-/** Adds all of them in one transaction; answers their ids in the same order. Throws ServiceError 413 for too many fields, 507 beyond the quota. */
+/**
+ * Adds all of them or none, and answers their ids in the same order. Rows count from the moment the table's `asset_count` says so: many
+ * are added a few at a time ahead of that, so that others who write are not kept waiting. Throws ServiceError 413 for too many fields,
+ * 507 beyond the quota.
+ */
 export async function addAssets(
   store: TablesStore,
-  { id: tableId, project_id: projectId }: Pick<TableRow, 'id' | 'project_id'>,
+  { id, project_id: projectId }: Pick<TableRow, 'id' | 'project_id'>,
   items: ForwardBody['data'],
   quota: Quota,
 ): Promise<string[]> {
-  return transactFor(store, projectId, async (transaction) => {
-    // Takes the write lock: two forwards never give the same number.
-    const table = await transaction
-      .updateTable('tables')
-      .set((set) => ({ asset_count: set('asset_count', '+', items.length) }))
-      .where('id', '=', tableId)
-      .returning(['asset_count', 'inferred'])
-      .executeTakeFirst()
-    if (table === undefined) throw new ServiceError(404, `there is no table ${tableId}`)
-    const first = table.asset_count - items.length
-    const ids: string[] = []
-    let fields = JSON.parse(table.inferred) as InferredSchema
-    for (const slice of slicesOf(items)) {
-      const rows = slice.map((item, at) => {
-        const number = first + ids.length + at
-        return {
-          id: randomUUID(),
-          table_id: tableId,
-          number,
-          name: item.asset_name ?? `row ${number + 1}`,
-          row_data: JSON.stringify(item.row_data),
-        }
-      })
-      fields = inferSchema(
-        fields,
-        slice.map((item) => item.row_data),
-      )
-      await transaction.insertInto('assets').values(rows).execute()
-      for (const { id } of rows) ids.push(id)
-    }
-    const inferred = JSON.stringify(fields)
-    if (inferred.length > Math.max(maxFieldsChars, table.inferred.length))
-      throw new ServiceError(413, `the fields of a table have at most ${maxFieldsChars} characters of names`)
-    if (inferred !== table.inferred) {
-      await transaction.updateTable('tables').set({ inferred }).where('id', '=', tableId).execute()
-    }
+  const slices = [...slicesOf(items)]
+  const engine = engineOf(store)
+  const addTo = { id, projectId, quota }
+  if (slices.length <= slicesAtOnce)
+    return engine.tables.share(id, () =>
+      transactFor(store, projectId, (transaction) => {
+        const step: Step<TablesDatabase> = (change) => change(transaction)
+        return addSlices({ ...addTo, step, counted: items.length }, slices, (change) => change(transaction))
+      }),
+    )
+  return engine.tables.alone([id], () =>
+    transactInSteps(store, async (step) => {
+      const ids: string[] = []
+      const aside = (change: (rows: TablesStore) => Promise<void>): Promise<void> =>
+        engine.inTurn(projectId, () => change(store))
+      try {
+        return await addSlices({ ...addTo, step, counted: 0 }, slices, aside, ids)
+      } catch (error) {
+        // What is left in spite of this goes with the next that are added.
+        await removeRows(store, ids).catch(() => undefined)
+        throw error
+      }
+    }),
+  )
+}
+
+interface AddTo {
+  readonly id: string
+  readonly projectId: string
+  readonly quota: Quota
+  readonly step: Step<TablesDatabase>
+  /** So many count from the first step on, for all steps are of one transaction. */
+  readonly counted: number
+}
+
+/** `ids`: of the rows added so far. */
+async function addSlices(
+  { id: tableId, projectId, quota, step, counted }: AddTo,
+  slices: readonly ForwardBody['data'][],
+  aside: (change: (store: TablesStore) => Promise<void>) => Promise<void>,
+  ids: string[] = [],
+): Promise<string[]> {
+  const table = await step((transaction) => lockTable(transaction, tableId, counted))
+  const start = table.asset_count - counted
+  if (table.ahead !== null) await aside((rows) => removeAhead(rows, tableId, start))
+  let fields = JSON.parse(table.inferred) as InferredSchema
+  for (const slice of slices) {
+    const first = start + ids.length
+    const rows = slice.map((item, at) => ({
+      id: randomUUID(),
+      table_id: tableId,
+      number: first + at,
+      name: item.asset_name ?? `row ${first + at + 1}`,
+      row_data: JSON.stringify(item.row_data),
+    }))
+    fields = inferSchema(
+      fields,
+      slice.map((item) => item.row_data),
+    )
+    for (const { id } of rows) ids.push(id)
+    await aside(async (assets) => void (await assets.insertInto('assets').values(rows).execute()))
+  }
+  const inferred = JSON.stringify(fields)
+  if (inferred.length > Math.max(maxFieldsChars, table.inferred.length))
+    throw new ServiceError(413, `the fields of a table have at most ${maxFieldsChars} characters of names`)
+  return step(async (transaction) => {
+    if (counted === 0 || inferred !== table.inferred)
+      await transaction
+        .updateTable('tables')
+        .set({ asset_count: start + ids.length, inferred })
+        .where('id', '=', tableId)
+        .execute()
     await checkQuota(transaction as unknown as Store, projectId, quota)
     return ids
   })
+}
+
+/** Nobody else adds rows from here on. `ahead`: a row that is not counted yet. Throws ServiceError 404. */
+async function lockTable(
+  transaction: TablesStore,
+  tableId: string,
+  counted: number,
+): Promise<Pick<TableRow, 'asset_count' | 'inferred'> & { ahead: string | null }> {
+  const table = await transaction
+    .updateTable('tables')
+    .set((set) => ({ asset_count: set('asset_count', '+', counted) }))
+    .where('id', '=', tableId)
+    .returning((of) => [
+      'asset_count',
+      'inferred',
+      of
+        .selectFrom('assets')
+        .select('id')
+        .where('table_id', '=', tableId)
+        .whereRef('number', '>=', of('tables.asset_count', '-', counted))
+        .limit(1)
+        .as('ahead'),
+    ])
+    .executeTakeFirst()
+  if (table === undefined) throw new ServiceError(404, `there is no table ${tableId}`)
+  return table
+}
+
+/** Of who was killed before the end. */
+async function removeAhead(store: TablesStore, tableId: string, count: number): Promise<void> {
+  for (;;) {
+    const ahead = store
+      .selectFrom('assets')
+      .select('id')
+      .where('table_id', '=', tableId)
+      .where('number', '>=', count)
+      .limit(rowsPerStatement)
+    const { numDeletedRows } = await store.deleteFrom('assets').where('id', 'in', ahead).executeTakeFirst()
+    if (Number(numDeletedRows) < rowsPerStatement) return
+  }
+}
+
+async function removeRows(store: TablesStore, ids: readonly string[]): Promise<void> {
+  for (let at = 0; at < ids.length; at += rowsPerStatement)
+    await store
+      .deleteFrom('assets')
+      .where('id', 'in', ids.slice(at, at + rowsPerStatement))
+      .execute()
 }
 
 function* slicesOf(items: ForwardBody['data']): Generator<ForwardBody['data']> {

@@ -196,6 +196,31 @@ test('what one node forwards the other reconciles with at once', async () => {
   }
 })
 
+test('rows that both forward into one table at once are all there, each under a number of its own', async () => {
+  const post = async (node: Nodes['one'], path: string, body: object): Promise<Record<string, unknown>> => {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await node.call('POST', `/projects/acme/tables${path}`, {
+      headers,
+      body: JSON.stringify(body),
+    })
+    expect(answer.status).toBe(201)
+    return (await answer.json()) as Record<string, unknown>
+  }
+  const made = await post(nodes.one, '', { name: 'from both', settings: { type: 'reconcile' } })
+  const id = String(made['id'])
+  const counts = [3000, 1, 2000, 700, 1500, 1]
+  await Promise.all(
+    counts.map((count, at) => {
+      const data = Array.from({ length: count }, (_, row) => ({ row_data: { [`of ${at}`]: row } }))
+      return post(at % 2 === 0 ? nodes.one : nodes.two, `/${id}/forward`, { type: 'data', data })
+    }),
+  )
+  const all = counts.reduce((sum, count) => sum + count)
+  const [table] = await nodes.ask<object>(`select tables.asset_count, count(distinct number), max(number)
+    from tables join assets on table_id = tables.id where tables.id = '${id}' group by 1`)
+  expect(table).toEqual({ asset_count: `${all}`, count: `${all}`, max: `${all - 1}` })
+})
+
 describe('limits per key and per address', () => {
   const limits = { requestsPerSecondPerKey: 1, requestsPerSecondPerAddress: 1 }
   let few: Nodes

@@ -4,15 +4,16 @@ import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } fro
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult, RawBuilder } from 'kysely'
 import type pg from 'pg'
 import { refuseStreams } from '../dialect-local.ts'
+import { KeyedLock } from '../../blobs/keyed-lock.ts'
 import type { EngineAdapter } from '../engine-adapter.ts'
-import { Turns } from './turns.ts'
+import { NodeTurns } from './turns.ts'
 import { isOfConnection, refusalOf } from './refusals.ts'
 
 /** `changed` is called when anything but a select was done; `turns` are of all who use the pool. */
 export function postgresDialect(
   pool: pg.Pool,
   changed: () => void = () => undefined,
-  turns: Turns = Turns.of(pool),
+  turns: NodeTurns = new NodeTurns(pool),
 ): Dialect {
   return {
     createAdapter: () => new Adapter(turns),
@@ -23,9 +24,10 @@ export function postgresDialect(
 }
 
 class Adapter extends PostgresAdapter implements EngineAdapter {
-  readonly #turns: Turns
+  readonly tables: KeyedLock = new KeyedLock()
+  readonly #turns: NodeTurns
 
-  constructor(turns: Turns) {
+  constructor(turns: NodeTurns) {
     super()
     this.#turns = turns
   }
@@ -34,7 +36,11 @@ class Adapter extends PostgresAdapter implements EngineAdapter {
   readonly aside: RawBuilder<string> = sql`'//'`
 
   inTurn<Result>(projectId: string, work: () => Promise<Result>): Promise<Result> {
-    return this.#turns.take(projectId, work)
+    return this.#turns.projects.take(projectId, work)
+  }
+
+  inLongTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#turns.long.take('', work)
   }
 }
 

@@ -18,7 +18,7 @@ import { migrations } from './migrations.ts'
 import { openPool } from './pool.ts'
 import { forgetFull, tallyOver } from './request-tally.ts'
 import { SharedSecrets } from './shared-secrets.ts'
-import { Turns } from './turns.ts'
+import { NodeTurns } from './turns.ts'
 
 const upkeepMs = 60_000
 const defaultGraceMs = 86_400_000
@@ -32,7 +32,7 @@ export function openPostgresReader({ database }: SharedPlace): Store {
 export async function openPostgres(place: SharedPlace, log: Log = silentLog): Promise<OpenedStore> {
   checkAddress(place.database)
   const pool = openPool(place.database, log)
-  const turns = Turns.of(pool)
+  const turns = new NodeTurns(pool)
   /** What goes through here is no change of keys, projects or tables. */
   const inner = new Kysely<Database>({ dialect: postgresDialect(pool, undefined, turns) })
   const commits: SharedCommits = new SharedCommits(inner)

@@ -7,17 +7,25 @@ import { ServiceError } from '../../service-error.ts'
 
 /** Of one project: one that is at work, and one that has its connection and waits for the first to commit. */
 const ofOneProject = 2
+/** Of those that add many rows. */
+const longTurns = 2
 const patienceMs = 30_000
+
+/** The turns of a node. A quarter of the pool is for readers, whatever is changed. */
+export class NodeTurns {
+  readonly projects: Turns
+  /** Transactions that are open for long. Who has one may wait for a project's turn, never the other way round. */
+  readonly long: Turns = new Turns(longTurns)
+
+  constructor(pool: pg.Pool) {
+    this.projects = new Turns(Math.max(1, Math.ceil(pool.options.max * 0.75) - longTurns))
+  }
+}
 
 export class Turns {
   readonly #all: PQueue
   readonly #patienceMs: number
   readonly #queues = new Map<string, PQueue>()
-
-  /** A quarter of the pool is for readers, whatever is changed. */
-  static of(pool: pg.Pool): Turns {
-    return new Turns(Math.ceil(pool.options.max * 0.75))
-  }
 
   /** `most` changes at a time, of all projects. */
   constructor(most: number, waitMs: number = patienceMs) {
