@@ -212,7 +212,7 @@ export const mutants = [
   [
     'a renamed folder with documents goes',
     `${commit}/removal.ts`,
-    'if (await this.#holdsFiles(path, signal)) {',
+    'if (await this.#holdsFiles(path, found, signal)) {',
     'if (false) {',
   ],
   [

@@ -1,7 +1,7 @@
 // Takes documents away in the service, and never one that nobody here has seen.
 
 import { ApiError } from '../../api/errors.ts'
-import type { Files } from '../../api/types.ts'
+import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import type { Log } from '../../log.ts'
 import { fingerprintOf } from '../fingerprint.ts'
@@ -100,7 +100,10 @@ export class Removal {
 
   /** The folder at the path goes, if nothing but empty folders is left in it. */
   async emptied({ path, triedForMs }: Intention, signal: AbortSignal): Promise<void> {
-    if (await this.#holdsFiles(path, signal)) {
+    const found = await lookUp(this.#options.files, path, { signal })
+    // It went with its last document; what another client stores there by now is not shown yet, and stays.
+    if (found === undefined) return
+    if (await this.#holdsFiles(path, found, signal)) {
       // What was just moved away may still be shown for a moment.
       if (triedForMs < pruneLagMs)
         throw new ErrnoError('EIO', `${path}: the renamed folder is not empty in the service`)
@@ -113,12 +116,14 @@ export class Removal {
     await this.#delete(path, signal)
   }
 
-  async #holdsFiles(path: string, signal: AbortSignal): Promise<boolean> {
-    const found = await lookUp(this.#options.files, path, { signal })
-    if (found === undefined) return false
+  async #holdsFiles(path: string, found: RemoteFile | FolderListing, signal: AbortSignal): Promise<boolean> {
     if (found.kind === 'file') return true
     // A listing may lag behind what was just moved away: each name is asked for itself.
-    for (const { name } of found.entries) if (await this.#holdsFiles(`${path}/${name}`, signal)) return true
+    for (const { name } of found.entries) {
+      const inside = `${path}/${name}`
+      const child = await lookUp(this.#options.files, inside, { signal })
+      if (child !== undefined && (await this.#holdsFiles(inside, child, signal))) return true
+    }
     return false
   }
 }

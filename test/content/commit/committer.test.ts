@@ -837,8 +837,9 @@ describe('a delete of a folder', () => {
     expect(await setup.held()).toEqual({ '/d': 'a document' })
   })
 
-  it('is done where it is gone', async () => {
+  it('is done where it went with its last document: nothing is deleted that may have come since', async () => {
     await expect(setup.run(setup.intend(prune))).resolves.toBeUndefined()
+    expect(setup.calls).toEqual(lookedAtMissing('/d'))
   })
 })
 
