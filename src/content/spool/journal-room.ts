@@ -41,7 +41,8 @@ function reserveBytes(file: number, bytes: number): void {
   if (size >= bytes) return
   const zeros = Buffer.alloc(bytes - size)
   try {
-    writeSync(file, zeros, 0, zeros.length, size)
+    // A disk that is nearly full takes a part first, and says so at the next.
+    for (let at = 0; at < zeros.length;) at += writeSync(file, zeros, at, zeros.length - at, size + at)
   } catch (error) {
     ftruncateSync(file, size)
     throw error
