@@ -2,6 +2,10 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { removePrograms } from '../support/build-programs.ts'
 import { whyNoFuse } from '../support/fuse.ts'
@@ -72,40 +76,52 @@ describe.skipIf(why !== undefined)(`an interrupt${why === undefined ? '' : ` (${
   })
 
   describe.skipIf(whyNoPython !== undefined)('by a signal that the program handles', () => {
-    /** Sends the program a signal it handles, in the middle of what it does next. */
-    const handling = `
+    let folder: string
+
+    beforeEach(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'docmount-interrupt-'))
+    })
+
+    afterEach(() => rm(folder, { recursive: true }))
+
+    /** Runs the program and sends it a signal it handles, once its call is held back. Answers what it says in the end. */
+    async function interrupted(program: string): Promise<{ said: Promise<string[]> }> {
+      const held = join(folder, 'held')
+      const said = python(
+        `
 import signal, threading, time
 seen = []
 signal.signal(signal.SIGUSR1, lambda *args: seen.append(1))
 signal.siginterrupt(signal.SIGUSR1, True)
-threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGUSR1)).start()
-`
+def interrupt():
+    while not os.path.exists(${JSON.stringify(held)}): time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGUSR1)
+threading.Thread(target=interrupt, daemon=True).start()
+${program}`,
+        drive.path,
+      )
+      await Promise.race([drive.holds(1), said])
+      await writeFile(held, '')
+      return { said }
+    }
 
     test('leaves a rename waiting, and what it is told is what became of it', async () => {
       await drive.ask({ kind: 'hold', operation: 'rename' })
-      const said = python(
-        `${handling}
-threading.Timer(0.6, lambda: print('still waiting', flush=True)).start()
-print(call('rename', (at + '/file').encode(), (at + '/other').encode()), len(seen))
-`,
-        drive.path,
+      const { said } = await interrupted(
+        "print(call('rename', (at + '/file').encode(), (at + '/other').encode()), len(seen))",
       )
-      await drive.holds(1)
       // Longer than anybody is let go after.
-      await new Promise((resolve) => setTimeout(resolve, 6_500))
+      const first = await Promise.race([said, setTimeout(6_500, 'still waiting')])
+      expect(first).toBe('still waiting')
       await drive.ask({ kind: 'letGo', operation: 'rename' })
-      expect(await said).toEqual(['still waiting', '0 1'])
+      expect(await said).toEqual(['0 1'])
     })
 
     test('that only looks is freed with EINTR after some seconds, and the next call works', async () => {
       await drive.ask({ kind: 'hold', operation: 'getattr' })
-      const said = python(
-        `${handling}
+      const { said } = await interrupted(`
 buffer = ctypes.create_string_buffer(1024)
-print(call('stat', at.encode(), buffer))
-`,
-        drive.path,
-      )
+print(call('stat', at.encode(), buffer))`)
       expect(await said).toEqual(['EINTR'])
       await drive.ask({ kind: 'letGo', operation: 'getattr' })
       expect(await python('print(os.path.isdir(at))', drive.path)).toEqual(['True'])
@@ -128,7 +144,7 @@ os.rename(sys.argv[1], sys.argv[2])`,
       const ended = once(child, 'exit')
       await drive.holds(1)
       child.kill('SIGUSR1')
-      await new Promise((resolve) => setTimeout(resolve, 500))
+      await setTimeout(500)
       expect(child.signalCode).toBeNull()
       child.kill('SIGKILL')
       await within(10_000, 'its end', ended)
