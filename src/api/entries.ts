@@ -2,7 +2,7 @@
 // and counted; an odd field is repaired.
 
 import type { Timers } from '../world/clock.ts'
-import { fileFields } from './file-fields.ts'
+import { fileOf, isOddFile } from './file-fields.ts'
 import type { FolderListing, RemoteFile, RemoteFolder } from './types.ts'
 
 /** A folder of 100,000 must not hold up everybody else. */
@@ -40,8 +40,7 @@ function entryFromWire(
   if (typeof name !== 'string' || !isSegment(name)) return undefined
   if (ftype === 'folder') return { entry: { kind: 'folder', name }, isRepaired: false }
   if (ftype !== 'file') return undefined
-  const { file, isRepaired } = fileFields(fields)
-  return { entry: { kind: 'file', name, ...file }, isRepaired }
+  return { entry: fileOf(name, fields), isRepaired: isOddFile(fields) }
 }
 
 /** What can stand between two slashes of a path, and come back from UTF-8 as it was. */

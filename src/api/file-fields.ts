@@ -2,25 +2,25 @@
 
 import type { RemoteFile } from './types.ts'
 
-type Told = Omit<RemoteFile, 'kind' | 'name'>
+export function fileOf(name: string, fields: Readonly<Record<string, unknown>>): RemoteFile {
+  const { size, mimetype, modified_at: modifiedAt, url } = fields
+  return {
+    kind: 'file',
+    name,
+    size: isSize(size) ? size : undefined,
+    mimetype: isText(mimetype) ? mimetype : undefined,
+    modifiedAt: isText(modifiedAt) ? modifiedAt : undefined,
+    url: isText(url) ? url : undefined,
+  }
+}
 
-/** `isRepaired` tells that some field was of the wrong kind. */
-export function fileFields(fields: Readonly<Record<string, unknown>>): { file: Told; isRepaired: boolean } {
-  let isRepaired = false
-  const told = <T>(name: string, isFit: (value: unknown) => value is T): T | undefined => {
-    const value = fields[name]
-    if (value === undefined || value === null) return undefined
-    if (isFit(value)) return value
-    isRepaired = true
-    return undefined
-  }
-  const file = {
-    size: told('size', isSize),
-    mimetype: told('mimetype', isText),
-    modifiedAt: told('modified_at', isText),
-    url: told('url', isText),
-  }
-  return { file, isRepaired }
+/** Some field is there, and of the wrong kind. */
+export function isOddFile({ size, mimetype, modified_at, url }: Readonly<Record<string, unknown>>): boolean {
+  return isOdd(size, isSize) || isOdd(mimetype, isText) || isOdd(modified_at, isText) || isOdd(url, isText)
+}
+
+function isOdd(value: unknown, isFit: (value: unknown) => boolean): boolean {
+  return value !== undefined && value !== null && !isFit(value)
 }
 
 function isSize(value: unknown): value is number {

@@ -1,6 +1,6 @@
 // Parses one JSON document piece by piece, so that a listing of 100,000 entries never holds the event loop for long: the
 // elements of an array that is a value of the outermost object are parsed as they come. Everything else is `JSON.parse`,
-// which also finds every mistake; here only quotes, brackets and commas are looked at.
+// which also finds every mistake; here only quotes, brackets and commas are looked at. What is short is not worth looking at.
 //
 //   {"name": "many", "entries": [ {…}, {…}, {…} ], "more": 1}
 //   └──── skeleton ───────────┘0└── list 0 ──┘└── skeleton ──┘      the skeleton keeps `[0]` in the list's place
@@ -12,6 +12,9 @@ const openBracket = 0x5b
 const closeBracket = 0x5d
 const openBrace = 0x7b
 const closeBrace = 0x7d
+
+/** Shorter ones are parsed at once: so much takes some milliseconds. */
+const shortBytes = 1024 * 1024
 
 /** Push every chunk, then ask for the value. Both throw SyntaxError for what is not JSON. */
 export class PiecewiseJson {
@@ -25,6 +28,14 @@ export class PiecewiseJson {
   /** Backslashes at the end of the last chunk, while in a string. */
   #backslashes = 0
   #elements = 0
+  /** Undefined once it is not short any more. */
+  #short: Uint8Array[] | undefined = []
+  #room: number
+
+  /** Up to so many bytes are parsed at once, at the end. */
+  constructor(room: number = shortBytes) {
+    this.#room = room
+  }
 
   /** How many elements of lists were parsed so far. */
   get elements(): number {
@@ -32,6 +43,17 @@ export class PiecewiseJson {
   }
 
   push(chunk: Uint8Array): void {
+    this.#room -= chunk.length
+    const short = this.#short
+    if (this.#room >= 0) short?.push(chunk)
+    else {
+      this.#short = undefined
+      for (const piece of short ?? []) this.#take(piece)
+      this.#take(chunk)
+    }
+  }
+
+  #take(chunk: Uint8Array): void {
     let start = 0
     let lastComma = -1
     for (let at = 0; at < chunk.length;) {
@@ -72,6 +94,10 @@ export class PiecewiseJson {
 
   /** The value; undefined when there was nothing at all. */
   end(): unknown {
+    if (this.#short !== undefined) {
+      const text = Buffer.concat(this.#short).toString()
+      return text === '' ? undefined : JSON.parse(text)
+    }
     const text = Buffer.concat([...this.#skeleton, ...this.#rest]).toString()
     if (text === '') return undefined
     const value: unknown = JSON.parse(text)

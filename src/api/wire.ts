@@ -6,7 +6,7 @@ import type { Timers } from '../world/clock.ts'
 import { NetworkError } from './errors.ts'
 import type { CallDescription } from './errors.ts'
 import { entriesFromWire } from './entries.ts'
-import { fileFields } from './file-fields.ts'
+import { fileOf } from './file-fields.ts'
 import type { FolderListing, Project, RemoteFile } from './types.ts'
 
 type Fields = Record<string, unknown>
@@ -31,8 +31,7 @@ export async function nodeFromWire(
   timers: Timers,
 ): Promise<RemoteFile | FolderListing> {
   const fields = objectOf(call, value, 'a file or folder')
-  if (fields['ftype'] === 'file')
-    return { kind: 'file', name: nameOf(fields, name), ...fileFields(fields).file }
+  if (fields['ftype'] === 'file') return fileOf(nameOf(fields, name), fields)
   if (fields['ftype'] !== 'folder') throw wrongShape(call, 'ftype is neither "file" nor "folder"')
   const wireEntries = arrayOf(call, fields['entries'], "the folder's entries")
   return { kind: 'folder', name: nameOf(fields, name), ...(await entriesFromWire(wireEntries, timers)) }
@@ -42,7 +41,7 @@ export async function nodeFromWire(
 export function fileFromWire(call: CallDescription, value: unknown, name: string): RemoteFile {
   const fields = value === undefined ? {} : objectOf(call, value, 'a file')
   if (fields['ftype'] === 'folder') throw wrongShape(call, 'it is a folder, not a file')
-  return { kind: 'file', name: nameOf(fields, name), ...fileFields(fields).file }
+  return fileOf(nameOf(fields, name), fields)
 }
 
 function nameOf({ name }: Fields, asked: string): string {

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import { PiecewiseJson } from '../../src/api/piecewise-json.ts'
 
 /** Parses text cut at these places (by byte, wherever that falls in a character). */
-function parse(text: string, cuts: readonly number[]): unknown {
+function parse(text: string, cuts: readonly number[], room = -1): unknown {
   const bytes = Buffer.from(text)
   const places = [...cuts.map((cut) => cut % (bytes.length + 1)), 0, bytes.length].sort((a, b) => a - b)
-  const piecewise = new PiecewiseJson()
+  const piecewise = new PiecewiseJson(room)
   for (const [index, place] of places.entries()) piecewise.push(bytes.subarray(places[index - 1] ?? 0, place))
   return piecewise.end()
 }
@@ -25,7 +25,8 @@ test('any JSON cut anywhere gives what JSON.parse gives', () => {
   assert(
     property(json({ maxDepth: 5 }), json(), array(nat(), { maxLength: 12 }), (first, second, cuts) => {
       const texts = [first, `{"entries": [${first},${second}, {"a\\\\\\"[": ${first}}], "ü":${second}}`]
-      for (const text of texts) expect(parse(text, cuts)).toEqual(JSON.parse(text))
+      for (const text of texts)
+        for (const room of [-1, 0, 20, 2000]) expect(parse(text, cuts, room)).toEqual(JSON.parse(text))
     }),
     { numRuns: 500 },
   )
