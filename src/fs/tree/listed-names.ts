@@ -1,8 +1,8 @@
-// The names of a folder with their records: as they came while somebody is about to look at each of them, packed when that is
-// over. Packing and making records anew costs more than a cold listing itself, while the code is not compiled yet.
+// The names of a folder with their records: as they came while they are among the newest, packed when others need the room.
+// Packing and making records anew costs more than a cold listing itself, while the code is not compiled yet.
 
 import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
-import { PackedNames } from './packed-names.ts'
+import { hashOfName, PackedNames } from './packed-names.ts'
 
 type Told = RemoteFile | RemoteFolder
 
@@ -19,10 +19,9 @@ export class ListedNames {
   }
 
   /** From now on they take little room. */
-  pack(): PackedNames {
+  pack(): void {
     if (!(this.#names instanceof PackedNames))
       this.#names = new PackedNames(this.#names.values(), this.#names.size)
-    return this.#names
   }
 
   /** How many names there are. */
@@ -37,9 +36,12 @@ export class ListedNames {
       : this.#names.size * recordBytes + fixedBytes
   }
 
-  /** The same for the same names, in whatever order and with whatever records. Packs. */
+  /** The same for the same names, in whatever order and with whatever records. */
   get digest(): string {
-    return this.pack().digest
+    if (this.#names instanceof PackedNames) return this.#names.digest
+    let sum = 0
+    for (const name of this.#names.keys()) sum = (sum + hashOfName(name)) >>> 0
+    return `${this.#names.size}:${sum}`
   }
 
   has(name: string): boolean {

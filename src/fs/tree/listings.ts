@@ -65,13 +65,12 @@ export class Listings {
       sizeCalculation: ({ names }) => Math.min(names.bytes + names.size * orderedBytes, options.mostBytes),
       fetchMethod: (ino, previous, { context }) => this.#ask(ino, context, previous),
       disposeAfter: (listing, ino, reason) => {
-        if (reason === 'evict') options.dropped(ino, listing)
+        if (reason === 'evict') this.#drop(ino, listing)
       },
       noDeleteOnFetchRejection: true,
       ignoreFetchAbort: true,
     })
     this.#justListed = new JustListed({
-      timers: options.timers,
       mostBytes: options.mostBytes / 8,
       packed: (ino, names) => this.#weighAgain(ino, names),
     })
@@ -124,7 +123,6 @@ export class Listings {
   /** No timer is left. */
   close(): void {
     this.#isClosed = true
-    this.#justListed.close()
     this.#options.timers.clear(this.#sweep)
     this.#sweep = undefined
   }
@@ -183,7 +181,7 @@ export class Listings {
       const old = [...this.#cache.entries()].filter((entry) => this.#isUnused(...entry))
       for (const [ino, listing] of old) {
         this.#cache.delete(ino)
-        options.dropped(ino, listing)
+        this.#drop(ino, listing)
         this.#droppedBytes += listing.names.bytes
       }
     }
@@ -193,6 +191,11 @@ export class Listings {
     if (!isOver || this.#droppedBytes < worthGivingBack) return
     this.#droppedBytes = 0
     options.quiet()
+  }
+
+  #drop(ino: number, listing: Listing): void {
+    this.#justListed.forget(ino)
+    this.#options.dropped(ino, listing)
   }
 
   #isUnused(ino: number, listing: Listing): boolean {

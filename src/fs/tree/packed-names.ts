@@ -160,6 +160,12 @@ export class PackedNames {
   }
 }
 
+/** What each name adds to the digest. */
+export function hashOfName(name: string): number {
+  const length = intoScratch(name)
+  return hashOf(scratch, length)
+}
+
 /** As UTF-8; answers how many bytes. */
 function intoScratch(name: string): number {
   if (name.length * 3 > scratch.length) scratch = Buffer.allocUnsafeSlow(name.length * 3)

@@ -1,11 +1,10 @@
-// The names of a folder are the same whether they are packed yet or not, and they are packed when the moment is over.
+// The names of a folder are the same whether they are packed yet or not, and the oldest are packed for want of room.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { RemoteFile, RemoteFolder } from '../../../src/api/types.ts'
 import { JustListed } from '../../../src/fs/tree/just-listed.ts'
 import { ListedNames } from '../../../src/fs/tree/listed-names.ts'
-import { heldTimers, type HeldTimers } from '../../support/held-timers.ts'
 
 function file(name: string, size = 7): RemoteFile {
   return {
@@ -53,40 +52,31 @@ describe('listed names', () => {
         for (const record of names.values()) expect(record).toEqual(map.get(record.name))
         const ofKinds = [...names.namesOf('file'), ...names.namesOf('folder')]
         expect(ofKinds.toSorted()).toEqual([...map.keys()].toSorted())
-        expect(names.digest).toBe(new ListedNames(map.values()).digest)
+        const others = new ListedNames(map.values())
+        expect(names.digest).toBe(others.digest)
+        others.pack()
+        expect(names.digest).toBe(others.digest)
       }),
     )
   })
 })
 
-describe('what was listed a moment ago', () => {
+describe('what was listed last', () => {
   const each = listing(10).bytes
 
-  function opened(mostBytes: number): {
-    just: JustListed
-    packed: number[]
-    timers: HeldTimers
-  } {
-    const timers = heldTimers()
+  function opened(mostBytes: number): { just: JustListed; packed: number[] } {
     const packed: number[] = []
-    return {
-      just: new JustListed({ timers, mostBytes, packed: (ino) => void packed.push(ino) }),
-      packed,
-      timers,
-    }
+    return { just: new JustListed({ mostBytes, packed: (ino) => void packed.push(ino) }), packed }
   }
 
-  it('stays as it came, and is packed when that moment is over, one after another', () => {
-    const { just, packed, timers } = opened(3 * each)
+  it('stays as it came while there is room', () => {
+    const { just, packed } = opened(3 * each)
     const all = [1, 2, 3].map((ino) => ({ ino, names: listing(10) }))
     for (const { ino, names } of all) just.add(ino, names)
     expect(packed).toEqual([])
-    for (const count of [1, 2, 3]) {
-      timers.fire()
-      expect(packed).toEqual([1, 2, 3].slice(0, count))
-    }
-    for (const { names } of all) expect(names.bytes).toBeLessThan(each / 2)
-    expect(timers.waiting).toBe(0)
+    just.add(4, listing(10))
+    expect(packed).toEqual([1])
+    expect(all.map(({ names }) => names.bytes < each / 2)).toEqual([true, false, false])
   })
 
   it('makes room for what came later, and what is too large alone is packed at once', () => {
@@ -103,13 +93,5 @@ describe('what was listed a moment ago', () => {
     just.forget(2)
     just.add(3, listing(10))
     expect(packed).toEqual([])
-  })
-
-  it('leaves no timer behind at the end', () => {
-    const { just, timers } = opened(2 * each)
-    just.add(1, listing(10))
-    just.close()
-    just.add(2, listing(10))
-    expect(timers.waiting).toBe(0)
   })
 })
