@@ -15,6 +15,7 @@ import type { Row } from './journal-rows.ts'
 import { checkTables, isDamage, setAside, takeOver } from './journal-salvage.ts'
 import { makePrivateDatabase } from './private-file.ts'
 import { lockStateFolder } from './state-lock.ts'
+import type { Undo } from './undo.ts'
 
 /** What nobody asked to be durable is so after this long: a delete, a folder, a time that was set. */
 const syncWithinMs = 1_000
@@ -41,6 +42,8 @@ export class JournalDatabase {
   #afterCommit: (() => void)[] = []
   /** What memory did on the strength of the transaction under way, undone where it fails. */
   #undo: (() => void)[] = []
+  /** What is put back as a whole already: it was like that before any later step. */
+  readonly #remembered = new Set<Undo>()
   #isInTransaction = false
   /** What is to be written with something else. */
   #later: (() => void)[] = []
@@ -124,11 +127,11 @@ export class JournalDatabase {
       if (this.#db.inTransaction) this.#db.exec('rollback')
       this.#afterCommit = []
       const undo = this.#undo
-      this.#undo = []
+      this.#forgetUndo()
       for (const step of undo.toReversed()) step()
       throw error
     }
-    this.#undo = []
+    this.#forgetUndo()
     const after = this.#afterCommit
     this.#afterCommit = []
     for (const step of after) step()
@@ -159,8 +162,19 @@ export class JournalDatabase {
   }
 
   /** Runs `undo`, the latest first, where the transaction under way is rolled back: memory says what the journal says. */
-  onRollback(undo: () => void): void {
-    if (this.#isInTransaction) this.#undo.push(undo)
+  onRollback(undo: Undo): void {
+    if (!this.#isInTransaction || this.#remembered.has(undo)) return
+    if (typeof undo === 'function') {
+      this.#undo.push(undo)
+      return
+    }
+    this.#remembered.add(undo)
+    this.#undo.push(undo.remembered())
+  }
+
+  #forgetUndo(): void {
+    this.#undo = []
+    this.#remembered.clear()
   }
 
   close(): void {

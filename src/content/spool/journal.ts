@@ -6,6 +6,7 @@ import type { World } from '../../world/world.ts'
 import type { Intention } from '../intention.ts'
 import { EndedRows } from './ended-rows.ts'
 import { JournalDatabase } from './journal-database.ts'
+import type { Undo } from './undo.ts'
 import {
   attributesOfRow,
   intentionOf,
@@ -89,7 +90,7 @@ export class Journal {
   }
 
   /** Runs `undo`, the latest first, where the transaction under way is rolled back: memory says what the journal says. */
-  onRollback(undo: () => void): void {
+  onRollback(undo: Undo): void {
     this.#db.onRollback(undo)
   }
 

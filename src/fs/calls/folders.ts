@@ -67,13 +67,15 @@ export function readdir(
       handle.end = order.length
       state.listedGeneration = state.generation
     }
+    const ttlMs = parts.tree.listings.doorTtlMs(listing)
     if (handle.touched.length > mostTouched) dropTouched(parts.tree, handle)
     for (let i = cookie; i < handle.end; i++) {
       const name = order.at(i) as string
       const node = parts.tree.child(folder, name, listing)
       if (node === undefined) continue
       handle.touched.push(node.ino)
-      const entry = (): Entry | undefined => (node.size === undefined ? undefined : entryOf(parts, node))
+      const entry = (): Entry | undefined =>
+        node.size === undefined ? undefined : entryOf(parts, node, ttlMs)
       if (!filler({ name, ino: node.ino, kind: node.kind, entry }, i + 1)) return
     }
   })

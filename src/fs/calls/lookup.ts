@@ -35,16 +35,17 @@ export function withListing<T>(
   return listing instanceof Promise ? abortable(listing, caller.signal).then(use) : use(listing)
 }
 
-/** A node with how long the door may keep it. */
-export function entryOf(parts: EntryParts, node: Node): Entry {
-  const ttlMs = ttlOf(parts, node)
+/** A node with how long the door may keep it: what comes from its folder's listing so long (ms), where that is known already. */
+export function entryOf(parts: EntryParts, node: Node, listedTtlMs?: number): Entry {
+  const ttlMs = ttlOf(parts, node, listedTtlMs)
   return { attributes: attributesOf(node, parts.owner), entryTtlMs: ttlMs, attributeTtlMs: ttlMs }
 }
 
 /** What is true only here stays true until we say otherwise; the rest as long as the listing it came from. */
-function ttlOf(parts: EntryParts, node: Node): number {
+function ttlOf(parts: EntryParts, node: Node, listedTtlMs: number | undefined): number {
   if (node.parent === undefined) return parts.settings.cacheTtlMs
   if (isKept(node)) return parts.settings.cacheTtlMs
+  if (listedTtlMs !== undefined) return listedTtlMs
   const listing = parts.tree.listings.known(node.parent)
   return listing === undefined ? 0 : parts.tree.listings.doorTtlMs(listing)
 }

@@ -138,7 +138,7 @@ function arrive(parts: RenameFolderParts, folder: Node): void {
 }
 
 function moved(parts: RenameFolderParts, document: Node, accepted: string | undefined): Job | undefined {
-  parts.journal.onRollback(document.remembered())
+  parts.journal.onRollback(document)
   parts.tree.places.keep(document)
   // Back at its older place: what the service has there is its own.
   const { movesFrom } = document.unsent

@@ -72,7 +72,7 @@ export async function rename(
     return
   }
   const job = parts.journal.transaction(() => {
-    parts.journal.onRollback(node.remembered())
+    parts.journal.onRollback(node)
     if (isSent) return toDocument(parts, move, syncedEpoch, expected === 'backup')
     if (expected === 'here') return stayHere(parts, move)
     return toHidden(parts, move)

@@ -16,7 +16,7 @@ export class AttributeStore {
 
   /** Puts what was set here on a node that shows a version of the service. */
   adorn(node: Node): void {
-    const row = this.#rows.get(node.path)
+    const row = this.#rows.size === 0 ? undefined : this.#rows.get(node.path)
     const isOurs = row !== undefined && row.fingerprint === node.stored.fingerprint
     node.times.follow(isOurs ? { mode: row.mode, atime: row.atime, mtime: row.mtime } : undefined)
     if (row !== undefined && !isOurs) this.forget(node.path)

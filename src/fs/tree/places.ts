@@ -1,6 +1,7 @@
 // Where nodes are: each has one place, and is kept there where it exists whatever a listing says: until the
 // service has agreed, and one cache lifetime more.
 
+import type { Undo } from '../../content/spool/undo.ts'
 import type { Listings } from './listings.ts'
 import type { FolderState, Node } from './node.ts'
 import { isKept } from './node-table.ts'
@@ -12,7 +13,7 @@ export interface PlacesOptions {
   readonly listings: Listings
   readonly now: () => number
   /** Takes what undoes a change, should the journal's transaction under way fail. */
-  follow(undo: () => void): void
+  follow(undo: Undo): void
   /** What the folder shows is another list now. */
   namesChanged(folder: Node | undefined): void
 }
@@ -48,14 +49,14 @@ export class Places {
     const state = node.parent?.folder
     if (state === undefined) return
     if (isKept(node)) this.unkeep(node)
-    this.#options.follow(node.remembered())
+    this.#options.follow(node)
     if (state.children.get(node.name) === node) this.#setChild(state, node.name, undefined)
     this.#options.namesChanged(node.parent)
   }
 
   /** Gives the node a place; it is kept there. */
   attach(node: Node, parent: Node, name: string): void {
-    this.#options.follow(node.remembered())
+    this.#options.follow(node)
     node.parent = parent
     node.name = name
     // What the service agreed to was the old place.
@@ -77,7 +78,7 @@ export class Places {
     const listed = node.parent === undefined ? undefined : this.#options.listings.known(node.parent)?.names
     if (listed !== undefined && node.remote !== undefined)
       putName(listed, node.name, node.remote, (undo) => this.#options.follow(undo))
-    this.#options.follow(node.remembered())
+    this.#options.follow(node)
     node.settledAt = this.#options.now()
     this.settleFolders(node)
   }

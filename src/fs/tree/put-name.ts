@@ -1,11 +1,13 @@
 // One entry of a map by names, changed so that it can be put back.
 
+import type { Undo } from '../../content/spool/undo.ts'
+
 /** What the name stands for from now on; undefined for nothing. `follow` takes what undoes it. */
 export function putName<T>(
   names: Pick<Map<string, T>, 'get' | 'delete'> & { set(name: string, value: T): unknown },
   name: string,
   value: T | undefined,
-  follow: (undo: () => void) => void,
+  follow: (undo: Undo) => void,
 ): void {
   const before = names.get(name)
   const set = (what: T | undefined): void => {

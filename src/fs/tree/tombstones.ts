@@ -1,6 +1,7 @@
 // Names that are hidden although a listing may still show them: deleted or moved away here. A tombstone lasts until the service
 // agreed, and one cache lifetime more.
 
+import type { Undo } from '../../content/spool/undo.ts'
 import type { Notifier } from '../operations.ts'
 import type { Listings } from './listings.ts'
 import type { FolderState, Node, Tombstone } from './node.ts'
@@ -11,7 +12,7 @@ export interface TombstonesOptions {
   readonly now: () => number
   notifier(): Notifier
   /** Takes what undoes a change, should the journal's transaction under way fail. */
-  follow(undo: () => void): void
+  follow(undo: Undo): void
   /** What the folder shows is another list now. */
   namesChanged(folder: Node | undefined): void
 }

@@ -9,6 +9,7 @@
 import type { Files, RemoteFile } from '../../api/types.ts'
 import { agrees, fingerprintOf, isNewer } from '../../content/fingerprint.ts'
 import type { SavedListings } from '../../content/spool/saved-listings.ts'
+import type { Undo } from '../../content/spool/undo.ts'
 import type { Timers } from '../../world/clock.ts'
 import type { Log } from '../../log.ts'
 import type { Reach } from '../../content/reach/reach.ts'
@@ -20,7 +21,7 @@ import { HeldNodes } from './held-nodes.ts'
 import { ListingMerge } from './listing-merge.ts'
 import { Listings, type Listing } from './listings.ts'
 import type { MemoryShares } from './memory-shares.ts'
-import { pathIn, type Node } from './node.ts'
+import type { Node } from './node.ts'
 import { isKept, NodeTable } from './node-table.ts'
 import { Places } from './places.ts'
 import { Tombstones } from './tombstones.ts'
@@ -44,7 +45,7 @@ export interface TreeOptions {
   /** The last listing of each folder, for when the service is away. */
   readonly saved: SavedListings
   /** Takes what undoes a change, should the journal's transaction under way fail: memory says what the journal says. */
-  follow(undo: () => void): void
+  follow(undo: Undo): void
   /** The node shows this record now: modes and times set here for this version are put on it. */
   adorn(node: Node): void
   /** A folder made here is in the service now. */
@@ -88,7 +89,7 @@ export class Tree {
       now: options.now,
       ttlMs: options.ttlMs,
       notifier: () => this.notifier,
-      follow: (undo: () => void) => options.follow(undo),
+      follow: (undo: Undo) => options.follow(undo),
       namesChanged: (folder: Node | undefined) => this.#namesChanged(folder),
       folderLanded: (folder: Node) => options.folderLanded(folder),
     }
@@ -172,7 +173,7 @@ export class Tree {
     if (record === undefined) return undefined
     const known = state.children.get(name)
     if (known?.kind === record.kind) return known
-    const ino = this.former.take({ kind: record.kind, path: pathIn(folder, name) })
+    const ino = this.former.take(record.kind, folder, name)
     const node = this.nodes.add(record.kind, folder, name, ino)
     if (record.kind === 'file') this.versions.show(node, record, listing.requestedAt)
     else this.#times.recall(node)
@@ -215,7 +216,7 @@ export class Tree {
   #namesChanged(folder: Node | undefined): void {
     if (folder?.folder === undefined) return
     folder.folder.generation++
-    this.#options.follow(folder.times.remembered())
+    this.#options.follow(folder.times)
     this.#times.changed(folder, this.#options.wall())
   }
 

@@ -1,19 +1,20 @@
 // Which version of the service each document shows, and where the service has it: the only writer of `node.stored`. Knows
 // who shows the version at a path without being there: before that version is destroyed, they take its bytes.
 
+import type { Undo } from '../../content/spool/undo.ts'
 import type { RemoteFile } from '../../api/types.ts'
 import type { Node } from './node.ts'
 
 export class Versions {
   readonly #adorn: (node: Node) => void
-  readonly #follow: (undo: () => void) => void
+  readonly #follow: (undo: Undo) => void
   readonly #elsewhere = new Map<string, Set<Node>>()
 
   /**
    * `adorn` puts on a node what was set here for the version it shows; `follow` takes what undoes a change, should the
    * journal's transaction fail.
    */
-  constructor(adorn: (node: Node) => void, follow: (undo: () => void) => void) {
+  constructor(adorn: (node: Node) => void, follow: (undo: Undo) => void) {
     this.#adorn = adorn
     this.#follow = follow
   }
@@ -102,7 +103,7 @@ export class Versions {
   /** The node is about to show something else. */
   #leave(node: Node): void {
     const { elsewhere } = node.stored
-    this.#follow(node.remembered())
+    this.#follow(node)
     if (elsewhere === undefined || this.#elsewhere.get(elsewhere)?.has(node) !== true) return
     this.#remove(node, elsewhere)
     this.#follow(() => this.#add(node, elsewhere))

@@ -139,7 +139,7 @@ export function landed(parts: LandParts, folder: Node): void {
   const state = folder.folder
   const { isMadeHere, isOnlyHere } = state
   parts.journal.onRollback(() => Object.assign(state, { isMadeHere, isOnlyHere }))
-  parts.journal.onRollback(folder.remembered())
+  parts.journal.onRollback(folder)
   state.isMadeHere = false
   state.isOnlyHere = false
   folder.settledAt = parts.clock.steady()

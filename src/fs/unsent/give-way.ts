@@ -69,7 +69,7 @@ export function gaveWay(parts: GaveWayParts, intention: Intention): void {
   const content = spool === undefined ? undefined : parts.spool.get(spool)
   if (content !== undefined) parts.spool.journal(content, path)
   if (node === undefined || node.job?.intention.id !== id) return
-  parts.journal.onRollback(node.remembered())
+  parts.journal.onRollback(node)
   if (content === undefined) {
     // Not what stands there by now.
     parts.tree.versions.isHome(node)

@@ -1,6 +1,7 @@
 // Whose change each intention carries: what ties a node to its jobs, of which it may have more than one (an older one
 // is under way while the newest waits). The only code that gives a node a job, or takes it away.
 
+import type { Undo } from '../../content/spool/undo.ts'
 import type { Job } from '../../content/commit/job.ts'
 import type { Intention } from '../../content/intention.ts'
 import type { SpoolFile } from '../../content/spool/spool-file.ts'
@@ -13,12 +14,12 @@ export interface HandedIn {
 }
 
 export class Owners {
-  readonly #follow: (undo: () => void) => void
+  readonly #follow: (undo: Undo) => void
   /** By intention id. */
   readonly #nodes = new Map<number, Node>()
 
   /** `follow` takes what undoes a change, should the journal's transaction fail. */
-  constructor(follow: (undo: () => void) => void) {
+  constructor(follow: (undo: Undo) => void) {
     this.#follow = follow
   }
 
@@ -28,7 +29,7 @@ export class Owners {
 
   /** The node's newest change is this job; undefined where nothing is left to do. */
   handIn(node: Node, job: Job | undefined, { content, epoch }: HandedIn): void {
-    this.#follow(node.remembered())
+    this.#follow(node)
     node.unsent.handedIn(job, content, epoch)
     if (epoch !== undefined) node.local.handedIn()
     if (job !== undefined) this.#set(job.intention.id, node)
@@ -42,7 +43,7 @@ export class Owners {
 
   /** The node's change was taken back. */
   withdraw(node: Node): void {
-    this.#follow(node.remembered())
+    this.#follow(node)
     if (node.job !== undefined) this.#set(node.job.intention.id, undefined)
     node.unsent.withdrawn()
   }
@@ -52,7 +53,7 @@ export class Owners {
     const node = this.of(intention)
     this.#set(intention.id, undefined)
     if (node === undefined) return undefined
-    this.#follow(node.remembered())
+    this.#follow(node)
     if (successor !== undefined) this.#set(successor.intention.id, node)
     if (node.job?.intention.id === intention.id) node.unsent.goesOnAs(successor)
     return node

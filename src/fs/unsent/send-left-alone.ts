@@ -59,7 +59,7 @@ async function sendDocument(parts: SendLeftAloneParts, node: Node): Promise<stri
   // Much may have happened meanwhile.
   if (!isHereOnly(node) || node.door.writeHandles > 0 || node.content !== content) return undefined
   parts.journal.transaction(() => {
-    parts.journal.onRollback(node.remembered())
+    parts.journal.onRollback(node)
     parts.journal.removeScratch(node.path)
     node.local.becomeDocument()
     node.unsent.mayReplace(undefined)

@@ -71,7 +71,7 @@ export function submit(
   restMs: number = usualRestMs(parts.closeWait, node),
 ): Job | undefined {
   const job = parts.journal.transaction(() => {
-    parts.journal.onRollback(node.remembered())
+    parts.journal.onRollback(node)
     const arrived = keepBackup(parts, node.path)
     // Since the backup left, and our own.
     if (node.unsent.base === undefined) node.unsent.mayReplace(arrived)

@@ -136,6 +136,36 @@ test('a transaction that fails names no file, and takes no name away', () => {
   journal.close()
 })
 
+test('what a transaction changed several times is as before where it fails, and once more where that is another', () => {
+  const journal = new Journal(dir, realWorld())
+  let value = 1
+  const thing = {
+    remembered() {
+      const before = value
+      return () => void (value = before)
+    },
+  }
+  const change = (to: number): void => {
+    journal.onRollback(thing)
+    value = to
+  }
+  const failing = (): void => {
+    change(value + 1)
+    journal.onRollback(() => void (value *= 10))
+    change(value + 1)
+    throw new Error('it fails')
+  }
+  change(2)
+  for (let round = 0; round < 2; round++) {
+    expect(() => journal.transaction(failing)).toThrow('it fails')
+    expect(value).toBe(2)
+  }
+  journal.transaction(() => change(3))
+  expect(() => journal.transaction(failing)).toThrow('it fails')
+  expect(value).toBe(3)
+  journal.close()
+})
+
 test('what comes after the end is refused, and does not end the process', async () => {
   const journal = new Journal(dir, realWorld())
   journal.saveFolder('/before')

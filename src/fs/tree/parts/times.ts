@@ -47,8 +47,8 @@ export class TimesPart {
   }
 
   /** It shows another version of the service, for which this was set; nothing was where that is undefined. */
-  follow(set: Partial<Times> = {}): void {
-    this.#now = { ...asStored, ...set }
+  follow(set?: Partial<Times>): void {
+    this.#now = set === undefined ? asStored : { ...asStored, ...set }
   }
 
   /** They stay what they are shown to be, whatever the service makes of it. */
