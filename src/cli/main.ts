@@ -2,6 +2,7 @@
 // The command line's frame: finds the command, runs it, turns errors into one line and an exit code.
 
 import { exitCodes } from './exit-codes.ts'
+import { watchOutput } from './lost-output.ts'
 import { isMountHelper, normaliseArguments } from './mount-helper.ts'
 import { makeProgram } from './program.ts'
 import { reportError } from './report-error.ts'
@@ -10,6 +11,7 @@ async function main(script: string, rawArgs: readonly string[]): Promise<void> {
   // Read when the pool is first used. A daemon's fsyncs, spool reads and cache writes should not wait for four threads.
   process.env['UV_THREADPOOL_SIZE'] ??= '16'
   const args = normaliseArguments(script, rawArgs)
+  watchOutput(args[0])
   const program = await makeProgram(args[0])
   if (args.length === 0) {
     program.outputHelp()

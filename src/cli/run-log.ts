@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { humanLine } from '../daemon/log.ts'
 import { findDrive } from './find-drive.ts'
+import { endWithReader } from './lost-output.ts'
 
 /** How much of the end is shown. */
 const tailBytes = 64 * 1024
@@ -21,6 +22,7 @@ export async function runLog(
   const show = (line: string): void => {
     if (concerns(line, place.path)) process.stdout.write(isJson ? `${line}\n` : readable(line))
   }
+  if (isFollowing) endWithReader()
   let file = await open(logFile)
   try {
     const { size } = await file.stat()

@@ -1,11 +1,13 @@
 // Tells the same thing again and again, until Ctrl-C: drawn anew on a terminal, elsewhere whenever it has changed.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { endWithReader } from './lost-output.ts'
 
 const everyMs = 1_000
 
 /** Never resolves; Ctrl-C ends the program. What `tell` throws ends it too. With `isJson` each answer is one line. */
 export async function watch(tell: () => Promise<string>, isJson: boolean): Promise<never> {
+  endWithReader()
   let last: string | undefined
   for (;;) {
     const text = isJson ? JSON.stringify(JSON.parse(await tell())) : await tell()

@@ -47,6 +47,36 @@ describe('usage errors are one line and exit code 2', () => {
   })
 })
 
+describe('output that nobody takes', () => {
+  function shell(line: string): Promise<Ran> {
+    const words = `'${process.execPath}' '${cli}'`
+    return run('bash', ['-c', line.replace('docmount', words)], {
+      env: bareHomeIn(temporary.path),
+      mayFail: true,
+    })
+  }
+
+  // `true` is gone before the first line is written.
+  test.each([['help'], ['completion bash'], ['types']])(
+    'of %s is no failure: the reader has seen enough',
+    async (args) => {
+      expect(await shell(`docmount ${args} | true; exit "${'${PIPESTATUS[0]}'}"`)).toMatchObject({
+        code: 0,
+        stderr: '',
+      })
+    },
+  )
+
+  test.each([['help'], ['completion bash'], ['types'], ['types --json a.pdf'], ['--version']])(
+    'of %s on a full disk is a failure in one line',
+    async (args) => {
+      const { code, stderr } = await shell(`docmount ${args} > /dev/full`)
+      expect(stderr).toMatch(/^docmount: ENOSPC: [^\n]+\n$/)
+      expect(code).toBe(1)
+    },
+  )
+})
+
 describe('failures are one line and exit code 1', () => {
   test.each([
     [['status', '/nowhere'], /is on no drive/],
