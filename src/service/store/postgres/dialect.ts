@@ -6,6 +6,8 @@ import type pg from 'pg'
 import { refuseStreams } from '../dialect-local.ts'
 import { KeyedLock } from '../../blobs/keyed-lock.ts'
 import type { EngineAdapter } from '../engine-adapter.ts'
+import { bounds } from './pool.ts'
+import { isBehindPooler } from './pooler.ts'
 import { NodeTurns } from './turns.ts'
 import { isOfConnection, refusalOf } from './refusals.ts'
 
@@ -22,6 +24,10 @@ export function postgresDialect(
     createDriver: () => new PoolDriver(pool, changed),
   }
 }
+
+const setBounds = Object.entries(bounds)
+  .map(([name, ms]) => `set local ${name} = ${ms}`)
+  .join('; ')
 
 class Adapter extends PostgresAdapter implements EngineAdapter {
   readonly tables: KeyedLock = new KeyedLock()
@@ -68,7 +74,7 @@ class PoolDriver implements Driver {
   }
 
   async beginTransaction(connection: PooledConnection): Promise<void> {
-    await connection.control('begin')
+    await connection.begin()
   }
 
   commitTransaction(connection: PooledConnection): Promise<void> {
@@ -96,7 +102,7 @@ class PooledConnection implements DatabaseConnection {
   }
 
   async executeQuery<Row>({ sql: text, parameters, query }: CompiledQuery): Promise<QueryResult<Row>> {
-    const name = nameOf(query)
+    const name = isBehindPooler(this.#client) ? undefined : nameOf(query)
     const answer = await this.#ask({
       text,
       values: parameters as unknown[],
@@ -107,6 +113,11 @@ class PooledConnection implements DatabaseConnection {
     if (command === 'SELECT') return { rows: rows as Row[] }
     this.#changed()
     return { rows: rows as Row[], numAffectedRows: BigInt(rowCount ?? 0) }
+  }
+
+  /** Behind a pooler nothing else sets bounds for a transaction. */
+  begin(): Promise<void> {
+    return this.control(isBehindPooler(this.#client) ? `begin; ${setBounds}` : 'begin')
   }
 
   async control(text: string): Promise<void> {

@@ -15,7 +15,7 @@ import { SharedCommits } from './changes.ts'
 import { DatabaseClock } from './clock.ts'
 import { postgresDialect } from './dialect.ts'
 import { migrations } from './migrations.ts'
-import { openPool } from './pool.ts'
+import { bounds, openPool } from './pool.ts'
 import { forgetFull, tallyOver } from './request-tally.ts'
 import { SharedSecrets } from './shared-secrets.ts'
 import { NodeTurns } from './turns.ts'
@@ -91,7 +91,9 @@ export async function openPostgres(place: SharedPlace, log: Log = silentLog): Pr
 
 function reasonOf(error: unknown): string {
   const { cause = error } = error as { cause?: unknown }
-  return cause instanceof Error ? cause.message : String(cause)
+  if (!(cause instanceof Error)) return String(cause)
+  if (!cause.message.startsWith('unsupported startup parameter')) return cause.message
+  return `${cause.message} (behind PgBouncer set ignore_startup_parameters = ${Object.keys(bounds).join(',')})`
 }
 
 async function keepUp(look: () => Promise<void>, log: Log, signal: AbortSignal): Promise<void> {
