@@ -56,6 +56,13 @@ export async function readJson(
   }
 }
 
+/** Success, whatever its body says, unless it is a page: that is a portal's in between. Throws NetworkError "protocol". */
+export async function acceptAny(call: CallDescription, answer: Answer): Promise<void> {
+  await drain(answer)
+  if (!/^text\/html\b/i.test(answer.header('content-type') ?? '')) return
+  throw new NetworkError(call, 'protocol', `answered with a page (${answer.status}); is the base URL right?`)
+}
+
 /** The error an unsuccessful answer stands for. `secrets` are blotted out wherever the service repeats them. */
 export async function readError(
   call: CallDescription,

@@ -2,7 +2,7 @@
 // every attempt. Knows endpoints by method and target only; what they mean is in files.ts and tables.ts.
 
 import { sleep } from '../world/clock.ts'
-import { drain, readError, readJson } from './answer-body.ts'
+import { acceptAny, drain, readError, readJson } from './answer-body.ts'
 import type { Bandwidth } from './bandwidth.ts'
 import { decoded } from './content-coding.ts'
 import { Deadline } from './deadline.ts'
@@ -213,6 +213,7 @@ async function outcomeOf(
       onProgress: spec.options?.watch?.onProgress.bind(spec.options.watch),
     })
   }
-  await drain(answer)
+  if (isSuccess) await acceptAny(call, answer)
+  else await drain(answer)
   return undefined
 }

@@ -16,6 +16,8 @@ export interface Part {
   /** Fewer bytes than `length` mean a broken connection, not the end of the file. */
   readonly isLengthPromised: boolean
   readonly totalSize: number | undefined
+  /** The answer does not tell its size: it is the document's where its body has as many bytes. */
+  readonly wantedSize?: number | undefined
 }
 
 /**
@@ -55,9 +57,14 @@ function partOf206(call: CallDescription, answer: Answer, range: Range): Part {
 function partOf200(answer: Answer, range: Range): Part {
   const header = answer.header('content-length')
   const totalSize = header === undefined ? undefined : Number(header)
-  const length =
-    totalSize === undefined ? range.length : Math.max(0, Math.min(range.length, totalSize - range.offset))
-  return { skip: range.offset, length, isLengthPromised: totalSize !== undefined, totalSize }
+  const size = totalSize ?? range.sizeBytes ?? Infinity
+  return {
+    skip: range.offset,
+    length: Math.max(0, Math.min(range.length, size - range.offset)),
+    isLengthPromised: totalSize !== undefined,
+    totalSize,
+    wantedSize: totalSize === undefined ? range.sizeBytes : undefined,
+  }
 }
 
 /** The range begins at or beyond the end of the file. */

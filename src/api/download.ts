@@ -22,6 +22,10 @@ export interface DownloaderOptions {
   readonly onRequest: ((record: RequestRecord) => void) | undefined
 }
 
+/** How far behind the bytes that are wanted the end of such an answer is looked for. */
+const confirmingBytes = 1024 * 1024
+const nothing = new Uint8Array(0)
+
 /** See Files.download. */
 export type Downloader = (url: string, path: string, range: Range, options?: CallOptions) => Promise<Download>
 
@@ -76,7 +80,13 @@ export function createDownloader(downloader: DownloaderOptions): Downloader {
       return {
         totalSize: part.totalSize,
         etag: plain.header('etag'),
-        chunks: chunksOf(call, plain, part, deadline, options?.deadlineMs === undefined),
+        chunks: chunksOf(
+          call,
+          confirmed(call, plain, part),
+          part,
+          deadline,
+          options?.deadlineMs === undefined,
+        ),
       }
     } catch (error) {
       deadline.dispose()
@@ -147,6 +157,37 @@ async function* cut(
   if (left > 0 && part.isLengthPromised) {
     throw new NetworkError(call, 'cut', `the connection broke ${left} bytes before the end of the range`)
   }
+}
+
+/** An answer that may be another document, or none (a gateway's page): its last wanted bytes come when its size is known. */
+function confirmed(call: CallDescription, answer: Answer, { skip, length, wantedSize }: Part): Answer {
+  if (wantedSize === undefined) return answer
+  return { ...answer, chunks: untilConfirmed(call, answer.chunks, skip + length, wantedSize) }
+}
+
+async function* untilConfirmed(
+  call: CallDescription,
+  chunks: AsyncIterable<Uint8Array>,
+  end: number,
+  wantedSize: number,
+): AsyncGenerator<Uint8Array, undefined, undefined> {
+  let size = 0
+  let last: Uint8Array | undefined
+  for await (const chunk of chunks) {
+    size += chunk.length
+    if (size > wantedSize) throw otherSize(call, `more than ${wantedSize}`, wantedSize)
+    if (last === undefined && size < end) yield chunk
+    else if (size - end > confirmingBytes) break
+    // Something came: who waits goes on waiting.
+    else yield nothing
+    if (size >= end) last ??= chunk
+  }
+  if (size < wantedSize && size - end <= confirmingBytes) throw otherSize(call, `${size}`, wantedSize)
+  if (last !== undefined) yield last
+}
+
+function otherSize(call: CallDescription, bytes: string, wantedSize: number): NetworkError {
+  return new NetworkError(call, 'protocol', `the answer has ${bytes} bytes, the document ${wantedSize}`)
 }
 
 /** Throws RangeError: a range is a mistake of the caller, never of the service. */

@@ -1,7 +1,7 @@
 // How one attempt goes out: alone, or right behind the DELETE of the same target, on its connection.
 
 import type { World } from '../world/world.ts'
-import { drain, readError } from './answer-body.ts'
+import { acceptAny, drain, readError } from './answer-body.ts'
 import { decoded } from './content-coding.ts'
 import type { CallDescription } from './errors.ts'
 import type { Answer, Transport, TransportRequest } from './transport.ts'
@@ -40,9 +40,9 @@ export const sendBehindDelete: Send = async ({ transport, onRequest, world: { cl
   const deleted = first
     .then(async (answer) => {
       ;({ status } = answer)
-      const isGone = (status >= 200 && status < 300) || status === 404
-      if (!isGone) return await readError(call, decoded(call, answer), [key], clock.wall())
-      await drain(answer)
+      const isDone = status >= 200 && status < 300
+      if (!isDone && status !== 404) return await readError(call, decoded(call, answer), [key], clock.wall())
+      await (isDone ? acceptAny(call, answer) : drain(answer))
       return undefined
     })
     .catch((error: unknown) => error)

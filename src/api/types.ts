@@ -110,6 +110,8 @@ export interface CallOptions {
 export interface Range {
   readonly offset: number
   readonly length: number
+  /** Of the whole, where it is known: an answer that does not tell its own size is held against it. */
+  readonly sizeBytes?: number
 }
 
 /** The head of a ranged download; `chunks` carries exactly the range asked for, clipped to the end of the file. */

@@ -23,14 +23,26 @@ export async function saveDocument(save: SaveDocument): Promise<void> {
   let offset = 0
   let failures = 0
   let etag: string | undefined
+  let isTold = true
   while (record.size === undefined || offset < record.size) {
     const before = offset
     try {
       if (record.url === undefined) throw new DaemonError(`the service gave no download URL for ${save.path}`)
-      const range = { offset, length: (record.size ?? Number.MAX_SAFE_INTEGER) - offset }
+      const { size: sizeBytes } = record
+      const range = {
+        offset,
+        length: (sizeBytes ?? Number.MAX_SAFE_INTEGER) - offset,
+        ...(sizeBytes === undefined ? {} : { sizeBytes }),
+      }
       const download = await save.files.download(record.url, save.path, range, { signal: save.signal })
-      if (etag !== undefined && download.etag !== etag) throw changed(save.path)
+      const isOther =
+        download.totalSize !== undefined && download.totalSize !== (sizeBytes ?? download.totalSize)
+      if (isOther || (etag !== undefined && download.etag !== etag)) {
+        await download.chunks[Symbol.asyncIterator]().return?.()
+        throw changed(save.path)
+      }
       etag = download.etag
+      isTold = download.totalSize !== undefined || etag !== undefined
       for await (const chunk of download.chunks) {
         await save.write(chunk)
         offset += chunk.length
@@ -41,6 +53,8 @@ export async function saveDocument(save: SaveDocument): Promise<void> {
         throw new DaemonError(`${save.path} ended after ${offset} of ${record.size} bytes`)
     } catch (error) {
       failures = offset > before ? 1 : failures + 1
+      // What came may be of something else: nothing says that the rest belongs to it.
+      if (offset > 0 && !isTold) throw error
       if (save.signal.aborted || !isWorthAnotherUrl(error) || failures > mostFailuresWithoutProgress)
         throw error
       record = await renew(save)

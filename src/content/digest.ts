@@ -1,6 +1,7 @@
 // What tells one content from another when sizes and times cannot: the answer to a lost answer.
 
 import { createHash } from 'node:crypto'
+import { NetworkError } from '../api/errors.ts'
 import type { Files, RemoteFile } from '../api/types.ts'
 import { ErrnoError } from '../errno-error.ts'
 
@@ -115,7 +116,7 @@ export function digestOfBytes(bytes: Uint8Array): Digest {
   return { size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }
 }
 
-/** The digest of what the service holds: downloads it. Throws EIO where the record has no URL. */
+/** The digest of what the service holds: downloads it. Throws EIO where the record has no URL, and as `storedBytes`. */
 export async function digestOfStored(
   files: Files,
   path: string,
@@ -125,9 +126,28 @@ export async function digestOfStored(
   if (url === undefined)
     throw new ErrnoError('EIO', `${path}: the service gave no download URL to compare with`)
   if (size === 0) return digestOf([])
+  if (size !== undefined) return digestOf(await storedBytes(files, path, { url, size }, signal))
   // Where neither the record nor the download tells the size, the end of the body is the end.
-  const length = size ?? Number.MAX_SAFE_INTEGER
-  return digestOf((await files.download(url, path, { offset: 0, length }, { signal })).chunks)
+  const everything = { offset: 0, length: Number.MAX_SAFE_INTEGER }
+  return digestOf((await files.download(url, path, everything, { signal })).chunks)
+}
+
+/**
+ * All bytes of a document whose size the record told. What another document, or a gateway's page, is answered with decides
+ * nothing: NetworkError "protocol".
+ */
+export async function storedBytes(
+  files: Files,
+  path: string,
+  { url, size }: { readonly url: string; readonly size: number },
+  signal: AbortSignal,
+): Promise<AsyncIterable<Uint8Array>> {
+  const range = { offset: 0, length: size, sizeBytes: size }
+  const { totalSize, chunks } = await files.download(url, path, range, { signal })
+  if (totalSize === undefined || totalSize === size) return chunks
+  await chunks[Symbol.asyncIterator]().return?.()
+  const detail = `the answer has ${totalSize} bytes, the document ${size}`
+  throw new NetworkError({ method: 'GET', path }, 'protocol', detail)
 }
 
 /** True when two documents in the service hold the same bytes. */

@@ -93,6 +93,8 @@ export type Fault =
   | { readonly kind: 'latency'; readonly ms: number }
   /** Answers this status instead of doing anything; 429 and 503 may carry Retry-After (seconds). */
   | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: number }
+  /** Answers with this page (200, HTML) instead of doing anything, as a portal in between does; chunked where not `isSized`. */
+  | { readonly kind: 'page'; readonly body: string; readonly isSized: boolean }
   /** Does everything, then answers 500. */
   | { readonly kind: 'error-after-commit' }
   /** Does everything, then cuts the connection without an answer. */

@@ -46,6 +46,46 @@ describe('a download', () => {
     expect(server.requests).toHaveLength(2)
   })
 
+  describe.each([
+    ['shorter', bytes.subarray(0, 18), 0, 1000],
+    ['cut off at the range', bytes.subarray(0, 500), 0, 500],
+    ['longer, at the end', Buffer.concat([bytes, bytes]), 900, 100],
+    ['longer, in the middle', Buffer.concat([bytes, bytes]), 0, 100],
+  ])(
+    'of a document whose size is known, answered with a body that does not tell its own: %s',
+    (_, body, offset, length) => {
+      test('never ends well', async () => {
+        await using server = await startRawServer((__, response) => {
+          response.writeHead(200)
+          for (let start = 0; start < body.length; start += 7) response.write(body.subarray(start, start + 7))
+          response.end()
+        })
+        await using client = clientOf(server)
+        const range = { offset, length, sizeBytes: bytes.length }
+        const download = await client.files('acme').download(`${server.origin}/b`, '/a', range)
+        const error = (await rejection(collect(download.chunks))) as Error
+        expect(error).toMatchObject({ name: 'NetworkError', kind: 'protocol' })
+        expect(error.message).toMatch(/the answer has (more than )?\d+ bytes, the document 1000/)
+      })
+    },
+  )
+
+  test.each([
+    ['the whole', 0, 1000],
+    ['the middle', 300, 100],
+    ['the end', 900, 100],
+  ])('of a document whose size is known takes %s from a body of that size', async (_, offset, length) => {
+    await using server = await startRawServer((__, response) => {
+      response.writeHead(200)
+      for (let start = 0; start < bytes.length; start += 7) response.write(bytes.subarray(start, start + 7))
+      response.end()
+    })
+    await using client = clientOf(server)
+    const range = { offset, length, sizeBytes: bytes.length }
+    const download = await client.files('acme').download(`${server.origin}/b`, '/a', range)
+    expect(await collect(download.chunks)).toEqual(bytes.subarray(offset, offset + length))
+  })
+
   test('reuses its connection after each range', async () => {
     await using server = await startRawServer(answerRange)
     await using client = clientOf(server)

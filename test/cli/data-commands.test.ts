@@ -165,6 +165,18 @@ describe('get', () => {
     expect((await readdir(temporary.path)).toSorted()).toEqual(['a.txt', 'out'])
   })
 
+  test.each([true, false])('takes no page of a portal for a part of it (isSized: %s)', async (isSized) => {
+    await docmount('put', project, await localFile('a.txt', 'y'.repeat(60_000)), '/get/paged.txt')
+    const target = join(temporary.path, 'out')
+    await writeFile(target, 'old')
+    const page = { kind: 'page', body: '<html>log in first</html>', isSized } as const
+    service.service.faults.inject(page, { endpoint: 'download', times: 1 })
+    expect((await docmount('get', project, '/get/paged.txt', target)).exitCode).not.toBe(0)
+    expect(await readFile(target, 'utf8')).toBe('old')
+    expect((await docmount('get', project, '/get/paged.txt', target)).exitCode).toBe(0)
+    expect(await readFile(target, 'utf8')).toBe('y'.repeat(60_000))
+  })
+
   test('of a document whose size the service does not tell is whole', async () => {
     await docmount('put', project, await localFile('a.txt', 'unsized'), '/get/unsized.txt')
     service.service.faults.inject({ kind: 'omit-fields', fields: ['size', 'modified_at'] })

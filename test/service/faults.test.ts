@@ -191,6 +191,15 @@ test('expired-url answers 403 to a valid link', async () => {
   expect((await fetch(url)).status).toBe(200)
 })
 
+test.each([true, false])('page answers with HTML in place of a document (isSized: %s)', async (isSized) => {
+  const { url } = await fileAt('/kept.txt')
+  service.service.faults.inject({ kind: 'page', body: '<html>', isSized }, { endpoint: 'download', times: 1 })
+  const answer = await fetch(url)
+  expect([answer.status, answer.headers.get('content-length')]).toEqual([200, isSized ? '6' : null])
+  expect([answer.headers.get('etag'), await answer.text()]).toEqual([null, '<html>'])
+  expect(await (await fetch(url)).text()).toBe('the content of a document')
+})
+
 test('ignore-range answers 200 and everything, and counts only where there is a Range', async () => {
   const { url } = await fileAt('/kept.txt')
   service.service.faults.inject({ kind: 'ignore-range' }, { times: 1 })

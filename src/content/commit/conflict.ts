@@ -2,10 +2,10 @@
 
 import { ApiError } from '../../api/errors.ts'
 import { isMimetype, type Mimetype } from '../../api/mimetypes.ts'
-import type { Download, Files, RemoteFile } from '../../api/types.ts'
+import type { Files, RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import { lookUp } from '../remote-lookup.ts'
-import { areSameDocuments, digestOfStored } from '../digest.ts'
+import { areSameDocuments, digestOfStored, storedBytes } from '../digest.ts'
 
 /** `report (conflict 2026-11-20 20.45.10 host).pdf`: named after *their* time, so that doing it twice makes one copy. */
 export function conflictName(name: string, modifiedAt: string | undefined, hostName: string): string {
@@ -76,11 +76,9 @@ async function copyTo(
     await files.upload(target, { mimetype: type, filename, content: { kind: 'uri', url } }, { signal })
   } catch (error) {
     if (!isUriRefusal(error)) throw error
-    const download = (offset: number, length: number): Promise<Download> =>
-      files.download(url, path, { offset, length }, { signal })
     const size = theirs.size ?? (await digestOfStored(files, path, theirs, signal)).size
     const open = async function* (): AsyncIterable<Uint8Array> {
-      yield* (await download(0, size)).chunks
+      yield* await storedBytes(files, path, { url, size }, signal)
     }
     await files.upload(
       target,

@@ -43,7 +43,7 @@ export async function downloadRun(
     async (url, signal, progressed) => {
       const { path } = target.version()
       const from = assembler.position
-      const range = { offset: from, length: end - from }
+      const range = { offset: from, length: end - from, sizeBytes: target.sizeBytes }
       const download = await sources.files.download(url, path, range, { signal })
       try {
         target.checkAnswer(download)
@@ -51,11 +51,15 @@ export async function downloadRun(
         await giveUp(download)
         throw error
       }
+      // Of an answer that does not tell its size nothing is used before its end has shown that it is this document.
+      const held: Uint8Array[] | undefined = download.totalSize === undefined ? [] : undefined
       await measured(sources, download.chunks, (chunk) => {
         progressed()
+        if (held !== undefined) return void held.push(chunk)
         assembler.push(chunk)
         return target.isTooFar() ? target.hold(progressed) : undefined
       })
+      for (const chunk of held ?? []) assembler.push(chunk)
       if (!assembler.isComplete) {
         const detail = `the answer ended ${end - assembler.position} bytes before the end of the range`
         throw new NetworkError({ method: 'GET', path }, 'cut', detail)

@@ -17,8 +17,13 @@ export function registerFaultHooks(
   app.addHook('onRequest', async (request, reply) => {
     const latency = takeFault(context, request, 'latency')
     if (latency !== undefined) await sleep(latency.ms, undefined, { signal: closing }).catch(() => undefined)
+    const page = takeFault(context, request, 'page')
+    if (page !== undefined) {
+      const { body, isSized } = page
+      return reply.type('text/html; charset=utf-8').send(isSized ? body : Readable.from([body]))
+    }
     const status = takeFault(context, request, 'status')
-    if (status === undefined) return
+    if (status === undefined) return undefined
     if (status.retryAfter !== undefined) void reply.header('retry-after', status.retryAfter)
     throw new ServiceError(status.status, `injected fault: status ${status.status}`)
   })

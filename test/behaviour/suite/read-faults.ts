@@ -65,6 +65,29 @@ export const readFaults: Topic<DocmountDoor> = (it) => {
     })
   }
 
+  const page = '<html>log in first</html>'
+  for (const [title, body, isSized] of [
+    ['a page', page, true],
+    ['a page that does not tell its size', page, false],
+    ['a long page that does not tell its size', page.repeat(20_000), false],
+  ] as const) {
+    it(
+      `${title} in place of a download is no part of the document, nor of what is kept of it`,
+      { 'a.pdf': large },
+      async ({ door, folder, at }) => {
+        await door.readdir(folder)
+        const target = { endpoint: 'download', path: at('a.pdf'), times: 1 } as const
+        const hits = await withFault(door, { kind: 'page', body, isSized }, target, async () => {
+          const read = await door.readFile(at('a.pdf')).catch((error: NodeJS.ErrnoException) => error.code)
+          // Told its size, the page is taken for another version.
+          if (!isSized || read !== 'ESTALE') expect(large.equals(read as Buffer)).toBe(true)
+        })
+        expect(hits).toBe(1)
+        expect((await door.readFile(at('a.pdf'))).equals(large)).toBe(true)
+      },
+    )
+  }
+
   it('a listing answered with 500 is asked for again', { 'inner/a.txt': 'a' }, async ({ door, at }) => {
     const target = { endpoint: 'files', method: 'GET', path: at('inner'), times: 1 } as const
     const hits = await withFault(door, { kind: 'status', status: 500 }, target, async () => {

@@ -11,12 +11,16 @@ import { withFault } from './read-faults.ts'
 
 const bytes = patternedBytes(500_000, 'write faults')
 
+/** A portal in between speaks for the service, and nothing was done. */
+const page: Fault = { kind: 'page', body: '<html>log in first</html>', isSized: true }
+
 const passing: readonly (readonly [string, Fault, FaultTarget])[] = [
   ['PUT answered with 500', { kind: 'status', status: 500 }, { method: 'PUT', times: 2 }],
   ['PUT answered with 429', { kind: 'status', status: 429, retryAfter: 1 }, { method: 'PUT', times: 1 }],
   ['PUT cut in the middle', { kind: 'cut-request', afterBytes: 100_000 }, { method: 'PUT', times: 1 }],
   ['PUT stored but answered with 500', { kind: 'error-after-commit' }, { method: 'PUT', times: 1 }],
   ['PUT stored but its answer lost', { kind: 'lost-answer' }, { method: 'PUT', times: 1 }],
+  ['PUT answered with a page', page, { method: 'PUT', times: 1 }],
   ['PUT slow', { kind: 'latency', ms: 500 }, { method: 'PUT', times: 1 }],
 ]
 
@@ -24,6 +28,8 @@ const passingOnReplace: readonly (readonly [string, Fault, FaultTarget])[] = [
   ...passing,
   ['DELETE answered with 500', { kind: 'status', status: 500 }, { method: 'DELETE', times: 1 }],
   ['DELETE done but its answer lost', { kind: 'lost-answer' }, { method: 'DELETE', times: 1 }],
+  ['DELETE answered with a page', page, { method: 'DELETE', times: 1 }],
+  ['GET answered with a page', page, { method: 'GET', times: 1 }],
   ['GET answered with 500', { kind: 'status', status: 500 }, { method: 'GET', times: 1 }],
 ]
 
@@ -119,23 +125,19 @@ export const writeFaults: Topic<DocmountDoor> = (it) => {
     expect(await door.readdir(folder)).toEqual(['b.pdf'])
   })
 
-  it(
-    'a delete whose answer is lost is done',
-    { 'a.txt': 'a', 'b.txt': 'b' },
-    async ({ door, folder, at }) => {
+  for (const [what, fault] of [
+    ['whose answer is lost', { kind: 'lost-answer' }],
+    ['that a page is the answer to', page],
+  ] as const) {
+    it(`a delete ${what} is done`, { 'a.txt': 'a', 'b.txt': 'b' }, async ({ door, folder, at }) => {
       await door.readdir(folder)
-      await withFault(
-        door,
-        { kind: 'lost-answer' },
-        { method: 'DELETE', path: at('a.txt'), times: 1 },
-        async () => {
-          await door.unlink(at('a.txt'))
-          await door.behind.settle(folder, { 'b.txt': 'b' })
-        },
-      )
+      await withFault(door, fault, { method: 'DELETE', path: at('a.txt'), times: 1 }, async () => {
+        await door.unlink(at('a.txt'))
+        await door.behind.settle(folder, { 'b.txt': 'b' })
+      })
       expect(await door.readdir(folder)).toEqual(['b.txt'])
-    },
-  )
+    })
+  }
 
   it(
     'an old listing neither hides nor resurrects our own changes',

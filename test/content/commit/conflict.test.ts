@@ -75,6 +75,61 @@ describe('a version whose size nobody tells, neither its record nor its download
   })
 })
 
+describe.each([
+  ['that tells its size', true],
+  ['that does not', false],
+])('a portal’s page %s, in place of every download', (_, isSized) => {
+  const signal = new AbortController().signal
+  const page = '<html>log in first</html>'
+
+  it('does not make two documents the same', async () => {
+    await using server = await startRawServer((__, response) => {
+      response.writeHead(200, isSized ? { 'content-length': page.length } : {}).end(page)
+    })
+    const client = createClient({ baseUrl: `${server.origin}/api`, apiKey: 'key' })
+    const [one, other] = ['/one', '/other'].map((path) => ({
+      path,
+      file: { ...recordAt(server.origin + path), size: 60_000 },
+    })) as [Kept, Kept]
+    await expect(areSameDocuments(client.files('acme'), one, other, signal)).rejects.toThrow(
+      'the answer has 25 bytes, the document 60000',
+    )
+    await client.close()
+  })
+
+  it.each([10, 60_000])('is not kept as their version, of %d bytes', async (size) => {
+    let stored = 0
+    await using server = await startRawServer((request, response) => {
+      if (request.method === 'GET') {
+        response.writeHead(200, isSized ? { 'content-length': page.length } : {}).end(page)
+        return
+      }
+      void text(request).then(
+        (body) => {
+          const { file_type: type } = JSON.parse(body) as Record<string, string>
+          if (type === 'uri') return answerJson(response, 400, { errorMessage: 'no copies by uri' })
+          stored++
+          return answerJson(response, 201, { ftype: 'file', name: 'a.txt' })
+        },
+        () => {},
+      )
+    })
+    const client = createClient({ baseUrl: `${server.origin}/api`, apiKey: 'key' })
+    const theirs = { ...recordAt(`${server.origin}/theirs`), size }
+    const files = client.files('acme')
+    await expect(
+      keepTheirs({ files, path: '/a.txt', theirs, hostName: 'h', mimetype: 'text/plain', signal }),
+    ).rejects.toThrow(`the document ${size}`)
+    await client.close()
+    expect(stored).toBe(0)
+  })
+})
+
+interface Kept {
+  readonly path: string
+  readonly file: RemoteFile
+}
+
 function recordAt(url: string): RemoteFile {
   return { kind: 'file', name: 'a.txt', size: undefined, mimetype: undefined, modifiedAt: undefined, url }
 }
