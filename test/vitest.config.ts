@@ -1,4 +1,4 @@
-// Three projects: `unit` needs no kernel; `postgres` runs what holds for both stores once more, on the other one; `mount` goes
+// `unit` and `unit-sharing` need no kernel; `postgres` runs what holds for both stores once more, on the other one; `mount` goes
 // through a real kernel mount, with docmount in a child process. All run several files at once: each file has folders,
 // services and mounts of its own.
 import { defineConfig } from 'vitest/config'
@@ -23,6 +23,12 @@ const onBothStores = [
 const edgeOnBothStores =
   'test/service/{faults,hosting,limits,links,openapi-refusals,refused-requests}.test.ts'
 
+/**
+ * Files that leave nothing behind in the process they ran in run one after another in the same few processes: what they import is
+ * loaded once in each, which is two fifths of their processor time.
+ */
+const sharingProcesses = 'test/{api,cli,content,daemon,fs,fuse,rows,tables-drive,ui,webdav}/**/*.test.ts'
+
 /** What is waited for comes at once, mostly; on a busy machine it takes longer than the second vitest gives it. */
 const patient = { poll: { timeout: 45_000 } }
 
@@ -37,7 +43,19 @@ export default defineConfig({
           name: 'unit',
           expect: patient,
           include: ['test/**/*.test.ts'],
-          exclude: [...mountTests, ...modelTests, 'test/service/postgres/*.test.ts'],
+          exclude: [...mountTests, ...modelTests, 'test/service/postgres/*.test.ts', sharingProcesses],
+          maxWorkers: 3,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        plugins: [threads()],
+        test: {
+          name: 'unit-sharing',
+          expect: patient,
+          include: [sharingProcesses],
+          isolate: false,
           maxWorkers: 3,
           testTimeout: 120_000,
           hookTimeout: 120_000,
