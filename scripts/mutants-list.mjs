@@ -426,7 +426,13 @@ export const mutants = [
   [
     'what left for good shows again',
     `${unsent}/agreed.ts`,
-    'parts.tree.tombstones.settle(folder, name, fingerprint)',
+    /if \(!parts\.queue\.isToBeEmptied\(path, intention\)\) [^\n]*/,
+    '',
+  ],
+  [
+    'what only passes through a name shows there',
+    `${unsent}/agreed.ts`,
+    'if (!parts.queue.isToBeEmptied(path, intention)) ',
     '',
   ],
   ['a document that was agreed to stays unsaved', `${unsent}/agreed.ts`, '    node.local.saved()\n', ''],

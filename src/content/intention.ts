@@ -94,6 +94,12 @@ export function pathsOf(intention: IntentionDraft): readonly string[] {
     : [intention.path, intention.source]
 }
 
+/** True where nothing of what stands at this path is left there once the intention is done; one that was refused never is. */
+export function empties({ kind, path, source, keepSource, isRefused }: Intention, at: string): boolean {
+  if (isRefused) return false
+  return kind === 'put' ? source === at && path !== at && keepSource !== true : path === at
+}
+
 /** True where `path` is `folder` or lies under it. */
 export function isUnder(path: string, folder: string): boolean {
   return folder === '/' || path === folder || path.startsWith(`${folder}/`)

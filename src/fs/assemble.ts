@@ -121,6 +121,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     log,
     saved,
     follow: (undo) => journal.onRollback(undo),
+    isToBeEmptied: (path) => queue.isToBeEmptied(path),
     adorn: (node) => attributes.adorn(node),
     folderLanded: (node) => landed(sb, node),
   })

@@ -39,6 +39,7 @@ it('one seed gives one history, byte for byte', async () => {
 const corpus: readonly (readonly [seed: number, steps: number])[] = [
   [1, 400],
   [3, 400],
+  [5, 400],
   [6, 400],
   [20, 400],
   [24, 400],

@@ -14,7 +14,7 @@
 
 import type { Clock } from '../../world/clock.ts'
 import { ErrnoError } from '../../errno-error.ts'
-import { isDoubtful, type Intention, type IntentionDraft } from '../intention.ts'
+import { empties, isDoubtful, type Intention, type IntentionDraft } from '../intention.ts'
 import { Attempts, type AttemptOptions } from './attempts.ts'
 import { longestWaitMs } from './backoff.ts'
 import { Intake } from './intake.ts'
@@ -76,6 +76,11 @@ export class CommitQueue {
   /** The oldest unfinished job that concerns this path: the only one that may be under way there. */
   first(path: string): Job | undefined {
     return this.#order.at(path)[0]
+  }
+
+  /** True where what stands, or arrives, at this path is still to be taken away from there, by another intention than `except`. */
+  isToBeEmptied(path: string, except?: Intention): boolean {
+    return this.#order.at(path).some(({ intention }) => intention !== except && empties(intention, path))
   }
 
   /** Deletes under a folder that were never sent and stand alone for their paths: what one recursive delete may do for all. */

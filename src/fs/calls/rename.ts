@@ -187,5 +187,6 @@ function toHidden(parts: RenameParts, move: Move): undefined {
   parts.tree.tombstones.bury(from, oldName, fingerprint)
   const job = parts.queue.submit({ kind: 'delete', path: oldPath, base: fingerprint, restMs: deleteGraceMs })
   node.unsent.givenUp()
-  if (job?.intention.path !== oldPath) parts.tree.tombstones.unhide(from, oldName)
+  if (job?.intention.path !== oldPath && !parts.queue.isToBeEmptied(oldPath))
+    parts.tree.tombstones.unhide(from, oldName)
 }

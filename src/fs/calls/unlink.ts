@@ -56,5 +56,6 @@ function deleteStored(
   parts.tree.tombstones.bury(folder, name, fingerprint)
   const job = parts.queue.submit({ kind: 'delete', path, base: fingerprint, restMs })
   // Never sent: there is nothing to hide.
-  if (job?.intention.path !== path) parts.tree.tombstones.unhide(folder, name)
+  if (job?.intention.path !== path && !parts.queue.isToBeEmptied(path))
+    parts.tree.tombstones.unhide(folder, name)
 }

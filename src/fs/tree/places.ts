@@ -14,6 +14,8 @@ export interface PlacesOptions {
   readonly now: () => number
   /** Takes what undoes a change, should the journal's transaction under way fail. */
   follow(undo: Undo): void
+  /** Something passes through this path on its way to elsewhere, or is still to be taken away from there. */
+  isToBeEmptied(path: string): boolean
   /** What the folder shows is another list now. */
   namesChanged(folder: Node | undefined): void
 }
@@ -46,12 +48,15 @@ export class Places {
 
   /** Takes the node's name away. */
   detach(node: Node): void {
-    const state = node.parent?.folder
-    if (state === undefined) return
+    const { parent, path } = node
+    const state = parent?.folder
+    if (parent === undefined || state === undefined) return
     if (isKept(node)) this.unkeep(node)
     this.#options.follow(node)
     if (state.children.get(node.name) === node) this.#setChild(state, node.name, undefined)
-    this.#options.namesChanged(node.parent)
+    // The node stood in front of it.
+    if (this.#options.isToBeEmptied(path)) this.#options.tombstones.bury(parent, node.name, undefined)
+    this.#options.namesChanged(parent)
   }
 
   /** Gives the node a place; it is kept there. */

@@ -46,6 +46,8 @@ export interface TreeOptions {
   readonly saved: SavedListings
   /** Takes what undoes a change, should the journal's transaction under way fail: memory says what the journal says. */
   follow(undo: Undo): void
+  /** Something passes through this path on its way to elsewhere, or is still to be taken away from there. */
+  isToBeEmptied(path: string): boolean
   /** The node shows this record now: modes and times set here for this version are put on it. */
   adorn(node: Node): void
   /** A folder made here is in the service now. */
@@ -94,7 +96,8 @@ export class Tree {
       folderLanded: (folder: Node) => options.folderLanded(folder),
     }
     this.tombstones = new Tombstones({ ...shared, listings })
-    this.places = new Places({ ...shared, listings, tombstones: this.tombstones })
+    const isToBeEmptied = (path: string): boolean => options.isToBeEmptied(path)
+    this.places = new Places({ ...shared, isToBeEmptied, listings, tombstones: this.tombstones })
     this.#merge = new ListingMerge({ ...shared, nodes, versions, places: this.places })
     this.#held = new HeldNodes({ ...shared, nodes, most: options.memory.nodes, timers: options.timers })
     this.nodes.isListed = (folder) => this.listings.known(folder) !== undefined

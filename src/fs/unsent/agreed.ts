@@ -1,5 +1,6 @@
 // The way up: what the queue says of an intention, and what the tree makes of it.
 
+import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { QueueEvent } from '../../content/commit/queue-event.ts'
 import { fingerprintOf } from '../../content/fingerprint.ts'
 import type { Intention } from '../../content/intention.ts'
@@ -19,6 +20,7 @@ import { folderOf, nameOf } from '../../path.ts'
 
 interface LeftParts {
   readonly tree: Tree
+  readonly queue: Pick<CommitQueue, 'isToBeEmptied'>
   readonly attributes: AttributeStore
 }
 
@@ -122,8 +124,9 @@ function noteArrival(tree: Tree, { path }: Intention, record: RemoteFile | undef
 /** What the intention took away is gone from the service. */
 function settleWhatLeft(parts: LeftParts, intention: Intention): void {
   const { kind, path, base, source, sourceFingerprint, keepSource } = intention
-  if (kind !== 'put') settleAway(parts, path, base)
-  else if (source !== undefined && keepSource !== true) settleAway(parts, source, sourceFingerprint)
+  if (kind !== 'put') settleAway(parts, intention, path, base)
+  else if (source !== undefined && keepSource !== true)
+    settleAway(parts, intention, source, sourceFingerprint)
 }
 
 /** The folders above exist in the service now. */
@@ -147,7 +150,12 @@ export function landed(parts: LandParts, folder: Node): void {
 }
 
 /** Nothing is at this path any more. */
-function settleAway(parts: LeftParts, path: string, fingerprint: string | undefined): void {
+function settleAway(
+  parts: LeftParts,
+  intention: Intention,
+  path: string,
+  fingerprint: string | undefined,
+): void {
   const { folder, name } = placeOf(parts.tree, path)
   if (folder !== undefined) {
     // It was shown again after a refusal.
@@ -155,7 +163,8 @@ function settleAway(parts: LeftParts, path: string, fingerprint: string | undefi
     const isHidden = folder.folder?.tombstones.has(name) === true || folder.folder?.kept.has(name) === true
     if (!isHidden && shown?.kind === 'file' && fingerprintOf(shown) === fingerprint)
       parts.tree.tombstones.vanish(folder, name, fingerprint)
-    parts.tree.tombstones.settle(folder, name, fingerprint)
+    // What passes through here on its way to elsewhere is not to be seen: who takes that away settles it.
+    if (!parts.queue.isToBeEmptied(path, intention)) parts.tree.tombstones.settle(folder, name, fingerprint)
   }
   parts.attributes.forget(path)
 }

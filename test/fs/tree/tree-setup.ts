@@ -79,6 +79,7 @@ export async function setUpTree(
     log: silentLog,
     saved,
     follow: (undo) => journal.onRollback(undo),
+    isToBeEmptied: () => false,
     adorn: (node) => attributes.adorn(node),
     folderLanded: (node) => void landed.push(node.path),
   })

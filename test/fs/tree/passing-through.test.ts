@@ -1,0 +1,92 @@
+// A name that a document only passes through on its way to where it was renamed to: what stands there for a moment is nobody's
+// to see, whatever became of that name here.
+
+import { expect, it } from 'vitest'
+
+import { openHeld, type HeldDrive } from '../../support/open-held.ts'
+import { serviceTree } from '../../support/trees.ts'
+
+async function held({ testService }: HeldDrive): Promise<Record<string, string | undefined>> {
+  const tree = await serviceTree(testService.other, '')
+  return Object.fromEntries([...tree].map(([path, content]) => [path, content?.toString()]))
+}
+
+/**
+ * `f` moves away, another document comes to its name, is written there and moves on before any of it is sent. Not sent yet: all of it.
+ */
+async function openPassing(): Promise<HeldDrive> {
+  const drive = await openHeld({ '/f.txt': 'f', '/h.txt': 'h' })
+  const calls = drive.calls()
+  await calls.readdir('/')
+  drive.hold('/g.txt')
+  await calls.rename('/f.txt', '/g.txt')
+  await drive.reached('/g.txt')
+  await calls.rename('/h.txt', '/f.txt')
+  await calls.writeFile('/f.txt', 'saved')
+  await calls.rename('/f.txt', '/k.txt')
+  return drive
+}
+
+/** Until `h` stands at the name. */
+async function untilItPasses(drive: HeldDrive): Promise<void> {
+  drive.release()
+  drive.hold('/k.txt')
+  await drive.reached('/k.txt')
+  expect(await drive.testService.other.get('/f.txt')).toBeDefined()
+  await drive.fileSystem().refresh('/')
+}
+
+it('is not shown where its name was taken away before', async () => {
+  await using drive = await openPassing()
+  await untilItPasses(drive)
+  expect((await drive.calls().readdir('/')).sort()).toEqual(['g.txt', 'k.txt'])
+  drive.release()
+  await drive.drain()
+  expect(await held(drive)).toEqual({ '/g.txt': 'f', '/k.txt': 'saved' })
+})
+
+it.each<readonly [how: string, use: (drive: HeldDrive) => Promise<void>]>([
+  [
+    'made there was deleted before it was closed',
+    async (drive) => {
+      const file = await drive.calls().open('/f.txt', 'wx')
+      await drive.calls().unlink('/f.txt')
+      await file.close()
+    },
+  ],
+  [
+    'saved there was deleted before it was sent',
+    async (drive) => {
+      await drive.calls().writeFile('/f.txt', 'again')
+      await drive.calls().unlink('/f.txt')
+    },
+  ],
+  [
+    'made there was renamed before it was closed',
+    async (drive) => {
+      const file = await drive.calls().open('/f.txt', 'wx')
+      await drive.calls().rename('/f.txt', '/l.txt')
+      await file.close()
+      await drive.calls().unlink('/l.txt')
+    },
+  ],
+  [
+    'saved there was renamed before it was sent',
+    async (drive) => {
+      await drive.calls().writeFile('/f.txt', 'again')
+      await drive.calls().rename('/f.txt', '/l.txt')
+      await drive.calls().unlink('/l.txt')
+    },
+  ],
+])('is not shown where what was %s', async (_how, use) => {
+  await using drive = await openPassing()
+  await use(drive)
+  expect((await drive.calls().readdir('/')).sort()).toEqual(['g.txt', 'k.txt'])
+  await untilItPasses(drive)
+  expect((await drive.calls().readdir('/')).sort()).toEqual(['g.txt', 'k.txt'])
+  drive.release()
+  await drive.drain()
+  await drive.fileSystem().refresh('/')
+  expect((await drive.calls().readdir('/')).sort()).toEqual(['g.txt', 'k.txt'])
+  expect(await held(drive)).toEqual({ '/g.txt': 'f', '/k.txt': 'saved' })
+})
