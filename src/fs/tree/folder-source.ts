@@ -41,18 +41,21 @@ export class FolderSource {
    * ENOENT and ENOTDIR where it is no folder any more, ApiError, NetworkError.
    */
   async listing(folder: Node, previous: Listing | undefined): Promise<Listing> {
-    const { saved, reach, now } = this.#options
+    const { reach, now } = this.#options
     const requestedAt = now()
     try {
-      const names = await this.#ask(folder)
-      saved.save(folder.path, names)
-      return { names, requestedAt }
+      return { names: await this.#ask(folder), requestedAt }
     } catch (error) {
       const remembered =
         reach.isAway && isUnreachable(error) ? (previous ?? this.#remembered(folder)) : undefined
       if (remembered === undefined) throw error
       return remembered
     }
+  }
+
+  /** For when the service is away. Nothing that came later was asked for before it. */
+  save(folder: Node, { names, requestedAt }: Listing): void {
+    if (requestedAt !== longAgo) this.#options.saved.save(folder.path, names)
   }
 
   /** Entries that are left out or repaired, in all folders as they were listed last. */

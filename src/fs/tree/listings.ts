@@ -50,8 +50,8 @@ export class Listings {
   readonly #cache: LRUCache<number, Listing, Node>
   /** Folders that were asked for while the service was away. */
   readonly #servedStale = new Set<Node>()
-  /** Folders that are being asked for. */
-  readonly #asked = new Set<number>()
+  /** How often each folder is being asked for. What is known of it stays until then: an answer may be older than that. */
+  readonly #asked = new Map<number, number>()
   readonly #justListed: JustListed
   #sweep: Timer | undefined
   #isClosed = false
@@ -144,14 +144,23 @@ export class Listings {
     return Math.max(0, this.remainingMs(listing) - this.#options.ttlMs / 3)
   }
 
+  /** A listing asked for from now on, whatever is known. Rejects as `load` does. */
+  async fetch(folder: Node): Promise<Listing> {
+    const listing = await this.#ask(folder.ino, folder, this.known(folder))
+    this.set(folder, listing)
+    return listing
+  }
+
   async #ask(ino: number, folder: Node, previous: Listing | undefined): Promise<Listing> {
-    this.#asked.add(ino)
+    this.#asked.set(ino, (this.#asked.get(ino) ?? 0) + 1)
     try {
       const listing = await this.#options.load(folder, previous)
       if (listing !== previous) this.#justListed.add(ino, listing.names)
       return listing
     } finally {
-      this.#asked.delete(ino)
+      const others = (this.#asked.get(ino) ?? 1) - 1
+      if (others > 0) this.#asked.set(ino, others)
+      else this.#asked.delete(ino)
       this.#dropLater()
     }
   }

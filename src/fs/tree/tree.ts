@@ -111,10 +111,8 @@ export class Tree {
   }
 
   /** A listing asked for from now on, whatever is cached. */
-  async loadFresh(folder: Node): Promise<Listing> {
-    const listing = await this.#load(folder, this.listings.known(folder))
-    this.listings.set(folder, listing)
-    return listing
+  loadFresh(folder: Node): Promise<Listing> {
+    return this.listings.fetch(folder)
   }
 
   async #load(folder: Node, previous: Listing | undefined): Promise<Listing> {
@@ -123,6 +121,7 @@ export class Tree {
     // An answer that took its time: what was asked for after it is here already.
     if (known !== undefined && known.requestedAt > listing.requestedAt) return known
     if (listing === previous) return listing
+    this.source.save(folder, listing)
     this.#merge.merge(folder, listing, previous)
     return listing
   }

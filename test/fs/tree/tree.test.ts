@@ -3,8 +3,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { RemoteFile } from '../../../src/api/types.ts'
 import type { Node } from '../../../src/fs/tree/node.ts'
+import { heldTimers } from '../../support/held-timers.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
-import { setUpTree, tick, ttlMs, type TreeSetup } from './tree-setup.ts'
+import { setUpTree, tick, ttlMs, type TreeSettings, type TreeSetup } from './tree-setup.ts'
 
 let testService: TestService
 let setup: TreeSetup | undefined
@@ -22,8 +23,11 @@ afterAll(async () => {
   await testService.close()
 })
 
-async function open(given: Readonly<Record<string, string>> = {}): Promise<TreeSetup> {
-  return (setup = await setUpTree(testService, given))
+async function open(
+  given: Readonly<Record<string, string>> = {},
+  settings: TreeSettings = {},
+): Promise<TreeSetup> {
+  return (setup = await setUpTree(testService, given, settings))
 }
 
 /** What the name stands for; there must be something. */
@@ -207,6 +211,28 @@ describe('a listing', () => {
     const told = drive.tree.names(at(drive, '/d'), await late)
     expect(told.toSorted()).toEqual(['a.txt', 'b.txt'])
     expect(drive.shown('/d').toSorted()).toEqual(['a.txt', 'b.txt'])
+    drive.tree.listings.forget(at(drive, '/d'))
+    drive.files.reach.tell('no-connection', 'the cable is out')
+    expect((await drive.list('/d')).toSorted()).toEqual(['a.txt', 'b.txt'])
+  })
+
+  it('that was asked for earlier and never comes is what was told since, though nobody has looked', async () => {
+    const timers = heldTimers()
+    const drive = await open({ '/d/a.txt': 'a' }, { timers })
+    await drive.list('/d')
+    const folder = at(drive, '/d')
+    const { faults } = testService.service
+    const { hits } = faults
+    faults.inject({ kind: 'slow-drip', bytesPerSecond: 1 }, { method: 'GET', path: '/d', times: 1 })
+    const late = drive.tree.loadFresh(folder)
+    await expect.poll(() => faults.hits).toBe(hits + 1)
+    await testService.other.put('/d/b.txt', 'b')
+    expect((await drive.list('/d')).toSorted()).toEqual(['a.txt', 'b.txt'])
+    drive.pass(ttlMs + 1)
+    timers.fire()
+    drive.files.reach.tell('no-connection', 'the cable is out')
+    const told = drive.tree.names(folder, await late)
+    expect(told.toSorted()).toEqual(['a.txt', 'b.txt'])
   })
 
   it('that cannot be had, since the service is away, is the last one that was', async () => {
