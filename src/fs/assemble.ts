@@ -17,6 +17,7 @@ import { silentLog } from '../log.ts'
 import { nameOf } from '../path.ts'
 import { AttributeStore } from './tree/attribute-store.ts'
 import { timeOfMs } from './tree/attributes.ts'
+import { overtaken } from './unsent/overtaken.ts'
 import { preserve } from './unsent/preserve.ts'
 import { errnoOf } from './errno-of.ts'
 import type { FileSystemOptions } from './contract.ts'
@@ -124,6 +125,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     isToBeEmptied: (path) => queue.isToBeEmptied(path),
     adorn: (node) => attributes.adorn(node),
     folderLanded: (node) => landed(sb, node),
+    overtaken: (node) => overtaken(sb.claims, node),
   })
   const remote = new RemoteContent(reader, urls)
   const pins = new Pins({

@@ -52,7 +52,7 @@ async function openUnsized(parts: OpenParts, node: Node, flags: OpenFlags, calle
 function opened(parts: OpenedParts, node: Node, flags: OpenFlags): Opened {
   const keepCache = node.door.showContent()
   const directIo = node.content === undefined && node.remote !== undefined && node.remote.size === undefined
-  const fh = parts.handles.addFile(new FileHandle(node, flags))
+  const fh = parts.handles.addFile(new FileHandle(node, flags, keepCache))
   return { fh, keepCache, directIo, hasNothingToFlush: !flags.write }
 }
 

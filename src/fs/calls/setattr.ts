@@ -42,6 +42,7 @@ async function resize(
   caller: Caller,
 ): Promise<void> {
   const before = node.size
+  if (fh !== undefined && size > 0) parts.handles.file(fh).checkCurrent('write')
   await abortable(truncateContent(parts, node, size, caller), caller.signal)
   // Asked for by itself, not by O_TRUNC, after which most programs write: the next close saves it.
   if (node.size !== before) node.local.wrote()
@@ -74,10 +75,12 @@ export async function fallocate(
   keepSize: boolean,
   caller: Caller,
 ): Promise<void> {
-  const { node, flags } = parts.handles.file(fh)
+  const handle = parts.handles.file(fh)
+  const { node, flags } = handle
   if (!flags.write) throw new ErrnoError('EBADF', `${node.path} is not open for writing`)
   if (keepSize) return
   if ((node.size ?? 0) >= end) return
+  handle.checkCurrent('write')
   for (let wait; (wait = makeWritable(parts, node, caller)) !== undefined;) await wait
   const { content } = node
   if (content === undefined || content.size >= end) return

@@ -22,6 +22,8 @@ export function write(
   const handle = parts.handles.file(fh)
   const { node } = handle
   if (!handle.flags.write) throw new ErrnoError('EBADF', `${node.path} is not open for writing`)
+  // What is appended stands for itself.
+  if (!handle.flags.append) handle.checkCurrent('write')
   const wait = makeWritable(parts, node, caller)
   if (wait === undefined) return writeHere(parts, handle, offset, data)
   return abortable(wait, caller.signal).then(() => {
@@ -41,6 +43,7 @@ function writeHere(
   if (content === undefined) throw new ErrnoError('EIO', `${node.path}: its content is not here`)
   markChanged(parts, node)
   node.local.wrote()
+  handle.used()
   // Two appenders each see their own idea of the end: ours is the true one.
   return content.write(handle.flags.append ? content.size : offset, data)
 }

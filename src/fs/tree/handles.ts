@@ -1,5 +1,6 @@
 // Open files and folders by `fh`: one handle is one open(). Content and dirt belong to the node, never to the handle.
 
+import { ErrnoError } from '../../errno-error.ts'
 import type { Reading } from '../../content/read/reader.ts'
 import { HandleNumbers } from './handle-numbers.ts'
 import type { Node } from './node.ts'
@@ -11,15 +12,43 @@ export class FileHandle {
   /** Reads the version the node showed when this handle first read it. */
   reading: Reading | undefined
   #fingerprint: string | undefined
+  #contentGeneration: number
+  #isUsed = false
+  #hasPages: boolean
 
-  constructor(node: Node, flags: OpenFlags) {
+  /** `hasPages` where the door has pages of the content, which its program reads without asking. */
+  constructor(node: Node, flags: OpenFlags, hasPages = false) {
     this.node = node
     this.flags = flags
+    this.#contentGeneration = node.door.contentGeneration
+    this.#hasPages = hasPages && flags.read
+  }
+
+  /** Its program knows some of the content that is here, or wrote it. */
+  used(): void {
+    this.#isUsed = true
+  }
+
+  /** The content is from now: nothing of what its program knows is left in it. */
+  renew(): void {
+    this.#contentGeneration = this.node.door.contentGeneration
+    this.#hasPages = false
+  }
+
+  /** Throws ESTALE where its program knows a version that another client replaced: nothing of that may be mixed with theirs. */
+  checkCurrent(purpose: 'read' | 'write'): void {
+    const { node } = this
+    if (this.#contentGeneration === node.door.contentGeneration) return
+    // The door let go of its pages: what is read now is read anew.
+    if (this.#isUsed || (this.#hasPages && purpose === 'write'))
+      throw new ErrnoError('ESTALE', `${node.path} is another client’s version now`)
+    this.renew()
   }
 
   /** Remembers which version `reading` is of. */
   bind(reading: Reading): void {
     this.reading = reading
+    this.#isUsed = true
     this.#fingerprint = this.node.stored.fingerprint
   }
 

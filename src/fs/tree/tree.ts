@@ -48,6 +48,8 @@ export interface TreeOptions {
   follow(undo: Undo): void
   /** Something passes through this path on its way to elsewhere, or is still to be taken away from there. */
   isToBeEmptied(path: string): boolean
+  /** Another client's version takes the place of what the node shows: content of the older one that is here goes. */
+  overtaken(node: Node): void
   /** The node shows this record now: modes and times set here for this version are put on it. */
   adorn(node: Node): void
   /** A folder made here is in the service now. */
@@ -94,6 +96,7 @@ export class Tree {
       follow: (undo: Undo) => options.follow(undo),
       namesChanged: (folder: Node | undefined) => this.#namesChanged(folder),
       folderLanded: (folder: Node) => options.folderLanded(folder),
+      overtaken: (node: Node) => options.overtaken(node),
     }
     this.tombstones = new Tombstones({ ...shared, listings })
     const isToBeEmptied = (path: string): boolean => options.isToBeEmptied(path)
@@ -210,6 +213,7 @@ export class Tree {
     const isMoreOfTheSame =
       remote !== undefined && stored.askedWholeAt === undefined && agrees(remote, record)
     if (!this.versions.complete(node, record, askedAt) || isMoreOfTheSame) return
+    this.#options.overtaken(node)
     node.door.contentChanged()
     this.notifier.contentChanged(node.ino)
   }
@@ -248,6 +252,7 @@ export class Tree {
       isKept(node) && (node.settledAt === undefined || !isNewer(record, fingerprintOf(node.remote)))
     if (isOurs) return
     if (node.storedPath !== path || fingerprintOf(node.remote) === fingerprintOf(record)) return
+    this.#options.overtaken(node)
     this.versions.show(node, record, this.#options.now())
     node.door.contentChanged()
     if (node.parent !== undefined) this.listings.forget(node.parent)

@@ -72,7 +72,8 @@ async function copyVersion(
   signal: AbortSignal,
   length: number | undefined,
 ): Promise<void> {
-  const { version } = node
+  const { version, door } = node
+  const { contentGeneration } = door
   const file = parts.spool.create(node.name)
   try {
     if (version !== undefined && version.size !== 0) {
@@ -81,6 +82,8 @@ async function copyVersion(
       )
       file.remeasure()
     }
+    if (door.contentGeneration !== contentGeneration)
+      throw new ErrnoError('ESTALE', `${node.path} was replaced while it was brought here`)
   } catch (error) {
     await parts.spool.remove(file.id)
     throw error

@@ -35,12 +35,14 @@ export function readContent(
 ): MaybePromise<readonly Uint8Array[]> {
   const { node } = handle
   if (node.content !== undefined && node.local.copyUp === undefined) {
+    handle.used()
     const chunk = node.content.read(offset, length)
     return chunk instanceof Promise ? chunk.then((bytes) => [bytes]) : [chunk]
   }
   if (node.local.handover !== undefined)
     return node.local.handover.then(() => readContent(remote, handle, offset, length, later(reader)))
   if (handle.reading === undefined) {
+    handle.checkCurrent('read')
     const reading = remote.open(node)
     if (reading === undefined) return []
     handle.bind(reading)

@@ -56,8 +56,12 @@ export function makeWritable(
     return undefined
   }
   const copying = parts.claims.hold(content, async () => {
+    const { contentGeneration } = node.door
     const large = await parts.spool.copyOf(content, node.name, bytes)
-    takeCopy(parts, node, large, bytes === content.size)
+    // Another client's version may have come meanwhile: the next look finds it.
+    if (node.door.contentGeneration === contentGeneration)
+      takeCopy(parts, node, large, bytes === content.size)
+    else await parts.spool.remove(large.id)
   })
   return node.local.bring(copying)
 }
@@ -112,5 +116,6 @@ export async function truncateContent(
     parts.unkept.refused(node, error)
     throw error
   }
+  if (size === 0) for (const handle of parts.handles.of(node)) handle.renew()
   rebindReaders(parts.handles, node)
 }

@@ -3,6 +3,7 @@
 import { expect } from 'vitest'
 
 import { patternedBytes } from '../../support/bytes.ts'
+import type { OpenFile } from '../../support/door.ts'
 import type { DocmountDoor } from '../../support/docmount-door.ts'
 import { waitUntil } from '../../support/wait-until.ts'
 import type { Topic } from '../topic.ts'
@@ -139,6 +140,60 @@ export const otherClients: Topic<DocmountDoor> = (it) => {
   )
 
   it(
+    'a document that is saved here, and open still, shows what another client makes of it',
+    { 'a.txt': 'old', 'x.txt': 'x' },
+    async ({ door, at }) => {
+      const file = await door.open(at('a.txt'), 'r+')
+      await file.write('our', 0)
+      await file.sync()
+      await door.testService.other.put(at('a.txt'), 'theirs')
+      const isTheirs = async (): Promise<boolean> =>
+        (await door.readFile(at('a.txt'))).toString() === 'theirs'
+      await waitUntil('their version', isTheirs)
+      await file.close()
+      expect((await door.readFile(at('a.txt'))).toString()).toBe('theirs')
+    },
+  )
+
+  it(
+    'a part is never written into another version than the one its program has open',
+    { 'a.txt': 'old', 'read.txt': 'old' },
+    async ({ door, folder, at }) => {
+      const [saved, read] = [await door.open(at('a.txt'), 'r+'), await door.open(at('read.txt'), 'r+')]
+      await saved.write('our', 0)
+      await saved.sync()
+      expect((await read.read(3, 0)).toString()).toBe('old')
+      for (const name of ['a.txt', 'read.txt']) await door.testService.other.put(at(name), 'theirs')
+      for (const name of ['a.txt', 'read.txt']) {
+        await waitUntil('their size', async () => {
+          await door.readdir(folder)
+          return (await door.stat(at(name))).size === 6
+        })
+      }
+      for (const file of [saved, read]) await expectStale(file)
+      await door.behind.settle(folder, { 'a.txt': 'theirs', 'read.txt': 'theirs' })
+    },
+  )
+
+  it(
+    'a part is never written into a version that is met only when the rest is brought here',
+    { 'a.pdf': old },
+    async ({ door, at }) => {
+      const file = await door.open(at('a.pdf'), 'r+')
+      expect((await file.read(mebibyte, 0)).equals(old.subarray(0, mebibyte))).toBe(true)
+      await door.testService.other.put(at('a.pdf'), changed)
+      const refusal = await file.write('X', 0).then(
+        () => undefined,
+        (error: NodeJS.ErrnoException) => error.code,
+      )
+      await file.close()
+      const found = await door.testService.other.bytes(at('a.pdf'))
+      if (refusal === undefined) expect(found.subarray(1).equals(old.subarray(1))).toBe(true)
+      else expect([refusal, found.equals(changed)]).toEqual(['ESTALE', true])
+    },
+  )
+
+  it(
     'a document deleted by another client while it is written here is uploaded again',
     { 'a.txt': 'old', 'x.txt': 'x' },
     async ({ door, folder, at }) => {
@@ -212,6 +267,12 @@ export const otherClients: Topic<DocmountDoor> = (it) => {
       expect((await door.testService.other.bytes(at('inner/a.txt'))).toString()).toBe('their newer version')
     },
   )
+}
+
+/** What its program would change is another client's version by now. */
+async function expectStale(file: OpenFile): Promise<void> {
+  await expect(file.write('X', 0)).rejects.toMatchObject({ code: 'ESTALE' })
+  await file.close()
 }
 
 /** `a.txt` is ours, and theirs is in `a (conflict …).txt`. */

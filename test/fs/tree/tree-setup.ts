@@ -81,6 +81,7 @@ export async function setUpTree(
     follow: (undo) => journal.onRollback(undo),
     isToBeEmptied: () => false,
     adorn: (node) => attributes.adorn(node),
+    overtaken() {},
     folderLanded: (node) => void landed.push(node.path),
   })
   const pathOf = (ino: number): string => tree.nodes.find(ino)?.path ?? `${ino}`

@@ -46,6 +46,11 @@ export class DoorPart {
     if (forWriting) this.#writeHandles--
   }
 
+  /** Tells whose content it is: another number, another client's version. */
+  get contentGeneration(): number {
+    return this.#contentGeneration
+  }
+
   /** Not by anything the door asked for: the pages it has are of something else. */
   contentChanged(): void {
     this.#contentGeneration++

@@ -1,0 +1,11 @@
+// Another client's version takes the place of content that is here and in the service: the drive shows theirs. What a
+// program has open of the older one is never mixed with it (`FileHandle.isOutdated`).
+
+import type { Node } from '../tree/node.ts'
+import type { Claims } from './claims.ts'
+
+/** Lets go of content that was saved, and is kept only because somebody may write on. */
+export function overtaken(claims: Claims, node: Node): void {
+  if (node.content === undefined || node.isDirty || node.job !== undefined || node.isScratch) return
+  claims.show(node, undefined)
+}
