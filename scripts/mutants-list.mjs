@@ -439,7 +439,13 @@ export const mutants = [
   [
     'a backup’s job is withdrawn though it may have been done',
     `${unsent}/backup.ts`,
-    'if (node.content === undefined && node.storedPath !== path) return undefined',
+    'node.content === undefined && (node.storedPath !== path || isLeaving(parts, node, path))',
+    'false',
+  ],
+  [
+    'a file of this machine goes on naming where its bytes were',
+    `${unsent}/agreed.ts`,
+    'if (node.isScratch && !node.isUnlinked) saveScratchRow(parts, node)',
     '',
   ],
   [

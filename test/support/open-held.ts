@@ -21,8 +21,10 @@ export interface HeldDrive extends AsyncDisposable {
   hold(...paths: string[]): void
   /** Answers to uploads to this path are kept back until `release`, also from who does not want them any more. */
   holdAnswer(path: string): void
+  /** A delete at this path is not begun until `release`. */
+  holdDelete(path: string): void
   release(): void
-  /** Resolves when an upload that is held has come to that point. */
+  /** Resolves when an upload or a delete that is held has come to that point. */
   reached(path: string): Promise<void>
   /** Ends it as it is, and starts it again, perhaps with what `prepare` does to its state folder. */
   restart(prepare?: (stateDir: string) => Promise<void>): Promise<void>
@@ -40,7 +42,7 @@ export async function openHeld(
   const testService = await startTestService()
   for (const [path, content] of Object.entries(given)) await testService.other.put(path, content)
   const client = createClient({ baseUrl: testService.baseUrl, apiKey: testService.apiKey })
-  let held = new Map<string, 'upload' | 'answer'>()
+  let held = new Map<string, 'upload' | 'answer' | 'delete'>()
   let opened = gate()
   const points = new Map<string, Gate>()
   const point = (path: string): Gate => {
@@ -70,7 +72,13 @@ export async function openHeld(
     ...service,
     project: service.project,
     get: (...call) => service.get(...call),
-    delete: (...call) => service.delete(...call),
+    async delete(path, options) {
+      if (held.get(path) === 'delete') {
+        point(path).open()
+        await Promise.race([opened.passed, aborted(options?.signal)])
+      }
+      await service.delete(path, options)
+    },
     download: (...call) => service.download(...call),
     upload: (path, upload, options) => heldBack(path, options, (how) => service.upload(path, upload, how)),
     replace: (path, upload, options) => heldBack(path, options, (how) => service.replace(path, upload, how)),
@@ -96,6 +104,7 @@ export async function openHeld(
       for (const path of paths) held.set(path, 'upload')
     },
     holdAnswer: (path) => void held.set(path, 'answer'),
+    holdDelete: (path) => void held.set(path, 'delete'),
     release,
     reached: (path) => point(path).passed,
     async keepJournal() {

@@ -45,6 +45,7 @@ const corpus: readonly (readonly [seed: number, steps: number])[] = [
   [24, 400],
   [27, 400],
   [45, 400],
+  [1037, 400],
 ]
 
 /** Where another client works in one of the folders. */

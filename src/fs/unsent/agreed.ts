@@ -9,6 +9,7 @@ import { attributesOf } from '../tree/attributes.ts'
 import { discardContent, rebindReaders } from './content.ts'
 import { giveToCache, type CacheParts } from './give-to-cache.ts'
 import { gaveWay, type GaveWayParts } from './give-way.ts'
+import { saveScratchRow, type LocalRowParts } from './local-rows.ts'
 import type { Node } from '../tree/node.ts'
 import type { Journal } from '../../content/spool/journal.ts'
 import type { Log } from '../../log.ts'
@@ -35,7 +36,13 @@ interface LandParts {
   readonly clock: Clock
 }
 
-export interface AgreedParts extends LeftParts, RefusedParts, LandParts, GaveWayParts, CacheParts {}
+interface ElsewhereParts extends LocalRowParts {
+  readonly tree: Tree
+  readonly clock: Clock
+}
+
+export interface AgreedParts
+  extends ElsewhereParts, LeftParts, RefusedParts, LandParts, GaveWayParts, CacheParts {}
 
 /** The tree follows the queue. Synchronous: what it journals belongs to the queue's own transaction. */
 export function agreed(parts: AgreedParts, event: QueueEvent): void {
@@ -104,14 +111,11 @@ function outpaced(parts: AgreedParts, intention: Intention, record: RemoteFile |
 }
 
 /** A node moved on while its commit was under way: here is where the next step finds it. */
-function foundElsewhere(
-  { tree, clock }: Pick<AgreedParts, 'tree' | 'clock'>,
-  node: Node,
-  path: string,
-  record: RemoteFile,
-): void {
+function foundElsewhere(parts: ElsewhereParts, node: Node, path: string, record: RemoteFile): void {
   if (node.isScratch && node.content !== undefined) return
-  tree.versions.showAt(node, path, record, clock.steady())
+  parts.tree.versions.showAt(node, path, record, parts.clock.steady())
+  // What is only here names where its bytes are: the place they have left is gone.
+  if (node.isScratch && !node.isUnlinked) saveScratchRow(parts, node)
 }
 
 /** What stands at a path that was to be left meanwhile is the version that goes. */

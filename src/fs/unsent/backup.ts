@@ -30,6 +30,12 @@ export interface Resting {
   readonly job: Job
 }
 
+/** An earlier move of the same document, not at its end yet, takes its bytes away from there. */
+function isLeaving({ queue, owners }: BackupParts, node: Node, path: string): boolean {
+  const first = queue.first(path)
+  return first?.intention.source === path && first !== node.job && owners.of(first.intention) === node
+}
+
 /** The document that stood at `path` rests under its new name. */
 export function rest(parts: RestParts, path: string, resting: Resting): void {
   for (const [other, { node, job }] of parts.resting) if (node.job !== job) parts.resting.delete(other)
@@ -50,7 +56,8 @@ export function keepBackup(parts: BackupParts, path: string): string | undefined
   // What stands at the backup's own place in the service has to be replaced there.
   if (node.job !== job || node.isUnlinked || job.intention.base !== undefined) return undefined
   // Its bytes are between two places: it goes on to its own.
-  if (node.content === undefined && node.storedPath !== path) return undefined
+  if (node.content === undefined && (node.storedPath !== path || isLeaving(parts, node, path)))
+    return undefined
   if (!parts.queue.withdraw(job)) return undefined
   const { source, sourceFingerprint, keepSource } = job.intention
   // It had come from elsewhere and was not moved yet: the successor replaces nothing there.

@@ -164,6 +164,33 @@ describe('a document that becomes a backup', () => {
     expect((await drive.calls().readdir('/')).sort()).toEqual(['b.txt', 'b.txt~'])
   })
 
+  it('keeps its bytes though an earlier rename of it was about to end, also after a kill', async () => {
+    await using drive = await openHeld({ '/a.txt': 'before' })
+    await drive.calls().readdir('/')
+    drive.holdDelete('/a.txt')
+    await drive.calls().rename('/a.txt', '/b.txt')
+    await drive.reached('/a.txt')
+    await drive.calls().rename('/b.txt', '/a.txt')
+    await drive.calls().rename('/a.txt', '/a.txt~')
+    await drive.calls().writeFile('/a.txt', 'after')
+    // Its bytes are between two places: killed now, a file of this machine would name one that is about to be empty.
+    expect(
+      drive
+        .fileSystem()
+        .unsent('/')
+        .map(({ path }) => path),
+    ).toContain('/a.txt~')
+    drive.release()
+    await drive.drain()
+    const expected = { '/a.txt': 'after', '/a.txt~': 'before' }
+    for (const [path, content] of Object.entries(expected))
+      expect((await drive.calls().readFile(path)).toString()).toBe(content)
+    await drive.restart()
+    for (const [path, content] of Object.entries(expected))
+      expect((await drive.calls().readFile(path)).toString()).toBe(content)
+    expect((await drive.calls().readdir('/')).sort()).toEqual(['a.txt', 'a.txt~'])
+  })
+
   it('is in conflict with nobody though its last save arrives after it left', async () => {
     await using drive = await openHeld({ '/a.txt': 'a' })
     await drive.calls().readFile('/a.txt')
