@@ -50,11 +50,9 @@ function byUrgency(unsent: readonly Unsent[]): Unsent[] {
 }
 
 function factsOf(shown: MountStatus): string[] {
-  const { away, service, unsent, scratchFiles, refusedNames, oddEntries, conflicts } = shown
+  const { unsent, scratchFiles, refusedNames, oddEntries, conflicts } = shown
   return [
-    away === undefined
-      ? `service ${service}`
-      : `service away since ${new Date(away.since).toISOString()} (${away.reason}): what is shown may be old`,
+    serviceOf(shown),
     ...(shown.readOnly ? ['read-only'] : []),
     unsent.length === 0 ? 'everything sent' : unsentSum(unsent),
     ...counted(scratchFiles, 'temporary file', 'temporary files', ' on this machine only'),
@@ -67,6 +65,13 @@ function factsOf(shown: MountStatus): string[] {
     ...counted(refusedNames.length, 'name', 'names', ' refused: types the service does not take'),
     ...counted(conflicts, 'conflict', 'conflicts', ', kept beside the documents'),
   ]
+}
+
+function serviceOf({ away, service, keyRefusal }: MountStatus): string {
+  if (away !== undefined)
+    return `service away since ${new Date(away.since).toISOString()} (${away.reason}): what is shown may be old`
+  if (keyRefusal === undefined) return `service ${service}`
+  return `service refuses the key (${keyRefusal}): what is saved waits here for another one, docmount login takes it`
 }
 
 function counted(count: number, one: string, many: string, rest: string): string[] {

@@ -86,6 +86,8 @@ export interface FileSystemStatus {
   readonly stale: boolean
   /** Since when it is away (epoch ms), and why. */
   readonly away: Absence | undefined
+  /** What the service says of the key, while it does not take it: everything waits for another one. */
+  readonly keyRefusal: string | undefined
   readonly unsent: readonly Unsent[]
   readonly unsentBytes: number
   /** Local-only files: editors' temporaries and what is named in `localOnly`. */

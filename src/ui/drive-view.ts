@@ -37,12 +37,18 @@ export function driveView(drive: DriveSeen, formWord: string): Html {
 }
 
 function reachView(id: string, status: MountStatus, formWord: string): Html {
-  const { away, service, state, readOnly } = status
+  const { away, service, keyRefusal, state, readOnly } = status
   const notes = [
     ...(readOnly ? ['read-only'] : []),
     ...(state === 'live' ? [] : [`being unmounted (${state})`]),
   ]
   const note = notes.length === 0 ? undefined : html` <span class="note">${notes.join(', ')}</span>`
+  if (away === undefined && keyRefusal !== undefined) {
+    return html`<p class="reach away" id="reach-${id}">
+      The service does not take the key (${keyRefusal}). What you save is kept on this machine;
+      <code>docmount login</code> takes a new key.${note}
+    </p>`
+  }
   if (away === undefined) {
     const words =
       service === 'reachable' ? 'The service is there.' : 'The service is slow to answer; it is being asked.'

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createClient } from '../../src/api/client.ts'
 import { createFileSystem } from '../../src/fs/file-system.ts'
 import type { Notice } from '../../src/fs/notice.ts'
+import type { FileSystemStatus } from '../../src/fs/status.ts'
 import { objectDoor } from '../support/object-door.ts'
 import { project, startTestService, type TestService } from '../support/service.ts'
 import { makeTemporaryFolder } from '../support/temporary-folder.ts'
@@ -19,6 +20,7 @@ interface Drive {
   readonly notices: Notice[]
   readonly calls: ReturnType<typeof objectDoor>
   retry(this: void): void
+  status(this: void): FileSystemStatus
   /** Resolves when it was told. */
   told(this: void, kind: Notice['kind'], times?: number): Promise<void>
 }
@@ -44,6 +46,7 @@ async function openDrive(): Promise<Drive> {
     notices,
     calls: objectDoor(fileSystem),
     retry: () => void fileSystem.retry('/'),
+    status: () => fileSystem.status(),
     async told(kind, times = 1) {
       await waitUntil(
         `${kind}, ${times} times`,
@@ -69,11 +72,13 @@ describe('what a person hears of', () => {
   })
 
   it('a key that is refused: once, until it is taken again', async () => {
-    const { service, notices, calls, retry, told } = await openDrive()
+    const { service, notices, calls, retry, told, status } = await openDrive()
+    expect(status().keyRefusal).toBeUndefined()
     const takeBack = service.service.faults.inject({ kind: 'status', status: 401 })
     await calls.writeFile('/a.txt', 'a')
     await calls.writeFile('/b.txt', 'b')
     await told('keyRefused')
+    expect(status().keyRefusal).toContain('401')
     retry()
     takeBack()
     retry()
@@ -81,6 +86,7 @@ describe('what a person hears of', () => {
       const both = [await service.other.get('/a.txt'), await service.other.get('/b.txt')]
       return both.every((node) => node !== undefined)
     })
+    expect(status().keyRefusal).toBeUndefined()
     expect(notices.map(({ kind }) => kind)).toEqual(['keyRefused'])
     service.service.faults.inject({ kind: 'status', status: 401 }, { times: 3 })
     await calls.writeFile('/c.txt', 'c')

@@ -127,6 +127,21 @@ describe.skipIf(whyNoFuse() !== undefined)('status of a drive', () => {
     expect((await statusOf(drive)).unsent).toHaveLength(60)
   })
 
+  test('says that the service refuses the key, and what to do', async () => {
+    const drive = await desk.mount('drive', '--close-wait', '0')
+    const takeBack = desk.testService.service.faults.inject({ kind: 'status', status: 401 })
+    await desk.save(join(drive, 'a.txt'), 'x')
+    await waitUntil('it to be told', async () =>
+      (await desk.docmount('status', drive)).stdout.includes('service refuses the key (PUT /a.txt: 401'),
+    )
+    expect((await desk.docmount('status', drive)).stdout).toContain('docmount login')
+    takeBack()
+    await desk.docmount('retry', drive)
+    await waitUntil('it to be well', async () =>
+      (await desk.docmount('status', drive)).stdout.includes('service reachable · everything sent'),
+    )
+  })
+
   test('names conflicts while their copies are there, which show at once', async () => {
     await desk.testService.other.put('/folder/a.txt', 'first')
     const drive = await desk.mount('drive', '--cache-ttl', '10m')

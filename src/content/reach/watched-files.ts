@@ -29,7 +29,7 @@ export class WatchedFiles implements Files {
   readonly #clock: Clock
   readonly #log: Log
   readonly #onKeyRefused: (reason: string) => void
-  #isKeyRefused = false
+  #keyRefusal: string | undefined
   readonly #calls: CallsUnderWay
   /** Questions that may be asked a second time, by what follows their first. */
   readonly #repeatable = new Map<CallUnderWay, () => void>()
@@ -108,6 +108,11 @@ export class WatchedFiles implements Files {
     }
   }
 
+  /** The service's words, while it does not take the key. */
+  get keyRefusal(): string | undefined {
+    return this.#keyRefusal
+  }
+
   /** Ends what asks whether the service is back. */
   close(): void {
     this.reach.close()
@@ -140,7 +145,7 @@ export class WatchedFiles implements Files {
     try {
       const answer = await make({ ...options, watch: call }, call)
       this.reach.tell('answer', '')
-      this.#isKeyRefused = false
+      this.#keyRefusal = undefined
       return answer
     } catch (error) {
       if (evidenceOf(error) !== 'answer') this.failedCalls++
@@ -161,10 +166,10 @@ export class WatchedFiles implements Files {
 
   /** Nothing is wrong with the documents, so no change is refused for it: everything waits for a key. */
   #lookAtKey(error: unknown): void {
-    if (!(error instanceof ApiError) || error.status !== 401 || !error.isServices || this.#isKeyRefused)
-      return
-    this.#isKeyRefused = true
+    if (!(error instanceof ApiError) || error.status !== 401 || !error.isServices) return
+    if (this.#keyRefusal !== undefined) return
     const reason = reasonOf(error)
+    this.#keyRefusal = reason
     this.#log.error(
       { reason },
       'the service refuses the key: what is saved waits on this machine for another one',
