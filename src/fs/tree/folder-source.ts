@@ -55,7 +55,7 @@ export class FolderSource {
 
   /** For when the service is away. Nothing that came later was asked for before it. */
   save(folder: Node, { names, requestedAt }: Listing): void {
-    if (requestedAt !== longAgo) this.#options.saved.save(folder.path, names)
+    if (!isRemembered({ requestedAt })) this.#options.saved.save(folder.path, names)
   }
 
   /** Entries that are left out or repaired, in all folders as they were listed last. */
@@ -114,6 +114,11 @@ export class FolderSource {
       )
     this.#odd.set(path, odd)
   }
+}
+
+/** A listing of an earlier run, or of a folder the service has never seen. */
+export function isRemembered({ requestedAt }: Pick<Listing, 'requestedAt'>): boolean {
+  return requestedAt === longAgo
 }
 
 /** A folder whatever the service says: made here, or holding something unsent. */

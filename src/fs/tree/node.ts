@@ -36,6 +36,8 @@ export class FolderState {
   order: FolderOrder | undefined
   /** What the listing that was dropped last said, as its digest. */
   droppedNames: string | undefined
+  /** When what is known of it was asked for (ms), be it known no longer: no answer to an earlier question is believed. */
+  knownFrom = 0
   /** Grows with every change of the visible names. */
   generation = 0
   /** The generation the door was last given a listing of. */

@@ -13,7 +13,7 @@ import type { Undo } from '../../content/spool/undo.ts'
 import type { Timers } from '../../world/clock.ts'
 import type { Log } from '../../log.ts'
 import type { Reach } from '../../content/reach/reach.ts'
-import { FolderSource } from './folder-source.ts'
+import { FolderSource, isRemembered } from './folder-source.ts'
 import { FolderTimes } from './folder-times.ts'
 import { FormerNodes } from './former-nodes.ts'
 import { giveBack } from './give-back.ts'
@@ -124,6 +124,12 @@ export class Tree {
     // An answer that took its time: what was asked for after it is here already.
     if (known !== undefined && known.requestedAt > listing.requestedAt) return known
     if (listing === previous) return listing
+    const { folder: state } = folder
+    if (state !== undefined && !isRemembered(listing)) {
+      // The same, and that was let go of since: it is asked once more.
+      if (listing.requestedAt < state.knownFrom) return this.#load(folder, previous)
+      state.knownFrom = listing.requestedAt
+    }
     this.source.save(folder, listing)
     this.#merge.merge(folder, listing, previous)
     return listing
@@ -255,7 +261,10 @@ export class Tree {
     this.#options.overtaken(node)
     this.versions.show(node, record, this.#options.now())
     node.door.contentChanged()
-    if (node.parent !== undefined) this.listings.forget(node.parent)
+    if (node.parent?.folder !== undefined) {
+      node.parent.folder.knownFrom = this.#options.now()
+      this.listings.forget(node.parent)
+    }
     this.notifier.contentChanged(node.ino)
   }
 }

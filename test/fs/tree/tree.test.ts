@@ -216,6 +216,26 @@ describe('a listing', () => {
     expect((await drive.list('/d')).toSorted()).toEqual(['a.txt', 'b.txt'])
   })
 
+  it('that was asked for earlier than a document was seen to be another version is asked for once more', async () => {
+    const drive = await open({ '/d/a.txt': 'a' })
+    await drive.list('/d')
+    drive.pass(ttlMs + 1)
+    const { faults } = testService.service
+    const { hits } = faults
+    const drip = { kind: 'slow-drip', bytesPerSecond: 1_000 } as const
+    faults.inject(drip, { method: 'GET', path: '/d', times: 1 })
+    expect(drive.node('/d/a.txt')?.size).toBe(1)
+    const late = drive.tree.loadFresh(at(drive, '/d'))
+    await expect.poll(() => faults.hits).toBe(hits + 1)
+    drive.pass(1)
+    await testService.other.delete('/d/a.txt')
+    await testService.other.put('/d/a.txt', 'another')
+    const record = (await drive.files.get('/d/a.txt')) as RemoteFile
+    drive.tree.recordChanged('/d/a.txt', record)
+    expect((await late).names.get('a.txt')).toMatchObject({ size: 'another'.length })
+    expect(drive.node('/d/a.txt')?.size).toBe('another'.length)
+  })
+
   it('that was asked for earlier and never comes is what was told since, though nobody has looked', async () => {
     const timers = heldTimers()
     const drive = await open({ '/d/a.txt': 'a' }, { timers })
