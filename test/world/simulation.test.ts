@@ -46,6 +46,7 @@ const corpus: readonly (readonly [seed: number, steps: number])[] = [
   [27, 400],
   [45, 400],
   [1037, 400],
+  [2024876801, 2000],
 ]
 
 /** Where another client works in one of the folders. */

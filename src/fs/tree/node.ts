@@ -36,7 +36,7 @@ export class FolderState {
   order: FolderOrder | undefined
   /** What the listing that was dropped last said, as its digest. */
   droppedNames: string | undefined
-  /** When what is known of it was asked for (ms), be it known no longer: no answer to an earlier question is believed. */
+  /** When what is known of it came (ms), be it known no longer: an answer to an earlier question may be older than that. */
   knownFrom = 0
   /** Grows with every change of the visible names. */
   generation = 0

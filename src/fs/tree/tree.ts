@@ -126,9 +126,9 @@ export class Tree {
     if (listing === previous) return listing
     const { folder: state } = folder
     if (state !== undefined && !isRemembered(listing)) {
-      // The same, and that was let go of since: it is asked once more.
+      // Something came meanwhile. Which of the two is newer nobody can tell, for one question may overtake another: asked once more.
       if (listing.requestedAt < state.knownFrom) return this.#load(folder, previous)
-      state.knownFrom = listing.requestedAt
+      state.knownFrom = this.#options.now()
     }
     this.source.save(folder, listing)
     this.#merge.merge(folder, listing, previous)

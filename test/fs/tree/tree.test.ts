@@ -236,6 +236,27 @@ describe('a listing', () => {
     expect(drive.node('/d/a.txt')?.size).toBe('another'.length)
   })
 
+  it('that was asked for later, and answered before another that came first, takes nothing of that back', async () => {
+    const drive = await open({ '/d/a.txt': 'a' })
+    await drive.list('/d')
+    const { faults } = testService.service
+    const asked: Promise<unknown>[] = []
+    for (const fault of [
+      { kind: 'latency', ms: 1_000 },
+      { kind: 'slow-drip', bytesPerSecond: 100 },
+    ] as const) {
+      const { hits } = faults
+      faults.inject(fault, { method: 'GET', path: '/d', times: 1 })
+      drive.pass(1)
+      asked.push(drive.tree.loadFresh(at(drive, '/d')))
+      await expect.poll(() => faults.hits).toBe(hits + 1)
+    }
+    drive.pass(1)
+    await testService.other.put('/d/b.txt', 'b')
+    await Promise.all(asked)
+    expect(drive.shown('/d').toSorted()).toEqual(['a.txt', 'b.txt'])
+  })
+
   it('that was asked for earlier and never comes is what was told since, though nobody has looked', async () => {
     const timers = heldTimers()
     const drive = await open({ '/d/a.txt': 'a' }, { timers })
