@@ -22,7 +22,7 @@ export interface DownloaderOptions {
   readonly onRequest: ((record: RequestRecord) => void) | undefined
 }
 
-/** How far behind the bytes that are wanted the end of such an answer is looked for. */
+/** How far behind the bytes that are wanted the end of an answer is looked for that does not tell its size. */
 const confirmingBytes = 1024 * 1024
 const nothing = new Uint8Array(0)
 

@@ -1,6 +1,7 @@
 // Downloads one document in full, taking up where a broken connection or an expired URL left it, as long as the document
 // stays the same.
 
+import { letGo } from '../api/let-go.ts'
 import type { Files, RemoteFile } from '../api/types.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
 
@@ -38,7 +39,7 @@ export async function saveDocument(save: SaveDocument): Promise<void> {
       const isOther =
         download.totalSize !== undefined && download.totalSize !== (sizeBytes ?? download.totalSize)
       if (isOther || (etag !== undefined && download.etag !== etag)) {
-        await download.chunks[Symbol.asyncIterator]().return?.()
+        await letGo(download)
         throw changed(save.path)
       }
       etag = download.etag

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { NetworkError } from '../api/errors.ts'
+import { letGo } from '../api/let-go.ts'
 import type { Files, RemoteFile } from '../api/types.ts'
 import { ErrnoError } from '../errno-error.ts'
 
@@ -143,9 +144,10 @@ export async function storedBytes(
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
   const range = { offset: 0, length: size, sizeBytes: size }
-  const { totalSize, chunks } = await files.download(url, path, range, { signal })
-  if (totalSize === undefined || totalSize === size) return chunks
-  await chunks[Symbol.asyncIterator]().return?.()
+  const download = await files.download(url, path, range, { signal })
+  const { totalSize = size } = download
+  if (totalSize === size) return download.chunks
+  await letGo(download)
   const detail = `the answer has ${totalSize} bytes, the document ${size}`
   throw new NetworkError({ method: 'GET', path }, 'protocol', detail)
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { NetworkError } from '../../src/api/errors.ts'
@@ -19,6 +19,17 @@ function answerRange(request: IncomingMessage, response: ServerResponse): void {
   const contentRange = `bytes ${start}-${start + part.length - 1}/${bytes.length}`
   response.writeHead(206, { 'content-range': contentRange, 'content-length': part.length, etag: '"v1"' })
   response.end(part)
+}
+
+/** All of it, whatever range was asked for, in small pieces. */
+function answerWhole(
+  response: ServerResponse,
+  body: Uint8Array = bytes,
+  headers: OutgoingHttpHeaders = {},
+): void {
+  response.writeHead(200, headers)
+  for (let start = 0; start < body.length; start += 7) response.write(body.subarray(start, start + 7))
+  response.end()
 }
 
 describe('a download', () => {
@@ -55,11 +66,7 @@ describe('a download', () => {
     'of a document whose size is known, answered with a body that does not tell its own: %s',
     (_, body, offset, length) => {
       test('never ends well', async () => {
-        await using server = await startRawServer((__, response) => {
-          response.writeHead(200)
-          for (let start = 0; start < body.length; start += 7) response.write(body.subarray(start, start + 7))
-          response.end()
-        })
+        await using server = await startRawServer((__, response) => answerWhole(response, body))
         await using client = clientOf(server)
         const range = { offset, length, sizeBytes: bytes.length }
         const download = await client.files('acme').download(`${server.origin}/b`, '/a', range)
@@ -75,11 +82,7 @@ describe('a download', () => {
     ['the middle', 300, 100],
     ['the end', 900, 100],
   ])('of a document whose size is known takes %s from a body of that size', async (_, offset, length) => {
-    await using server = await startRawServer((__, response) => {
-      response.writeHead(200)
-      for (let start = 0; start < bytes.length; start += 7) response.write(bytes.subarray(start, start + 7))
-      response.end()
-    })
+    await using server = await startRawServer((__, response) => answerWhole(response))
     await using client = clientOf(server)
     const range = { offset, length, sizeBytes: bytes.length }
     const download = await client.files('acme').download(`${server.origin}/b`, '/a', range)
@@ -113,11 +116,9 @@ describe('a download', () => {
     ['across the end', 950, 100],
     ['beyond the end', 1000, 100],
   ])('cuts the range %s out of a whole file', async (_, offset, length) => {
-    await using server = await startRawServer((__, response) => {
-      response.writeHead(200, { 'content-length': bytes.length })
-      for (let start = 0; start < bytes.length; start += 7) response.write(bytes.subarray(start, start + 7))
-      response.end()
-    })
+    await using server = await startRawServer((__, response) =>
+      answerWhole(response, bytes, { 'content-length': bytes.length }),
+    )
     await using client = clientOf(server)
     const download = await client.files('acme').download(`${server.origin}/b`, '/a', { offset, length })
     expect(download.totalSize).toBe(1000)

@@ -2,6 +2,7 @@
 // size and the ETag are checked before a byte is used, so that bytes of two versions never meet.
 
 import { NetworkError } from '../../api/errors.ts'
+import { letGo } from '../../api/let-go.ts'
 import type { Download } from '../../api/types.ts'
 import { BlockAssembler } from '../block.ts'
 import type { Block } from '../block.ts'
@@ -48,7 +49,7 @@ export async function downloadRun(
       try {
         target.checkAnswer(download)
       } catch (error) {
-        await giveUp(download)
+        await letGo(download)
         throw error
       }
       // Of an answer that does not tell its size nothing is used before its end has shown that it is this document.
@@ -92,9 +93,4 @@ async function measured(
   } finally {
     link.end(bytes, ms)
   }
-}
-
-/** Lets go of an answer whose bytes are not wanted. */
-async function giveUp(download: Download): Promise<void> {
-  await download.chunks[Symbol.asyncIterator]().return?.()
 }
