@@ -54,8 +54,8 @@ export class FolderSource {
   }
 
   /** For when the service is away. Nothing that came later was asked for before it. */
-  save(folder: Node, { names, requestedAt }: Listing): void {
-    if (!isRemembered({ requestedAt })) this.#options.saved.save(folder.path, names)
+  save(folder: Node, { names }: Listing): void {
+    this.#options.saved.save(folder.path, names)
   }
 
   /** Entries that are left out or repaired, in all folders as they were listed last. */
@@ -117,7 +117,7 @@ export class FolderSource {
 }
 
 /** A listing of an earlier run, or of a folder the service has never seen. */
-export function isRemembered({ requestedAt }: Pick<Listing, 'requestedAt'>): boolean {
+export function isRemembered({ requestedAt }: Listing): boolean {
   return requestedAt === longAgo
 }
 

@@ -124,13 +124,12 @@ export class Tree {
     // An answer that took its time: what was asked for after it is here already.
     if (known !== undefined && known.requestedAt > listing.requestedAt) return known
     if (listing === previous) return listing
-    const { folder: state } = folder
-    if (state !== undefined && !isRemembered(listing)) {
+    if (folder.folder !== undefined && !isRemembered(listing)) {
       // Something came meanwhile. Which of the two is newer nobody can tell, for one question may overtake another: asked once more.
-      if (listing.requestedAt < state.knownFrom) return this.#load(folder, previous)
-      state.knownFrom = this.#options.now()
+      if (listing.requestedAt < folder.folder.knownFrom) return this.#load(folder, previous)
+      folder.folder.knownFrom = this.#options.now()
+      this.source.save(folder, listing)
     }
-    this.source.save(folder, listing)
     this.#merge.merge(folder, listing, previous)
     return listing
   }
