@@ -34,6 +34,7 @@ import { registerNamedOnly } from './routes/named-only.ts'
 import { registerProjects } from './routes/projects.ts'
 import { type ErrorBody, uuidPattern } from './schemas.ts'
 import { ServiceError } from './service-error.ts'
+import { isReferenceViolation } from './store/transact.ts'
 import { registerTables } from './tables/routes.ts'
 
 /** A connection on which nothing moves for so long is given up; reconciliation answers late, but not that late. */
@@ -155,6 +156,11 @@ function answerError(
 ): void {
   if (isDiskFull(error)) {
     answerError(context, diskFull(error), request, reply)
+    return
+  }
+  if (isReferenceViolation(error)) {
+    const gone = new ServiceError(404, 'what it belongs to was removed meanwhile', { cause: error })
+    answerError(context, gone, request, reply)
     return
   }
   const status = error.statusCode !== undefined && error.statusCode >= 400 ? error.statusCode : 500

@@ -95,8 +95,8 @@ export type Fault =
   | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: number }
   /** Answers with this page (200, HTML) instead of doing anything, as a portal in between does; chunked where not `isSized`. */
   | { readonly kind: 'page'; readonly body: string; readonly isSized: boolean }
-  /** Does everything, then answers 500. */
-  | { readonly kind: 'error-after-commit' }
+  /** Does everything, then answers 500, or this: 409, as where a balancer has sent the request twice. */
+  | { readonly kind: 'error-after-commit'; readonly status?: number }
   /** Does everything, then cuts the connection without an answer. */
   | { readonly kind: 'lost-answer' }
   /** Cuts the connection after this many bytes of the request's body; nothing is stored. */

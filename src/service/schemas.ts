@@ -6,8 +6,8 @@ import { type Mimetype, mimetypes } from '../api/mimetypes.ts'
 
 export const dateTimeSchema: TSchema = Type.String({ format: 'date-time' })
 export const uuidSchema: TSchema = Type.String({ format: 'uuid' })
-/** A plain one as this service writes them: small letters, nothing before it. */
-export const uuidPattern: RegExp = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** A plain one, nothing before it. This service writes small letters, and takes any (RFC 9562, 4). */
+export const uuidPattern: RegExp = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** interface, "Error". */
 export interface ErrorBody {

@@ -51,6 +51,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const opened = await openStore(place, options.log)
     closers.push(() => opened.close())
     const context = await openContext(options, edge, place, opened)
+    // At once: what else ends first (a sweep, a statement to PostgreSQL) may take its time.
+    closing.signal.addEventListener('abort', () => context.drain.begin(), { once: true })
     closers.push(() => context.matching.close())
     closers.push(() => context.blobs.settled())
     closers.push(() => context.keyUse.settled())

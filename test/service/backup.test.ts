@@ -206,6 +206,22 @@ describe('a backup', () => {
     expect(await readdir(folder)).not.toContain('backup')
   })
 
+  test('to a place where another one is on its way is refused, and that one is whole', async () => {
+    const service = await startService({ dataDir, projects: ['acme'] })
+    const served = { baseUrl: service.baseUrl, key: service.projects[0]!.apiKey! }
+    const stored = await fill(served, 8)
+    await service.close()
+    const outcomes = await Promise.allSettled([makeBackup(dataDir, backup), makeBackup(dataDir, backup)])
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+    const refused = outcomes.find((outcome) => outcome.status === 'rejected')!
+    expect(refused.reason).toMatchObject({
+      name: 'BackupError',
+      message: expect.stringContaining('on its way'),
+    })
+    expect(await readdir(backup)).not.toContain('service.lock')
+    expect(await restored(served.key)).toEqual(stored)
+  })
+
   test('never takes the place of anything', async () => {
     const service = await startService({ dataDir, projects: ['acme'] })
     await service.close()

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
+import { truncate } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseRange } from '../../src/service/downloads/range.ts'
 import { type Signer, createSigner } from '../../src/service/downloads/signer.ts'
+import { isOnPostgres } from '../support/store.ts'
 import { type TestService, errorOf, startTestService } from './support.ts'
 
 let service: TestService
@@ -93,15 +96,36 @@ describe.each([
     expect([changed.status, (await changed.arrayBuffer()).byteLength]).toEqual([200, size])
   })
 
-  test('answers HEAD without content', async () => {
-    const answer = await fetch(url, { method: 'HEAD' })
-    expect([answer.status, answer.headers.get('content-length'), await answer.text()]).toEqual([
-      200,
-      String(size),
-      '',
-    ])
+  test('answers HEAD without content, and takes no Range with it', async () => {
+    for (const range of [undefined, 'bytes=0-4', `bytes=${size}-`]) {
+      const answer = await fetch(url, { method: 'HEAD', headers: range === undefined ? {} : { range } })
+      expect([answer.status, answer.headers.get('content-length'), await answer.text()]).toEqual([
+        200,
+        String(size),
+        '',
+      ])
+    }
   })
 })
+
+// What a shared folder has lost is found by its nodes in the same way.
+test.skipIf(isOnPostgres)(
+  'a document whose file is shorter than it was is no answer, and no beginning of one',
+  async () => {
+    const content = Buffer.alloc(3_000_000, 'never the same')
+    await service.put('/damaged.txt', content)
+    const url = await urlOf('/damaged.txt')
+    const sha256 = createHash('sha256').update(content).digest('hex')
+    await truncate(join(service.dataDir, 'blobs', sha256.slice(0, 2), sha256), 1_000_000)
+    for (const range of ['bytes=0-', 'bytes=0-2000000', 'bytes=999990-1000000'])
+      expect([range, await errorOf(await fetch(url, { headers: { range } }))]).toEqual([
+        range,
+        { status: 500, message: 'unexpected failure' },
+      ])
+    const part = await fetch(url, { headers: { range: 'bytes=0-999999' } })
+    expect([part.status, (await part.arrayBuffer()).byteLength]).toEqual([206, 1_000_000])
+  },
+)
 
 describe('a presigned url', () => {
   test('carries no key and needs none', async () => {

@@ -105,6 +105,12 @@ test('error-after-commit does everything and answers 500', async () => {
   expect((await service.get('/committed.txt')).status).toBe(200)
 })
 
+test('error-after-commit answers another status where asked', async () => {
+  service.service.faults.inject({ kind: 'error-after-commit', status: 409 }, { times: 1 })
+  expect((await errorOf(await service.put('/committed-409.txt', 'x'))).status).toBe(409)
+  expect((await service.get('/committed-409.txt')).status).toBe(200)
+})
+
 test('lost-answer does everything and cuts the connection', async () => {
   for (const [method, status] of [
     ['PUT', 200],

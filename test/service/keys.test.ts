@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdir, readdir, stat } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import Libsql from 'libsql'
@@ -40,6 +42,30 @@ const statusOf = async (key: string, method: string, path: string, body?: object
   const answer = await service.call(method, path, { ...init, headers })
   await answer.arrayBuffer()
   return answer.status
+}
+
+/** A request that was let in, its body not sent yet; the answer sends it, and resolves with what comes back. */
+async function beginRequest(
+  key: string,
+  method: string,
+  path: string,
+  body: object,
+): Promise<() => Promise<string>> {
+  const text = JSON.stringify(body)
+  const socket = connect(service.service.port, '127.0.0.1')
+  let answer = ''
+  socket.on('data', (chunk: Buffer) => (answer += chunk.toString()))
+  socket.write(
+    `${method} /api/projects/doomed${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nConnection: close\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${text.length}\r\nExpect: 100-continue\r\n\r\n`,
+  )
+  await expect.poll(() => answer).toContain('100 Continue')
+  answer = ''
+  return async () => {
+    socket.write(text)
+    await once(socket, 'close')
+    return answer
+  }
 }
 
 describe('a key', () => {
@@ -176,9 +202,59 @@ describe('administration', () => {
     const [known] = await administer((admin) => admin.listKeys('acme'))
     await refused((admin) => admin.rotateKey(known!.id, 8.64e18))
     await refused((admin) => admin.rotateKey('none', 0))
+    const short = await administer((admin) =>
+      admin.createKey({ projects: ['acme'], expiresAt: Date.now() + 300 }),
+    )
+    await expect
+      .poll(() =>
+        administer((admin) => admin.rotateKey(short.id, 1_000)).then(
+          () => '',
+          (error: Error) => error.message,
+        ),
+      )
+      .toMatch(/has expired/)
     await refused((admin) => admin.createProject('acme'))
     await refused((admin) => admin.createProject('a/b'))
     await refused((admin) => admin.removeProject('nobody'))
+  })
+
+  test('removes a project that others store into at the same time; who comes too late is told that it is gone', async () => {
+    const { key } = await administer((admin) => admin.createProject('doomed'))
+    const table = (await (
+      await service.call('POST', '/projects/doomed/tables', {
+        headers: { 'x-api-key': key, 'content-type': 'application/json' },
+        body: JSON.stringify({ name: 'r', settings: { type: 'reconcile' } }),
+      })
+    ).json()) as { id: string }
+    const document = documentOf('x'.repeat(50_000))
+    const begun = [
+      await beginRequest(key, 'PUT', '/files?path=/late.txt', document),
+      await beginRequest(key, 'POST', '/tables', { name: 'late' }),
+      await beginRequest(key, 'POST', '/tables/storage', { name: 'stored', document }),
+      await beginRequest(key, 'POST', `/tables/${table.id}/forward`, {
+        type: 'data',
+        data: [{ row_data: {} }],
+      }),
+      await beginRequest(key, 'POST', `/tables/${table.id}/tasks`, { data: { a: 1 } }),
+    ]
+    const seen = new Set<number>()
+    const clients = Array.from({ length: 6 }, async (_, number) => {
+      for (let turn = 0; ; turn++) {
+        const path = number % 2 === 0 ? `/files?path=/${number}/${turn}/x.txt` : '/tables/storage'
+        const body = number % 2 === 0 ? document : { name: `${number} ${turn}`, document }
+        const status = await statusOf(key, number % 2 === 0 ? 'PUT' : 'POST', `/projects/doomed${path}`, body)
+        seen.add(status)
+        if (status === 401) return
+      }
+    })
+    await expect.poll(() => seen.has(201)).toBe(true)
+    await administer((admin) => admin.removeProject('doomed'))
+    await Promise.all(clients)
+    expect([...seen].filter((status) => ![201, 401, 404].includes(status))).toEqual([])
+    for (const finish of begun) expect(await finish()).toMatch(/^HTTP\/1\.1 404 [^]*"errorMessage":/)
+    expect((await administer((admin) => admin.listProjects())).map(({ name }) => name)).not.toContain(
+      'doomed',
+    )
   })
 
   test('removes a project with everything in it, and touches no other', async () => {

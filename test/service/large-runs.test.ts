@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silentLog } from '../../src/log.ts'
 import { openEmbedded } from '../../src/service/store/open-embedded.ts'
 import { Matching } from '../../src/service/tables/matching.ts'
+import { compileCommand } from './compiled-command.ts'
 import { type TestService, errorOf, startTestService } from './support.ts'
 
 let service: TestService
@@ -113,6 +114,37 @@ test('an answer that one long value would make endless is refused, and nobody is
   expect(answer.data['list 1']?.[0]?.notes).toHaveLength(3_500_000)
 })
 
+test('a run whose thread cannot begin has failed at once, with a reason, and is recorded', async () => {
+  // A package that is replaced under a service that runs.
+  const command = await compileCommand()
+  await rm(join(command.folder, 'dist/service/tables/matching-thread.js'))
+  const served = await command.serve('--data', join(command.folder, 'data'), '--project', 'acme')
+  const { base_url: url, projects } = served.announcement
+  const ask = async (path: string, body: object): Promise<Record<string, unknown>> => {
+    const answer = await fetch(`${url}/projects/acme/tables${path}`, {
+      method: 'POST',
+      headers: { 'x-api-key': projects[0]!.api_key!, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    return { http: answer.status, ...((await answer.json()) as object) }
+  }
+  const table = await ask('', { name: 'r', settings: { type: 'reconcile' } })
+  const runs = await Promise.all(
+    Array.from({ length: 5 }, () => ask(`/${String(table['id'])}/reconcile`, { data: { a: ['x', 'y'] } })),
+  )
+  for (const run of runs)
+    expect(run).toMatchObject({
+      http: 200,
+      status: 'error',
+      data: { a: [null, null] },
+      reasoning: expect.stringMatching(/^Not reconciled: the thread .* could not begin/),
+      row_id: expect.any(String),
+    })
+  expect(served.log()).toContain('a thread for reconciliation ended')
+  await served.end('SIGTERM')
+  await command.remove()
+})
+
 describe('a run that would take too much', () => {
   let folder: string
   let close: () => Promise<void>
@@ -154,6 +186,17 @@ describe('a run that would take too much', () => {
     const outcomes = new Set(await Promise.all(runs))
     expect(outcomes).toEqual(new Set(['done', 503]))
     expect(loaded.most).toBeLessThanOrEqual(4)
+    await matching.close()
+  })
+
+  test('time because others go before it is asked to come again', async () => {
+    const matching = new Matching({ dataDir: folder }, silentLog, { runMs: 300 })
+    const never = (): Promise<never> => new Promise(() => undefined)
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 8 }, () => matching.run(task({ a: 1 }), never)),
+    )
+    const statuses = outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.statusCode)
+    expect(new Set(statuses)).toEqual(new Set([413, 503]))
     await matching.close()
   })
 

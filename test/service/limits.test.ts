@@ -187,6 +187,25 @@ describe('a body', () => {
     expect((await service.get('/slow.txt')).status).toBe(404)
   })
 
+  test.each([0, 2 ** 32])(
+    'is waited for where the period is none, or more than a timer counts: %i ms',
+    async (bodyPeriodMs) => {
+      await start({ bodyPeriodMs, bodyBytesPerSecond: 1000 })
+      const body = JSON.stringify(documentOf('content'))
+      const socket = connect(service.service.port, '127.0.0.1')
+      let answer = ''
+      socket.on('data', (chunk: Buffer) => (answer += chunk.toString()))
+      socket.write(
+        `PUT /api${files('/late.txt')} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${service.key}\r\nConnection: close\r\n` +
+          `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
+      )
+      for (let turn = 0; turn < 20; turn++) await service.get('/')
+      socket.write(body.slice(10))
+      await once(socket, 'close')
+      expect(answer).toMatch(/^HTTP\/1\.1 201 /)
+    },
+  )
+
   test.each([
     ['without a key', '/api/projects/acme/files?path=/a.txt', 401],
     ['for no endpoint', '/nowhere', 404],

@@ -70,6 +70,16 @@ describe('creating a table', () => {
     expect(await post('', table)).toEqual({ status: 201, body: { ...table, type: 'Reconcile' } })
   })
 
+  test('takes an id in capital letters for the same as in small ones', async () => {
+    const id = randomUUID()
+    const made = await post('', { name: freshName(), id: id.toUpperCase(), settings: { type: 'reconcile' } })
+    expect(made).toMatchObject({ status: 201, body: { id } })
+    expect((await get(`/${id.toUpperCase()}/schema`)).status).toBe(200)
+    const document = await store('a\n1\n', 'text/csv')
+    const run = await post(`/${id}/reconcile`, { files: [{ id: document.toUpperCase() }] })
+    expect(run).toMatchObject({ status: 200, body: { status: 'done' } })
+  })
+
   test('needs a name only: id and time are made, the kind is extraction', async () => {
     const { status, body } = await post('', { name: freshName() })
     expect(status).toBe(201)

@@ -329,7 +329,7 @@ describe('uri', () => {
   test('of a deleted document, or with a signature that is not ours, is refused', async () => {
     await put('/own/gone.txt', documentOf('x'))
     const { url } = (await (await service.get('/own/gone.txt')).json()) as { url: string }
-    const forged = url.replace(/signature=./, 'signature=_')
+    const forged = url.replace(/signature=(.)/, (_, first) => `signature=${first === '_' ? '-' : '_'}`)
     expect(await errorOf(await put('/own/forged.txt', uri(forged)))).toMatchObject({ status: 400 })
     await service.delete('/own/gone.txt')
     expect(await errorOf(await put('/own/late.txt', uri(url)))).toMatchObject({ status: 400 })
@@ -352,6 +352,26 @@ describe('uri', () => {
     expect(answer.status).toBe(400)
     expect(answer.message).not.toContain(url)
     expect(answer.message).toMatch(/private address|neither http nor https/)
+  })
+
+  test('of some kilobytes, as one that is signed with a token has, is fetched, alone and in a part', async () => {
+    const host = createServer((_, answer) => void answer.end('signed'))
+    await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve))
+    const base = `http://127.0.0.1:${(host.address() as AddressInfo).port}`
+    for (const chars of [500, 1_000, 1_020, 1_100, 5_000]) {
+      const url = `${base}/x?X-Amz-Security-Token=${'%2Ftoken+'.repeat(chars / 9)}`
+      const alone = await put(`/signed/${chars}.txt`, uri(url), lenient)
+      expect([chars, alone.status, await alone.json()]).toEqual([
+        chars,
+        201,
+        expect.objectContaining({ size: 6 }),
+      ])
+      const part = { file: { mimetype: 'text/plain', file_type: 'uri', content: url } }
+      const body = { ...uri(''), file_type: 'multipart', file: [part] }
+      expect([chars, (await put(`/signed/${chars}.mht`, body, lenient)).status]).toEqual([chars, 201])
+    }
+    host.closeAllConnections()
+    host.close()
   })
 
   test('of another host is fetched, through redirects; what does not answer 200 is refused', async () => {

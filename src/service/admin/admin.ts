@@ -91,7 +91,7 @@ export function adminOver(store: Store, now: () => number, collect: (sha256s: st
     rotateKey: async (id, overlapMs) => {
       checkExpiry(now() + overlapMs, 0)
       const made = await rotateKey(store, id, now() + overlapMs, now())
-      if (made === undefined) throw new AdminError(`there is no key ${id}`)
+      if (made === undefined) throw new AdminError(`there is no key ${id}, or it has expired`)
       return made
     },
     revokeKeys: async (project, ids) =>

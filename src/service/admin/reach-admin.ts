@@ -7,15 +7,21 @@ import { type StorePlace, openStore } from '../store/open-store.ts'
 import { type Admin, AdminError, adminCalls, adminOver } from './admin.ts'
 import { type AdminAnswer, adminSocketOf } from './socket.ts'
 
+/** `now`: milliseconds since the epoch, by the clock the service goes by. */
+export type AdminWork = (admin: Admin, now: () => number) => Promise<void>
+
 /** Runs `work` with it: over the database where nodes share one. Throws what `work` throws. */
-export async function withAdmin(place: StorePlace, work: (admin: Admin) => Promise<void>): Promise<void> {
+export async function withAdmin(place: StorePlace, work: AdminWork): Promise<void> {
   if (place.database === undefined) {
     const path = adminSocketOf(place.dataDir)
-    if (await isServed(path)) return work(adminThrough(path))
+    if (await isServed(path)) return work(adminThrough(path), Date.now)
   }
   const opened = await openStore(place)
   try {
-    await work(adminOver(opened.store, opened.now, () => undefined))
+    await work(
+      adminOver(opened.store, opened.now, () => undefined),
+      opened.now,
+    )
   } finally {
     await opened.close()
   }

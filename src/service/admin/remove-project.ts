@@ -1,11 +1,16 @@
 // A project's end: nobody can reach it at once, then everything in it goes, in batches between which others are served.
 // What a crash leaves has no key any more; removing it again goes on.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from '../store/database.ts'
 import { revokeKeys } from '../store/keys.ts'
+import { isCollision, isReferenceViolation } from '../store/transact.ts'
 import { tablesStore } from '../tables/database.ts'
 
 const batchRows = 1_000
+/** Some minutes, for uploads that had begun. */
+const maxPasses = 10_000
+const pauseMs = 20
 
 export async function removeProject(
   store: Store,
@@ -13,10 +18,20 @@ export async function removeProject(
   collect: (sha256s: string[]) => void,
 ): Promise<void> {
   await revokeKeys(store, projectId)
-  await removeTables(store, projectId, collect)
-  await removeNodes(store, projectId, collect)
-  await store.deleteFrom('detached').where('project_id', '=', projectId).execute()
-  await store.deleteFrom('projects').where('id', '=', projectId).execute()
+  for (let pass = 1; ; pass++) {
+    try {
+      await removeTables(store, projectId, collect)
+      await removeNodes(store, projectId, collect)
+      await store.deleteFrom('detached').where('project_id', '=', projectId).execute()
+      await store.deleteFrom('projects').where('id', '=', projectId).execute()
+      return
+    } catch (error) {
+      // Whoever was let in before may add something until the project itself is gone.
+      const isMet = isReferenceViolation(error) || isCollision(error)
+      if (!isMet || pass === maxPasses) throw error
+      await sleep(pauseMs)
+    }
+  }
 }
 
 // Children lie behind their folders in the order of paths, so that no node goes before what is below it.

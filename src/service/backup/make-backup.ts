@@ -2,7 +2,7 @@
 // A content that is gone by then was deleted since; a newer moment is taken, and what was copied already stays. The folder
 // gets its name when everything in it has been read back.
 
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { copyVerified } from './copy-file.ts'
 import {
@@ -15,7 +15,7 @@ import {
   syncFolder,
   writeManifest,
 } from './manifest.ts'
-import { newFolder } from './new-folder.ts'
+import { makeFolder } from './new-folder.ts'
 import { type SnapshotContents, readSnapshot, takeSnapshot } from './snapshot.ts'
 
 /** Moments taken at most, when documents are deleted faster than copied. */
@@ -23,8 +23,10 @@ const maxMoments = 50
 
 /** Makes the folder `destination` a backup of `dataDir`. Throws a BackupError, with nothing left under that name. */
 export async function makeBackup(dataDir: string, destination: string): Promise<Manifest> {
-  const target = resolve(destination)
-  const partial = await newFolder(target)
+  return makeFolder(resolve(destination), (partial) => fillBackup(dataDir, partial))
+}
+
+async function fillBackup(dataDir: string, partial: string): Promise<Manifest> {
   await mkdir(join(partial, 'blobs'), { mode: 0o700 })
   const snapshot = await copyMoment(dataDir, partial)
   await dropUnused(partial, snapshot)
@@ -42,8 +44,6 @@ export async function makeBackup(dataDir: string, destination: string): Promise<
   }
   await syncFolder(join(partial, 'blobs'))
   await writeManifest(partial, manifest)
-  await rename(partial, target)
-  await syncFolder(dirname(target))
   return manifest
 }
 

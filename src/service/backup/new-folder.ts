@@ -1,8 +1,12 @@
-// A folder that gets its name when it is whole: `NAME.partial` until then. What a crash left is begun anew.
+// A folder that gets its name when it is whole: `NAME.partial` until then, of one process alone. What a crash left is begun anew.
 
-import { mkdir, readdir, rm } from 'node:fs/promises'
-import { BackupError, databaseName, secretName } from './manifest.ts'
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { StartError } from '../start-error.ts'
+import { lockDataDir } from '../store/service-lock.ts'
+import { BackupError, databaseName, secretName, syncFolder } from './manifest.ts'
 
+const lockName = 'service.lock'
 const own = new Set([
   databaseName,
   `${databaseName}-wal`,
@@ -11,26 +15,72 @@ const own = new Set([
   'blobs',
   secretName,
   'backup.json',
+  lockName,
 ])
 
-/** Makes an empty `target.partial`. Throws a BackupError when `target` holds anything, or the other is not ours. */
-export async function newFolder(target: string): Promise<string> {
-  const names = await namesIn(target)
-  if (names !== undefined && names.length > 0) throw new BackupError(`${target} is there already`)
+/**
+ * Makes `target` of what `fill` puts into an empty folder. Throws what `fill` throws, with nothing under that name; a BackupError when
+ * `target` holds anything, when the other folder is not ours, or when another process is filling it.
+ */
+export async function makeFolder<Result>(
+  target: string,
+  fill: (partial: string) => Promise<Result>,
+): Promise<Result> {
   const partial = `${target}.partial`
-  const left = (await namesIn(partial)) ?? []
-  const foreign = left.find((name) => !own.has(name))
+  await checkFree(target)
+  const foreign = ((await namesIn(partial)) ?? []).find((name) => !own.has(name))
   if (foreign !== undefined)
     throw new BackupError(`${partial} is in the way, and no unfinished copy: it holds ${foreign}`)
-  await rm(partial, { recursive: true, force: true })
   await mkdir(partial, { recursive: true, mode: 0o700 })
-  return partial
+  const unlock = lock(partial)
+  try {
+    // Whoever had it until now may have finished.
+    await checkFree(target)
+    for (const name of (await namesIn(partial)) ?? [])
+      if (name !== lockName) await rm(join(partial, name), { recursive: true, force: true })
+    const result = await fill(partial)
+    await rename(partial, target).catch((error: unknown) => {
+      throw isOneOf(error, 'EBUSY', 'EXDEV') ? isMounted(target, error) : error
+    })
+    await rm(join(target, lockName))
+    await syncFolder(target)
+    await syncFolder(dirname(target))
+    return result
+  } finally {
+    unlock()
+  }
+}
+
+async function checkFree(target: string): Promise<void> {
+  const names = await namesIn(target)
+  if (names === undefined) return
+  if (names.length > 0) throw new BackupError(`${target} is there already`)
+  if ((await stat(target)).dev !== (await stat(dirname(target))).dev) throw isMounted(target)
+}
+
+/** Nothing can take its place at one stroke. */
+function isMounted(target: string, cause?: unknown): BackupError {
+  return new BackupError(`something is mounted at ${target}: name a folder in it`, { cause })
+}
+
+function lock(partial: string): () => void {
+  try {
+    return lockDataDir(partial)
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error
+    throw new BackupError(`another copy is on its way to ${partial}: wait for its end`, { cause: error })
+  }
 }
 
 /** Undefined where there is no such folder. */
 async function namesIn(folder: string): Promise<string[] | undefined> {
   return readdir(folder).catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (isOneOf(error, 'ENOENT')) return undefined
+    if (isOneOf(error, 'ENOTDIR')) throw new BackupError(`${folder} is no folder`, { cause: error })
     throw error
   })
+}
+
+function isOneOf(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code))
 }

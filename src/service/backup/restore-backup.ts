@@ -1,6 +1,6 @@
 // A data folder from a backup: everything copied and read back first, then the folder gets its name.
 
-import { mkdir, rename } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { copyVerified } from './copy-file.ts'
 import {
@@ -12,14 +12,17 @@ import {
   secretName,
   syncFolder,
 } from './manifest.ts'
-import { newFolder } from './new-folder.ts'
+import { makeFolder } from './new-folder.ts'
 import { readSnapshot } from './snapshot.ts'
 
 /** Makes `dataDir`, absent or empty, what the backup in `source` holds. Throws a BackupError, with `dataDir` as it was. */
 export async function restoreBackup(source: string, dataDir: string): Promise<Manifest> {
   const manifest = await readManifest(source)
-  const target = resolve(dataDir)
-  const partial = await newFolder(target)
+  await makeFolder(resolve(dataDir), (partial) => fillDataDir(source, manifest, partial))
+  return manifest
+}
+
+async function fillDataDir(source: string, manifest: Manifest, partial: string): Promise<void> {
   for (const name of [databaseName, secretName]) {
     const digest = manifest.digests[name]
     if (digest === undefined)
@@ -39,7 +42,4 @@ export async function restoreBackup(source: string, dataDir: string): Promise<Ma
   }
   await mkdir(join(partial, 'blobs'), { recursive: true, mode: 0o700 })
   for (const folder of folders) await syncFolder(folder)
-  await rename(partial, target)
-  await syncFolder(dirname(target))
-  return manifest
 }

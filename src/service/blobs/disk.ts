@@ -66,7 +66,7 @@ export class DiskBackend implements BlobBackend {
       const bytes = Buffer.allocUnsafeSlow(end - start + 1)
       for (let done = 0; done < bytes.byteLength;) {
         const { bytesRead } = await read(fd, bytes, done, bytes.byteLength - done, start + done)
-        if (bytesRead === 0) throw new Error(`content ${sha256} is shorter than recorded`)
+        if (bytesRead === 0) throw shorter(sha256)
         done += bytesRead
       }
       return bytes
@@ -77,9 +77,13 @@ export class DiskBackend implements BlobBackend {
 
   stream(sha256: string, start: number, end: number, pieceBytes: number = readBytes): Readable | undefined {
     const fd = this.#open(sha256)
-    return fd === undefined
-      ? undefined
-      : fs.createReadStream('', { fd, start, end, highWaterMark: pieceBytes })
+    if (fd === undefined) return undefined
+    // A stream would end early, and whoever reads wait for the rest.
+    if (fs.fstatSync(fd).size <= end) {
+      fs.closeSync(fd)
+      throw shorter(sha256)
+    }
+    return fs.createReadStream('', { fd, start, end, highWaterMark: pieceBytes })
   }
 
   remove(sha256: string): void {
@@ -173,6 +177,10 @@ class DiskWriter implements BlobWriter {
     this.#underWay = turn
     await turn
   }
+}
+
+function shorter(sha256: string): Error {
+  return new Error(`content ${sha256} is shorter than recorded`)
 }
 
 function givenUp(): Error {

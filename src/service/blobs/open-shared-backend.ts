@@ -6,8 +6,12 @@ import type { SharedPlace } from '../store/open-store.ts'
 import type { SharedBackend } from './backend.ts'
 import { openSharedFolder } from './shared-folder.ts'
 
-export async function openSharedBackend({ dataDir, blobs }: SharedPlace): Promise<SharedBackend> {
-  if (blobs !== undefined) return (await import('./s3/s3-backend.ts')).openS3Backend(blobs)
+/** `now`: epoch milliseconds, by the clock of all nodes. */
+export async function openSharedBackend(
+  { dataDir, blobs }: SharedPlace,
+  now: () => number,
+): Promise<SharedBackend> {
+  if (blobs !== undefined) return (await import('./s3/s3-backend.ts')).openS3Backend(blobs, now)
   if (dataDir === undefined) throw new StartError('contents need a place: a data folder, or a bucket')
   return openSharedFolder(join(dataDir, 'blobs'))
 }

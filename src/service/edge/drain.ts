@@ -2,6 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../service-error.ts'
+import { longestTimerMs } from '../timers.ts'
 
 export class Drain {
   #underWay = 0
@@ -33,12 +34,17 @@ export class Drain {
     })
   }
 
-  /** Admits nobody any more; answers, after `waitMs` at the latest, whether all were answered. */
-  async end(waitMs: number): Promise<boolean> {
+  /** Admits nobody any more. */
+  begin(): void {
     this.#isDraining = true
+  }
+
+  /** The same, and answers, after `waitMs` at the latest, whether all were answered. */
+  async end(waitMs: number): Promise<boolean> {
+    this.begin()
     if (this.#underWay === 0) return true
     return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), waitMs)
+      const timer = setTimeout(() => resolve(false), Math.min(waitMs, longestTimerMs))
       this.#done = () => {
         clearTimeout(timer)
         resolve(true)

@@ -4,6 +4,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Limits } from '../limits.ts'
+import { longestTimerMs } from '../timers.ts'
 
 interface Body {
   readonly reply: FastifyReply
@@ -12,8 +13,9 @@ interface Body {
 }
 
 export function giveUpSlowBodies(app: FastifyInstance, { bodyBytesPerSecond, bodyPeriodMs }: Limits): void {
-  if (bodyBytesPerSecond === 0) return
-  const least = (bodyBytesPerSecond * bodyPeriodMs) / 1000
+  if (bodyBytesPerSecond === 0 || bodyPeriodMs === 0) return
+  const periodMs = Math.min(bodyPeriodMs, longestTimerMs)
+  const least = (bodyBytesPerSecond * periodMs) / 1000
   const coming = new Map<IncomingMessage, Body>()
   // Before anything refuses the request: its body comes all the same.
   app.addHook('onRequest', (request, reply, done) => {
@@ -38,7 +40,7 @@ export function giveUpSlowBodies(app: FastifyInstance, { bodyBytesPerSecond, bod
       body.bytes = bytesRead
       if (isSlow) giveUp(raw, body.reply)
     }
-  }, bodyPeriodMs)
+  }, periodMs)
   timer.unref()
   app.addHook('onClose', () => clearInterval(timer))
 }

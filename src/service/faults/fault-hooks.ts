@@ -42,11 +42,12 @@ export function registerFaultHooks(
       request.raw.socket.destroy()
       return
     }
-    if (takeFault(context, request, 'error-after-commit') !== undefined) {
+    const error = takeFault(context, request, 'error-after-commit')
+    if (error !== undefined) {
       dropPayload(payload)
       const body = JSON.stringify({ errorMessage: 'injected fault: error after commit' })
       void reply
-        .code(500)
+        .code(error.status ?? 500)
         .type('application/json; charset=utf-8')
         .header('content-length', Buffer.byteLength(body))
       done(null, body)

@@ -8,8 +8,6 @@ import { MoveError } from './move-error.ts'
 import type { Source } from './source.ts'
 import { type MovedTable, movedTables } from './tables.ts'
 
-const batchRows = 5_000
-
 export interface MovedRows {
   readonly projects: number
   readonly documents: number
@@ -78,34 +76,40 @@ async function moveTable(
   const { name, columns } = table
   const list = sql.join(columns.map((column) => sql.ref(column)))
   const sent = createHash('sha256')
-  for (let last = ''; ;) {
-    const rows = source.rows(table, last, batchRows)
-    if (rows.length === 0) break
+  const ends = ['']
+  for (const end of source.pageEnds(table)) {
+    const rows = source.rows(table, ends.at(-1)!, end)
     add(sent, table, rows)
     await sql`insert into ${sql.table(name)} (${list})
       select ${list} from json_populate_recordset(null::${sql.table(name)}, ${JSON.stringify(rows)}::json)`.execute(
       transaction,
     )
-    last = String(rows.at(-1)!['moved_key'])
+    ends.push(end)
   }
-  const digest = await digestThere(transaction, table)
+  const digest = await digestThere(transaction, table, ends)
   if (digest !== sent.digest('hex'))
     throw new MoveError(`the rows of ${name} are others when they are read back`)
 }
 
-async function digestThere(transaction: Transaction<Database>, table: MovedTable): Promise<string> {
+/** In the pages it was sent in, and whatever follows the last of them. */
+async function digestThere(
+  transaction: Transaction<Database>,
+  table: MovedTable,
+  ends: readonly string[],
+): Promise<string> {
   const found = createHash('sha256')
   const key = sql.raw(table.key)
   const list = sql.join(table.columns.map((column) => sql.ref(column)))
-  for (let last = ''; ;) {
-    const { rows } = await sql<Record<string, unknown>>`select ${list}, ${key} as moved_key
-      from ${sql.table(table.name)} where ${key} > ${last} order by ${key} limit ${batchRows}`.execute(
+  for (const [at, last] of ends.entries()) {
+    const end = ends[at + 1]
+    const isWithin = end === undefined ? sql`true` : sql`${key} <= ${end}`
+    const { rows } = await sql<Record<string, unknown>>`select ${list}
+      from ${sql.table(table.name)} where ${key} > ${last} and ${isWithin} order by ${key}`.execute(
       transaction,
     )
-    if (rows.length === 0) return found.digest('hex')
     add(found, table, rows)
-    last = String(rows.at(-1)!['moved_key'])
   }
+  return found.digest('hex')
 }
 
 function add(

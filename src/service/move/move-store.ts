@@ -30,7 +30,7 @@ export type Move =
 export async function moveStore(dataDir: string, place: SharedPlace): Promise<Move> {
   const opened = await openStore(place)
   try {
-    const backend = await openSharedBackend(place)
+    const backend = await openSharedBackend(place, opened.now)
     const target: Target = { store: opened.store, backend, now: opened.now }
     const mark = readMark(dataDir)
     if (mark === undefined || !(await isMoved(opened.store, mark.id))) await refuseUsed(opened.store)

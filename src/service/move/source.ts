@@ -8,6 +8,8 @@ import { type MovedTable, movedTables } from './tables.ts'
 const busyTimeoutMs = 60_000
 /** PostgreSQL's index entries: see `OpenedStore.maxPathBytes`. */
 const pathBytes = 2_560
+const pageRows = 5_000
+const pageBytes = 16 * 1024 * 1024
 
 export interface SourceContent {
   readonly sha256: string
@@ -44,13 +46,27 @@ export class Source {
     return row === undefined ? undefined : Buffer.from(new Uint8Array(row.bytes))
   }
 
-  /** In the order of `table.key`, those after `last`. */
-  rows({ name, columns, key }: MovedTable, last: string, limit: number): Record<string, unknown>[] {
+  /** The keys at which pages end: of rows that fit into memory, and into one text, together. A row may have megabytes. */
+  *pageEnds({ name, columns, key }: MovedTable): Generator<string> {
+    const bytes = columns.map((column) => `coalesce(octet_length("${column}"), 0)`).join(' + ')
+    const query = `select ${key} as moved_key, ${bytes} as bytes from "${name}" where ${key} > ? order by ${key} limit ?`
+    for (let last = ''; ;) {
+      const rows = this.#all<{ moved_key: string; bytes: number }>(query, last, pageRows)
+      let total = 0
+      const end = rows.find((row) => (total += row.bytes) >= pageBytes) ?? rows.at(-1)
+      if (end === undefined) return
+      last = end.moved_key
+      yield last
+    }
+  }
+
+  /** In the order of `table.key`, those after `last` up to `end`. */
+  rows({ name, columns, key }: MovedTable, last: string, end: string): Record<string, unknown>[] {
     const list = columns.map((column) => `"${column}"`).join(', ')
     return this.#all(
-      `select ${list}, ${key} as moved_key from "${name}" where ${key} > ? order by ${key} limit ?`,
+      `select ${list} from "${name}" where ${key} > ? and ${key} <= ? order by ${key}`,
       last,
-      limit,
+      end,
     )
   }
 

@@ -87,7 +87,10 @@ export function registerDownloads(scope: FastifyInstance, context: ServiceContex
       const { 'if-match': wanted, 'if-none-match': known, 'if-range': condition } = request.headers
       if (!isWanted(wanted, etag)) throw new ServiceError(412, 'the document is not the one If-Match names')
       if (isKnown(known, etag)) return reply.code(304).send()
-      const isRanged = request.headers.range !== undefined && (condition === undefined || condition === etag)
+      // A range is of GET alone: RFC 9110 §14.2.
+      const isGet = request.method === 'GET'
+      const isRanged =
+        isGet && request.headers.range !== undefined && (condition === undefined || condition === etag)
       const ignored = isRanged && takeFault(context, request, 'ignore-range') !== undefined
       const range = isRanged && !ignored ? parseRange(request.headers.range, size) : undefined
       if (range === 'unsatisfiable') {
@@ -96,14 +99,14 @@ export function registerDownloads(scope: FastifyInstance, context: ServiceContex
       }
       // Who asks whether it is still what our tag says is answered here: elsewhere it has another tag.
       const isAsked = wanted !== undefined || condition === etag
-      if (request.method === 'GET' && size > 0 && !ignored && !isAsked) {
+      if (isGet && size > 0 && !ignored && !isAsked) {
         const place = await context.blobs.linkTo?.(node.blob, { mimetype, disposition }, context.now())
         if (place !== undefined) return sendOn(reply, place)
       }
       const { start, end } = range ?? { start: 0, end: size - 1 }
       if (range !== undefined) void reply.code(206).header('content-range', `bytes ${start}-${end}/${size}`)
       void reply.header('content-length', end - start + 1)
-      if (request.method === 'HEAD') return reply.send()
+      if (!isGet) return reply.send()
       if (size === 0) return reply.send('')
       const content = await context.blobs.load(node.blob, start, end, pieces.take(reply.raw))
       if (content === undefined) throw new ServiceError(404, 'the document was replaced or deleted')

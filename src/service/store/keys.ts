@@ -115,7 +115,7 @@ export async function listKeys(store: Store, projectId?: string): Promise<KeyInf
   return [...keys.values()].filter(({ id }) => wanted.has(id))
 }
 
-/** A new key that opens what this one does; this one ends at `endsAt`, or sooner. Undefined when there is no such key. */
+/** A new key that opens what this one does; this one ends at `endsAt`, or sooner. Undefined when there is no such key, or it has ended. */
 export function rotateKey(
   store: Store,
   id: string,
@@ -124,7 +124,8 @@ export function rotateKey(
 ): Promise<MadeKey | undefined> {
   return transact(store, async (transaction) => {
     const old = await transaction.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst()
-    if (old === undefined) return undefined
+    // What expires with it would be of no use to anybody.
+    if (old === undefined || (old.expires_at !== null && old.expires_at <= now)) return undefined
     const projects = await transaction
       .selectFrom('key_projects')
       .select('project_id')

@@ -21,7 +21,8 @@ export async function transact<Tables, Result>(
     try {
       return await store.transaction().execute(change)
     } catch (error) {
-      if (!collisions.has(codeOf(error))) throw error
+      if (!isCollision(error)) throw error
+      if (attempt === attempts && isReferenceViolation(error)) throw error
       if (attempt === attempts)
         throw new ServiceError(503, 'others change the same all the time: try again', { cause: error })
     }
@@ -66,8 +67,19 @@ export function transactInSteps<Tables, Result>(
   )
 }
 
+/** True when it may work when it is done again. */
+export function isCollision(error: unknown): boolean {
+  return collisions.has(codeOf(error))
+}
+
 /** True when a unique constraint refused a row. */
 export function isUniqueViolation(error: unknown): boolean {
   const code = codeOf(error)
   return code === 'SQLITE_CONSTRAINT_UNIQUE' || code === '23505'
+}
+
+/** True when what a row refers to is gone, or what is to go is still referred to. */
+export function isReferenceViolation(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === 'SQLITE_CONSTRAINT_FOREIGNKEY' || code === '23503'
 }

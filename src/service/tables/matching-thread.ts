@@ -1,20 +1,33 @@
 // A thread that parses documents and matches: whatever it takes, the service's own thread goes on serving.
 
-import { workerData } from 'piscina'
+import { parentPort, workerData } from 'node:worker_threads'
 import { RowsError, TooManyRowsError } from '../../rows/row.ts'
 import { parseRows } from '../../rows/rows.ts'
 import { type RowsFile, blankData, maxItems, reconcile } from '../reconcile/reconcile.ts'
+import { carry } from '../store/carried-error.ts'
 import { type StorePlace, openReader } from '../store/open-store.ts'
 import { answerText } from './answer-text.ts'
 import { AssetIndexes } from './asset-indexes.ts'
 import { tablesStore } from './database.ts'
 import type { DocumentBytes, MatchingAnswer, MatchingTask } from './matching-task.ts'
+import type { TaskAnswer } from './task-threads.ts'
 
 const tooDeep = 'a value is nested too deeply to be compared'
 const indexes = new AssetIndexes(tablesStore(await openReader((workerData as { place: StorePlace }).place)))
 
-/** Run by the pool of `matching.ts`. */
-export async function match({ tableId, assetCount, data, documents }: MatchingTask): Promise<MatchingAnswer> {
+parentPort!.on('message', (task: MatchingTask) => {
+  void answerTo(task).then((answer) => parentPort!.postMessage(answer, []))
+})
+
+async function answerTo(task: MatchingTask): Promise<TaskAnswer<MatchingAnswer>> {
+  try {
+    return { result: await match(task) }
+  } catch (error) {
+    return { error: carry(error) }
+  }
+}
+
+async function match({ tableId, assetCount, data, documents }: MatchingTask): Promise<MatchingAnswer> {
   try {
     const files = rowsOf(documents)
     const result = reconcile({ data, files }, await indexes.get(tableId, assetCount))

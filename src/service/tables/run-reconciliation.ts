@@ -1,5 +1,5 @@
 // One synchronous reconciliation: documents, the engine (in a thread of its own), the record. What cannot be read ends the
-// run with status `error` and says why; a request that makes no sense, or asks for too much, is refused.
+// run with status `error` and says why, and so does a thread that dies; a request that makes no sense, or asks for too much, is refused.
 
 import { RowsError } from '../../rows/row.ts'
 import type { ServiceContext } from '../context.ts'
@@ -11,6 +11,7 @@ import { findDocument } from './documents-store.ts'
 import type { MatchingAnswer } from './matching-task.ts'
 import { addRun } from './runs-store.ts'
 import type { ReconcileBody, ReconcileResultBody } from './schemas.ts'
+import { ThreadEndedError } from './task-threads.ts'
 
 interface Outcome {
   readonly status: 'done' | 'error'
@@ -77,11 +78,12 @@ async function outcomeOf(
       loadDocuments(context, documents),
     )
   } catch (error) {
-    if (!(error instanceof RowsError)) throw error
+    const reason = reasonOf(error)
+    if (reason === undefined) throw error
     return {
       status: 'error',
       data: JSON.stringify(blankData(data)),
-      reasoning: `Not reconciled: ${error.message}.`,
+      reasoning: `Not reconciled: ${reason}.`,
     }
   }
   if (answer.kind === 'too many') throw new ServiceError(413, answer.message)
@@ -90,4 +92,12 @@ async function outcomeOf(
     data: answer.data,
     reasoning: answer.reasoning,
   }
+}
+
+/** Undefined for what refuses the request. */
+function reasonOf(error: unknown): string | undefined {
+  if (error instanceof RowsError) return error.message
+  if (error instanceof ThreadEndedError)
+    return 'the thread that should have done it ended, or could not begin; the log of the service says why'
+  return undefined
 }

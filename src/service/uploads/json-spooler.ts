@@ -1,9 +1,9 @@
 // Reads a JSON body of any size in constant memory. Long base64 strings (the values of `file` and `content`, wherever they
-// are) are decoded to staged blobs while they arrive, and a placeholder takes their place; what is left is small enough
-// for JSON.parse and the schemas. Works on bytes: a file above 384 MiB would not fit into a JavaScript string.
+// are) are decoded to staged blobs while they arrive, and a placeholder takes their place; what is left, signed URLs among it, is
+// small enough for JSON.parse and the schemas. Works on bytes: a file above 384 MiB would not fit into a JavaScript string.
 //
 //   outside ──"──→ string ──"──→ outside
-//                    │ long, and base64 by its key
+//                    │ long, base64 by its key, and no URL
 //                    └──→ spooling ──"──→ outside
 
 import type { StagedBlob } from '../blobs/backend.ts'
@@ -18,6 +18,8 @@ const restLimitBytes = 1024 * 1024
 /** To begin with: beside its content an upload has some hundred bytes. */
 const firstRestBytes = 1024
 const longBytes = 1024
+/** What base64 never begins with. */
+const urlScheme = /^[a-z][a-z\d+.-]*:/i
 const quote = 0x22
 const nothing = Buffer.alloc(0)
 
@@ -89,12 +91,21 @@ export class JsonSpooler {
       end -= split
       if (split > 0) this.#held = Buffer.from(chunk.subarray(end))
     }
-    if (this.#mode === 'string' && this.#isBase64Key && this.#isLong(end - at)) await this.#startSpooling()
+    if (this.#mode === 'string' && this.#isBase64Key && this.#isLong(end - at)) {
+      this.#isBase64Key = !this.#isUrl(chunk.subarray(at, end))
+      if (this.#isBase64Key) await this.#startSpooling()
+    }
     if (this.#decoder === undefined) this.#append(chunk, at, end)
     else await this.#decoder.write(chunk.subarray(at, end))
     if (closing === -1) return chunk.byteLength
     await this.#endString(chunk, closing)
     return closing + 1
+  }
+
+  /** A URL may be signed with a token of some kilobytes. `arrived` continues what is in `rest`. */
+  #isUrl(arrived: Buffer): boolean {
+    const begun = this.#rest.toString('latin1', this.#stringStart + 1, this.#restBytes)
+    return urlScheme.test(begun + arrived.toString('latin1', 0, longBytes))
   }
 
   async #startSpooling(): Promise<void> {

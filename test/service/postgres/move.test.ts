@@ -10,6 +10,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type Service, startService } from '../../../src/service/index.ts'
 import { moveStore } from '../../../src/service/move/move-store.ts'
+import { Source } from '../../../src/service/move/source.ts'
+import { movedTables } from '../../../src/service/move/tables.ts'
 import { checkStore } from '../../../src/service/store/postgres/check.ts'
 import { ask, freshDatabase } from '../../support/postgres.ts'
 import { type CompiledCommand, compileCommand } from '../compiled-command.ts'
@@ -104,6 +106,30 @@ test('everything moves: projects, keys, times, links, tables; and the old folder
   expect(hashOf(Buffer.from(await (await fetch(link)).arrayBuffer()))).toBe(kept.get('/a/é/100000.bin'))
   await put('/a/é/new.bin', randomBytes(10))
   expect((await find('/a/é/new.bin')).modified_at > before.modified_at).toBe(true)
+})
+
+test('rows of megabytes move a few at a time: all of them are more than one text holds', async () => {
+  const wanted = { name: 'rows', settings: { type: 'reconcile' } }
+  const { id } = (await (await call('POST', '/projects/acme/tables', wanted)).json()) as { id: string }
+  for (let index = 0; index < 15; index++) {
+    const data = { text: `${index} `.repeat(1_000_000) }
+    expect((await call('POST', `/projects/acme/tables/${id}/tasks`, { data })).status).toBe(201)
+  }
+  await service.close()
+  const source = new Source(dataDir)
+  const runs = movedTables.find(({ name }) => name === 'runs')!
+  let last = ''
+  const pages = [...source.pageEnds(runs)].map((end) => {
+    const rows = source.rows(runs, last, end)
+    last = end
+    return rows
+  })
+  source.close()
+  expect(pages.flat()).toHaveLength(15)
+  for (const rows of pages) expect(JSON.stringify(rows).length).toBeLessThan(24 * 1024 * 1024)
+  expect(await moveStore(dataDir, place)).toMatchObject({ state: 'moved' })
+  expect(await ask(place.database, 'select count(*)::int as count from runs')).toEqual([{ count: 15 }])
+  await expectMoved()
 })
 
 test('what cannot be moved as it is, and a database that is in use, are refused in words', async () => {

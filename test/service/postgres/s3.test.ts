@@ -37,7 +37,7 @@ describe.skipIf(folder === undefined)('contents in a bucket', () => {
     ) as { url: string; credentials: string }
     vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', credentials)
     blobs = { url: url.replace('?', `/${randomUUID()}?`) }
-    client = await S3Client.open(blobs)
+    client = await S3Client.open(blobs, Date.now)
     nodes = await startNodes({ blobs })
   }, 120_000)
   afterEach(() => nodes.close())
@@ -164,7 +164,7 @@ describe.skipIf(folder === undefined)('contents in a bucket', () => {
   }, 300_000)
 
   test('that its sender has left is never adopted, whatever came first', async () => {
-    const backend = await openS3Backend(blobs)
+    const backend = await openS3Backend(blobs, Date.now)
     const stageOne = async (): Promise<StagedBlob> => {
       const writer = await backend.stage()
       await writer.write(randomBytes(100))
@@ -281,6 +281,33 @@ describe.skipIf(folder === undefined)('contents in a bucket', () => {
     expect(String(refusal)).toMatch(/403|SignatureDoesNotMatch/)
     expect(String(refusal)).not.toContain('not-the-secret')
   })
+})
+
+test('a request to the bucket is signed for the time of all nodes, whatever the clock of this one says', async () => {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'id')
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret')
+  await using door = await startRawServer((_, response) => void response.end('<ListBucketResult/>'))
+  const backend = await openS3Backend({ url: `s3://b?endpoint=${door.origin}` }, () => Date.UTC(2031, 0, 2))
+  await backend.remove('some-key')
+  expect(door.requests.map(({ headers }) => headers['x-amz-date'])).toEqual(
+    door.requests.map(() => '20310102T000000Z'),
+  )
+})
+
+test.each([
+  ['too few bytes', 206, 99],
+  ['too many', 206, 101],
+  ['all there are, for a range', 200, 300],
+])('what a bucket answers with %s breaks off: nobody is sent it for the whole', async (_, status, bytes) => {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'id')
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret')
+  await using door = await startRawServer((request, response) => {
+    response.writeHead(request.url!.includes('list-type') ? 200 : status)
+    response.end(Buffer.alloc(bytes))
+  })
+  const backend = await openS3Backend({ url: `s3://b?endpoint=${door.origin}` }, Date.now)
+  const stream = (await backend.stream('some-key', 0, 99))!
+  await expect(collect(stream)).rejects.toThrow('not of the length')
 })
 
 test('an address of a bucket carries no key, and is refused without a database', async () => {

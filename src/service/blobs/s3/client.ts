@@ -34,18 +34,22 @@ export interface S3Answer {
 export class S3Client {
   readonly #bucket: Bucket
   readonly #signer: AwsClient
+  readonly #now: () => number
 
-  static async open(address: S3Address): Promise<S3Client> {
+  /** `now`: epoch milliseconds. S3 refuses what was signed a quarter of an hour off, so a node's own clock may not decide. */
+  static async open(address: S3Address, now: () => number): Promise<S3Client> {
     const bucket = parseBucket(address)
     return new S3Client(
       bucket,
       new AwsClient({ ...(await findCredentials()), service: 's3', region: bucket.region, retries: 0 }),
+      now,
     )
   }
 
-  private constructor(bucket: Bucket, signer: AwsClient) {
+  private constructor(bucket: Bucket, signer: AwsClient, now: () => number) {
     this.#bucket = bucket
     this.#signer = signer
+    this.#now = now
   }
 
   get prefix(): string {
@@ -76,8 +80,8 @@ export class S3Client {
       'response-content-type': mimetype,
     }
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
-    const datetime = new Date(now).toISOString().replaceAll(/[:-]|\.\d{3}/g, '')
-    const signed = await this.#signer.sign(url.href, { method: 'GET', aws: { signQuery: true, datetime } })
+    const aws = { signQuery: true, datetime: datetimeOf(now) }
+    const signed = await this.#signer.sign(url.href, { method: 'GET', aws })
     // What is signed is %20; a plus is a space to some stores only.
     return signed.url.replaceAll('+', '%20')
   }
@@ -110,7 +114,8 @@ export class S3Client {
     const timer = setTimeout(() => tooLate.abort(), answerMs)
     try {
       // Without the body, which is not signed: its hash would be made a second time.
-      const signed = await this.#signer.sign(url.href, { method, headers: { ...headers } })
+      const aws = { datetime: datetimeOf(this.#now()) }
+      const signed = await this.#signer.sign(url.href, { method, headers: { ...headers }, aws })
       return await fetch(signed.url, {
         method,
         headers: signed.headers,
@@ -122,6 +127,11 @@ export class S3Client {
       clearTimeout(timer)
     }
   }
+}
+
+/** As signatures have it: 20261122T101112Z. */
+function datetimeOf(now: number): string {
+  return new Date(now).toISOString().replaceAll(/[:-]|\.\d{3}/g, '')
 }
 
 function failed(error: unknown): Error {

@@ -1,6 +1,6 @@
 // Blobs as objects of a bucket, under random keys: S3's rate grows with the prefixes there are, and these are all of them.
 
-import { Readable } from 'node:stream'
+import { Readable, Transform, pipeline } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import type { BlobWriter, SharedBackend, ShownAs, StagedBlob } from '../backend.ts'
 import type { S3Address } from './address.ts'
@@ -9,9 +9,9 @@ import { S3StagedBlob, S3Writer } from './writer.ts'
 
 const ownKey = /^[0-9a-f]{64}$/
 
-/** Throws a StartError on a wrong address, the store's refusal where the bucket cannot be listed. */
-export async function openS3Backend(address: S3Address): Promise<SharedBackend> {
-  const client = await S3Client.open(address)
+/** Throws a StartError on a wrong address, the store's refusal where the bucket cannot be listed. `now`: epoch milliseconds. */
+export async function openS3Backend(address: S3Address, now: () => number): Promise<SharedBackend> {
+  const client = await S3Client.open(address, now)
   await client.ask({ method: 'GET', query: { 'list-type': '2', 'max-keys': '1' } })
   return new S3Backend(client, address.isDirect === true)
 }
@@ -44,7 +44,7 @@ class S3Backend implements SharedBackend {
 
   async stream(key: string, start: number, end: number): Promise<Readable | undefined> {
     const answer = await this.#client.open(rangeOf(key, start, end))
-    if (answer.status !== 404) return Readable.fromWeb(answer.body as ReadableStream)
+    if (answer.status !== 404) return counted(answer.body as ReadableStream, end - start + 1, key)
     await answer.body?.cancel()
     return undefined
   }
@@ -105,6 +105,21 @@ class S3Backend implements SharedBackend {
 
 function rangeOf(key: string, start: number, end: number): S3Request {
   return { method: 'GET', key, headers: { range: `bytes=${start}-${end}` }, allowed: [404] }
+}
+
+/** Breaks off where another number of bytes comes: whoever reads has been promised this one. */
+function counted(body: ReadableStream, expected: number, key: string): Readable {
+  let bytes = 0
+  const wrong = (): Error => new Error(`content ${key} is not of the length that was asked for`)
+  const count = new Transform({
+    transform(chunk: Buffer, _, done) {
+      bytes += chunk.byteLength
+      if (bytes > expected) done(wrong())
+      else done(null, chunk)
+    },
+    flush: (done) => done(bytes === expected ? null : wrong()),
+  })
+  return pipeline(Readable.fromWeb(body), count, () => undefined)
 }
 
 /** S3's lists are flat, and our keys hold nothing that XML would write in another way. */

@@ -10,6 +10,7 @@ import { countedTexts } from '../counted-text.ts'
 import type { Database } from '../database.ts'
 import type { SharedPlace } from '../open-store.ts'
 import { findKeys } from './blobs.ts'
+import { DatabaseClock } from './clock.ts'
 import { type SharedStore, sharedStore } from './database.ts'
 import { postgresDialect } from './dialect.ts'
 import { textBytes } from './migrations.ts'
@@ -33,11 +34,13 @@ export async function checkStore(place: SharedPlace, options: { orphanMs?: numbe
   const store = sharedStore(kysely)
   const findings: string[] = []
   try {
-    const backend = await openSharedBackend(place)
+    const clock = new DatabaseClock()
+    await clock.set(kysely)
+    const backend = await openSharedBackend(place, clock.now)
     for (const [sentence, rows] of await checkTables(store))
       for (const { name } of rows) findings.push(`${sentence}: ${name}`)
     const contents = await checkContents(store, backend, findings)
-    for await (const keys of backend.listBefore(Date.now() - (options.orphanMs ?? orphanMs))) {
+    for await (const keys of backend.listBefore(clock.now() - (options.orphanMs ?? orphanMs))) {
       const known = new Set(keys.length === 0 ? [] : await findKeys(kysely, keys))
       for (const key of keys) if (!known.has(key)) findings.push(`bytes without a row: ${key}`)
     }

@@ -65,7 +65,7 @@ export async function openPostgres(place: SharedPlace, log: Log = silentLog): Pr
     linkSecrets: () => Promise.resolve(secrets),
     openContents: async (contentsLog) =>
       new SharedContents({
-        backend: await openSharedBackend(place),
+        backend: await openSharedBackend(place, clock.now),
         store,
         commits,
         now: clock.now,
