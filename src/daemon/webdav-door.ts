@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { createSecureContext } from 'node:tls'
 import { mimetypeOfName } from '../api/mimetype-of.ts'
 import type { FileSystem } from '../fs/contract.ts'
 import { silentNotifier, type Notifier } from '../fs/operations.ts'
@@ -107,9 +108,7 @@ async function serve(
     isReadOnly: readOnly,
     contentTypeOf: mimetypeOfName,
     log,
-    ...(cert === undefined || key === undefined
-      ? {}
-      : { tls: { cert: await readPem(cert), key: await readPem(key) } }),
+    ...(cert === undefined || key === undefined ? {} : { tls: await certificateIn(cert, key) }),
   }).catch((error: unknown) => {
     throw describeListenError(error, settings)
   })
@@ -139,6 +138,20 @@ async function passwordIn(file: string): Promise<string> {
   const password = randomBytes(15).toString('hex')
   await writeFile(file, `${password}\n`, { mode: 0o600 })
   return password
+}
+
+/** Throws a DaemonError for what is no certificate and its key. */
+async function certificateIn(certFile: string, keyFile: string): Promise<{ cert: string; key: string }> {
+  const pem = { cert: await readPem(certFile), key: await readPem(keyFile) }
+  try {
+    createSecureContext(pem)
+  } catch (cause) {
+    throw new DaemonError(
+      `${certFile} and ${keyFile} are no certificate and its key (PEM): ${(cause as Error).message}`,
+      { cause },
+    )
+  }
+  return pem
 }
 
 function readPem(file: string): Promise<string> {

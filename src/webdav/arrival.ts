@@ -5,6 +5,7 @@ import type { Exchange } from './exchange.ts'
 import { isAtOrBelow, pathOf } from './names.ts'
 import { Refused } from './refused.ts'
 import { removeTree } from './remove.ts'
+import { treeOf } from './resource-tree.ts'
 import { statusOf } from './status-of.ts'
 import type { Place, Resource } from './visit.ts'
 
@@ -47,8 +48,15 @@ export async function journeyOf(exchange: Exchange, { leaves }: { leaves: boolea
   return { source, place, names, before }
 }
 
-/** Removes what is at the destination. Throws Refused (409 or as the drive says) where some of it stays. */
-export async function makeRoom({ visit, door }: Exchange, before: Resource): Promise<void> {
+/**
+ * Removes what is at the destination, once all of the source is known: what cannot be looked into cannot take its place.
+ * Throws Refused (409 or as the drive says) where some of it stays.
+ */
+export async function makeRoom(
+  { visit, door }: Exchange,
+  { source, before }: { source: Resource; before: Resource },
+): Promise<void> {
+  await treeOf(visit, source)
   const [failure] = await removeTree(visit, door, before)
   if (failure === undefined) return
   const { status, sentence } = statusOf(failure.error)

@@ -4,17 +4,12 @@
 
 import type { Log } from '../log.ts'
 import type { Caller, Operations } from '../fs/operations.ts'
+import type { Opened } from './visit.ts'
 
 const patienceMs = 10_000
 const maximumCount = 256
 
 const nobody: Caller = { uid: 0, gid: 0, pid: 0, signal: new AbortController().signal }
-
-/** An open document. */
-export interface Opened {
-  readonly ino: number
-  readonly fh: number
-}
 
 interface Beginning {
   readonly opened: Opened

@@ -7,6 +7,18 @@ export function entityTag({ size, mtime }: Attributes): string {
 }
 
 /** Whole seconds, as HTTP writes them. */
-export function httpDate({ sec }: Time): string {
-  return new Date(sec * 1000).toUTCString()
+export function httpDate(time: Time): string {
+  return dateOf(time).toUTCString()
+}
+
+/** Whole seconds, as XML writes them. */
+export function isoDate(time: Time): string {
+  return dateOf(time).toISOString()
+}
+
+/** How far from 1970 a Date goes; a file's time may be any number of seconds. */
+const furthestMs = 8.64e15
+
+function dateOf({ sec }: Time): Date {
+  return new Date(Math.max(-furthestMs, Math.min(furthestMs, sec * 1000)))
 }

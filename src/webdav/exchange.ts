@@ -6,7 +6,7 @@ import type { DeadProperties } from './dead-properties.ts'
 import { longestMs, type Locks } from './locks.ts'
 import { hrefOf, namesOfTarget } from './names.ts'
 import type { ClientTimeouts } from './client-timeouts.ts'
-import { checkPermission, type Change } from './permission.ts'
+import { checkLocksAgain, checkPermission, type Change } from './permission.ts'
 import { Refused } from './refused.ts'
 import type { Visit } from './visit.ts'
 import { parseXml, type Element } from './xml-read.ts'
@@ -96,6 +96,12 @@ export class Exchange {
   async mayChange(...changes: readonly Change[]): Promise<void> {
     const { visit, names, door } = this
     await checkPermission({ visit, names, locks: door.locks, ifHeader: this.header('if') }, changes)
+  }
+
+  /** After a long body. Throws Refused (423). */
+  mayStillChange(change: Change): void {
+    const { visit, names, door } = this
+    checkLocksAgain({ visit, names, locks: door.locks, ifHeader: this.header('if') }, change)
   }
 
   /** The body, piece by piece. Throws Refused (408) when the client falls silent; what the connection throws when it breaks. */

@@ -1,7 +1,7 @@
 // Properties that the drive itself answers. All are protected; a client changes them by what it does.
 
 import type { Attributes } from '../fs/operations.ts'
-import { entityTag, httpDate } from './entity-tag.ts'
+import { entityTag, httpDate, isoDate } from './entity-tag.ts'
 import type { Door } from './exchange.ts'
 import type { Lock } from './locks.ts'
 import { hrefOf, pathOf } from './names.ts'
@@ -34,7 +34,7 @@ const usual: ReadonlyMap<string, Live> = new Map<string, Live>([
   ['resourcetype', ({ attributes }) => (attributes.kind === 'folder' ? dav('collection') : '')],
   ['getlastmodified', ({ attributes }) => httpDate(attributes.mtime)],
   // The service knows no other time than that of the content.
-  ['creationdate', ({ attributes }) => new Date(attributes.mtime.sec * 1000).toISOString()],
+  ['creationdate', ({ attributes }) => isoDate(attributes.mtime)],
   ['getcontentlength', ofDocuments(({ size }) => String(size))],
   ['getetag', ofDocuments((attributes) => escapeText(entityTag(attributes)))],
   [

@@ -39,6 +39,12 @@ export async function checkPermission(asking: Asking, changes: readonly Change[]
   }
 }
 
+/** The same for a request that was let in a while ago: of its own locks some may have ended since, which hinders nobody. */
+export function checkLocksAgain({ locks, ifHeader }: Asking, { names }: Change): void {
+  const submitted = ifHeader === undefined ? new Set<string>() : tokensIn(parseIfHeader(ifHeader))
+  checkLocks(locks.covering(pathOf(names)), submitted)
+}
+
 /** One of several shared locks is enough. */
 function checkLocks(locks: readonly Lock[], submitted: ReadonlySet<string>): void {
   const [first] = locks

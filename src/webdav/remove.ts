@@ -1,7 +1,9 @@
-// Removing a resource with everything in it, as `rm -r` does: what cannot be removed is named, the rest is gone.
+// Removing a resource with everything in it, as `rm -r` does: what cannot be removed is named, the rest is gone. All of it
+// is listed first: where some of it cannot be looked into now, nothing is removed.
 
 import { isAtOrBelow, pathOf } from './names.ts'
 import type { Door } from './exchange.ts'
+import { treeOf, type ResourceTree } from './resource-tree.ts'
 import type { Resource, Visit } from './visit.ts'
 
 export interface Failure {
@@ -9,13 +11,14 @@ export interface Failure {
   readonly error: unknown
 }
 
-/** Empties first, then removes. Answers what stayed; the folders above it stay too and are not named. */
+/** Empties first, then removes. Throws what listing throws. Answers what stayed; the folders above it stay too and are not named. */
 export async function removeTree(visit: Visit, door: Door, resource: Resource): Promise<readonly Failure[]> {
   const path = pathOf(resource.names)
   // Their handles would keep what is removed.
   await door.beginnings.endBelow((begun) => isAtOrBelow(begun, path))
   const { parent, name } = await visit.placeOf(resource.names)
-  const failures = await remove(visit, resource, parent.attributes.ino, name)
+  const tree = await treeOf(visit, resource)
+  const failures = await remove(visit, tree, parent.attributes.ino, name)
   if (failures.length > 0) return failures
   door.locks.removeBelow(path)
   await door.properties.remove(path)
@@ -24,7 +27,7 @@ export async function removeTree(visit: Visit, door: Door, resource: Resource): 
 
 async function remove(
   visit: Visit,
-  resource: Resource,
+  { resource, children }: ResourceTree,
   parent: number,
   name: string,
 ): Promise<readonly Failure[]> {
@@ -32,8 +35,8 @@ async function remove(
   const { ino, kind } = resource.attributes
   const failures: Failure[] = []
   if (kind === 'folder') {
-    for (const child of await visit.children(resource))
-      failures.push(...(await remove(visit, child, ino, child.names.at(-1) ?? '')))
+    for (const child of children)
+      failures.push(...(await remove(visit, child, ino, child.resource.names.at(-1) ?? '')))
     if (failures.length > 0) return failures
   }
   try {

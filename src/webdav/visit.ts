@@ -17,6 +17,12 @@ export interface Place {
   readonly name: string
 }
 
+/** An open document. */
+export interface Opened {
+  readonly ino: number
+  readonly fh: number
+}
+
 /** What a PUT over an existing document is called until it is whole; to the drive it is the unfinished save of a program. */
 const unfinishedPrefix = '.goutputstream-dav'
 
@@ -70,8 +76,36 @@ export class Visit {
     return { parent, name }
   }
 
-  /** What is in a folder, in its order; held, as what `find` answers is. */
-  async children({ names, attributes }: Resource): Promise<readonly Resource[]> {
+  /** A new document, open. Throws EEXIST where the name is taken. */
+  async create({ parent, name }: Place, mode: number): Promise<Opened> {
+    const { operations, lasting } = this
+    const flags = { read: true, write: true, append: false, truncate: false }
+    const how = { mode, flags, exclusive: true }
+    const { entry, opened } = await operations.create(parent.attributes.ino, name, how, lasting)
+    this.hold(entry.attributes.ino)
+    return { ino: entry.attributes.ino, fh: opened.fh }
+  }
+
+  /** Takes back what was made: the document goes, but not what has its name by now. */
+  async undo(place: Place, { ino, fh }: Opened): Promise<void> {
+    const { operations, lasting } = this
+    try {
+      if (await this.isAt(place, ino))
+        await operations.unlink(place.parent.attributes.ino, place.name, lasting)
+    } finally {
+      await operations.release(fh)
+    }
+  }
+
+  /** True while the name leads to this node. */
+  async isAt({ parent, name }: Place, ino: number): Promise<boolean> {
+    const { attributes } = await this.operations.lookup(parent.attributes.ino, name, this.lasting)
+    if (attributes !== undefined) this.hold(attributes.ino)
+    return attributes?.ino === ino
+  }
+
+  /** What is in a folder, in its order; held, as what `find` answers is. `withUnfinished`: also what no client is shown. */
+  async children({ names, attributes }: Resource, withUnfinished = false): Promise<readonly Resource[]> {
     const { operations, caller } = this
     const { fh } = await operations.opendir(attributes.ino, caller)
     try {
@@ -98,7 +132,7 @@ export class Visit {
       } while (cookie !== before)
       const children: Resource[] = []
       for (const { name, attributes: known } of listed) {
-        if (name.startsWith(unfinishedPrefix)) continue
+        if (!withUnfinished && name.startsWith(unfinishedPrefix)) continue
         const found = known ?? (await this.#lookup(attributes.ino, name))
         if (found !== undefined) children.push({ names: [...names, name], attributes: found })
       }
@@ -133,7 +167,7 @@ export class Visit {
   }
 }
 
-/** A name that nobody else has and no other client is shown. */
-export function unfinishedName(): string {
-  return `${unfinishedPrefix}${crypto.randomUUID().replaceAll('-', '')}`
+/** A name that nobody else has and no other client is shown; with an `extension` it is a document's. */
+export function unfinishedName(extension = ''): string {
+  return `${unfinishedPrefix}${crypto.randomUUID().replaceAll('-', '')}${extension}`
 }

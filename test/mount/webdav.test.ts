@@ -48,6 +48,20 @@ describe('docmount webdav', () => {
     expect(await drive.ended).toBe(0)
   })
 
+  it('tells of a document by its address, as a listing has it, and as people type it', async () => {
+    await start()
+    for (const [name, address] of [
+      ['R&D #1.txt', 'R%26D%20%231.txt'],
+      ['100%.txt', '100%.txt'],
+    ] as const) {
+      await drive.ask('PUT', `/${encodeURIComponent(name)}`, { body: 'a' })
+      const { stdout } = await drive.docmount(['status', `${drive.url}/${address}`])
+      expect(stdout).toMatch(/with the service/)
+      expect(stdout).toContain(`/${name}`)
+    }
+    await drive.docmount(['unmount', drive.url])
+  })
+
   it('keeps the password for itself, in a file for its owner alone', async () => {
     await start()
     const { webdav } = await drive.status()

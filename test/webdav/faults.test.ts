@@ -17,6 +17,15 @@ beforeAll(async () => {
       '/moved/from.pdf': bytes,
       '/unseen/a.txt': 'a',
       '/cut/large.pdf': bytes,
+      '/copied/from.pdf': bytes,
+      '/copied/there.pdf': 'old',
+      ...Object.fromEntries(
+        ['copy', 'move', 'delete'].flatMap((folder) => [
+          [`/${folder}/from/a.txt`, 'a'],
+          [`/${folder}/from/unseen/b.txt`, 'b'],
+          [`/${folder}/to/stays.txt`, 'stays'],
+        ]),
+      ),
     },
   })
 })
@@ -116,4 +125,55 @@ describe('while the service is away', () => {
     expect((await opened.testService.other.bytes('/moved/to.pdf')).equals(bytes)).toBe(true)
     expect(await opened.testService.other.get('/refused-400.txt')).toBeUndefined()
   })
+})
+
+describe('a copy that cannot be made', () => {
+  it('leaves what has its name, and makes nothing where nothing is', async () => {
+    await ask('PROPFIND', '/copied', { headers: { depth: '1' } })
+    expect((await ask('GET', '/copied/there.pdf')).text).toBe('old')
+    await opened.testService.stop()
+    try {
+      // Its content is where nobody can reach it, under a name that the service does not know yet.
+      const moved = { destination: '/copied/moved.pdf' }
+      expect((await ask('MOVE', '/copied/from.pdf', { headers: moved })).status).toBe(201)
+      for (const destination of ['/copied/there.pdf', '/copied/new.pdf'])
+        expect((await ask('COPY', '/copied/moved.pdf', { headers: { destination } })).status).toBe(503)
+      expect((await ask('GET', '/copied/there.pdf')).text).toBe('old')
+      expect((await ask('HEAD', '/copied/new.pdf')).status).toBe(404)
+    } finally {
+      await opened.testService.start()
+    }
+    await sent()
+    expect((await opened.testService.other.bytes('/copied/there.pdf')).toString()).toBe('old')
+    const documents = await opened.testService.other.documents('/copied')
+    expect([...(documents?.keys() ?? [])].toSorted()).toEqual(['moved.pdf', 'there.pdf'])
+    expect(documents?.get('moved.pdf')?.equals(bytes)).toBe(true)
+  })
+
+  it.each(['COPY', 'MOVE', 'DELETE'])(
+    '%s of a folder that nobody looked into removes nothing, at its destination neither',
+    async (method) => {
+      const folder = `/${method.toLowerCase()}`
+      await ask('PROPFIND', folder, { headers: { depth: '1' } })
+      await ask('PROPFIND', `${folder}/to`, { headers: { depth: '1' } })
+      await ask('PROPFIND', `${folder}/from`, { headers: { depth: '1' } })
+      await opened.testService.stop()
+      try {
+        const headers = { destination: `${folder}/to` }
+        expect((await ask(method, `${folder}/from`, { headers })).status).toBe(503)
+        const { text } = await ask('PROPFIND', `${folder}/to`, { headers: { depth: '1' } })
+        expect(text).toContain('stays.txt')
+        expect((await ask('PROPFIND', `${folder}/from`, { headers: { depth: '1' } })).text).toContain('a.txt')
+      } finally {
+        await opened.testService.start()
+      }
+      await sent()
+      const documents = await opened.testService.other.documents(folder)
+      expect([...(documents?.keys() ?? [])].toSorted()).toEqual([
+        'from/a.txt',
+        'from/unseen/b.txt',
+        'to/stays.txt',
+      ])
+    },
+  )
 })

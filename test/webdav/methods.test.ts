@@ -62,6 +62,12 @@ describe('PUT', () => {
     expect(await stored('/given/read.txt')).toBe('0123456789')
   })
 
+  it('of something packed is refused: nobody would unpack it', async () => {
+    const headers = { 'content-encoding': 'gzip' }
+    expect((await ask('PUT', '/put/packed.txt', { headers, body: 'packed' })).status).toBe(415)
+    expect((await ask('HEAD', '/put/packed.txt')).status).toBe(404)
+  })
+
   it('of a type that the service does not take is 415 with a sentence, and nothing is there', async () => {
     const { status, text } = await ask('PUT', '/put/program.exe', { body: 'MZ' })
     expect({ status, text }).toMatchObject({

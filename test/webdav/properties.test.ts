@@ -57,6 +57,18 @@ describe('PROPFIND', () => {
     expect(text).toContain('404')
   })
 
+  it('tells times that no calendar has', async () => {
+    const { fileSystem } = opened
+    const caller = { uid: 0, gid: 0, pid: 0, signal: new AbortController().signal }
+    const { attributes: folder } = await fileSystem.lookup(1, 'folder', caller)
+    const { attributes: file } = await fileSystem.lookup(folder?.ino ?? 0, 'c.txt', caller)
+    for (const sec of [9e12, -9e12]) {
+      await fileSystem.setattr(file?.ino ?? 0, { mtime: { sec, nsec: 0 } }, undefined, caller)
+      expect((await propfind('/folder', '1')).text).toContain('</D:multistatus>')
+      expect((await opened.ask('HEAD', '/folder/c.txt')).headers['last-modified']).not.toContain('Invalid')
+    }
+  })
+
   it('tells names alone', async () => {
     const { text } = await propfind('/folder/a.txt', '0', '<propfind xmlns="DAV:"><propname/></propfind>')
     expect(text).toContain('<D:getetag/>')

@@ -1,4 +1,7 @@
-// COPY: the service copies whole documents from itself; no bytes come here. What it has not got yet is copied here.
+// COPY: the service copies whole documents from itself; no bytes come here. What it has not got yet is copied here. A
+// document gives up its place to a copy that is whole, and to no other.
+
+import { extname } from 'node:path'
 
 import { errnoOf } from '../../fs/errno-of.ts'
 import { journeyOf, makeRoom } from '../arrival.ts'
@@ -7,11 +10,10 @@ import { isAtOrBelow, pathOf } from '../names.ts'
 import { Refused } from '../refused.ts'
 import type { Failure } from '../remove.ts'
 import { tellFailures } from '../tell-failures.ts'
-import type { Place, Resource } from '../visit.ts'
+import { unfinishedName, type Place, type Resource } from '../visit.ts'
 
 const pieceBytes = 1024 * 1024
 const forReading = { read: true, write: false, append: false, truncate: false }
-const forWriting = { read: true, write: true, append: false, truncate: false }
 
 export async function copy(exchange: Exchange): Promise<void> {
   const { door, depth } = exchange
@@ -19,9 +21,13 @@ export async function copy(exchange: Exchange): Promise<void> {
   const { source, place, names, before } = await journeyOf(exchange, { leaves: false })
   const [fromPath, toPath] = [pathOf(source.names), pathOf(names)]
   await door.beginnings.endBelow((path) => isAtOrBelow(path, fromPath))
-  if (before !== undefined) await makeRoom(exchange, before)
   const to = { ...place, name: names.at(-1) ?? '' }
-  const failures = await copyTree(exchange, source, to, depth === 'infinity')
+  const bothDocuments = before?.attributes.kind === 'file' && source.attributes.kind === 'file'
+  if (before !== undefined && !bothDocuments) await makeRoom(exchange, { source, before })
+  if (bothDocuments) await door.beginnings.endBelow((path) => path === toPath)
+  let failures: readonly Failure[] = []
+  if (bothDocuments) await copyDocument(exchange, source, to, besideOf(exchange, to))
+  else failures = await copyTree(exchange, source, to, depth === 'infinity')
   await door.properties.remove(toPath)
   await door.properties.copy(fromPath, toPath)
   if (failures.length > 0) tellFailures(exchange, failures)
@@ -56,24 +62,45 @@ async function copyTree(
   }
 }
 
-async function copyDocument({ visit }: Exchange, source: Resource, { parent, name }: Place): Promise<void> {
+/** `first`: where it is until its content is whole. Nothing is left of a copy that cannot be made. */
+async function copyDocument(
+  { visit }: Exchange,
+  source: Resource,
+  to: Place,
+  first: Place = to,
+): Promise<void> {
   const { operations, lasting } = visit
-  const { fh: from } = await operations.open(source.attributes.ino, forReading, lasting)
+  const { ino, mode } = source.attributes
+  const { fh: from } = await operations.open(ino, forReading, lasting)
   try {
-    const how = { mode: source.attributes.mode, flags: forWriting, exclusive: true }
-    const { entry, opened } = await operations.create(parent.attributes.ino, name, how, lasting)
-    visit.hold(entry.attributes.ino)
-    const to = opened.fh
+    const made = await visit.create(first, mode)
     try {
-      const { attributes } = await operations.getattr(source.attributes.ino, from, lasting)
-      await copyContent(visit, from, to, attributes.size)
-      await operations.flush(to, lasting)
+      const { attributes } = await operations.getattr(ino, from, lasting)
+      await copyContent(visit, from, made.fh, attributes.size)
+      if (first !== to) await rename(visit, first, to)
+    } catch (error) {
+      await visit.undo(first, made)
+      throw error
+    }
+    try {
+      await operations.flush(made.fh, lasting)
     } finally {
-      await operations.release(to)
+      await operations.release(made.fh)
     }
   } finally {
     await operations.release(from)
   }
+}
+
+/** A document's name, where it is one: what is on this machine only the service cannot copy. */
+function besideOf({ door }: Exchange, { parent, name }: Place): Place {
+  return { parent, name: unfinishedName(door.contentTypeOf(name) === undefined ? '' : extname(name)) }
+}
+
+async function rename({ operations, lasting }: Exchange['visit'], from: Place, to: Place): Promise<void> {
+  const [folder, newFolder] = [from.parent.attributes.ino, to.parent.attributes.ino]
+  const how = { noReplace: false, exchange: false }
+  await operations.rename(folder, from.name, newFolder, to.name, how, lasting)
 }
 
 async function copyContent(

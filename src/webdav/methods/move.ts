@@ -13,7 +13,7 @@ export async function move(exchange: Exchange): Promise<void> {
   const [fromPath, toPath] = [pathOf(source.names), pathOf(names)]
   await door.beginnings.endBelow((path) => isAtOrBelow(path, fromPath) || path === toPath)
   const bothDocuments = before?.attributes.kind === 'file' && source.attributes.kind === 'file'
-  if (before !== undefined && !bothDocuments) await makeRoom(exchange, before)
+  if (before !== undefined && !bothDocuments) await makeRoom(exchange, { source, before })
   const from = await visit.placeOf(source.names)
   await rename(exchange, source, from, { ...place, name: names.at(-1) ?? '' })
   door.locks.removeBelow(fromPath)
@@ -28,7 +28,7 @@ async function rename(exchange: Exchange, source: Resource, from: Place, to: Pla
   const { visit } = exchange
   const { operations, lasting } = visit
   const [fromIno, toIno] = [from.parent.attributes.ino, to.parent.attributes.ino]
-  const how = { noReplace: false, exchange: false }
+  const how = { noReplace: !exchange.mayOverwrite, exchange: false }
   try {
     await operations.rename(fromIno, from.name, toIno, to.name, how, lasting)
   } catch (error) {
@@ -36,7 +36,7 @@ async function rename(exchange: Exchange, source: Resource, from: Place, to: Pla
     const { attributes } = await operations.mkdir(toIno, to.name, source.attributes.mode, lasting)
     visit.hold(attributes.ino)
     const parent = { names: [...to.parent.names, to.name], attributes }
-    for (const child of await visit.children(source)) {
+    for (const child of await visit.children(source, true)) {
       const name = child.names.at(-1) ?? ''
       await rename(exchange, child, { parent: source, name }, { parent, name })
     }

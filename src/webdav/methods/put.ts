@@ -3,18 +3,19 @@
 
 import { ErrnoError } from '../../errno-error.ts'
 import type { Attributes } from '../../fs/operations.ts'
-import type { Opened } from '../beginnings.ts'
 import { checkConditions } from '../conditions.ts'
 import { entityTag } from '../entity-tag.ts'
 import type { Exchange } from '../exchange.ts'
 import { pathOf } from '../names.ts'
 import { Refused } from '../refused.ts'
-import { unfinishedName, type Place, type Resource } from '../visit.ts'
+import { unfinishedName, type Opened, type Place, type Resource } from '../visit.ts'
 
 export async function put(exchange: Exchange): Promise<void> {
   const { visit, names, request } = exchange
   if (exchange.header('content-range') !== undefined)
     throw new Refused(400, 'a document is sent whole: PUT with Content-Range is not done here')
+  if (!/^(identity)?$/i.test(exchange.header('content-encoding')?.trim() ?? ''))
+    throw new Refused(415, 'a document is sent as it is: PUT with Content-Encoding is not done here')
   const found = await visit.find(names)
   if (found?.attributes.kind === 'folder') throw new Refused(405, 'this is a folder')
   const place = await visit.placeOf(names)
@@ -33,14 +34,19 @@ export async function put(exchange: Exchange): Promise<void> {
   })
 }
 
-function save(
+async function save(
   exchange: Exchange,
   path: string,
   place: Place,
   found: Resource | undefined,
 ): Promise<Attributes> {
   const begun = exchange.door.beginnings.take(path)
-  if (begun !== undefined) return fill(exchange, path, begun)
+  if (begun !== undefined) {
+    if (begun.ino === found?.attributes.ino)
+      return fill(exchange, path, { ...place, name: found.names.at(-1) ?? '' }, begun)
+    // Something else has its name by now.
+    await exchange.visit.operations.release(begun.fh)
+  }
   if (found === undefined) return makeOrReplace(exchange, path, place)
   if (exchange.header('content-length') === '0') return empty(exchange, path, found)
   return replace(exchange, place, found)
@@ -60,27 +66,29 @@ async function makeOrReplace(exchange: Exchange, path: string, place: Place): Pr
 }
 
 /** A document that is new. Where its content does not arrive, it never was. */
-async function make(exchange: Exchange, path: string, { parent, name }: Place): Promise<Attributes> {
-  const { operations, lasting } = exchange.visit
-  const opened = await create(exchange, parent, name, 0o644)
+async function make(exchange: Exchange, path: string, place: Place): Promise<Attributes> {
+  const { visit } = exchange
+  const opened = await visit.create(place, 0o644)
   try {
     await receive(exchange, opened)
   } catch (error) {
-    await operations.unlink(parent.attributes.ino, name, lasting)
-    await operations.release(opened.fh)
+    await visit.undo(place, opened)
     throw error
   }
   return saved(exchange, path, opened)
 }
 
 /** A document that was begun a moment ago. Where its content does not arrive, it is as empty as before. */
-async function fill(exchange: Exchange, path: string, opened: Opened): Promise<Attributes> {
-  const { operations, lasting } = exchange.visit
+async function fill(exchange: Exchange, path: string, place: Place, opened: Opened): Promise<Attributes> {
+  const { visit, door } = exchange
+  const { operations, lasting } = visit
   try {
     await receive(exchange, opened)
   } catch (error) {
-    await operations.setattr(opened.ino, { size: 0 }, opened.fh, lasting)
-    exchange.door.beginnings.keep(path, opened)
+    if (await visit.isAt(place, opened.ino)) {
+      await operations.setattr(opened.ino, { size: 0 }, opened.fh, lasting)
+      door.beginnings.keep(path, opened)
+    } else await operations.release(opened.fh)
     throw error
   }
   return saved(exchange, path, opened)
@@ -100,10 +108,11 @@ async function replace(
   { parent }: Place,
   { names, attributes }: Resource,
 ): Promise<Attributes> {
-  const { operations, lasting } = exchange.visit
+  const { visit } = exchange
+  const { operations, lasting } = visit
   const folder = parent.attributes.ino
   const beside = unfinishedName()
-  const opened = await create(exchange, parent, beside, attributes.mode)
+  const opened = await visit.create({ parent, name: beside }, attributes.mode)
   let isMoved = false
   try {
     try {
@@ -113,6 +122,7 @@ async function replace(
     } finally {
       await operations.release(opened.fh)
     }
+    await checkAgain(exchange, names)
     const how = { noReplace: false, exchange: false }
     await operations.rename(folder, beside, folder, names.at(-1) ?? '', how, lasting)
     isMoved = true
@@ -122,6 +132,13 @@ async function replace(
   return (await operations.getattr(opened.ino, undefined, lasting)).attributes
 }
 
+/** While the content came, another client may have saved or locked the document. */
+async function checkAgain(exchange: Exchange, names: readonly string[]): Promise<void> {
+  const { visit, request } = exchange
+  exchange.mayStillChange({ names, reach: 'one' })
+  checkConditions(request.headers, (await visit.find(names))?.attributes, false)
+}
+
 /** Of a save that was refused after it was made nothing is left beside the document. */
 async function forgetBeside({ visit }: Exchange, folder: number, beside: string): Promise<void> {
   const { operations, lasting } = visit
@@ -129,15 +146,6 @@ async function forgetBeside({ visit }: Exchange, folder: number, beside: string)
   if (attributes === undefined) return
   visit.hold(attributes.ino)
   await operations.unlink(folder, beside, lasting)
-}
-
-async function create(exchange: Exchange, parent: Resource, name: string, mode: number): Promise<Opened> {
-  const { visit } = exchange
-  const flags = { read: true, write: true, append: false, truncate: false }
-  const how = { mode, flags, exclusive: true }
-  const { entry, opened } = await visit.operations.create(parent.attributes.ino, name, how, visit.lasting)
-  visit.hold(entry.attributes.ino)
-  return { ino: entry.attributes.ino, fh: opened.fh }
 }
 
 /** Writes the body from the start. Throws, with the handle still open, when it does not come to its end. */

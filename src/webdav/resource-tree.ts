@@ -1,0 +1,17 @@
+// A resource with everything in it, known before anything is done to it.
+
+import type { Resource, Visit } from './visit.ts'
+
+export interface ResourceTree {
+  readonly resource: Resource
+  /** In the folder's order; also what no client is shown. */
+  readonly children: readonly ResourceTree[]
+}
+
+/** Throws ETIMEDOUT where the service is away and a folder was never listed. */
+export async function treeOf(visit: Visit, resource: Resource): Promise<ResourceTree> {
+  const children: ResourceTree[] = []
+  if (resource.attributes.kind === 'folder')
+    for (const child of await visit.children(resource, true)) children.push(await treeOf(visit, child))
+  return { resource, children }
+}
