@@ -37,9 +37,17 @@ export function extensionsByMimetype(): ReadonlyMap<Mimetype, readonly string[]>
   return found
 }
 
+/** What people and programs call a document as it was before (`sed -i.bak`, `perl -pi.bak`, `patch -b`): a document itself. */
+const formerEnding = /(?<=.)(?:\.(?:bak|orig))+$/i
+
+/** `report.pdf` for `report.pdf.bak` and `report.pdf.orig`; undefined for any other name. */
+export function formerName(name: string): string | undefined {
+  return formerEnding.test(name) ? name.replace(formerEnding, '') : undefined
+}
+
 /** The mimetype a name's extension stands for; undefined where it has none or the service takes no such type. */
 export function mimetypeOfName(name: string): Mimetype | undefined {
-  return byExtension.get(extensionOf(name))
+  return byExtension.get(extensionOf(formerName(name) ?? name))
 }
 
 /** True when a name says nothing of its type, so that `sniffMimetype` decides once there is content. */

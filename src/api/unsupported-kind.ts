@@ -1,6 +1,6 @@
 // Says what a refused document is, for messages. Decides nothing: that is mimetype-of.ts.
 
-import { extensionOf } from './mimetype-of.ts'
+import { extensionOf, formerName } from './mimetype-of.ts'
 
 const kinds: Readonly<Record<string, string>> = {
   'Word documents': 'doc docx docm dot dotx',
@@ -24,7 +24,7 @@ const kindByExtension = new Map(
 
 /** What a name the service has no type for stands for, such as `docx files (Word documents)`. */
 export function kindOfUnsupported(name: string): string {
-  const extension = extensionOf(name)
+  const extension = extensionOf(formerName(name) ?? name) || extensionOf(name)
   if (extension === '') return 'files of this type'
   const kind = kindByExtension.get(extension)
   return kind === undefined ? `${extension} files` : `${extension} files (${kind})`

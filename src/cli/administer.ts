@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import type { StorePlace } from '../service/store/open-store.ts'
-import type { Admin } from '../service/admin/admin.ts'
+import type { AdminWork } from '../service/admin/reach-admin.ts'
 import { addDatabaseOptions, databaseOf, type DatabaseOptions } from './database-options.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -17,10 +17,7 @@ export function addPlaceOptions(command: Command): Command {
 }
 
 /** Through the service where one runs. What the administration refuses is a UsageError, one line. */
-export async function withAdminOf(
-  options: PlaceOptions,
-  work: (admin: Admin) => Promise<void>,
-): Promise<void> {
+export async function withAdminOf(options: PlaceOptions, work: AdminWork): Promise<void> {
   const { data } = options
   const place = placeOf(data, databaseOf(options))
   const { withAdmin } = await import('../service/admin/reach-admin.ts')

@@ -60,6 +60,10 @@ export function configFilePath(env: Environment = process.env): string {
 export const noKeyMessage: string =
   'no API key; run docmount login, or set DOCMOUNT_API_KEY_FILE or DOCMOUNT_API_KEY'
 
+/** And to somebody whose key the service does not take. */
+export const otherKeyMessage: string =
+  'docmount login takes another key; DOCMOUNT_API_KEY and DOCMOUNT_API_KEY_FILE come before it'
+
 function keyFromEnvironment(env: Environment): KeySource | undefined {
   const key = presentText(env['DOCMOUNT_API_KEY'])
   if (key !== undefined) return key
@@ -161,7 +165,10 @@ function unlessMissing(error: unknown): void {
 }
 
 async function refuseReadableByOthers(file: string): Promise<void> {
-  const { mode } = await stat(file)
+  const stats = await stat(file)
+  // A device has no owner's secrets, and a folder is read as none.
+  if (!stats.isFile()) return
+  const { mode } = stats
   if ((mode & 0o077) === 0) return
   throw new DaemonError(`${file} holds a key and others can read it; run: chmod 600 ${file}`)
 }

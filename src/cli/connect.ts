@@ -3,7 +3,7 @@
 
 import type { Client } from '../api/client.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
-import { noKeyMessage, readConfiguration } from './config-file.ts'
+import { noKeyMessage, otherKeyMessage, readConfiguration } from './config-file.ts'
 import { UsageError } from './usage-error.ts'
 
 /** What the commands that talk to the service have in common. */
@@ -49,6 +49,8 @@ export async function withClient<T>(
   } catch (error) {
     // By name, as everywhere in the command line: the class would load the client.
     if (error instanceof Error && error.name === 'InputError') throw new UsageError(error.message)
+    if (error instanceof Error && (error as { status?: unknown }).status === 401)
+      throw new DaemonError(`${error.message}; ${otherKeyMessage}`, { cause: error })
     throw error
   } finally {
     process.off('SIGINT', interrupt)

@@ -1,9 +1,11 @@
 // Which drive and which document a command means.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ask, type AskOptions } from '../daemon/control-client.ts'
 import type { ControlCommand, ControlCommands } from '../daemon/control-protocol.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { findMountOf, findMounts, type FoundMount, isOwn, type PathOnMount } from '../daemon/find-mount.ts'
+import type { MountRecord } from '../daemon/mount-record.ts'
 import { resumeCommand } from './left-text.ts'
 import { shellWord } from './shell-word.ts'
 
@@ -35,7 +37,10 @@ export async function findDriveOf(project: string): Promise<FoundMount | undefin
   throw new DaemonError(`${project} is mounted several times; name one: ${names}`)
 }
 
-/** Asks the drive's daemon. Throws a DaemonError that says how the drive fares when it has none. */
+/** A daemon that lives tells its status at once, whatever else it is asked for. */
+const patienceMs = 5_000
+
+/** Asks the drive's daemon. Throws a DaemonError that says how the drive fares when it has none; says where it is silent. */
 export async function askDrive<C extends ControlCommand>(
   found: FoundMount,
   command: C,
@@ -43,7 +48,35 @@ export async function askDrive<C extends ControlCommand>(
   options: AskOptions<C> = {},
 ): Promise<ControlCommands[C]['answer']> {
   if (found.record === undefined || !found.isDaemonAlive) throw new DaemonError(describeDead(found))
-  return ask(found.record.socketPath, command, input, options)
+  const { record } = found
+  const over = new AbortController()
+  if (command !== 'status') void tellWhereSilent(record, over.signal)
+  return ask(record.socketPath, command, input, options).finally(() => over.abort())
+}
+
+/** Whoever waits for a daemon that stands still is told how to go on. */
+async function tellWhereSilent(
+  { socketPath, mountpoint, pid }: MountRecord,
+  over: AbortSignal,
+): Promise<void> {
+  const enough = new AbortController()
+  const stop = (): void => enough.abort()
+  over.addEventListener('abort', stop)
+  try {
+    await sleep(patienceMs, undefined, { signal: over })
+    setTimeout(stop, patienceMs).unref()
+    await ask(socketPath, 'status', {}, { signal: enough.signal })
+  } catch {
+    if (!over.aborted) console.error(`docmount: ${describeSilent(mountpoint, pid)}`)
+  }
+}
+
+/** A daemon that lives and does not answer. */
+export function describeSilent(mountpoint: string, pid: number | undefined): string {
+  return (
+    `the daemon of ${mountpoint} (process ${pid}) does not answer; where it does not come back: kill -9 ${pid}, ` +
+    `then docmount unmount ${shellWord(mountpoint)} (what is not sent is kept, and sent after the next mount)`
+  )
 }
 
 /** A drive without a daemon, and the way on. */

@@ -23,7 +23,7 @@ const flags = new Map([
 const valued = new Set(
   (
     'base_url driver cache_ttl close_wait cache_size pin_size state_dir cache_dir uid gid ' +
-    'unsupported_as on_conflict rename_limit bwlimit log'
+    'unsupported_as on_conflict rename_limit bwlimit log memory'
   ).split(' '),
 )
 
@@ -64,4 +64,23 @@ function expandOption(option: string): readonly string[] {
     throw new UsageError(`unknown mount option "${option}"; docmount mount --help lists what -o takes`)
   }
   return [`--${name.replaceAll('_', '-')}`, rest.join('=')]
+}
+
+/** The other way round: options of `docmount mount` as `-o` takes them. Throws UsageError for one that it does not take. */
+export function optionListOf(args: readonly string[]): readonly string[] {
+  const words: string[] = []
+  const rest = args.flatMap((arg) => /^(--[^=]+)=(.*)$/s.exec(arg)?.slice(1) ?? [arg])
+  for (let at = 0; at < rest.length; at++) {
+    const option = rest[at] ?? ''
+    const flag = [...flags].find(([, ours]) => ours === option)?.[0]
+    const name = option.replace(/^--/, '').replaceAll('-', '_')
+    if (flag !== undefined) words.push(flag)
+    else {
+      const value = rest[++at]
+      if (!option.startsWith('--') || !valued.has(name) || value === undefined || value.includes(','))
+        throw new UsageError(`${option} cannot be said in fstab; docs/process.md lists what it takes`)
+      words.push(`${name}=${value}`)
+    }
+  }
+  return words
 }

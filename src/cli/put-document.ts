@@ -55,6 +55,8 @@ async function upload(
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 409) throw error
     if (!mayReplace) {
+      if (await isFolder(files, path, signal))
+        throw new DaemonError(`${path} is a folder; ${path}/ takes the document in under its own name`)
       throw new ApiError(error, 409, `${error.errorMessage}; --replace puts this document in its place`)
     }
   }
@@ -64,6 +66,11 @@ async function upload(
   await files.delete(path, { signal })
   onDeleted()
   await files.upload(path, document, { signal })
+}
+
+async function isFolder(files: Files, path: string, signal: AbortSignal): Promise<boolean> {
+  const found = await files.get(path, { signal }).catch(() => undefined)
+  return found?.kind === 'folder'
 }
 
 function keptError(path: string, document: LocalDocument, error: unknown): DaemonError {

@@ -18,6 +18,12 @@ const knownNames = new Set([
   'MoveError',
 ])
 
+/** What the system says of the place we are in tells nobody what to do. By the call that failed. */
+const places: ReadonlyMap<unknown, string> = new Map([
+  ['uv_cwd', 'the folder you are in is gone; go to another one (cd)'],
+  ['uv_os_homedir', 'nobody knows your home folder: set HOME'],
+])
+
 /** Prints the error and answers the exit code. */
 export function reportError(error: unknown): number {
   if (!(error instanceof Error)) {
@@ -25,7 +31,8 @@ export function reportError(error: unknown): number {
     return exitCodes.failure
   }
   if (error.name.startsWith('Commander')) return commanderExitCode(error)
-  console.error(isKnown(error) ? `docmount: ${error.message}` : error)
+  const place = places.get((error as NodeJS.ErrnoException).syscall)
+  console.error(isKnown(error) ? `docmount: ${place ?? error.message}` : error)
   return exitCodeOf(error)
 }
 

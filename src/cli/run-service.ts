@@ -9,6 +9,7 @@ import { resolveMountpoint } from '../fuse/mountpoint.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { homeOf, xdgBase } from '../daemon/xdg.ts'
 import { configFilePath, readConfigFile } from './config-file.ts'
+import { optionListOf } from './mount-helper.ts'
 import { unitName, unitText } from './systemd-unit.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -81,14 +82,12 @@ export async function printFstabLine({ project, mountpoint, mountOptions }: Driv
   const { uid, gid } = userInfo()
   const words = [
     ...(baseUrl === undefined ? [] : [`base_url=${baseUrl}`]),
-    ...mountOptions.map((option) =>
-      option.replace(/^--/, '').replace(/^[^=]+/, (name) => name.replaceAll('-', '_')),
-    ),
+    ...optionListOf(mountOptions),
     ...(uid === 0 ? [] : ['allow_other', `uid=${uid}`, `gid=${gid}`]),
     '_netdev',
     'nofail',
   ]
-  console.log(`${octal(project)}:  ${octal(place)}  docmount  ${words.join(',')}  0  0`)
+  console.log(`${octal(project)}:  ${octal(place)}  docmount  ${octal(words.join(','))}  0  0`)
 }
 
 /** Blanks end a field of fstab (fstab(5)). */

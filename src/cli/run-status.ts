@@ -7,7 +7,7 @@ import { findLeftFolders, isNothing, type LeftFolder, readLeftBehind } from '../
 import type { Place, Unsent } from '../fs/status.ts'
 import { exitCodes } from './exit-codes.ts'
 import { firstTen } from './first-ten.ts'
-import { askDrive, describeDead } from './find-drive.ts'
+import { askDrive, describeDead, describeSilent } from './find-drive.ts'
 import { leftLines, leftSummary, resumeCommand } from './left-text.ts'
 import { jsonText } from './output.ts'
 import { placeLine } from './place-text.ts'
@@ -84,12 +84,18 @@ async function look(found: FoundMount, path: string | undefined): Promise<Shown>
     const { mount, unsent, place } = await askDrive(found, 'status', input, {
       signal: AbortSignal.timeout(patienceMs),
     })
-    if (path === undefined) return mount
-    return { ...mount, path, unsent, ...(place === undefined ? {} : { place }) }
+    const shown = { ...mount, state: stateOf(found, mount) }
+    if (path === undefined) return shown
+    return { ...shown, path, unsent, ...(place === undefined ? {} : { place }) }
   } catch (error) {
-    const problem = `the daemon of ${mountpoint} (process ${record?.pid}) does not answer: ${(error as Error).message}`
+    const problem = `${describeSilent(mountpoint, record?.pid)}: ${(error as Error).message}`
     return { mountpoint, state: 'silent', problem, ...(await whatIsLeft(found)) }
   }
+}
+
+/** A mount that somebody else has taken out of the folder tree lives on for the programs that use it, and its daemon is not told. */
+function stateOf({ mount }: FoundMount, { state, driver }: MountStatus): MountStatus['state'] {
+  return state === 'live' && driver !== 'webdav' && mount === undefined ? 'detached' : state
 }
 
 async function whatIsLeft({ record }: FoundMount): Promise<Pick<Troubled, 'stateDir' | 'left'>> {

@@ -1,15 +1,25 @@
 // A document as a local file: it appears when all of it is there, with the document's time.
 
-import { open, rename, rm, stat } from 'node:fs/promises'
+import { open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { unwritable } from './local-folder.ts'
 import { type SaveDocument, saveDocument } from './save-document.ts'
 import type { RemoteFile } from '../api/types.ts'
+import { DaemonError } from '../daemon/daemon-error.ts'
 
 let parts = 0
 
-/** A file that exists is replaced; one that cannot be written whole leaves nothing. Throws what `saveDocument` does. */
-export async function saveToFile(save: Omit<SaveDocument, 'write'>, target: string): Promise<void> {
+/**
+ * A file that exists is replaced, behind a link where the name is one; one that cannot be written whole leaves nothing. Throws
+ * DaemonError for a device or a pipe, which would be replaced by a file, and what `saveDocument` does.
+ */
+export async function saveToFile(save: Omit<SaveDocument, 'write'>, local: string): Promise<void> {
+  const target = await realpath(local).catch(() => local)
+  const before = await stat(target).catch(() => undefined)
+  if (before !== undefined && !before.isFile())
+    throw new DaemonError(
+      `${local} is ${before.isDirectory() ? 'a folder' : 'no regular file'}; choose another name${before.isDirectory() ? '' : ', or - for standard output'}`,
+    )
   // A name of its own, short: the document's may be as long as names can be.
   const part = join(dirname(target), `.docmount-${process.pid}-${++parts}.part`)
   const file = await open(part, 'wx').catch((error: unknown) => {

@@ -50,9 +50,12 @@ function byUrgency(unsent: readonly Unsent[]): Unsent[] {
 }
 
 function factsOf(shown: MountStatus): string[] {
-  const { unsent, scratchFiles, refusedNames, oddEntries, conflicts } = shown
+  const { state, unsent, scratchFiles, refusedNames, oddEntries, conflicts } = shown
   return [
     serviceOf(shown),
+    ...(state === 'detached'
+      ? ['out of the folder tree: programs that still use it are served until they end']
+      : []),
     ...(shown.readOnly ? ['read-only'] : []),
     unsent.length === 0 ? 'everything sent' : unsentSum(unsent),
     ...counted(scratchFiles, 'temporary file', 'temporary files', ' on this machine only'),

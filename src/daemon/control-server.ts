@@ -1,7 +1,7 @@
 // The daemon's side of the control socket. Knows the protocol's framing, not what the commands do.
 
 import { chmod, rm } from 'node:fs/promises'
-import { createServer, type Server, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import type { Log } from '../log.ts'
 import {
@@ -27,6 +27,8 @@ export type ControlHandlers = {
 }
 
 export interface ControlServer {
+  /** Listens anew, where its socket was taken away. */
+  listenAgain(): Promise<void>
   /** Stops listening and removes the socket at once; resolves when the answers under way are out. */
   close(): Promise<void>
 }
@@ -40,27 +42,24 @@ export async function startControlServer(
   handlers: ControlHandlers,
   log: Log,
 ): Promise<ControlServer> {
-  await rm(socketPath, { force: true })
-  const socketName = openSocketPath(socketPath)
   const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
+  const answer = (socket: Socket): void => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     serve(socket, handlers).catch((error: unknown) => {
       log.warn({ error }, 'a control request failed')
       socket.destroy()
     })
-  })
-  await new Promise<void>((listening, failed) => {
-    server.once('error', failed)
-    server.listen(socketName.path, listening)
-  })
-  server.on('error', (error) => log.warn({ error }, 'the control socket failed'))
-  await chmod(socketPath, 0o600)
+  }
+  let listener = await listen(socketPath, answer, log)
   return {
+    async listenAgain() {
+      // The old one first: it takes away what has its name. What is being answered there is answered.
+      void listener.close()
+      listener = await listen(socketPath, answer, log)
+    },
     async close() {
-      const allGone = closed(server)
-      socketName[Symbol.dispose]()
+      const allGone = listener.close()
       const impatience = setTimeout(() => sockets.forEach((socket) => socket.destroy()), lastAnswersMs)
       await allGone
       clearTimeout(impatience)
@@ -68,10 +67,33 @@ export async function startControlServer(
   }
 }
 
-function closed(server: Server): Promise<void> {
-  return new Promise((done) => {
-    server.close(() => done())
-  })
+interface Listener {
+  /** Stops at once; resolves when what was begun is over. */
+  close(): Promise<void>
+}
+
+async function listen(socketPath: string, answer: (socket: Socket) => void, log: Log): Promise<Listener> {
+  await rm(socketPath, { force: true })
+  const socketName = openSocketPath(socketPath)
+  const server = createServer(answer)
+  try {
+    await new Promise<void>((listening, failed) => {
+      server.once('error', failed)
+      server.listen(socketName.path, listening)
+    })
+  } catch (error) {
+    socketName[Symbol.dispose]()
+    throw error
+  }
+  server.on('error', (error) => log.warn({ error }, 'the control socket failed'))
+  await chmod(socketPath, 0o600)
+  return {
+    close() {
+      const over = new Promise<void>((done) => void server.close(() => done()))
+      socketName[Symbol.dispose]()
+      return over
+    },
+  }
 }
 
 async function serve(socket: Socket, handlers: ControlHandlers): Promise<void> {

@@ -61,7 +61,7 @@ export async function findMountOf(
   const found = (await findMounts(runtimeDir)).toSorted((a, b) => b.mountpoint.length - a.mountpoint.length)
   if (isUrl(path)) {
     const byUrl = locate(found, path.replace(/\/+$/, ''))
-    return byUrl === undefined ? undefined : { ...byUrl, path: decodeURI(byUrl.path) }
+    return byUrl === undefined ? undefined : { ...byUrl, path: decoded(byUrl.path) }
   }
   const absolute = resolve(path)
   const asWritten = locate(found, absolute)
@@ -76,6 +76,15 @@ export async function findMountOf(
 /** The address of a drive that is served without a mount. */
 export function isUrl(path: string): boolean {
   return /^https?:\/\//.test(path)
+}
+
+/** As a listing tells it (`R%26D.pdf`); what is no such address is a path as people type it. */
+function decoded(path: string): string {
+  try {
+    return path.split('/').map(decodeURIComponent).join('/')
+  } catch {
+    return path
+  }
 }
 
 function locate(mounts: readonly FoundMount[], absolute: string): PathOnMount | undefined {

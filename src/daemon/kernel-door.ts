@@ -3,11 +3,12 @@
 import { rmdir } from 'node:fs/promises'
 import type { Log } from '../log.ts'
 import { type DriverName, MountError } from '../fuse/driver.ts'
+import { DaemonError } from './daemon-error.ts'
 import { chooseDriver } from './driver-facts.ts'
 import { loadDriver } from './load-driver.ts'
 import type { MountPlan } from './mount-plan.ts'
 import { openMountpoint, prepareMountpoint } from './mountpoint.ts'
-import type { SessionDoor } from './session-door.ts'
+import type { SessionDoor, UndoStart } from './session-door.ts'
 import { takeOver } from './take-over.ts'
 
 export interface KernelDoorOptions {
@@ -21,10 +22,7 @@ export interface KernelDoorOptions {
 }
 
 /** Tells in `undo` what to take back. Throws DaemonError or MountError where no drive can appear. */
-export async function prepareKernelDoor(
-  options: KernelDoorOptions,
-  undo: (() => Promise<unknown>)[],
-): Promise<SessionDoor> {
+export async function prepareKernelDoor(options: KernelDoorOptions, undo: UndoStart[]): Promise<SessionDoor> {
   const { plan, readOnly, allowOther, log } = options
   const { mountpoint, descriptor, runtimeDir } = plan
   const isDescriptorPassed = descriptor !== undefined
@@ -33,9 +31,9 @@ export async function prepareKernelDoor(
   const isMade =
     !isDescriptorPassed &&
     (await prepareMountpoint(mountpoint, { makeIfMissing: options.makeMountpoint, runtimeDir }))
-  if (isMade) undo.push(() => rmdir(mountpoint))
+  if (isMade) undo.push(async (error) => isTaken(error) || rmdir(mountpoint))
   const closeMountpoint = isDescriptorPassed ? async () => {} : await openMountpoint(mountpoint, isMade)
-  undo.push(closeMountpoint)
+  undo.push(async (error) => isTaken(error) || closeMountpoint())
   const choice = await chooseDriver(options.driver, { isDescriptorPassed })
   const driver = await loadDriver(choice.driver)
   return {
@@ -54,6 +52,11 @@ export async function prepareKernelDoor(
       return { mounted }
     },
   }
+}
+
+/** Another docmount that was started at the same time is about to mount there: it needs the folder as it is. */
+function isTaken(error: unknown): boolean {
+  return error instanceof DaemonError && (error.cause as { code?: unknown } | undefined)?.code === 'EBUSY'
 }
 
 function noMountHere(project: string): MountError {

@@ -60,9 +60,17 @@ export function planMount(
   }
 }
 
+/** What a person says to have it elsewhere. */
+const otherPlaces = {
+  state: '--state-dir',
+  cache: '--cache-dir',
+  log: '--log',
+  runtime: 'XDG_RUNTIME_DIR',
+}
+
 /** Refuses folders inside the mountpoint (the daemon would wait for itself), then makes them for this user alone. */
 export async function ensureFolders(plan: MountPlan): Promise<void> {
-  const folders = {
+  const folders: Readonly<Record<keyof typeof otherPlaces, string>> = {
     state: plan.stateDir,
     cache: plan.cacheDir,
     log: dirname(plan.logFile),
@@ -79,12 +87,13 @@ export async function ensureFolders(plan: MountPlan): Promise<void> {
       )
     }
   }
-  for (const [name, folder] of Object.entries(folders)) {
+  for (const [name, folder] of Object.entries(folders) as [keyof typeof otherPlaces, string][]) {
     await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
       const { code } = error as NodeJS.ErrnoException
-      throw new DaemonError(`cannot make the ${name} folder ${folder}: ${code ?? String(error)}`, {
-        cause: error,
-      })
+      throw new DaemonError(
+        `cannot make the ${name} folder ${folder} (${code ?? String(error)}); ${otherPlaces[name]} names another`,
+        { cause: error },
+      )
     })
   }
 }

@@ -65,7 +65,7 @@ export function socketFile(runtimeDir: string, id: string): string {
   return join(runtimeDir, `${id}.sock`)
 }
 
-function recordFile(runtimeDir: string, id: string): string {
+export function recordFile(runtimeDir: string, id: string): string {
   return join(runtimeDir, `${id}.json`)
 }
 

@@ -46,6 +46,8 @@ export interface StopOptions {
 
 /** How long an unmount by somebody else leaves us for sending. */
 const afterUnmountMs = 10 * 60_000
+/** A mount that is not gone by then is used by somebody. */
+const letGoMs = 2_000
 /** Timers end at 2^31 - 1 ms. */
 const longestMs = 2 ** 31 - 1
 
@@ -171,13 +173,19 @@ export class MountSession {
       cancel,
       hurry: this.#hurry.signal,
     })
-    if (isDetached) {
+    // Where somebody else has detached it (umount -l) there was nothing to unmount, and its users have it still.
+    if (isDetached || !(await this.#isLetGo())) {
       this.#enter('detached')
       const isOver = await Promise.race([this.finished.then(() => true), sleep(500, false)])
       if (!isOver) return { unsent: this.fileSystem.unsent('/'), isDetached: true }
     }
     const { unsent } = await this.finished
     return { unsent, isDetached: false }
+  }
+
+  /** The kernel lets go of a mount that nobody uses at once. */
+  #isLetGo(): Promise<boolean> {
+    return Promise.race([this.#mounted.closed.then(() => true), sleep(letGoMs, false)])
   }
 
   /** What the disk here refused is lost with the drive: its person decides. */

@@ -29,6 +29,9 @@ export interface SessionDoor {
   open(fileSystem: FileSystem): Promise<OpenedDoor>
 }
 
+/** Takes a step of a start back that failed with this error. */
+export type UndoStart = (error: unknown) => Promise<unknown>
+
 /** The filesystem for whoever waits for it: the door lets go first. */
 export function endingBeginnings(fileSystem: FileSystem, { endBeginnings }: OpenedDoor): FileSystem {
   if (endBeginnings === undefined) return fileSystem

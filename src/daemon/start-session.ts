@@ -26,7 +26,8 @@ import {
 } from './mount-record.ts'
 import { desktopNotifications } from './desktop-notifications.ts'
 import { MountSession } from './mount-session.ts'
-import { endingBeginnings, type DoorName, type SessionDoor } from './session-door.ts'
+import { endingBeginnings, type DoorName, type SessionDoor, type UndoStart } from './session-door.ts'
+import { stayFound } from './stay-found.ts'
 import { traceInto } from './trace.ts'
 import { tidyState } from './tidy-state.ts'
 import { waitForService } from './wait-for-service.ts'
@@ -64,18 +65,18 @@ export interface StartSessionOptions {
 /** Resolves when the drive is live. Throws DaemonError or MountError, one line each, with nothing left behind. */
 export async function startSession(options: StartSessionOptions): Promise<MountSession> {
   keepHeapModest()
-  const undo: (() => Promise<unknown>)[] = []
+  const undo: UndoStart[] = []
   try {
     return await start(options, undo)
   } catch (error) {
     for (const step of undo.toReversed()) {
-      await step().catch((cause: unknown) => options.log.warn({ error: cause }, 'clearing away failed'))
+      await step(error).catch((cause: unknown) => options.log.warn({ error: cause }, 'clearing away failed'))
     }
     throw error
   }
 }
 
-async function start(options: StartSessionOptions, undo: (() => Promise<unknown>)[]): Promise<MountSession> {
+async function start(options: StartSessionOptions, undo: UndoStart[]): Promise<MountSession> {
   const { plan, log } = options
   await ensureFolders(plan)
   const door = await prepareDoor(options, undo)
@@ -152,6 +153,7 @@ async function start(options: StartSessionOptions, undo: (() => Promise<unknown>
   }
   // Now with the address, which may have been "any that is free".
   if (webdav !== undefined) await writeMountRecord(plan.runtimeDir, live)
+  const stopLooking = stayFound({ runtimeDir: plan.runtimeDir, record: live }, server, log)
   const session = new MountSession({
     record: live,
     fileSystem: endingBeginnings(fileSystem, opened),
@@ -161,6 +163,7 @@ async function start(options: StartSessionOptions, undo: (() => Promise<unknown>
     async withdraw() {
       // While the record still says that it is ours.
       await tidyState(plan)
+      await stopLooking()
       await withdraw()
       await client.close()
     },
@@ -171,10 +174,7 @@ async function start(options: StartSessionOptions, undo: (() => Promise<unknown>
 }
 
 /** Throws DaemonError or MountError where the drive cannot appear. */
-async function prepareDoor(
-  options: StartSessionOptions,
-  undo: (() => Promise<unknown>)[],
-): Promise<SessionDoor> {
+async function prepareDoor(options: StartSessionOptions, undo: UndoStart[]): Promise<SessionDoor> {
   const { plan, log, driver, webdav } = options
   const readOnly = options.fileSystem.readOnly ?? false
   const kernel =

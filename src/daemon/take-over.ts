@@ -17,7 +17,8 @@ export async function takeOver(plan: MountPlan): Promise<void> {
   const record = await findLive(plan)
   if (record === undefined) return
   if (plan.descriptor === undefined && (await findOurMount(plan.mountpoint)) !== undefined) return
-  await ask(record.socketPath, 'unmount', { force: true, timeoutMs: 0 }).catch(() => {
+  const signal = AbortSignal.timeout(patienceMs)
+  await ask(record.socketPath, 'unmount', { force: true, timeoutMs: 0 }, { signal }).catch(() => {
     // Whether it goes is seen below.
   })
   const deadline = performance.now() + patienceMs

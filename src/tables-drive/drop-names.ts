@@ -1,6 +1,6 @@
 // What the name of a dropped file says: whether it is looked at when it is closed, only kept, or refused.
 
-import { mimetypeOfName } from '../api/mimetype-of.ts'
+import { formerName, mimetypeOfName } from '../api/mimetype-of.ts'
 import { ErrnoError } from '../errno-error.ts'
 import { checkName, nameMaxBytes } from '../fs/tree/names.ts'
 import { isLocalName } from '../fs/tree/scratch.ts'
@@ -16,12 +16,12 @@ export function resultNameOf(name: string): string {
 /**
  * - `taken`: given to the folder's table when it is closed, or gets this name.
  * - `refused`: a document of another kind, told at close.
- * - `kept`: on its way to another name: an editor's or a copier's temporary file.
+ * - `kept`: on its way to another name (an editor's or a copier's temporary file), or left by the way (a backup).
  */
 export type DropFate = 'taken' | 'refused' | 'kept'
 
 export function fateOf(name: string, target: DropTarget): DropFate {
-  if (isLocalName(name) || isResultName(name)) return 'kept'
+  if (isLocalName(name) || isResultName(name) || formerName(name) !== undefined) return 'kept'
   if (target.takes(name)) return 'taken'
   return mimetypeOfName(name) === undefined ? 'kept' : 'refused'
 }

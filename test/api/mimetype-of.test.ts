@@ -28,18 +28,30 @@ describe('the mimetype of a name', () => {
     ['main.ts', 'text/plain'],
     ['Invoice No. 12.pdf', 'application/pdf'],
     ['.hidden.csv', 'text/csv'],
+    ['report.pdf.bak', 'application/pdf'],
+    ['table.csv.orig', 'text/csv'],
+    ['table.csv.rej', 'text/plain'],
   ])('%s is %s', (name, mimetype) => {
     expect(mimetypeOfName(name)).toBe(mimetype)
     expect(isTypeDecidedByContent(name)).toBe(false)
   })
 
-  test.each(['a.docx', 'a.zip', 'a.webp', 'a.tiff', 'a.m4a', 'a.xlsm', 'a.msg', 'a.unknown', 'a.txt~'])(
-    '%s is refused',
-    (name) => {
-      expect(mimetypeOfName(name)).toBeUndefined()
-      expect(isTypeDecidedByContent(name)).toBe(false)
-    },
-  )
+  test.each([
+    'a.docx',
+    'a.zip',
+    'a.webp',
+    'a.tiff',
+    'a.m4a',
+    'a.xlsm',
+    'a.msg',
+    'a.unknown',
+    'a.txt~',
+    'plan.bak',
+    'a.docx.orig',
+  ])('%s is refused', (name) => {
+    expect(mimetypeOfName(name)).toBeUndefined()
+    expect(isTypeDecidedByContent(name)).toBe(false)
+  })
 
   test.each([
     'Makefile',
@@ -59,6 +71,8 @@ describe('the mimetype of a name', () => {
     expect(kindOfUnsupported('Letter.DOCX')).toBe('docx files (Word documents)')
     expect(kindOfUnsupported('a.nobody-knows')).toBe('nobody-knows files')
     expect(kindOfUnsupported('Makefile')).toBe('files of this type')
+    expect(kindOfUnsupported('letter.docx.bak')).toBe('docx files (Word documents)')
+    expect(kindOfUnsupported('drawing.bak')).toBe('bak files (backups)')
   })
 })
 

@@ -1,8 +1,9 @@
 // The commands that talk to the service, run in this process against the reference service.
 
-import { chmod, readFile, readdir, stat, writeFile } from 'node:fs/promises'
+import { chmod, lstat, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { run } from '../support/run.ts'
 import { docmount } from '../support/run-command.ts'
 import type { TestService } from '../support/service.ts'
 import { project, startTestService } from '../support/service.ts'
@@ -82,6 +83,10 @@ describe('put', () => {
     expect(refused).toMatchObject({
       exitCode: 1,
       error: '/tree/in is a folder; a document cannot replace it',
+    })
+    expect(await docmount('put', project, file, '/tree/in', '--mimetype', 'text/plain')).toMatchObject({
+      exitCode: 1,
+      error: '/tree/in is a folder; /tree/in/ takes the document in under its own name',
     })
     expect(await service.other.bytes('/tree/in/a.txt')).toEqual(Buffer.from('one'))
   })
@@ -183,6 +188,23 @@ describe('get', () => {
     const target = join(temporary.path, 'out')
     expect((await docmount('get', project, '/get/unsized.txt', target)).exitCode).toBe(0)
     expect(await readFile(target, 'utf8')).toBe('unsized')
+  })
+
+  test('goes through a link to a file, and replaces no pipe and no device', async () => {
+    await docmount('put', project, await localFile('s.txt', 'content'), '/get/special.txt')
+    const file = await localFile('real.txt', 'old')
+    const link = join(temporary.path, 'link.txt')
+    await symlink(file, link)
+    expect((await docmount('get', project, '/get/special.txt', link)).exitCode).toBe(0)
+    expect(await readFile(file, 'utf8')).toBe('content')
+    expect((await lstat(link)).isSymbolicLink()).toBe(true)
+    const pipe = join(temporary.path, 'pipe')
+    await run('mkfifo', [pipe])
+    expect(await docmount('get', project, '/get/special.txt', pipe)).toMatchObject({
+      exitCode: 1,
+      error: `${pipe} is no regular file; choose another name, or - for standard output`,
+    })
+    expect((await lstat(pipe)).isFIFO()).toBe(true)
   })
 })
 

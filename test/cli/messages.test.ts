@@ -144,6 +144,44 @@ test('a key file that others can read is refused with the command that fixes it'
   expect(await refusalOf(['ls', project], env)).toContain(`others can read it; run: chmod 600 ${file}`)
 })
 
+test('a key file that is a folder is called that, and a key that is refused leads to another', async () => {
+  const env = { DOCMOUNT_API_KEY_FILE: home.path, DOCMOUNT_BASE_URL: service.baseUrl }
+  expect(await refusalOf(['ls', project], env)).toContain(`cannot read the key file ${home.path}: EISDIR`)
+  const wrong = { DOCMOUNT_API_KEY: 'wrong', DOCMOUNT_BASE_URL: service.baseUrl }
+  expect(await refusalOf(['ls', project], wrong)).toMatch(/401 .*; docmount login takes another key/)
+})
+
+test('a place that is none, ours or the drive’s, is told with what to do', async () => {
+  const said = await bash('mkdir "$3" && cd "$3" && rmdir "$3" && exec "$1" "$2" status a', [
+    process.execPath, cli, join(home.path, 'gone'),
+  ], { env: bareHomeIn(home.path), mayFail: true }) // prettier-ignore
+  expect(said.stderr).toBe('docmount: the folder you are in is gone; go to another one (cd)\n')
+  const file = join(home.path, 'file')
+  await writeFile(file, '')
+  const env = { DOCMOUNT_API_KEY: service.apiKey }
+  for (const option of ['--state-dir', '--cache-dir'])
+    expect(await refusalOf([...mountQuietly(service.baseUrl), option, join(file, 'x')], env)).toMatch(
+      new RegExp(`cannot make the .* folder ${file}/x \\(ENOTDIR\\); ${option} names another`),
+    )
+})
+
+test.skipIf(process.getuid?.() !== 0)('who has no home folder is told to set HOME', async () => {
+  const { HOME: _, ...env } = bareHomeIn(home.path)
+  const said = await run('setpriv', ['--reuid', '54321', '--clear-groups', process.execPath, cli, 'status'], {
+    env,
+    mayFail: true,
+  })
+  expect(said).toMatchObject({ code: 1, stderr: 'docmount: nobody knows your home folder: set HOME\n' })
+})
+
+test('what is no certificate is called that', async () => {
+  const file = join(home.path, 'cert.pem')
+  await writeFile(file, 'no certificate')
+  const env = { DOCMOUNT_API_KEY: service.apiKey, DOCMOUNT_BASE_URL: service.baseUrl }
+  const args = ['webdav', '--quiet', project, '--listen', '127.0.0.1:0', '--cert', file, '--key', file]
+  expect(await refusalOf(args, env)).toContain(`${file} and ${file} are no certificate and its key (PEM)`)
+})
+
 test('a local folder that is missing, or is a file, is named with what to do', async () => {
   await service.other.put('/a.txt', 'a')
   const env = { DOCMOUNT_API_KEY: service.apiKey, DOCMOUNT_BASE_URL: service.baseUrl }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isMountHelper, normaliseArguments } from '../../src/cli/mount-helper.ts'
+import { isMountHelper, normaliseArguments, optionListOf } from '../../src/cli/mount-helper.ts'
 
 const own = '/usr/bin/docmount'
 
@@ -23,6 +23,30 @@ test("fstab's options become ours", () => {
     '1000',
   ])
 })
+
+test('our options become those of fstab, and back', () => {
+  const ours = [
+    '--read-only',
+    '--close-wait',
+    '0',
+    '--base-url',
+    'https://x/api?a=b',
+    '--allow-other',
+    '--memory',
+    '256MiB',
+  ]
+  const list = optionListOf(['--read-only', '--close-wait=0', ...ours.slice(3)])
+  expect(list.join(',')).toBe('ro,close_wait=0,base_url=https://x/api?a=b,allow_other,memory=256MiB')
+  expect(optionListOf(ours)).toEqual(list)
+  expect(normaliseArguments(own, ['mount', 'acme', '-o', list.join(',')])).toEqual(['mount', 'acme', ...ours])
+})
+
+test.each([['--foreground'], ['-v'], ['--close-wait'], ['--log', 'a,b'], ['somewhere']])(
+  '%s %s is nothing that fstab can say',
+  (...args) => {
+    expect(() => optionListOf(args)).toThrow(/cannot be said in fstab/)
+  },
+)
 
 test('what mount(8) and fstab say to each other is passed over', () => {
   const options = 'rw,dev,suid,exec,auto,noauto,nofail,user,_netdev,defaults,nosuid,x-gvfs-show,comment=mine,'

@@ -2,10 +2,12 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readFile, stat } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { lockStateFolder } from '../../src/content/spool/state-lock.ts'
 import type { MountRecord } from '../../src/daemon/mount-record.ts'
+import { systemDisk } from '../../src/world/disk.ts'
 import { cli } from '../support/cli.ts'
 import { occupy, startDesk, type Desk } from '../support/desk.ts'
 import { whyNoFuse } from '../support/fuse.ts'
@@ -62,6 +64,17 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
     expect(stderr).toMatch(/^docmount: the project "nosuch" cannot be read .*the key sees: acme\n$/)
     expect(code).toBe(1)
     expect(await exists(join(desk.home, 'home', 'nosuch'))).toBe(false)
+  })
+
+  test('started twice at once: the one that is refused leaves the folder to the other', async () => {
+    desk.env = { ...desk.env, HOME: join(desk.home, 'home') }
+    const stateDir = join(desk.home, 'home', 'state')
+    const other = lockStateFolder(stateDir, systemDisk)
+    const { code, stderr } = await desk.docmount('mount', '--quiet', project, '--state-dir', stateDir)
+    other.close()
+    expect(stderr).toContain('another docmount uses the state folder')
+    expect(code).toBe(1)
+    expect(await exists(join(desk.home, 'home', project))).toBe(true)
   })
 
   test('with a wrong key is refused in one line that keeps the key to itself', async () => {
@@ -121,6 +134,20 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
     await waitUntil('the daemon to end', async () => !(await exists(`/proc/${pid}`)))
   })
 
+  test('detached by somebody else, and in use, is told so by status, and let go by unmount', async () => {
+    const { pid } = await mountDrive()
+    const occupant = await occupy(drive)
+    try {
+      await run('umount', ['-l', drive])
+      expect((await desk.docmount('status')).stdout).toMatch(/  detached\n/)
+      expect((await desk.docmount('unmount', drive)).stderr).toMatch(/is detached/)
+      expect(await exists(`/proc/${pid}`)).toBe(true)
+    } finally {
+      await occupant.leave()
+    }
+    await waitUntil('the daemon to end', async () => !(await exists(`/proc/${pid}`)))
+  })
+
   test('mounted over the folder one stands in is unmounted from there', async () => {
     const line = 'cd "$1" && "$2" "$3" mount "$4" "$1" && "$2" "$3" unmount "$1"'
     const args = ['-c', line, 'sh', drive, process.execPath, cli, project]
@@ -128,11 +155,20 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
     expect(await isMounted()).toBe(false)
   })
 
-  test('whose daemon stands still hangs no command', async () => {
+  test('whose daemon stands still says so, and how to go on', async () => {
     const { pid } = await mountDrive()
     process.kill(pid, 'SIGSTOP')
-    const status = await desk.docmount('status', drive).finally(() => process.kill(pid, 'SIGCONT'))
-    expect(`${status.stdout}${status.stderr}`).toContain('does not answer')
+    try {
+      const status = await desk.docmount('status', drive)
+      expect(`${status.stdout}${status.stderr}`).toMatch(/does not answer[^]*kill -9 \d+/)
+      const refresh = spawn(process.execPath, [cli, 'refresh', drive], { env: desk.env })
+      const [said] = (await once(refresh.stderr, 'data')) as [Buffer]
+      expect(said.toString()).toMatch(/does not answer[^]*kill -9 \d+/)
+      refresh.kill('SIGKILL')
+      await once(refresh, 'exit')
+    } finally {
+      process.kill(pid, 'SIGCONT')
+    }
     expect((await desk.docmount('unmount', drive)).code).toBe(0)
   })
 
@@ -171,6 +207,17 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
     await mountDrive()
     expect((await desk.docmount('wait', drive, '--timeout', '20s')).code).toBe(0)
     expect((await testService.other.bytes('/a.txt')).toString()).toBe('unsent\n')
+  })
+
+  test('whose runtime folder was taken away, as with the last session of a user, is found again', async () => {
+    const { pid } = await mountDrive()
+    await rm(join(desk.home, 'run', 'docmount'), { recursive: true })
+    await waitUntil('it to be found', async () => (await desk.living()).length > 0, 30_000)
+    const { stdout } = await desk.docmount('status', drive, '--json')
+    expect(JSON.parse(stdout)).toMatchObject({ state: 'live', pid })
+    expect(await desk.docmount('unmount', drive)).toMatchObject({ code: 0, stderr: '' })
+    await waitUntil('the daemon to end', async () => !(await exists(`/proc/${pid}`)))
+    expect(await desk.records()).toEqual([])
   })
 
   test('whose daemon was killed is cleared away by unmount, which names what the journal holds', async () => {

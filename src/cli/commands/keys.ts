@@ -47,11 +47,11 @@ export function register(program: Command): void {
     .option('--read-only', 'it may read, and change nothing')
     .option('--path <path>', 'it opens this folder or document only, and no tables')
     .action((projects: string[], options: CreateOptions) =>
-      withAdminOf(options, async (admin) => {
+      withAdminOf(options, async (admin, now) => {
         const { id, key } = await admin.createKey({
           projects,
           name: options.name,
-          expiresAt: options.expires === undefined ? undefined : Date.now() + options.expires,
+          expiresAt: options.expires === undefined ? undefined : now() + options.expires,
           isReadOnly: options.readOnly,
           path: options.path,
         })

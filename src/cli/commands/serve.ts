@@ -1,13 +1,14 @@
 // `docmount serve`: what it takes. What it does is in run-serve.ts, loaded when it runs.
 
 import { type Command, InvalidArgumentError, type Option } from 'commander'
-import { defaultLimits } from '../../service/limits.ts'
+import { type Limits, defaultLimits } from '../../service/limits.ts'
 import { parseAddress } from '../address.ts'
 import { parseDurationMs, parseSizeBytes } from '../durations.ts'
 import { addDatabaseOptions } from '../database-options.ts'
 import { addLimit, describeLimits } from '../limits-option.ts'
 import { listFromEnvironment, optionFromEnvironment } from '../option-environment.ts'
 import type { ServeOptions } from '../run-serve.ts'
+import { UsageError } from '../usage-error.ts'
 
 const help = `
 Projects are made where missing, each with an API key that is shown this once; docmount keys makes more.
@@ -91,7 +92,7 @@ export function register(program: Command): void {
     .addHelpText('after', help)
     .action(async (given: Partial<ServeOptions>) => {
       const fromEnvironment = (name: string): string[] => listFromEnvironment(`DOCMOUNT_SERVE_${name}`)
-      const limits = fromEnvironment('LIMIT').reduce((before, text) => addLimit(text, before), {})
+      const limits = limitsOf(fromEnvironment('LIMIT'))
       const { runServe } = await import('../run-serve.ts')
       await runServe({
         listen: { host: '127.0.0.1', port: 8080 },
@@ -104,6 +105,16 @@ export function register(program: Command): void {
         limit: { ...limits, ...given.limit },
       })
     })
+}
+
+/** Commander names the option of what it refuses; these come from a variable. */
+function limitsOf(texts: readonly string[]): Partial<Limits> {
+  try {
+    return texts.reduce<Partial<Limits>>((before, text) => addLimit(text, before), {})
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error
+    throw new UsageError(`DOCMOUNT_SERVE_LIMIT: ${error.message}`)
+  }
 }
 
 function parseCount(text: string): number {
