@@ -26,6 +26,14 @@ export function agrees(sparse: Told, full: Told): boolean {
   )
 }
 
+/** False where the record tells that it is of another version. */
+export function mayBe({ size, modifiedAt }: Told, fingerprint: string): boolean {
+  const at = fingerprint.indexOf('@')
+  const agree = (told: string | number | undefined, known: string): boolean =>
+    told === undefined || known === '?' || String(told) === known
+  return agree(size, fingerprint.slice(0, at)) && agree(modifiedAt, fingerprint.slice(at + 1))
+}
+
 /** The time in a fingerprint, as the service sent it. */
 export function modifiedAtIn(fingerprint: string): string | undefined {
   const time = fingerprint.slice(fingerprint.indexOf('@') + 1)

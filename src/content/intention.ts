@@ -63,6 +63,8 @@ export interface Intention extends IntentionDraft {
   readonly since: number
   /** It takes the place of an earlier one, which a power cut may bring back. Not journaled. */
   tookPlace?: boolean
+  /** A move that is done with another client's version, which nobody here had seen: it was at its source, or is at its path. Not journaled. */
+  tookAnother?: boolean
 }
 
 /** A journaled intention from a draft; `now` in epoch ms. */

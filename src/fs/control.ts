@@ -43,7 +43,7 @@ export async function wait(
   path: string,
   options: { timeoutMs: number; signal?: AbortSignal },
 ): Promise<void> {
-  const until = parts.clock.steady() + options.timeoutMs
+  const until = parts.clock.monotonic() + options.timeoutMs
   await parts.unkept.tryNow()
   const [unkept] = parts.unkept.under(path)
   if (unkept !== undefined)
@@ -60,7 +60,7 @@ export async function wait(
         'EBUSY',
         `${jobs[0]?.intention.path} is open for writing: it is sent when it is closed`,
       )
-    const left = until - parts.clock.steady()
+    const left = until - parts.clock.monotonic()
     const outcome =
       left <= 0 ? 'timeout' : await waitForJob(parts.clock, job, { timeoutMs: left, signal: options.signal })
     if (outcome !== 'done')
@@ -101,23 +101,23 @@ export async function drain(
   parts: UnsentParts,
   options: { timeoutMs: number; onProgress?: (progress: DrainProgress) => void },
 ): Promise<readonly Unsent[]> {
-  const until = parts.clock.steady() + options.timeoutMs
+  const until = parts.clock.monotonic() + options.timeoutMs
   for (;;) {
     parts.queue.expedite(({ attempts }) => attempts === 0)
     const open = [...parts.queue.jobs()].filter(({ intention }) => !intention.isRefused)
     const unsent = unsentUnder(parts, '/')
     options.onProgress?.({ unsent: unsent.length, unsentBytes: bytesOf(unsent) })
     const next = open.find(({ isHeld }) => !isHeld)
-    if (parts.clock.steady() >= until) return unsent
+    if (parts.clock.monotonic() >= until) return unsent
     if (next === undefined) {
       // What was sent made room, perhaps.
       if ((await parts.unkept.tryNow()) === 0) return unsentUnder(parts, '/')
       continue
     }
     // A refusal is no reason to stop: it is told at the end, with the rest.
-    await waitForJob(parts.clock, next, { timeoutMs: Math.min(1_000, until - parts.clock.steady()) }).catch(
-      () => {},
-    )
+    await waitForJob(parts.clock, next, {
+      timeoutMs: Math.min(1_000, until - parts.clock.monotonic()),
+    }).catch(() => {})
   }
 }
 

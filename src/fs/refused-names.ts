@@ -33,10 +33,13 @@ export class RefusedNames {
     this.#log = new CountedLog(options.log, options.clock)
   }
 
-  /** Throws EOPNOTSUPP, and remembers it, where the service takes no documents of this name's type. */
-  check(folder: string, name: string): void {
+  /**
+   * Throws EOPNOTSUPP, and remembers it, where the service takes no documents of this name's type. `isBeside`: true for a name
+   * that is in the same folder.
+   */
+  check(folder: string, name: string, isBeside: (name: string) => boolean): void {
     try {
-      this.#options.types.check(name)
+      this.#options.types.check(name, isBeside)
     } catch (error) {
       if (error instanceof ErrnoError && error.code === 'EOPNOTSUPP') this.#remember(folder, name)
       throw error

@@ -28,12 +28,14 @@ function isNoVerdict(status: number): boolean {
   return status === 401 || status === 403 || status === 409
 }
 
-/** A full disk may be emptied: not the document's fault. */
+/** A full disk may be emptied, one that was made read-only may be written again: not the document's fault. */
 function isLocalTrouble(error: unknown): boolean {
   if (error instanceof ContentError) return true
-  const code = (error as NodeJS.ErrnoException | undefined)?.code
+  const { code, syscall } = (error ?? {}) as NodeJS.ErrnoException
   // A DOMException's code is a number.
   if (typeof code === 'string' && code.startsWith('SQLITE_')) return true
+  // What the system says of a file here, but that it is gone.
+  if (syscall !== undefined && code !== 'ENOENT') return true
   return (
     code === 'ENOSPC' ||
     code === 'EMFILE' ||

@@ -6,13 +6,13 @@ import { ApiError, isOutcomeUnknown, isTemporary } from '../../api/errors.ts'
 import type { RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import { withDigest, type Digest } from '../digest.ts'
-import { fingerprintOf } from '../fingerprint.ts'
+import { fingerprintOf, mayBe } from '../fingerprint.ts'
 import { isDoubtful, type Intention } from '../intention.ts'
 import { lookUp, mayMeanMissing } from '../remote-lookup.ts'
 import { keepTheirs } from './conflict.ts'
 import { Removal, type RemovalOptions } from './removal.ts'
 import { Uploads, type UploadsOptions } from './uploads.ts'
-import { Whose } from './whose.ts'
+import { Whose, type Taken } from './whose.ts'
 
 /** A 409 after our DELETE means another client was faster: that often in a row is a quarrel, not a race. */
 const replaceRounds = 3
@@ -26,6 +26,17 @@ export interface CommitterOptions extends UploadsOptions, RemovalOptions {
   /** Makes the intention and its content survive a power cut. */
   secure(intention: Intention): Promise<void>
   conflictKept(path: string, copy: string): void
+}
+
+interface Stored {
+  readonly record: RemoteFile
+  /** A copy within the service has just looked at the source; whoever sent bytes, or found them there, has not, or that is a while ago. */
+  readonly isSourceSeen: boolean
+}
+
+interface Attempt {
+  /** What an upload was to store that found its name taken, until it is known whose that is. */
+  taken: Taken | undefined
 }
 
 export class Committer {
@@ -65,7 +76,7 @@ export class Committer {
     const isFresh = !intention.isProven
     const { record, isSourceSeen } = isFresh
       ? await this.#store(intention, signal)
-      : { record: await this.#provenRecord(path, signal), isSourceSeen: false }
+      : { record: await this.#provenRecord(intention, signal), isSourceSeen: false }
     if (!isMove) return record
     if (isFresh) {
       // Also where it was cut off since: what an intention carries never changes, so this is still what was wanted.
@@ -89,20 +100,35 @@ export class Committer {
     await this.#removal.source(intention, source, sourceFingerprint ?? 'unseen', signal)
   }
 
-  async #provenRecord(path: string, signal: AbortSignal): Promise<RemoteFile> {
+  async #provenRecord(intention: Intention, signal: AbortSignal): Promise<RemoteFile> {
+    const { path, base } = intention
     const found = await lookUp(this.#options.files, path, { signal })
-    if (found?.kind === 'file') return found
+    if (found?.kind === 'file') {
+      if (base !== undefined && !mayBe(found, base)) intention.tookAnother = true
+      return found
+    }
+    // Another client took the copy away before its original went: it is made once more.
+    if (intention.spool === undefined) {
+      Object.assign(intention, { isProven: false, isInDoubt: true, base: undefined })
+      this.#options.save(intention)
+    }
     throw new ErrnoError('ESTALE', `${path}: what was stored here is gone; the original is kept`)
   }
 
-  /**
-   * Gets the content to `path`, replacing what stands there (409 = delete-then-upload). `isSourceSeen`: a copy within the
-   * service has just looked at the source; whoever sent bytes, or found them there, has not, or that is a while ago.
-   */
-  async #store(
-    intention: Intention,
-    signal: AbortSignal,
-  ): Promise<{ record: RemoteFile; isSourceSeen: boolean }> {
+  /** Gets the content to its path. What found its name taken, and not out by what, may have been stored. */
+  async #store(intention: Intention, signal: AbortSignal): Promise<Stored> {
+    const attempt: Attempt = { taken: undefined }
+    try {
+      return await this.#replace(intention, attempt, signal)
+    } catch (error) {
+      const { taken } = attempt
+      if (taken !== undefined) this.#mayHaveStored(intention, taken === 'copy' ? undefined : taken)
+      throw error
+    }
+  }
+
+  /** The same, over what stands there (409 = delete-then-upload). */
+  async #replace(intention: Intention, attempt: Attempt, signal: AbortSignal): Promise<Stored> {
     const { files } = this.#options
     const { path } = intention
     const mayExist = intention.base !== undefined || isDoubtful(intention)
@@ -111,9 +137,12 @@ export class Committer {
       // Once: what went wrong with both is taken up step by step.
       const isTogether = standing !== undefined && round === 1 && this.#fitsTogether(intention)
       if (standing !== undefined) {
-        if (standing.kind === 'folder')
+        if (standing.kind === 'folder') {
+          attempt.taken = undefined
           throw new ErrnoError('EISDIR', `${path}: a folder stands here in the service`)
-        const whose = await this.#whose.of(intention, standing, signal)
+        }
+        const whose = await this.#whose.of(intention, standing, signal, attempt.taken)
+        attempt.taken = undefined
         if (whose === 'done' || (await this.#whose.hasMoved(intention, standing, signal)))
           return { record: standing, isSourceSeen: false }
         await this.#options.secure(intention)
@@ -132,6 +161,7 @@ export class Committer {
           this.#doubt(intention, error, sent)
           throw error
         }
+        attempt.taken = sent ?? (intention.spool === undefined ? 'copy' : undefined)
         if (round === replaceRounds) throw error
         standing = await lookUp(files, path, { signal })
         if (isTogether && isTaken && standing === undefined) this.#keepsOrder = false
@@ -147,6 +177,10 @@ export class Committer {
   #doubt(intention: Intention, error: unknown, sent: Digest | undefined): void {
     // A body that was not read to its end cannot have been stored (its Content-Length says so).
     if (!isOutcomeUnknown(error) || (intention.spool !== undefined && sent === undefined)) return
+    this.#mayHaveStored(intention, sent)
+  }
+
+  #mayHaveStored(intention: Intention, sent: Digest | undefined): void {
     if (sent === undefined) intention.isInDoubt = true
     else intention.doubts = withDigest(intention.doubts, sent)
     this.#options.save(intention)

@@ -48,6 +48,8 @@ export class Intake {
     const { path, isRefused } = job.intention
     const [first, second] = this.#order.at(path)
     if (first !== job || !job.isIdle || second?.isIdle !== true) return
+    // What is refused makes way all the same: nothing behind it would ever go.
+    if (!isRefused && this.#order.isOvertakenAbove(job)) return
     const areMergeable = isMergeable(job.intention) && isMergeable(second.intention)
     const instead = areMergeable || isRefused ? succession(job.intention, second.intention) : undefined
     if (instead === undefined || !this.#mayStandIn(job, second, instead[0])) return
@@ -76,10 +78,15 @@ export class Intake {
   }
 
   /** True where nothing comes into another order when `draft` takes the place of both: what stands behind the second, too. */
-  #mayStandIn({ intention }: Job, second: Job, draft: IntentionDraft | undefined): boolean {
+  #mayStandIn(job: Job, second: Job, draft: IntentionDraft | undefined): boolean {
+    const { intention } = job
     const paths = draft === undefined ? [] : pathsOf(draft)
     // At the end of all orders, as one that came just now.
     const isNew = !paths.every((path) => pathsOf(intention).includes(path))
+    // What has come to its source since is another document, and would be moved instead.
+    const { source } = intention
+    if (isNew && source !== undefined && paths.includes(source) && this.#order.at(source).at(-1) !== job)
+      return false
     return this.#order.isLast(second, isNew && paths.includes(intention.path) ? undefined : intention.path)
   }
 
@@ -103,6 +110,7 @@ export class Intake {
   #mergeableWith(draft: IntentionDraft): Job | undefined {
     const last = this.#order.at(draft.path).at(-1)
     if (draft.kind === 'prune' || last === undefined || !last.isIdle) return undefined
+    if (this.#order.isOvertakenAbove(last)) return undefined
     return last.intention.path === draft.path && isMergeable(last.intention) ? last : undefined
   }
 

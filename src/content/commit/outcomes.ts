@@ -3,7 +3,7 @@
 
 import type { RemoteFile } from '../../api/types.ts'
 import { fingerprintOf } from '../fingerprint.ts'
-import type { CarriedContent } from '../intention.ts'
+import type { CarriedContent, Intention } from '../intention.ts'
 import type { Journal } from '../spool/journal.ts'
 import type { Job } from './job.ts'
 import type { OpenJobs } from './open-jobs.ts'
@@ -32,7 +32,7 @@ export class Outcomes {
     try {
       journal.transaction(() => {
         open.drop(job)
-        this.#rebase(job.intention.path, record)
+        this.#rebase(job.intention, record)
         this.#options.say({ kind: 'done', intention: job.intention, record })
         journal.afterCommit(() => (job.isDone = true))
       })
@@ -51,10 +51,11 @@ export class Outcomes {
       this.#options.say({ kind: 'outpaced', intention, record })
       if (intention.source !== undefined && intention.source !== intention.path)
         order.leave(job, intention.source)
+      this.#rebase(intention, record)
       intention.source = undefined
       intention.sourceFingerprint = undefined
       intention.isProven = false
-      this.#rebase(intention.path, record)
+      intention.tookAnother = false
     })
   }
 
@@ -85,14 +86,19 @@ export class Outcomes {
   }
 
   /** Later intentions for this path now stand on what was just stored. */
-  #rebase(path: string, record: RemoteFile | undefined): void {
+  #rebase(
+    { path, tookAnother = false, sourceFingerprint: known }: Intention,
+    record: RemoteFile | undefined,
+  ): void {
     const { journal, order, open } = this.#options
     const fingerprint = record === undefined ? undefined : fingerprintOf(record)
     for (const { intention } of order.at(path)) {
       const { base, sourceFingerprint } = intention
       open.follow(() => Object.assign(intention, { base, sourceFingerprint }))
-      if (intention.path === path) intention.base = fingerprint
+      // What is saved over it was made of the version that was known: theirs is kept beside it.
+      if (intention.path === path) intention.base = tookAnother ? known : fingerprint
       else intention.sourceFingerprint = fingerprint
+      if (intention.path !== path && tookAnother) intention.tookAnother = true
       journal.saveIntention(intention)
     }
   }

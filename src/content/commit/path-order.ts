@@ -94,6 +94,17 @@ export class PathOrder {
     return true
   }
 
+  /** True where something newer wants a folder above it away, or a document in its place: what is newer still comes after that. */
+  isOvertakenAbove({ intention }: Job): boolean {
+    const { id, path } = intention
+    const isNewer = (job: Job): boolean => job.intention.id > id
+    for (const prune of this.#prunes)
+      if (isNewer(prune) && concerns(intention, prune.intention.path)) return true
+    for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1))
+      if (this.at(path.slice(0, slash)).some(isNewer)) return true
+    return false
+  }
+
   /** An older job for a document that stood where this path has a folder now: it has to be gone first. */
   olderAbove(job: Job, path: string): Job | undefined {
     for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {

@@ -5,7 +5,7 @@ import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import type { Log } from '../../log.ts'
 import { fingerprintOf } from '../fingerprint.ts'
-import type { Intention } from '../intention.ts'
+import { isDoubtful, type Intention } from '../intention.ts'
 import type { Reader } from '../read/reader.ts'
 import { lookUp, mayMeanMissing } from '../remote-lookup.ts'
 import type { Timers } from '../../world/clock.ts'
@@ -66,14 +66,19 @@ export class Removal {
     await this.version(source, signal)
   }
 
-  /** A delete that comes late (the service was out of reach, or this machine was) must not hit a version nobody here has seen. */
+  /**
+   * A delete that comes late (the service was out of reach, or this machine was), or of what may never have been stored, must not
+   * hit a version nobody here has seen.
+   */
   async asked(intention: Intention, signal: AbortSignal): Promise<void> {
-    const { path, base } = intention
+    const { path, base, doubts } = intention
     const isLate = intention.attempts > 1 || intention.isInDoubt || this.#options.isLate(intention)
-    if (isLate && base !== undefined) {
+    // Where no document is known to stand a folder may, and the service's delete takes all that is in it.
+    const isUnknown = base === undefined && !isDoubtful(intention)
+    if ((isLate && base !== undefined) || isUnknown || doubts.length > 0) {
       const standing = await lookUp(this.#options.files, path, { signal })
       if (standing === undefined) return
-      if (standing.kind === 'folder' || (await this.#whose.of(intention, standing, signal)) === 'theirs') {
+      if (standing.kind === 'folder' || (!isUnknown && (await this.#isTheirs(intention, standing, signal)))) {
         this.#options.log.warn(
           { path },
           'deleted here, but another client has saved a new version since: that one stays',
@@ -82,6 +87,10 @@ export class Removal {
       }
     }
     await this.version(path, signal)
+  }
+
+  async #isTheirs(intention: Intention, standing: RemoteFile, signal: AbortSignal): Promise<boolean> {
+    return (await this.#whose.of(intention, standing, signal)) === 'theirs'
   }
 
   /** Gone is what was asked for, whoever did it. */

@@ -6,7 +6,7 @@ import { ErrnoError } from '../../errno-error.ts'
 import type { Log } from '../../log.ts'
 import { nameOf } from '../../path.ts'
 import { checked, digested, digestOf, isSameDigest, type Digest } from '../digest.ts'
-import { agrees, fingerprintOf } from '../fingerprint.ts'
+import { agrees, fingerprintOf, mayBe } from '../fingerprint.ts'
 import type { Intention } from '../intention.ts'
 import type { Reader } from '../read/reader.ts'
 import { lookUp } from '../remote-lookup.ts'
@@ -143,6 +143,8 @@ export class Uploads {
       throw new ErrnoError('ENOENT', `${source}: gone from the service, so ${path} cannot be made from it`)
     const mimetype = await this.#mimetypeOfCopy(path, original)
     const version = { path: source, fingerprint: fingerprintOf(original), size: original.size }
+    const { sourceFingerprint } = intention
+    if (sourceFingerprint !== undefined && !mayBe(original, sourceFingerprint)) intention.tookAnother = true
     if (original.url !== undefined) {
       try {
         const content = { kind: 'uri', url: original.url } as const

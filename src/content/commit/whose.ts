@@ -2,7 +2,14 @@
 // behind, or a version that nobody here has seen.
 
 import type { Files, RemoteFile } from '../../api/types.ts'
-import { areSameDocuments, digestOf, digestOfStored, firstBytes, isSameDigest } from '../digest.ts'
+import {
+  areSameDocuments,
+  digestOf,
+  digestOfStored,
+  firstBytes,
+  isSameDigest,
+  type Digest,
+} from '../digest.ts'
 import { fingerprintOf } from '../fingerprint.ts'
 import { isDoubtful, type Intention } from '../intention.ts'
 import { lookUp } from '../remote-lookup.ts'
@@ -13,6 +20,12 @@ export interface WhoseOptions {
   readonly files: Files
   readonly spool: Spool
 }
+
+/**
+ * What an upload was to store that was sent in full, and found its name taken (409): bytes of this digest, or a `copy` of the
+ * source. Whoever repeats a request on its way (a balancer, a gateway) is told so of what the first of them has stored.
+ */
+export type Taken = Digest | 'copy'
 
 export class Whose {
   readonly #options: WhoseOptions
@@ -26,16 +39,22 @@ export class Whose {
     intention: Intention,
     standing: RemoteFile,
     signal: AbortSignal,
+    taken?: Taken,
   ): Promise<'done' | 'replaceable' | 'theirs'> {
     if (fingerprintOf(standing) === intention.base) return 'replaceable'
+    if (taken === 'copy' && (await this.#isLikeSource(intention, standing, signal))) return 'done'
+    const sent = taken === 'copy' ? undefined : taken
     const { files, spool } = this.#options
     const content = hasContent(spool, intention) ? contentOf(spool, intention, intention.spool) : undefined
     const size = intention.digest?.size ?? content?.size
     const mayBe = (other: number): boolean => standing.size === undefined || standing.size === other
     const mayBeThis = size !== undefined && isDoubtful(intention) && mayBe(size)
     const mayBePart = size !== undefined && isDoubtful(intention) && (standing.size ?? 0) < size
-    if (!mayBeThis && !mayBePart && !intention.doubts.some(({ size }) => mayBe(size))) return 'theirs'
+    const mayBeSent = sent !== undefined && mayBe(sent.size)
+    if (!mayBeThis && !mayBePart && !mayBeSent && !intention.doubts.some(({ size }) => mayBe(size)))
+      return 'theirs'
     const found = await digestOfStored(files, intention.path, standing, signal)
+    if (sent !== undefined && isSameDigest(found, sent)) return 'done'
     const wanted = intention.digest ?? (content === undefined ? undefined : await digestOf(content.stream()))
     if (mayBeThis && wanted !== undefined && isSameDigest(found, wanted)) return 'done'
     if (intention.doubts.some((sent) => isSameDigest(found, sent))) return 'replaceable'
@@ -55,17 +74,20 @@ export class Whose {
 
   /** A move cut off before it was proven left its own copy behind: that is no version of anybody else. */
   async isCopyOfSource(intention: Intention, standing: RemoteFile, signal: AbortSignal): Promise<boolean> {
-    const { source, spool } = intention
-    if (!intention.isInDoubt || source === undefined || spool !== undefined) return false
+    if (!intention.isInDoubt || intention.spool !== undefined) return false
+    return this.#isLikeSource(intention, standing, signal)
+  }
+
+  async #isLikeSource(
+    { path, source }: Intention,
+    standing: RemoteFile,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (source === undefined) return false
     const { files } = this.#options
     const original = await lookUp(files, source, { signal })
     if (original?.kind !== 'file') return false
-    return areSameDocuments(
-      files,
-      { path: source, file: original },
-      { path: intention.path, file: standing },
-      signal,
-    )
+    return areSameDocuments(files, { path: source, file: original }, { path, file: standing }, signal)
   }
 
   /** The very bytes that were moved: whoever stored them there, nothing is lost with them. */

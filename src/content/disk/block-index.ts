@@ -26,6 +26,8 @@ export class BlockIndex {
   /** Bytes on disk by name; least recently used first out. */
   readonly #bytes: LRUCache<string, number>
   readonly #names = new Map<string, Set<string>>()
+  /** Folders that are known to be there. */
+  #shards = new Set<string>()
   #evicted: string[] = []
   #isComplete = false
 
@@ -82,6 +84,16 @@ export class BlockIndex {
     return join(this.#dir, shardOf(name), name)
   }
 
+  /** True when the folder of such a file is known to be there. */
+  hasShard(name: string): boolean {
+    return this.#shards.has(shardOf(name))
+  }
+
+  /** The folder of such a file is there now. */
+  madeShard(name: string): void {
+    this.#shards.add(shardOf(name))
+  }
+
   /** Makes room for `moreBytes` in a file, removing others first. False when the cap does not allow it. */
   async reserve(name: string, moreBytes: number): Promise<boolean> {
     const { capBytes, evicts } = this.#options
@@ -121,13 +133,32 @@ export class BlockIndex {
     await this.#removeEvicted()
   }
 
+  /** Forgets what somebody else has removed, by the names alone. Answers which files that were. */
+  async forgetMissing(): Promise<readonly string[]> {
+    const present = new Set<string>()
+    this.#shards = new Set(await this.#shardsOnDisk().catch(() => []))
+    for (const shard of this.#shards) for (const name of await this.#namesIn(shard)) present.add(name)
+    const missing = this.names().filter((name) => !present.has(name))
+    for (const name of missing) this.forget(name)
+    return missing
+  }
+
+  async #shardsOnDisk(): Promise<string[]> {
+    return (await this.#options.disk.readdir(this.#dir)).filter((shard) => /^[0-9a-f]{2}$/.test(shard))
+  }
+
+  #namesIn(shard: string): Promise<string[]> {
+    return this.#options.disk.readdir(join(this.#dir, shard)).catch(() => [])
+  }
+
   async #listFolder(): Promise<{ name: string; bytes: number; usedAtMs: number }[]> {
     const found: { name: string; bytes: number; usedAtMs: number }[] = []
     const { disk } = this.#options
-    const shards = (await disk.readdir(this.#dir)).filter((shard) => /^[0-9a-f]{2}$/.test(shard))
+    const shards = await this.#shardsOnDisk()
+    this.#shards = new Set(shards)
     const work = async (): Promise<void> => {
       for (let shard = shards.pop(); shard !== undefined; shard = shards.pop()) {
-        for (const name of await disk.readdir(join(this.#dir, shard)).catch(() => [])) {
+        for (const name of await this.#namesIn(shard)) {
           if (pathKeyInName(name) === undefined) continue
           // Another process may remove it at any time.
           const stats = await disk.stat(join(this.#dir, shard, name)).catch(() => undefined)

@@ -247,7 +247,8 @@ export class BlockStore {
 
   /** The same bytes are another version's now. */
   move(from: StoredVersion, to: StoredVersion): void {
-    this.#schedule()
+    // What waits does so by its new name at once: the older path may be forgotten before its turn comes.
+    const waiting = this.#backlog.move(from, to)
     void this.#work.run('rename blocks', async () => {
       for (const name of this.#index.namesOf(from.pathKey)) {
         if (!name.startsWith(from.key)) continue
@@ -262,6 +263,8 @@ export class BlockStore {
         await segment?.untag()
       }
     })
+    for (const name of waiting) this.#unscheduled.add(name)
+    this.#schedule()
   }
 
   /** Takes over a file that holds exactly the version's bytes. False where it is not kept: then `file` is still there. */
@@ -298,6 +301,17 @@ export class BlockStore {
         await this.#index.remove(name)
       }
     })
+  }
+
+  /** Looks whether the files are still there: a cache folder may be deleted at any time. True where one was missing. */
+  async noticeMissing(): Promise<boolean> {
+    let missing: readonly string[] = []
+    await this.#work.run('look at the cache folder', async () => {
+      if (!this.#index.isComplete) return
+      missing = await this.#index.forgetMissing()
+      for (const name of missing) this.#segments.close(name)
+    })
+    return missing.length > 0
   }
 
   /** Takes a segment's file over from another store, where there is room for it. */

@@ -148,7 +148,7 @@ export class DiskCache {
   }
 
   /**
-   * What is pinned is these versions now: older ones of the same paths go to the cache, which may evict them, and so does
+   * What is pinned is these versions now, as far as it is still on disk: older ones of the same paths go to the cache, which may evict them, and so does
    * everything else where they are `all`.
    */
   async keepPinned(versions: Iterable<Version>, { all }: { all: boolean }): Promise<void> {
@@ -157,6 +157,7 @@ export class DiskCache {
       const { pathKey, key } = storedVersion(version, 0)
       wanted.set(pathKey, key)
     }
+    if ((await this.#pinned?.noticeMissing()) === true) this.#whole.clear()
     for (const [pathKey, key] of this.#whole) if (wanted.get(pathKey) !== key) this.#whole.delete(pathKey)
     await this.#pinned?.keepOnly(
       (pathKey, key) => (wanted.get(pathKey) ?? (all ? '' : key)) === key,

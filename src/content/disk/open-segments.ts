@@ -70,16 +70,23 @@ export class OpenSegments {
     return made ?? this.make(version, id)
   }
 
-  /** Does something that makes a file, making its folder first where missing. */
+  /** Does something that makes a file, making its folder first where missing: a call that is refused costs more than that. */
   async inShard<T>(name: string, make: (path: string) => Promise<T>): Promise<T> {
     const path = this.#index.pathOf(name)
+    if (!this.#index.hasShard(name)) await this.#makeShard(name)
     try {
       return await make(path)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-      await this.#disk.mkdir(dirname(path), { recursive: true, mode: 0o700 })
+      // Somebody removed it.
+      await this.#makeShard(name)
       return await make(path)
     }
+  }
+
+  async #makeShard(name: string): Promise<void> {
+    await this.#disk.mkdir(dirname(this.#index.pathOf(name)), { recursive: true, mode: 0o700 })
+    this.#index.madeShard(name)
   }
 
   /** Closes a segment, after the reads and writes under way. */

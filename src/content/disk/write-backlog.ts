@@ -54,6 +54,22 @@ export class WriteBacklog {
     this.#bytes -= blocks.bytes
   }
 
+  /** What waits for one version is another's. Answers the names of its files now. */
+  move(from: StoredVersion, to: StoredVersion): string[] {
+    const moved: string[] = []
+    for (const name of this.#names.get(from.pathKey) ?? []) {
+      if (!name.startsWith(from.key)) continue
+      const waiting = this.take(name)
+      if (waiting === undefined) continue
+      this.written(waiting)
+      for (const block of waiting.blocks) {
+        const first = this.add(to, { ...block, tag: 0 })
+        if (first !== undefined) moved.push(first)
+      }
+    }
+    return moved
+  }
+
   /** Lets go of everything that waits for any version of a path. */
   drop(pathKey: string): void {
     for (const name of this.#names.get(pathKey) ?? []) {

@@ -6,7 +6,7 @@ import type { World } from '../../world/world.ts'
 import type { Files } from '../../api/types.ts'
 import type { Log } from '../../log.ts'
 import { BlockCache } from './block-cache.ts'
-import { BlockReading, prefetchedBytes } from './block-reading.ts'
+import { BlockReading } from './block-reading.ts'
 import { DiskCache } from '../disk/disk-cache.ts'
 import type { PinnedPlace } from '../disk/disk-cache.ts'
 import { copyOut } from './copy-out.ts'
@@ -138,12 +138,12 @@ class BlockReader implements Reader, BlockEvents {
     this.#cache.clear()
   }
 
-  prefetch(version: Version): void {
+  prefetch(version: Version, bytes: number): void {
     const { size } = version
     if (size === undefined || size === 0 || isWeak(version)) return
     if (this.#queue.backgroundBacklog >= maxPrefetchBacklog) return
     this.#blocksOf(version, size).request(
-      { first: 0, end: blockCount(prefetchedBytes(size)) },
+      { first: 0, end: blockCount(Math.min(size, bytes)) },
       'prefetch',
       prefetcher,
     )
@@ -237,6 +237,9 @@ class BlockReader implements Reader, BlockEvents {
       return learned
     }
     return {
+      get furthest() {
+        return reading?.furthest ?? Number.POSITIVE_INFINITY
+      },
       read: (offset, length, reader) => {
         if (reading !== undefined) return reading.read(offset, length, reader)
         opening ??= learn().catch((error: unknown) => {

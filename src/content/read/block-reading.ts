@@ -14,9 +14,13 @@ import type { VersionBlocks } from './version-blocks.ts'
 /** A document up to this size is fetched whole, in one request. */
 const smallDocumentBytes: number = 1024 * 1024
 
-/** How much of a document is fetched before it is opened: a small one whole; of a larger one what a thumbnailer or `file` wants of it. */
-export function prefetchedBytes(sizeBytes: number): number {
-  return sizeBytes <= smallDocumentBytes ? sizeBytes : firstWindowBytes
+/**
+ * How much of a document is fetched before it is opened by who read the one before up to `furthest`: of a small one all; of a
+ * larger one as much, but no more than a thumbnailer or `file` wants of it.
+ */
+export function prefetchedBytes(sizeBytes: number, furthest: number): number {
+  if (sizeBytes <= smallDocumentBytes) return sizeBytes
+  return Math.min(firstWindowBytes, Math.max(1, Math.ceil(furthest / blockSizeBytes)) * blockSizeBytes)
 }
 
 /** What handles share so that all their read-ahead together stays bounded. */
@@ -33,6 +37,7 @@ export class BlockReading implements Reading, FetchOwner {
   readonly #onClose: () => void
   #readAhead: ReadAheadState | undefined
   #isClosed = false
+  #furthest = 0
   wantedEnd: number
 
   constructor(blocks: VersionBlocks, budget: ReadAheadBudget, onClose: () => void) {
@@ -51,6 +56,7 @@ export class BlockReading implements Reading, FetchOwner {
     if (blocks.stale !== undefined) throw blocks.stale
     const extent = clip({ offset, length }, blocks.sizeBytes)
     if (extent.length === 0) return []
+    this.#furthest = Math.max(this.#furthest, extent.offset + extent.length)
     const run = blocksOf(extent)
     const here = this.#peek(run)
     const stored = here === undefined ? blocks.storedPartNow(partOf(run, extent), reader.room) : undefined
@@ -74,6 +80,10 @@ export class BlockReading implements Reading, FetchOwner {
     }
     if (this.#isJump(arrival)) return this.#jumpedTo(run, extent, reader)
     return blocks.demand(run, reader.signal, this).then((loaded) => this.#given(loaded, run, extent))
+  }
+
+  get furthest(): number {
+    return this.#furthest < this.#blocks.sizeBytes ? this.#furthest : Number.POSITIVE_INFINITY
   }
 
   #isJump(arrival: Arrival | 'ready'): boolean {

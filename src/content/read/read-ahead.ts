@@ -73,7 +73,7 @@ export function readAheadStep(
 ): ReadAheadStep {
   const end = read.offset + read.length
   if (state === undefined || !isInRun(state, read, arrival)) {
-    return step(startRun(read, limits), end, limits, state !== undefined)
+    return step(startRun(read, arrival, limits), end, limits, state !== undefined)
   }
   const advanced = advance(state, read)
   if (end <= state.frontier) return idle(advanced)
@@ -94,10 +94,12 @@ function isInRun(state: ReadAheadState, read: Extent, arrival: Arrival): boolean
   return end > state.frontier || arrival !== 'missing' || read.offset === state.hole?.offset
 }
 
-function startRun(read: Extent, limits: ReadAheadLimits): ReadAheadState {
+function startRun(read: Extent, arrival: Arrival, limits: ReadAheadLimits): ReadAheadState {
   const frontier = read.offset + read.length
   const isAtStart = read.offset < blockSizeBytes
-  const windowBytes = isAtStart ? Math.min(firstWindowBytes, limits.maxWindowBytes) : 0
+  // What was asked for before anybody opened it is as much as such a reader wants.
+  const wanted = arrival === 'missing' ? firstWindowBytes : Math.min(frontier, firstWindowBytes)
+  const windowBytes = isAtStart ? Math.min(wanted, limits.maxWindowBytes) : 0
   return { runStart: read.offset, frontier, hole: undefined, windowBytes, aheadEnd: frontier }
 }
 

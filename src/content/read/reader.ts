@@ -21,6 +21,8 @@ export function later({ signal }: ReadFor): ReadFor {
 
 /** The reading side of one open(): carries the read-ahead state of that handle. */
 export interface Reading {
+  /** One past the furthest byte that was asked for; infinite where that was the document's end. */
+  readonly furthest: number
   /** The bytes of the range clipped to the version's size. ESTALE when the remote content is no longer this version. */
   read(
     offset: number,
@@ -44,8 +46,8 @@ export interface Reader {
   learnSize(version: Version, signal: AbortSignal): Promise<number>
   /** Writes the first `length` bytes (default: all) of the version into the open file descriptor `fd` at offset 0, from blocks where they are here. */
   copyTo(version: Version, fd: number, options: { length?: number; signal: AbortSignal }): Promise<number>
-  /** Fetches a small document's blocks at low priority, so that the next open finds them. */
-  prefetch(version: Version): void
+  /** Fetches the blocks of a document's first `bytes` at low priority, so that the next open finds them. */
+  prefetch(version: Version, bytes: number): void
   /**
    * Sees to it that all of a version is on disk, in its place there (`DiskCache.placeOf`), while no reader wants the network.
    * Answers how many bytes came through it. Throws ENOSPC where there is no room, ESTALE, EIO, ApiError, NetworkError, and

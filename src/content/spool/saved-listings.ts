@@ -1,6 +1,6 @@
-// The last listing of each folder, kept across restarts, so that a project can be mounted while the service is down. A
-// cache: written lazily, without fsync, and without presigned URLs, which are secrets and dead by then anyway. Whatever
-// happens to its file, the drive goes on: it is made anew, or done without until the next start.
+// The last listing of each folder, with what was changed here since, kept across restarts, so that a project can be mounted while
+// the service is down. A cache: written lazily, without fsync, and without presigned URLs, which are secrets and dead by then
+// anyway. Whatever happens to its file, the drive goes on: it is made anew, or done without until the next start.
 
 import type { Timer, Timers } from '../../world/clock.ts'
 import { rmSync } from 'node:fs'
@@ -8,10 +8,13 @@ import { join } from 'node:path'
 import Database from 'libsql'
 import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
 import type { Log } from '../../log.ts'
+import { folderOf, nameOf } from '../../path.ts'
 import { isDamage } from './journal-salvage.ts'
 import { makePrivateDatabase } from './private-file.ts'
 
 const saveAfterMs = 2_000
+/** What the service has agreed to is journaled no more: it is written sooner. */
+const saveChangesAfterMs = 200
 /** A folder of more names than this is asked for again rather than saved. */
 export const mostSavedNames = 50_000
 
@@ -30,7 +33,10 @@ export class SavedListings {
   /** Undefined where the file cannot be had. */
   #db: Database.Database | undefined
   readonly #unsaved = new Map<string, Names>()
+  /** What is at a name by now that was changed here since its folder was listed: undefined for nothing. By folder. */
+  readonly #changes = new Map<string, Map<string, Told | undefined>>()
   #timer: Timer | undefined
+  #changesTimer: Timer | undefined
 
   constructor(stateDir: string, log: Log, timers: Timers) {
     this.#path = join(stateDir, 'listings.db')
@@ -39,25 +45,61 @@ export class SavedListings {
     this.#db = this.#guarded('opened', () => open(this.#path)) ?? this.#madeAnew()
   }
 
-  /** What the folder at `path` held when it was last listed. */
+  /** What the folder at `path` held when it was last listed, as it was changed here since. */
   load(path: string): readonly Told[] | undefined {
-    const unsaved = this.#unsaved.get(path)
-    if (unsaved !== undefined) return [...unsaved.values()]
     return this.#guarded('read', () => {
-      const row = this.#db?.prepare('select names from listing where path = ?').get(path) as
-        | { names: string }
-        | undefined
-      if (row === undefined) return undefined
-      const entries = JSON.parse(row.names) as [string, number | null, string | null, string | null][]
-      return entries.map(recordOf)
+      const unsaved = this.#unsaved.get(path)
+      const found = unsaved === undefined ? this.#stored(path) : byName(unsaved.values())
+      if (found === undefined) return undefined
+      for (const [name, record] of this.#changes.get(path) ?? []) put(found, name, record)
+      return [...found.values()]
     })
   }
 
-  /** Keeps a listing for the next start, a little later, many at once. */
+  /** Keeps a listing for the next start, a little later, many at once. What was changed before is in it, or is told again. */
   save(path: string, names: Names): void {
     if (names.size > mostSavedNames || this.#db === undefined) return
+    this.#changes.delete(path)
     this.#unsaved.set(path, names)
     this.#timer ??= this.#timers.setTimeout(() => this.flush(), saveAfterMs).unref()
+  }
+
+  /** The service has agreed to a change made here: this is at the name now, or nothing. Of a folder never listed nothing is kept. */
+  changed(path: string, name: string, record: Told | undefined): void {
+    if (this.#db === undefined) return
+    const changes = this.#changes.get(path) ?? new Map<string, Told | undefined>()
+    changes.set(name, record)
+    this.#changes.set(path, changes)
+    this.#changesTimer ??= this.#timers.setTimeout(() => this.flush(), saveChangesAfterMs).unref()
+  }
+
+  /** A folder made here is in the service now: what is in it is what is stored in it from here on. */
+  began(path: string): void {
+    if (this.#db === undefined || this.load(path) !== undefined) return
+    this.#unsaved.set(path, new Map())
+    this.#changesTimer ??= this.#timers.setTimeout(() => this.flush(), saveChangesAfterMs).unref()
+  }
+
+  /** The folder is gone from the service, with all that is below: one of its name will be another. */
+  gone(path: string): void {
+    for (const known of [...this.#unsaved.keys(), ...this.#changes.keys()]) {
+      if (known !== path && !known.startsWith(`${path}/`)) continue
+      this.#unsaved.delete(known)
+      this.#changes.delete(known)
+    }
+    this.changed(folderOf(path), nameOf(path), undefined)
+    this.#guarded('written', () => {
+      // All that begins with `path/`, for `0` follows `/`.
+      for (const [table, column] of [
+        ['listing', 'path'],
+        ['changed', 'folder'],
+      ])
+        this.#db
+          ?.prepare(
+            `delete from ${table} where ${column} = ?1 or (${column} >= ?1 || '/' and ${column} < ?1 || '0')`,
+          )
+          .run([path])
+    })
   }
 
   close(): void {
@@ -71,15 +113,16 @@ export class SavedListings {
   /** Writes what waits, now. */
   flush(): void {
     this.#timers.clear(this.#timer)
+    this.#timers.clear(this.#changesTimer)
     this.#timer = undefined
+    this.#changesTimer = undefined
     const db = this.#db
-    if (this.#unsaved.size === 0 || db === undefined) return
+    if ((this.#unsaved.size === 0 && this.#changes.size === 0) || db === undefined) return
     this.#guarded('written', () => {
       try {
         db.exec('begin')
-        const insert = db.prepare('insert or replace into listing (path, names) values (?, ?)')
-        for (const [path, names] of this.#unsaved)
-          insert.run(path, JSON.stringify(Array.from(names.values(), entryOf)))
+        this.#writeListings(db)
+        this.#writeChanges(db)
         db.exec('commit')
       } finally {
         if (db.inTransaction) db.exec('rollback')
@@ -87,6 +130,40 @@ export class SavedListings {
     })
     // What could not be written is told again by the next listing.
     this.#unsaved.clear()
+    this.#changes.clear()
+  }
+
+  #writeListings(db: Database.Database): void {
+    if (this.#unsaved.size === 0) return
+    const insert = db.prepare('insert or replace into listing (path, names) values (?, ?)')
+    const settle = db.prepare('delete from changed where folder = ?')
+    for (const [path, names] of this.#unsaved) {
+      insert.run(path, JSON.stringify(Array.from(names.values(), entryOf)))
+      settle.run(path)
+    }
+  }
+
+  #writeChanges(db: Database.Database): void {
+    if (this.#changes.size === 0) return
+    const insert = db.prepare(
+      `insert or replace into changed (folder, name, entry)
+       select ?1, ?2, ?3 where exists (select 1 from listing where path = ?1)`,
+    )
+    for (const [path, changes] of this.#changes)
+      for (const [name, record] of changes)
+        insert.run(path, name, record === undefined ? null : JSON.stringify(entryOf(record)))
+  }
+
+  #stored(path: string): Map<string, Told> | undefined {
+    const row = this.#db?.prepare('select names from listing where path = ?').get(path) as
+      | { names: string }
+      | undefined
+    if (row === undefined) return undefined
+    const found = byName((JSON.parse(row.names) as Entry[]).map(recordOf))
+    const changes = this.#db?.prepare('select name, entry from changed where folder = ?').all(path) ?? []
+    for (const { name, entry } of changes as { name: string; entry: string | null }[])
+      put(found, name, entry === null ? undefined : recordOf(JSON.parse(entry) as Entry))
+    return found
   }
 
   /** Undefined where it fails, which is logged; a damaged file is made anew. */
@@ -125,6 +202,9 @@ function open(path: string): Database.Database {
     db.exec('pragma journal_mode = truncate')
     db.exec('pragma synchronous = off')
     db.exec('create table if not exists listing (path text primary key, names text not null) without rowid')
+    // `entry`: as one of `names`; null where nothing is left at the name.
+    db.exec(`create table if not exists changed
+      (folder text not null, name text not null, entry text, primary key (folder, name)) without rowid`)
     return db
   } catch (error) {
     db.close()
@@ -132,13 +212,24 @@ function open(path: string): Database.Database {
   }
 }
 
+function byName(records: Iterable<Told>): Map<string, Told> {
+  return new Map(Array.from(records, (record) => [record.name, record]))
+}
+
+function put(names: Map<string, Told>, name: string, record: Told | undefined): void {
+  if (record === undefined) names.delete(name)
+  else names.set(name, { ...record, name })
+}
+
+type Entry = [string, number | null, string | null, string | null] | [string]
+
 /** `[name]` for a folder, `[name, size, modifiedAt, mimetype]` for a file. */
 function entryOf(record: Told): unknown[] {
   if (record.kind === 'folder') return [record.name]
   return [record.name, record.size ?? null, record.modifiedAt ?? null, record.mimetype ?? null]
 }
 
-function recordOf(entry: [string, number | null, string | null, string | null] | [string]): Told {
+function recordOf(entry: Entry): Told {
   const [name, size, modifiedAt, mimetype] = entry
   if (entry.length === 1) return { kind: 'folder', name }
   return {

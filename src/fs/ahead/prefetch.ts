@@ -1,6 +1,8 @@
-// Fetches small documents before a program that reads one after another (`grep -r`, `cp -r`, a thumbnailer) asks for them.
+// Fetches small documents, and as much of larger ones as is read of each, before a program that takes one after another
+// (`grep -r`, `cp -r`, a thumbnailer) asks for them.
 
 import { prefetchedBytes } from '../../content/read/block-reading.ts'
+import type { Reading } from '../../content/read/reader.ts'
 import { successors } from './in-order.ts'
 import type { Node } from '../tree/node.ts'
 import type { RemoteContent } from '../tree/remote-content.ts'
@@ -25,11 +27,11 @@ export class Prefetch {
   }
 
   /** A program began to read this document, and gets its bytes from us: what the kernel has the pages of is not told. */
-  beganToRead(node: Node): void {
+  beganToRead(node: Node, reading: Reading): void {
     const { parent, name } = node
     if (parent === undefined) return
     const walk = this.#walks.get(parent)
-    this.#walks.set(parent, { last: name, fetched: this.#fetchAfter(parent, name, walk) })
+    this.#walks.set(parent, { last: name, reading, fetched: this.#fetchAfter(parent, name, walk) })
   }
 
   /** Answers the last that was fetched, undefined for a program that takes no names in order. */
@@ -39,14 +41,16 @@ export class Prefetch {
     if (listing === undefined) return undefined
     const names = successors(listing, 'file', { previous: walk?.last, current, count: aheadDocuments })
     let fetched = names.findIndex((name) => name === walk?.fetched)
+    const furthest = walk?.reading.furthest ?? Number.POSITIVE_INFINITY
     let bytes = 0
     for (const [at, next] of names.entries()) {
       const sibling = tree.child(parent, next, listing)
       if (sibling?.version?.size === undefined || sibling.content !== undefined) continue
-      bytes += prefetchedBytes(sibling.version.size)
+      const wanted = prefetchedBytes(sibling.version.size, furthest)
+      bytes += wanted
       if (bytes > aheadBytes) break
       if (at <= fetched) continue
-      remote.prefetch(sibling)
+      remote.prefetch(sibling, wanted)
       fetched = at
     }
     return names[fetched]
@@ -56,6 +60,8 @@ export class Prefetch {
 interface Walk {
   /** The document that was read last. */
   readonly last: string
+  /** How it was read. */
+  readonly reading: Reading
   /** The last that was fetched ahead, if any. */
   readonly fetched: string | undefined
 }

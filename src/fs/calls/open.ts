@@ -93,7 +93,7 @@ function make(
   // What the service had under this name was a document, whatever the name.
   const isScratch = base === undefined && isMadeLocal(name, { mode, exclusive, readWrite, isBeside })
   const documentName = isScratch ? finalName(name) : name
-  if (documentName !== undefined) parts.refusedNames.check(folder.path, documentName)
+  if (documentName !== undefined) parts.refusedNames.check(folder.path, documentName, isBeside)
   const content = parts.spool.create(name)
   const node = parts.tree.nodes.add('file', folder, name)
   if (isScratch) node.local.stay()

@@ -1,6 +1,6 @@
 // read(2) through a handle.
 
-import { later } from '../../content/read/reader.ts'
+import { later, type Reading } from '../../content/read/reader.ts'
 import { abortable } from '../../abortable.ts'
 import { waitForJob } from '../../content/commit/job.ts'
 import { ErrnoError } from '../../errno-error.ts'
@@ -17,7 +17,7 @@ export interface ReadParts {
   readonly remote: RemoteContent
   readonly clock: Clock
   /** Guesses what comes next. */
-  readonly prefetch: { beganToRead(node: Node): void }
+  readonly prefetch: { beganToRead(node: Node, reading: Reading): void }
 }
 
 export function read(
@@ -37,7 +37,7 @@ export function read(
   const isFirst = handle.reading === undefined
   const chunks = readContent(parts.remote, handle, offset, length, caller)
   // What somebody waits for is asked for before what may come next.
-  if (isFirst && handle.reading !== undefined) parts.prefetch.beganToRead(handle.node)
+  if (isFirst && handle.reading !== undefined) parts.prefetch.beganToRead(handle.node, handle.reading)
   if (!(chunks instanceof Promise)) return chunks
   return chunks.catch((error: unknown) => readAgain(parts, handle, error, { offset, length, caller }))
 }

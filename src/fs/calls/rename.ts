@@ -6,6 +6,7 @@ import { fingerprintOf } from '../../content/fingerprint.ts'
 import { bringHere, type BringParts } from '../unsent/bring-here.ts'
 import { forgetStored } from '../unsent/content.ts'
 import { saveScratchRow } from '../unsent/local-rows.ts'
+import { deleteStored } from './delete-stored.ts'
 import { childOf } from './lookup.ts'
 import { baseOfTarget, take, type Move } from './move.ts'
 import { checkName } from '../tree/names.ts'
@@ -19,7 +20,6 @@ import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { RefusedNames } from '../refused-names.ts'
 import type { Tree } from '../tree/tree.ts'
 import { leavePath } from './leave-path.ts'
-import { graceMs as deleteGraceMs } from './unlink.ts'
 
 /**
  * What a document is under its new name:
@@ -105,7 +105,7 @@ async function nodeAt(tree: Tree, folder: Node, name: string): Promise<Node> {
 
 /** Refused now, before anything moved, and not at some later commit. */
 function checkType(refusedNames: RefusedNames, node: Node, to: Node, newName: string): void {
-  if (node.folder === undefined) refusedNames.check(to.path, newName)
+  if (node.folder === undefined) refusedNames.check(to.path, newName, (name) => name === node.name)
 }
 
 function checkKinds({ node, to, target }: Move): void {
@@ -174,7 +174,7 @@ function stayHere(parts: RenameParts, move: Move): undefined {
 /** The document is deleted, but for those who have it open. */
 function toHidden(parts: RenameParts, move: Move): undefined {
   const { node, from } = move
-  const { path: oldPath, name: oldName, storedPath, remote } = node
+  const { name: oldName, storedPath, remote } = node
   const { base } = node.unsent
   take(parts, move)
   node.local.stay()
@@ -183,10 +183,6 @@ function toHidden(parts: RenameParts, move: Move): undefined {
   else if (storedPath !== undefined) parts.tree.versions.refer(node, storedPath)
   saveScratchRow(parts, node)
   if (!mayBeStored) return
-  const fingerprint = remote === undefined ? base : fingerprintOf(remote)
-  parts.tree.tombstones.bury(from, oldName, fingerprint)
-  const job = parts.queue.submit({ kind: 'delete', path: oldPath, base: fingerprint, restMs: deleteGraceMs })
+  deleteStored(parts, from, oldName, remote === undefined ? base : fingerprintOf(remote))
   node.unsent.givenUp()
-  if (job?.intention.path !== oldPath && !parts.queue.isToBeEmptied(oldPath))
-    parts.tree.tombstones.unhide(from, oldName)
 }

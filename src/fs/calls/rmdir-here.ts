@@ -6,10 +6,12 @@ import { stayThoughEmpty, type FolderParts } from './folders.ts'
 import { withListing } from './lookup.ts'
 import type { Node } from '../tree/node.ts'
 import type { Caller } from '../operations.ts'
+import type { SavedListings } from '../../content/spool/saved-listings.ts'
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 
 export interface RmdirHereParts extends FolderParts {
   readonly queue: CommitQueue
+  readonly saved: Pick<SavedListings, 'gone'>
 }
 
 /** Throws ENOTEMPTY where a name in it is known; ETIMEDOUT where nobody knows what is in it. */

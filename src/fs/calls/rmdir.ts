@@ -144,6 +144,7 @@ function isLeaving(entry: RemoteFile | RemoteFolder, state: FolderState): boolea
 }
 
 function removeFolder(parts: RmdirHereParts, above: Node, node: Node): void {
+  parts.saved.gone(node.path)
   if (node.folder?.isMadeHere === true) parts.journal.removeFolder(node.path)
   parts.tree.places.displace(node)
   parts.tree.listings.forget(node)
@@ -161,7 +162,7 @@ async function drainUnder(
   signal: AbortSignal,
   except: readonly Job[] = [],
 ): Promise<void> {
-  const until = parts.clock.steady() + drainBeforeRemovalMs
+  const until = parts.clock.monotonic() + drainBeforeRemovalMs
   const staying = new Set(except)
   const jobs = parts.queue.jobsUnder(path).filter((job) => !staying.has(job))
   if (jobs.length === 0) return
@@ -169,7 +170,7 @@ async function drainUnder(
   parts.queue.expedite((intention) => intention.kind === 'delete' && sent.has(intention))
   for (const job of jobs) {
     const outcome = await waitForJob(parts.clock, job, {
-      timeoutMs: Math.max(0, until - parts.clock.steady()),
+      timeoutMs: Math.max(0, until - parts.clock.monotonic()),
       signal,
     })
     if (outcome !== 'done')

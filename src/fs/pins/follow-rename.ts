@@ -1,6 +1,7 @@
 // A pin follows what it names when that is renamed on this drive. Not to the name of a backup: an editor that renames `f` to
-// `f~` is about to save `f` anew, and it is `f` that is pinned.
+// `f~`, or `sed -i.bak` to `f.bak`, is about to save `f` anew, and it is `f` that is pinned.
 
+import { formerName } from '../../api/mimetype-of.ts'
 import { isBackupName, isHiddenName, isLocalName } from '../tree/scratch.ts'
 import { pathIn } from '../tree/node.ts'
 import type { Tree } from '../tree/tree.ts'
@@ -22,5 +23,6 @@ export async function withPins(
   const from = pathIn(tree.nodes.getFolder(parent), name)
   await rename()
   if (isLocalName(newName) || isBackupName(newName) || isHiddenName(newName)) return
+  if (formerName(newName) === name) return
   pins.moved(from, pathIn(tree.nodes.getFolder(newParent), newName))
 }

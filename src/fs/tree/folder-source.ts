@@ -53,9 +53,18 @@ export class FolderSource {
     }
   }
 
-  /** For when the service is away. Nothing that came later was asked for before it. */
-  save(folder: Node, { names }: Listing): void {
-    this.#options.saved.save(folder.path, names)
+  /** For when the service is away. What was changed here, and the listing need not have, outlasts it. */
+  save({ path, folder }: Node, { names }: Listing): void {
+    const { saved } = this.#options
+    saved.save(path, names)
+    for (const [name, { settledAt }] of folder?.tombstones ?? [])
+      if (settledAt !== undefined) saved.changed(path, name, undefined)
+    for (const name of folder?.kept ?? []) {
+      const child = folder?.children.get(name)
+      if (child?.settledAt === undefined) continue
+      if (child.folder !== undefined) saved.changed(path, name, { kind: 'folder', name })
+      else if (child.remote !== undefined) saved.changed(path, name, child.remote)
+    }
   }
 
   /** Entries that are left out or repaired, in all folders as they were listed last. */

@@ -18,7 +18,7 @@ export interface ListingMergeOptions {
   notifier(): Notifier
   /** What the folder shows is another list now. */
   namesChanged(folder: Node | undefined): void
-  /** Another client's version takes the place of what the node shows. */
+  /** What the node shows is another client's version by now. */
   overtaken(node: Node): void
   /** A folder made here is in the service now. */
   folderLanded(node: Node): void
@@ -141,10 +141,8 @@ export class ListingMerge {
       child.stored.renew(record, listing.requestedAt)
       return false
     }
-    this.#options.overtaken(child)
     this.#options.versions.show(child, record, listing.requestedAt)
-    child.door.contentChanged()
-    this.#options.notifier().contentChanged(child.ino)
+    this.#options.overtaken(child)
     return true
   }
 

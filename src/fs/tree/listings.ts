@@ -54,6 +54,8 @@ export class Listings {
   readonly #asked = new Map<number, number>()
   readonly #justListed: JustListed
   #sweep: Timer | undefined
+  /** So long the sweep that is due was put off (ms). */
+  #sweepsAfterMs = Infinity
   #isClosed = false
   /** Since it was last quiet. */
   #droppedBytes = 0
@@ -176,9 +178,16 @@ export class Listings {
   }
 
   #dropLater(): void {
-    if (this.#sweep !== undefined || this.#isClosed) return
-    const { timers, ttlMs } = this.#options
-    this.#sweep = timers.setTimeout(() => this.#dropUnused(), Math.max(shortestSweepMs, ttlMs / 4)).unref()
+    this.#sweepAfter(Math.max(shortestSweepMs, this.#options.ttlMs / 4))
+  }
+
+  /** At the latest. */
+  #sweepAfter(ms: number): void {
+    if (this.#isClosed || (this.#sweep !== undefined && this.#sweepsAfterMs <= ms)) return
+    const { timers } = this.#options
+    timers.clear(this.#sweep)
+    this.#sweepsAfterMs = ms
+    this.#sweep = timers.setTimeout(() => this.#dropUnused(), ms).unref()
   }
 
   /** What is in use was asked for again before its time was up. While the service is away any age is of use. */
@@ -194,9 +203,12 @@ export class Listings {
         this.#droppedBytes += listing.names.bytes
       }
     }
-    if (this.#cache.size > 0) this.#dropLater()
+    const left = [...this.#cache.values()]
+    // What is old and stays, stays for what is here only, or until the service is back: for days, perhaps.
+    if (left.some((listing) => !this.#isOld(listing))) this.#dropLater()
+    else if (left.length > 0) this.#sweepAfter(Math.min(2 * this.#sweepsAfterMs, longestTtlMs))
     // When no more goes, or nothing is left.
-    const isOver = this.#droppedBytes === before || this.#cache.size === 0
+    const isOver = this.#droppedBytes === before || left.length === 0
     if (!isOver || this.#droppedBytes < worthGivingBack) return
     this.#droppedBytes = 0
     options.quiet()
@@ -208,9 +220,12 @@ export class Listings {
   }
 
   #isUnused(ino: number, listing: Listing): boolean {
-    const isOld = listing.requestedAt + this.#options.ttlMs <= this.#options.now()
-    if (!isOld || this.#asked.has(ino) || listing.names.size > mostSavedNames) return false
+    if (!this.#isOld(listing) || this.#asked.has(ino) || listing.names.size > mostSavedNames) return false
     return !this.#options.isWanted(ino)
+  }
+
+  #isOld({ requestedAt }: Listing): boolean {
+    return requestedAt + this.#options.ttlMs <= this.#options.now()
   }
 
   async #load(folder: Node): Promise<Listing> {

@@ -1,10 +1,10 @@
 // One segment of a path: which are possible, and which the service would take.
 
-import { isTypeDecidedByContent, mimetypeOfName, sniffMimetype } from '../../api/mimetype-of.ts'
+import { formerName, isTypeDecidedByContent, mimetypeOfName, sniffMimetype } from '../../api/mimetype-of.ts'
 import { isMimetype, type Mimetype } from '../../api/mimetypes.ts'
 import { kindOfUnsupported } from '../../api/unsupported-kind.ts'
 import { ErrnoError } from '../../errno-error.ts'
-import { isTrashName, typedName } from './scratch.ts'
+import { isTrashName, patchedName, typedName } from './scratch.ts'
 
 export const nameMaxBytes = 255
 
@@ -31,21 +31,27 @@ export class TypePolicy {
     this.#fallback = unsupportedAs
   }
 
-  /** Throws EOPNOTSUPP for a name whose type the service does not take: at create, not after the user waited for the copy. */
-  check(name: string): void {
+  /**
+   * Throws EOPNOTSUPP for a name whose type the service does not take: at create, not after the user waited for the copy.
+   * `isBeside`: true for a name that is in the same folder.
+   */
+  check(name: string, isBeside: (name: string) => boolean): void {
     const typed = typedName(name)
     if (this.#fallback !== undefined || isTypeDecidedByContent(typed) || mimetypeOfName(typed) !== undefined)
       return
+    // `plan.bak` is a document as `plan` is, beside it; elsewhere it may be anything.
+    const former = formerName(typed)
+    if (former !== undefined && isTypeDecidedByContent(former) && isBeside(former)) return
     throw this.#refusal(name)
   }
 
   /** `head`: the first bytes of the content, asked for only where the name does not decide. */
   async mimetypeOf(name: string, head: () => Promise<Uint8Array>): Promise<Mimetype> {
-    const typed = typedName(name)
-    const byName = mimetypeOfName(typed)
+    const typed = typedName(patchedName(name) ?? name)
+    const former = formerName(typed) ?? typed
     const mimetype =
-      byName ??
-      (isTypeDecidedByContent(typed) ? await sniffMimetype(await head(), typed) : undefined) ??
+      mimetypeOfName(typed) ??
+      (isTypeDecidedByContent(former) ? await sniffMimetype(await head(), former) : undefined) ??
       this.#fallback
     if (mimetype === undefined) throw this.#refusal(name)
     return mimetype

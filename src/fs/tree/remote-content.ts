@@ -26,10 +26,10 @@ export class RemoteContent {
     if (version !== undefined) await this.#reader.copyTo(version, fd, options)
   }
 
-  /** Fetches a small document at low priority, so that the next open finds it. */
-  prefetch(node: Node): void {
+  /** Fetches a document's first `bytes` at low priority, so that the next open finds them. */
+  prefetch(node: Node, bytes: number): void {
     const version = this.#versionOf(node)
-    if (version !== undefined) this.#reader.prefetch(version)
+    if (version !== undefined) this.#reader.prefetch(version, bytes)
   }
 
   /** The size of a document whose record does not tell it (interface: optional): its content is asked. Throws EIO where that does not, either. */

@@ -45,8 +45,10 @@ const unfinishedPatterns: readonly RegExp[] = [
 const temporaryEnding = /(?<=.)(?:~|\.(?:tmp|part|partial|filepart|crdownload|download|osl-tmp))+$/i
 /** What is before these is the whole name the document will have. */
 const completeEnding = /(?<=.)\.(?:part|filepart|crdownload)$/i
-/** sed -i. */
-const sedName = /^sed[A-Za-z0-9]{6}$/
+/** sed -i, perl -i. */
+const sedName = /^(?:sed|XX)[A-Za-z0-9]{6}$/
+/** patch: `report.txt.oXa3b9Z`, and `.rXa3b9Z` for what it rejects. */
+const patchEnding = /(?<=.)\.[or][A-Za-z0-9]{6}$/
 /** rsync and others: `.report.pdf.Xa3b9Z`. */
 const randomEnding = /^\.(.+)\.[A-Za-z0-9]{6}$/
 /** SQLite, beside its database. */
@@ -61,6 +63,7 @@ export function isMadeLocal(name: string, making: Making): boolean {
   const isTemporaryFile = making.exclusive && making.readWrite && (making.mode & 0o777) === 0o600
   if (sedName.test(name)) return isTemporaryFile
   if (isRandomName(name)) return isTemporaryFile || (making.exclusive && isSurelyRandom(name))
+  if (patchEnding.test(name)) return making.exclusive && isPatched(name, making.isBeside)
   // An editor's backup is one only beside its document.
   return name.endsWith('~') ? making.isBeside(name.slice(0, -1)) : temporaryEnding.test(name)
 }
@@ -83,7 +86,8 @@ export function isHiddenName(name: string): boolean {
 /** Why a file that has been quiet for a while is no document even so; undefined where it is one. */
 export function whyLocal(name: string, isBeside: (name: string) => boolean): string | undefined {
   if (isOwnName(name, isBeside)) return 'belongs to the program that made it'
-  if (matches(unfinishedPatterns, name) || isRandomName(name)) return 'its program has not finished it'
+  if (matches(unfinishedPatterns, name) || isRandomName(name) || isSurelyPatched(name))
+    return 'its program has not finished it'
   const original = name.slice(0, -1)
   return name.endsWith('~') && isBeside(original) ? `a backup of ${original}` : undefined
 }
@@ -91,6 +95,12 @@ export function whyLocal(name: string, isBeside: (name: string) => boolean): str
 /** The name whose extension tells the type: `report.pdf` for `report.pdf.part` and `report.pdf~`. */
 export function typedName(name: string): string {
   return name.replace(temporaryEnding, '')
+}
+
+/** `report.txt` for `report.txt.oXa3b9Z`, where that has a type: somebody may have called a document so. */
+export function patchedName(name: string): string | undefined {
+  const document = name.replace(patchEnding, '')
+  return document !== name && mimetypeOfName(document) !== undefined ? document : undefined
 }
 
 /** The name that the document is sure to get when it is whole; undefined where that is not known. */
@@ -119,6 +129,16 @@ function isSurelyRandom(name: string): boolean {
   return (
     /[A-Z0-9][^.]*$/.test(name.slice(-6)) && mimetypeOfName(name.replace(randomEnding, '$1')) !== undefined
   )
+}
+
+/** Chance may give patch the letters of a word: those are its own behind a whole name alone, which `plan` is not. */
+function isPatched(name: string, isBeside: (name: string) => boolean): boolean {
+  return patchedName(name) !== undefined || (isSurelyPatched(name) && isBeside(name.replace(patchEnding, '')))
+}
+
+/** `report.txt.revised` and `plan.rev2024` are what people write. */
+function isSurelyPatched(name: string): boolean {
+  return patchEnding.test(name) && /[A-Z]|\d[a-z]/.test(name.slice(-6)) && mimetypeOfName(name) === undefined
 }
 
 function matches(patterns: readonly RegExp[], name: string): boolean {

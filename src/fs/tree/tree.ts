@@ -96,7 +96,7 @@ export class Tree {
       follow: (undo: Undo) => options.follow(undo),
       namesChanged: (folder: Node | undefined) => this.#namesChanged(folder),
       folderLanded: (folder: Node) => options.folderLanded(folder),
-      overtaken: (node: Node) => options.overtaken(node),
+      overtaken: (node: Node) => this.overtaken(node),
     }
     this.tombstones = new Tombstones({ ...shared, listings })
     const isToBeEmptied = (path: string): boolean => options.isToBeEmptied(path)
@@ -124,13 +124,15 @@ export class Tree {
     // An answer that took its time: what was asked for after it is here already.
     if (known !== undefined && known.requestedAt > listing.requestedAt) return known
     if (listing === previous) return listing
-    if (folder.folder !== undefined && !isRemembered(listing)) {
+    const state = folder.folder
+    const isTold = state !== undefined && !isRemembered(listing)
+    if (isTold) {
       // Something came meanwhile. Which of the two is newer nobody can tell, for one question may overtake another: asked once more.
-      if (listing.requestedAt < folder.folder.knownFrom) return this.#load(folder, previous)
-      folder.folder.knownFrom = this.#options.now()
-      this.source.save(folder, listing)
+      if (listing.requestedAt < state.knownFrom) return this.#load(folder, previous)
+      state.knownFrom = this.#options.now()
     }
     this.#merge.merge(folder, listing, previous)
+    if (isTold) this.source.save(folder, listing)
     return listing
   }
 
@@ -217,10 +219,7 @@ export class Tree {
     const { remote, stored } = node
     const isMoreOfTheSame =
       remote !== undefined && stored.askedWholeAt === undefined && agrees(remote, record)
-    if (!this.versions.complete(node, record, askedAt) || isMoreOfTheSame) return
-    this.#options.overtaken(node)
-    node.door.contentChanged()
-    this.notifier.contentChanged(node.ino)
+    if (this.versions.complete(node, record, askedAt) && !isMoreOfTheSame) this.overtaken(node)
   }
 
   /** What the folder shows is another list now, and its times say so. */
@@ -257,13 +256,18 @@ export class Tree {
       isKept(node) && (node.settledAt === undefined || !isNewer(record, fingerprintOf(node.remote)))
     if (isOurs) return
     if (node.storedPath !== path || fingerprintOf(node.remote) === fingerprintOf(record)) return
-    this.#options.overtaken(node)
     this.versions.show(node, record, this.#options.now())
-    node.door.contentChanged()
     if (node.parent?.folder !== undefined) {
       node.parent.folder.knownFrom = this.#options.now()
       this.listings.forget(node.parent)
     }
+    this.overtaken(node)
+  }
+
+  /** What the node shows is another client's version by now: content of the older one that is here goes, and the door is told. */
+  overtaken(node: Node): void {
+    this.#options.overtaken(node)
+    node.door.contentChanged()
     this.notifier.contentChanged(node.ino)
   }
 }

@@ -11,7 +11,7 @@ import { giveToCache, type CacheParts } from './give-to-cache.ts'
 import { gaveWay, type GaveWayParts } from './give-way.ts'
 import { saveScratchRow, type LocalRowParts } from './local-rows.ts'
 import type { Node } from '../tree/node.ts'
-import type { Journal } from '../../content/spool/journal.ts'
+import { remember, rememberFolder, type RememberParts } from './remember.ts'
 import type { Log } from '../../log.ts'
 import type { Clock } from '../../world/clock.ts'
 import type { Notice } from '../notice.ts'
@@ -31,8 +31,7 @@ interface RefusedParts {
   readonly tell: (notice: Notice) => void
 }
 
-interface LandParts {
-  readonly journal: Journal
+interface LandParts extends RememberParts {
   readonly clock: Clock
 }
 
@@ -48,9 +47,11 @@ export interface AgreedParts
 export function agreed(parts: AgreedParts, event: QueueEvent): void {
   switch (event.kind) {
     case 'done':
-      return committed(parts, event.intention, event.record)
+      committed(parts, event.intention, event.record)
+      return remember(parts, event.intention, event.record)
     case 'outpaced':
-      return outpaced(parts, event.intention, event.record)
+      outpaced(parts, event.intention, event.record)
+      return remember(parts, event.intention, event.record)
     case 'superseded':
       // A newer intention took this one's place.
       return void parts.owners.goesOnAs(event.intention, undefined)
@@ -71,12 +72,13 @@ function committed(parts: AgreedParts, intention: Intention, record: RemoteFile 
   if (node === undefined || record === undefined) return
   const isLatest = node.job === undefined
   if (node.path !== intention.path || node.isScratch) {
-    foundElsewhere(parts, node, intention.path, record)
+    foundElsewhere(parts, node, intention, record)
     return
   }
   // The service dates what it stores; here a document keeps the time it was written, also when it is renamed.
   node.times.pin(attributesOf(node, parts.owner))
   parts.tree.versions.store(node, record, parts.clock.steady())
+  noteAnother(parts.tree, node, intention)
   node.unsent.arrived()
   if (isLatest && node.content !== undefined && node.content.id === intention.spool) {
     node.local.saved()
@@ -103,19 +105,28 @@ function outpaced(parts: AgreedParts, intention: Intention, record: RemoteFile |
   const node = parts.owners.of(intention)
   if (node === undefined || record === undefined) return
   if (node.path !== intention.path || node.isScratch) {
-    foundElsewhere(parts, node, intention.path, record)
+    foundElsewhere(parts, node, intention, record)
     return
   }
   parts.tree.versions.store(node, record, parts.clock.steady())
+  noteAnother(parts.tree, node, intention)
   landFolders(parts, node)
 }
 
 /** A node moved on while its commit was under way: here is where the next step finds it. */
-function foundElsewhere(parts: ElsewhereParts, node: Node, path: string, record: RemoteFile): void {
+function foundElsewhere(parts: ElsewhereParts, node: Node, intention: Intention, record: RemoteFile): void {
   if (node.isScratch && node.content !== undefined) return
-  parts.tree.versions.showAt(node, path, record, parts.clock.steady())
+  parts.tree.versions.showAt(node, intention.path, record, parts.clock.steady())
+  noteAnother(parts.tree, node, intention)
   // What is only here names where its bytes are: the place they have left is gone.
   if (node.isScratch && !node.isUnlinked) saveScratchRow(parts, node)
+}
+
+/** What was moved is another client's version: nothing of the one that programs here know is mixed with it, and what they save keeps it. */
+function noteAnother(tree: Tree, node: Node, { tookAnother, path, sourceFingerprint }: Intention): void {
+  if (tookAnother !== true) return
+  if (!node.isDirty) tree.overtaken(node)
+  else if (node.path === path) node.unsent.mayReplace(sourceFingerprint)
 }
 
 /** What stands at a path that was to be left meanwhile is the version that goes. */
@@ -151,6 +162,7 @@ export function landed(parts: LandParts, folder: Node): void {
   state.isOnlyHere = false
   folder.settledAt = parts.clock.steady()
   parts.journal.removeFolder(folder.path)
+  rememberFolder(parts, folder)
 }
 
 /** Nothing is at this path any more. */

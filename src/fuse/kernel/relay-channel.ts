@@ -65,10 +65,14 @@ export class RelayChannel implements Channel {
     this.#receiver = new Receiver(receive)
     relay.requests.on('data', (chunk: Buffer) => this.#take(chunk))
     relay.notifications.on('data', () => this.#acknowledge())
-    this.closed = once(relay.requests, 'close').then(() => {
-      this.#isOpen = false
-      this.#acknowledge()
-      relay.notifications.destroy()
+    // Not by `once`, which rejects where an error comes first: an answer that is written as the program ends.
+    this.closed = new Promise((resolve) => {
+      relay.requests.once('close', () => {
+        this.#isOpen = false
+        this.#acknowledge()
+        relay.notifications.destroy()
+        resolve()
+      })
     })
   }
 

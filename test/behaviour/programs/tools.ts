@@ -2,6 +2,8 @@
 
 import type { Scenario } from './scenario.ts'
 
+const lines = (...of: string[]): string => of.map((line) => `${line}\n`).join('')
+const twoToZwei = lines('--- a.txt', '+++ a.txt', '@@ -1,3 +1,3 @@', ' one', '-two', '+zwei', ' three')
 const thousandLines = Array.from({ length: 1_000 }, (_, index) => `${index + 1}\n`).join('')
 
 export const tools: readonly Scenario[] = [
@@ -12,6 +14,75 @@ export const tools: readonly Scenario[] = [
     act: 'sed -i s/old/new/ "$1/a.txt"',
     after: { 'a.txt': 'the new word\n' },
     calls: { PUT: 1, DELETE: 1, apiAtMost: 3 },
+  },
+  {
+    title: 'sed -i.bak edits in place, and keeps what was there as a document',
+    programs: ['sed'],
+    given: { 'a.txt': 'the old word\n', README: 'the old word\n' },
+    act: 'sed -i.bak s/old/new/ "$1/a.txt" "$1/README"',
+    after: {
+      'a.txt': 'the new word\n',
+      'a.txt.bak': 'the old word\n',
+      README: 'the new word\n',
+      'README.bak': 'the old word\n',
+    },
+  },
+  {
+    title: 'perl -pi edits in place by one replace',
+    programs: ['perl'],
+    given: { 'a.txt': 'the old word\n' },
+    act: 'perl -pi -e s/old/new/ "$1/a.txt"',
+    after: { 'a.txt': 'the new word\n' },
+    calls: { PUT: 1, DELETE: 1, apiAtMost: 3 },
+  },
+  {
+    title: 'perl -pi.bak edits in place, and keeps what was there as a document',
+    programs: ['perl'],
+    given: { 'a.txt': 'the old word\n' },
+    act: 'perl -pi.bak -e s/old/new/ "$1/a.txt"',
+    after: { 'a.txt': 'the new word\n', 'a.txt.bak': 'the old word\n' },
+  },
+  {
+    title: 'patch changes a document by one replace',
+    programs: ['patch'],
+    given: { 'a.txt': lines('one', 'two', 'three') },
+    act: `cd "$1"; TMPDIR="$2" patch -s -p0 <<'patch'\n${twoToZwei}patch`,
+    after: { 'a.txt': lines('one', 'zwei', 'three') },
+    calls: { PUT: 1, DELETE: 1, apiAtMost: 3 },
+  },
+  {
+    title: 'patch makes a document, and deletes one',
+    programs: ['patch'],
+    given: { 'old.txt': lines('one') },
+    act: `cd "$1"; TMPDIR="$2" patch -s -p0 <<'patch'
+--- /dev/null
++++ new.txt
+@@ -0,0 +1 @@
++one
+--- old.txt
++++ /dev/null
+@@ -1 +0,0 @@
+-one
+patch`,
+    after: { 'new.txt': lines('one') },
+  },
+  {
+    title: 'patch -b keeps what was there as a document',
+    programs: ['patch'],
+    given: { 'a.txt': lines('one', 'two', 'three') },
+    act: `cd "$1"; TMPDIR="$2" patch -s -b -p0 <<'patch'\n${twoToZwei}patch`,
+    after: { 'a.txt': lines('one', 'zwei', 'three'), 'a.txt.orig': lines('one', 'two', 'three') },
+  },
+  {
+    title: 'patch keeps what it rejects as a document',
+    programs: ['patch'],
+    given: { 'a.txt': lines('eins', 'drei') },
+    act: `cd "$1"; ! TMPDIR="$2" patch -s -p0 <<'patch'\n${twoToZwei}patch`,
+    after: {
+      'a.txt': lines('eins', 'drei'),
+      'a.txt.orig': lines('eins', 'drei'),
+      'a.txt.rej': twoToZwei,
+    },
   },
   {
     title: 'rsync -a copies once, and the second time nothing',

@@ -13,6 +13,7 @@ const pages = patternedBytes(300_000, 'pages')
 /** In each way to lose the network, unmounted in between or not. */
 const knownIsShown =
   'what was listed is listed, what was read is read, and of the rest it says that nobody knows'
+const sentBefore = 'what was sent before is as it was left'
 const allArrives = 'all that is done is here at once, and arrives'
 const nothingIsOverwritten = 'nothing of what others did meanwhile is overwritten or deleted'
 
@@ -87,6 +88,44 @@ export const awayTopic: Topic<DocmountDoor> = (it) => {
           })
           expect((await door.readFile(at('unread.pdf'))).equals(pages)).toBe(true)
           expect(await names(door, at('never/listed'))).toEqual(['b.txt'])
+        },
+      )
+
+      it(
+        `${sentBefore}: ${words}`,
+        {
+          'in/over.txt': 'old',
+          'in/delete.txt': 'x',
+          'in/was.txt': 'w',
+          'removed/a.txt': 'a',
+          'folder/a.txt': 'a',
+        },
+        async ({ door, folder, at }) => {
+          for (const path of [folder, at('in'), at('removed'), at('folder')]) await names(door, path)
+          await door.writeFile(at('in/new.txt'), 'new')
+          await door.writeFile(at('in/over.txt'), 'newer')
+          await door.unlink(at('in/delete.txt'))
+          await door.readFile(at('in/was.txt'))
+          await door.rename(at('in/was.txt'), at('in/is.txt'))
+          await door.mkdir(at('made'))
+          await door.writeFile(at('made/in.txt'), 'in')
+          await door.unlink(at('removed/a.txt'))
+          await door.rmdir(at('removed'))
+          await door.readFile(at('folder/a.txt'))
+          await door.rename(at('folder'), at('moved'))
+          await waitUntil('everything to be sent', async () => (await door.unsent()) === 0)
+          await away(door, how, at('never'), async () => {
+            if (isRemounted) await door.remount()
+            expect(await names(door, folder)).toEqual(['in', 'made', 'moved'])
+            expect(await names(door, at('in'))).toEqual(['is.txt', 'new.txt', 'over.txt'])
+            expect(await names(door, at('made'))).toEqual(['in.txt'])
+            expect(await names(door, at('moved'))).toEqual(['a.txt'])
+            expect((await door.readFile(at('in/new.txt'))).toString()).toBe('new')
+            expect((await door.readFile(at('in/over.txt'))).toString()).toBe('newer')
+            expect((await door.readFile(at('in/is.txt'))).toString()).toBe('w')
+            expect((await door.readFile(at('made/in.txt'))).toString()).toBe('in')
+            expect((await door.readFile(at('moved/a.txt'))).toString()).toBe('a')
+          })
         },
       )
 

@@ -196,7 +196,7 @@ export const callBudgets: Topic = (it) => {
       await door.rename(at(name), at(`${name}~`))
       await door.unlink(at(`${name}~`))
     }
-    for (const name of ['sedAbC123', '.a.txt.AbC123']) {
+    for (const name of ['sedAbC123', 'XXAbC123', '.a.txt.AbC123', 'a.txt.oAbC123', 'a.txt.rejects']) {
       const file = await door.open(at(name), 'wx+', 0o600)
       await file.write('as mkstemp makes it', 0)
       await file.close()

@@ -73,6 +73,32 @@ export const names: Topic = (it) => {
     },
   )
 
+  it(
+    'backups that are asked for by name are documents',
+    { 'a.txt': 'a', 'b.pdf': 'b', plan: 'p', README: 'r' },
+    async ({ door, folder, at }) => {
+      await door.readdir(folder)
+      await door.rename(at('a.txt'), at('a.txt.bak'))
+      await door.writeFile(at('a.txt'), 'new a')
+      await door.rename(at('README'), at('README.orig'))
+      await door.writeFile(at('b.pdf.orig'), 'b')
+      await door.writeFile(at('b.pdf.rej'), 'rejected')
+      await door.writeFile(at('plan.bak'), 'p')
+      const documents = {
+        'a.txt': 'new a',
+        'a.txt.bak': 'a',
+        'b.pdf': 'b',
+        'b.pdf.orig': 'b',
+        'b.pdf.rej': 'rejected',
+        plan: 'p',
+        'plan.bak': 'p',
+        'README.orig': 'r',
+      }
+      expect((await door.readdir(folder)).sort()).toEqual(Object.keys(documents).sort())
+      await door.behind.settle(folder, documents)
+    },
+  )
+
   it('ordinary names that resemble temporary ones are documents', async ({ door, at }) => {
     for (const name of ['sediment1', '4913', '~WRITERS', 'f~', 'notes-journal'])
       await door.writeFile(at(name), name)

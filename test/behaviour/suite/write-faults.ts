@@ -19,6 +19,11 @@ const passing: readonly (readonly [string, Fault, FaultTarget])[] = [
   ['PUT answered with 429', { kind: 'status', status: 429, retryAfter: 1 }, { method: 'PUT', times: 1 }],
   ['PUT cut in the middle', { kind: 'cut-request', afterBytes: 100_000 }, { method: 'PUT', times: 1 }],
   ['PUT stored but answered with 500', { kind: 'error-after-commit' }, { method: 'PUT', times: 1 }],
+  [
+    'PUT stored but answered with 409',
+    { kind: 'error-after-commit', status: 409 },
+    { method: 'PUT', times: 1 },
+  ],
   ['PUT stored but its answer lost', { kind: 'lost-answer' }, { method: 'PUT', times: 1 }],
   ['PUT answered with a page', page, { method: 'PUT', times: 1 }],
   ['PUT slow', { kind: 'latency', ms: 500 }, { method: 'PUT', times: 1 }],
@@ -111,19 +116,19 @@ export const writeFaults: Topic<DocmountDoor> = (it) => {
     },
   )
 
-  it('a rename whose answer is lost is done once', { 'a.pdf': bytes }, async ({ door, folder, at }) => {
-    await door.readdir(folder)
-    await withFault(
-      door,
-      { kind: 'lost-answer' },
-      { method: 'PUT', path: at('b.pdf'), times: 1 },
-      async () => {
+  for (const [what, fault] of [
+    ['whose answer is lost', { kind: 'lost-answer' }],
+    ['whose copy is stored but answered with 409', { kind: 'error-after-commit', status: 409 }],
+  ] as const) {
+    it(`a rename ${what} is done once`, { 'a.pdf': bytes }, async ({ door, folder, at }) => {
+      await door.readdir(folder)
+      await withFault(door, fault, { method: 'PUT', path: at('b.pdf'), times: 1 }, async () => {
         await door.rename(at('a.pdf'), at('b.pdf'))
         await door.behind.settle(folder, { 'b.pdf': bytes })
-      },
-    )
-    expect(await door.readdir(folder)).toEqual(['b.pdf'])
-  })
+      })
+      expect(await door.readdir(folder)).toEqual(['b.pdf'])
+    })
+  }
 
   for (const [what, fault] of [
     ['whose answer is lost', { kind: 'lost-answer' }],

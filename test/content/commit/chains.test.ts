@@ -8,15 +8,20 @@ import { setUpQueue, type QueueSetup } from './queue-setup.ts'
 
 let setup: QueueSetup
 let stored: string[]
+/** What was saved anew and then taken away by a move that came before it. */
+let taken: string[]
 /** Until this is called nothing is answered. */
 let begin: () => void
 
 beforeEach(() => {
   stored = []
+  taken = []
   const begun = new Promise<void>((resolve) => (begin = resolve))
   setup = setUpQueue(async (intention: Intention): Promise<RemoteFile | undefined> => {
     await begun
     const { path, source, spool, isRefused } = intention
+    if (source !== undefined && spool === undefined && !isRefused && stored.includes(source))
+      taken.push(source)
     if (source !== undefined && spool === undefined && !isRefused)
       throw new ApiError({ method: 'PUT', path }, 404, 'its source is gone')
     if (isRefused) return undefined
@@ -61,6 +66,7 @@ it.each<[string, readonly IntentionDraft[], string]>([
     [move('/a', '/x'), save('/y', 'first'), move('/x', '/y'), save('/x', 's')],
     '/x',
   ],
+  ['where the first one came from', [move('/a', '/x'), save('/a', 's'), move('/x', '/y')], '/a'],
 ])('%s', async (_, drafts, path) => {
   for (const draft of drafts) {
     setup.queue.submit(draft)
@@ -69,6 +75,7 @@ it.each<[string, readonly IntentionDraft[], string]>([
   begin()
   await setup.pass(600_000)
   expect(stored).toContain(path)
+  expect(taken).toEqual([])
   expect(setup.queue.overlooked()).toEqual([])
   for (const { intention } of setup.queue.jobs()) expect(intention.isRefused).toBe(true)
 })

@@ -166,6 +166,37 @@ describe('commit queue', () => {
     expect(ran).toEqual(['put /new/x', 'prune /old'])
   })
 
+  it('puts nothing new into a folder before what takes the folder of before away', async () => {
+    queue.pause()
+    queue.submit({ kind: 'delete', path: '/f/x', base: 'v1' })
+    queue.submit({ kind: 'prune', path: '/f' })
+    queue.submit({ kind: 'put', path: '/f', spool: '1' })
+    queue.submit({ kind: 'delete', path: '/f' })
+    const save = queue.submit({ kind: 'put', path: '/f/x', spool: '2' })
+    if (save === undefined) throw new Error('nothing was submitted')
+    queue.goOn()
+    await waitForJob(clock, save, done)
+    expect(ran).toEqual(['delete /f/x', 'prune /f', 'delete /f', 'put /f/x'])
+  })
+
+  it('nor where what stood there before is cut off, and waits for its next attempt', async () => {
+    const cut = gate()
+    answers.set('/f/x', async ({ kind }) => {
+      if (kind === 'put') return
+      await cut.work()
+      answers.delete('/f/x')
+      throw new NetworkError({ method: 'DELETE', path: '/f/x' }, 'cut', 'the connection broke')
+    })
+    queue.submit({ kind: 'delete', path: '/f/x', base: 'v1' })
+    queue.submit({ kind: 'prune', path: '/f' })
+    const save = queue.submit({ kind: 'put', path: '/f/x', spool: '2' })
+    if (save === undefined) throw new Error('nothing was submitted')
+    await cut.reached
+    cut.release()
+    await waitForJob(clock, save, done)
+    expect(ran).toEqual(['delete /f/x', 'delete /f/x', 'prune /f', 'put /f/x'])
+  })
+
   it('tries again after a failure that passes', async () => {
     let failures = 2
     answers.set('/a', async () => {
@@ -176,6 +207,20 @@ describe('commit queue', () => {
     expect(await waitForJob(clock, job, done)).toBe('done')
     expect(ran).toHaveLength(3)
   })
+
+  it.each(['EROFS', 'EACCES', 'EPERM', 'EDQUOT', 'ENFILE'])(
+    'takes %s of the disk here for no refusal of the service',
+    async (code) => {
+      let failures = 1
+      answers.set('/a', async () => {
+        if (failures-- > 0)
+          throw Object.assign(new Error(`${code}: it says, open`), { code, syscall: 'open' })
+      })
+      const job = queue.submit({ kind: 'put', path: '/a', spool: '1' })
+      if (job === undefined) throw new Error('nothing was submitted')
+      expect(await waitForJob(clock, job, done)).toBe('done')
+    },
+  )
 
   it('keeps what the service refuses, with its reason, until it is tried again by hand', async () => {
     let isRefusing = true

@@ -1,9 +1,14 @@
 // How the service is made to agree with one intention: what it has afterwards, and which calls that took.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ApiError } from '../../../src/api/errors.ts'
 import type { Files } from '../../../src/api/types.ts'
 import type { CommitterOptions } from '../../../src/content/commit/committer.ts'
+import type { Intention } from '../../../src/content/intention.ts'
+import type { Timers } from '../../../src/world/clock.ts'
+import { heldTimers } from '../../support/held-timers.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
+import { waitUntil } from '../../support/wait-until.ts'
 import { setUpCommitter, type CommitterSetup } from './committer-setup.ts'
 
 let testService: TestService
@@ -370,6 +375,141 @@ describe('a lost answer', () => {
   })
 })
 
+describe('an upload that is stored and answered with 409, as where a balancer has sent it twice,', () => {
+  const repeat = (times?: number): unknown =>
+    inject({ kind: 'error-after-commit', status: 409 }, { method: 'PUT', ...(times && { times }) })
+
+  it('is recognised by its content: nothing is sent twice, and nothing is in conflict', async () => {
+    repeat()
+    const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) })
+    expect(await setup.run(put)).toMatchObject({ size: 4 })
+    expect(setup.calls).toEqual(['PUT /a.txt', 'GET /a.txt', 'download /a.txt'])
+    expect(await setup.held()).toEqual({ '/a.txt': 'ours' })
+    expect(put).toMatchObject({ doubts: [], isInDoubt: false })
+  })
+
+  it.each([
+    ['goes out with the DELETE of what it replaces', 'ours'],
+    ['is too large for that', 'o'.repeat(1024 * 1024 + 1)],
+  ])('is recognised where it %s', async (_title, ours) => {
+    await given({ '/a.txt': 'old' })
+    const base = await setup.seen('/a.txt')
+    repeat()
+    await setup.run(setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content(ours)) }))
+    const looked = ['GET /a.txt', 'download /a.txt']
+    expect(setup.calls).toEqual(['GET /a.txt', 'DELETE /a.txt', 'PUT /a.txt', ...looked])
+    expect(await setup.held()).toEqual({ '/a.txt': ours })
+  })
+
+  it('is recognised where it is a copy within the service', async () => {
+    await given({ '/a.txt': 'a' })
+    repeat()
+    await setup.run(setup.intend(await fromA({ keepSource: true })))
+    expect(setup.calls.filter((call) => call.startsWith('PUT'))).toEqual(['PUT /b.txt'])
+    expect(await setup.held()).toEqual({ '/a.txt': 'a', '/b.txt': 'a' })
+  })
+
+  it('is recognised where it is a move, whose source goes then', async () => {
+    await given({ '/a.txt': 'a' })
+    repeat()
+    await setup.run(setup.intend(await fromA()))
+    expect(setup.calls.filter((call) => !/^GET|^download/.test(call))).toEqual([
+      'PUT /b.txt',
+      'DELETE /a.txt',
+    ])
+    expect(await setup.held()).toEqual({ '/b.txt': 'a' })
+  })
+
+  it('is recognised where it is a move through this machine', async () => {
+    await given({ '/a.txt': 'a' })
+    inject({ kind: 'refuse-uri' })
+    const upload: Files['upload'] = async (path, content, options) => {
+      const record = await setup.files.upload(path, content, options)
+      throw new ApiError({ method: 'PUT', path }, 409, `${record.name} exists`)
+    }
+    await setup.run(setup.intend(await fromA()), { files: { ...setup.files, upload } })
+    expect(await setup.held()).toEqual({ '/b.txt': 'a' })
+  })
+
+  it('is none where another client’s version of the same length stands there: that is kept', async () => {
+    await given({ '/a.txt': 'they' })
+    await setup.run(setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) }))
+    const held = await setup.held()
+    expect(held['/a.txt']).toBe('ours')
+    expect(keptCopies(held)).toEqual(['they'])
+  })
+
+  it('is none where another client’s version begins as ours does: that is kept, and not fetched to see', async () => {
+    await given({ '/a.txt': 'ou' })
+    await setup.run(setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) }))
+    expect(setup.calls).not.toContain('download /a.txt')
+    expect(keptCopies(await setup.held())).toEqual(['ou'])
+  })
+
+  it('is none where another client’s version stands at the target of a move: that is kept', async () => {
+    await given({ '/a.txt': 'a', '/b.txt': 'b' })
+    await setup.run(setup.intend(await fromA()))
+    const held = await setup.held()
+    expect(held['/b.txt']).toBe('a')
+    expect(keptCopies(held)).toEqual(['b'])
+  })
+
+  describe('and could not be looked at', () => {
+    async function unseen(): Promise<Intention> {
+      repeat(1)
+      inject({ kind: 'status', status: 403 }, { method: 'GET', times: 1 })
+      const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) })
+      await expect(setup.run(put)).rejects.toMatchObject({ method: 'GET', status: 403 })
+      const [journaled = put] = setup.journal.intentions()
+      expect(journaled.doubts).toEqual([put.digest])
+      return journaled
+    }
+
+    it('is recognised the next time: it is not sent twice', async () => {
+      await setup.run(await unseen())
+      expect(setup.calls).toEqual(['GET /a.txt', 'download /a.txt'])
+      expect(await setup.held()).toEqual({ '/a.txt': 'ours' })
+    })
+
+    it('is ours to replace by what was saved since', async () => {
+      const { doubts } = await unseen()
+      const newer = { kind: 'put', path: '/a.txt', doubts, ...(await setup.content('newer')) } as const
+      await setup.run(setup.intend(newer))
+      expect(await setup.held()).toEqual({ '/a.txt': 'newer' })
+    })
+
+    it('goes with its document', async () => {
+      const { doubts } = await unseen()
+      await setup.run(setup.intend({ kind: 'delete', path: '/a.txt', doubts }))
+      expect(await setup.held()).toEqual({})
+    })
+
+    it('takes no other client’s version away with its document', async () => {
+      const { doubts } = await unseen()
+      await given({ '/a.txt': 'they' })
+      await setup.run(setup.intend({ kind: 'delete', path: '/a.txt', doubts }))
+      expect(await setup.held()).toEqual({ '/a.txt': 'they' })
+      expect(setup.told.at(-1)).toMatch(/^warn .*that one stays/)
+    })
+
+    it('is doubted also where it is a copy: what is renamed on does not leave it behind', async () => {
+      await given({ '/a.txt': 'a' })
+      const copy = setup.intend(await fromA())
+      repeat(1)
+      inject({ kind: 'status', status: 403 }, { method: 'GET', path: '/b.txt', times: 1 })
+      await expect(setup.run(copy)).rejects.toMatchObject({ method: 'GET', status: 403 })
+      expect(copy.isInDoubt).toBe(true)
+    })
+  })
+
+  it('leaves no doubt where a folder stands there', async () => {
+    await given({ '/a.txt/inside.txt': 'theirs' })
+    const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) })
+    await expect(setup.run(put)).rejects.toMatchObject({ code: 'EISDIR' })
+    expect(put).toMatchObject({ doubts: [], isInDoubt: false })
+  })
+})
+
 describe('content that may not be sent', () => {
   async function over(
     path: string,
@@ -564,11 +704,14 @@ describe('a move', () => {
     expect(await setup.held()).toEqual({ '/b.txt': 'a' })
   })
 
-  it('that is proven keeps the original where the copy is gone', async () => {
+  it('that is proven keeps the original where the copy is gone, and makes it once more', async () => {
     await given({ '/a.txt': 'a' })
     const move = setup.intend(await fromA(), { isProven: true })
     await expect(setup.run(move)).rejects.toMatchObject({ code: 'ESTALE' })
     expect(await setup.held()).toEqual({ '/a.txt': 'a' })
+    const [journaled] = setup.journal.intentions()
+    await setup.run(journaled ?? move)
+    expect(await setup.held()).toEqual({ '/b.txt': 'a' })
   })
 
   it('cut off before it was proven takes its own copy for no other client’s', async () => {
@@ -685,9 +828,13 @@ describe('a save that is given up while its DELETE is under way', () => {
 
 describe('a new document that is given up', () => {
   /** Gives up when its `at`-th piece has been taken, or once the last one has. */
-  async function giveUp(size: number, at: number): Promise<{ ended: Promise<unknown> }> {
+  async function giveUp(
+    size: number,
+    at: number,
+    { answerMs = 300, timers }: { answerMs?: number; timers?: Timers } = {},
+  ): Promise<{ put: Intention; ended: Promise<unknown> }> {
     const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('a'.repeat(size))) })
-    testService.service.faults.inject({ kind: 'latency', ms: 300 }, { method: 'PUT' })
+    testService.service.faults.inject({ kind: 'latency', ms: answerMs }, { method: 'PUT', times: 1 })
     const controller = new AbortController()
     async function* watched(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
       let count = 0
@@ -705,13 +852,25 @@ describe('a new document that is given up', () => {
         return setup.files.upload(path, { ...upload, content: { ...content, open } }, options)
       },
     }
-    const ended = setup.committer({ files }).run(put, controller.signal)
-    return { ended }
+    const ended = setup.committer({ files, ...(timers && { timers }) }).run(put, controller.signal)
+    return { put, ended }
   }
 
   it('when it was sent in full ends when that is answered: it does not come back behind its delete', async () => {
     const { ended } = await giveUp(1_000, Infinity)
     expect(await ended).toMatchObject({ name: 'a.txt', size: 1_000 })
+  })
+
+  it('when it was sent in full, and is never answered, ends after a while: what stands there is looked at before it is sent again', async () => {
+    const timers = heldTimers()
+    const { put, ended } = await giveUp(1_000, Infinity, { answerMs: 3_600_000, timers })
+    const ending = expect(ended).rejects.toThrow('it is deleted')
+    await waitUntil('patience to begin', () => timers.waiting > 0)
+    timers.fire()
+    await ending
+    expect(put.doubts).toEqual([put.digest])
+    await setup.run(put)
+    expect(setup.calls).toEqual([...lookedAtMissing('/a.txt'), 'PUT /a.txt'])
   })
 
   it('in the middle ends at once: the service stores no part of it', async () => {
@@ -794,6 +953,12 @@ describe('a delete of a document', () => {
     await given({ '/a.txt/inside.txt': 'theirs' })
     await setup.run(late, { isLate: () => true })
     expect(await setup.held()).toEqual({ '/a.txt': undefined, '/a.txt/inside.txt': 'theirs' })
+  })
+
+  it('that is not known to stand leaves a folder that does', async () => {
+    await given({ '/a.txt/inside.txt': 'saved since' })
+    await setup.run(setup.intend({ kind: 'delete', path: '/a.txt' }))
+    expect(await setup.held()).toEqual({ '/a.txt': undefined, '/a.txt/inside.txt': 'saved since' })
   })
 
   it('that comes late takes what an unanswered upload of ours has stored', async () => {

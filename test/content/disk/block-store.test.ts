@@ -2,7 +2,7 @@
 
 import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs'
 import { mkdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Reading } from '../../../src/content/read/reader.ts'
 import { systemDisk } from '../../../src/world/disk.ts'
@@ -189,6 +189,32 @@ describe('the disk cache', () => {
     for (const file of cacheFiles()) expect((await stat(file)).mode & 0o077).toBe(0)
   })
 
+  test('makes each of its folders once, and before it puts a file there', async () => {
+    const made: string[] = []
+    const refused: string[] = []
+    const disk: Disk = {
+      ...systemDisk,
+      mkdir(path, options) {
+        made.push(path)
+        return systemDisk.mkdir(path, options)
+      },
+      open: (path, flags, mode) =>
+        systemDisk.open(path, flags, mode).catch((error: unknown) => {
+          // Others are looked for, before it is known what is there.
+          if (flags.startsWith('w')) refused.push(path)
+          throw error
+        }),
+    }
+    const options = { cacheDir, world: { ...realWorld(), disk } }
+    const documents = []
+    for (const name of ['one', 'two', 'three']) documents.push(await setup.store(`/${name}.bin`, 1_000))
+    for (const document of documents) await readOnce(document, options)
+    expect(cacheFiles()).toHaveLength(3)
+    const folders = new Set(cacheFiles().map((file) => dirname(file)))
+    expect(made.filter((path) => folders.has(path)).toSorted()).toEqual([...folders].toSorted())
+    expect(refused).toEqual([])
+  })
+
   test('two readers on one folder, at once, both get the right bytes and keep them', async () => {
     const document = await setup.store('/two-mounts.bin', 12 * MiB)
     const readers = [setup.reader({ cacheDir }), setup.reader({ cacheDir })]
@@ -348,6 +374,7 @@ describe('changes of the namespace', () => {
       await readAll(reading)
       reader.moved(from.version, to.version)
       await setup.files.delete('/from.bin')
+      void reader.forget('/from.bin')
       setup.service.clearCalls()
       expect((await readAll(reading)).equals(from.bytes)).toBe(true)
       expect((await readAll(reader.open(to.version))).equals(from.bytes)).toBe(true)

@@ -133,7 +133,7 @@ describe('requests', () => {
   test('a prefetched document is opened without a request', async () => {
     const { version, bytes } = await setup.store('/sibling.txt', 50 * KiB)
     const reader = memoryReader()
-    reader.prefetch(version)
+    reader.prefetch(version, 50 * KiB)
     const reading = reader.open(version)
     await waitUntil('the prefetch has come', () => Array.isArray(reading.read(0, 1, { signal: never })))
     setup.service.clearCalls()
@@ -141,15 +141,19 @@ describe('requests', () => {
     expect(setup.service.calls).toHaveLength(0)
   })
 
-  test('of a large document only the beginning is prefetched', async () => {
-    const { version } = await setup.store('/head-only.bin', 2 * MiB)
-    setup.service.clearCalls()
-    const reader = memoryReader()
-    reader.prefetch(version)
-    const reading = reader.open(version)
-    await waitUntil('the prefetch has come', () => Array.isArray(reading.read(0, 4 * KiB, { signal: never })))
-    expect(rangesOf(setup.service)).toEqual([[0, 256 * KiB]])
-  })
+  test.each([128 * KiB, 256 * KiB])(
+    'of a large document the first %i bytes are prefetched, and no more is read ahead of who stays within them',
+    async (bytes) => {
+      const { version } = await setup.store('/head-only.bin', 2 * MiB)
+      setup.service.clearCalls()
+      const reader = memoryReader()
+      reader.prefetch(version, bytes)
+      const reading = reader.open(version)
+      const read = (): boolean => Array.isArray(reading.read(0, 128 * KiB, { signal: never }))
+      await waitUntil('the prefetch has come', read)
+      expect(rangesOf(setup.service)).toEqual([[0, bytes]])
+    },
+  )
 })
 
 /** The same chunks, each counted as it is taken. */

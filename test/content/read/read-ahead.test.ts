@@ -39,6 +39,19 @@ describe('read-ahead', () => {
   ][] = [
     ['the first read at the start fetches 256 KiB in all', [[0, k128, 'missing']], [k128, k128]],
     ['a small first read at the start does, too', [[0, 4 * KiB, 'missing']], [4 * KiB, 252 * KiB]],
+    [
+      'what was asked for before it was opened is enough for a first read at the start',
+      [[0, k128, 'requested']],
+      undefined,
+    ],
+    [
+      'and where it reads on, a window of 2 MiB opens',
+      [
+        [0, k128, 'requested'],
+        [k128, k128, 'missing'],
+      ],
+      [256 * KiB, 2 * MiB],
+    ],
     ['the first read elsewhere fetches nothing ahead', [[10 * MiB, k128, 'missing']], undefined],
     [
       'a second read inside the first window fetches nothing',

@@ -1,6 +1,6 @@
 // What is pinned is here: fetched by itself, kept whatever else is read, fresh while the service is there, read without it.
 
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { patternedBytes } from '../../support/bytes.ts'
@@ -136,6 +136,36 @@ describe('a pinned folder', () => {
   })
 })
 
+describe('a pinned folder', () => {
+  test.each(['the cache folder', 'one of its files'])(
+    'is fetched anew when %s is removed while it is mounted',
+    async (what) => {
+      const documents = await fill('/pinned', [300_000, 1_000])
+      await setup.start({ cacheTtlMs: 300 })
+      await setup.pin('/pinned')
+      await setup.untilHere('/pinned')
+      await expectReadable(documents)
+      const files = (): string[] =>
+        existsSync(join(setup.cacheDir, 'pinned'))
+          ? readdirSync(join(setup.cacheDir, 'pinned'), { recursive: true, encoding: 'utf8' }).filter(
+              (name) => name.includes('.'),
+            )
+          : []
+      const before = files()
+      const [one = ''] = before
+      rmSync(what === 'the cache folder' ? setup.cacheDir : join(setup.cacheDir, 'pinned', one), {
+        recursive: true,
+      })
+      await waitUntil('it to be fetched', () => files().length === before.length)
+      await setup.untilHere('/pinned')
+      await setup.end()
+      await setup.service.stop()
+      await setup.start()
+      await expectReadable(documents)
+    },
+  )
+})
+
 describe('a pin', () => {
   test('of one document keeps that one', async () => {
     await setup.service.other.put('/a/b/c.txt', 'pinned')
@@ -227,10 +257,12 @@ describe('a pin', () => {
     await setup.calls.rename('/before', '/after')
     await setup.calls.rename('/letter.txt', '/letter.txt~')
     await setup.calls.writeFile('/letter.txt', 'second')
+    await setup.calls.rename('/letter.txt', '/letter.txt.bak')
+    await setup.calls.writeFile('/letter.txt', 'third')
     expect(setup.fileSystem.pins().map(({ path }) => path)).toEqual(['/after', '/letter.txt'])
     await setup.fileSystem.wait('/', { timeoutMs: 20_000 })
     await setup.untilHere('/after', ({ documents }) => documents === 1)
-    await setup.untilHere('/letter.txt', ({ bytes }) => bytes === 6)
+    await setup.untilHere('/letter.txt', ({ bytes }) => bytes === 5)
   })
 
   test('does what it can where some documents cannot be had, and tries those again', async () => {

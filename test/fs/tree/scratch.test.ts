@@ -10,6 +10,7 @@ import {
   isLocalName,
   isMadeLocal,
   isTrashName,
+  patchedName,
   typedName,
   whyLocal,
   type Making,
@@ -97,7 +98,7 @@ describe('temporary names', () => {
     expect(isMadeLocal(name, byShell)).toBe(true)
   }) // prettier-ignore
 
-  it.each(['sedAb12Cd', 'sedatives', '.report.pdf.backup', '.report.Xy12Zw'])(
+  it.each(['sedAb12Cd', 'sedatives', 'XXTLSvZh', '.report.pdf.backup', '.report.Xy12Zw'])(
     '%s begins here when mkstemp made it',
     (name) => {
       expect(isMadeLocal(name, byMkstemp)).toBe(true)
@@ -115,17 +116,32 @@ describe('temporary names', () => {
     expect(isMadeLocal(name, byShell)).toBe(false)
   })
 
+  it('what patch makes begins here, whatever letters chance gives it', () => {
+    const byPatch = { exclusive: true, mode: 0o644, readWrite: false, isBeside: beside('README', 'plan') }
+    for (const name of ['a.txt.o9F3q0I', 'a.txt.rU64VHf', 'a.txt.oabcdef', 'a.txt.r123456', 'README.oXa3b9Z'])
+      expect(isMadeLocal(name, byPatch), name).toBe(true)
+    for (const name of ['a.txt.oXa3b9Z', 'README.oXa3b9Z'])
+      expect(isMadeLocal(name, { ...byPatch, exclusive: false }), name).toBe(false)
+    for (const name of ['a.docx.oXa3b9Z', 'NOTES.oXa3b9Z', 'plan.revised', 'plan.rev2024'])
+      expect(isMadeLocal(name, byPatch), name).toBe(false)
+  })
+
   it('left alone, some are documents and some are told of', () => {
-    for (const name of ['a.tmp', 'film.mp4.part', 'report.txt~', 'sedAb12Cd', 'lu1234.tmp'])
+    for (const name of ['a.tmp', 'film.mp4.part', 'report.txt~', 'sedAb12Cd', 'lu1234.tmp', 'a.txt.revised'])
       expect(whyLocal(name, alone), name).toBeUndefined()
     expect(whyLocal('.report.txt.swp', alone)).toBe('belongs to the program that made it')
     expect(whyLocal('.report.pdf.Xy12Zw', alone)).toBe('its program has not finished it')
+    for (const name of ['a.txt.oXa3b9Z', 'README.rXa3b9Z'])
+      expect(whyLocal(name, alone), name).toBe('its program has not finished it')
     expect(whyLocal('report.txt~', beside('report.txt'))).toBe('a backup of report.txt')
   })
 
   it('say what the document is', () => {
     expect(['a.pdf~', 'a.pdf.part', 'a.pdf.tmp~', 'a.pdf', '~'].map(typedName)).toEqual([
       'a.pdf', 'a.pdf', 'a.pdf', 'a.pdf', '~',
+    ]) // prettier-ignore
+    expect(['a.pdf.oXa3b9Z', 'a.pdf.revised', 'a.docx.oXa3b9Z', 'plan.revised'].map(patchedName)).toEqual([
+      'a.pdf', 'a.pdf', undefined, undefined,
     ]) // prettier-ignore
     expect(['.a.docx.Xy12Zw', 'a.docx.part', 'a.docx.tmp', 'a.docx'].map(finalName)).toEqual([
       'a.docx', 'a.docx', undefined, undefined,

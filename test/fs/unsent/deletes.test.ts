@@ -1,6 +1,8 @@
 // A document that is deleted while it is being sent.
 
 import { describe, expect, it } from 'vitest'
+import { createClock } from '../../../src/world/clock.ts'
+import { realWorld } from '../../../src/world/world.ts'
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
 import { waitUntil } from '../../support/wait-until.ts'
 
@@ -25,6 +27,19 @@ it('a delete of a save over stops it, and the version before goes', async () => 
   await drive.calls().unlink('/a.txt')
   await drive.drain()
   expect((await drive.testService.other.get('/'))?.entries).toEqual([])
+})
+
+it('a delete that the machine slept over leaves what another client saved meanwhile', async () => {
+  const world = realWorld()
+  let setMs = 0
+  const clock = createClock(() => Date.now() + setMs)
+  await using drive = await openHeld({ '/a.txt': 'first' }, { world: { ...world, clock } })
+  await drive.calls().readFile('/a.txt')
+  await drive.calls().unlink('/a.txt')
+  setMs = 3_600_000
+  await drive.testService.other.put('/a.txt', 'saved by somebody else')
+  await drive.drain()
+  expect((await drive.testService.other.bytes('/a.txt')).toString()).toBe('saved by somebody else')
 })
 
 describe('a folder goes though what was deleted in it', () => {

@@ -1,0 +1,28 @@
+// A document's name is taken away here: it is hidden at once, and the service hears of it after a moment's grace, in which an
+// editor's "delete, then rename the new one here" becomes one replace.
+
+import type { CommitQueue } from '../../content/commit/commit-queue.ts'
+import { pathIn, type Node } from '../tree/node.ts'
+import type { Tree } from '../tree/tree.ts'
+
+/** Long enough for any program's next system call, short enough that nobody waits for it (ms). */
+const graceMs = 1_000
+
+export interface DeleteStoredParts {
+  readonly tree: Tree
+  readonly queue: CommitQueue
+}
+
+/** Hides the name and journals the delete of what the service has, or may get, there: this version, as far as known. */
+export function deleteStored(
+  { tree, queue }: DeleteStoredParts,
+  folder: Node,
+  name: string,
+  fingerprint: string | undefined,
+): void {
+  const path = pathIn(folder, name)
+  tree.tombstones.bury(folder, name, fingerprint)
+  const job = queue.submit({ kind: 'delete', path, base: fingerprint, restMs: graceMs })
+  // Never sent: there is nothing to hide.
+  if (job?.intention.path !== path && !queue.isToBeEmptied(path)) tree.tombstones.unhide(folder, name)
+}

@@ -1,0 +1,37 @@
+// What the service has agreed to is in no journal any more, and in no listing yet: it is noted beside the saved listings, so that it
+// is there without the service, too, after a restart.
+
+import type { RemoteFile } from '../../api/types.ts'
+import type { Intention } from '../../content/intention.ts'
+import type { Journal } from '../../content/spool/journal.ts'
+import type { SavedListings } from '../../content/spool/saved-listings.ts'
+import { folderOf, nameOf } from '../../path.ts'
+import type { Node } from '../tree/node.ts'
+
+export interface RememberParts {
+  readonly journal: Journal
+  readonly saved: Pick<SavedListings, 'began' | 'changed' | 'gone'>
+}
+
+/** The intention is done; `record`: what it has stored. */
+export function remember(
+  { journal, saved }: RememberParts,
+  { kind, path, source, keepSource }: Intention,
+  record: RemoteFile | undefined,
+): void {
+  const left = (from: string): void => saved.changed(folderOf(from), nameOf(from), undefined)
+  journal.afterCommit(() => {
+    if (kind === 'prune') return saved.gone(path)
+    if (kind === 'delete') return left(path)
+    if (record !== undefined) saved.changed(folderOf(path), nameOf(path), record)
+    if (source !== undefined && keepSource !== true) left(source)
+  })
+}
+
+/** The folder was made here, and the service has it now. */
+export function rememberFolder({ journal, saved }: RememberParts, { path, name }: Node): void {
+  journal.afterCommit(() => {
+    saved.began(path)
+    saved.changed(folderOf(path), name, { kind: 'folder', name })
+  })
+}

@@ -1,0 +1,96 @@
+// What a mount shows of a folder while the service is away, written by an earlier run.
+
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { RemoteFile } from '../../../src/api/types.ts'
+import { SavedListings } from '../../../src/content/spool/saved-listings.ts'
+import { silentLog } from '../../../src/log.ts'
+import { realWorld } from '../../../src/world/world.ts'
+import { makeTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.ts'
+
+let temporary: TemporaryFolder
+let saved: SavedListings
+
+const open = (): SavedListings => new SavedListings(temporary.path, silentLog, realWorld().clock)
+
+const file = (name: string, size: number): RemoteFile => ({
+  kind: 'file',
+  name,
+  size,
+  modifiedAt: '2026-01-01T00:00:00Z',
+  mimetype: 'text/plain',
+  url: undefined,
+})
+
+/** Listed: these names, with their sizes. */
+const listed = (sizes: Record<string, number>): Map<string, RemoteFile> =>
+  new Map(Object.entries(sizes).map(([name, size]) => [name, file(name, size)]))
+
+/** What is told of the folder: sizes of documents, `folder` for folders. */
+function told(path: string): Record<string, unknown> | undefined {
+  const names = saved.load(path)
+  if (names === undefined) return undefined
+  return Object.fromEntries(names.map((each) => [each.name, each.kind === 'file' ? each.size : each.kind]))
+}
+
+function restart(): void {
+  saved.close()
+  saved = open()
+}
+
+beforeEach(async () => {
+  temporary = await makeTemporaryFolder()
+  saved = open()
+})
+
+afterEach(async () => {
+  saved.close()
+  await temporary.remove()
+})
+
+it('a folder is as it was listed, with what was changed since, before and after it is written', () => {
+  saved.save('/in', listed({ 'a.txt': 1, 'b.txt': 2 }))
+  saved.changed('/in', 'a.txt', file('a.txt', 10))
+  saved.changed('/in', 'b.txt', undefined)
+  saved.changed('/in', 'new', { kind: 'folder', name: 'new' })
+  expect(told('/in')).toEqual({ 'a.txt': 10, new: 'folder' })
+  restart()
+  expect(told('/in')).toEqual({ 'a.txt': 10, new: 'folder' })
+  saved.changed('/in', 'b.txt', file('b.txt', 20))
+  restart()
+  expect(told('/in')).toEqual({ 'a.txt': 10, 'b.txt': 20, new: 'folder' })
+})
+
+it('a later listing takes the place of what was changed before', () => {
+  saved.save('/in', listed({ 'a.txt': 1 }))
+  saved.changed('/in', 'mine.txt', file('mine.txt', 5))
+  restart()
+  saved.save('/in', listed({ 'a.txt': 2 }))
+  restart()
+  expect(told('/in')).toEqual({ 'a.txt': 2 })
+})
+
+it('of a folder that nobody has listed, nothing is told; of one that was made here, what was stored in it', () => {
+  saved.changed('/unknown', 'a.txt', file('a.txt', 1))
+  saved.began('/made')
+  saved.changed('/made', 'a.txt', file('a.txt', 1))
+  expect(told('/unknown')).toBeUndefined()
+  expect(told('/made')).toEqual({ 'a.txt': 1 })
+  restart()
+  expect(told('/unknown')).toBeUndefined()
+  expect(told('/made')).toEqual({ 'a.txt': 1 })
+})
+
+it('a folder that is gone is gone with all below, and with nothing beside it', () => {
+  saved.save('/', listed({ 'in.txt': 1 }))
+  saved.changed('/', 'in', { kind: 'folder', name: 'in' })
+  for (const path of ['/in', '/in/deep', '/in.bak', '/inner']) saved.save(path, listed({ 'a.txt': 1 }))
+  saved.flush()
+  saved.changed('/in/deep', 'b.txt', file('b.txt', 1))
+  saved.gone('/in')
+  restart()
+  expect(told('/in')).toBeUndefined()
+  expect(told('/in/deep')).toBeUndefined()
+  expect(told('/in.bak')).toEqual({ 'a.txt': 1 })
+  expect(told('/inner')).toEqual({ 'a.txt': 1 })
+  expect(told('/')).toEqual({ 'in.txt': 1 })
+})

@@ -1,0 +1,82 @@
+// A rename takes along what another client has saved at the old place meanwhile: nothing of it is mixed with the version that
+// programs here know, nor overwritten unseen.
+
+import { expect, it } from 'vitest'
+import { openHeld, type HeldDrive } from '../../support/open-held.ts'
+
+const given = { '/a.txt': 'the older version' }
+const theirs = 'THEIRS, WHICH IS LONGER THAN THAT'
+const text = async (drive: HeldDrive, path: string): Promise<string> =>
+  (await drive.calls().readFile(path)).toString()
+
+it.each([
+  ['once', ['/b.txt']],
+  ['twice', ['/b.txt', '/c.txt']],
+])('who reads a document that is renamed %s, and replaced before, is told', async (_times, places) => {
+  await using drive = await openHeld(given)
+  const file = await drive.calls().open('/a.txt', 'r')
+  expect((await file.read(9, 0)).toString()).toBe('the older')
+  await drive.testService.other.put('/a.txt', theirs)
+  drive.hold('/b.txt')
+  let from = '/a.txt'
+  for (const to of places) {
+    await drive.calls().rename(from, to)
+    from = to
+  }
+  drive.release()
+  await drive.drain()
+  await expect(file.read(8, 9)).rejects.toThrow('ESTALE')
+  await file.close()
+  expect(await text(drive, from)).toBe(theirs)
+  expect(await drive.testService.other.documents('/')).toEqual(
+    new Map([[from.slice(1), Buffer.from(theirs)]]),
+  )
+})
+
+it('who waits for the rename to read it gets no part of another version', async () => {
+  await using drive = await openHeld(given)
+  await drive.calls().stat('/a.txt')
+  await drive.testService.other.put('/a.txt', theirs)
+  drive.hold('/b.txt')
+  await drive.calls().rename('/a.txt', '/b.txt')
+  await drive.reached('/b.txt')
+  const file = await drive.calls().open('/b.txt', 'r')
+  const reading = file.read(18, 0)
+  drive.release()
+  await expect(reading).rejects.toThrow('ESTALE')
+  await file.close()
+  await drive.drain()
+  expect(await text(drive, '/b.txt')).toBe(theirs)
+})
+
+it('who writes over it before the rename is sent takes nothing of theirs away', async () => {
+  await using drive = await openHeld(given)
+  await drive.calls().stat('/a.txt')
+  await drive.testService.other.put('/a.txt', theirs)
+  drive.hold('/b.txt')
+  await drive.calls().rename('/a.txt', '/b.txt')
+  await drive.reached('/b.txt')
+  await drive.calls().writeFile('/b.txt', 'ours')
+  drive.release()
+  await drive.drain()
+  const kept = await drive.testService.other.documents('/')
+  expect(kept?.get('b.txt')?.toString()).toBe('ours')
+  expect([...(kept?.values() ?? [])].map(String)).toContain(theirs)
+})
+
+it('what is renamed there next takes nothing of theirs away that took the place of the first', async () => {
+  await using drive = await openHeld({ ...given, '/c.txt': 'the next' })
+  drive.holdDelete('/a.txt')
+  await drive.calls().rename('/a.txt', '/b.txt')
+  await drive.reached('/a.txt')
+  await drive.calls().rename('/c.txt', '/b.txt')
+  const putBack = await drive.keepJournal()
+  await drive.testService.other.put('/b.txt', theirs)
+  const restarted = drive.restart(putBack)
+  drive.release()
+  await restarted
+  await drive.drain()
+  const kept = await drive.testService.other.documents('/')
+  expect(kept?.get('b.txt')?.toString()).toBe('the next')
+  expect([...(kept?.values() ?? [])].map(String)).toContain(theirs)
+})
