@@ -194,8 +194,8 @@ export const mutants = [
   [
     'a late delete looks at nothing',
     `${commit}/removal.ts`,
-    'if (isLate && base !== undefined)',
-    'if (false)',
+    'if ((isLate && base !== undefined) ||',
+    'if (false ||',
   ],
   [
     'a late delete finds everything another client’s',
@@ -297,7 +297,7 @@ export const mutants = [
   [
     'what is behind keeps its old base',
     `${commit}/outcomes.ts`,
-    'if (intention.path === path) intention.base = fingerprint',
+    'if (intention.path === path) intention.base = tookAnother ? known : fingerprint',
     'if (false) intention.base = fingerprint',
   ],
   [
@@ -323,6 +323,30 @@ export const mutants = [
     `${commit}/whose.ts`,
     "isSameDigest(found, wanted)) return 'done'",
     "isSameDigest(found, wanted)) return 'theirs'",
+  ],
+  [
+    "what was stored and answered with 409 is taken for another client's",
+    `${commit}/whose.ts`,
+    "if (sent !== undefined && isSameDigest(found, sent)) return 'done'",
+    '',
+  ],
+  [
+    "a copy that was stored and answered with 409 is taken for another client's",
+    `${commit}/whose.ts`,
+    "if (taken === 'copy' && (await this.#isLikeSource(intention, standing, signal))) return 'done'",
+    '',
+  ],
+  [
+    'a taken name that nobody could look at raises no doubt',
+    `${commit}/committer.ts`,
+    "if (taken !== undefined) this.#mayHaveStored(intention, taken === 'copy' ? undefined : taken)",
+    '',
+  ],
+  [
+    'a delete of what may never have been stored looks at nothing',
+    `${commit}/removal.ts`,
+    ' || doubts.length > 0) {',
+    ') {',
   ],
   [
     "our own earlier upload is taken for another client's",

@@ -47,6 +47,8 @@ const rare = {
   cut: 0,
   cutWhileClosing: 0,
   again: 0,
+  becomesFolder: 0,
+  becomesDocument: 0,
 }
 
 export type Taste = Readonly<Record<keyof typeof usual | keyof typeof rare, number>>
@@ -71,6 +73,8 @@ export const richTaste: Taste = {
   cut: 3,
   cutWhileClosing: 3,
   again: 4,
+  becomesFolder: 3,
+  becomesDocument: 3,
 }
 
 /** How often content is of which size. */
@@ -249,9 +253,17 @@ export class Choices {
       }
       case 'clearFolder': {
         const full = folders.slice(1).find((folder) => model.under(folder).length > 1)
-        if (full === undefined) return []
-        // What is below goes first.
-        return model.under(full).sort().reverse().map((path): Action => ({ kind: model.isFolder(path) ? 'rmdir' : 'unlink', path })) // prettier-ignore
+        return full === undefined ? [] : cleared(model, full)
+      }
+      case 'becomesFolder': {
+        if (folders.length > this.#mostFolders) return []
+        const path = any()
+        return [{ kind: 'unlink', path }, { kind: 'mkdir', path }, this.#write(`${path}/a.txt`)]
+      }
+      case 'becomesDocument': {
+        // A name without an extension is judged by its content.
+        const folder = folders.slice(1).find((path) => /\.\w+$/.test(path))
+        return folder === undefined ? [] : [...cleared(model, folder), this.#write(folder)]
       }
       case 'fleetingFolder': {
         const folder = `${this.#folder}/d${++this.#lastName}`
@@ -336,6 +348,12 @@ export class Choices {
     }
     return chance.bytes(bytes[kind])
   }
+}
+
+/** Away with a folder: what is below goes first. */
+function cleared(model: Model, folder: string): Action[] {
+  const below = model.under(folder).sort().reverse()
+  return below.map((path) => ({ kind: model.isFolder(path) ? 'rmdir' : 'unlink', path }))
 }
 
 function pathsIn(model: Model, matches: (path: string, content: Buffer | undefined) => boolean): string[] {

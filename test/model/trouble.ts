@@ -80,6 +80,7 @@ export class Troublemaker {
       () => ({ fault: { kind: 'status', status: 500 }, target: { ...target, endpoint: 'download' } }),
       () => ({ fault: { kind: 'status', status: 429, retryAfter: below(2) }, target: anyCall }),
       () => ({ fault: { kind: 'error-after-commit' }, target: change }),
+      () => ({ fault: { kind: 'error-after-commit', status: 409 }, target: { ...change, method: 'PUT' } }),
       () => ({ fault: { kind: 'lost-answer' }, target: change }),
       () => ({ fault: { kind: 'lost-answer' }, target: anyCall }),
       () => ({

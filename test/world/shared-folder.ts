@@ -46,8 +46,8 @@ export interface SharedFolderOptions {
   readonly now: () => number
   /** What the drive shows is at most so old (ms). */
   readonly cacheTtlMs: number
-  /** True while the drive looks at what it is about to replace: the race that the interface leaves open. */
-  readonly isSending: () => boolean
+  /** True while the drive looks at what it is about to replace there: the race that the interface leaves open. */
+  readonly isSending: (path: string) => boolean
   readonly note: (line: string) => void
 }
 
@@ -61,6 +61,8 @@ export class SharedFolder {
   readonly #theirs = new Map<number, Theirs>()
   /** What was saved here last, where the other client has not taken it away. */
   readonly #ours = new Map<string, Buffer>()
+  /** Lengths of what was saved here, and the other client took away wherever the service had it: a move finds no more of it. */
+  readonly #takenAway = new Set<number>()
   /** Lengths of what was saved here before that, and shows no more. */
   readonly #outdated = new Map<string, Set<number>>()
   readonly #lastSaved = new Map<string, number>()
@@ -78,14 +80,15 @@ export class SharedFolder {
   /** The other client stores, replaces or deletes a document. */
   otherActs(chance: Chance): boolean {
     const { service, isSending, note, now } = this.#options
-    if (isSending()) return false
     const path = this.#path(chance)
+    if (isSending(path)) return false
     const before = service.documents.get(path)
     const isDelete = before !== undefined && chance.random() < 0.3
     if (before !== undefined) {
       service.remove(path)
       this.#theirs.delete(before.id)
       if (this.#ours.get(path)?.equals(before.bytes) === true) this.#ours.delete(path)
+      if (!this.#isInService(before.bytes)) this.#takenAway.add(before.bytes.length)
     }
     note(`the other client ${isDelete ? 'deletes' : 'stores'} ${path}`)
     if (isDelete) return true
@@ -120,7 +123,7 @@ export class SharedFolder {
   /** Left alone, with nothing unsent but what is refused: what was saved here is there. */
   check(refused: ReadonlySet<string>): void {
     for (const [path, bytes] of this.#ours) {
-      if (refused.has(path)) continue
+      if (refused.has(path) || this.#takenAway.has(bytes.length)) continue
       const found = this.#options.service.documents.get(path)?.bytes
       if (found?.equals(bytes) !== true)
         throw new Loss(
@@ -188,8 +191,7 @@ export class SharedFolder {
     this.#theirs.delete(id)
     const { service, now, cacheTtlMs } = this.#options
     const { path, bytes, storedAt } = theirs
-    for (const { bytes: other } of service.documents.values()) {
-      if (!other.equals(bytes)) continue
+    if (this.#isInService(bytes)) {
       this.conflicts++
       return
     }
@@ -204,6 +206,10 @@ export class SharedFolder {
     ) // prettier-ignore
     if (!wasSeen && !isRace)
       throw new Loss(`${path}: the ${bytes.length} bytes that another client stored were overwritten unseen`)
+  }
+
+  #isInService(bytes: Buffer): boolean {
+    return [...this.#options.service.documents.values()].some((other) => other.bytes.equals(bytes))
   }
 
   #path(chance: Chance): string {

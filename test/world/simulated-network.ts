@@ -21,7 +21,9 @@ export interface Weather {
 export const troubles = [
   'refused', 'lost request', 'late request', 'late change', 'lost answer', 'silence', 'cut body', 'late', 'slow', '500', '503', '429', '403', '500 after',
 ] as const // prettier-ignore
-export type Trouble = (typeof troubles)[number]
+/** A balancer sends a change twice, and passes on what it is told of the second. Not in every world. */
+export const repeated = 'repeated'
+export type Trouble = (typeof troubles)[number] | typeof repeated
 
 export const fairWeather: Weather = { latencyMs: 5, trouble: 0, kinds: [], isDown: false }
 /** An answer this late finds nobody waiting. */
@@ -40,6 +42,8 @@ export class SimulatedNetwork {
   readonly #events: EventQueue
   readonly #chance: Chance
   readonly #service: ServiceModel
+  /** Paths of the DELETEs under way, also of those that were given up. */
+  readonly #deletes: string[] = []
 
   constructor(events: EventQueue, chance: Chance, service: ServiceModel) {
     this.#events = events
@@ -50,6 +54,11 @@ export class SimulatedNetwork {
   /** As one life of the drive sees it. */
   of(life: Life): Network {
     return { state: () => '', open: () => this.#transport(life) }
+  }
+
+  /** True while a DELETE is on its way there that was asked for already. */
+  isDeleting(path: string): boolean {
+    return this.#deletes.includes(path)
   }
 
   #transport(life: Life): Transport {
@@ -80,7 +89,8 @@ export class SimulatedNetwork {
   ): Promise<Answer> {
     signal.throwIfAborted()
     const trouble = this.#trouble(request.method)
-    const line = `${request.method} ${decodeURIComponent(request.target.replace(/^.*path=/, '').replace(/&.*/, ''))}`
+    const path = decodeURIComponent(request.target.replace(/^.*path=/, '').replace(/&.*/, ''))
+    const line = `${request.method} ${path}`
     if (this.weather.isDown || trouble === 'refused') {
       before?.end(true, false)
       await this.#wait(1, signal, life)
@@ -122,13 +132,16 @@ export class SimulatedNetwork {
       const fail = (ms: number): void =>
         tell(ms, () => reject(failed(request, 'cut', 'the connection broke')))
       const onItsWay = Math.max(0, arrivesAt - this.#events.now)
+      if (request.method === 'DELETE') this.#deletes.push(path)
       this.#events.after(onItsWay + (after === undefined ? this.#latency() : 0), () => {
+        if (request.method === 'DELETE') this.#deletes.splice(this.#deletes.indexOf(path), 1)
         if (trouble === 'lost request') {
           before?.end(true, false)
           this.note(`${line} is lost on its way`)
           return fail(this.#latency())
         }
         const asked = { method: request.method, target: request.target, headers: request.headers, body }
+        if (trouble === repeated) ask(asked)
         const answer = this.#before(trouble) ?? ask(asked)
         const told = trouble === '500 after' ? failure(500, 'Unexpected failure') : answer
         const isGivenUp = signal.aborted ? ', given up' : ''
@@ -147,7 +160,7 @@ export class SimulatedNetwork {
     const { trouble, kinds } = this.weather
     if (this.#chance.random() >= trouble) return undefined
     const kind = this.#chance.pick(kinds)
-    if (kind === 'late change' && method === 'GET') return undefined
+    if ((kind === 'late change' || kind === repeated) && method === 'GET') return undefined
     this.faults++
     return kind
   }

@@ -16,7 +16,14 @@ import { EventQueue, settled } from './events.ts'
 import { ServiceModel, someHabits } from './service-model.ts'
 import { sharedFolder, SharedFolder, sharedNames } from './shared-folder.ts'
 import { SimulatedDrive, worldBeganAt, type DriveSettings } from './simulated-drive.ts'
-import { fairWeather, lateRequestMs, SimulatedNetwork, troubles, type Trouble } from './simulated-network.ts'
+import {
+  fairWeather,
+  lateRequestMs,
+  repeated,
+  SimulatedNetwork,
+  troubles,
+  type Trouble,
+} from './simulated-network.ts'
 import { someOf } from './swarm.ts'
 import { WatchedFolder, watchedFolder } from './watched-folder.ts'
 
@@ -92,9 +99,21 @@ const bents: readonly Bent[] = [
   { trouble: 'late change', isHasty: true, turns: { wait: 5, weather: 16 } },
   { trouble: 'late change', isHasty: true, turns: { wait: 20, weather: 16 } },
   { sizes: { small: 30, empty: 3, medium: 60, large: 1 }, turns: { cut: 4 } },
+  { trouble: 'lost answer', turns: { weather: 16 } },
+]
+/** Where another client works in one of the folders: who is there meets it. */
+const sharedBents: readonly Bent[] = [
+  ...bents,
+  { turns: { work: 30, shared: 60, other: 30, weather: 16 } },
+  { trouble: 'lost answer', turns: { work: 30, shared: 60, other: 20, weather: 16 } },
+  { trouble: '503', turns: { work: 30, shared: 60, other: 20, weather: 16 } },
 ]
 /** How often, beside all the rest. */
 const againOfHasty = 150
+/** In one world of so many a balancer repeats changes, so many times as often as there is any other trouble. */
+const repeatingWorlds = 4
+const repeatedTimes = 6
+const repeatingSalt = 37
 
 interface Bent {
   readonly trouble?: Trouble
@@ -167,7 +186,7 @@ class Simulation {
       chance: this.#world,
       onLog: (line) => this.#note(`      ${line}`),
     })
-    this.#bent = this.#world.pick(bents)
+    this.#bent = this.#world.pick(options.isShared === true ? sharedBents : bents)
     const bent = this.#bent
     this.#settings = {
       cacheTtlMs: Math.max(2_000, this.#service.habits.lagMs * 2),
@@ -187,7 +206,13 @@ class Simulation {
     this.#taste = bent.isHasty === true ? { ...taste, again: againOfHasty } : taste
     const weights = Object.fromEntries(troubles.map((each) => [each, 1])) as Record<Trouble, number>
     const some = someOf(weights, this.#world, ['late request'])
-    this.#troubles = bent.trouble === undefined ? troubles.filter((each) => some[each] > 0) : [bent.trouble]
+    const drawn = troubles.filter((each) => some[each] > 0)
+    // Drawn by itself: of the other worlds each stays what it was.
+    const repeats: readonly Trouble[] =
+      chance(seed + repeatingSalt).below(repeatingWorlds) === 0
+        ? Array.from({ length: repeatedTimes }, () => repeated)
+        : []
+    this.#troubles = bent.trouble === undefined ? [...drawn, ...repeats] : [bent.trouble]
     this.#sizes = bent.sizes ?? usualSizes
     this.#note(`habits ${JSON.stringify(this.#service.habits)} ${JSON.stringify(this.#settings)}`)
     this.#workers = Array.from({ length: workers }, (_, index) => this.#worker(index))
@@ -212,7 +237,7 @@ class Simulation {
       calls,
       now,
       cacheTtlMs,
-      isSending: () => this.#isSendingShared(),
+      isSending: (path) => this.#isSending(path),
       note,
     })
   }
@@ -255,9 +280,13 @@ class Simulation {
     return calls
   }
 
-  #isSendingShared(): boolean {
-    const unsent = this.#drive.fileSystem?.unsent(sharedFolder) ?? []
-    return !this.#drive.isAlive || unsent.some(({ state }) => state === 'sending')
+  /** A move also looks at what it takes away, and is told at the path it goes to. */
+  #isSending(path: string): boolean {
+    const isAtIt = ({ path: at, action, state }: Unsent): boolean =>
+      state === 'sending' && (at === path || action === 'rename')
+    return (
+      this.#network.isDeleting(path) || this.#drive.fileSystem?.unsent(sharedFolder).some(isAtIt) === true
+    )
   }
 
   async run(): Promise<SimulationFigures> {
@@ -408,6 +437,9 @@ class Simulation {
     // What was on its way arrives before a machine is up again: a request that overtakes its successors cannot be told
     // from another client's.
     await this.#pass(startTakesMs)
+    // Others go on meanwhile.
+    const theirs = this.#options.isShared === true ? this.#step.below(3) : 0
+    for (let times = 0; times < theirs; times++) this.#shared.otherActs(this.#step)
     if (trouble === 'slow') this.#drive.platter.trouble = trouble
     await this.#until('a start', () => this.#drive.start(this.#settings))
     this.#note('started')
