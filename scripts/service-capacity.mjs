@@ -1,6 +1,6 @@
 // What so many nodes serve and need, from what `scripts/bench-service --only nodes` measured and from the limits that engines
 // publish: the table of docs/service.md. Arithmetic, not a measurement.
-//   node scripts/service-capacity.mjs [--nodes 10,100,1000] [--put 2.28+1.37] [--get 0.92+0.44] [--uploads-of-one-project 39]
+//   node scripts/service-capacity.mjs [--nodes 10,100,1000] [--put 0.89+0.69] [--get 0.47+0.30] [--uploads-of-one-project 646]
 //     [--puts 0.1] [--large 0.5] [--busy 0.7]
 // --put, --get: milliseconds of processor per call, of the node and of the database. --puts: which part of all calls are uploads;
 // --large: which part of documents is above 32 KiB, and so in the bucket; --busy: how much of a core is to be used.
@@ -10,9 +10,9 @@ import { parseArgs } from 'node:util'
 const { values } = parseArgs({
   options: {
     nodes: { type: 'string', default: '10,100,1000' },
-    put: { type: 'string', default: '2.28+1.37' },
-    get: { type: 'string', default: '0.92+0.44' },
-    'uploads-of-one-project': { type: 'string', default: '39' },
+    put: { type: 'string', default: '0.89+0.69' },
+    get: { type: 'string', default: '0.47+0.30' },
+    'uploads-of-one-project': { type: 'string', default: '646' },
     puts: { type: 'string', default: '0.1' },
     large: { type: 'string', default: '0.5' },
     busy: { type: 'string', default: '0.7' },

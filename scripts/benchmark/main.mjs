@@ -183,7 +183,7 @@ async function report() {
     costsTable(costs, { peers }),
     ...(scheme === 'https' ? ['docmount and its service speak TLS.'] : []),
     ...(options.isQuick ? ['With `--quick`: a fifth of the data, a quarter of the large files.'] : []),
-    `${isStopping ? 'Interrupted: medians of what was measured by then' : `Medians of ${options.rounds} rounds`}. ${machine.processors} × ${machine.processor}, Linux ${machine.kernel}, Node ${machine.node}.`,
+    `${isStopping ? 'Interrupted: medians of what was measured by then' : `Medians of ${options.rounds} round(s)`}. ${machine.processors} × ${machine.processor}, Linux ${machine.kernel}, Node ${machine.node}.`,
     `Peers: ${peers.map((name) => versions[name] ?? name).join('; ')}.`,
     missing.length > 0 ? `Absent: ${missing.join('; ')}.` : 'No peer is absent.',
   ].join('\n\n')

@@ -24,6 +24,12 @@ const workloads = {
     threads: 8,
     isCached: true,
   },
+  'random-cold': {
+    what: '256 reads of 4 KiB at random places, from the service',
+    pattern: 'random',
+    count: 256,
+  },
+  'random-more': { what: '4,000 of them, from the service', pattern: 'random', count: 4000 },
   sequence: { what: 'all of it in order', pattern: 'sequence', isCached: true },
   'sequence-cold': { what: 'all of it in order, from the service', pattern: 'sequence' },
   stride: { what: '4 KiB every 68 KiB, from the service', pattern: 'stride' },

@@ -1,6 +1,6 @@
 // scripts/bench-service: see there.
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -25,6 +25,8 @@ const seconds = Number(options.seconds ?? (options.quick ? 3 : 10))
 const wanted = new Set(options.only.split(','))
 const folder = mkdtempSync(join(options.data, 'docmount-bench-service-'))
 if (wanted.has('nodes')) {
+  // PostgreSQL runs as a user of its own, and its folder is in this one.
+  chmodSync(folder, 0o711)
   const numbers = (text) => text.split(',').map(Number)
   await nodes(folder, {
     seconds,
