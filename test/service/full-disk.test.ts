@@ -2,7 +2,7 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { openSync, closeSync } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -62,6 +62,8 @@ describe.skipIf(!isRoot)('a full disk', () => {
         }
       }
       await Promise.all([1, 2, 3, 4].map(upload))
+      // What is refused, and the clearing up behind it, takes nothing of what is kept for deletions.
+      expect((await stat(join(dataDir, 'service.reserve'))).size).toBe(16 * 1024 * 1024)
       expect(kept.size).toBeGreaterThan(10)
       const readAll = async (): Promise<void> => {
         for (const [path, content] of kept) {

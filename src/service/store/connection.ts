@@ -18,6 +18,8 @@ interface Prepared {
 }
 
 export interface ConnectionOptions {
+  /** Run first on the connection that makes the file, and on no other: some write, and a full disk refuses that. */
+  readonly creationPragmas?: readonly string[]
   /** Run on every new connection. */
   readonly pragmas: readonly string[]
 }
@@ -26,14 +28,14 @@ const maxStatements = 500
 
 export class Connection {
   readonly #file: string
-  readonly #pragmas: readonly string[]
+  readonly #options: ConnectionOptions
   /** Undefined until it is needed, and once thrown away: libsql ends the process when a closed one is asked anything. */
   #database: Libsql.Database | undefined
   #statements = new Map<string, Prepared>()
 
-  constructor(file: string, { pragmas }: ConnectionOptions) {
+  constructor(file: string, options: ConnectionOptions) {
     this.#file = file
-    this.#pragmas = pragmas
+    this.#options = options
   }
 
   /** Throws SqliteError, and begins anew then unless a constraint refused the row. */
@@ -99,8 +101,11 @@ export class Connection {
     if (this.#database !== undefined) return this.#database
     // Who waits for a lock does so without taking the thread: see `writer-thread.ts` and `dialect.ts`.
     const database = new Libsql(this.#file, { timeout: 0 })
+    const { creationPragmas = [], pragmas } = this.#options
+    const isNew = (statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0) === 0
     try {
-      for (const pragma of this.#pragmas) database.exec(`pragma ${pragma}`)
+      for (const pragma of isNew ? [...creationPragmas, ...pragmas] : pragmas)
+        database.exec(`pragma ${pragma}`)
     } catch (error) {
       database.close()
       throw error

@@ -1,9 +1,10 @@
 // How the database is opened, by whom.
 
+/** Before the first table, or it means nothing: `tidying.ts` gives free pages back. Each time it is said it is written. */
+export const creationPragmas: readonly string[] = ['auto_vacuum = INCREMENTAL']
+
 /** Every commit is on the disk before it is answered. */
 export const writerPragmas: readonly string[] = [
-  // Before the first table, or it means nothing: `tidying.ts` gives free pages back.
-  'auto_vacuum = INCREMENTAL',
   // Deleted content is overwritten, not only forgotten.
   'secure_delete = ON',
   'journal_mode = WAL',

@@ -15,7 +15,7 @@ import { changes } from './changes.ts'
 import { Connection, codeOf, isBusy, isCheckpoint } from './connection.ts'
 import { kyselyOver } from './dialect-local.ts'
 import { isInPlace } from './known-file.ts'
-import { writerPragmas } from './pragmas.ts'
+import { creationPragmas, writerPragmas } from './pragmas.ts'
 import { Reserve } from './reserve.ts'
 import type { WriterAnswer, WriterData, WriterRequest } from './writer-protocol.ts'
 
@@ -30,7 +30,7 @@ class Kept extends ServiceError {}
 
 const port = parentPort!
 const { file, reserveFile, patienceMs, inPlace } = workerData as WriterData
-const connection = new Connection(file, { pragmas: writerPragmas })
+const connection = new Connection(file, { creationPragmas, pragmas: writerPragmas })
 const store = kyselyOver(connection)
 const reserve = new Reserve(reserveFile)
 const inbox: WriterRequest[] = []
@@ -122,7 +122,7 @@ async function runOfSession(request: WriterRequest): Promise<unknown> {
     return undefined
   }
   if (request.kind === 'statement') {
-    if (!reserve.isThere && needsRoom(request.sql)) throw diskFull()
+    if (!reserve.isWhole && needsRoom(request.sql)) throw diskFull()
     return connection.execute(request.sql, request.parameters)
   }
   if (request.kind !== 'end') throw new TypeError(`not in a session: ${request.kind}`)
@@ -136,7 +136,7 @@ async function runOfSession(request: WriterRequest): Promise<unknown> {
 
 async function runGroup(members: readonly Member[]): Promise<WriterAnswer[]> {
   makeReserve()
-  if (reserve.isThere) return runTogether(members)
+  if (reserve.isWhole) return runTogether(members)
   const answers: WriterAnswer[] = []
   for (const member of members) {
     if (makesRoom(member)) answers.push(...(await runTogether([member])))
@@ -145,7 +145,26 @@ async function runGroup(members: readonly Member[]): Promise<WriterAnswer[]> {
   return answers
 }
 
-async function runTogether(group: readonly Member[], isLastTry = false): Promise<WriterAnswer[]> {
+async function runTogether(group: readonly Member[]): Promise<WriterAnswer[]> {
+  try {
+    return await inTransaction(group)
+  } catch (error) {
+    if (error instanceof Kept)
+      return [...group.map(({ id }) => ({ id, error: carry(error) })), ...refuseWaiting(error)]
+    const [first] = group
+    if (group.length === 1 && first !== undefined) {
+      if (makesRoom(first) && isOfDisk(error)) return [await runWithReserve(first)]
+      return [failed(first, error)]
+    }
+    // One by one: what one of them lacks (room on the disk) another may not need.
+    const answers: WriterAnswer[] = []
+    for (const member of group) answers.push(...(await runTogether([member])))
+    return answers
+  }
+}
+
+/** Throws what ended the transaction, which left nothing. */
+async function inTransaction(group: readonly Member[]): Promise<WriterAnswer[]> {
   try {
     if (group.length === 1 && isOutsideTransactions(group[0]!)) {
       return [{ id: group[0]!.id, result: await runMember(group[0]!) }]
@@ -156,37 +175,37 @@ async function runTogether(group: readonly Member[], isLastTry = false): Promise
     return answers
   } catch (error) {
     rollBack()
-    if (error instanceof Kept)
-      return [...group.map(({ id }) => ({ id, error: carry(error) })), ...refuseWaiting(error)]
-    const [first] = group
-    if (group.length === 1 && first !== undefined) {
-      if (!isLastTry && makesRoom(first) && isOfDisk(error)) {
-        useReserve()
-        return runTogether(group, true)
-      }
-      return [{ id: first.id, error: carry(isDiskFull(error) ? diskFull(error) : error) }]
+    throw error
+  }
+}
+
+function failed({ id }: Member, error: unknown): WriterAnswer {
+  return { id, error: carry(isDiskFull(error) ? diskFull(error) : error) }
+}
+
+/**
+ * The log begins anew in the room it has, once all of it is in the database; what that lacks comes from the reserve, as much as
+ * it takes: a piece goes to the database at once, for others take whatever is free.
+ */
+async function runWithReserve(member: Member): Promise<WriterAnswer> {
+  for (;;) {
+    unlessOfDatabase(() => connection.control('pragma wal_checkpoint(passive)'))
+    try {
+      return (await inTransaction([member]))[0]!
+    } catch (error) {
+      if (!isOfDisk(error) || !reserve.giveUpPiece()) return failed(member, error)
     }
-    // One by one: what one of them lacks (room on the disk) another may not need.
-    const answers: WriterAnswer[] = []
-    for (const member of group) answers.push(...(await runTogether([member])))
-    return answers
   }
 }
 
 /** Outside of transactions. */
 function makeReserve(): void {
-  if (reserve.isThere || !reserve.isDue) return
+  if (reserve.isWhole || !reserve.isDue) return
   unlessOfDatabase(() => {
     // What is given back may be gone the next moment, and the log's own room is what deletions have left.
     if (reserve.fits(connection.unusedBytes)) connection.shrink()
   })
   reserve.make()
-}
-
-/** The room goes to the database at once, and the log begins anew in the room it has: others take whatever is free. */
-function useReserve(): void {
-  reserve.giveUp()
-  unlessOfDatabase(() => connection.control('pragma wal_checkpoint(passive)'))
 }
 
 /** Busy or full: then so be it. */
