@@ -40,13 +40,18 @@ import { registerTables } from './tables/routes.ts'
 /** A connection on which nothing moves for so long is given up; reconciliation answers late, but not that late. */
 const silenceMs = 10 * 60_000
 
+/** Until then a connection holds nothing but its place. */
+const handshakeMs = 30_000
+
 /** Everything under `/api`, ready to listen. `closing` cuts injected delays short. */
 export async function createApp(context: ServiceContext, closing: AbortSignal): Promise<FastifyInstance> {
   const app = Fastify({
     // Fastify's types make TLS a type of its own; nothing here differs.
     ...(context.edge.certificate === undefined
       ? { http: leaveHostToUs }
-      : ({ https: { ...context.edge.certificate.options, ...leaveHostToUs } } as object)),
+      : ({
+          https: { ...context.edge.certificate.options, ...leaveHostToUs, handshakeTimeout: handshakeMs },
+        } as object)),
     genReqId: createRequestIds(),
     bodyLimit: context.limits.jsonBytes === 0 ? Number.MAX_SAFE_INTEGER : context.limits.jsonBytes,
     connectionTimeout: silenceMs,

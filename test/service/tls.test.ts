@@ -1,6 +1,7 @@
 // TLS by the service itself. The certificates beside this file are for first.example and second.example, both for localhost.
 
 import { execFile } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { appendFile, copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:https'
@@ -34,6 +35,12 @@ afterEach(async () => {
   service = undefined
   await rm(folder, { recursive: true, force: true })
 })
+
+/** The certificates here are of an elliptic curve. */
+function keyOfAnotherKind(): string {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
+}
 
 /** The name in the certificate that is shown. */
 async function nameShown(): Promise<string> {
@@ -138,8 +145,18 @@ describe('with a certificate', () => {
     expect(errors).toEqual(Array(3).fill('the certificate could not be read again; the old one stays in use'))
   })
 
-  test('that does not belong to the key the service does not start', async () => {
-    await copyFile(fixture('second.key'), tls.key)
+  test('half a renewal with a key of another kind changes nothing either', async () => {
+    service = await startTestService({ tls })
+    await writeFile(tls.key, keyOfAnotherKind())
+    service.service.reload()
+    expect(await nameShown()).toBe('first.example')
+  })
+
+  test.each([
+    ['', () => readFile(fixture('second.key'))],
+    [', which is of another kind,', keyOfAnotherKind],
+  ])('that does not belong to the key%s the service does not start', async (_, key) => {
+    await writeFile(tls.key, await key())
     const error: unknown = await startTestService({ tls }).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(StartError)
     expect((error as Error).message).toContain('are no certificate and its key')

@@ -1,6 +1,6 @@
 // The certificate the service shows, read again when its files change. What cannot be read leaves the old one in use.
 
-import { X509Certificate } from 'node:crypto'
+import { X509Certificate, createPrivateKey } from 'node:crypto'
 import { readFileSync, unwatchFile, watchFile } from 'node:fs'
 import { isIP } from 'node:net'
 import { type SecureContextOptions, type Server, createSecureContext } from 'node:tls'
@@ -79,7 +79,11 @@ function read(files: TlsFiles): [Pem, X509Certificate] {
   const options = { cert: readFileSync(files.cert), key: readFileSync(files.key) }
   // Throws where the two do not belong together.
   createSecureContext(options)
-  return [options, new X509Certificate(options.cert)]
+  const certificate = new X509Certificate(options.cert)
+  // … except for a key of another kind (RSA, elliptic curves): that one nobody could connect with.
+  if (!certificate.checkPrivateKey(createPrivateKey(options.key)))
+    throw new Error('the key is not the one of the certificate')
+  return [options, certificate]
 }
 
 function reasonOf(error: unknown): string {

@@ -2,19 +2,32 @@
 
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import { endAfterAnswers } from './request-order.ts'
+
+/** Whoever is told to go gets so long to take the answer, and is cut off. */
+const partingMs = 1_000
 
 interface ClientError extends Error {
   readonly code?: string
 }
 
 export function answerClientError(error: ClientError, socket: Socket): void {
+  // Anything said now would be taken for the answer that is under way, or for a part of it.
+  if (endAfterAnswers(socket)) return
   const [status, errorMessage] = describe(error)
   answerOnSocket(socket, status, errorMessage)
 }
 
-/** Writes a whole answer with an Error body and ends the connection. */
+/** Writes a whole answer with an Error body and ends the connection, also where the other side keeps its half of it. */
 export function answerOnSocket(socket: Socket, status: number, errorMessage: string, headers = ''): void {
-  if (!socket.writable) return
+  // Behind TLS that nobody agreed on nothing can be said.
+  if (!socket.writable || (socket instanceof TLSSocket && socket.getProtocol() === null)) {
+    socket.destroy()
+    return
+  }
+  const cut = setTimeout(() => socket.destroy(), partingMs).unref()
+  socket.once('close', () => clearTimeout(cut))
   const body = JSON.stringify({ errorMessage })
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json\r\n` +

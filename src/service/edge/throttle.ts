@@ -33,8 +33,8 @@ export function throttleAddresses(
     open.set(address, count)
     socket.once('close', () => release(open, address))
     if (!exceeds(count, limits.connectionsPerAddress)) return
-    // Behind TLS nothing can be said yet.
-    if ('setSecureContext' in app.server) socket.destroy()
+    // Behind TLS nothing can be said yet. Nor is whoever goes on told for ever: each that is told holds a connection meanwhile.
+    if ('setSecureContext' in app.server || count > 2 * limits.connectionsPerAddress) socket.destroy()
     else answerOnSocket(socket, 429, 'too many connections from this address', 'Retry-After: 10\r\n')
   })
 }
