@@ -111,7 +111,7 @@ function conflictLines({ conflictCopies }: MountStatus): string[] {
 }
 
 /** What is here and belongs nowhere: nothing is deleted that was not understood. */
-function lostLines({ lost, damaged, mountpoint }: MountStatus): string[] {
+function lostLines({ lost, damaged, trouble, mountpoint }: MountStatus): string[] {
   const lines = firstTen(
     lost.map(
       ({ file, path, name, bytes }) =>
@@ -119,7 +119,7 @@ function lostLines({ lost, damaged, mountpoint }: MountStatus): string[] {
     ),
   )
   if (lines.length > 0) lines.push(`docmount recover --lost ${mountpoint} FOLDER takes it out`)
-  return [...lines, ...damaged.map((file) => `damaged, set aside: ${file}`)]
+  return [...lines, ...trouble, ...damaged.map((file) => `damaged, set aside: ${file}`)]
 }
 
 /** What a drive left that is not mounted. */

@@ -1,6 +1,8 @@
 // From nothing to a live drive: checks, client, filesystem, driver, control socket, mount record. What was begun is
 // taken back when a later step fails.
 
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { createClient } from '../api/client.ts'
 import type { KeySource } from '../api/types.ts'
 import type { FileSystemOptions } from '../fs/contract.ts'
@@ -13,7 +15,7 @@ import { createControlHandlers } from './control-handlers.ts'
 import { startControlServer } from './control-server.ts'
 import { DaemonError } from './daemon-error.ts'
 import { describeStartError } from './describe-start-error.ts'
-import { writeDriveFile } from './drive-file.ts'
+import { driveFileName, writeDriveFile } from './drive-file.ts'
 import { prepareKernelDoor } from './kernel-door.ts'
 import { keepHeapModest } from './modest-heap.ts'
 import { ensureFolders, type MountPlan } from './mount-plan.ts'
@@ -105,9 +107,7 @@ async function start(options: StartSessionOptions, undo: UndoStart[]): Promise<M
     throw await describeStartError(error, plan, client, options.key)
   })
   undo.push(() => projectFiles.close())
-  await writeDriveFile(plan).catch((error: unknown) =>
-    log.warn({ error }, 'the state folder cannot tell whose it is'),
-  )
+  await rememberDrive(options)
   const { cacheTtlMs, readOnly } = options.fileSystem
   const tables = client.tables(plan.project)
   const runs = new LatestRuns()
@@ -153,7 +153,10 @@ async function start(options: StartSessionOptions, undo: UndoStart[]): Promise<M
   }
   // Now with the address, which may have been "any that is free".
   if (webdav !== undefined) await writeMountRecord(plan.runtimeDir, live)
-  const stopLooking = stayFound({ runtimeDir: plan.runtimeDir, record: live }, server, log)
+  const stopLooking = stayFound({ runtimeDir: plan.runtimeDir, record: live }, server, log, () => {
+    fileSystem.lookUnderfoot()
+    if (!existsSync(join(plan.stateDir, driveFileName))) void rememberDrive(options)
+  })
   const session = new MountSession({
     record: live,
     fileSystem: endingBeginnings(fileSystem, opened),
@@ -171,6 +174,12 @@ async function start(options: StartSessionOptions, undo: UndoStart[]): Promise<M
   announce(session)
   log.info({ mountpoint: live.mountpoint, driver: door.name, why: door.why, webdav: webdav?.url }, 'live')
   return session
+}
+
+async function rememberDrive({ plan, log }: StartSessionOptions): Promise<void> {
+  await writeDriveFile(plan).catch((error: unknown) =>
+    log.warn({ error }, 'the state folder cannot tell whose it is'),
+  )
 }
 
 /** Throws DaemonError or MountError where the drive cannot appear. */

@@ -1,5 +1,6 @@
 // The record and the control socket of a live drive lie in a folder that others may take away: a system does so with the
-// runtime folder of a user whose last session ends, while a drive lives on. They are made again as soon as that can be.
+// runtime folder of a user whose last session ends, while a drive lives on. They are made again as soon as that can be; and so,
+// by the same quiet look, is what the drive keeps in its state folder.
 
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
@@ -14,9 +15,11 @@ export function stayFound(
   { runtimeDir, record }: { runtimeDir: string; record: MountRecord },
   server: Pick<ControlServer, 'listenAgain'>,
   log: Log,
+  lookUnderfoot: () => void,
 ): () => Promise<void> {
   let work: Promise<void> | undefined
   const timer = setInterval(() => {
+    lookUnderfoot()
     if (existsSync(record.socketPath) && existsSync(recordFile(runtimeDir, record.id))) return
     work ??= makeAgain().finally(() => (work = undefined))
   }, lookMs).unref()

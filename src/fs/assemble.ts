@@ -35,6 +35,8 @@ import { CloseWait } from './unsent/close-wait.ts'
 import { Sizes } from './calls/sizes.ts'
 import { RemoteContent } from './tree/remote-content.ts'
 import { agreed, landed } from './unsent/agreed.ts'
+import { contentTakenAway } from './unsent/underfoot.ts'
+import { Trouble } from './trouble.ts'
 import { giveWay } from './unsent/give-way.ts'
 import { settingsOf } from './settings.ts'
 import type { Superblock } from './superblock.ts'
@@ -56,13 +58,13 @@ export function assemble(options: FileSystemOptions): Superblock {
   const journal = new Journal(settings.stateDir, world)
   const log = options.log ?? silentLog
   const tell = options.onNotice ?? (() => {})
-  for (const sentence of journal.damage) {
-    log.error({ stateDir: settings.stateDir }, sentence)
-    tell({ kind: 'damaged', sentence })
-  }
+  const trouble = new Trouble({ stateDir: settings.stateDir, clock, log, tell })
+  for (const sentence of journal.damage) trouble.found(sentence)
+  journal.onDamage = (sentence) => trouble.found(sentence)
   const files = new WatchedFiles(options.files, log, world, (reason) => tell({ kind: 'keyRefused', reason }))
   const saved = new SavedListings(settings.stateDir, log, clock)
   const spool = new Spool(join(settings.stateDir, 'spool'), journal, world)
+  spool.onTakenAway = () => trouble.found(contentTakenAway)
   disk.mkdirSync(settings.cacheDir, { recursive: true, mode: 0o700 })
   const urls = new PresignedUrls({
     files,
@@ -158,7 +160,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     }),
     localOnly: new LocalOnly(settings.leftAloneMs, clock, (node) => sendLeftAlone(sb, node)),
     unkept: new Unkept({ ...world, log, tell, keep: (node) => commit(sb, node) }),
-    lost: new LostAndFound(settings.stateDir, disk), tell,
+    lost: new LostAndFound(settings.stateDir, disk), trouble, tell,
     refusedNames: new RefusedNames({ types, clock, log, tell }), conflicts,
   } // prettier-ignore
   followReach(sb)

@@ -22,6 +22,7 @@ import { fallocate, setattr } from './calls/setattr.ts'
 import { start, stop } from './start.ts'
 import { drain, recoverTo, retry, wait } from './control.ts'
 import { status } from './gather-status.ts'
+import { lookUnderfoot } from './unsent/underfoot.ts'
 import { unsentUnder } from './unsent/unsent-now.ts'
 import { refresh } from './refresh.ts'
 import type { Superblock } from './superblock.ts'
@@ -93,6 +94,7 @@ export function operationsOf(sb: Superblock): FileSystem {
     status: () => status(sb),
     place: (path) => placeOf(sb, path),
     lookAgain: () => sb.conflicts.look(sb.tree),
+    lookUnderfoot: () => lookUnderfoot(sb),
     unsent: (path) => unsentUnder(sb, path),
     wait: (path, how) => wait(sb, path, how),
     refresh: async (path) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Journal } from '../content/spool/journal.ts'
 import type { LostAndFound } from '../content/spool/lost-and-found.ts'
 import type { WatchedFiles } from '../content/reach/watched-files.ts'
+import { namesIn } from '../content/spool/names-in.ts'
 import type { Disk } from '../world/disk.ts'
 import type { ConflictCopies } from './conflict-copies.ts'
 import type { Pins } from './pins/pins.ts'
@@ -12,6 +13,7 @@ import type { FileSystemStatus, LocalFile } from './status.ts'
 import type { HandleTable } from './tree/handles.ts'
 import { isKept } from './tree/node-table.ts'
 import type { Tree } from './tree/tree.ts'
+import type { Trouble } from './trouble.ts'
 import { localFiles, whyHere, type LocalOnly } from './unsent/local-only.ts'
 import { bytesOf, unsentUnder, type UnsentParts } from './unsent/unsent-now.ts'
 
@@ -26,6 +28,7 @@ export interface StatusParts extends UnsentParts {
   readonly conflicts: ConflictCopies
   readonly pins: Pins
   readonly lost: LostAndFound
+  readonly trouble: Trouble
   readonly disk: Disk
 }
 
@@ -51,6 +54,7 @@ export function status(parts: StatusParts): FileSystemStatus {
     conflicts: parts.journal.counter('conflicts') + conflictCopies.length,
     lost: parts.lost.list(),
     damaged: damagedIn(parts.disk, parts.settings.stateDir),
+    trouble: parts.trouble.list(),
     oddEntries: parts.tree.source.oddEntries,
     openHandles: parts.handles.count,
     knownNodes: parts.tree.nodes.count,
@@ -76,8 +80,7 @@ function isThere(tree: Tree, path: string): boolean {
 
 /** What was set aside at some start, and still lies there. */
 function damagedIn(disk: Disk, stateDir: string): string[] {
-  return disk
-    .readdirSync(stateDir)
+  return namesIn(stateDir, disk)
     .filter((name) => name.includes('.damaged-') && !name.endsWith('-wal'))
     .map((name) => join(stateDir, name))
 }

@@ -4,6 +4,7 @@
 import { assemble } from './assemble.ts'
 import type { FileSystemOptions } from './contract.ts'
 import type { Superblock } from './superblock.ts'
+import { isUnreachable } from './tree/folder-source.ts'
 import { recover } from './unsent/recovery.ts'
 import { sweepSpool } from './unsent/sweep-spool.ts'
 
@@ -15,13 +16,24 @@ export async function start(options: FileSystemOptions): Promise<Superblock> {
     await sweepSpool(sb)
     await recover(sb)
     // Where the service is away, the last saved listing stands in for it.
-    await sb.tree.loadFresh(sb.tree.nodes.root)
+    await sb.tree.loadFresh(sb.tree.nodes.root).catch((error: unknown) => goOnWithWhatIsKept(sb, error))
     sb.pins.look()
     return sb
   } catch (error) {
     await stop(sb)
     throw error
   }
+}
+
+/** No listing is to be had, nor any that was saved: what is unsent is reached all the same, and is sent when the service is back. */
+function goOnWithWhatIsKept({ tree, queue, log }: Superblock, error: unknown): void {
+  const isAnythingKept =
+    (tree.nodes.root.folder?.kept.size ?? 0) > 0 || !queue.jobs()[Symbol.iterator]().next().done
+  if (!isUnreachable(error) || !isAnythingKept) throw error
+  log.warn(
+    { error: String(error) },
+    'what the service has is not known, and it is away: only what is kept on this machine is shown',
+  )
 }
 
 /** Ends all work; what is unsent stays journaled. */

@@ -108,6 +108,8 @@ export interface FileSystemStatus {
   readonly lost: readonly LostContent[]
   /** Files of the state folder that were damaged and are set aside. */
   readonly damaged: readonly string[]
+  /** What was found damaged, or taken away, since the drive was mounted, and what was done about it: a sentence each. */
+  readonly trouble: readonly string[]
   /** Entries the service lists that are not what its interface says: left out, or shown without what is wrong. */
   readonly oddEntries: OddEntries
   readonly openHandles: number

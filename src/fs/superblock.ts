@@ -34,6 +34,7 @@ import type { PinStore } from './pins/pin-store.ts'
 import type { Pins } from './pins/pins.ts'
 import type { Owners } from './unsent/owners.ts'
 import type { Unkept } from './unsent/unkept.ts'
+import type { Trouble } from './trouble.ts'
 import type { Settings } from './settings.ts'
 
 export interface Superblock {
@@ -67,6 +68,8 @@ export interface Superblock {
   readonly owners: Owners
   readonly claims: Claims
   readonly lost: LostAndFound
+  /** What was found damaged, or taken away, on this machine. */
+  readonly trouble: Trouble
   /** Tells the person, who asked nothing. */
   readonly tell: (notice: Notice) => void
   /** Files that are on this machine only. */

@@ -79,6 +79,11 @@ export function concernsView(drive: DriveSeen, status: MountStatus, formWord: st
       ),
     ),
     part(
+      'Found damaged, or taken away, on this machine',
+      'And what was done about it.',
+      status.trouble.map((sentence) => row(sentence, '', undefined)),
+    ),
+    part(
       'Damaged, set aside',
       'Files of the state folder that could not be read. What they held is salvaged as far as it goes.',
       status.damaged.map((file) => row(file, '', undefined)),

@@ -5,7 +5,7 @@ import * as fs from 'node:fs'
 import * as promises from 'node:fs/promises'
 import { promisify } from 'node:util'
 
-type Stats = Pick<fs.Stats, 'size' | 'blocks' | 'mtimeMs'>
+type Stats = Pick<fs.Stats, 'dev' | 'ino' | 'size' | 'blocks' | 'mtimeMs'>
 type Room = Pick<fs.StatsFs, 'bavail' | 'bsize' | 'blocks'>
 
 /** One open file, with a descriptor of its own. */

@@ -56,7 +56,16 @@ export function simulatedDisk(options: {
     return [...names].sort()
   }
   const isFolder = (path: string): boolean => namesIn(path).length > 0
-  const statOf = (file: FileBytes): { size: number; blocks: number; mtimeMs: number } => ({
+  const numbers = new WeakMap<FileBytes, number>()
+  let lastNumber = 0
+  const numberOf = (file: FileBytes): number => {
+    const number = numbers.get(file) ?? ++lastNumber
+    numbers.set(file, number)
+    return number
+  }
+  const statOf = (file: FileBytes): ReturnType<Disk['statSync']> => ({
+    dev: 1,
+    ino: numberOf(file),
     size: file.data.length,
     blocks: Math.ceil(file.data.length / 512),
     mtimeMs: 0,

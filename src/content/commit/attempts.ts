@@ -2,6 +2,7 @@
 
 import type { Chance } from '../../world/chance.ts'
 import { ApiError, NetworkError } from '../../api/errors.ts'
+import { ErrnoError } from '../../errno-error.ts'
 import type { RemoteFile } from '../../api/types.ts'
 import type { Clock } from '../../world/clock.ts'
 import type { Log } from '../../log.ts'
@@ -105,6 +106,12 @@ export class Attempts {
     this.#log.close()
   }
 
+  /** The same for one that is idle, and would fail with this if it were tried. */
+  refuse(job: Job, error: unknown): void {
+    this.#failed(job, error)
+    this.#ended(job)
+  }
+
   #ended(job: Job): void {
     const { order, open, schedule, intake } = this.#parts
     job.controller = undefined
@@ -153,7 +160,9 @@ export class Attempts {
     intention.isRefused = true
     this.#options.log.error(
       { path: intention.path, error: intention.lastError },
-      'refused by the service; the content is kept here',
+      error instanceof ErrnoError
+        ? 'cannot be sent as it is'
+        : 'refused by the service; the content is kept here',
     )
     this.#options.say({ kind: 'refused', intention, error })
   }

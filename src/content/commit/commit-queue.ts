@@ -157,6 +157,11 @@ export class CommitQueue {
     return count
   }
 
+  /** It can never be sent as it is: waits for the person, as what the service refuses. */
+  refuse(job: Job, error: unknown): void {
+    this.#attempts.refuse(job, error)
+  }
+
   /** The service is away: nothing is begun until `goOn`, and whoever waits hears of it at once. */
   pause(): void {
     this.#schedule.pause()

@@ -5,36 +5,39 @@ import type { Clock, Timer } from '../../world/clock.ts'
 import type { Disk } from '../../world/disk.ts'
 import type { World } from '../../world/world.ts'
 import { join } from 'node:path'
-import Database from 'libsql'
+import { knownFile, type KnownFile } from '../../known-file.ts'
+import type Database from 'libsql'
 import { ErrnoError } from '../../errno-error.ts'
 import { BelievedSync } from './believed-sync.ts'
 import { GroupSync } from './group-sync.ts'
-import { migrate, schemaVersion, versionOf } from './journal-migrations.ts'
+import { areInPlace, knownFilesOf, writeAnew } from './journal-anew.ts'
+import { openDatabase, openSoundly } from './journal-opening.ts'
 import { reserveRoom, writeAgain } from './journal-room.ts'
 import type { Row } from './journal-rows.ts'
-import { checkTables, isDamage, setAside, takeOver } from './journal-salvage.ts'
-import { makePrivateDatabase } from './private-file.ts'
-import { lockStateFolder } from './state-lock.ts'
+import { lockStateFolder, type StateLock } from './state-lock.ts'
 import type { Undo } from './undo.ts'
 
 /** What nobody asked to be durable is so after this long: a delete, a folder, a time that was set. */
 const syncWithinMs = 1_000
-/** So long another program that holds the database is waited for. Nothing else goes on meanwhile, but a save does not fail. */
-const busyTimeoutMs = 5_000
 
 export class JournalDatabase {
   readonly #clock: Clock
   readonly #disk: Disk
-  readonly #lock: { close(): void }
-  readonly #db: Database.Database
+  readonly #stateDir: string
+  readonly #path: string
+  #lock: StateLock
+  #db: Database.Database
   /** The write-ahead log's file: the same one for as long as the database is open. */
-  readonly #log: number
+  #log: number
+  /** What is open, as it lay at its paths. */
+  #files: readonly KnownFile[]
+  #made: readonly KnownFile[] = []
   readonly #logSync: GroupSync
   #syncTimer: Timer | undefined
   /** Transactions so far, and how many of them a sync has covered. */
   #changes = 0
   #synced = 0
-  readonly #believed = new BelievedSync()
+  #believed = new BelievedSync()
   /** What is to be done once everything written so far survives a power cut. */
   #onceDurable: (() => void)[] = []
   readonly #statements = new Map<string, Database.Statement>()
@@ -48,17 +51,22 @@ export class JournalDatabase {
   /** What is to be written with something else. */
   #later: (() => void)[] = []
   #isClosed = false
-  /** What was found damaged at the start, and what was done about it, one sentence each. */
+  /** What was found damaged, and what was done about it, one sentence each. */
   readonly damage: string[] = []
+  /** Told of what is found while it is open. */
+  onDamage: (sentence: string) => void = () => {}
 
   /** Opens or makes it in `stateDir`. Throws EBUSY when another daemon has it, ENOTSUP when a newer docmount wrote it. */
   constructor(stateDir: string, world: Pick<World, 'clock' | 'disk'>) {
     this.#clock = world.clock
     this.#disk = world.disk
+    this.#stateDir = stateDir
+    this.#path = join(stateDir, 'journal.db')
     this.#lock = lockStateFolder(stateDir, this.#disk)
     try {
-      this.#db = this.#openSoundly(join(stateDir, 'journal.db'), stateDir)
-      this.#log = this.#disk.openSync(join(stateDir, 'journal.db-wal'), 'r+')
+      this.#db = openSoundly(this.#path, stateDir, this.#now(), (sentence) => this.damage.push(sentence))
+      this.#log = this.#disk.openSync(`${this.#path}-wal`, 'r+')
+      this.#files = knownFilesOf(this.#path)
     } catch (error) {
       this.#lock.close()
       throw error
@@ -67,17 +75,52 @@ export class JournalDatabase {
     this.#logSync = new GroupSync(() => this.#syncLog())
   }
 
-  #openSoundly(path: string, stateDir: string): Database.Database {
-    try {
-      return openDatabase(path, stateDir)
-    } catch (error) {
-      if (!isDamage(error)) throw error
-      const { aside, rows } = setAside(path, new Date(this.#clock.wall()))
-      const db = openDatabase(path, stateDir)
-      const count = takeOver(db, rows)
-      this.damage.push(`the journal was damaged: set aside as ${aside}, ${count} of its rows could be read`)
-      return db
+  #now(): Date {
+    return new Date(this.#clock.wall())
+  }
+
+  /**
+   * The files that are open are looked for at their paths: nobody would find there what is written into them from now on. Where
+   * they are not, the journal is made anew of what they hold, on disk when this returns. Throws where that cannot be.
+   */
+  look(): void {
+    if (this.#isClosed || (areInPlace(this.#files) && areInPlace([this.#lock.file]))) return
+    // First: where another docmount has the folder by now, the journal in it is not ours.
+    if (!areInPlace([this.#lock.file])) {
+      const lock = lockStateFolder(this.#stateDir, this.#disk)
+      this.#lock.close()
+      this.#lock = lock
     }
+    if (areInPlace(this.#files)) return
+    const aside = writeAnew(this.#db, this.#path, [...this.#files, ...this.#made], this.#now())
+    // Should it not open now, it is ours all the same.
+    this.#made = [knownFile(this.#path)]
+    this.#goOnWith(openDatabase(this.#path, this.#stateDir))
+    const sentence =
+      'the journal was taken away from the state folder while the drive was in use: made anew, with everything that is unsent' +
+      (aside === undefined ? '' : `; what stood in its place is set aside as ${aside}`)
+    this.damage.push(sentence)
+    this.onDamage(sentence)
+  }
+
+  #goOnWith(db: Database.Database): void {
+    const before = { db: this.#db, log: this.#log }
+    try {
+      this.#log = this.#disk.openSync(`${this.#path}-wal`, 'r+')
+    } catch (error) {
+      db.close()
+      throw error
+    }
+    this.#db = db
+    this.#files = knownFilesOf(this.#path)
+    this.#statements.clear()
+    this.#believed = new BelievedSync()
+    this.#synced = this.#changes
+    reserveRoom(this.#db, this.#log)
+    before.db.close()
+    // A sync of it may be under way in the thread pool, and its number would soon be another file's.
+    const close = (): void => this.#disk.closeSync(before.log)
+    void this.#logSync.run().then(close, close)
   }
 
   /** Resolves when everything written so far survives a power cut. */
@@ -87,6 +130,7 @@ export class JournalDatabase {
     this.#onceDurable = []
     try {
       if (this.#synced < this.#changes) await this.#logSync.run()
+      this.look()
     } catch (error) {
       this.#onceDurable.unshift(...steps)
       throw error
@@ -100,7 +144,7 @@ export class JournalDatabase {
       () => this.#disk.fdatasync(this.#log),
       () => writeAgain(this.#log, this.#disk),
     )
-    this.#synced = changes
+    this.#synced = Math.max(this.#synced, changes)
   }
 
   /** Runs `step` when everything written so far survives a power cut: with whoever asks for that next, in a second else. */
@@ -113,6 +157,7 @@ export class JournalDatabase {
   transaction<T>(body: () => T): T {
     if (this.#isInTransaction) return body()
     this.#checkOpen()
+    this.look()
     // Not a kept statement: libsql does not reset one that another program's lock refused, and no later commit would succeed.
     this.#db.exec('begin immediate')
     this.#isInTransaction = true
@@ -245,28 +290,5 @@ export class JournalDatabase {
     const columns = Object.keys(row)
     const places = columns.map(() => '?').join()
     this.run(`insert or replace into ${table} (${columns.join()}) values (${places})`, ...Object.values(row))
-  }
-}
-
-function openDatabase(path: string, stateDir: string): Database.Database {
-  makePrivateDatabase(path)
-  const db = new Database(path, { timeout: busyTimeoutMs })
-  try {
-    // Before anything is written: a journal this docmount does not understand stays as it is.
-    const version = versionOf(db, stateDir)
-    db.exec('pragma journal_mode = wal')
-    // Commits write the log, `durable` syncs it; checkpoints sync both by themselves.
-    db.exec('pragma synchronous = normal')
-    if (version < schemaVersion) migrate(db, version)
-    const [check] = db.prepare('pragma quick_check(1)').all() as { quick_check: string }[]
-    if (check?.quick_check !== 'ok')
-      throw Object.assign(new Error(`the journal is damaged: ${check?.quick_check}`), {
-        code: 'SQLITE_CORRUPT',
-      })
-    checkTables(db)
-    return db
-  } catch (error) {
-    db.close()
-    throw error
   }
 }

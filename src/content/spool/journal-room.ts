@@ -27,6 +27,8 @@ export function reserveRoom(db: Database.Database, log: number): void {
 
 /** Pages of a row that is deleted again stay in the file, as free ones. */
 function reservePages(db: Database.Database): void {
+  // A kill while it was set aside leaves the table.
+  db.exec('drop table if exists room')
   const { freelist_count: free } = db.prepare('pragma freelist_count').get() as { freelist_count: number }
   if (free >= databasePages) return
   db.exec(`

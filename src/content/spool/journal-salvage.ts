@@ -31,9 +31,14 @@ export function isDamage(error: unknown): boolean {
   return typeof code === 'string' && /^SQLITE_(NOTADB|CORRUPT|FORMAT|SCHEMA|ERROR|MISMATCH|TOOBIG)/.test(code)
 }
 
+/** What is set aside keeps its name, and says when. */
+export function asideName(path: string, now: Date): string {
+  return `${path}.damaged-${now.toISOString().slice(0, 19).replaceAll(':', '.')}`
+}
+
 /** Sets the database with its log aside. Answers the new name and what could be read. */
 export function setAside(path: string, now: Date): { aside: string; rows: Salvaged } {
-  const aside = `${path}.damaged-${now.toISOString().slice(0, 19).replaceAll(':', '.')}`
+  const aside = asideName(path, now)
   for (const part of ['', '-wal']) if (existsSync(path + part)) renameSync(path + part, aside + part)
   rmSync(`${path}-shm`, { force: true })
   const copy = `${path}.salvage`

@@ -69,6 +69,16 @@ export class Journal {
     return this.#db.damage
   }
 
+  /** Told, in a sentence, of what is found damaged while it is open. */
+  set onDamage(tell: (sentence: string) => void) {
+    this.#db.onDamage = tell
+  }
+
+  /** Where its files are not at their paths any more it is made anew of what they hold. Throws where that cannot be. */
+  look(): void {
+    this.#db.look()
+  }
+
   /** Resolves when everything written so far survives a power cut. */
   durable(): Promise<void> {
     return this.#db.durable()
@@ -177,6 +187,13 @@ export class Journal {
       bytes: ArrayBuffer
     }[]
     return rows.map(({ spool, bytes }) => ({ spool, bytes: new Uint8Array(bytes) }))
+  }
+
+  content(spool: string): Uint8Array | undefined {
+    const row = this.#db.get('select bytes from content where spool = ?', spool) as
+      | { bytes: ArrayBuffer }
+      | undefined
+    return row === undefined ? undefined : new Uint8Array(row.bytes)
   }
 
   saveContent(spool: string, bytes: Uint8Array): void {

@@ -1,6 +1,7 @@
 // One document's local content: a file of the spool, its descriptor, its size, its digest, and how much of it survives a
 // power cut. Knows no journal and no other file.
 
+import { ErrnoError } from '../../errno-error.ts'
 import type { Disk } from '../../world/disk.ts'
 import { digestOf, RunningDigest, type Digest } from '../digest.ts'
 import { BelievedSync } from './believed-sync.ts'
@@ -12,6 +13,14 @@ const streamChunkBytes = 3 * 192 * 1024
 
 let lastOrder = 0
 
+/** What is to be done about a file that is not at its path any more. */
+export interface TakenAway {
+  /** It is written again, of what is held here: makes the folder where that is missing. */
+  willBeWritten(file: SpoolFile): void
+  /** Writes it again of what the journal has. False where that has nothing of it. */
+  bringBack(file: SpoolFile): boolean
+}
+
 /** `epoch` counts the changes of the content, so that a commit knows what it sent. */
 export class SpoolFile {
   readonly id: string
@@ -22,7 +31,10 @@ export class SpoolFile {
   journaledBytes: number | undefined
   readonly #dirSync: GroupSync
   readonly #disk: Disk
+  readonly #taken: TakenAway
   #fd: number | undefined
+  /** Of a file that was taken away, while somebody reads it. */
+  #former: number[] = []
   #isEntrySynced = false
   /** As of which epoch the content is on disk. */
   #syncedEpoch = -1
@@ -38,12 +50,13 @@ export class SpoolFile {
   #running: RunningDigest | undefined
   #known: { readonly digest: Digest; readonly epoch: number } | undefined
 
-  constructor(path: string, id: string, dirSync: GroupSync, disk: Disk) {
+  constructor(path: string, id: string, dirSync: GroupSync, disk: Disk, taken: TakenAway) {
     this.id = id
     this.path = path
     this.order = ++lastOrder
     this.#dirSync = dirSync
     this.#disk = disk
+    this.#taken = taken
   }
 
   /** Bytes. */
@@ -63,8 +76,64 @@ export class SpoolFile {
   }
 
   get fd(): number {
-    if (this.#fd === undefined) this.open('r+')
+    if (this.#fd === undefined) this.#openAgain()
     return this.#fd as number
+  }
+
+  #openAgain(): void {
+    try {
+      this.open('r+')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      if (!this.#taken.bringBack(this))
+        throw new ErrnoError('EIO', `the content of ${this.id} was taken away from this machine`, {
+          cause: error,
+        })
+      this.open('r+')
+    }
+  }
+
+  /** True while its bytes are held here, whatever becomes of its path. */
+  get isHeld(): boolean {
+    return this.#fd !== undefined
+  }
+
+  /** True where the file at its path is the one that is held; where none is, where there is one. */
+  get isInPlace(): boolean {
+    if (this.#fd === undefined) return this.#disk.existsSync(this.path)
+    const held = this.#disk.fstatSync(this.#fd)
+    try {
+      const found = this.#disk.statSync(this.path)
+      return found.ino === held.ino && found.dev === held.dev
+    } catch (error) {
+      // Who cannot be asked has lost nothing.
+      return !['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
+    }
+  }
+
+  /** Back at its path, where it was taken away and is held, or the journal has it. Throws what the disk says, EIO where it is gone. */
+  putBack(): void {
+    if (this.isInPlace) return
+    if (this.#fd === undefined) return this.#openAgain()
+    this.#taken.willBeWritten(this)
+    const fd = this.#disk.openSync(this.path, 'w+', 0o600)
+    try {
+      copyAll(this.#fd, fd, this.#size, this.#disk)
+    } catch (error) {
+      this.#disk.closeSync(fd)
+      throw error
+    }
+    this.#former.push(this.#fd)
+    this.#fd = fd
+    this.#isEntrySynced = false
+    this.#syncedEpoch = -1
+    this.#closeFormer()
+  }
+
+  #closeFormer(): void {
+    if (this.#users > 0) return
+    for (const fd of this.#former) this.#disk.closeSync(fd)
+    this.#former = []
   }
 
   /** Keeps the descriptor open while work on it is in the thread pool: its number may soon be another file's. */
@@ -74,6 +143,7 @@ export class SpoolFile {
       return await work(this.fd)
     } finally {
       this.#users--
+      this.#closeFormer()
       if (this.#users === 0 && this.#isIdle) this.idle()
     }
   }
@@ -191,8 +261,9 @@ export class SpoolFile {
   /** After this the content survives a power cut. Costs nothing where it does already: a rename of what is saved is no write. */
   async sync(): Promise<void> {
     const epoch = this.#epoch
-    if (this.isSynced && this.#isEntrySynced) return
+    if (this.isSynced && this.#isEntrySynced && this.isInPlace) return
     await this.written()
+    this.putBack()
     const synced = this.use((fd) =>
       this.#contentSync.run(
         () => this.#disk.fdatasync(fd),
@@ -229,6 +300,7 @@ export class SpoolFile {
       if (this.#size > 0) yield await this.read(0, this.#size)
       return
     }
+    this.putBack()
     const file = await this.#disk.open(this.path, 'r')
     try {
       for (let offset = 0; ;) {
@@ -241,5 +313,16 @@ export class SpoolFile {
     } finally {
       await file.close()
     }
+  }
+}
+
+/** In one turn, so that nothing is written meanwhile. */
+function copyAll(from: number, to: number, size: number, disk: Disk): void {
+  const piece = Buffer.allocUnsafe(Math.min(size, streamChunkBytes))
+  for (let at = 0; at < size;) {
+    const bytes = disk.readSync(from, piece, 0, piece.length, at)
+    if (bytes === 0) return
+    for (let done = 0; done < bytes;) done += disk.writeSync(to, piece, done, bytes - done, at + done)
+    at += bytes
   }
 }

@@ -8,7 +8,7 @@ import type { World } from '../../world/world.ts'
 import { join } from 'node:path'
 import { GroupSync } from './group-sync.ts'
 import { makePrivateFolder } from './private-file.ts'
-import { SpoolFile, syncCallBytes } from './spool-file.ts'
+import { SpoolFile, syncCallBytes, type TakenAway } from './spool-file.ts'
 import { removeSpoolInfo, spoolInfoSuffix, writeSpoolInfo } from './spool-info.ts'
 
 /** Content up to this many bytes goes into the journal … */
@@ -28,6 +28,8 @@ export function isTemporary(id: string): boolean {
 export interface ContentRows {
   saveContent(spool: string, bytes: Uint8Array): void
   removeContent(spool: string): void
+  /** Undefined where it has nothing of it. */
+  content(spool: string): Uint8Array | undefined
   /** As `removeContent`, in its own time: nobody needs it any more. */
   forgetContent(spool: string): void
 }
@@ -40,6 +42,15 @@ export class Spool {
   readonly #world: Pick<World, 'chance' | 'disk'>
   /** Bytes of the files that are in the journal. */
   #inJournal = 0
+  /** Told when the folder, or a file in it, was missing, and is there again. */
+  onTakenAway: () => void = () => {}
+  readonly #taken: TakenAway = {
+    willBeWritten: () => {
+      if (this.#world.disk.existsSync(this.dir)) this.onTakenAway()
+      else this.#makeFolder()
+    },
+    bringBack: (file) => this.#bringBack(file),
+  }
 
   /** Makes the folder (mode 0700) where missing. */
   constructor(dir: string, rows: ContentRows, world: Pick<World, 'chance' | 'disk'>) {
@@ -64,6 +75,7 @@ export class Spool {
   async copyOf(file: SpoolFile, name: string, length: number): Promise<SpoolFile> {
     if (length === 0) return this.create(name)
     await file.written()
+    file.putBack()
     const id = newId(name, this.#world.chance)
     const path = join(this.dir, id)
     try {
@@ -91,15 +103,51 @@ export class Spool {
     return this.#files.get(id) ?? this.#opened(id, 'r+')
   }
 
+  /** True where its content is here: in its file, held open, or in the journal. */
   has(id: string): boolean {
-    return this.#files.has(id) || this.#world.disk.existsSync(join(this.dir, id))
+    const file = this.#files.get(id)
+    if (file?.isHeld === true || this.#world.disk.existsSync(join(this.dir, id))) return true
+    return file?.journaledBytes !== undefined && this.#rows.content(id) !== undefined
+  }
+
+  /** What was taken away and is still held, or is in the journal, is written again. Throws what the disk says. */
+  look(): void {
+    for (const file of this.#files.values()) {
+      const canBe = file.isHeld || file.journaledBytes !== undefined
+      // What is being written is looked at when it is synced.
+      if (canBe && !file.isBeingChanged) file.putBack()
+    }
   }
 
   #opened(id: string, flags: 'wx+' | 'r+'): SpoolFile {
-    const file = new SpoolFile(join(this.dir, id), id, this.#dirSync, this.#world.disk)
-    file.open(flags)
+    const file = new SpoolFile(join(this.dir, id), id, this.#dirSync, this.#world.disk, this.#taken)
+    this.#inFolder(() => file.open(flags), flags === 'wx+')
     this.#files.set(id, file)
     return file
+  }
+
+  /** Once more, where the folder was taken away and a new file makes it again. */
+  #inFolder(open: () => void, isNew: boolean): void {
+    try {
+      open()
+    } catch (error) {
+      if (!isNew || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      this.#makeFolder()
+      open()
+    }
+  }
+
+  #makeFolder(): void {
+    makePrivateFolder(this.dir, this.#world.disk)
+    this.onTakenAway()
+  }
+
+  #bringBack(file: SpoolFile): boolean {
+    const bytes = file.journaledBytes === undefined ? undefined : this.#rows.content(file.id)
+    if (bytes === undefined) return false
+    if (!this.#world.disk.existsSync(this.dir)) this.#makeFolder()
+    this.#world.disk.writeFileSync(file.path, bytes, { mode: 0o600 })
+    return true
   }
 
   /** The file leaves the spool: removed, or taken over by the cache. */

@@ -6,8 +6,14 @@ import { statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { ErrnoError } from '../../errno-error.ts'
+import { isInPlace, knownFile, type KnownFile } from '../../known-file.ts'
 import { isDamage } from './journal-salvage.ts'
 import { makePrivateDatabase, makePrivateFolder } from './private-file.ts'
+
+export interface StateLock {
+  readonly file: KnownFile
+  close(): void
+}
 
 /** A folder that was removed or moved while it was being locked is tried again so often. */
 const mostAttempts = 5
@@ -16,16 +22,16 @@ const mostAttempts = 5
  * Makes the folder where it is missing, and holds it until `close`. In a database of its own, without prepared statements,
  * which would keep the connection open until they are collected. Throws EBUSY where another process has it.
  */
-export function lockStateFolder(stateDir: string, disk: Disk): { close(): void } {
+export function lockStateFolder(stateDir: string, disk: Disk): StateLock {
   const path = join(stateDir, 'lock.db')
   for (let attempt = 1; ; attempt++) {
     try {
       makePrivateFolder(stateDir, disk)
       makePrivateDatabase(path)
-      const before = statSync(path).ino
+      const file = knownFile(path)
       const lock = lockFile(path, stateDir)
       // Whoever removes an empty state folder does so under this lock: what was locked may be there no more.
-      if (statSync(path, { throwIfNoEntry: false })?.ino === before) return lock
+      if (isInPlace(file)) return { file, close: () => lock.close() }
       lock.close()
       if (attempt === mostAttempts) throw inUse(stateDir)
     } catch (error) {

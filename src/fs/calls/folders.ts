@@ -1,11 +1,15 @@
 // Folders: reading them, and making them here. Removing them is rmdir.ts.
 
+import { abortable } from '../../abortable.ts'
+import type { NetworkError } from '../../api/errors.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import { timeOfMs } from '../tree/attributes.ts'
 import { FolderOrder } from '../tree/folder-order.ts'
+import { isUnreachable, longAgo } from '../tree/folder-source.ts'
 import { FolderHandle, type HandleTable } from '../tree/handles.ts'
 import { entryOf, withListing, type EntryParts } from './lookup.ts'
 import { checkName } from '../tree/names.ts'
+import type { Listing } from '../tree/listings.ts'
 import type { Node } from '../tree/node.ts'
 import { ListedNames } from '../tree/listed-names.ts'
 import type { Caller, Entry, Filler, MaybePromise, OpenedFolder } from '../operations.ts'
@@ -39,10 +43,11 @@ export interface ReadFolderParts extends EntryParts {
 
 export function opendir(parts: OpenFolderParts, ino: number, caller: Caller): MaybePromise<OpenedFolder> {
   const folder = parts.tree.nodes.getFolder(ino)
-  return withListing(parts.tree, folder, caller, () => {
+  return withWhatIsKnown(parts.tree, folder, caller, (_listing, unknown) => {
     const state = folder.folder
-    parts.walkAhead.opened(folder)
-    const keepListing = state !== undefined && state.listedGeneration === state.generation
+    if (unknown === undefined) parts.walkAhead.opened(folder)
+    const keepListing =
+      unknown === undefined && state !== undefined && state.listedGeneration === state.generation
     // Nobody is anywhere in it, and the door gives up what it kept.
     if (state !== undefined && folder.door.openHandles === 0 && !keepListing) state.order = undefined
     return { fh: parts.handles.addFolder(new FolderHandle(folder)), keepListing }
@@ -58,15 +63,17 @@ export function readdir(
 ): MaybePromise<void> {
   const handle = parts.handles.folder(fh)
   const { node: folder } = handle
-  return withListing(parts.tree, folder, caller, (listing) => {
+  return withWhatIsKnown(parts.tree, folder, caller, (listing, unknown) => {
     const state = folder.folder
     if (state === undefined) return
     const order = (state.order ??= new FolderOrder())
     if (cookie === 0 || handle.end === undefined) {
       order.take(parts.tree.names(folder, listing))
       handle.end = order.length
-      state.listedGeneration = state.generation
+      if (unknown === undefined) state.listedGeneration = state.generation
     }
+    // After the last name that is known: whoever lists hears that it is not all.
+    if (unknown !== undefined && cookie >= handle.end) throw unknown
     const ttlMs = parts.tree.listings.doorTtlMs(listing)
     if (handle.touched.length > mostTouched) dropTouched(parts.tree, handle)
     for (let i = cookie; i < handle.end; i++) {
@@ -79,6 +86,27 @@ export function readdir(
       if (!filler({ name, ino: node.ino, kind: node.kind, entry }, i + 1)) return
     }
   })
+}
+
+/**
+ * As `withListing`; where the service is away and the folder's listing nowhere, with the names that are kept here, and the error
+ * that stands for the others.
+ */
+function withWhatIsKnown<T>(
+  tree: Tree,
+  folder: Node,
+  caller: Caller,
+  use: (listing: Listing, unknown: NetworkError | undefined) => T,
+): MaybePromise<T> {
+  const listing = tree.listing(folder)
+  if (!(listing instanceof Promise)) return use(listing, undefined)
+  return abortable(listing, caller.signal).then(
+    (told) => use(told, undefined),
+    (error: unknown) => {
+      if (!isUnreachable(error) || (folder.folder?.kept.size ?? 0) === 0) throw error
+      return use({ names: new ListedNames(), requestedAt: longAgo }, error)
+    },
+  )
 }
 
 export function releasedir({ tree, handles }: Pick<ReadFolderParts, 'tree' | 'handles'>, fh: number): void {

@@ -15,7 +15,7 @@ import { ListedNames } from './listed-names.ts'
 /** No operation but a waiting close may block longer than 15 s. */
 const deadlineMs = 14_000
 /** When a saved listing was asked for is not known: it is older than everything that happened here. */
-const longAgo = 0
+export const longAgo = 0
 
 export interface FolderSourceOptions {
   readonly files: Files
@@ -136,6 +136,6 @@ function isHere({ folder }: Node): boolean {
 }
 
 /** True where no answer came: whether the service is there at all is not known. */
-export function isUnreachable(error: unknown): boolean {
+export function isUnreachable(error: unknown): error is NetworkError {
   return error instanceof NetworkError && error.kind !== 'protocol'
 }

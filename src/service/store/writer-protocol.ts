@@ -1,6 +1,6 @@
 // What the service and its writer say to each other. Only what a message can carry: rows, texts, bytes.
 
-import type { KnownFile } from './known-file.ts'
+import type { KnownFile } from '../../known-file.ts'
 import type { ChangeArgument, ChangeName } from './changes.ts'
 
 /** What the thread is started with. */

@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync, statSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Database from 'libsql'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Journal } from '../../../src/content/spool/journal.ts'
 import { realWorld } from '../../../src/world/world.ts'
@@ -41,4 +42,16 @@ describe.skipIf(!isRoot)('the room of the journal', () => {
     expect(logBytes).toBeLessThan(2 * mebibyte)
     expect(freeBytes).toBeGreaterThan(mebibyte)
   })
+})
+
+it('a kill while the room was set aside keeps no later start from it', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'journal-room-'))
+  try {
+    const database = new Database(join(dir, 'journal.db'))
+    database.exec('create table room (bytes blob)')
+    database.close()
+    new Journal(dir, realWorld()).close()
+  } finally {
+    rmSync(dir, { recursive: true })
+  }
 })

@@ -1,5 +1,6 @@
+import { systemDisk } from '../../../src/world/disk.ts'
 import { realWorld } from '../../../src/world/world.ts'
-import { rm } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Spool } from '../../../src/content/spool/spool.ts'
 import { forgetfulDisk } from '../../support/forgetful-disk.ts'
@@ -20,6 +21,7 @@ beforeEach(async () => {
       saveContent: (id, bytes) => rows.set(id, bytes),
       removeContent: (id) => rows.delete(id),
       forgetContent: (id) => rows.delete(id),
+      content: (id) => rows.get(id),
     },
     realWorld(),
   )
@@ -64,13 +66,27 @@ test('content that was written again leaves the journal with what it was', async
 })
 
 test('content that is on disk is not synced again', async () => {
-  const file = spool.create('a.pdf')
+  let syncs = 0
+  const disk = { ...systemDisk, fdatasync: (fd: number) => (syncs++, systemDisk.fdatasync(fd)) }
+  const noRows = { saveContent() {}, removeContent() {}, forgetContent() {}, content: () => undefined }
+  const file = new Spool(temporary.path, noRows, { ...realWorld(), disk }).create('a.pdf')
   await file.write(0, Buffer.alloc(100_000))
   await file.sync()
   file.idle()
-  // Without the file there is nothing that could be synced.
+  await file.sync()
+  expect(syncs).toBe(1)
+})
+
+test('content that was on disk and is not any more is not taken for safe', async () => {
+  const file = spool.create('a.pdf')
+  await file.write(0, Buffer.alloc(100_000))
+  await file.sync()
   await rm(file.path)
   await file.sync()
+  expect((await stat(file.path)).size).toBe(100_000)
+  file.idle()
+  await rm(file.path)
+  await expect(file.sync()).rejects.toMatchObject({ code: 'EIO' })
 })
 
 test('content is secured with the writes that have begun, whoever began them', async () => {
@@ -87,7 +103,7 @@ test('content is secured with the writes that have begun, whoever began them', a
 test('what a failed sync lost is written again before the next one is believed', async () => {
   const content = Buffer.alloc(3_000_000, 'content')
   const disk = forgetfulDisk(content.length)
-  const rows = { saveContent() {}, removeContent() {}, forgetContent() {} }
+  const rows = { saveContent() {}, removeContent() {}, forgetContent() {}, content: () => undefined }
   const file = new Spool(temporary.path, rows, { ...realWorld(), disk }).create('a.pdf')
   await file.write(0, content)
   disk.refusals = 1
@@ -99,7 +115,7 @@ test('what a failed sync lost is written again before the next one is believed',
 
 test('of several syncs under way at once each fails, though the disk tells one', async () => {
   const disk = forgetfulDisk(1_000)
-  const rows = { saveContent() {}, removeContent() {}, forgetContent() {} }
+  const rows = { saveContent() {}, removeContent() {}, forgetContent() {}, content: () => undefined }
   const file = new Spool(temporary.path, rows, { ...realWorld(), disk }).create('a.pdf')
   await file.write(0, Buffer.alloc(1_000, 'content'))
   disk.refusals = 1

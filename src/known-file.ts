@@ -1,5 +1,5 @@
-// Whether a file that is open is still the one at its path. Who removes, moves or replaces the data folder under a running
-// service leaves it with files nobody finds again: what it wrote there would be acknowledged, and lost.
+// Whether a file that is open is still the one at its path. Who removes, moves or replaces a folder under a running program
+// leaves it with files nobody finds again: what it wrote there would be acknowledged, and lost.
 
 import { statSync } from 'node:fs'
 

@@ -1,0 +1,44 @@
+// What is kept on this machine may be taken away under a running drive: by a cleaner, a person, a restored backup. It is looked
+// for where it was put, and written again of what is still held; a document of which nothing is held is named.
+
+import type { CommitQueue } from '../../content/commit/commit-queue.ts'
+import { contentOf } from '../../content/commit/carried.ts'
+import type { Journal } from '../../content/spool/journal.ts'
+import type { Spool } from '../../content/spool/spool.ts'
+import type { Trouble } from '../trouble.ts'
+
+export interface UnderfootParts {
+  readonly journal: Journal
+  readonly spool: Spool
+  readonly queue: CommitQueue
+  readonly trouble: Trouble
+}
+
+export const contentTakenAway =
+  'unsent content was taken away from the state folder while the drive was in use: what was still held is there again, what is gone is named as refused'
+
+/** Never throws: what cannot be seen to now is told, and looked at again. */
+export function lookUnderfoot({ journal, spool, queue, trouble }: UnderfootParts): void {
+  seeTo('the journal', () => journal.look())
+  seeTo('unsent content', () => spool.look())
+  for (const job of queue.jobs()) {
+    const { intention } = job
+    if (intention.spool === undefined || intention.isRefused || !job.isIdle) continue
+    try {
+      contentOf(spool, intention, intention.spool)
+    } catch (error) {
+      trouble.found(contentTakenAway)
+      queue.refuse(job, error)
+    }
+  }
+
+  function seeTo(what: string, look: () => void): void {
+    try {
+      look()
+    } catch (error) {
+      trouble.found(
+        `${what} was taken away from the state folder, and cannot be written there again yet (${(error as Error).message}): it is lost if this machine ends before that`,
+      )
+    }
+  }
+}
