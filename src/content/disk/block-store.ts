@@ -1,31 +1,30 @@
 // Blocks on disk: kept across restarts and crashes, bounded in bytes, shared by all mounts of a project. May be deleted
-// at any time: whatever cannot be read is absent, and whatever cannot be written is not kept. Never on a reader's path:
-// everything that changes the folder is done one after another behind it.
+// at any time: whatever cannot be read is absent, and whatever cannot be written is not kept. Everything that changes the folder
+// is here, and done one after another behind the readers, who have blocks-here.ts.
 
 import type { Disk } from '../../world/disk.ts'
-import type { Clock, Timer } from '../../world/clock.ts'
+import type { Clock } from '../../world/clock.ts'
 import { join } from 'node:path'
 import { BlockIndex } from './block-index.ts'
+import { BlocksHere } from './blocks-here.ts'
 import { blockCount } from '../extent.ts'
-import type { BlockRun } from '../extent.ts'
 import { allocated, overheadBytes } from './disk-bytes.ts'
 import { takeOverFormerFormat } from './former-formats.ts'
 import { OneAfterAnother } from './one-after-another.ts'
 import { OpenSegments } from './open-segments.ts'
-import { ReadPace } from './read-pace.ts'
-import { Segment, entryBytes } from './segment.ts'
-import type { BlockPart, StoredBlock, StoredPart } from './segment.ts'
+import { entryBytes } from './segment.ts'
+import type { Segment, StoredBlock } from './segment.ts'
 import {
   pathKeyInName,
   pathKeyOf,
   renamed,
-  segmentBlocks,
   segmentIdIn,
   segmentName,
   segmentNumber,
   versionKeyIn,
 } from './stored-version.ts'
 import type { StoredVersion } from './stored-version.ts'
+import { WhenQuiet } from './when-quiet.ts'
 import { WriteBacklog } from './write-backlog.ts'
 import type { Log } from '../../log.ts'
 
@@ -51,35 +50,24 @@ export interface StoredAmount {
   readonly documents: number
 }
 
-/** A run of blocks that are all here, or all absent. */
-export interface LocatedRun extends BlockRun {
-  readonly isHere: boolean
-}
-
 /** Name of the format: another layout gets another folder. */
 const formatFolder = 'blocks-2'
-/** One read from disk: 1 MiB. */
-const blocksPerRead = 8
-/** The disk is written when no block has come for so long, or the backlog is half full: readers first. */
-const quietMs = 100
 /** Other processes' files are counted again after this part of the cap was written here. */
 const rescanPart = 1 / 16
 
 export class BlockStore {
+  /** To be read. */
+  readonly here: BlocksHere
   readonly #options: BlockStoreOptions
   readonly #dir: string
   readonly #index: BlockIndex
   readonly #segments: OpenSegments
   readonly #backlog: WriteBacklog
-  /** Files with blocks in the backlog whose turn has not been asked for yet. */
-  readonly #unscheduled = new Set<string>()
-  #quiet: Timer | undefined
-  #lastWriteMs = 0
+  readonly #turns: WhenQuiet
   /** Paths whose files are about to be removed, with how often: nothing of theirs is here any more. */
   readonly #doomed = new Map<string, number>()
   readonly #sealing = new Set<Promise<void>>()
   readonly #work: OneAfterAnother
-  readonly #pace = new ReadPace()
   #writtenSinceScan = 0
   #isClosed = false
 
@@ -95,85 +83,16 @@ export class BlockStore {
     })
     this.#segments = new OpenSegments(this.#index, options)
     this.#backlog = new WriteBacklog(options.backlogBytes)
+    this.#turns = new WhenQuiet(options.clock, (name) => {
+      void this.#work.run('write blocks', () => this.#writeBacklog(name))
+    })
+    this.here = new BlocksHere({
+      ...options,
+      index: this.#index,
+      segments: this.#segments,
+      isGone: ({ pathKey }) => this.#isClosed || this.#doomed.has(pathKey),
+    })
     void this.#work.run('read the cache folder', () => this.#prepare())
-  }
-
-  /** The longest run from the first block on that is all here (at most one read's worth) or all absent. */
-  locate(version: StoredVersion, run: BlockRun): LocatedRun | Promise<LocatedRun> {
-    if (this.#isClosed || this.#doomed.has(version.pathKey)) return absent(run)
-    const whole = this.#segments.peek(segmentName(version, 'whole'))
-    if (whole instanceof Segment) return locatedIn(whole, run)
-    const inSegment = clipToSegment(run)
-    const first = this.#segments.peek(segmentName(version, segmentNumber(run.first)))
-    if (whole === 'unknown' || first === 'unknown') return this.#locateByOpening(version, run)
-    if (first instanceof Segment) {
-      const located = locatedIn(first, inSegment)
-      if (located.isHere || located.end < inSegment.end) return located
-    }
-    let { end } = inSegment
-    while (end < run.end && this.#segments.peek(segmentName(version, segmentNumber(end))) === 'absent') {
-      end = Math.min(run.end, end + segmentBlocks)
-    }
-    return absent({ first: run.first, end })
-  }
-
-  /** Blocks of a run that `locate` found, in order; fewer where the disk does not give what was written. */
-  async read(version: StoredVersion, run: BlockRun): Promise<StoredBlock[]> {
-    for (const id of ['whole', segmentNumber(run.first)] as const) {
-      const name = segmentName(version, id)
-      const segment = this.#segments.peek(name)
-      if (!(segment instanceof Segment) || !segment.has(run.first)) continue
-      this.#index.touch(name)
-      try {
-        return await segment.read(run)
-      } catch (error) {
-        this.#options.log.debug({ error: String(error) }, 'a cached block cannot be read')
-        segment.drop(run.first)
-      }
-    }
-    return []
-  }
-
-  /** A part of blocks that are here; undefined where they are not, or the disk does not give what was written. */
-  async readPart(version: StoredVersion, part: BlockPart): Promise<StoredPart | undefined> {
-    const segment = this.#segmentWith(version, part)
-    if (segment === undefined) return undefined
-    try {
-      return await segment.readPart(part)
-    } catch (error) {
-      this.#unreadable(segment, part, error)
-      return undefined
-    }
-  }
-
-  /** As `readPart`, on this thread, and into `room` where that is large enough: undefined also where that is not known to be quick. */
-  readPartNow(version: StoredVersion, part: BlockPart, room?: Uint8Array): StoredPart | undefined {
-    const { monotonic } = this.#options.clock
-    const fromMs = monotonic()
-    if (!this.#pace.isQuick(fromMs)) return undefined
-    const segment = this.#segmentWith(version, part)
-    if (segment === undefined) return undefined
-    try {
-      return segment.readPartNow(part, room)
-    } catch (error) {
-      this.#unreadable(segment, part, error)
-      return undefined
-    } finally {
-      this.#pace.took(fromMs, monotonic())
-    }
-  }
-
-  /** What is here can be read when it is asked for. */
-  get isQuick(): boolean {
-    return this.#pace.isQuick(this.#options.clock.monotonic())
-  }
-
-  /** A block turned out to be of another content. */
-  drop(version: StoredVersion, block: number): void {
-    for (const id of ['whole', segmentNumber(block)] as const) {
-      const segment = this.#segments.peek(segmentName(version, id))
-      if (segment instanceof Segment) segment.drop(block)
-    }
   }
 
   /** What comes now would be kept: neither is the disk behind, nor does it refuse. */
@@ -184,23 +103,8 @@ export class BlockStore {
   /** Keeps a block, when there is room and time for it. */
   write(version: StoredVersion, block: StoredBlock): void {
     if (this.#isClosed || this.#work.isPaused) return
-    const name = this.#backlog.add(version, block)
-    if (name !== undefined) this.#unscheduled.add(name)
-    this.#lastWriteMs = this.#options.clock.monotonic()
-    if (this.#backlog.isHalfFull) this.#schedule()
-    else this.#quiet ??= this.#options.clock.setTimeout(() => this.#scheduleWhenQuiet(), quietMs).unref()
-  }
-
-  #scheduleWhenQuiet(): void {
-    this.#quiet = undefined
-    const restMs = this.#lastWriteMs + quietMs - this.#options.clock.monotonic()
-    if (restMs <= 0) this.#schedule()
-    else this.#quiet = this.#options.clock.setTimeout(() => this.#scheduleWhenQuiet(), restMs).unref()
-  }
-
-  #schedule(): void {
-    for (const name of this.#unscheduled) void this.#work.run('write blocks', () => this.#writeBacklog(name))
-    this.#unscheduled.clear()
+    this.#turns.add(this.#backlog.add(version, block))
+    if (this.#backlog.isHalfFull) this.#turns.takeAll()
   }
 
   /** Keeps blocks of one segment now. False where there is no room for them, or the disk refuses. */
@@ -213,17 +117,6 @@ export class BlockStore {
       isKept = await this.#writeBlocks(version, segmentName(version, segmentNumber(first.block)), blocks)
     })
     return isKept
-  }
-
-  /** Bytes of the version that are here. */
-  async bytesHere(version: StoredVersion): Promise<number> {
-    const whole = await this.#segments.find(version, 'whole')
-    if (whole !== undefined) return whole.bytesHere
-    let bytes = 0
-    const segments = segmentNumber(blockCount(version.sizeBytes) - 1) + 1
-    for (let number = 0; number < segments; number++)
-      bytes += (await this.#segments.find(version, number))?.bytesHere ?? 0
-    return bytes
   }
 
   /**
@@ -263,8 +156,8 @@ export class BlockStore {
         await segment?.untag()
       }
     })
-    for (const name of waiting) this.#unscheduled.add(name)
-    this.#schedule()
+    for (const name of waiting) this.#turns.add(name)
+    this.#turns.takeAll()
   }
 
   /** Takes over a file that holds exactly the version's bytes. False where it is not kept: then `file` is still there. */
@@ -339,29 +232,10 @@ export class BlockStore {
   /** Writes what is waiting and closes all files. */
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#options.clock.clear(this.#quiet)
-    this.#schedule()
+    this.#turns.takeAll()
     await this.#work.over()
     await Promise.all(this.#sealing)
     this.#segments.closeAll()
-  }
-
-  /** An open segment that has all of the part. */
-  #segmentWith(version: StoredVersion, part: BlockPart): Segment | undefined {
-    if (this.#isClosed || this.#doomed.has(version.pathKey)) return undefined
-    for (const id of ['whole', segmentNumber(part.block)] as const) {
-      const name = segmentName(version, id)
-      const segment = this.#segments.peek(name)
-      if (!(segment instanceof Segment) || !segment.hasAll(part)) continue
-      this.#index.touch(name)
-      return segment
-    }
-    return undefined
-  }
-
-  #unreadable(segment: Segment, { block }: BlockPart, error: unknown): void {
-    this.#options.log.debug({ error: String(error) }, 'a cached block cannot be read')
-    segment.drop(block)
   }
 
   #seal(segment: Segment): void {
@@ -429,30 +303,6 @@ export class BlockStore {
       await this.#index.remove(name)
     }
   }
-
-  async #locateByOpening(version: StoredVersion, run: BlockRun): Promise<LocatedRun> {
-    const whole = await this.#segments.find(version, 'whole')
-    if (whole !== undefined) return locatedIn(whole, run)
-    const inSegment = clipToSegment(run)
-    const segment = await this.#segments.find(version, segmentNumber(run.first))
-    return segment === undefined ? absent(inSegment) : locatedIn(segment, inSegment)
-  }
-}
-
-function absent(run: BlockRun): LocatedRun {
-  return { first: run.first, end: run.end, isHere: false }
-}
-
-function clipToSegment(run: BlockRun): BlockRun {
-  return { first: run.first, end: Math.min(run.end, (segmentNumber(run.first) + 1) * segmentBlocks) }
-}
-
-function locatedIn(segment: Segment, run: BlockRun): LocatedRun {
-  const isHere = segment.has(run.first)
-  const limit = isHere ? Math.min(run.end, run.first + blocksPerRead) : run.end
-  let end = run.first + 1
-  while (end < limit && segment.has(end) === isHere) end++
-  return { first: run.first, end, isHere }
 }
 
 function consecutive(blocks: readonly StoredBlock[]): StoredBlock[][] {

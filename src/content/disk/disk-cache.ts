@@ -5,7 +5,8 @@
 import type { BlockRun } from '../extent.ts'
 import type { Version } from '../fingerprint.ts'
 import { BlockStore } from './block-store.ts'
-import type { BlockStoreOptions, LocatedRun, StoredAmount } from './block-store.ts'
+import type { BlockStoreOptions, StoredAmount } from './block-store.ts'
+import type { LocatedRun } from './blocks-here.ts'
 import type { BlockPart, StoredBlock, StoredPart } from './segment.ts'
 import { pathKeyOf, storedVersion } from './stored-version.ts'
 import type { StoredVersion } from './stored-version.ts'
@@ -52,11 +53,11 @@ export class DiskCache {
       this.#openPinned(options.pinned)
   }
 
-  /** See `BlockStore.locate`. */
+  /** See `BlocksHere.locate`. */
   locate(version: StoredVersion, run: BlockRun): LocatedRun | Promise<LocatedRun> {
     const ordinary = (rest: BlockRun): LocatedRun | Promise<LocatedRun> =>
-      this.#ordinary?.locate(version, rest) ?? { first: rest.first, end: rest.end, isHere: false }
-    const pinned = this.#pinned?.locate(version, run)
+      this.#ordinary?.here.locate(version, rest) ?? { first: rest.first, end: rest.end, isHere: false }
+    const pinned = this.#pinned?.here.locate(version, run)
     if (pinned === undefined) return ordinary(run)
     const elsewhere = (located: LocatedRun): LocatedRun | Promise<LocatedRun> => {
       if (located.isHere) return located
@@ -66,31 +67,34 @@ export class DiskCache {
     return pinned instanceof Promise ? pinned.then(elsewhere) : elsewhere(pinned)
   }
 
-  /** See `BlockStore.read`. */
+  /** See `BlocksHere.read`. */
   async read(version: StoredVersion, run: BlockRun): Promise<StoredBlock[]> {
-    const pinned = (await this.#pinned?.read(version, run)) ?? []
-    return pinned.length > 0 ? pinned : ((await this.#ordinary?.read(version, run)) ?? [])
+    const pinned = (await this.#pinned?.here.read(version, run)) ?? []
+    return pinned.length > 0 ? pinned : ((await this.#ordinary?.here.read(version, run)) ?? [])
   }
 
-  /** See `BlockStore.readPart`. */
+  /** See `BlocksHere.readPart`. */
   async readPart(version: StoredVersion, part: BlockPart): Promise<StoredPart | undefined> {
-    return (await this.#pinned?.readPart(version, part)) ?? this.#ordinary?.readPart(version, part)
+    return (await this.#pinned?.here.readPart(version, part)) ?? this.#ordinary?.here.readPart(version, part)
   }
 
-  /** See `BlockStore.readPartNow`. */
+  /** See `BlocksHere.readPartNow`. */
   readPartNow(version: StoredVersion, part: BlockPart, room?: Uint8Array): StoredPart | undefined {
-    return this.#pinned?.readPartNow(version, part, room) ?? this.#ordinary?.readPartNow(version, part, room)
+    return (
+      this.#pinned?.here.readPartNow(version, part, room) ??
+      this.#ordinary?.here.readPartNow(version, part, room)
+    )
   }
 
   /** What is here can be read when it is asked for: there is no need to have it in memory before. */
   get isQuick(): boolean {
-    return (this.#pinned?.isQuick ?? true) && (this.#ordinary?.isQuick ?? true)
+    return (this.#pinned?.here.isQuick ?? true) && (this.#ordinary?.here.isQuick ?? true)
   }
 
   /** A block turned out to be of another content. */
   drop(version: StoredVersion, block: number): void {
-    this.#pinned?.drop(version, block)
-    this.#ordinary?.drop(version, block)
+    this.#pinned?.here.drop(version, block)
+    this.#ordinary?.here.drop(version, block)
   }
 
   /** What is written now would be kept. */
@@ -142,7 +146,7 @@ export class DiskCache {
     if (place === undefined) return 0
     const stored = storedVersion(version, sizeBytes)
     if (place === this.#pinned && this.#whole.get(stored.pathKey) === stored.key) return sizeBytes
-    const bytes = await place.bytesHere(stored)
+    const bytes = await place.here.bytes(stored)
     if (place === this.#pinned && bytes === sizeBytes) this.#whole.set(stored.pathKey, stored.key)
     return bytes
   }

@@ -76,7 +76,7 @@ class Filling {
     while (first < end) {
       cancellation.throwIfCancelled()
       const run = { first, end: Math.min(end, (segmentNumber(first) + 1) * segmentBlocks) }
-      const located = await this.#place.locate(this.#stored, run)
+      const located = await this.#place.here.locate(this.#stored, run)
       if (!located.isHere) first = await this.#bring(located, cancellation)
       else if (await this.#isReadable(first)) first = located.end
     }
@@ -86,7 +86,7 @@ class Filling {
   /** What an earlier try left says which ETag the rest must have. A block that cannot be read is absent from then on. */
   async #isReadable(block: number): Promise<boolean> {
     if (this.#check.tag !== 0) return true
-    const [stored] = await this.#place.read(this.#stored, { first: block, end: block + 1 })
+    const [stored] = await this.#place.here.read(this.#stored, { first: block, end: block + 1 })
     return stored !== undefined && this.#check.isSameTag(stored.tag)
   }
 

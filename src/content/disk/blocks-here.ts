@@ -1,0 +1,178 @@
+// What of a store of blocks can be read: where a run is, and its bytes. Changes nothing on disk; what cannot be read is absent.
+
+import type { Clock } from '../../world/clock.ts'
+import { blockCount } from '../extent.ts'
+import type { BlockRun } from '../extent.ts'
+import type { BlockIndex } from './block-index.ts'
+import type { OpenSegments } from './open-segments.ts'
+import { ReadPace } from './read-pace.ts'
+import { Segment } from './segment.ts'
+import type { BlockPart, StoredBlock, StoredPart } from './segment.ts'
+import { segmentBlocks, segmentName, segmentNumber } from './stored-version.ts'
+import type { StoredVersion } from './stored-version.ts'
+import type { Log } from '../../log.ts'
+
+/** A run of blocks that are all here, or all absent. */
+export interface LocatedRun extends BlockRun {
+  readonly isHere: boolean
+}
+
+/** One read from disk: 1 MiB. */
+const blocksPerRead = 8
+
+export interface BlocksHereOptions {
+  readonly index: BlockIndex
+  readonly segments: OpenSegments
+  readonly log: Log
+  readonly clock: Clock
+  /** Nothing of the version is to be read any more. */
+  readonly isGone: (version: StoredVersion) => boolean
+}
+
+export class BlocksHere {
+  readonly #index: BlockIndex
+  readonly #segments: OpenSegments
+  readonly #log: Log
+  readonly #clock: Clock
+  readonly #isGone: (version: StoredVersion) => boolean
+  readonly #pace = new ReadPace()
+
+  constructor({ index, segments, log, clock, isGone }: BlocksHereOptions) {
+    this.#index = index
+    this.#segments = segments
+    this.#log = log
+    this.#clock = clock
+    this.#isGone = isGone
+  }
+
+  /** The longest run from the first block on that is all here (at most one read's worth) or all absent. */
+  locate(version: StoredVersion, run: BlockRun): LocatedRun | Promise<LocatedRun> {
+    if (this.#isGone(version)) return absent(run)
+    const whole = this.#segments.peek(segmentName(version, 'whole'))
+    if (whole instanceof Segment) return locatedIn(whole, run)
+    const inSegment = clipToSegment(run)
+    const first = this.#segments.peek(segmentName(version, segmentNumber(run.first)))
+    if (whole === 'unknown' || first === 'unknown') return this.#locateByOpening(version, run)
+    if (first instanceof Segment) {
+      const located = locatedIn(first, inSegment)
+      if (located.isHere || located.end < inSegment.end) return located
+    }
+    let { end } = inSegment
+    while (end < run.end && this.#segments.peek(segmentName(version, segmentNumber(end))) === 'absent') {
+      end = Math.min(run.end, end + segmentBlocks)
+    }
+    return absent({ first: run.first, end })
+  }
+
+  /** Blocks of a run that `locate` found, in order; fewer where the disk does not give what was written. */
+  async read(version: StoredVersion, run: BlockRun): Promise<StoredBlock[]> {
+    for (const id of ['whole', segmentNumber(run.first)] as const) {
+      const name = segmentName(version, id)
+      const segment = this.#segments.peek(name)
+      if (!(segment instanceof Segment) || !segment.has(run.first)) continue
+      this.#index.touch(name)
+      try {
+        return await segment.read(run)
+      } catch (error) {
+        this.#log.debug({ error: String(error) }, 'a cached block cannot be read')
+        segment.drop(run.first)
+      }
+    }
+    return []
+  }
+
+  /** A part of blocks that are here; undefined where they are not, or the disk does not give what was written. */
+  async readPart(version: StoredVersion, part: BlockPart): Promise<StoredPart | undefined> {
+    const segment = this.#segmentWith(version, part)
+    if (segment === undefined) return undefined
+    try {
+      return await segment.readPart(part)
+    } catch (error) {
+      this.#unreadable(segment, part, error)
+      return undefined
+    }
+  }
+
+  /** As `readPart`, on this thread, and into `room` where that is large enough: undefined also where that is not known to be quick. */
+  readPartNow(version: StoredVersion, part: BlockPart, room?: Uint8Array): StoredPart | undefined {
+    const { monotonic } = this.#clock
+    const fromMs = monotonic()
+    if (!this.#pace.isQuick(fromMs)) return undefined
+    const segment = this.#segmentWith(version, part)
+    if (segment === undefined) return undefined
+    try {
+      return segment.readPartNow(part, room)
+    } catch (error) {
+      this.#unreadable(segment, part, error)
+      return undefined
+    } finally {
+      this.#pace.took(fromMs, monotonic())
+    }
+  }
+
+  /** What is here can be read when it is asked for. */
+  get isQuick(): boolean {
+    return this.#pace.isQuick(this.#clock.monotonic())
+  }
+
+  /** A block turned out to be of another content. */
+  drop(version: StoredVersion, block: number): void {
+    for (const id of ['whole', segmentNumber(block)] as const) {
+      const segment = this.#segments.peek(segmentName(version, id))
+      if (segment instanceof Segment) segment.drop(block)
+    }
+  }
+
+  /** Bytes of the version that are here. */
+  async bytes(version: StoredVersion): Promise<number> {
+    const whole = await this.#segments.find(version, 'whole')
+    if (whole !== undefined) return whole.bytesHere
+    let bytes = 0
+    const segments = segmentNumber(blockCount(version.sizeBytes) - 1) + 1
+    for (let number = 0; number < segments; number++)
+      bytes += (await this.#segments.find(version, number))?.bytesHere ?? 0
+    return bytes
+  }
+
+  /** An open segment that has all of the part. */
+  #segmentWith(version: StoredVersion, part: BlockPart): Segment | undefined {
+    if (this.#isGone(version)) return undefined
+    for (const id of ['whole', segmentNumber(part.block)] as const) {
+      const name = segmentName(version, id)
+      const segment = this.#segments.peek(name)
+      if (!(segment instanceof Segment) || !segment.hasAll(part)) continue
+      this.#index.touch(name)
+      return segment
+    }
+    return undefined
+  }
+
+  #unreadable(segment: Segment, { block }: BlockPart, error: unknown): void {
+    this.#log.debug({ error: String(error) }, 'a cached block cannot be read')
+    segment.drop(block)
+  }
+
+  async #locateByOpening(version: StoredVersion, run: BlockRun): Promise<LocatedRun> {
+    const whole = await this.#segments.find(version, 'whole')
+    if (whole !== undefined) return locatedIn(whole, run)
+    const inSegment = clipToSegment(run)
+    const segment = await this.#segments.find(version, segmentNumber(run.first))
+    return segment === undefined ? absent(inSegment) : locatedIn(segment, inSegment)
+  }
+}
+
+function absent(run: BlockRun): LocatedRun {
+  return { first: run.first, end: run.end, isHere: false }
+}
+
+function clipToSegment(run: BlockRun): BlockRun {
+  return { first: run.first, end: Math.min(run.end, (segmentNumber(run.first) + 1) * segmentBlocks) }
+}
+
+function locatedIn(segment: Segment, run: BlockRun): LocatedRun {
+  const isHere = segment.has(run.first)
+  const limit = isHere ? Math.min(run.end, run.first + blocksPerRead) : run.end
+  let end = run.first + 1
+  while (end < limit && segment.has(end) === isHere) end++
+  return { first: run.first, end, isHere }
+}
