@@ -2,6 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import type { ServiceOptions } from '../service/index.ts'
+import { UsageError } from './usage-error.ts'
 
 type Database = NonNullable<ServiceOptions['database']>
 
@@ -26,6 +27,8 @@ export function addDatabaseOptions(
 }
 
 export function databaseOf({ database: url, databasePasswordFile }: DatabaseOptions): Database | undefined {
+  if (url === undefined && databasePasswordFile !== undefined)
+    throw new UsageError('--database-password-file needs --database')
   if (url === undefined) return undefined
   return databasePasswordFile === undefined ? { url } : { url, passwordFile: databasePasswordFile }
 }

@@ -6,7 +6,7 @@ import { formatBytes } from '../amounts.ts'
 import { parseDurationMs, parseSizeBytes } from './durations.ts'
 
 /** `requestsPerSecondPerKey` is written `requests-per-second-per-key`, and no unit is part of a name. */
-const names: Readonly<Record<string, keyof Limits>> = {
+const limits: Readonly<Record<string, keyof Limits>> = {
   name: 'nameBytes',
   path: 'pathBytes',
   depth: 'depth',
@@ -29,20 +29,25 @@ const names: Readonly<Record<string, keyof Limits>> = {
   'json-under-way-per-key': 'jsonBytesUnderWayPerKey',
 }
 
+const names: ReadonlyMap<string, keyof Limits> = new Map(Object.entries(limits))
+
 /** Adds one `name=value` to those before. Throws commander's usage error. */
 export function addLimit(text: string, before: Partial<Limits> = {}): Partial<Limits> {
   const [, name = '', value = ''] = /^([a-z-]+)=(.+)$/.exec(text) ?? []
-  const limit = names[name]
+  const limit = names.get(name)
   if (limit === undefined)
-    throw new InvalidArgumentError(`Write NAME=VALUE; the names are ${Object.keys(names).join(', ')}.`)
-  return { ...before, [limit]: value === 'none' ? 0 : parseValue(limit, value) }
+    throw new InvalidArgumentError(`Write NAME=VALUE; the names are ${[...names.keys()].join(', ')}.`)
+  if (value === 'none') return { ...before, [limit]: 0 }
+  const amount = parseValue(limit, value)
+  // Inside, 0 is no limit.
+  if (amount === 0)
+    throw new InvalidArgumentError(`${value} would let nothing through: write none for no limit.`)
+  return { ...before, [limit]: amount }
 }
 
 /** The names with their defaults, for the help. */
 export function describeLimits(defaults: Limits): string {
-  return Object.entries(names)
-    .map(([name, limit]) => `${name}=${textOf(limit, defaults[limit])}`)
-    .join('  ')
+  return [...names].map(([name, limit]) => `${name}=${textOf(limit, defaults[limit])}`).join('  ')
 }
 
 function parseValue(limit: keyof Limits, value: string): number {

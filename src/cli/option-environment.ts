@@ -1,9 +1,11 @@
 // Every option of a command as a variable of the environment: `--public-url` of `serve` is DOCMOUNT_SERVE_PUBLIC_URL. What is
 // on the command line counts more.
 
-import { Option } from 'commander'
+import { type Command, Option } from 'commander'
+import { UsageError } from './usage-error.ts'
 
 const noes = new Set(['', '0', 'false', 'no', 'off'])
+const yeses = new Set(['1', 'true', 'yes', 'on'])
 
 /** An option that may come from `prefix` and its name. A switch is off where its variable says no. */
 export function optionFromEnvironment(
@@ -20,6 +22,15 @@ export function optionFromEnvironment(
   // Commander takes a switch as on as soon as its variable exists.
   if (!(isSwitch && value !== undefined && noes.has(value.toLowerCase()))) option.env(name)
   return option
+}
+
+/** Throws a UsageError where the variable of a switch says neither yes nor no: commander would take it for yes. */
+export function checkSwitches(command: Command): void {
+  for (const option of command.options) {
+    const value = option.envVar === undefined ? undefined : process.env[option.envVar]
+    if (!option.isBoolean() || value === undefined || yeses.has(value.toLowerCase())) continue
+    throw new UsageError(`${option.envVar} is ${JSON.stringify(value)}: write yes or no`)
+  }
 }
 
 /** For options that may be repeated: in the environment, commas stand between the values. */

@@ -12,6 +12,7 @@ import { authenticate } from './authentication.ts'
 import type { ServiceContext } from './context.ts'
 import { diskFull, isDiskFull } from './disk-full.ts'
 import { parseQuery } from './document-path.ts'
+import { withoutPort } from './edge/client-address.ts'
 import { answerClientError } from './edge/client-error.ts'
 import { checkJson } from './edge/json-limits.ts'
 import { checkTexts, decodeJson } from './edge/json-text.ts'
@@ -55,7 +56,7 @@ export async function createApp(context: ServiceContext, closing: AbortSignal): 
     genReqId: createRequestIds(),
     bodyLimit: context.limits.jsonBytes === 0 ? Number.MAX_SAFE_INTEGER : context.limits.jsonBytes,
     connectionTimeout: silenceMs,
-    trustProxy: (address) => context.edge.isTrustedProxy(address),
+    trustProxy: (address) => context.edge.isTrustedProxy(withoutPort(address)),
     routerOptions: { maxParamLength: 1024, querystringParser: parseQuery },
     ajv: {
       customOptions: { coerceTypes: false, removeAdditional: false, strict: false },

@@ -24,7 +24,7 @@ import { DetachedTrees } from './store/detached-trees.ts'
 import { type OpenedStore, type StorePlace, openStore } from './store/open-store.ts'
 import { Matching } from './tables/matching.ts'
 import { createKey } from './store/keys.ts'
-import { ensureProject, findProject, listProjects } from './store/projects.ts'
+import { checkProjectName, ensureProject, findProject, listProjects } from './store/projects.ts'
 import { lockDataDir } from './store/service-lock.ts'
 import { defaultUriPolicy } from './uploads/fetch-uri.ts'
 
@@ -37,6 +37,8 @@ const graceMs = 1_000
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { host = '127.0.0.1' } = options
   const edge = openEdge(options)
+  const names = [...new Set(options.projects)]
+  names.forEach(checkProjectName)
   const closing = new AbortController()
   /** Run last to first. */
   const closers: (() => unknown)[] = []
@@ -59,7 +61,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     if (place.database === undefined) closers.push(await listenForAdmin(context, place.dataDir))
     closers.push(() => context.detachedTrees.stop())
     closers.push(() => context.tidying.stop())
-    const projects = await announceProjects(context.store, options.projects ?? [], context.now())
     const metrics = await listenForMetricsOf(context, options)
     closers.push(() => metrics?.close())
     const app = await createApp(context, closing.signal)
@@ -67,6 +68,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await app.listen({ host, port: options.port ?? 0 }).catch((error: unknown) => {
       throw listenErrorOf(error, host, options.port ?? 0)
     })
+    // Last: a start that fails after this would have made keys that nobody is ever shown.
+    const projects = await announceProjects(context.store, names, context.now())
     context.detachedTrees.clear()
     if (opened.isShared) closers.push(everyMinute(() => context.detachedTrees.clear()))
     const { tallies } = opened

@@ -331,6 +331,12 @@ describe('requests', () => {
     expect(statuses.slice(0, 10)).toEqual(Array(10).fill(401))
     expect(statuses.at(-1)).toBe(429)
     expect(await from('203.0.113.9')).toBe(401)
+    // With the port, which is another for each connection, it is the same address.
+    const withPorts: number[] = []
+    for (let port = 1; port <= 12; port++) withPorts.push(await from(`203.0.113.7:${port}`))
+    expect(withPorts.at(-1)).toBe(429)
+    for (let port = 1; port <= 12; port++) withPorts.push(await from(`[2001:db8:5::${port}]:${port}`))
+    expect(withPorts.at(-1)).toBe(429)
     for (let count = 0; count < 20; count++) expect((await service.call('GET', '/projects')).status).toBe(200)
   })
 

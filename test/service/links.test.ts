@@ -110,7 +110,18 @@ describe('a link', () => {
     expect(await originFor(headers, { trustProxy: ['192.0.2.0/24'] })).toBe('http://127.0.0.1:PORT')
   })
 
-  test('a trusted network that is none stops the start', async () => {
-    await expect(startTestService({ trustProxy: ['everybody'] })).rejects.toThrow('everybody is neither')
-  })
+  test.each(['everybody', '', '010.0.0.0/8', '10/8', '0x7f.1', '10.0.0.0/33', '::ffff:10.0.0.0/95', '*'])(
+    'a trusted network that is none (%s) stops the start',
+    async (network) => {
+      await expect(startTestService({ trustProxy: [network] })).rejects.toThrow(`${network} is neither`)
+    },
+  )
+
+  test.each(['::ffff:127.0.0.0/104', '::ffff:127.0.0.1'])(
+    'a trusted network may be written as of IPv6 (%s)',
+    async (network) => {
+      const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'documents.example' }
+      expect(await originFor(headers, { trustProxy: [network] })).toBe('https://documents.example')
+    },
+  )
 })

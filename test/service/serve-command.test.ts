@@ -191,11 +191,42 @@ describe('docmount serve, hosted', () => {
     [['--limit', 'depth=deep'], 2, 'deep is no whole number'],
     [['--public-url', 'documents.example'], 1, 'not a public URL: documents.example'],
     [['--trust-proxy', 'all'], 1, 'all is neither an address nor a network'],
+    [['--trust-proxy', '010.0.0.0/8'], 1, '010.0.0.0/8 is neither an address nor a network'],
     [['--log', '/nowhere/x.log'], 2, 'cannot log into /nowhere/x.log'],
+    [['--limit', 'constructor=1'], 2, 'the names are name, path, depth'],
+    [['--limit', 'project=0'], 2, 'write none for no limit'],
+    [['--limit', 'project=0.4B'], 2, 'write none for no limit'],
+    [['--limit', 'project-documents=0'], 2, 'write none for no limit'],
+    [['--log-size', '0'], 2, 'Write a size from 1KiB'],
+    [['--log-keep', '0'], 2, 'from 1 to 1000'],
+    [['--log-keep', '99999999999999'], 2, 'from 1 to 1000'],
+    [['--database-password-file', 'x'], 2, '--database-password-file needs --database'],
   ])('refuses %j in one line', async (args, expected, words) => {
     const { code, stderr } = await failureOf('serve', '--data', join(folder, 'refused'), ...args)
     expect([code, stderr]).toEqual([expected, expect.stringContaining(words)])
     expect(stderr).not.toContain('    at ')
+  })
+
+  test.each(['n', 'nein', 'disabled'])(
+    'does not take %s for yes: uploads by uri would reach private addresses',
+    async (value) => {
+      const args = ['serve', '--data', join(folder, 'refused')]
+      const environment = { DOCMOUNT_SERVE_ALLOW_PRIVATE_URIS: value }
+      const started = command.serveWith({ environment }, ...args.slice(1))
+      await expect(started).rejects.toThrow('write yes or no')
+    },
+  )
+
+  test('makes no key it could not show: where it does not start, the next start prints it', async () => {
+    const data = join(folder, 'taken')
+    const { host } = new URL(service.announcement.base_url)
+    const { stderr } = await failureOf('serve', '--data', data, '--project', 'new', '--listen', host)
+    expect(stderr).toContain(`another program listens at ${host}`)
+    const wrong = ['--project', 'new', '--project', 'no/name']
+    expect((await failureOf('serve', '--data', data, ...wrong)).stderr).toContain('not a project name')
+    const started = await command.serve('--data', data, '--project', 'new', '--project', 'new')
+    expect(started.announcement.projects).toEqual([{ name: 'new', api_key: expect.stringMatching(/^dmk_/) }])
+    expect(await started.end('SIGTERM')).toBe(0)
   })
 
   test('refuses a folder of somebody else, a file and what cannot be made, each in one line', async () => {

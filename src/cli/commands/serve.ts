@@ -6,7 +6,7 @@ import { parseAddress } from '../address.ts'
 import { parseDurationMs, parseSizeBytes } from '../durations.ts'
 import { addDatabaseOptions } from '../database-options.ts'
 import { addLimit, describeLimits } from '../limits-option.ts'
-import { listFromEnvironment, optionFromEnvironment } from '../option-environment.ts'
+import { checkSwitches, listFromEnvironment, optionFromEnvironment } from '../option-environment.ts'
 import type { ServeOptions } from '../run-serve.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -77,10 +77,8 @@ export function register(program: Command): void {
     .addOption(
       option('--audit-log <file>', 'a line per change into this file, -, or off (default: into the log)'),
     )
-    .addOption(
-      option('--log-size <size>', 'begin a new log file beyond this (default: 10MiB)', parseSizeBytes),
-    )
-    .addOption(option('--log-keep <files>', 'keep so many full log files (default: 10)', parseCount))
+    .addOption(option('--log-size <size>', 'begin a new log file beyond this (default: 10MiB)', parseLogSize))
+    .addOption(option('--log-keep <files>', 'keep so many full log files (default: 10)', parseLogKeep))
     .addOption(option('--json', 'print one line of JSON once listening'))
     .addOption(option('--allow-private-uris', 'let uploads by uri fetch from private addresses'))
     .addOption(option('-v, --verbose', 'log more'))
@@ -91,6 +89,7 @@ export function register(program: Command): void {
     .configureHelp({ optionDescription: (option) => option.description })
     .addHelpText('after', help)
     .action(async (given: Partial<ServeOptions>) => {
+      checkSwitches(serve)
       const fromEnvironment = (name: string): string[] => listFromEnvironment(`DOCMOUNT_SERVE_${name}`)
       const limits = limitsOf(fromEnvironment('LIMIT'))
       const { runServe } = await import('../run-serve.ts')
@@ -117,9 +116,18 @@ function limitsOf(texts: readonly string[]): Partial<Limits> {
   }
 }
 
-function parseCount(text: string): number {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('Write a whole number.')
-  return Number(text)
+/** A smaller one is turned over with every other line, and what is turned over is soon gone. */
+function parseLogSize(text: string): number {
+  const bytes = parseSizeBytes(text)
+  if (bytes < 1024) throw new InvalidArgumentError('Write a size from 1KiB, like 10MiB.')
+  return bytes
+}
+
+/** Each is renamed whenever a file is full, while nobody is served. */
+function parseLogKeep(text: string): number {
+  const files = Number(/^\d+$/.test(text) ? text : 0)
+  if (files < 1 || files > 1000) throw new InvalidArgumentError('Write a whole number from 1 to 1000.')
+  return files
 }
 
 function collect(name: string, names: readonly string[] = []): string[] {

@@ -31,12 +31,15 @@ export function plainAddress(address: string): string {
 
 export const isLoopback: IsInNetworks = parseNetworks(['127.0.0.0/8', '::1'])
 
+/** Of the spellings ipaddr.js knows, only those that mean one thing to everybody: 010.0.0.0 and 10/8 are others to some. */
 function parseNetwork(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
-  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text)
-  // Of the spellings ipaddr.js knows, only those that mean one thing to everybody.
-  if (ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)) {
-    const address = ipaddr.process(text)
-    return [address, address.kind() === 'ipv4' ? 32 : 128]
+  const [, written = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  if (ipaddr.IPv4.isValidFourPartDecimal(written) || ipaddr.IPv6.isValid(written)) {
+    const isMapped = ipaddr.IPv6.isValid(written) && ipaddr.IPv6.parse(written).isIPv4MappedAddress()
+    const address = ipaddr.process(written)
+    const mostBits = address.kind() === 'ipv4' ? 32 : 128
+    const wantedBits = bits === undefined ? mostBits : Number(bits) - (isMapped ? 96 : 0)
+    if (wantedBits >= 0 && wantedBits <= mostBits) return [address, wantedBits]
   }
   throw new StartError(`${text} is neither an address nor a network like 10.0.0.0/8`)
 }

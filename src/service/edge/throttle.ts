@@ -7,6 +7,7 @@ import { type Limits, exceeds } from '../limits.ts'
 import { ServiceError } from '../service-error.ts'
 import { whenClosed } from '../when-closed.ts'
 import { answerOnSocket } from './client-error.ts'
+import { clientAddress } from './client-address.ts'
 import { isLoopback, plainAddress } from './networks.ts'
 import type { Edge } from './edge.ts'
 import type { RequestRates } from './request-rates.ts'
@@ -19,7 +20,8 @@ export function throttleAddresses(
   { addresses }: RequestRates,
 ): void {
   app.addHook('onRequest', (request, reply, done) => {
-    const wait = isLoopback(request.ip) ? 0 : addresses.take(networkOf(request.ip))
+    const address = clientAddress(request)
+    const wait = isLoopback(address) ? 0 : addresses.take(networkOf(address))
     if (wait > 0) refuse(reply, wait, 'too many requests from this address')
     done()
   })

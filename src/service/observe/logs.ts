@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { silentLog } from '../../log.ts'
 import type { ServiceContext } from '../context.ts'
+import { clientAddress } from '../edge/client-address.ts'
 import { recordOf } from './request-record.ts'
 
 /** Names for requests, each once in the life of this machine. */
@@ -44,6 +45,7 @@ export function logChange(
   fields: object,
 ): void {
   if (audit === silentLog) return
-  const { project, keyId: key, id, ip: address } = request
+  const { project, keyId: key, id } = request
+  const address = clientAddress(request)
   audit.info({ change, project: project.name, ...fields, key, request: id, address }, change)
 }

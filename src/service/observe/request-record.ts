@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { clientAddress } from '../edge/client-address.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -48,7 +49,7 @@ export function recordOf(request: FastifyRequest, reply: FastifyReply, start: nu
     received: now.received - (before?.received ?? 0),
     key: request.keyId,
     request: request.id,
-    address: request.ip,
+    address: clientAddress(request),
     aborted: reply.raw.writableFinished ? undefined : true,
   }
 }

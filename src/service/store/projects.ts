@@ -14,16 +14,21 @@ export function findProject(store: Store, name: string): Promise<ProjectRow | un
   return store.selectFrom('projects').selectAll().where('name', '=', name).executeTakeFirst()
 }
 
-/** The project with its empty root folder, made where missing. Throws a StartError on a name that fits no URL. */
+/** Throws a StartError on a name that fits no URL. */
+export function checkProjectName(name: string): void {
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  if (!/^[^/\u0000-\u001f\u007f]{1,255}$/u.test(name) || name === '.' || name === '..') {
+    throw new StartError(`not a project name: ${JSON.stringify(name)} (1 to 255 characters, no slash)`)
+  }
+}
+
+/** The project with its empty root folder, made where missing. Throws as `checkProjectName`. */
 export async function ensureProject(
   store: Store,
   name: string,
   now: number,
 ): Promise<{ project: ProjectRow; isNew: boolean }> {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-  if (!/^[^/\u0000-\u001f\u007f]{1,255}$/u.test(name) || name === '.' || name === '..') {
-    throw new StartError(`not a project name: ${JSON.stringify(name)} (1 to 255 characters, no slash)`)
-  }
+  checkProjectName(name)
   const known = await findProject(store, name)
   if (known !== undefined) return { project: known, isNew: false }
   return transact(store, async (transaction) => {
