@@ -121,6 +121,14 @@ export class PathOrder {
     return undefined
   }
 
+  /** What was refused, and keeps this removal of a folder waiting. */
+  *refusedBefore(prune: Job): Iterable<Job> {
+    for (const job of this.#jobs.values()) {
+      if (job === prune) return
+      if (job.intention.isRefused && concerns(job.intention, prune.intention.path)) yield job
+    }
+  }
+
   /** How everything about these jobs is now, to be put back. */
   #remembered(...jobs: readonly Job[]): () => void {
     const ids = new Set(jobs.map(({ intention }) => intention.id))

@@ -61,14 +61,17 @@ export class Turns {
     return isAny
   }
 
-  /** What stands, or stood, where this job wants a folder. */
+  /** What stands, or stood, where this job wants a folder, and what keeps that from being removed. */
   *#olderAround(job: Job): Iterable<Job> {
     for (const path of pathsOf(job.intention)) {
       const above = this.#order.olderAbove(job, path)
       if (above !== undefined) yield above
     }
     const prune = this.#order.olderPrune(job)
-    if (prune !== undefined) yield prune
+    if (prune === undefined) return
+    yield prune
+    // Away, nothing gives way: it is looked for again when the service is back.
+    if (!this.isPaused) yield* this.#order.refusedBefore(prune)
   }
 
   /** It is refused, and something newer is wanted where it came from, or under that. */

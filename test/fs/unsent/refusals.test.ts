@@ -232,6 +232,50 @@ describe.each([
   })
 })
 
+describe.each([
+  ['', false],
+  [' and a restart', true],
+])('a renamed folder of which a document is refused%s', (_, isRestarted) => {
+  async function halfMoved(refuse: (drive: HeldDrive) => Promise<unknown>): Promise<HeldDrive> {
+    const drive = await openHeld({ '/d/a.txt': 'a', '/d/b.txt': 'b' })
+    await drive.calls().readdir('/d')
+    drive.hold('/e/a.txt')
+    await drive.calls().rename('/d', '/e')
+    await refuse(drive)
+    drive.release()
+    await refusedAt(drive, '/e/a.txt')
+    if (isRestarted) await drive.restart()
+    return drive
+  }
+
+  it('makes way for what is saved in a new folder of that name: another client deleted the document', async () => {
+    await using drive = await halfMoved((given) => given.testService.other.delete('/d/a.txt'))
+    await drive.calls().mkdir('/d')
+    await drive.calls().writeFile('/d/new.txt', 'new')
+    await drive.calls().writeFile('/d/b.txt', 'another')
+    await sent(drive, '/d')
+    expect(await held(drive)).toEqual({ 'd/new.txt': 'new', 'd/b.txt': 'another', 'e/b.txt': 'b' })
+    expect(drive.fileSystem().unsent('/')).toMatchObject([{ path: '/e/a.txt', state: 'refused' }])
+  })
+
+  it('makes way for what is saved in a new folder of that name: the service refused the copy', async () => {
+    await using drive = await halfMoved(async ({ testService: { service } }) =>
+      service.faults.inject({ kind: 'status', status: 400 }, { method: 'PUT', path: '/e/a.txt' }),
+    )
+    await drive.calls().mkdir('/d')
+    await drive.calls().writeFile('/d/new.txt', 'new')
+    await sent(drive, '/d')
+    expect(await held(drive)).toEqual({ 'd/new.txt': 'new', 'e/b.txt': 'b' })
+    expect(drive.fileSystem().unsent('/')).toMatchObject([{ path: '/e/a.txt', state: 'refused', bytes: 1 }])
+    if (isRestarted) await drive.restart()
+    expect((await drive.calls().readFile('/e/a.txt')).toString()).toBe('a')
+    drive.testService.service.faults.clear()
+    drive.fileSystem().retry('/')
+    await drive.drain()
+    expect(await held(drive)).toEqual({ 'd/new.txt': 'new', 'e/a.txt': 'a', 'e/b.txt': 'b' })
+  })
+})
+
 describe('a save that the service refuses', () => {
   async function refusedSave(): Promise<HeldDrive> {
     const drive = await openHeld()
