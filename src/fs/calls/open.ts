@@ -40,7 +40,9 @@ export function open(parts: OpenParts, ino: number, flags: OpenFlags, caller: Ca
   if (node.folder !== undefined) throw new ErrnoError('EISDIR', `${node.path} is a folder`)
   if (node.size === undefined && !flags.truncate) return openUnsized(parts, node, flags, caller)
   if (!flags.truncate) return opened(parts, node, flags)
-  return truncateContent(parts, node, 0, caller).then(() => opened(parts, node, flags))
+  return truncateContent(parts, node, 0, caller, node.door.contentGeneration).then(() =>
+    opened(parts, node, flags),
+  )
 }
 
 async function openUnsized(parts: OpenParts, node: Node, flags: OpenFlags, caller: Caller): Promise<Opened> {

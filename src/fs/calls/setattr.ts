@@ -2,7 +2,7 @@
 
 import { ErrnoError } from '../../errno-error.ts'
 import { abortable } from '../../abortable.ts'
-import { makeWritable, markChanged, truncateContent, type TruncateParts } from '../unsent/writing.ts'
+import { makeWritableAs, markChanged, truncateContent, type TruncateParts } from '../unsent/writing.ts'
 import { persistScratch, type LocalRowParts } from '../unsent/local-rows.ts'
 import { timeOfMs, type Owner } from '../tree/attributes.ts'
 import { entryOf, type EntryParts } from './lookup.ts'
@@ -42,8 +42,8 @@ async function resize(
   caller: Caller,
 ): Promise<void> {
   const before = node.size
-  if (fh !== undefined && size > 0) parts.handles.file(fh).checkCurrent('write')
-  await abortable(truncateContent(parts, node, size, caller), caller.signal)
+  const known = fh === undefined ? node.door : parts.handles.file(fh)
+  await abortable(truncateContent(parts, node, size, caller, known.contentGeneration), caller.signal)
   // Asked for by itself, not by O_TRUNC, after which most programs write: the next close saves it.
   if (node.size !== before) node.local.wrote()
   // truncate(2) by path: there is no close that would save it.
@@ -80,8 +80,7 @@ export async function fallocate(
   if (!flags.write) throw new ErrnoError('EBADF', `${node.path} is not open for writing`)
   if (keepSize) return
   if ((node.size ?? 0) >= end) return
-  handle.checkCurrent('write')
-  for (let wait; (wait = makeWritable(parts, node, caller)) !== undefined;) await wait
+  await makeWritableAs(parts, node, caller, handle.contentGeneration)
   const { content } = node
   if (content === undefined || content.size >= end) return
   markChanged(parts, node)

@@ -35,6 +35,11 @@ export class FileHandle {
     this.#hasPages = false
   }
 
+  /** Whose content its program knows. */
+  get contentGeneration(): number {
+    return this.#contentGeneration
+  }
+
   /** Throws ESTALE where its program knows a version that another client replaced: nothing of that may be mixed with theirs. */
   checkCurrent(purpose: 'read' | 'write'): void {
     const { node } = this

@@ -37,12 +37,15 @@ async function copyUp(
   signal: AbortSignal,
   length: number | undefined,
 ): Promise<void> {
+  const { contentGeneration } = node.door
   await node.local.handover
   const { version } = node
   try {
     await copyVersion(parts, node, signal, length)
   } catch (error) {
     if (!isGone(error)) throw error
+    // Of another version the rest is not to be cut off.
+    if (length !== undefined && node.door.contentGeneration !== contentGeneration) throw error
     if (node.job !== undefined) await waitForJob(parts.clock, node.job, { timeoutMs: ownCommitMs, signal })
     else if (isSameVersion(node.version, version)) throw error
     await copyVersion(parts, node, signal, length).catch((second: unknown) => {

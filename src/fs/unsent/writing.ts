@@ -66,6 +66,25 @@ export function makeWritable(
   return node.local.bring(copying)
 }
 
+/**
+ * The same for who knows how long the content of `generation` was. Throws ESTALE where another client has replaced that, also
+ * where it is met only now: what is cut by the length of one version, or grown, is not another one.
+ */
+export async function makeWritableAs(
+  parts: BringParts,
+  node: Node,
+  caller: Waiting,
+  generation: number,
+  length?: number,
+): Promise<void> {
+  for (let wait: Promise<void> | undefined; ; await wait) {
+    if (node.door.contentGeneration !== generation)
+      throw new ErrnoError('ESTALE', `${node.path} is another client’s version now`)
+    wait = node.local.copyUp ?? makeWritable(parts, node, caller, length)
+    if (wait === undefined) return
+  }
+}
+
 /** The same content in a file of the node's own. */
 function takeCopy(parts: TakeContentParts, node: Node, copy: SpoolFile, isWhole: boolean): void {
   const isSaved = isWhole && !node.isDirty
@@ -90,12 +109,13 @@ export function touch(parts: TouchParts, node: Node): void {
   node.times.changed(now, attributesOf(node, parts.owner).atime)
 }
 
-/** Sets the size: cutting to nothing downloads nothing. */
+/** Sets the size, which was decided by the content of `generation`; cutting to nothing downloads nothing. */
 export async function truncateContent(
   parts: TruncateParts,
   node: Node,
   size: number,
   caller: Waiting,
+  generation: number,
 ): Promise<void> {
   if (node.local.copyUp !== undefined) await node.local.copyUp
   if (node.size === size && (node.content !== undefined || node.remote !== undefined)) return
@@ -104,7 +124,8 @@ export async function truncateContent(
   }
   const known = node.size
   const length = known !== undefined && size < known ? size : undefined
-  for (let wait; (wait = makeWritable(parts, node, caller, length)) !== undefined;) await wait
+  if (size > 0) await makeWritableAs(parts, node, caller, generation, length)
+  else for (let wait; (wait = makeWritable(parts, node, caller, length)) !== undefined;) await wait
   const { content } = node
   if (content === undefined) throw new ErrnoError('EIO', `${node.path}: no content to cut`)
   markChanged(parts, node)

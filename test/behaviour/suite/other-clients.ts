@@ -194,6 +194,21 @@ export const otherClients: Topic<DocmountDoor> = (it) => {
   )
 
   it(
+    'a document is neither cut nor grown by the length it had before another client replaced it',
+    { 'cut.txt': 'old', 'grown.txt': 'old' },
+    async ({ door, folder, at }) => {
+      const theirs = 'theirs, and longer'
+      const [cut, grown] = [await door.open(at('cut.txt'), 'r+'), await door.open(at('grown.txt'), 'r+')]
+      for (const name of ['cut.txt', 'grown.txt']) await door.testService.other.put(at(name), theirs)
+      const isStale = { code: 'ESTALE' }
+      await expect(cut.truncate(2)).rejects.toMatchObject(isStale)
+      await expect(grown.truncate(20)).rejects.toMatchObject(isStale)
+      for (const file of [cut, grown]) await file.close()
+      await door.behind.settle(folder, { 'cut.txt': theirs, 'grown.txt': theirs })
+    },
+  )
+
+  it(
     'a document deleted by another client while it is written here is uploaded again',
     { 'a.txt': 'old', 'x.txt': 'x' },
     async ({ door, folder, at }) => {
