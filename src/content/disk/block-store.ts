@@ -12,8 +12,9 @@ import { allocated, overheadBytes } from './disk-bytes.ts'
 import { takeOverFormerFormat } from './former-formats.ts'
 import { OneAfterAnother } from './one-after-another.ts'
 import { OpenSegments } from './open-segments.ts'
-import { entryBytes } from './segment.ts'
-import type { Segment, StoredBlock } from './segment.ts'
+import type { Segment } from './segment.ts'
+import { entryBytes } from './segment-table.ts'
+import type { StoredBlock } from './segment-table.ts'
 import {
   pathKeyInName,
   pathKeyOf,

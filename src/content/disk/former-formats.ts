@@ -8,7 +8,8 @@ import { crc32 } from 'node:zlib'
 import type { Log } from '../../log.ts'
 import type { Disk, OpenFile } from '../../world/disk.ts'
 import { blockLength, blockSizeBytes } from '../extent.ts'
-import { Segment, type SegmentShape } from './segment.ts'
+import { Segment } from './segment.ts'
+import type { SegmentShape } from './segment-table.ts'
 
 const formerFolder = 'blocks-1'
 const formerEntryBytes = 16

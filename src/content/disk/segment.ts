@@ -4,29 +4,14 @@
 //
 //   0                                    dataBytes   (rounded up to 16)
 //   ├── block 0 ──┬── block 1 ──┬─ … ─┤   ├─ entry 0 ─┬─ entry 1 ─┬─ … ─┤
-//                                         entry: length · tag · crc32 of each piece (8) · crc32 of all these · 0, 4 bytes each
 //
 // Holes are absent blocks. Several processes may have the same file open: they write the same bytes to the same places.
 
 import type { Disk, OpenFile } from '../../world/disk.ts'
-import { crc32 } from 'node:zlib'
-import type { Block } from '../block.ts'
-import { blockLength, blockSizeBytes } from '../extent.ts'
+import { blockSizeBytes } from '../extent.ts'
 import type { BlockRun } from '../extent.ts'
-
-/** Which blocks a segment holds, by their numbers in the document. */
-export interface SegmentShape {
-  readonly firstBlock: number
-  readonly blocks: number
-  readonly dataBytes: number
-}
-
-/** A block on disk. `tag` stands for the ETag it came with; 0 = none. */
-export interface StoredBlock {
-  readonly block: number
-  readonly bytes: Block
-  readonly tag: number
-}
+import { SegmentTable, entryBytes, pieceBytes } from './segment-table.ts'
+import type { SegmentShape, StoredBlock } from './segment-table.ts'
 
 /** The bytes `from` … `to`, counted from where a block begins. */
 export interface BlockPart {
@@ -41,35 +26,23 @@ export interface StoredPart {
   readonly tag: number
 }
 
-/** What a block takes in the table. */
-export const entryBytes = 48
-/** What has a checksum of its own (bytes). */
-export const pieceBytes: number = 16 * 1024
-/** Where in an entry the pieces' checksums are, and where its own is. */
-const checksumsAt = 8
-const closingAt = checksumsAt + 4 * (blockSizeBytes / pieceBytes)
 /** The table begins at a multiple of this. */
 const tableAlignment = 16
 /** A table up to this long is written together with the last block, in one call. */
 const smallTableBytes = 2048
 
-/** A number that stands for an ETag on disk; 0 for none. */
-export function tagOf(etag: string | undefined): number {
-  return etag === undefined ? 0 : crc32(etag) || 1
-}
-
 export class Segment {
   readonly shape: SegmentShape
   readonly #disk: Disk
   readonly #handle: OpenFile
-  readonly #table: Buffer
+  readonly #table: SegmentTable
   /** The bytes are known to be right though no checksum is on disk yet. */
   #isTrusted = false
 
-  private constructor(disk: Disk, handle: OpenFile, shape: SegmentShape, table: Buffer) {
+  private constructor(disk: Disk, handle: OpenFile, table: SegmentTable) {
     this.#disk = disk
     this.#handle = handle
-    this.shape = shape
+    this.shape = table.shape
     this.#table = table
   }
 
@@ -77,10 +50,10 @@ export class Segment {
   static async open(disk: Disk, file: string, shape: SegmentShape, create: boolean): Promise<Segment> {
     const { handle, isNew } = await (create ? createOrOpen(disk, file) : openExisting(disk, file))
     try {
-      const table = Buffer.alloc(shape.blocks * entryBytes)
-      if (!isNew) await handle.read(table, 0, table.length, tableOffset(shape))
-      dropTornEntries(table)
-      return new Segment(disk, handle, shape, table)
+      const table = new SegmentTable(shape, Buffer.alloc(shape.blocks * entryBytes))
+      if (!isNew) await handle.read(table.bytes, 0, table.bytes.length, tableOffset(shape))
+      table.dropTornEntries()
+      return new Segment(disk, handle, table)
     } catch (error) {
       await handle.close()
       throw error
@@ -88,7 +61,7 @@ export class Segment {
   }
 
   has(block: number): boolean {
-    return this.#isTrusted || this.#table.readUInt32LE(this.#entryAt(block)) === this.#lengthOf(block)
+    return this.#isTrusted || this.#table.has(block)
   }
 
   /** Bytes of all blocks that are here. */
@@ -96,7 +69,7 @@ export class Segment {
     const { firstBlock, blocks } = this.shape
     let bytes = 0
     for (let block = firstBlock; block < firstBlock + blocks; block++)
-      if (this.has(block)) bytes += this.#lengthOf(block)
+      if (this.has(block)) bytes += this.#table.lengthOf(block)
     return bytes
   }
 
@@ -109,12 +82,12 @@ export class Segment {
     const blocks: StoredBlock[] = []
     for (let block = run.first; block < run.end; block++) {
       const at = this.#offsetOf(block) - offset
-      const bytes = buffer.subarray(at, at + this.#lengthOf(block))
+      const bytes = buffer.subarray(at, at + this.#table.lengthOf(block))
       if (at + bytes.length > bytesRead || !this.#isAsWritten(block, bytes)) {
         this.drop(block)
         break
       }
-      blocks.push({ block, bytes: [bytes], tag: this.#tagOf(block) })
+      blocks.push({ block, bytes: [bytes], tag: this.#table.tagOf(block) })
     }
     return blocks
   }
@@ -155,27 +128,26 @@ export class Segment {
     const first = blocks[0]?.block
     const last = blocks.at(-1)?.block
     if (first === undefined || last === undefined) return
-    const table = Buffer.from(this.#table)
-    for (const stored of blocks) this.#writeEntry(table, stored)
+    const table = this.#table.copy()
+    for (const stored of blocks) table.set(stored)
     const pieces = blocks.flatMap((stored) => stored.bytes)
     const isUpToTable = last === this.shape.firstBlock + this.shape.blocks - 1
-    if (isUpToTable && table.length <= smallTableBytes) {
+    if (isUpToTable && table.bytes.length <= smallTableBytes) {
       const gap = tableOffset(this.shape) - this.shape.dataBytes
-      await this.#writeAll([...pieces, Buffer.alloc(gap), table], this.#offsetOf(first))
+      await this.#writeAll([...pieces, Buffer.alloc(gap), table.bytes], this.#offsetOf(first))
     } else {
       await this.#writeAll(pieces, this.#offsetOf(first))
-      const from = this.#entryAt(first)
-      const entries = table.subarray(from, this.#entryAt(last) + entryBytes)
+      const from = this.#table.entryAt(first)
+      const entries = table.bytes.subarray(from, this.#table.entryAt(last) + entryBytes)
       await this.#writeAll([entries], tableOffset(this.shape) + from)
     }
-    // Entries of other runs may have been written meanwhile: only ours are taken over.
-    table.copy(this.#table, this.#entryAt(first), this.#entryAt(first), this.#entryAt(last) + entryBytes)
+    this.#table.takeOver(table, first, last)
   }
 
   /** From now on the block is absent. */
   drop(block: number): void {
     this.#isTrusted = false
-    this.#table.fill(0, this.#entryAt(block), this.#entryAt(block) + entryBytes)
+    this.#table.drop(block)
   }
 
   /** Every byte of the file is known to be right: it was ours before it came here. `seal` makes that outlive this run. */
@@ -193,22 +165,18 @@ export class Segment {
       for (let at = 0; at < bytesRead; at += blockSizeBytes) {
         const block = firstBlock + (offset + at) / blockSizeBytes
         const bytes = buffer.subarray(at, Math.min(at + blockSizeBytes, bytesRead))
-        this.#writeEntry(this.#table, { block, bytes: [bytes], tag: 0 })
+        this.#table.set({ block, bytes: [bytes], tag: 0 })
       }
     }
     if (!this.#isTrusted || blocks === 0) return
-    await this.#writeAll([this.#table], tableOffset(this.shape))
+    await this.#writeAll([this.#table.bytes], tableOffset(this.shape))
     this.#isTrusted = false
   }
 
   /** Forgets which ETag the blocks came with: the same bytes have another one now. */
   async untag(): Promise<void> {
-    for (let at = 0; at < this.#table.length; at += entryBytes) {
-      if (this.#table.readUInt32LE(at) === 0) continue
-      this.#table.writeUInt32LE(0, at + 4)
-      closeEntry(this.#table, at)
-    }
-    await this.#writeAll([this.#table], tableOffset(this.shape))
+    this.#table.untag()
+    await this.#writeAll([this.#table.bytes], tableOffset(this.shape))
   }
 
   /** Waits for reads and writes under way. */
@@ -233,7 +201,7 @@ export class Segment {
     buffer: Uint8Array,
     bytesRead: number,
   ): StoredPart | undefined {
-    const tag = this.#tagOf(block)
+    const tag = this.#table.tagOf(block)
     for (let at = 0; at < buffer.length;) {
       const position = start + at
       const one = block + Math.floor(position / blockSizeBytes)
@@ -244,36 +212,13 @@ export class Segment {
         this.drop(one)
         return undefined
       }
-      if (this.#tagOf(one) !== tag) return undefined
+      if (this.#table.tagOf(one) !== tag) return undefined
     }
     return { bytes: buffer.subarray(from - start, to - start), tag }
   }
 
-  /** Bytes of a block from `start` on, where a piece begins. */
   #isAsWritten(block: number, bytes: Uint8Array, start = 0): boolean {
-    if (this.#isTrusted) return true
-    if (!this.has(block)) return false
-    let at = this.#entryAt(block) + checksumsAt + 4 * (start / pieceBytes)
-    for (let from = 0; from < bytes.length; from += pieceBytes, at += 4) {
-      if (this.#table.readUInt32LE(at) !== crc32(bytes.subarray(from, from + pieceBytes))) return false
-    }
-    return true
-  }
-
-  #tagOf(block: number): number {
-    return this.#table.readUInt32LE(this.#entryAt(block) + 4)
-  }
-
-  #writeEntry(table: Buffer, { block, bytes, tag }: StoredBlock): void {
-    const at = this.#entryAt(block)
-    table.writeUInt32LE(this.#lengthOf(block), at)
-    table.writeUInt32LE(tag, at + 4)
-    let checksumAt = at + checksumsAt
-    for (const checksum of checksumsOf(bytes)) {
-      table.writeUInt32LE(checksum, checksumAt)
-      checksumAt += 4
-    }
-    closeEntry(table, at)
+    return this.#isTrusted || this.#table.isAsWritten(block, bytes, start)
   }
 
   async #writeAll(pieces: readonly Uint8Array[], position: number): Promise<void> {
@@ -285,52 +230,13 @@ export class Segment {
     }
   }
 
-  #entryAt(block: number): number {
-    return (block - this.shape.firstBlock) * entryBytes
-  }
-
   #offsetOf(block: number): number {
     return (block - this.shape.firstBlock) * blockSizeBytes
-  }
-
-  #lengthOf(block: number): number {
-    return blockLength(block - this.shape.firstBlock, this.shape.dataBytes)
   }
 }
 
 function tableOffset(shape: SegmentShape): number {
   return Math.ceil(shape.dataBytes / tableAlignment) * tableAlignment
-}
-
-/** One for each piece of the block, however its bytes came. */
-function* checksumsOf(bytes: Block): Iterable<number> {
-  let checksum = 0
-  let left = pieceBytes
-  for (const chunk of bytes) {
-    for (let at = 0; at < chunk.length;) {
-      const part = chunk.subarray(at, at + left)
-      checksum = crc32(part, checksum)
-      at += part.length
-      left -= part.length
-      if (left > 0) continue
-      yield checksum
-      checksum = 0
-      left = pieceBytes
-    }
-  }
-  if (left < pieceBytes) yield checksum
-}
-
-/** An entry that is not whole is none. */
-function dropTornEntries(table: Buffer): void {
-  for (let at = 0; at < table.length; at += entryBytes) {
-    const isWhole = table.readUInt32LE(at + closingAt) === crc32(table.subarray(at, at + closingAt))
-    if (!isWhole) table.fill(0, at, at + entryBytes)
-  }
-}
-
-function closeEntry(table: Buffer, at: number): void {
-  table.writeUInt32LE(crc32(table.subarray(at, at + closingAt)), at + closingAt)
 }
 
 interface Opened {

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto'
 import { blockCount, blockSizeBytes } from '../extent.ts'
 import type { Version } from '../fingerprint.ts'
-import type { SegmentShape } from './segment.ts'
+import type { SegmentShape } from './segment-table.ts'
 
 /** Blocks per segment: 4 MiB, the unit of eviction. */
 export const segmentBlocks = 32

@@ -1,6 +1,6 @@
 // Blocks that wait to be written to disk, by the file they go to, bounded in bytes. No I/O here.
 
-import type { StoredBlock } from './segment.ts'
+import type { StoredBlock } from './segment-table.ts'
 import { segmentName, segmentNumber } from './stored-version.ts'
 import type { StoredVersion } from './stored-version.ts'
 

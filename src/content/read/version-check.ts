@@ -2,7 +2,7 @@
 // first ETag seen. No I/O.
 
 import type { Download } from '../../api/types.ts'
-import { tagOf } from '../disk/segment.ts'
+import { tagOf } from '../disk/segment-table.ts'
 
 export class VersionCheck {
   readonly #sizeBytes: number

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { tagOf } from '../../../src/content/disk/segment.ts'
+import { tagOf } from '../../../src/content/disk/segment-table.ts'
 import { VersionCheck } from '../../../src/content/read/version-check.ts'
 
 const answer = (totalSize: number | undefined, etag: string | undefined) => ({ totalSize, etag })
