@@ -36,11 +36,11 @@ export class Connection {
     this.#socket.destroy()
   }
 
-  /** Sends a whole request; answers status, headers, declared length and bytes (only their number with `isCounted`). */
+  /** Sends a whole request, its body in one piece or several; answers status, headers, declared length and bytes (only their number with `isCounted`). */
   async send(head, body, { isCounted = false, isHead = false } = {}) {
     this.#socket.cork()
     this.#socket.write(head)
-    if (body !== undefined) this.#socket.write(body)
+    for (const piece of body === undefined ? [] : [body].flat()) this.#socket.write(piece)
     this.#socket.uncork()
     let text = Buffer.alloc(0)
     let end = -1

@@ -1,13 +1,12 @@
 // The same calls to the embedded store, to one node and to two on PostgreSQL with Ceph's gateway, one after the other in one
 // run: how many a second, and what each costs the nodes and the engines.
 
-import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import Libsql from 'libsql'
 import { Connection, requestHead } from './connection.mjs'
 import { startEngines } from './engines.mjs'
 import { startNode, startService } from './servers.mjs'
-import { pathOf, rate, send, serviceUpload, smallContent } from './throughput.mjs'
+import { pathOf, rate, send, serviceUpload, serviceUploads, smallContent } from './throughput.mjs'
 
 const MiB = 1024 * 1024
 const projects = Array.from({ length: 16 }, (_, at) => `bench-${at}`)
@@ -136,20 +135,13 @@ async function* measure(store, { seconds, clients, megabytes, largeClients, docu
       await calls(store, count, seconds, () => ({ head: requestHead('GET', pick(links)), status: 200 })),
     ]
 
-  const content = randomBytes(megabytes * MiB)
+  const largeUpload = serviceUploads(projectOf(one), megabytes * MiB)
   for (const count of largeClients) {
     const found = []
     yield [
       `PUT ${megabytes} MiB, ${named(count)}`,
-      await large(
-        store,
-        count,
-        megabytes,
-        () => {
-          content.writeUInt32LE(turn++, 0)
-          return serviceUpload(projectOf(one), content)
-        },
-        (answer) => found.push(pathOf(JSON.parse(answer.body).url)),
+      await large(store, count, megabytes, largeUpload, (answer) =>
+        found.push(pathOf(JSON.parse(answer.body).url)),
       ),
     ]
     yield [

@@ -134,9 +134,10 @@ export async function send(connection, { head, body, isCounted = false }, status
   return answer
 }
 
+const start = '{"mimetype":"text/plain","filename":"a","file_type":"binary","file":"'
+
 /** Into the project `name`. */
 export function serviceUpload({ name = 'bench', key }, content) {
-  const start = '{"mimetype":"text/plain","filename":"a","file_type":"binary","file":"'
   const body =
     content.length > smallBytes
       ? Buffer.concat([
@@ -145,8 +146,24 @@ export function serviceUpload({ name = 'bench', key }, content) {
           Buffer.from('"}'),
         ])
       : Buffer.from(`${start}${content.toString('base64')}"}`, 'latin1')
+  return uploadOf(name, key, body.length, body)
+}
+
+/** Uploads of so many bytes into the project `name`, each unlike the others, that share all of their bodies but the beginning. */
+export function serviceUploads({ name, key }, bytes) {
+  const rest = Buffer.from(randomBytes(bytes - 3).toString('base64'), 'latin1')
+  return () => {
+    // Three bytes are four letters, whatever follows them.
+    const first = Buffer.from([number >> 16, number >> 8, number]).toString('base64')
+    const body = [Buffer.from(start + first), rest, Buffer.from('"}')]
+    const length = body.reduce((sum, piece) => sum + piece.length, 0)
+    return uploadOf(name, key, length, body)
+  }
+}
+
+function uploadOf(name, key, length, body) {
   const path = `/api/projects/${name}/files?path=/put/${number % 100}/${number++}.txt`
-  return { head: requestHead('PUT', path, key, body.length), body, status: 201 }
+  return { head: requestHead('PUT', path, key, length), body, status: 201 }
 }
 
 function webdavUpload(content) {
