@@ -52,7 +52,7 @@ export const fixes = [
     '    void this.forget(version.path)\n    const blocks',
     '    void this.disk.forget(version.path)\n    const blocks',
     `${commit}/uploads.ts`,
-    '    await this.#options.reader.forget(intention.path)\n',
+    'if (!how.isAsking) await this.#options.reader.forget(intention.path)',
     '',
   ],
   [
@@ -61,7 +61,7 @@ export const fixes = [
     '    void this.forget(to.path)\n',
     '',
     `${commit}/uploads.ts`,
-    '    await this.#options.reader.forget(intention.path)\n',
+    'if (!how.isAsking) await this.#options.reader.forget(intention.path)',
     '',
   ],
   [
@@ -126,6 +126,62 @@ export const fixes = [
 export const mutants = [
   // content/commit
   [
+    'what may be refused is not asked about',
+    `${commit}/committer.ts`,
+    'for (let round = isSure ? 1 : 0; ; round++)',
+    'for (let round = 1; ; round++)',
+  ],
+  ['who asks deletes', `${commit}/committer.ts`, 'if (!isAsking) {', 'if (true) {'],
+  [
+    'what stood there is not put back',
+    `${commit}/committer.ts`,
+    'if (!isAsking) await this.#former.putBack(intention, removed, signal)',
+    '',
+  ],
+  ['what is replaced does not lie aside', `${commit}/committer.ts`, 'this.#former.setAside(intention)', ''],
+  [
+    'what nobody has read is not brought here',
+    `${commit}/committer.ts`,
+    'if (isAsking && standing !== undefined) await this.#former.hold(path, standing, signal)',
+    '',
+  ],
+  [
+    'a full project takes no replacement',
+    `${commit}/committer.ts`,
+    'const isAnswered = isTaken || (isAsking && isFull(error))',
+    'const isAnswered = isTaken',
+  ],
+  [
+    'what was refused is not asked about the next time',
+    `${commit}/accepted.ts`,
+    'if (this.#refused.has(path)) return false',
+    '',
+  ],
+  [
+    'what was taken is asked about again',
+    `${commit}/accepted.ts`,
+    'this.#bytes = Math.max(this.#bytes, sent.size)',
+    'void 0',
+  ],
+  [
+    'what was put back is no version that may be replaced',
+    `${commit}/former.ts`,
+    'intention.base = fingerprintOf(record)',
+    'void record',
+  ],
+  [
+    'what was put back with no answer is another client’s',
+    `${commit}/former.ts`,
+    'intention.doubts = withDigest(doubts, content.digest)',
+    'void withDigest',
+  ],
+  [
+    'what could not be put back for the moment never is',
+    `${commit}/former.ts`,
+    'if (!isTaken && isWorthRetrying(error)) throw error',
+    'void isWorthRetrying',
+  ],
+  [
     'what is destroyed for is not on disk',
     `${commit}/committer.ts`,
     'await this.#options.secure(intention)',
@@ -170,8 +226,8 @@ export const mutants = [
   [
     'who replaces keeps nothing for those who read',
     `${commit}/committer.ts`,
-    'if (isTogether) await this.#options.preserve(path, signal)',
-    'if (isTogether) void 0',
+    'await this.#options.preserve(path, signal)',
+    '',
   ],
   [
     'who deletes keeps nothing for those who read',

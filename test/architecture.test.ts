@@ -67,6 +67,7 @@ it('of a drive, only the committer changes documents in the service, and rmdir a
   )
   expect(changing.map(([file]) => file).sort()).toEqual([
     'content/commit/conflict.ts',
+    'content/commit/former.ts',
     'content/commit/removal.ts',
     'content/commit/uploads.ts',
     'fs/calls/rmdir.ts',

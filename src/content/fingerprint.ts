@@ -34,6 +34,12 @@ export function mayBe({ size, modifiedAt }: Told, fingerprint: string): boolean 
   return agree(size, fingerprint.slice(0, at)) && agree(modifiedAt, fingerprint.slice(at + 1))
 }
 
+/** What a fingerprint was taken of. */
+export function versionOf(path: string, fingerprint: string): Version {
+  const size = Number(fingerprint.slice(0, fingerprint.indexOf('@')))
+  return { path, fingerprint, size: Number.isSafeInteger(size) ? size : undefined }
+}
+
 /** The time in a fingerprint, as the service sent it. */
 export function modifiedAtIn(fingerprint: string): string | undefined {
   const time = fingerprint.slice(fingerprint.indexOf('@') + 1)

@@ -5,6 +5,7 @@ import { ApiError } from '../api/errors.ts'
 import type { CallOptions, Files, FolderListing, RemoteFile } from '../api/types.ts'
 import { ErrnoError } from '../errno-error.ts'
 import { folderOf, nameOf } from '../path.ts'
+import { agrees } from './fingerprint.ts'
 
 /** The record at a path, or undefined where nothing is. Throws ApiError (401, 403, 429, 5xx), NetworkError, EIO for a contradiction. */
 export async function lookUp(
@@ -35,4 +36,16 @@ export function mayMeanMissing(error: unknown): boolean {
     error.status < 500 &&
     ![401, 403, 408, 429].includes(error.status)
   )
+}
+
+/** An answer that does not tell the version (interface: optional) says nothing to compare with later: the document is asked. */
+export async function whole(
+  files: Files,
+  path: string,
+  record: RemoteFile,
+  signal: AbortSignal,
+): Promise<RemoteFile> {
+  if (record.size !== undefined && record.modifiedAt !== undefined) return record
+  const found = await lookUp(files, path, { signal }).catch(() => undefined)
+  return found?.kind === 'file' && agrees(record, found) ? found : record
 }

@@ -134,6 +134,9 @@ describe('a body', () => {
       file: [part, part, part],
     }
     expect(await errorOf(await put('/c.mht', document))).toEqual(tooLarge)
+    // Also where a document stands: who deletes that first has neither.
+    expect(await errorOf(await service.put('/b.txt', Buffer.alloc(100_001)))).toEqual(tooLarge)
+    expect((await service.put('/b.txt', Buffer.alloc(100_000))).status).toBe(409)
   })
 
   test('of more than 1,000 parts is refused', async () => {

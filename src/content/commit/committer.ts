@@ -1,5 +1,5 @@
 // Makes the service agree with one intention: the only code that replaces, moves or deletes a remote document
-// (with `uploads`, `removal` and `conflict`, which it alone uses). Stateless between runs: what it finds in the service decides
+// (with `uploads`, `removal`, `former` and `conflict`, which it alone uses). Stateless between runs: what it finds in the service decides
 // what is left to do, so it may be cut off anywhere and run again.
 
 import { ApiError, isOutcomeUnknown, isTemporary } from '../../api/errors.ts'
@@ -10,6 +10,8 @@ import { fingerprintOf, mayBe } from '../fingerprint.ts'
 import { isDoubtful, type Intention } from '../intention.ts'
 import { lookUp, mayMeanMissing } from '../remote-lookup.ts'
 import { keepTheirs } from './conflict.ts'
+import { Accepted, isFull, isRefusal } from './accepted.ts'
+import { Former } from './former.ts'
 import { Removal, type RemovalOptions } from './removal.ts'
 import { Uploads, type UploadsOptions } from './uploads.ts'
 import { Whose, type Taken } from './whose.ts'
@@ -43,12 +45,15 @@ export class Committer {
   readonly #options: CommitterOptions
   /** False once something on the way has changed the order of what went out together. */
   #keepsOrder = true
+  readonly #accepted = new Accepted()
+  readonly #former: Former
   readonly #whose: Whose
   readonly #uploads: Uploads
   readonly #removal: Removal
 
   constructor(options: CommitterOptions) {
     this.#options = options
+    this.#former = new Former(options)
     this.#whose = new Whose(options)
     this.#uploads = new Uploads(options)
     this.#removal = new Removal(options, this.#whose)
@@ -133,7 +138,11 @@ export class Committer {
     const { path } = intention
     const mayExist = intention.base !== undefined || isDoubtful(intention)
     let standing = mayExist ? await lookUp(files, path, { signal }) : undefined
-    for (let round = 1; ; round++) {
+    let removed: RemoteFile | undefined
+    // What may be refused is sent before anything is deleted: that the name is taken is the answer hoped for.
+    const isSure = standing === undefined || this.#accepted.covers(intention)
+    for (let round = isSure ? 1 : 0; ; round++) {
+      const isAsking = round === 0
       // Once: what went wrong with both is taken up step by step.
       const isTogether = standing !== undefined && round === 1 && this.#fitsTogether(intention)
       if (standing !== undefined) {
@@ -145,24 +154,36 @@ export class Committer {
         attempt.taken = undefined
         if (whose === 'done' || (await this.#whose.hasMoved(intention, standing, signal)))
           return { record: standing, isSourceSeen: false }
-        await this.#options.secure(intention)
-        await this.#prepareToReplace(intention, standing, whose === 'theirs', signal)
-        if (isTogether) await this.#options.preserve(path, signal)
-        else await this.#removal.version(path, signal)
+        if (!isAsking) {
+          await this.#options.secure(intention)
+          await this.#prepareToReplace(intention, standing, whose === 'theirs', signal)
+          await this.#options.preserve(path, signal)
+          this.#former.setAside(intention)
+          removed = standing
+          if (!isTogether) await this.#removal.preserved(path, signal)
+        }
       }
       let sent: Digest | undefined
       try {
-        const how = { signal, onSent: (digest: Digest) => void (sent = digest), isTogether }
+        const how = { signal, onSent: (digest: Digest) => void (sent = digest), isTogether, isAsking }
         const record = await this.#uploads.send(intention, how)
+        this.#accepted.took(intention, sent)
+        if (intention.base !== undefined) this.#former.forget(path)
         return { record, isSourceSeen: intention.spool === undefined && sent === undefined }
       } catch (error) {
         const isTaken = error instanceof ApiError && error.method === 'PUT' && error.status === 409
-        if (!isTaken && !(isTogether && isDeleteToRepeat(error))) {
+        const isAnswered = isTaken || (isAsking && isFull(error))
+        if (!isAnswered && !(isTogether && isDeleteToRepeat(error))) {
           this.#doubt(intention, error, sent)
+          if (isRefusal(error)) {
+            this.#accepted.refused(intention, error)
+            if (!isAsking) await this.#former.putBack(intention, removed, signal)
+          }
           throw error
         }
         attempt.taken = sent ?? (intention.spool === undefined ? 'copy' : undefined)
         if (round === replaceRounds) throw error
+        if (isAsking && standing !== undefined) await this.#former.hold(path, standing, signal)
         standing = await lookUp(files, path, { signal })
         if (isTogether && isTaken && standing === undefined) this.#keepsOrder = false
       }
@@ -202,10 +223,12 @@ export class Committer {
         const copy = await keepTheirs({ files, path, theirs: standing, hostName, mimetype, signal })
         this.#options.conflictKept(path, copy)
       }
-      // Seen now, and kept: a crash after this need not keep it twice.
-      intention.base = fingerprintOf(standing)
-      this.#options.save(intention)
     }
+    const seen = fingerprintOf(standing)
+    if (intention.base === seen) return
+    // Seen now, and kept: a crash after this need not keep it twice.
+    intention.base = seen
+    this.#options.save(intention)
   }
 }
 

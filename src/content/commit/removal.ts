@@ -38,6 +38,11 @@ export class Removal {
   /** The version at the path goes: whoever still needs its bytes takes them first. */
   async version(path: string, signal: AbortSignal): Promise<void> {
     await this.#options.preserve(path, signal)
+    await this.preserved(path, signal)
+  }
+
+  /** The version at the path goes: nobody else needs its bytes. */
+  async preserved(path: string, signal: AbortSignal): Promise<void> {
     await this.#options.reader.forget(path)
     await this.#delete(path, signal)
   }

@@ -6,10 +6,10 @@ import { ErrnoError } from '../../errno-error.ts'
 import type { Log } from '../../log.ts'
 import { nameOf } from '../../path.ts'
 import { checked, digested, digestOf, isSameDigest, type Digest } from '../digest.ts'
-import { agrees, fingerprintOf, mayBe } from '../fingerprint.ts'
+import { fingerprintOf, mayBe } from '../fingerprint.ts'
 import type { Intention } from '../intention.ts'
 import type { Reader } from '../read/reader.ts'
-import { lookUp } from '../remote-lookup.ts'
+import { lookUp, whole } from '../remote-lookup.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { SpoolFile } from '../spool/spool-file.ts'
 import { contentOf, damaged, otherThan } from './carried.ts'
@@ -36,6 +36,8 @@ export interface Uploading {
   readonly onSent: (digest: Digest) => void
   /** With the DELETE of what stands there. */
   readonly isTogether: boolean
+  /** What stands there is still wanted: only whether the service would take what replaces it. */
+  readonly isAsking: boolean
 }
 
 export class Uploads {
@@ -66,7 +68,13 @@ export class Uploads {
   async send(intention: Intention, how: Uploading): Promise<RemoteFile> {
     // A service that tells time by the second may tell it from what stood there by nothing: that is read by nobody any more,
     // also where this machine ends before the answer comes.
-    await this.#options.reader.forget(intention.path)
+    if (!how.isAsking) await this.#options.reader.forget(intention.path)
+    const record = await this.#sent(intention, how)
+    if (how.isAsking) await this.#options.reader.forget(intention.path)
+    return record
+  }
+
+  async #sent(intention: Intention, how: Uploading): Promise<RemoteFile> {
     if (intention.spool !== undefined)
       return this.#uploadSpool(intention, contentOf(this.#options.spool, intention, intention.spool), how)
     if (intention.source === undefined)
@@ -120,24 +128,14 @@ export class Uploads {
       intention.base = fingerprintOf(record)
       this.#options.save(intention)
     }
-    return this.#whole(path, checkedSize(path, record, size), signal)
-  }
-
-  /** An answer that does not tell the version (interface: optional) says nothing to compare with later: the document is asked. */
-  async #whole(path: string, record: RemoteFile, signal: AbortSignal): Promise<RemoteFile> {
-    if (record.size !== undefined && record.modifiedAt !== undefined) return record
-    const found = await lookUp(this.#options.files, path, { signal }).catch(() => undefined)
-    return found?.kind === 'file' && agrees(record, found) ? found : record
+    return whole(files, path, checkedSize(path, record, size), signal)
   }
 
   /** The service fetches its own URL; where it refuses that, the bytes go through us. */
-  async #copyWithinService(
-    intention: Intention,
-    source: string,
-    { signal, onSent }: Uploading,
-  ): Promise<RemoteFile> {
+  async #copyWithinService(intention: Intention, source: string, how: Uploading): Promise<RemoteFile> {
     const { files, timers } = this.#options
     const { path } = intention
+    const { signal } = how
     const original = await lookUp(files, source, { signal })
     if (original?.kind !== 'file')
       throw new ErrnoError('ENOENT', `${source}: gone from the service, so ${path} cannot be made from it`)
@@ -174,7 +172,7 @@ export class Uploads {
       await through.use((fd) => this.#options.reader.copyTo(version, fd, { signal }))
       through.remeasure()
       await through.learnDigest()
-      return await this.#uploadSpool(intention, through, { signal, onSent, isTogether: false })
+      return await this.#uploadSpool(intention, through, { ...how, isTogether: false })
     } finally {
       await this.#options.spool.remove(through.id)
     }

@@ -5,6 +5,7 @@ import type { Disk } from '../../world/disk.ts'
 import type { World } from '../../world/world.ts'
 import type { Files } from '../../api/types.ts'
 import type { Log } from '../../log.ts'
+import { asideOf, asidePathOf } from './aside.ts'
 import { BlockCache } from './block-cache.ts'
 import { BlockReading } from './block-reading.ts'
 import { DiskCache } from '../disk/disk-cache.ts'
@@ -12,7 +13,7 @@ import type { PinnedPlace } from '../disk/disk-cache.ts'
 import { copyOut } from './copy-out.ts'
 import type { DownloadSources } from './download-attempts.ts'
 import { DownloadQueue } from './download-queue.ts'
-import { blockCount } from '../extent.ts'
+import { blockCount, blockSizeBytes } from '../extent.ts'
 import { fetchWhole } from './fetch-whole.ts'
 import type { Version } from '../fingerprint.ts'
 import { learnSize } from './learn-size.ts'
@@ -179,6 +180,42 @@ class BlockReader implements Reader, BlockEvents {
     blocks.moveTo(to)
     if (isWeak(to)) this.#unshare(blocks)
     else this.#shared.set(blocks)
+  }
+
+  setAside(version: Version): void {
+    const { size } = version
+    if (size === undefined || isWeak(version)) return
+    const aside = asideOf(version)
+    this.disk.move(storedVersion(version, size), storedVersion(aside, size))
+    // Whoever reads the version has these blocks, and goes on with them.
+    const blocks = this.#shared.get(version)
+    if (blocks === undefined) return
+    const kept = this.#blocksOf(aside, size)
+    for (let block = 0, end = blockCount(size); block < end; block++) {
+      const bytes = blocks.peek(block)
+      if (bytes !== undefined) kept.arrived(block, bytes, 'disk')
+    }
+    if (kept.isIdle) this.becameIdle(kept)
+  }
+
+  async copyAside(version: Version, fd: number): Promise<boolean> {
+    const { size } = version
+    if (size === undefined || isWeak(version)) return false
+    const aside = asideOf(version)
+    const stored = storedVersion(aside, size)
+    const blocks = this.#shared.get(aside)
+    for (let first = 0, end = blockCount(size); first < end; first++) {
+      const run = { first, end: first + 1 }
+      await this.disk.locate(stored, run)
+      const bytes = blocks?.peek(first) ?? (await this.disk.read(stored, run))[0]?.bytes
+      if (bytes === undefined) return false
+      await this.#device.writev(fd, [...bytes], first * blockSizeBytes)
+    }
+    return true
+  }
+
+  forgetAside(path: string): void {
+    void this.forget(asidePathOf(path))
   }
 
   forget(path: string): Promise<void> {

@@ -6,6 +6,7 @@ import { checkScope, onlyWayTo } from '../authentication.ts'
 import type { ServiceContext } from '../context.ts'
 import { checkNewPath, parseDocumentPath } from '../document-path.ts'
 import { takeFault } from '../faults/call-log.ts'
+import { exceeds } from '../limits.ts'
 import { logChange } from '../observe/logs.ts'
 import {
   type DocumentBody,
@@ -116,8 +117,11 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
           const path = pathOf(request)
           if (path === '/') throw new ServiceError(400, 'path is missing: name the file')
           checkNewPath(path, context.limits)
+          const bodyBytes = Number(request.headers['content-length'] ?? Infinity)
           // A small body is cheaper to take than the path to look for: its commit tells.
-          if (Number(request.headers['content-length'] ?? Infinity) <= smallBodyBytes) return
+          if (bodyBytes <= smallBodyBytes) return
+          // Who would replace what stands there hears first that no delete makes room for this: its bytes tell.
+          if (exceeds(bodyBytes, context.limits.documentBytes)) return
           const existing = await findByPath(context.store, request.project.id, path)
           if (existing !== undefined) throw taken(existing.kind, path)
         },

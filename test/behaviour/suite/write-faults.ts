@@ -38,6 +38,19 @@ const passingOnReplace: readonly (readonly [string, Fault, FaultTarget])[] = [
   ['GET answered with 500', { kind: 'status', status: 500 }, { method: 'GET', times: 1 }],
 ]
 
+/** More than goes out unasked. */
+const larger = patternedBytes(600_000, 'larger')
+
+async function refusing(
+  door: DocmountDoor,
+  path: string,
+  times: number,
+  body: () => Promise<void>,
+): Promise<void> {
+  const hits = await withFault(door, { kind: 'status', status: 413 }, { method: 'PUT', path, times }, body)
+  expect(hits).toBeGreaterThan(0)
+}
+
 export const writeFaults: Topic<DocmountDoor> = (it) => {
   for (const [what, fault, target] of passing) {
     it(`a new document arrives once: ${what}`, async ({ door, folder, at }) => {
@@ -96,6 +109,77 @@ export const writeFaults: Topic<DocmountDoor> = (it) => {
     await door.behind.settle(folder, { 'a.txt': 'accepted' })
     await waitUntil('nothing to be unsent', async () => (await door.unsent()) === 0)
   })
+
+  it(
+    'a save over that the service refuses leaves there what stood there',
+    { 'a.txt': 'what others read' },
+    async ({ door, folder, at }) => {
+      expect((await door.readFile(at('a.txt'))).toString()).toBe('what others read')
+      await refusing(door, at('a.txt'), 1, async () => {
+        const file = await door.open(at('a.txt'), 'w')
+        await file.write('precious', 0)
+        await expect(file.close()).rejects.toMatchObject({ code: 'EFBIG' })
+      })
+      await door.behind.settle(folder, { 'a.txt': 'what others read' })
+      expect((await door.readFile(at('a.txt'))).toString()).toBe('precious')
+      expect(await door.unsent()).toBe(1)
+      await door.writeFile(at('a.txt'), 'accepted')
+      await door.behind.settle(folder, { 'a.txt': 'accepted' })
+      await waitUntil('nothing to be unsent', async () => (await door.unsent()) === 0)
+    },
+  )
+
+  it(
+    'a larger save over that the service refuses deletes nothing, whoever has read what stands there',
+    { 'a.pdf': 'what others read' },
+    async ({ door, folder, at }) => {
+      await door.readdir(folder)
+      await refusing(door, at('a.pdf'), Infinity, async () => {
+        const file = await door.open(at('a.pdf'), 'w')
+        await file.write(larger, 0)
+        await expect(file.close()).rejects.toMatchObject({ code: 'EFBIG' })
+        await door.behind.settle(folder, { 'a.pdf': 'what others read' })
+        expect((await door.readFile(at('a.pdf'))).equals(larger)).toBe(true)
+      })
+      await door.rename(at('a.pdf'), at('b.pdf'))
+      await door.behind.settle(folder, { 'b.pdf': larger })
+      await waitUntil('nothing to be unsent', async () => (await door.unsent()) === 0)
+    },
+  )
+
+  it(
+    'what was put back goes with the document that was refused',
+    { 'a.txt': 'what others read', 'b.txt': 'b' },
+    async ({ door, folder, at }) => {
+      await door.readFile(at('a.txt'))
+      await refusing(door, at('a.txt'), 1, async () => {
+        await door.writeFile(at('a.txt'), 'precious').catch(() => {})
+      })
+      await door.behind.settle(folder, { 'a.txt': 'what others read', 'b.txt': 'b' })
+      await door.unlink(at('a.txt'))
+      await door.behind.settle(folder, { 'b.txt': 'b' })
+      await waitUntil('nothing to be unsent', async () => (await door.unsent()) === 0)
+    },
+  )
+
+  it(
+    'a rename over that the service refuses leaves there what stood there',
+    { 'a.txt': 'what others read' },
+    async ({ door, folder, at }) => {
+      await door.readFile(at('a.txt'))
+      await door.writeFile(at('a.txt.tmp'), 'precious')
+      await refusing(door, at('a.txt'), 1, async () => {
+        const { faults } = door.testService.service
+        const before = faults.hits
+        await door.rename(at('a.txt.tmp'), at('a.txt')).catch(() => {})
+        await waitUntil('the refusal', async () => faults.hits > before)
+      })
+      await door.behind.settle(folder, { 'a.txt': 'what others read' })
+      expect((await door.readFile(at('a.txt'))).toString()).toBe('precious')
+      await door.writeFile(at('a.txt'), 'accepted')
+      await door.behind.settle(folder, { 'a.txt': 'accepted' })
+    },
+  )
 
   it(
     'a service that does not copy from itself renames by upload',

@@ -1,0 +1,91 @@
+// The version that a save takes the place of. It lies aside before it is deleted, and is put back where the service then refuses
+// the save: for everybody else the document would be gone.
+
+import { ApiError } from '../../api/errors.ts'
+import { isMimetype } from '../../api/mimetypes.ts'
+import type { RemoteFile } from '../../api/types.ts'
+import { nameOf } from '../../path.ts'
+import { withDigest } from '../digest.ts'
+import { fingerprintOf, versionOf } from '../fingerprint.ts'
+import type { Intention } from '../intention.ts'
+import { asideOf } from '../read/aside.ts'
+import { whole } from '../remote-lookup.ts'
+import type { SpoolFile } from '../spool/spool-file.ts'
+import { isWorthRetrying } from './backoff.ts'
+import { untilAnswered } from './last-call.ts'
+import type { UploadsOptions } from './uploads.ts'
+
+export class Former {
+  readonly #options: UploadsOptions
+
+  constructor(options: UploadsOptions) {
+    this.#options = options
+  }
+
+  /** Gets it here as far as there is room: what takes its place may be refused. */
+  async hold(path: string, standing: RemoteFile, signal: AbortSignal): Promise<void> {
+    const { reader, log } = this.#options
+    await reader.fetchWhole(versionOf(path, fingerprintOf(standing)), { signal }).catch((error: unknown) => {
+      signal.throwIfAborted()
+      log.info({ path, error: String(error) }, 'what is replaced could not be brought here before')
+    })
+  }
+
+  /** What stands at the path is the intention's base, and about to be deleted. */
+  setAside({ path, base }: Intention): void {
+    if (base !== undefined) this.#options.reader.setAside(versionOf(path, base))
+  }
+
+  /** It is of no use any more. */
+  forget(path: string): void {
+    this.#options.reader.forgetAside(path)
+  }
+
+  /**
+   * The intention was refused, and nothing may stand there any more. Throws what passes, so that all of it is tried again; where
+   * the old version is not here, or is refused as well, or somebody else was faster, nothing is left to do.
+   */
+  async putBack(intention: Intention, removed: RemoteFile | undefined, signal: AbortSignal): Promise<void> {
+    const { path, base, doubts } = intention
+    const { spool, reader, log } = this.#options
+    if (base === undefined) return
+    const version = versionOf(path, base)
+    const content = spool.createTemporary()
+    try {
+      if (!(await content.use((fd) => reader.copyAside(version, fd)))) return
+      content.remeasure()
+      await content.learnDigest()
+      // Found there after its answer was lost, it is no other client's.
+      if (content.digest !== undefined) intention.doubts = withDigest(doubts, content.digest)
+      this.#options.save(intention)
+      const record = await this.#upload(path, content, removed?.mimetype, signal)
+      intention.base = fingerprintOf(record)
+      reader.moved(asideOf(version), versionOf(path, intention.base))
+      log.warn({ path }, 'refused by the service: what stood there before is put back')
+    } catch (error) {
+      const isTaken = error instanceof ApiError && error.status === 409
+      if (!isTaken && isWorthRetrying(error)) throw error
+      if (!isTaken) log.error({ path, error: String(error) }, 'what stood there before is refused as well')
+    } finally {
+      await spool.remove(content.id)
+    }
+    intention.doubts = doubts
+    this.#options.save(intention)
+  }
+
+  async #upload(
+    path: string,
+    content: SpoolFile,
+    told: string | undefined,
+    signal: AbortSignal,
+  ): Promise<RemoteFile> {
+    const { files, timers } = this.#options
+    const head = async (): Promise<Uint8Array> => content.read(0, 4096)
+    const isTold = told !== undefined && isMimetype(told)
+    const mimetype = isTold ? told : await this.#options.mimetypeOf(path, head)
+    const bytes = { kind: 'bytes', size: content.size, open: () => content.stream() } as const
+    const upload = { mimetype, filename: nameOf(path), content: bytes }
+    const record = await untilAnswered(timers, signal, (cut) => files.upload(path, upload, { signal: cut }))
+    return await whole(files, path, record, signal)
+  }
+}
