@@ -5,12 +5,14 @@ import { rebindReaders } from '../unsent/content.ts'
 import { touch, type TouchParts } from '../unsent/writing.ts'
 import type { FileHandle, HandleTable } from '../tree/handles.ts'
 import type { Claims } from '../unsent/claims.ts'
+import type { Reach } from '../../content/reach/reach.ts'
 import type { Tree } from '../tree/tree.ts'
 
 export interface CopyParts extends TouchParts {
   readonly tree: Tree
   readonly handles: HandleTable
   readonly claims: Claims
+  readonly reach: Reach
 }
 
 export interface CopyRange {
@@ -19,7 +21,7 @@ export interface CopyRange {
   readonly length: number
 }
 
-/** Bytes copied. Throws EOPNOTSUPP where it is not a whole, clean document into an empty one: the door then copies by itself. */
+/** Bytes copied. Throws EOPNOTSUPP where it is not a whole, clean document into an empty one, or the service is away: the door then copies by itself. */
 export function copyFileRange(
   parts: CopyParts,
   fhIn: number,
@@ -41,6 +43,7 @@ export function copyFileRange(
     from.node.isDirty ||
     from.node.job !== undefined ||
     from.node.isUnlinked ||
+    parts.reach.isAway ||
     to.node.isScratch
   ) {
     throw new ErrnoError('EOPNOTSUPP', 'only whole documents are copied within the service')

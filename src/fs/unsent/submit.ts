@@ -15,6 +15,7 @@ import type { Claims } from './claims.ts'
 import type { CloseWait } from './close-wait.ts'
 import type { Unkept } from './unkept.ts'
 import { isUnsubmitted } from './unsubmitted.ts'
+import { isCopyMade, type OwnCopyParts } from './own-copy.ts'
 
 export interface SubmitParts extends BackupParts {
   readonly spool: Spool
@@ -23,6 +24,8 @@ export interface SubmitParts extends BackupParts {
   readonly bursts: Bursts
   readonly unkept: Unkept
 }
+
+export interface FlushParts extends SubmitParts, OwnCopyParts {}
 
 export interface ReleaseParts extends SubmitParts, DiscardParts, CacheParts {}
 
@@ -127,7 +130,7 @@ function usualRestMs(closeWait: CloseWait, node: Node): number {
  * close(2): commits what was written since the last commit, and waits as long as close may. Before the first write it
  * sends nothing (shells flush first); a refusal stays the answer until a later commit succeeds.
  */
-export async function flush(parts: SubmitParts, node: Node, caller: Caller): Promise<void> {
+export async function flush(parts: FlushParts, node: Node, caller: Caller): Promise<void> {
   if (node.isUnlinked) return
   if (isUnsubmitted(node)) {
     if (!node.local.isWritten && !node.isScratch) {
@@ -140,6 +143,7 @@ export async function flush(parts: SubmitParts, node: Node, caller: Caller): Pro
     const { bursts, closeWait } = parts
     const close = { job, size: node.size ?? 0, caller }
     await bursts.wait(close, (each) => closeWait.wait(each, caller.signal))
+    await keepCopy(parts, node, job, caller.signal)
   } else if (node.job?.intention.isRefused === true) {
     throw node.job.error
   }
@@ -160,7 +164,7 @@ function journalUntouched(parts: SubmitParts, node: Node): void {
 }
 
 /** fsync(2): as flush, and it waits for what is on its way already, too. */
-export async function fsync(parts: SubmitParts, node: Node, signal: AbortSignal): Promise<void> {
+export async function fsync(parts: FlushParts, node: Node, signal: AbortSignal): Promise<void> {
   if (node.isUnlinked) {
     await node.content?.sync()
     return
@@ -173,6 +177,17 @@ export async function fsync(parts: SubmitParts, node: Node, signal: AbortSignal)
   if (job.intention.isRefused) throw job.error
   parts.queue.expedite((intention) => intention === job.intention)
   await parts.closeWait.wait(job, signal)
+  await keepCopy(parts, node, job, signal)
+}
+
+/** A copy that the service has not made by now is saved as what is here is saved. */
+async function keepCopy(parts: FlushParts, node: Node, job: Job, signal: AbortSignal): Promise<void> {
+  if (await isCopyMade(parts, node, job, signal)) return
+  parts.journal.transaction(() => {
+    if (parts.queue.withdraw(job)) parts.owners.withdraw(node)
+  })
+  await commit(parts, node)
+  await parts.journal.durable()
 }
 
 /** True for a document whose next close commits it anyway. */

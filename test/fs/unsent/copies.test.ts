@@ -2,7 +2,9 @@
 
 import { expect, it } from 'vitest'
 import { rootIno } from '../../../src/fs/operations.ts'
+import { errnoOf } from '../../../src/fs/errno-of.ts'
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
+import { waitUntil } from '../../support/wait-until.ts'
 
 const caller = { uid: 0, gid: 0, pid: process.pid, signal: new AbortController().signal }
 const readOnly = { read: true, write: false, append: false, truncate: false }
@@ -43,4 +45,36 @@ it('a copy that is written to before it is closed has both', async () => {
   await drive.drain()
   expect((await drive.testService.other.bytes('/b.txt')).toString()).toBe('THE original')
   expect((await drive.testService.other.bytes('/a.txt')).toString()).toBe('the original')
+})
+
+it.each([
+  ['whose close does not wait for it', async () => {}, async () => {}],
+  [
+    'while the service is away',
+    (drive: HeldDrive) => drive.testService.stop(),
+    (drive: HeldDrive) => drive.testService.start(),
+  ],
+])('a copy %s is saved, whatever another client does to its original', async (_, leave, comeBack) => {
+  await using drive = await openHeld({ '/a.txt': 'the original' })
+  expect((await drive.calls().readFile('/a.txt')).toString()).toBe('the original')
+  drive.hold('/b.txt')
+  await leave(drive)
+  const close = await copied(drive, 12)
+  await close()
+  await comeBack(drive)
+  await drive.testService.other.delete('/a.txt')
+  drive.release()
+  await waitUntil('the service to be there', () => drive.fileSystem().status().service === 'reachable')
+  await drive.drain()
+  expect((await drive.testService.other.bytes('/b.txt')).toString()).toBe('the original')
+  expect((await drive.calls().readFile('/b.txt')).toString()).toBe('the original')
+})
+
+it('nobody is told that a copy is saved whose bytes are neither made by the service nor here', async () => {
+  await using drive = await openHeld({ '/a.txt': 'the original' })
+  await drive.calls().readdir('/')
+  await drive.testService.stop()
+  const close = await copied(drive, 12)
+  expect(errnoOf(await close().catch((error: unknown) => error))).toBe('ETIMEDOUT')
+  await drive.testService.start()
 })
