@@ -60,6 +60,8 @@ export function assemble(options: FileSystemOptions): Superblock {
   const tell = options.onNotice ?? (() => {})
   const trouble = new Trouble({ stateDir: settings.stateDir, clock, log, tell })
   for (const sentence of journal.damage) trouble.found(sentence)
+  journal.onStepFailed = (error) =>
+    log.error({ error }, 'what follows a change failed: the change itself is kept')
   journal.onDamage = (sentence) => trouble.found(sentence)
   const files = new WatchedFiles(options.files, log, world, (reason) => tell({ kind: 'keyRefused', reason }))
   const saved = new SavedListings(settings.stateDir, log, clock)

@@ -1,6 +1,7 @@
 // Versions of others that were kept beside ours: named until somebody has dealt with them, which is when they are gone.
 
 import type { Journal } from '../content/spool/journal.ts'
+import type { ConflictRow } from '../content/spool/journal-rows.ts'
 import { sleep, type Clock } from '../world/clock.ts'
 import { nodeAt } from './node-at.ts'
 import type { ConflictCopy } from './status.ts'
@@ -16,33 +17,49 @@ export class ConflictCopies {
   readonly #clock: Clock
   /** When each came to be in this run (ms of the steady clock): older listings do not have it. */
   readonly #keptAt = new Map<string, number>()
+  /** As the journal has them, by copy: told also while that cannot be asked. */
+  readonly #rows: Map<string, ConflictRow>
+  /** How many an older docmount counted. */
+  readonly counted: number
 
   constructor(journal: Journal, clock: Clock) {
     this.#journal = journal
     this.#clock = clock
+    this.#rows = new Map(journal.conflicts().map((row) => [row.copy, row]))
+    this.counted = journal.counter('conflicts')
   }
 
   kept(path: string, copy: string): void {
     this.#keptAt.set(copy, this.#clock.steady())
-    this.#journal.saveConflict({ path, copy, at: this.#clock.wall() })
+    const row = { path, copy, at: this.#clock.wall() }
+    this.#journal.saveConflict(row)
+    this.#rows.set(copy, row)
   }
 
   /** Those that are there, as far as the listings that are known tell. */
   list(tree: Tree): ConflictCopy[] {
-    const rows = this.#journal.conflicts()
-    return rows
+    return [...this.#rows.values()]
       .filter(({ copy }) => {
         if (!this.#isGone(tree, copy)) return true
-        this.#journal.removeConflict(copy)
-        this.#keptAt.delete(copy)
+        this.#forget(copy)
         return false
       })
       .map(({ path, copy, at }) => ({ path, copy, at: new Date(at).toISOString() }))
   }
 
+  #forget(copy: string): void {
+    this.#keptAt.delete(copy)
+    this.#rows.delete(copy)
+    try {
+      this.#journal.removeConflict(copy)
+    } catch {
+      // The next start finds it gone, too.
+    }
+  }
+
   /** Asks for the folders whose listings are not known, so that `list` tells what is gone. Never throws. */
   async look(tree: Tree): Promise<void> {
-    const folders = new Set(this.#journal.conflicts().map(({ copy }) => folderOf(copy)))
+    const folders = new Set([...this.#rows.keys()].map(folderOf))
     const unknown = [...folders].filter((folder) => !isListed(tree, folder)).slice(0, mostFolders)
     const looked = Promise.all(
       unknown.map(async (folder) => {

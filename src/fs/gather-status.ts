@@ -1,7 +1,6 @@
 // What the filesystem says of itself, gathered from its parts.
 
 import { join } from 'node:path'
-import type { Journal } from '../content/spool/journal.ts'
 import type { LostAndFound } from '../content/spool/lost-and-found.ts'
 import type { WatchedFiles } from '../content/reach/watched-files.ts'
 import { namesIn } from '../content/spool/names-in.ts'
@@ -22,7 +21,6 @@ export interface StatusParts extends UnsentParts {
   readonly settings: { readonly readOnly: boolean; readonly stateDir: string; readonly cacheDir: string }
   readonly tree: Tree
   readonly handles: HandleTable
-  readonly journal: Journal
   readonly localOnly: LocalOnly
   readonly refusedNames: RefusedNames
   readonly conflicts: ConflictCopies
@@ -51,7 +49,7 @@ export function status(parts: StatusParts): FileSystemStatus {
     refusedNames: parts.refusedNames.list((path) => isThere(parts.tree, path)),
     pins: parts.pins.status(),
     conflictCopies,
-    conflicts: parts.journal.counter('conflicts') + conflictCopies.length,
+    conflicts: parts.conflicts.counted + conflictCopies.length,
     lost: parts.lost.list(),
     damaged: damagedIn(parts.disk, parts.settings.stateDir),
     trouble: parts.trouble.list(),

@@ -55,13 +55,17 @@ describe.skipIf(whyNoFuse() !== undefined)('under a running drive', () => {
     )
     await fault.service.start()
     await again.drain()
+    await arrived()
+    for (const [path, content] of Object.entries(more)) expect(await fault.held(path)).toBe(content)
+    await again.unmount()
+  }
+
+  async function arrived(): Promise<void> {
     expect(await fault.held('/small.txt')).toBe(small)
     expect((await fault.service.other.bytes('/large.pdf')).equals(large)).toBe(true)
     expect(await fault.held('/deleted.txt')).toBeUndefined()
     expect(await fault.held('/renamed.txt')).toBeUndefined()
     expect(await fault.held('/folder/renamed.txt')).toBe('will be renamed')
-    for (const [path, content] of Object.entries(more)) expect(await fault.held(path)).toBe(content)
-    await again.unmount()
   }
 
   const files = (): string[] => readdirSync(state()).filter((name) => name.startsWith('journal.db'))
@@ -112,6 +116,33 @@ describe.skipIf(whyNoFuse() !== undefined)('under a running drive', () => {
     expect(await errorOf(again.calls.readFile('/elsewhere.txt'))).toBe('ETIMEDOUT')
     await arrives(again)
   })
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'a state folder that is made immutable ends nothing: saving is EPERM, and all goes on when it is not any more',
+    async () => {
+      const drive = await changed()
+      const open = await drive.calls.open('/open.pdf', 'w')
+      await open.write(large, 0)
+      await run('chattr', ['-R', '+i', state()])
+      try {
+        expect(await errorOf(drive.calls.writeFile('/new.txt', 'refused'))).toBe('EPERM')
+        expect(await errorOf(drive.calls.rename('/small.txt', '/renamed.txt'))).toBe('EPERM')
+        expect(await errorOf(drive.calls.mkdir('/other'))).toBe('EPERM')
+        expect(await errorOf(drive.calls.unlink('/small.txt'))).toBe('EPERM')
+        expect(await errorOf(open.close())).toBe('EPERM')
+        expect((await drive.calls.readFile('/small.txt')).toString()).toBe(small)
+        await fault.service.start()
+        expect((await drive.docmount(['status'])).stdout).toMatch(/open\.pdf .*not safe/)
+      } finally {
+        await run('chattr', ['-R', '-i', state()])
+      }
+      await drive.docmount(['retry', drive.mountpoint])
+      await drive.drain()
+      expect((await fault.service.other.bytes('/open.pdf')).equals(large)).toBe(true)
+      await arrived()
+      await drive.unmount()
+    },
+  )
 
   it('the spool, deleted, is made anew by the next save', async () => {
     const drive = await mount()

@@ -14,6 +14,7 @@ import { areInPlace, knownFilesOf, writeAnew } from './journal-anew.ts'
 import { openDatabase, openSoundly } from './journal-opening.ts'
 import { reserveRoom, writeAgain } from './journal-room.ts'
 import type { Row } from './journal-rows.ts'
+import { checkIndex, refusalOf } from './journal-refusal.ts'
 import { lockStateFolder, type StateLock } from './state-lock.ts'
 import type { Undo } from './undo.ts'
 
@@ -55,6 +56,8 @@ export class JournalDatabase {
   readonly damage: string[] = []
   /** Told of what is found while it is open. */
   onDamage: (sentence: string) => void = () => {}
+  /** Told of what a step threw that followed a transaction, or undid one: whoever asked for that was told what became of it. */
+  onStepFailed: (error: unknown) => void = () => {}
 
   /** Opens or makes it in `stateDir`. Throws EBUSY when another daemon has it, ENOTSUP when a newer docmount wrote it. */
   constructor(stateDir: string, world: Pick<World, 'clock' | 'disk'>) {
@@ -84,7 +87,21 @@ export class JournalDatabase {
    * they are not, the journal is made anew of what they hold, on disk when this returns. Throws where that cannot be.
    */
   look(): void {
-    if (this.#isClosed || (areInPlace(this.#files) && areInPlace([this.#lock.file]))) return
+    if (this.#isClosed) return
+    this.#checkIndex()
+    if (areInPlace(this.#files) && areInPlace([this.#lock.file])) return
+    try {
+      this.#makeAnew()
+    } catch (error) {
+      throw refusalOf(error, this.#stateDir)
+    }
+  }
+
+  #checkIndex(): void {
+    checkIndex(`${this.#path}-shm`)
+  }
+
+  #makeAnew(): void {
     // First: where another docmount has the folder by now, the journal in it is not ours.
     if (!areInPlace([this.#lock.file])) {
       const lock = lockStateFolder(this.#stateDir, this.#disk)
@@ -135,7 +152,7 @@ export class JournalDatabase {
       this.#onceDurable.unshift(...steps)
       throw error
     }
-    for (const step of steps) step()
+    this.#take(steps)
   }
 
   async #syncLog(): Promise<void> {
@@ -158,29 +175,43 @@ export class JournalDatabase {
     if (this.#isInTransaction) return body()
     this.#checkOpen()
     this.look()
-    // Not a kept statement: libsql does not reset one that another program's lock refused, and no later commit would succeed.
-    this.#db.exec('begin immediate')
-    this.#isInTransaction = true
     let result: T
     try {
+      // Not a kept statement: libsql does not reset one that another program's lock refused, and no later commit would succeed.
+      this.#db.exec('begin immediate')
+      this.#isInTransaction = true
       result = body()
       this.#db.exec('commit')
       this.#changes++
       this.#isInTransaction = false
     } catch (error) {
-      this.#isInTransaction = false
-      if (this.#db.inTransaction) this.#db.exec('rollback')
-      this.#afterCommit = []
-      const undo = this.#undo
-      this.#forgetUndo()
-      for (const step of undo.toReversed()) step()
-      throw error
+      this.#rollBack()
+      throw refusalOf(error, this.#stateDir)
     }
     this.#forgetUndo()
     const after = this.#afterCommit
     this.#afterCommit = []
-    for (const step of after) step()
+    this.#take(after)
     return result
+  }
+
+  #rollBack(): void {
+    this.#isInTransaction = false
+    this.#afterCommit = []
+    const undo = this.#undo
+    this.#forgetUndo()
+    this.#take([() => this.#db.inTransaction && this.#db.exec('rollback'), ...undo.toReversed()])
+  }
+
+  /** Each of them, whatever another throws: what has happened has happened, and none of them waits for another. */
+  #take(steps: readonly (() => unknown)[]): void {
+    for (const step of steps) {
+      try {
+        step()
+      } catch (error) {
+        this.onStepFailed(error)
+      }
+    }
   }
 
   /** Writes by `step` what nobody waits for: within a second, or when `catchUp` is called. Its end before that must do no harm. */
@@ -233,7 +264,12 @@ export class JournalDatabase {
     this.#clock.clear(this.#syncTimer)
     this.#statements.clear()
     this.#disk.closeSync(this.#log)
-    this.#db.close()
+    try {
+      this.#checkIndex()
+      this.#db.close()
+    } catch {
+      // It ends with the process.
+    }
     this.#lock.close()
   }
 
@@ -278,10 +314,12 @@ export class JournalDatabase {
 
   /** The first row, if there is one. */
   get(sql: string, ...values: unknown[]): unknown {
+    this.#checkIndex()
     return this.#statement(sql).get(...values)
   }
 
   all(sql: string, ...values: unknown[]): Row[] {
+    this.#checkIndex()
     return this.#statement(sql).all(...values) as Row[]
   }
 

@@ -74,6 +74,11 @@ export class Journal {
     this.#db.onDamage = tell
   }
 
+  /** Told of what a step threw that followed a transaction, or undid one. */
+  set onStepFailed(tell: (error: unknown) => void) {
+    this.#db.onStepFailed = tell
+  }
+
   /** Where its files are not at their paths any more it is made anew of what they hold. Throws where that cannot be. */
   look(): void {
     this.#db.look()

@@ -33,6 +33,8 @@ export class SpoolFile {
   readonly #disk: Disk
   readonly #taken: TakenAway
   #fd: number | undefined
+  /** The state folder could not be written when it was opened last. */
+  #isReadOnly = false
   /** Of a file that was taken away, while somebody reads it. */
   #former: number[] = []
   #isEntrySynced = false
@@ -69,8 +71,9 @@ export class SpoolFile {
     return this.#epoch
   }
 
-  open(flags: 'wx+' | 'r+'): void {
+  open(flags: 'wx+' | 'r+' | 'r'): void {
     this.#fd = this.#disk.openSync(this.path, flags, 0o600)
+    this.#isReadOnly = flags === 'r'
     if (flags === 'wx+') this.#running = new RunningDigest()
     else this.#size = this.#disk.fstatSync(this.#fd).size
   }
@@ -84,6 +87,10 @@ export class SpoolFile {
     try {
       this.open('r+')
     } catch (error) {
+      if (isKeptFromWriting(error)) {
+        this.open('r')
+        return
+      }
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
       if (!this.#taken.bringBack(this))
         throw new ErrnoError('EIO', `the content of ${this.id} was taken away from this machine`, {
@@ -91,6 +98,15 @@ export class SpoolFile {
         })
       this.open('r+')
     }
+  }
+
+  /** Throws EPERM or EROFS where it still may only be read. */
+  #checkWritable(): void {
+    if (!this.#isReadOnly || this.#fd === undefined) return
+    const former = this.#fd
+    this.open('r+')
+    this.#former.push(former)
+    this.#closeFormer()
   }
 
   /** True while its bytes are held here, whatever becomes of its path. */
@@ -169,6 +185,7 @@ export class SpoolFile {
 
   /** Writes all of `data`; ENOSPC and friends reach the writer, and what was accepted before is unharmed. */
   write(offset: number, data: Uint8Array): number | Promise<number> {
+    this.#checkWritable()
     this.#epoch++
     this.#running?.add(offset, data)
     if (data.length <= syncCallBytes) {
@@ -235,6 +252,7 @@ export class SpoolFile {
   }
 
   async truncate(size: number): Promise<void> {
+    this.#checkWritable()
     this.#epoch++
     if (size === 0) this.#running = new RunningDigest()
     else this.#running?.lose()
@@ -267,7 +285,7 @@ export class SpoolFile {
     const synced = this.use((fd) =>
       this.#contentSync.run(
         () => this.#disk.fdatasync(fd),
-        () => this.#writeAgain(fd),
+        () => this.#writeAgain(),
       ),
     )
     // The file system makes one commit of both.
@@ -276,7 +294,9 @@ export class SpoolFile {
     this.#syncedEpoch = epoch
   }
 
-  async #writeAgain(fd: number): Promise<void> {
+  async #writeAgain(): Promise<void> {
+    this.#checkWritable()
+    const { fd } = this
     const piece = Buffer.allocUnsafe(streamChunkBytes)
     for (let at = 0; at < this.#size;) {
       await this.written()
@@ -314,6 +334,11 @@ export class SpoolFile {
       await file.close()
     }
   }
+}
+
+/** What may be read all the same. */
+function isKeptFromWriting(error: unknown): boolean {
+  return ['EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')
 }
 
 /** In one turn, so that nothing is written meanwhile. */

@@ -5,8 +5,9 @@ import type { Disk } from '../../world/disk.ts'
 import { statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
-import { ErrnoError } from '../../errno-error.ts'
+import type { ErrnoError } from '../../errno-error.ts'
 import { isInPlace, knownFile, type KnownFile } from '../../known-file.ts'
+import { refused } from './journal-refusal.ts'
 import { isDamage } from './journal-salvage.ts'
 import { makePrivateDatabase, makePrivateFolder } from './private-file.ts'
 
@@ -58,7 +59,5 @@ function lockFile(path: string, stateDir: string): Database.Database {
 }
 
 function inUse(stateDir: string, cause?: unknown): ErrnoError {
-  return new ErrnoError('EBUSY', `another docmount uses the state folder ${stateDir}: unmount it first`, {
-    cause,
-  })
+  return refused('EBUSY', `another docmount uses the state folder ${stateDir}: unmount it first`, cause)
 }

@@ -19,8 +19,8 @@ export const contentTakenAway =
 
 /** Never throws: what cannot be seen to now is told, and looked at again. */
 export function lookUnderfoot({ journal, spool, queue, trouble }: UnderfootParts): void {
-  seeTo('the journal', () => journal.look())
-  seeTo('unsent content', () => spool.look())
+  seeTo(() => journal.look())
+  seeTo(() => spool.look())
   for (const job of queue.jobs()) {
     const { intention } = job
     if (intention.spool === undefined || intention.isRefused || !job.isIdle) continue
@@ -32,13 +32,12 @@ export function lookUnderfoot({ journal, spool, queue, trouble }: UnderfootParts
     }
   }
 
-  function seeTo(what: string, look: () => void): void {
+  function seeTo(look: () => void): void {
     try {
       look()
     } catch (error) {
-      trouble.found(
-        `${what} was taken away from the state folder, and cannot be written there again yet (${(error as Error).message}): it is lost if this machine ends before that`,
-      )
+      const { message } = error as Error
+      trouble.found(`the state folder cannot be written (${message}): nothing new is safe until it can be`)
     }
   }
 }

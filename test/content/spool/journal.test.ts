@@ -1,7 +1,7 @@
 // What the journal is on disk: its schema through the years, and who may read it.
 
 import { realWorld } from '../../../src/world/world.ts'
-import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -163,6 +163,46 @@ test('what a transaction changed several times is as before where it fails, and 
   journal.transaction(() => change(3))
   expect(() => journal.transaction(failing)).toThrow('it fails')
   expect(value).toBe(3)
+  journal.close()
+})
+
+test('a step that throws after a transaction, or while one is undone, keeps no other from being taken', async () => {
+  const journal = new Journal(dir, realWorld())
+  const failures: unknown[] = []
+  journal.onStepFailed = (error) => failures.push(error)
+  const taken: string[] = []
+  const fail = (): void => {
+    throw new Error('a step')
+  }
+  journal.transaction(() => {
+    journal.saveFolder('/a')
+    journal.afterCommit(fail)
+    journal.afterCommit(() => taken.push('after'))
+  })
+  journal.onceDurable(fail)
+  journal.onceDurable(() => taken.push('durable'))
+  await journal.durable()
+  const undone = (): void =>
+    journal.transaction(() => {
+      journal.saveFolder('/b')
+      journal.onRollback(() => taken.push('undone'))
+      journal.onRollback(fail)
+      throw new Error('the transaction')
+    })
+  expect(undone).toThrow('the transaction')
+  expect(taken).toEqual(['after', 'durable', 'undone'])
+  expect(failures).toHaveLength(3)
+  expect(journal.folders()).toEqual(['/a'])
+  journal.close()
+})
+
+test('an index of the log that is cut under it ends no process', () => {
+  const journal = new Journal(dir, realWorld())
+  journal.saveFolder('/a')
+  truncateSync(join(dir, 'journal.db-shm'), 0)
+  journal.saveFolder('/b')
+  truncateSync(join(dir, 'journal.db-shm'), 0)
+  expect(journal.folders()).toEqual(['/a', '/b'])
   journal.close()
 })
 

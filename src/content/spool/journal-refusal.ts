@@ -1,0 +1,67 @@
+// Why the disk does not take the journal. SQLite says "disk I/O error" to all of it: the system's own word is asked for.
+
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fsyncSync,
+  openSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { ErrnoError } from '../../errno-error.ts'
+
+type Refusal = ErrnoError & { syscall: string }
+
+/** The same error with the system's word for it, where that can be had by writing something else beside. */
+export function refusalOf(error: unknown, stateDir: string): unknown {
+  const { code } = (error ?? {}) as { code?: unknown }
+  if (typeof code !== 'string' || !/^SQLITE_(IOERR|CANTOPEN|READONLY)/.test(code)) return error
+  const reason = refusalIn(stateDir)
+  if (reason?.code === undefined) return error
+  return refused(reason.code, `${stateDir} cannot be written: ${reason.message}`, error)
+}
+
+/** What tells that an error is of this machine, and passes: nothing is refused for it. */
+export function refused(code: string, message: string, cause: unknown): Refusal {
+  return Object.assign(new ErrnoError(code, message, { cause }), { syscall: 'write' })
+}
+
+function refusalIn(folder: string): NodeJS.ErrnoException | undefined {
+  const path = join(folder, 'journal.db.trial')
+  let fd: number | undefined
+  try {
+    fd = openSync(path, 'w', 0o600)
+    writeSync(fd, Buffer.alloc(4096))
+    fsyncSync(fd)
+    return undefined
+  } catch (error) {
+    return error as NodeJS.ErrnoException
+  } finally {
+    if (fd !== undefined) {
+      closeSync(fd)
+      rmSync(path, { force: true })
+    }
+  }
+}
+
+/** The first region of the index, which every database in WAL mode has. */
+const leastIndexBytes = 32 * 1024
+
+/**
+ * The index of the log (`-shm`) is a file that SQLite has mapped: to write it while it is immutable, or to read it where it
+ * was cut, ends the process. Throws EPERM, or EROFS; a cut one is made as long again, and SQLite makes it anew of the log.
+ */
+export function checkIndex(index: string): void {
+  try {
+    accessSync(index, constants.W_OK)
+    if (statSync(index).size < leastIndexBytes) truncateSync(index, leastIndexBytes)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    // What is not there is another's to see to; who may not write it by its mode has it open already.
+    if (code === 'EPERM' || code === 'EROFS') throw error
+  }
+}
