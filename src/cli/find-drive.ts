@@ -94,8 +94,8 @@ export function describeDead(found: FoundMount): string {
 }
 
 /** Ends with the first Ctrl-C: the question is taken back. */
-export function interruptSignal(): AbortSignal {
+export function interruptSignal(message = 'interrupted'): AbortSignal {
   const controller = new AbortController()
-  process.once('SIGINT', () => controller.abort(new DaemonError('interrupted')))
+  process.once('SIGINT', () => controller.abort(new DaemonError(message)))
   return controller.signal
 }

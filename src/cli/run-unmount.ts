@@ -15,6 +15,8 @@ import { shellWord } from './shell-word.ts'
 import { startUnsentProgress } from './unsent-progress.ts'
 import { describeLeftUnsent } from './unsent-text.ts'
 
+const takenBack =
+  'interrupted, which takes it back: the drive stays and goes on sending, unless it was let go already (docmount status tells)'
 /** How long programs may take to leave: who waits longer is told who they are. */
 const busyMs = 10_000
 
@@ -72,7 +74,7 @@ async function unmountLive(found: FoundMount, options: UnmountOptions): Promise<
     found,
     'unmount',
     { force: options.force, timeoutMs, busyMs },
-    { onProgress: line.show, signal: interruptSignal() },
+    { onProgress: line.show, signal: interruptSignal(takenBack) },
   ).finally(line.clear)
   if (answer.isDetached) {
     console.error(

@@ -101,11 +101,14 @@ async function serve(socket: Socket, handlers: ControlHandlers): Promise<void> {
   // A client that died mid-answer is no error of ours.
   socket.on('error', () => gone.abort())
   socket.on('close', () => gone.abort())
+  socket.on('end', () => gone.abort())
   const send = (message: object): void => {
     if (socket.writable) socket.write(`${JSON.stringify(message)}\n`)
   }
   try {
     const { command, input } = await readRequest(socket, handlers)
+    await heardOut()
+    if (gone.signal.aborted) return
     const handle = handlers[command] as (input: unknown, context: ControlContext<ControlCommand>) => unknown
     const answer = await handle(input, {
       signal: gone.signal,
@@ -116,6 +119,14 @@ async function serve(socket: Socket, handlers: ControlHandlers): Promise<void> {
     send({ error: describeError(error) })
   }
   socket.end()
+}
+
+/**
+ * After a turn in which this process was looked into: where it stood still, whoever asked may have gone meanwhile, and the end
+ * of the question is read right behind it.
+ */
+async function heardOut(): Promise<void> {
+  for (let turn = 0; turn < 2; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
 async function readRequest(socket: Socket, handlers: ControlHandlers): Promise<ControlRequest> {

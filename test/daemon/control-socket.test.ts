@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
@@ -125,6 +126,22 @@ test('hanging up takes the question back', async () => {
     'interrupted',
   )
   await seen
+})
+
+test('what was asked by somebody who has gone before anybody looked is not done', async () => {
+  let asked = 0
+  const path = await listen({
+    unmount: () => {
+      asked++
+      return { unsent: [], isDetached: false }
+    },
+  })
+  const request = '{"command":"unmount","input":{"force":false,"timeoutMs":1000}}\n'
+  const script = `const s = require('net').connect(process.argv[1], () => s.write(process.argv[2], () => s.destroy()))`
+  // Meanwhile nobody listens: this process stands still.
+  execFileSync(process.execPath, ['-e', script, path, request])
+  expect(await ask(path, 'retry', { path: '/abc' })).toEqual({ retried: 4 })
+  expect(asked).toBe(0)
 })
 
 test('a socket left by a dead daemon is replaced, one nobody serves is said to be so', async () => {

@@ -180,9 +180,12 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
         env: desk.env,
         stdio: ['ignore', 'ignore', 'pipe'],
       })
+      let said = ''
+      child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
       await once(child.stderr, 'data')
       child.kill('SIGINT')
-      await once(child, 'exit')
+      await once(child, 'close')
+      expect(said).toContain('interrupted, which takes it back: the drive stays')
       await waitUntil('the drive to be live again', async () => {
         const { stdout } = await desk.docmount('status', drive, '--json')
         return (JSON.parse(stdout) as { state: string }).state === 'live'
