@@ -25,7 +25,7 @@ function wordsFor(place: Place): string {
     case 'refused':
       return place.unsent === undefined
         ? `refused: ${place.why}`
-        : `refused: ${place.why}; it is kept on this machine: docmount retry sends it again, docmount recover copies it out`
+        : `refused: ${place.why}; ${whatNow(place.unsent)}`
     case 'here':
       return `on this machine only (${formatBytes(place.bytes)}): ${place.why}`
     case 'unknown':
@@ -33,8 +33,15 @@ function wordsFor(place: Place): string {
   }
 }
 
+function whatNow({ action, spoolFile }: Unsent): string {
+  if (action === 'delete') return 'docmount retry asks again'
+  return spoolFile === undefined
+    ? 'no content of it is kept on this machine: docmount retry asks again, deleting it here gives it up'
+    : 'it is kept on this machine: docmount retry sends it again, docmount recover copies it out'
+}
+
 function onItsWay(unsent: Unsent): string {
-  const { action, state, bytes, lastError, nextAttemptAt } = unsent
+  const { action, state, bytes, lastError, nextAttemptAt, spoolFile } = unsent
   if (state === 'unkept')
     return `not safe: the disk of this machine refuses it (${lastError ?? 'no reason given'}); make room there, it is tried again; docmount recover copies it out`
   if (action === 'delete') return 'deleted here; the service has not been told yet'
@@ -42,9 +49,8 @@ function onItsWay(unsent: Unsent): string {
   const size = bytes === 0 ? '' : ` (${formatBytes(bytes)})`
   const why = lastError === undefined ? '' : `: ${lastError}`
   const when = nextAttemptAt === undefined ? '' : ` at ${localTime(nextAttemptAt)}`
-  return state === 'retrying'
-    ? `kept on this machine${size}, tried again${when}${why}`
-    : `kept on this machine${size}, waits to be sent${why}`
+  const what = action === 'rename' && spoolFile === undefined ? 'renamed here' : `kept on this machine${size}`
+  return state === 'retrying' ? `${what}, tried again${when}${why}` : `${what}, waits to be sent${why}`
 }
 
 /** `2026-11-22 12:00:03` as the clock on the wall shows it. */

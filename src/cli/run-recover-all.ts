@@ -26,6 +26,13 @@ interface Piece {
   readonly bytes: number
 }
 
+/** What came of all drives. */
+interface Found {
+  count: number
+  /** Changes that carry no content of their own. */
+  withoutContent: number
+}
+
 /** Prints every new file; sets the exit code where something could not be copied. */
 export async function runRecoverAll(destination: string, isQuiet: boolean): Promise<void> {
   const folder = resolve(destination)
@@ -33,16 +40,21 @@ export async function runRecoverAll(destination: string, isQuiet: boolean): Prom
   if (onDrive !== undefined)
     throw new DaemonError(`${folder} lies inside the drive ${onDrive.found.mountpoint}; choose another place`)
   const target = await ensureLocalFolder(folder)
-  let count = 0
+  const found: Found = { count: 0, withoutContent: 0 }
   const served = await servedStateFolders()
   const progress = startProgress('copying', { isQuiet })
   try {
     for (const state of await allStateFolders())
-      count += await copyDrive(state, target, { isServed: served.has(state.stateDir), progress })
+      await copyDrive(state, target, { isServed: served.has(state.stateDir), progress, found })
   } finally {
     progress.end()
   }
-  if (count === 0) console.error('docmount: there is nothing to copy: everything is with the service')
+  if (found.count > 0) return
+  const why =
+    found.withoutContent > 0
+      ? 'what is not sent has no content on this machine'
+      : 'everything is with the service'
+  console.error(`docmount: there is nothing to copy: ${why}`)
 }
 
 /** Those at the usual place, and those that somebody chose for a drive that is mounted now. */
@@ -56,18 +68,17 @@ async function allStateFolders(): Promise<readonly StateFolder[]> {
 async function copyDrive(
   { stateDir, drive }: StateFolder,
   destination: string,
-  { isServed, progress }: { readonly isServed: boolean; readonly progress: Progress },
-): Promise<number> {
+  { isServed, progress, found }: { isServed: boolean; progress: Progress; found: Found },
+): Promise<void> {
   const name = basename(stateDir)
-  const pieces = await piecesOf(stateDir, isServed)
+  const pieces = await piecesOf(stateDir, isServed, found)
   progress.expect(pieces.reduce((sum, { bytes }) => sum + bytes, 0))
-  let count = 0
   for (const piece of pieces) {
     try {
       const file = await placeUnder(join(destination, name), piece.path, systemDisk, piece.write)
       progress.add(piece.bytes)
       progress.print(printable(file))
-      count++
+      found.count++
     } catch (error) {
       const what = `${printable(piece.path)} of ${drive?.mountpoint ?? stateDir}`
       const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT'
@@ -80,15 +91,14 @@ async function copyDrive(
       }
     }
   }
-  return count
 }
 
-async function piecesOf(stateDir: string, isServed: boolean): Promise<Piece[]> {
+async function piecesOf(stateDir: string, isServed: boolean, found: Found): Promise<Piece[]> {
   const spoolDir = join(stateDir, 'spool')
   const pieces: Piece[] = []
   try {
     const journal = readJournal(stateDir)
-    if (journal !== undefined) pieces.push(...journaledPieces(journal, spoolDir, stateDir))
+    if (journal !== undefined) pieces.push(...journaledPieces(journal, spoolDir, stateDir, found))
   } catch (error) {
     // What lies in the spool is copied all the same.
     console.error(`docmount: ${stateDir}: ${(error as Error).message}`)
@@ -107,7 +117,7 @@ async function piecesOf(stateDir: string, isServed: boolean): Promise<Piece[]> {
   return pieces
 }
 
-function journaledPieces(journal: JournalContent, spoolDir: string, stateDir: string): Piece[] {
+function journaledPieces(journal: JournalContent, spoolDir: string, stateDir: string, found: Found): Piece[] {
   const pieces: Piece[] = []
   let withoutContent = 0
   for (const { path, spool, digest } of journal.intentions) {
@@ -116,6 +126,7 @@ function journaledPieces(journal: JournalContent, spoolDir: string, stateDir: st
   }
   for (const { path, spool } of journal.scratch)
     if (spool !== undefined) pieces.push({ path, ...contentOf(journal, join(spoolDir, spool), spool) })
+  found.withoutContent += withoutContent
   if (withoutContent > 0)
     console.error(
       `docmount: ${stateDir}: ${withoutContent} deletes and renames have no content of their own to copy`,

@@ -67,7 +67,7 @@ function wordsFor(notice: Notice): string {
     case 'left':
       return `${amountOf(notice)} not sent; kept on this machine and sent when the drive is mounted again.`
     case 'refused':
-      return `${notice.path} was refused: ${notice.reason}. It is kept on this machine: docmount retry sends it again.`
+      return `${notice.path} was refused: ${notice.reason}. ${notice.isKept ? 'It is kept on this machine: docmount retry sends it again.' : 'docmount status says what to do.'}`
     case 'unkept':
       return `${notice.path} is not safe: the disk of this machine did not take it (${notice.reason}). Make room; it is tried again.`
     case 'unsupported':

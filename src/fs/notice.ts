@@ -18,7 +18,8 @@ export type Notice =
   | { readonly kind: 'away' | 'back' | 'done' | 'diskFull' }
   | { readonly kind: 'keyRefused'; readonly reason: string }
   | { readonly kind: 'sending' | 'left'; readonly changes: number; readonly bytes: number }
-  | { readonly kind: 'refused' | 'unkept'; readonly path: string; readonly reason: string }
+  | { readonly kind: 'refused'; readonly path: string; readonly reason: string; readonly isKept: boolean }
+  | { readonly kind: 'unkept'; readonly path: string; readonly reason: string }
   | { readonly kind: 'unsupported'; readonly path: string; readonly what: string }
   | { readonly kind: 'conflict'; readonly path: string; readonly copy: string }
   | { readonly kind: 'lost'; readonly path: string | undefined; readonly file: string }

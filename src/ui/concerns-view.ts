@@ -33,7 +33,7 @@ export function concernsView(drive: DriveSeen, status: MountStatus, formWord: st
     ),
     part(
       'Refused by the service',
-      'The service said no. Your version is kept on this machine.',
+      'The service said no. What you saved is kept on this machine; a delete or a rename has nothing to keep.',
       status.unsent
         .filter(({ state }) => state === 'refused')
         .map(({ path, action, lastError, spoolFile, bytes }) =>

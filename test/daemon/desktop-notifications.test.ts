@@ -18,7 +18,7 @@ afterEach(() => {
 test('each notice is told in words that say what to do', () => {
   const told: string[] = []
   const tell = desktopNotifications('acme', (title, body) => told.push(`${title} | ${body}`))
-  tell({ kind: 'refused', path: '/a.pdf', reason: 'PUT /a.pdf: 413 too large' })
+  tell({ kind: 'refused', path: '/a.pdf', reason: 'PUT /a.pdf: 413 too large', isKept: true })
   tell({ kind: 'conflict', path: '/b.txt', copy: '/b (conflict).txt' })
   tell({ kind: 'lost', path: '/c.txt', file: '/state/lost+found/c' })
   tell({ kind: 'away' })
@@ -45,7 +45,8 @@ test('each notice is told in words that say what to do', () => {
 test('a burst of one kind is one notification now and one at the end of a minute', () => {
   const told: string[] = []
   const tell = desktopNotifications('acme', (_title, body) => told.push(body))
-  for (let count = 1; count <= 50; count++) tell({ kind: 'refused', path: `/${count}.pdf`, reason: 'no' })
+  for (let count = 1; count <= 50; count++)
+    tell({ kind: 'refused', path: `/${count}.pdf`, reason: 'no', isKept: true })
   expect(told).toHaveLength(1)
   vi.advanceTimersByTime(60_000)
   expect(told).toHaveLength(2)
@@ -76,7 +77,7 @@ test('the desktopâ€™s tool gets text without markup, and its failure is nobodyâ€
   await chmod(program, 0o755)
   vi.stubEnv('PATH', `${programs}:${process.env['PATH']}`)
   vi.stubEnv('DBUS_SESSION_BUS_ADDRESS', 'unix:path=/nowhere')
-  desktopNotifications('acme')({ kind: 'refused', path: '/<b>.pdf', reason: 'a & b' })
+  desktopNotifications('acme')({ kind: 'refused', path: '/<b>.pdf', reason: 'a & b', isKept: true })
   const said = join(folder.path, 'said')
   await waitUntil('the tool to be called', async () => (await readFile(said, 'utf8').catch(() => '')) !== '')
   expect(await readFile(said, 'utf8')).toContain('/&lt;b&gt;.pdf was refused: a &amp; b.')

@@ -70,6 +70,22 @@ describe.skipIf(whyNoFuse() !== undefined)('status of one document says that it 
     )
   })
 
+  test('refused by the service, and nothing of it kept here: what recover says, too', async () => {
+    await desk.testService.other.put('/a.txt', 'a')
+    const drive = await desk.mount('drive')
+    desk.testService.service.faults.inject({ kind: 'status', status: 400 }, { method: 'PUT' })
+    await run('mv', [join(drive, 'a.txt'), join(drive, 'b.txt')], { mayFail: true })
+    await waitUntil('the rename to be refused', async () =>
+      (await words(join(drive, 'b.txt'))).startsWith('refused'),
+    )
+    expect(await words(join(drive, 'b.txt'))).toMatch(
+      /^refused: .*400.*; no content of it is kept on this machine: docmount retry asks again, deleting it here gives it up$/,
+    )
+    const all = await desk.docmount('recover', '--all', join(desk.home, 'rescued'))
+    expect(all.stderr).toContain('there is nothing to copy: what is not sent has no content on this machine')
+    expect(all.stderr).not.toContain('everything is with the service')
+  })
+
   test('on this machine only: temporary, empty folder, open in a program', async () => {
     const drive = await desk.mount('drive')
     await desk.save(join(drive, '.~lock.a.txt#'), 'me')

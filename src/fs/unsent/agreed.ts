@@ -186,10 +186,10 @@ function settleAway(
 }
 
 /** A delete the service refuses: the document is still there, so it shows again, until somebody retries. */
-function refused(parts: RefusedParts, { kind, path, lastError, errorErrno }: Intention): void {
+function refused(parts: RefusedParts, { kind, path, spool, lastError, errorErrno }: Intention): void {
   // What is damaged here no other try makes whole.
   if (errorErrno === 'EBADMSG') parts.tell({ kind: 'damaged', sentence: lastError ?? path })
-  else parts.tell({ kind: 'refused', path, reason: lastError ?? '' })
+  else parts.tell({ kind: 'refused', path, reason: lastError ?? '', isKept: spool !== undefined })
   if (kind !== 'delete') return
   const { folder, name } = placeOf(parts.tree, path)
   if (folder !== undefined) parts.tree.tombstones.unbury(folder, name)
