@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { xlsxOfLines } from '../rows/xlsx-file.ts'
 import { errorOf, type TestService, documentOf, startTestService } from './support.ts'
@@ -199,6 +200,26 @@ describe('listing tables', () => {
     expectError(await post('', { name: freshName(), settings }), 413, 'the settings of a table')
     settings.note = 'x'.repeat(200 * 1024)
     expect((await post('', { name: freshName(), settings })).status).toBe(201)
+  })
+
+  test('is sent in pieces of a megabyte: a reader that does not read keeps one, not all', async () => {
+    const settings = { type: 'reconcile', note: 'x'.repeat(250 * 1024) }
+    for (let count = 0; count < 30; count++) await post('', { name: freshName(), settings })
+    const socket = connect(service.service.port, '127.0.0.1').setEncoding('latin1')
+    socket.write(
+      `GET /api/projects/acme/tables HTTP/1.1\r\nHost: x\r\nX-API-Key: ${service.key}\r\nConnection: close\r\n\r\n`,
+    )
+    let answer = ''
+    for await (const chunk of socket) answer += String(chunk)
+    const pieces: number[] = []
+    for (
+      let at = answer.indexOf('\r\n\r\n') + 4;
+      pieces.at(-1) !== 0;
+      at = answer.indexOf('\r\n', at) + 4 + pieces.at(-1)!
+    )
+      pieces.push(Number.parseInt(answer.slice(at, at + 8), 16))
+    expect(pieces.reduce((sum, bytes) => sum + bytes)).toBeGreaterThan(30 * 250 * 1024)
+    expect(Math.max(...pieces)).toBeLessThan(1.1 * 1024 * 1024)
   })
 
   test('answers 401 without a key, and 404 for a project that is not there', async () => {

@@ -36,6 +36,31 @@ test('a sender that is gone before its key is found holds no room', async () => 
   }
 })
 
+test('an answer to JSON that nobody takes holds the room that its sender may have', async () => {
+  const app = fastify()
+  try {
+    app.decorateRequest('keyId', undefined)
+    app.decorateRequest('isSpooled', undefined)
+    app.addHook('onRequest', async (request) => void (request.keyId = 'k'))
+    throttleJson(app, { ...defaultLimits, jsonBytesUnderWayPerKey: 10_000 })
+    // More than the system takes for a reader that does not read.
+    app.post('/', () => 'x'.repeat(64 * 1024 * 1024))
+    app.post('/small', () => 'x')
+    const url = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+    const lazy = connect(Number(url.port), url.hostname).pause()
+    lazy.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}')
+    const another = async (): Promise<number> => {
+      const headers = { 'content-type': 'application/json' }
+      return (await fetch(new URL('/small', url), { method: 'POST', body: '{}', headers })).status
+    }
+    await expect.poll(another).toBe(429)
+    lazy.destroy()
+    await expect.poll(another).toBe(200)
+  } finally {
+    await app.close()
+  }
+})
+
 test('those who are gone before their document is found take no share of the memory', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

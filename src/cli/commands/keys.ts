@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { type PlaceOptions, addPlaceOptions, withAdminOf } from '../administer.ts'
 import { parseLifetimeMs } from '../durations.ts'
-import { print } from '../output.ts'
+import { print, printable } from '../output.ts'
 
 interface KeysOptions extends PlaceOptions {
   readonly json?: boolean
@@ -79,7 +79,7 @@ export function register(program: Command): void {
             ...(key.name === null ? [] : [key.name]),
             key.projects.join(', '),
             ...(key.access === 'read' ? ['read-only'] : []),
-            ...(key.path === '/' ? [] : [key.path]),
+            ...(key.path === '/' ? [] : [printable(key.path)]),
             `made ${key.created_at}`,
             ...(key.expires_at === null ? [] : [`expires ${key.expires_at}`]),
             key.last_used_at === null ? 'never used' : `used ${key.last_used_at}`,

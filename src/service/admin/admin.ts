@@ -117,7 +117,7 @@ function pathOf(text: string | undefined): string {
   // A variable that is not set would open everything.
   if (text === '') throw new AdminError('the path is empty: leave it out for a key that opens everything')
   try {
-    return parseDocumentPath(text?.replace(/(?<=.)\/$/, ''))
+    return parseDocumentPath(text?.replace(/(?<=[^/])\/$/, ''))
   } catch (error) {
     throw new AdminError(error instanceof Error ? error.message : String(error))
   }

@@ -1,7 +1,7 @@
 // How often, and how many at a time, an address or a key may come. 429 with Retry-After beyond it.
 
 import type { Socket } from 'node:net'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import ipaddr from 'ipaddr.js'
 import { type Limits, exceeds } from '../limits.ts'
 import { ServiceError } from '../service-error.ts'
@@ -58,16 +58,21 @@ export function createKeyThrottle(
   }
 }
 
-/** In a scope that authenticates: bodies that are taken whole into memory, those that are worked on included. */
+/** Answers of so many bytes are not counted: their requests are, by number. */
+const littleBytes = 64 * 1024
+
+/**
+ * In a scope that authenticates: bodies that are taken whole into memory, those that are worked on included, and answers to
+ * them until they are taken.
+ */
 export function throttleJson(
   scope: FastifyInstance,
   { jsonBytes, jsonBytesUnderWayPerKey: most }: Limits,
 ): void {
   const underWay = new Map<string, number>()
   scope.addHook('preParsing', (request, reply, payload, done) => {
-    const { keyId, isSpooled, headers } = request
-    const isGiven = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
-    if (keyId === undefined || isSpooled === true || !isGiven) {
+    const { keyId, headers } = request
+    if (keyId === undefined || !bringsJson(request)) {
       done(null, payload)
       return
     }
@@ -79,6 +84,21 @@ export function throttleJson(
     whenClosed(reply.raw, () => release(underWay, keyId, bytes))
     done(null, payload)
   })
+  // A small body may have a large answer, and who asks need not take it.
+  scope.addHook('onSend', (request, reply, payload, done) => {
+    const { keyId } = request
+    const isLarge = typeof payload === 'string' && payload.length > littleBytes
+    if (keyId !== undefined && isLarge && bringsJson(request)) {
+      underWay.set(keyId, (underWay.get(keyId) ?? 0) + payload.length)
+      whenClosed(reply.raw, () => release(underWay, keyId, payload.length))
+    }
+    done(null, payload)
+  })
+}
+
+function bringsJson({ isSpooled, headers }: FastifyRequest): boolean {
+  const isGiven = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+  return isSpooled !== true && isGiven
 }
 
 function refuse(reply: FastifyReply, seconds: number, errorMessage: string): never {
