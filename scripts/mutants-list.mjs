@@ -37,8 +37,8 @@ export const fixes = [
   [
     'a DELETE that was given up is carried out late',
     `${commit}/removal.ts`,
-    'await untilAnswered(timers, signal, (cut) => files.delete(path, { signal: cut }))',
-    'await files.delete(path, { signal })',
+    'await untilAnswered(timers, signal, (cut) => files.delete(path, { signal: cut, attempts: 1 }))',
+    'await files.delete(path, { signal, attempts: 1 })',
   ],
   [
     'a replace that was given up is carried out late',
@@ -260,10 +260,22 @@ export const mutants = [
     'true',
   ],
   [
-    'what was gone already is a failure',
+    'a DELETE is sent again without another look',
     `${commit}/removal.ts`,
-    'if ((await lookUp(this.#options.files, path, { signal })) === undefined) return',
-    '',
+    '{ signal: cut, attempts: 1 }',
+    '{ signal: cut }',
+  ],
+  [
+    'what is refused makes way only for the last',
+    `${commit}/intake.ts`,
+    'if (instead === undefined || this.#isSourceTaken(job, instead)) return second',
+    'if (instead === undefined || this.#isSourceTaken(job, instead) || !this.#order.isLast(second)) return second',
+  ],
+  [
+    'what was gone already is a failure',
+    'src/content/remote-lookup.ts',
+    'if ((await lookUp(files, path, options)) === undefined) return\n  if (!(refusal',
+    'if (!(refusal',
   ],
   [
     'a renamed folder with documents goes',

@@ -2,6 +2,7 @@
 
 import { ApiError } from '../api/errors.ts'
 import type { Files, Upload } from '../api/types.ts'
+import { checkGone } from '../content/remote-lookup.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { type LocalDocument, mimetypeFor, openLocal, watched } from './local-document.ts'
 import { nameOf } from '../path.ts'
@@ -63,7 +64,7 @@ async function upload(
   // Deleting a folder would take everything in it along.
   const found = await files.get(path, { signal })
   if (found.kind === 'folder') throw new DaemonError(`${path} is a folder; a document cannot replace it`)
-  await files.delete(path, { signal })
+  await files.delete(path, { signal }).catch((error: unknown) => checkGone(files, path, error, { signal }))
   onDeleted()
   await files.upload(path, document, { signal })
 }

@@ -174,7 +174,8 @@ function isOld({ attempts, isInDoubt }: Intention): boolean {
 
 /** What never came to its path is moved on from there: it goes straight to where it is wanted now. */
 function movedOn(older: Intention, newer: IntentionDraft): readonly IntentionDraft[] {
-  const replaced = older.base !== undefined || isDoubtful(older)
+  // What stands at its path stays there where nothing ever comes in its place.
+  const replaced = !isVain(older) && (older.base !== undefined || isDoubtful(older))
   const { spool = older.spool, size = older.size, digest = older.digest } = newer
   const isFromElsewhere = older.source !== undefined && older.source !== older.path
   const left: IntentionDraft[] =
@@ -195,10 +196,15 @@ function movedOn(older: Intention, newer: IntentionDraft): readonly IntentionDra
     size,
     digest,
     source,
-    sourceFingerprint: isFromElsewhere ? older.sourceFingerprint : older.base,
+    sourceFingerprint: isFromElsewhere ? older.sourceFingerprint : replaced ? older.base : undefined,
     keepSource: isFromElsewhere && older.keepSource === true,
   }
   return [put, ...left]
+}
+
+/** A move of what is gone: nothing of it is here, and nothing in the service. */
+function isVain({ isRefused, spool, path, source = path, errorErrno }: Intention): boolean {
+  return isRefused && spool === undefined && (source === path || errorErrno === 'ENOENT')
 }
 
 /** True when an earlier attempt may have stored something. */

@@ -28,6 +28,20 @@ export async function lookUp(
   }
 }
 
+/** A DELETE was refused: what is gone is what was asked for, whoever did it. Throws where it is not. */
+export async function checkGone(
+  files: Files,
+  path: string,
+  refusal: unknown,
+  options?: CallOptions,
+): Promise<void> {
+  if (!mayMeanMissing(refusal)) throw refusal
+  if ((await lookUp(files, path, options)) === undefined) return
+  if (!(refusal instanceof ApiError) || refusal.status !== 404) throw refusal
+  // A PUT that the service was still working on landed behind our DELETE: no refusal, a matter of trying again.
+  throw new ErrnoError('EIO', `${path}: gone, and there again`, { cause: refusal })
+}
+
 /** A 4xx that is about the path and not about the caller. */
 export function mayMeanMissing(error: unknown): boolean {
   return (

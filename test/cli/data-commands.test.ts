@@ -103,6 +103,18 @@ describe('put', () => {
     expect(failed.error).toContain(`it is kept in ${file}`)
   })
 
+  test('replaces the old one where the service says of its DELETE that nothing is there: a balancer has sent it twice', async () => {
+    const file = await localFile('a.txt', 'old')
+    await docmount('put', project, file, '/twice/a.txt')
+    await writeFile(file, 'new')
+    const { faults } = service.service
+    faults.inject({ kind: 'error-after-commit', status: 404 }, { method: 'DELETE', times: 1 })
+    expect(await docmount('put', project, file, '/twice/a.txt', '--replace')).toMatchObject({ exitCode: 0 })
+    expect(await service.other.bytes('/twice/a.txt')).toEqual(Buffer.from('new'))
+    faults.inject({ kind: 'error-after-commit', status: 404 }, { method: 'DELETE', times: 1 })
+    expect(await docmount('rm', project, '/twice/a.txt')).toMatchObject({ exitCode: 0 })
+  })
+
   test('takes the type from the name, then from the content, and refuses what the service does not take', async () => {
     await docmount('put', project, await localFile('LICENSE', '%PDF-1.7\n'), '/types/')
     const found = JSON.parse((await docmount('ls', project, '/types/LICENSE', '--json')).stdout) as unknown

@@ -1,6 +1,7 @@
 // `docmount rm`: deletes a document, or a folder with everything in it.
 
 import type { Command } from 'commander'
+import { checkGone } from '../../content/remote-lookup.ts'
 import { DaemonError } from '../../daemon/daemon-error.ts'
 import { type ServiceOptions, baseUrlOption, withClient } from '../connect.ts'
 import { UsageError } from '../usage-error.ts'
@@ -35,7 +36,9 @@ export function register(program: Command): void {
         if (found.kind === 'folder' && options.recursive !== true) {
           throw new DaemonError(`${path} is a folder; --recursive deletes it with everything in it`)
         }
-        await files.delete(path, { signal })
+        await files
+          .delete(path, { signal })
+          .catch((error: unknown) => checkGone(files, path, error, { signal }))
       })
     })
 }

@@ -121,7 +121,6 @@ export class Attempts {
       // What it was stopped for waits for it all the same.
       if (order.has(job) && order.at(job.intention.path).at(-1) !== job) open.release(job)
     }
-    intake.makeWayBehind(job)
     job.announce()
     schedule.lookSoon()
   }

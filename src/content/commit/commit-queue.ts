@@ -111,6 +111,9 @@ export class CommitQueue {
       if (waitMs > 0 && waitMs <= longestWaitMs(intention.attempts)) job.dueAt = this.#clock.steady() + waitMs
       this.#open.enter(job)
     }
+    // It ended before what was refused had made way.
+    const refused = [...this.#order.all()].filter(({ intention }) => intention.isRefused)
+    for (const job of refused) this.#intake.makeWay(job)
     this.#schedule.look()
   }
 

@@ -112,11 +112,9 @@ export class Committer {
       if (base !== undefined && !mayBe(found, base)) intention.tookAnother = true
       return found
     }
-    // Another client took the copy away before its original went: it is made once more.
-    if (intention.spool === undefined) {
-      Object.assign(intention, { isProven: false, isInDoubt: true, base: undefined })
-      this.#options.save(intention)
-    }
+    // Another client took it away before its original went: it is stored once more.
+    Object.assign(intention, { isProven: false, isInDoubt: true, base: undefined })
+    this.#options.save(intention)
     throw new ErrnoError('ESTALE', `${path}: what was stored here is gone; the original is kept`)
   }
 

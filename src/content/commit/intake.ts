@@ -34,68 +34,73 @@ export class Intake {
     if (older !== undefined) {
       const isExpected = this.#order.at(draft.path)[0] !== older
       const merged = merge(older.intention, draft, isExpected)
-      return this.#succeed(older, merged === undefined ? [] : [merged])
+      return this.#behind(this.#succeed(older, merged))
     }
-    const refused = this.#refusedBefore(draft)
-    const instead = refused === undefined ? undefined : succession(refused.intention, draft)
-    if (refused !== undefined && instead !== undefined) return this.#succeed(refused, instead)
     this.#letGo(draft)
-    return this.#open.journaled(draft)
+    return this.#behind(this.#open.journaled(draft))
   }
 
   /** A job that did not come to its end makes way for the one right behind it. */
   makeWay(job: Job): void {
-    const { path, isRefused } = job.intention
-    const [first, second] = this.#order.at(path)
+    const { intention } = job
+    const [first, second] = this.#order.at(intention.path)
     if (first !== job || !job.isIdle || second?.isIdle !== true) return
-    // What is refused makes way all the same: nothing behind it would ever go.
-    if (!isRefused && this.#order.isOvertakenAbove(job)) return
-    const areMergeable = isMergeable(job.intention) && isMergeable(second.intention)
-    const instead = areMergeable || isRefused ? succession(job.intention, second.intention) : undefined
-    if (instead === undefined || !this.#mayStandIn(job, second, instead[0])) return
+    if (intention.isRefused) return void this.#stepAside(job, second)
+    if (this.#order.isOvertakenAbove(job) || !isMergeable(intention) || !isMergeable(second.intention)) return
+    const instead = succession(intention, second.intention)
+    // Nothing comes into another order: what stands behind the second, too.
+    if (instead === undefined || !this.#order.isLast(second, intention.path)) return
     this.#options.journal.transaction(() => {
       this.#open.drop(second)
-      const successor = this.#succeed(job, instead)
+      const successor = this.#succeed(job, instead[0])
       this.#open.supersede(second, successor)
       this.#options.say({ kind: 'replaced', intention: second.intention, successor })
     })
   }
 
+  /** What was refused, and would stand in the way of this for ever, makes way at once. Answers what the job goes on as. */
+  #behind(job: Job | undefined): Job | undefined {
+    let current = job
+    for (const path of job === undefined ? [] : pathsOf(job.intention)) {
+      const [first, second] = this.#order.at(path)
+      const isInTheWay = first?.intention.isRefused === true && first.isIdle && first.intention.path === path
+      if (isInTheWay && current !== undefined && second === current) current = this.#stepAside(first, current)
+    }
+    return current
+  }
+
+  /** What is refused makes way whatever stands behind the second: nothing of that would ever go. Answers what that goes on as. */
+  #stepAside(job: Job, second: Job): Job | undefined {
+    const { path, base } = job.intention
+    const instead = succession(job.intention, second.intention)
+    if (instead === undefined || this.#isSourceTaken(job, instead)) return second
+    const [first, ...rest] = instead
+    return this.#options.journal.transaction(() => {
+      this.#open.drop(job)
+      if (first === undefined) this.#open.drop(second)
+      const successor = first === undefined ? undefined : this.#open.putInPlace(second, first)
+      for (const each of [job, second]) this.#open.supersede(each, successor)
+      this.#options.say({ kind: 'superseded', intention: job.intention })
+      this.#options.say({ kind: 'replaced', intention: second.intention, successor })
+      // What stands at such a path by now sees to it.
+      for (const draft of rest) if (this.#order.at(draft.path).length === 0) this.#open.journaled(draft)
+      const next = this.#order.at(path)[0]
+      if (next !== undefined && next !== successor) this.#open.standOn(next, path, base)
+      this.#options.schedule.lookSoon()
+      return successor
+    })
+  }
+
   /** It is not wanted any more. */
   forgo(job: Job): void {
-    this.#options.journal.transaction(() => this.#succeed(job, []))
+    this.#options.journal.transaction(() => this.#succeed(job, undefined))
   }
 
-  /** What was refused makes way, too, where what stood beside it has ended. */
-  makeWayBehind(job: Job): void {
-    for (const path of pathsOf(job.intention)) {
-      const next = this.#order.at(path)[0]
-      for (const other of next === undefined ? [] : pathsOf(next.intention)) {
-        const first = this.#order.at(other)[0]
-        if (first !== undefined && first !== next && first.intention.isRefused) this.makeWay(first)
-      }
-    }
-  }
-
-  /** True where nothing comes into another order when `draft` takes the place of both: what stands behind the second, too. */
-  #mayStandIn(job: Job, second: Job, draft: IntentionDraft | undefined): boolean {
-    const { intention } = job
-    const paths = draft === undefined ? [] : pathsOf(draft)
-    // At the end of all orders, as one that came just now.
-    const isNew = !paths.every((path) => pathsOf(intention).includes(path))
-    // What has come to its source since is another document, and would be moved instead.
-    const { source } = intention
-    if (isNew && source !== undefined && paths.includes(source) && this.#order.at(source).at(-1) !== job)
-      return false
-    return this.#order.isLast(second, isNew && paths.includes(intention.path) ? undefined : intention.path)
-  }
-
-  /** What was refused, and would stand in the way of this for ever. */
-  #refusedBefore({ path, source }: IntentionDraft): Job | undefined {
-    const at = [path, ...(source === undefined || this.#order.at(path).length > 0 ? [] : [source])]
-    return at
-      .map((each) => this.#order.at(each).at(-1))
-      .find((job) => job?.intention.isRefused === true && job.isIdle && at.includes(job.intention.path))
+  /** What has come to its source since is another document, and would be moved instead: it gives way there first. */
+  #isSourceTaken({ intention: { path, source } }: Job, [draft]: readonly IntentionDraft[]): boolean {
+    return (
+      source !== undefined && source !== path && draft?.source === source && this.#order.at(source).length > 1
+    )
   }
 
   /** What is held for a newer submit, and cannot be merged with it, goes first; what is being sent only to be deleted stops. */
@@ -114,13 +119,12 @@ export class Intake {
     return last.intention.path === draft.path && isMergeable(last.intention) ? last : undefined
   }
 
-  #succeed(older: Job, [first, ...rest]: readonly IntentionDraft[]): Job | undefined {
-    const successor = first === undefined ? undefined : this.#inPlaceOf(older, first)
+  /** It goes on as this; undefined where nothing is left to do. */
+  #succeed(older: Job, draft: IntentionDraft | undefined): Job | undefined {
+    const successor = draft === undefined ? undefined : this.#inPlaceOf(older, draft)
     if (successor === undefined) this.#open.drop(older)
     this.#open.supersede(older, successor)
     this.#options.say({ kind: 'superseded', intention: older.intention })
-    // What stands at such a path by now sees to it.
-    for (const draft of rest) if (this.#order.at(draft.path).length === 0) this.#open.journaled(draft)
     // What stood behind the older one may be first now.
     this.#options.schedule.lookSoon()
     return successor

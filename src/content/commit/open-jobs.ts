@@ -58,6 +58,15 @@ export class OpenJobs {
     this.follow(this.#schedule.setWaiting(job, false))
   }
 
+  /** It finds this version at the path, where nothing is known to have come there: that one was seen here. */
+  standOn({ intention }: Job, path: string, fingerprint: string | undefined): void {
+    const { base, sourceFingerprint } = intention
+    this.follow(() => Object.assign(intention, { base, sourceFingerprint }))
+    if (intention.path === path) intention.base ??= fingerprint
+    else intention.sourceFingerprint ??= fingerprint
+    this.#journal.saveIntention(intention)
+  }
+
   /** Whoever waits for the one waits for the other; undefined: there is nothing left to wait for. */
   supersede(job: Job, successor: Job | undefined): void {
     this.#journal.afterCommit(() => {

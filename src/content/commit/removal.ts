@@ -1,13 +1,12 @@
 // Takes documents away in the service, and never one that nobody here has seen.
 
-import { ApiError } from '../../api/errors.ts'
 import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import type { Log } from '../../log.ts'
 import { fingerprintOf } from '../fingerprint.ts'
 import { isDoubtful, type Intention } from '../intention.ts'
 import type { Reader } from '../read/reader.ts'
-import { lookUp, mayMeanMissing } from '../remote-lookup.ts'
+import { checkGone, lookUp } from '../remote-lookup.ts'
 import type { Timers } from '../../world/clock.ts'
 import { untilAnswered } from './last-call.ts'
 import type { Whose } from './whose.ts'
@@ -98,17 +97,13 @@ export class Removal {
     return (await this.#whose.of(intention, standing, signal)) === 'theirs'
   }
 
-  /** Gone is what was asked for, whoever did it. */
   async #delete(path: string, signal: AbortSignal): Promise<void> {
     const { files, timers } = this.#options
     try {
-      await untilAnswered(timers, signal, (cut) => files.delete(path, { signal: cut }))
+      // Once: what comes after that has not looked at what stands there by then.
+      await untilAnswered(timers, signal, (cut) => files.delete(path, { signal: cut, attempts: 1 }))
     } catch (error) {
-      if (!mayMeanMissing(error)) throw error
-      if ((await lookUp(this.#options.files, path, { signal })) === undefined) return
-      if (!(error instanceof ApiError) || error.status !== 404) throw error
-      // A PUT that the service was still working on landed behind our DELETE: no refusal, a matter of trying again.
-      throw new ErrnoError('EIO', `${path}: gone, and there again`, { cause: error })
+      await checkGone(files, path, error, { signal })
     }
   }
 

@@ -6,7 +6,7 @@ import { abortable } from '../../abortable.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import { fingerprintOf, isNewer, modifiedAtIn } from '../../content/fingerprint.ts'
 import { waitForJob, type Job } from '../../content/commit/job.ts'
-import { lookUp, mayMeanMissing } from '../../content/remote-lookup.ts'
+import { checkGone, lookUp, mayMeanMissing } from '../../content/remote-lookup.ts'
 import { preserve, type PreserveParts } from '../unsent/preserve.ts'
 import { stayThoughEmpty } from './folders.ts'
 import { childOf, withListing } from './lookup.ts'
@@ -95,7 +95,10 @@ async function deleteWhole(
   if (untried.length > 0) await parts.journal.durable()
   for (const { intention } of untried) await preserve(parts, intention.path, signal)
   if (node.folder !== undefined && node.folder.kept.size > 0) throw notEmpty(node)
-  await abortable(parts.files.delete(node.path, { deadlineMs: callDeadlineMs }), signal)
+  const deleting = parts.files.delete(node.path, { deadlineMs: callDeadlineMs })
+  await abortable(deleting, signal).catch((error: unknown) =>
+    checkGone(parts.files, node.path, error, { deadlineMs: callDeadlineMs, signal }),
+  )
   await parts.queue.fulfilled(untried)
 }
 

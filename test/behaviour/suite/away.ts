@@ -212,6 +212,35 @@ export const awayTopic: Topic<DocmountDoor> = (it) => {
   }
 
   it(
+    'renames of what another client deleted meanwhile hold up nothing that is saved under their names',
+    { 'a.txt': 'a', 'b.txt': 'b', 'seen.txt': 'seen' },
+    async ({ door, folder, at }) => {
+      const { other } = door.testService
+      await names(door, folder)
+      await away(door, 'refused', folder, async () => {
+        await other.delete(at('a.txt'))
+        await other.delete(at('b.txt'))
+        await door.rename(at('a.txt'), at('seen.txt'))
+        await door.rename(at('seen.txt'), at('c.txt'))
+        await door.rename(at('b.txt'), at('a.txt'))
+        await door.rename(at('a.txt'), at('seen.txt'))
+        await door.rename(at('c.txt'), at('d.txt'))
+        await door.rename(at('seen.txt'), at('c.txt'))
+        for (const name of ['a.txt', 'b.txt', 'seen.txt']) await door.writeFile(at(name), `new ${name}`)
+      })
+      await waitUntil('nothing to wait but what came to nothing', async () => (await door.unsent()) === 2)
+      await door.behind.settle(folder, {
+        'a.txt': 'new a.txt',
+        'b.txt': 'new b.txt',
+        'seen.txt': 'new seen.txt',
+      })
+      for (const name of ['c.txt', 'd.txt']) await door.unlink(at(name))
+      await waitUntil('nothing to be unsent', async () => (await door.unsent()) === 0)
+      expect(await names(door, folder)).toEqual(['a.txt', 'b.txt', 'seen.txt'])
+    },
+  )
+
+  it(
     'what others did while it was away is seen when it is back, without being asked for',
     { 'a.txt': 'a' },
     async ({ door, folder, at }) => {

@@ -229,6 +229,21 @@ export const writeFaults: Topic<DocmountDoor> = (it) => {
   }
 
   it(
+    'a folder is removed where the service says of its DELETE that nothing is there: a balancer has sent it twice',
+    { 'd/a.txt': 'a', 'b.txt': 'b' },
+    async ({ door, folder, at }) => {
+      await door.readdir(at('d'))
+      const fault: Fault = { kind: 'error-after-commit', status: 404 }
+      await withFault(door, fault, { method: 'DELETE', path: at('d'), times: 1 }, async () => {
+        await door.unlink(at('d/a.txt'))
+        await door.rmdir(at('d'))
+        await door.behind.settle(folder, { 'b.txt': 'b' })
+      })
+      expect(await door.readdir(folder)).toEqual(['b.txt'])
+    },
+  )
+
+  it(
     'an old listing neither hides nor resurrects our own changes',
     { 'a.txt': 'a', 'b.txt': 'b' },
     async ({ door, folder, at }) => {

@@ -297,6 +297,18 @@ describe('another client’s version in place of the one this mount has seen', (
     expect(keptCopies(held)).toEqual(['by another'])
   })
 
+  it('is kept where it came after a DELETE of ours that failed: the next one looks again', async () => {
+    await given({ '/a.txt': 'seen' })
+    const base = await setup.seen('/a.txt')
+    const large = Buffer.alloc(1024 * 1024 + 1, 'ours')
+    const put = setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content(large)) })
+    inject({ kind: 'status', status: 503 }, { method: 'DELETE', times: 1 })
+    await expect(setup.run(put)).rejects.toMatchObject({ status: 503 })
+    await testService.other.put('/a.txt', 'by another')
+    await setup.run(put)
+    expect(keptCopies(await setup.held())).toEqual(['by another'])
+  })
+
   it('stays in its place where it cannot be kept', async () => {
     const base = await outdated()
     inject({ kind: 'status', status: 403 }, { method: 'PUT' })
@@ -717,6 +729,15 @@ describe('a move', () => {
     const [journaled] = setup.journal.intentions()
     await setup.run(journaled ?? move)
     expect(await setup.held()).toEqual({ '/b.txt': 'a' })
+  })
+
+  it('with content of its own that is proven keeps the original where that is gone, and stores it once more', async () => {
+    await given({ '/a.txt': 'a' })
+    const draft = { ...(await fromA()), ...(await setup.content('ours')) }
+    await expect(setup.run(setup.intend(draft, { isProven: true }))).rejects.toMatchObject({ code: 'ESTALE' })
+    const [journaled] = setup.journal.intentions()
+    await setup.run(journaled ?? setup.intend(draft))
+    expect(await setup.held()).toEqual({ '/b.txt': 'ours' })
   })
 
   it('cut off before it was proven takes its own copy for no other client’s', async () => {

@@ -8,6 +8,7 @@ import { vi } from 'vitest'
 import type { RemoteFile } from '../../../src/api/types.ts'
 import { createClock, type Clock } from '../../../src/world/clock.ts'
 import { CommitQueue, type CommitQueueOptions } from '../../../src/content/commit/commit-queue.ts'
+import { errnoOf } from '../../../src/fs/errno-of.ts'
 import type { QueueEvent } from '../../../src/content/commit/queue-event.ts'
 import type { Intention } from '../../../src/content/intention.ts'
 import { Journal } from '../../../src/content/spool/journal.ts'
@@ -20,6 +21,8 @@ export interface QueueSetup {
   readonly journal: Journal
   /** Somebody sets the wall clock. */
   setWallClock(byMs: number): void
+  /** Nothing of what a refused move was to take away can be brought here. */
+  isVain: boolean
   /** What the queue said, oldest first. */
   readonly events: QueueEvent[]
   /** As after the end of the process: a new queue on the same journal. */
@@ -45,11 +48,11 @@ export function setUpQueue(work: Work): QueueSetup {
       log: silentLog,
       clock,
       chance: realWorld().chance,
-      errnoOf: () => 'EIO',
+      errnoOf,
       run: work,
       async giveWay(intention, take, signal) {
         await work(intention, signal)
-        take(intention.spool === undefined ? { spool: 'brought' } : {})
+        take(intention.spool === undefined && !setup.isVain ? { spool: 'brought' } : {})
       },
       vacate: async () => {},
       say: (event) => void events.push(event),
@@ -63,6 +66,7 @@ export function setUpQueue(work: Work): QueueSetup {
   const setup = {
     setWallClock: (byMs: number) => void (step.ms += byMs),
     events,
+    isVain: false,
     async restart() {
       await end()
       Object.assign(setup, open())

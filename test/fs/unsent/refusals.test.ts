@@ -117,6 +117,32 @@ describe.each([
 describe.each([
   ['', false],
   [' and a restart', true],
+])('renames one over another, whose sources another client deleted%s', (_, isRestarted) => {
+  it('hold up no later save, and move nothing else in their place', async () => {
+    await using drive = await openHeld({ '/a.txt': 'a', '/b.txt': 'b', '/seen.txt': 'seen' })
+    await drive.calls().readdir('/')
+    await drive.testService.other.delete('/a.txt')
+    await drive.testService.other.delete('/b.txt')
+    const calls = drive.calls()
+    await calls.rename('/a.txt', '/seen.txt')
+    await calls.rename('/seen.txt', '/c.txt')
+    await calls.rename('/b.txt', '/seen.txt')
+    await calls.writeFile('/b.txt', 'second')
+    if (isRestarted) await drive.restart()
+    await sent(drive, '/b.txt')
+    await refusedAt(drive, '/c.txt')
+    await refusedAt(drive, '/seen.txt')
+    expect((await held(drive))['b.txt']).toBe('second')
+    await drive.calls().writeFile('/seen.txt', 'third')
+    await drive.calls().unlink('/c.txt')
+    await drive.drain()
+    expect(await held(drive)).toEqual({ 'b.txt': 'second', 'seen.txt': 'third' })
+  })
+})
+
+describe.each([
+  ['', false],
+  [' and a restart', true],
 ])('a refused rename%s makes way for a new document where it came from', (_, isRestarted) => {
   async function refusedMove(): Promise<HeldDrive> {
     const drive = await openHeld({ '/a.txt': 'first' })
