@@ -63,6 +63,8 @@ export class SharedFolder {
   readonly #ours = new Map<string, Buffer>()
   /** Lengths of what was saved here, and the other client took away wherever the service had it: a move finds no more of it. */
   readonly #takenAway = new Set<number>()
+  /** Lengths of what was renamed to a path here: a copy stands there before the one at its older place goes. */
+  readonly #renamedTo = new Map<string, Set<number>>()
   /** Lengths of what was saved here before that, and shows no more. */
   readonly #outdated = new Map<string, Set<number>>()
   readonly #lastSaved = new Map<string, number>()
@@ -88,7 +90,10 @@ export class SharedFolder {
       service.remove(path)
       this.#theirs.delete(before.id)
       if (this.#ours.get(path)?.equals(before.bytes) === true) this.#ours.delete(path)
-      if (!this.#isInService(before.bytes)) this.#takenAway.add(before.bytes.length)
+      const { length } = before.bytes
+      // What is still at its older place is about to go there: it had come to where it was taken away.
+      const hadCome = this.#renamedTo.get(path)?.has(length) === true
+      if (hadCome || !this.#isInService(before.bytes)) this.#takenAway.add(length)
     }
     note(`the other client ${isDelete ? 'deletes' : 'stores'} ${path}`)
     if (isDelete) return true
@@ -159,6 +164,7 @@ export class SharedFolder {
     this.#outdated.delete(to)
     this.#lastSaved.delete(to)
     const done = this.#begin([path, to], true)
+    if (moved !== undefined) this.#renamedTo.set(to, new Set(this.#renamedTo.get(to)).add(moved.length))
     await this.#options.calls().rename(path, to)
     done.endedAt = this.#options.now()
     if (moved !== undefined) this.#ours.set(to, moved)

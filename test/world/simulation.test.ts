@@ -55,6 +55,16 @@ const corpus: readonly (readonly [seed: number, steps: number])[] = [
 const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [3, 400],
   [5, 400],
+  [38, 400],
+  [59, 400],
+  [68, 1000],
+  [205, 1000],
+  [2, 2000],
+  [15, 2000],
+  [24, 2000],
+  [30, 2000],
+  [31, 2000],
+  [52, 2000],
 ]
 
 it.each(corpus)('nothing is lost with seed %i, %i steps', async (seed, steps) => {
