@@ -60,6 +60,7 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [68, 1000],
   [205, 1000],
   [2, 2000],
+  [6, 2000],
   [15, 2000],
   [24, 2000],
   [30, 2000],

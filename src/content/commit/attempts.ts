@@ -121,6 +121,8 @@ export class Attempts {
       // What it was stopped for waits for it all the same.
       if (order.has(job) && order.at(job.intention.path).at(-1) !== job) open.release(job)
     }
+    // What is first by now may have been refused while it stood behind this.
+    for (const path of pathsOf(job.intention)) intake.makeWayAt(path)
     job.announce()
     schedule.lookSoon()
   }

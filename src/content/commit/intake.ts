@@ -58,6 +58,12 @@ export class Intake {
     })
   }
 
+  /** The same of what is first at a path, where it was refused. */
+  makeWayAt(path: string): void {
+    const first = this.#order.at(path)[0]
+    if (first?.intention.isRefused === true) this.makeWay(first)
+  }
+
   /** What was refused, and would stand in the way of this for ever, makes way at once. Answers what the job goes on as. */
   #behind(job: Job | undefined): Job | undefined {
     let current = job
