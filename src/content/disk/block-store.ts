@@ -139,8 +139,8 @@ export class BlockStore {
     return mayBeHere ? removed : Promise.resolve()
   }
 
-  /** The same bytes are another version's now. */
-  move(from: StoredVersion, to: StoredVersion): void {
+  /** The same bytes are another version's now. `isBrief`: hardly for long, so that what is not on disk need not get there. */
+  move(from: StoredVersion, to: StoredVersion, { isBrief = false }: { isBrief?: boolean } = {}): void {
     // What waits does so by its new name at once: the older path may be forgotten before its turn comes.
     const waiting = this.#backlog.move(from, to)
     void this.#work.run('rename blocks', async () => {
@@ -158,7 +158,7 @@ export class BlockStore {
       }
     })
     for (const name of waiting) this.#turns.add(name)
-    this.#turns.takeAll()
+    if (!isBrief) this.#turns.takeAll()
   }
 
   /** Takes over a file that holds exactly the version's bytes. False where it is not kept: then `file` is still there. */

@@ -114,11 +114,11 @@ export class DiskCache {
     await Promise.all([this.#pinned?.forget(path), this.#ordinary?.forget(path)])
   }
 
-  /** The same bytes are another version's now. */
-  move(from: StoredVersion, to: StoredVersion): void {
+  /** See `BlockStore.move`. */
+  move(from: StoredVersion, to: StoredVersion, options?: { isBrief?: boolean }): void {
     this.#whole.delete(from.pathKey)
-    this.#pinned?.move(from, to)
-    this.#ordinary?.move(from, to)
+    this.#pinned?.move(from, to, options)
+    this.#ordinary?.move(from, to, options)
   }
 
   /** Takes over a file that holds exactly the version's bytes. Removes `file`, whether it is kept or not. */

@@ -186,7 +186,7 @@ class BlockReader implements Reader, BlockEvents {
     const { size } = version
     if (size === undefined || isWeak(version)) return
     const aside = asideOf(version)
-    this.disk.move(storedVersion(version, size), storedVersion(aside, size))
+    this.disk.move(storedVersion(version, size), storedVersion(aside, size), { isBrief: true })
     // Whoever reads the version has these blocks, and goes on with them.
     const blocks = this.#shared.get(version)
     if (blocks === undefined) return
