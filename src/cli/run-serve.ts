@@ -38,6 +38,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
   const { data, blobs, s3Direct: isDirect = false, cert, key, publicUrl, metricsListen, limit } = options
   if ((cert === undefined) !== (key === undefined)) throw new UsageError('--cert and --key go together')
   const database = databaseOf(options)
+  if (data === '') throw new UsageError('--data is empty: name a folder')
   if (data === undefined && (database === undefined || blobs === undefined))
     throw new UsageError('--data is missing: a folder for what the service keeps (or --database and --blobs)')
   if (isDirect && blobs === undefined) throw new UsageError('--s3-direct needs --blobs')

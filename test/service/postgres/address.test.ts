@@ -62,6 +62,29 @@ test('a folder with a database of its own is refused', async () => {
   await rm(own, { recursive: true, force: true })
 })
 
+test.each(['postgres://u@127.0.0.1:99999/d', 'postgres://me:secret'])(
+  'what is no URL (%s) is refused in one sentence, which does not repeat it',
+  async (wrong) => {
+    const refusal = await startService({ dataDir, database: { url: wrong } }).catch((error: unknown) => error)
+    expect(refusal).toMatchObject({ name: 'StartError', message: expect.stringContaining('postgres://USER') })
+    expect(String(refusal)).not.toContain('secret')
+  },
+)
+
+test('a file of the password that cannot be read is told before anybody connects', async () => {
+  const database = { url, passwordFile: join(dataDir, 'none') }
+  const refusal = await startService({ dataDir, database }).catch((error: unknown) => error)
+  expect(refusal).toMatchObject({ name: 'StartError', message: expect.stringContaining('cannot be read') })
+})
+
+test('a bucket that does not answer is told at the start', async () => {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'id')
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret')
+  const blobs = { url: 's3://b?endpoint=http://127.0.0.1:9' }
+  const refusal = await startService({ database: { url }, blobs }).catch((error: unknown) => error)
+  expect(refusal).toMatchObject({ name: 'StartError', message: expect.stringContaining('the bucket') })
+})
+
 test('a database that does not answer is told at the start', async () => {
   const nowhere = 'postgres://docmount@127.0.0.1:9/none'
   await expect(startService({ dataDir, database: { url: nowhere } })).rejects.toThrow(/database/)

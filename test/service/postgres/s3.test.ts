@@ -317,6 +317,8 @@ test('an address of a bucket carries no key, and is refused without a database',
   const { parseBucket } = await import('../../../src/service/blobs/s3/address.ts')
   expect(() => parseBucket({ url: 's3://id:secret@bucket' })).toThrow(/AWS_ACCESS_KEY_ID/)
   expect(() => parseBucket({ url: 'https://bucket' })).toThrow(/s3:/)
+  for (const endpoint of ['ftp://s3.example', 'https://id:secret@s3.example', 'nothing'])
+    expect(() => parseBucket({ url: `s3://b?endpoint=${endpoint}` })).toThrow(/^the endpoint (?!.*secret)/)
   expect(parseBucket({ url: 's3://b/a/b/?endpoint=https://s3.example:9000/' })).toEqual({
     base: 'https://s3.example:9000/b/',
     prefix: 'a/b/',

@@ -33,13 +33,21 @@ export function parseBucket({ url: text }: S3Address): Bucket {
   const url = new URL(text)
   const region = url.searchParams.get('region') ?? process.env['AWS_REGION'] ?? 'us-east-1'
   const endpoint = url.searchParams.get('endpoint') ?? `https://s3.${region}.amazonaws.com`
-  if (!URL.canParse(endpoint)) throw new StartError('the endpoint of the bucket is no URL')
+  if (!isEndpoint(endpoint))
+    throw new StartError(
+      'the endpoint of the bucket is no URL that begins with http:// or https://, without a key in it',
+    )
   const prefix = url.pathname.replaceAll(/^\/+|\/+$/g, '')
   return {
     base: `${endpoint.replace(/\/+$/, '')}/${url.hostname}/`,
     prefix: prefix === '' ? '' : `${prefix}/`,
     region,
   }
+}
+
+function isEndpoint(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
 }
 
 export interface Credentials {

@@ -2,6 +2,7 @@
 
 import { Readable, Transform, pipeline } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
+import { StartError } from '../../start-error.ts'
 import type { BlobWriter, SharedBackend, ShownAs, StagedBlob } from '../backend.ts'
 import type { S3Address } from './address.ts'
 import { S3Client, type S3Request } from './client.ts'
@@ -9,11 +10,19 @@ import { S3StagedBlob, S3Writer } from './writer.ts'
 
 const ownKey = /^[0-9a-f]{64}$/
 
-/** Throws a StartError on a wrong address, the store's refusal where the bucket cannot be listed. `now`: epoch milliseconds. */
+/** Throws a StartError on a wrong address, and where the bucket cannot be listed. `now`: epoch milliseconds. */
 export async function openS3Backend(address: S3Address, now: () => number): Promise<SharedBackend> {
   const client = await S3Client.open(address, now)
-  await client.ask({ method: 'GET', query: { 'list-type': '2', 'max-keys': '1' } })
+  await client
+    .ask({ method: 'GET', query: { 'list-type': '2', 'max-keys': '1' } })
+    .catch((error: unknown) => {
+      throw new StartError(`the bucket cannot be used: ${reasonOf(error)}`, { cause: error })
+    })
   return new S3Backend(client, address.isDirect === true)
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message.replace(/: try again$/, '') : String(error)
 }
 
 class S3Backend implements SharedBackend {

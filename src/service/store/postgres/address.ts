@@ -20,14 +20,18 @@ export interface PostgresAddress {
   readonly passwordFile?: string
 }
 
-/** Throws a StartError on what is no URL of a database, or carries a password. */
-export function checkAddress({ url }: PostgresAddress): void {
-  if (!/^postgres(?:ql)?:\/\//.test(url))
+/** Throws a StartError on what is no URL of a database, or carries a password, and where the password's file cannot be read. */
+export async function checkAddress({ url, passwordFile }: PostgresAddress): Promise<void> {
+  if (!/^postgres(?:ql)?:\/\//.test(url) || !URL.canParse(url))
     throw new StartError('the database has to be given as postgres://USER@HOST:PORT/DATABASE')
   if (/^[^/]*\/\/[^/?@]*:[^/?@]*@/.test(url) || /[?&]password=/i.test(url))
     throw new StartError(
       'the URL of the database holds a password, and arguments can be read by everybody on this machine: set PGPASSWORD or PGPASSFILE',
     )
+  if (passwordFile === undefined) return
+  await readFile(passwordFile).catch((error: unknown) => {
+    throw new StartError(`the file of the password, ${passwordFile}, cannot be read`, { cause: error })
+  })
 }
 
 /** For `pg`, which would take a URL's empty password for the password. */
@@ -38,10 +42,15 @@ export function connectionOf(address: PostgresAddress): ClientConfig {
   }
 }
 
-/** Asked for each connection: the file given, else libpq's own ways. Undefined where there is none. */
+/** Asked for each connection: the file given (as it was last, where it cannot be read), else libpq's own ways. Undefined where there is none. */
 function passwordOf({ passwordFile }: PostgresAddress): (connection?: object) => Promise<string | undefined> {
+  let last = ''
   return async (connection) => {
-    if (passwordFile !== undefined) return (await readFile(passwordFile, 'utf8')).trimEnd()
+    if (passwordFile !== undefined) {
+      // pg leaves a connection open whose password could not be had.
+      last = await readFile(passwordFile, 'utf8').catch(() => last)
+      return last.trimEnd()
+    }
     const { PGPASSWORD } = process.env
     if (PGPASSWORD !== undefined) return PGPASSWORD
     return new Promise((resolve) => pgpass(connection ?? {}, resolve))

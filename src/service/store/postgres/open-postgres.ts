@@ -30,7 +30,7 @@ export function openPostgresReader({ database }: SharedPlace): Store {
 
 /** Opens the store in `place`, made where missing, and brings its tables up to date. Throws a StartError on a wrong address. */
 export async function openPostgres(place: SharedPlace, log: Log = silentLog): Promise<OpenedStore> {
-  checkAddress(place.database)
+  await checkAddress(place.database)
   const pool = openPool(place.database, log)
   const turns = new NodeTurns(pool)
   /** What goes through here is no change of keys, projects or tables. */
