@@ -10,6 +10,7 @@ import type { ServiceContext } from './context.ts'
 import { prepareDataDir } from './data-dir.ts'
 import { Drain } from './edge/drain.ts'
 import { type Edge, openEdge } from './edge/edge.ts'
+import { type OpenSockets, openSocketsOf } from './edge/open-sockets.ts'
 import { RequestRates } from './edge/request-rates.ts'
 import type { AnnouncedProject, Service, ServiceOptions } from './contract.ts'
 import { createSigner } from './downloads/signer.ts'
@@ -64,7 +65,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const metrics = await listenForMetricsOf(context, options)
     closers.push(() => metrics?.close())
     const app = await createApp(context, closing.signal)
-    closers.push(() => closeApp(app, context, options.drainMs ?? drainMs))
+    const sockets = openSocketsOf(app.server)
+    closers.push(() => closeApp(app, sockets, context, options.drainMs ?? drainMs))
     await app.listen({ host, port: options.port ?? 0 }).catch((error: unknown) => {
       throw listenErrorOf(error, host, options.port ?? 0)
     })
@@ -219,9 +221,14 @@ async function listenForMetricsOf(
   return listenForMetrics(metrics.registry, options.metrics)
 }
 
-async function closeApp(app: FastifyInstance, { drain }: ServiceContext, waitMs: number): Promise<void> {
+async function closeApp(
+  app: FastifyInstance,
+  sockets: OpenSockets,
+  { drain }: ServiceContext,
+  waitMs: number,
+): Promise<void> {
   const isDone = await drain.end(waitMs)
-  const cut = setTimeout(() => app.server.closeAllConnections(), isDone ? graceMs : 0)
+  const cut = setTimeout(() => sockets.destroyAll(), isDone ? graceMs : 0)
   try {
     await app.close()
   } finally {

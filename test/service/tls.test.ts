@@ -4,13 +4,15 @@ import { execFile } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { appendFile, copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { request } from 'node:https'
+import { createServer, request } from 'node:https'
+import { type AddressInfo, connect as connectPlain } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { silentLog } from '../../src/log.ts'
+import { openSocketsOf } from '../../src/service/edge/open-sockets.ts'
 import { StartError } from '../../src/service/index.ts'
 import { type TestService, files, startTestService } from './support.ts'
 
@@ -68,6 +70,24 @@ async function get(path: string, host: string): Promise<string> {
     call.end()
   })
 }
+
+test('who has begun to speak TLS and no more does not keep the service from ending', async () => {
+  const [cert, key] = [await readFile(fixture('first.crt')), await readFile(fixture('first.key'))]
+  // Here nobody is cut off for taking too long.
+  const server = createServer({ cert, key, handshakeTimeout: 2 ** 31 - 1 }).listen(0, '127.0.0.1')
+  const sockets = openSocketsOf(server)
+  await once(server, 'listening')
+  const arrived = once(server, 'connection')
+  const { port } = server.address() as AddressInfo
+  const begun = connectPlain({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined)
+  begun.write(Buffer.from([0x16, 3, 1, 2, 0, 1]))
+  await arrived
+  const ended = once(server, 'close')
+  server.close()
+  sockets.destroyAll()
+  await ended
+  begun.destroy()
+})
 
 describe('with a certificate', () => {
   test('the service speaks TLS, and links begin with https and a name of the certificate', async () => {
