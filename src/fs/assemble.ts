@@ -35,7 +35,7 @@ import { CloseWait } from './unsent/close-wait.ts'
 import { Sizes } from './calls/sizes.ts'
 import { RemoteContent } from './tree/remote-content.ts'
 import { agreed, landed } from './unsent/agreed.ts'
-import { contentTakenAway } from './unsent/underfoot.ts'
+import { contentTakenAway, refill } from './unsent/underfoot.ts'
 import { Trouble } from './trouble.ts'
 import { giveWay } from './unsent/give-way.ts'
 import { settingsOf } from './settings.ts'
@@ -165,6 +165,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     lost: new LostAndFound(settings.stateDir, disk), trouble, tell,
     refusedNames: new RefusedNames({ types, clock, log, tell }), conflicts,
   } // prettier-ignore
+  journal.onLost = () => refill(sb)
   followReach(sb)
   return sb
 }

@@ -47,6 +47,11 @@ export class ConflictCopies {
       .map(({ path, copy, at }) => ({ path, copy, at: new Date(at).toISOString() }))
   }
 
+  /** The journal has lost them: once more. */
+  saveAgain(): void {
+    for (const row of this.#rows.values()) this.#journal.saveConflict(row)
+  }
+
   #forget(copy: string): void {
     this.#keptAt.delete(copy)
     this.#rows.delete(copy)

@@ -1,7 +1,7 @@
 // Rows of the fault table in docs/reliability.md. What docmount keeps on this machine is taken away under a running drive.
 
 import { readdirSync } from 'node:fs'
-import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { describe, expect, it } from 'vitest'
@@ -18,6 +18,8 @@ const large = patternedBytes(300_000, 'a file of the spool')
 describe.skipIf(whyNoFuse() !== undefined)('under a running drive', () => {
   const fault = useFaultDrive()
   const state = (name = ''): string => join(fault.folder, 'state-folder', name)
+  const earlier = (name: string): string => join(fault.folder, name)
+  const files = (): string[] => readdirSync(state()).filter((name) => name.startsWith('journal.db'))
   const mount = (): Promise<CrashingDrive> => fault.mount(['--state-dir', state(), '--close-wait', '200ms'])
 
   /** Changes of every kind, none of them sent. */
@@ -27,6 +29,7 @@ describe.skipIf(whyNoFuse() !== undefined)('under a running drive', () => {
     const drive = await mount()
     await drive.calls.readdir('')
     await fault.service.stop()
+    for (const name of files()) await cp(state(name), earlier(name))
     await drive.calls.writeFile('/small.txt', small)
     await drive.calls.writeFile('/large.pdf', large)
     await drive.calls.mkdir('/folder')
@@ -68,7 +71,6 @@ describe.skipIf(whyNoFuse() !== undefined)('under a running drive', () => {
     expect(await fault.held('/folder/renamed.txt')).toBe('will be renamed')
   }
 
-  const files = (): string[] => readdirSync(state()).filter((name) => name.startsWith('journal.db'))
   const damages: Readonly<Record<string, () => Promise<unknown>>> = {
     'deleted, with its log': () => Promise.all(files().map((name) => rm(state(name)))),
     deleted: () => rm(state('journal.db')),
@@ -78,6 +80,11 @@ describe.skipIf(whyNoFuse() !== undefined)('under a running drive', () => {
     async 'replaced by a copy of it'() {
       for (const name of files()) await cp(state(name), state(`copy of ${name}`))
       for (const name of files()) await rename(state(`copy of ${name}`), state(name))
+    },
+    emptied: () => truncate(state('journal.db')),
+    'its log emptied': () => truncate(state('journal.db-wal')),
+    async 'written over by an earlier copy'() {
+      for (const name of files()) await cp(earlier(name), state(name))
     },
     async 'replaced by something else'() {
       await rm(state('journal.db'))

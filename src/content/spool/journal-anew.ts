@@ -38,7 +38,7 @@ export function writeAnew(
   // Empty, it is taken as it is: nobody else may read it.
   closeSync(openSync(unfinished, 'wx', 0o600))
   db.prepare('vacuum into ?').run(unfinished)
-  sync(unfinished)
+  syncNow(unfinished)
   renameSync(unfinished, path + completeSuffix)
   return takeUpAnew(path, known, now)
 }
@@ -56,11 +56,12 @@ export function takeUpAnew(path: string, known: readonly KnownFile[], now: Date)
     else rmSync(path + part, { force: true })
   }
   renameSync(complete, path)
-  sync(dirname(path))
+  syncNow(dirname(path))
   return aside
 }
 
-function sync(path: string): void {
+/** A file, or the names in a folder. */
+export function syncNow(path: string): void {
   const fd = openSync(path, 'r')
   try {
     fsyncSync(fd)

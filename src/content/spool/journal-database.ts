@@ -4,17 +4,20 @@
 import type { Clock, Timer } from '../../world/clock.ts'
 import type { Disk } from '../../world/disk.ts'
 import type { World } from '../../world/world.ts'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { knownFile, type KnownFile } from '../../known-file.ts'
 import type Database from 'libsql'
 import { ErrnoError } from '../../errno-error.ts'
 import { BelievedSync } from './believed-sync.ts'
 import { GroupSync } from './group-sync.ts'
-import { areInPlace, knownFilesOf, writeAnew } from './journal-anew.ts'
+import { areInPlace, knownFilesOf, syncNow, writeAnew } from './journal-anew.ts'
 import { openDatabase, openSoundly } from './journal-opening.ts'
+import { moveAside } from './journal-salvage.ts'
 import { reserveRoom, writeAgain } from './journal-room.ts'
 import type { Row } from './journal-rows.ts'
-import { checkIndex, refusalOf } from './journal-refusal.ts'
+import { LogIndex } from './journal-index.ts'
+import { refusalOf } from './journal-refusal.ts'
 import { lockStateFolder, type StateLock } from './state-lock.ts'
 import type { Undo } from './undo.ts'
 
@@ -30,9 +33,16 @@ export class JournalDatabase {
   #db: Database.Database
   /** The write-ahead log's file: the same one for as long as the database is open. */
   #log: number
+  /** And its index. */
+  #index: LogIndex
   /** What is open, as it lay at its paths. */
   #files: readonly KnownFile[]
   #made: readonly KnownFile[] = []
+  /** Of the database's file, at least. */
+  #bytes = 0
+  #isLooking = false
+  /** What was in it is gone, and not written anew yet. */
+  #isLost = false
   readonly #logSync: GroupSync
   #syncTimer: Timer | undefined
   /** Transactions so far, and how many of them a sync has covered. */
@@ -56,6 +66,8 @@ export class JournalDatabase {
   readonly damage: string[] = []
   /** Told of what is found while it is open. */
   onDamage: (sentence: string) => void = () => {}
+  /** Writes all of it anew, in a transaction, where what was written is lost. Absent: nobody can. */
+  onLost: (() => void) | undefined
   /** Told of what a step threw that followed a transaction, or undid one: whoever asked for that was told what became of it. */
   onStepFailed: (error: unknown) => void = () => {}
 
@@ -69,13 +81,23 @@ export class JournalDatabase {
     try {
       this.#db = openSoundly(this.#path, stateDir, this.#now(), (sentence) => this.damage.push(sentence))
       this.#log = this.#disk.openSync(`${this.#path}-wal`, 'r+')
+      this.#index = new LogIndex(`${this.#path}-shm`)
       this.#files = knownFilesOf(this.#path)
     } catch (error) {
       this.#lock.close()
       throw error
     }
-    reserveRoom(this.#db, this.#log)
     this.#logSync = new GroupSync(() => this.#syncLog())
+    this.#reserveRoom()
+  }
+
+  #reserveRoom(): void {
+    try {
+      reserveRoom(this.#db, this.#log)
+    } finally {
+      this.#bytes = statSync(this.#path).size
+      this.#index.note()
+    }
   }
 
   #now(): Date {
@@ -87,18 +109,23 @@ export class JournalDatabase {
    * they are not, the journal is made anew of what they hold, on disk when this returns. Throws where that cannot be.
    */
   look(): void {
-    if (this.#isClosed) return
-    this.#checkIndex()
-    if (areInPlace(this.#files) && areInPlace([this.#lock.file])) return
+    if (this.#isClosed || this.#isLooking) return
+    this.#isLooking = true
     try {
-      this.#makeAnew()
+      this.#index.check()
+      if (this.#isLost) this.#refill()
+      else if (!areInPlace(this.#files) || !areInPlace([this.#lock.file])) this.#makeAnew()
+      else if (this.#isWrittenOver()) this.#refill()
     } catch (error) {
       throw refusalOf(error, this.#stateDir)
+    } finally {
+      this.#isLooking = false
     }
   }
 
-  #checkIndex(): void {
-    checkIndex(`${this.#path}-shm`)
+  #isWrittenOver(): boolean {
+    // It is never made smaller.
+    return statSync(this.#path).size < this.#bytes || !this.#index.isAsNoted(this.#log)
   }
 
   #makeAnew(): void {
@@ -116,14 +143,34 @@ export class JournalDatabase {
     const sentence =
       'the journal was taken away from the state folder while the drive was in use: made anew, with everything that is unsent' +
       (aside === undefined ? '' : `; what stood in its place is set aside as ${aside}`)
+    this.#found(sentence)
+  }
+
+  /** The files are ours, and what is in them is not: written anew by whoever knows what is to be in it. */
+  #refill(): void {
+    if (this.onLost === undefined) return
+    if (!this.#isLost) {
+      this.#isLost = true
+      this.#found(
+        `the journal was written over while the drive was in use: set aside as ${moveAside(this.#path, this.#now())}, and made anew`,
+      )
+    }
+    if (!areInPlace(this.#files)) this.#goOnWith(openDatabase(this.#path, this.#stateDir))
+    this.transaction(this.onLost)
+    syncNow(this.#stateDir)
+    this.#isLost = false
+  }
+
+  #found(sentence: string): void {
     this.damage.push(sentence)
     this.onDamage(sentence)
   }
 
   #goOnWith(db: Database.Database): void {
-    const before = { db: this.#db, log: this.#log }
+    const before = { db: this.#db, log: this.#log, index: this.#index }
     try {
       this.#log = this.#disk.openSync(`${this.#path}-wal`, 'r+')
+      this.#index = new LogIndex(`${this.#path}-shm`)
     } catch (error) {
       db.close()
       throw error
@@ -133,8 +180,9 @@ export class JournalDatabase {
     this.#statements.clear()
     this.#believed = new BelievedSync()
     this.#synced = this.#changes
-    reserveRoom(this.#db, this.#log)
+    this.#reserveRoom()
     before.db.close()
+    before.index.close()
     // A sync of it may be under way in the thread pool, and its number would soon be another file's.
     const close = (): void => this.#disk.closeSync(before.log)
     void this.#logSync.run().then(close, close)
@@ -147,7 +195,9 @@ export class JournalDatabase {
     this.#onceDurable = []
     try {
       if (this.#synced < this.#changes) await this.#logSync.run()
+      const log = this.#log
       this.look()
+      if (this.#log !== log) await this.#logSync.run()
     } catch (error) {
       this.#onceDurable.unshift(...steps)
       throw error
@@ -191,7 +241,7 @@ export class JournalDatabase {
     this.#forgetUndo()
     const after = this.#afterCommit
     this.#afterCommit = []
-    this.#take(after)
+    this.#take([() => this.#index.note(), ...after])
     return result
   }
 
@@ -265,8 +315,9 @@ export class JournalDatabase {
     this.#statements.clear()
     this.#disk.closeSync(this.#log)
     try {
-      this.#checkIndex()
+      this.#index.check()
       this.#db.close()
+      this.#index.close()
     } catch {
       // It ends with the process.
     }
@@ -314,12 +365,14 @@ export class JournalDatabase {
 
   /** The first row, if there is one. */
   get(sql: string, ...values: unknown[]): unknown {
-    this.#checkIndex()
+    this.#checkOpen()
+    this.#index.check()
     return this.#statement(sql).get(...values)
   }
 
   all(sql: string, ...values: unknown[]): Row[] {
-    this.#checkIndex()
+    this.#checkOpen()
+    this.#index.check()
     return this.#statement(sql).all(...values) as Row[]
   }
 

@@ -1,16 +1,6 @@
 // Why the disk does not take the journal. SQLite says "disk I/O error" to all of it: the system's own word is asked for.
 
-import {
-  accessSync,
-  closeSync,
-  constants,
-  fsyncSync,
-  openSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { ErrnoError } from '../../errno-error.ts'
 
@@ -45,23 +35,5 @@ function refusalIn(folder: string): NodeJS.ErrnoException | undefined {
       closeSync(fd)
       rmSync(path, { force: true })
     }
-  }
-}
-
-/** The first region of the index, which every database in WAL mode has. */
-const leastIndexBytes = 32 * 1024
-
-/**
- * The index of the log (`-shm`) is a file that SQLite has mapped: to write it while it is immutable, or to read it where it
- * was cut, ends the process. Throws EPERM, or EROFS; a cut one is made as long again, and SQLite makes it anew of the log.
- */
-export function checkIndex(index: string): void {
-  try {
-    accessSync(index, constants.W_OK)
-    if (statSync(index).size < leastIndexBytes) truncateSync(index, leastIndexBytes)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    // What is not there is another's to see to; who may not write it by its mode has it open already.
-    if (code === 'EPERM' || code === 'EROFS') throw error
   }
 }

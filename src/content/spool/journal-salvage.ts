@@ -36,11 +36,17 @@ export function asideName(path: string, now: Date): string {
   return `${path}.damaged-${now.toISOString().slice(0, 19).replaceAll(':', '.')}`
 }
 
-/** Sets the database with its log aside. Answers the new name and what could be read. */
-export function setAside(path: string, now: Date): { aside: string; rows: Salvaged } {
+/** Sets the database with its log aside. Answers the new name. */
+export function moveAside(path: string, now: Date): string {
   const aside = asideName(path, now)
   for (const part of ['', '-wal']) if (existsSync(path + part)) renameSync(path + part, aside + part)
   rmSync(`${path}-shm`, { force: true })
+  return aside
+}
+
+/** The same; answers what could be read, too. */
+export function setAside(path: string, now: Date): { aside: string; rows: Salvaged } {
+  const aside = moveAside(path, now)
   const copy = `${path}.salvage`
   try {
     // Reading a database may change it.

@@ -74,6 +74,11 @@ export class Journal {
     this.#db.onDamage = tell
   }
 
+  /** Writes all of it anew, in a transaction, where what was written is lost. */
+  set onLost(refill: () => void) {
+    this.#db.onLost = refill
+  }
+
   /** Told of what a step threw that followed a transaction, or undid one. */
   set onStepFailed(tell: (error: unknown) => void) {
     this.#db.onStepFailed = tell

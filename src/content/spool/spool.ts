@@ -191,6 +191,12 @@ export class Spool {
     this.#inJournal += file.size
   }
 
+  /** The journal has lost what it had of the content: as far as it is here it has it again. */
+  journalAgain(): void {
+    for (const file of this.#files.values())
+      if (file.journaledBytes !== undefined) this.#rows.saveContent(file.id, file.readAll())
+  }
+
   /** After a crash: the file holds again what the journal says. */
   restore(id: string, bytes: Uint8Array): void {
     this.#world.disk.writeFileSync(join(this.dir, id), bytes, { mode: 0o600 })

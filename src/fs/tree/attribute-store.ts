@@ -45,6 +45,11 @@ export class AttributeStore {
     this.#journal.removeAttributes(path)
   }
 
+  /** The journal has lost them: once more. */
+  saveAgain(): void {
+    for (const row of this.#rows.values()) this.#journal.saveAttributes(row)
+  }
+
   /** Put back where the journal's transaction fails. */
   #remember(path: string): void {
     const before = this.#rows.get(path)

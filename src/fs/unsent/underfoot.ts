@@ -5,13 +5,38 @@ import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import { contentOf } from '../../content/commit/carried.ts'
 import type { Journal } from '../../content/spool/journal.ts'
 import type { Spool } from '../../content/spool/spool.ts'
+import type { ConflictCopies } from '../conflict-copies.ts'
+import type { AttributeStore } from '../tree/attribute-store.ts'
+import type { Tree } from '../tree/tree.ts'
 import type { Trouble } from '../trouble.ts'
+import { saveScratchRow, type LocalRowParts } from './local-rows.ts'
 
 export interface UnderfootParts {
   readonly journal: Journal
   readonly spool: Spool
   readonly queue: CommitQueue
   readonly trouble: Trouble
+}
+
+export interface RefillParts extends LocalRowParts {
+  readonly spool: Spool
+  readonly queue: CommitQueue
+  readonly tree: Tree
+  readonly attributes: AttributeStore
+  readonly conflicts: ConflictCopies
+}
+
+/** All that the journal is to say, from memory, which says the same: for the transaction under way. */
+export function refill(parts: RefillParts): void {
+  const { journal, spool, queue, tree, attributes, conflicts } = parts
+  for (const { intention } of queue.jobs()) journal.saveIntention(intention)
+  spool.journalAgain()
+  for (const node of tree.nodes.all()) {
+    if (node.folder?.isMadeHere === true) journal.saveFolder(node.path)
+    else if (node.folder === undefined && node.isScratch && !node.isUnlinked) saveScratchRow(parts, node)
+  }
+  attributes.saveAgain()
+  conflicts.saveAgain()
 }
 
 export const contentTakenAway =
