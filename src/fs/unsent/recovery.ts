@@ -24,16 +24,17 @@ export interface RecoverParts extends RestoreParts {
 
 /** Puts everything that is true only here back into the tree, then lets the queue go on. */
 export async function recover(parts: RecoverParts): Promise<void> {
-  for (const path of parts.journal.folders()) {
-    const folder = ensureFolder(parts.tree, path)
-    if (folder.folder !== undefined) folder.folder.isMadeHere = true
-    parts.tree.places.keep(folder)
-  }
   restoreContents(parts)
   const intentions = parts.journal.intentions()
   for (const intention of intentions) await rememberWhatWasSent(parts, intention)
   parts.queue.resume(intentions)
   for (const job of parts.queue.jobs()) restore(parts, job)
+  // After what came to their names, and left them, before they were made.
+  for (const path of parts.journal.folders()) {
+    const folder = ensureFolder(parts.tree, path)
+    if (folder.folder !== undefined) folder.folder.isMadeHere = true
+    parts.tree.places.keep(folder)
+  }
   // Last: a backup may share its content with what is on its way, and keeps it.
   for (const row of parts.journal.scratchFiles()) {
     // libfuse 2 renames what is unlinked while open; the last close, which removes it, did not come.
