@@ -67,6 +67,8 @@ export class BlockStore {
   readonly #turns: WhenQuiet
   /** Paths whose files are about to be removed, with how often: nothing of theirs is here any more. */
   readonly #doomed = new Map<string, number>()
+  /** By version: its blocks are being renamed. */
+  readonly #arriving = new Map<string, Promise<void>>()
   readonly #sealing = new Set<Promise<void>>()
   readonly #work: OneAfterAnother
   #writtenSinceScan = 0
@@ -92,6 +94,7 @@ export class BlockStore {
       index: this.#index,
       segments: this.#segments,
       isGone: ({ pathKey }) => this.#isClosed || this.#doomed.has(pathKey),
+      arriving: ({ key }) => this.#arriving.get(key),
     })
     void this.#work.run('read the cache folder', () => this.#prepare())
   }
@@ -143,10 +146,11 @@ export class BlockStore {
   move(from: StoredVersion, to: StoredVersion, { isBrief = false }: { isBrief?: boolean } = {}): void {
     // What waits does so by its new name at once: the older path may be forgotten before its turn comes.
     const waiting = this.#backlog.move(from, to)
-    void this.#work.run('rename blocks', async () => {
+    const renaming = this.#work.run('rename blocks', async () => {
       for (const name of this.#index.namesOf(from.pathKey)) {
         if (!name.startsWith(from.key)) continue
         const newName = renamed(name, to)
+        const isTrusted = this.#segments.isTrusted(name)
         this.#segments.close(name)
         this.#segments.close(newName)
         await this.#segments.inShard(newName, (path) =>
@@ -154,9 +158,15 @@ export class BlockStore {
         )
         this.#index.rename(name, newName)
         const segment = await this.#segments.find(to, segmentIdIn(newName))
-        await segment?.untag()
+        // Its checksums were not on disk yet.
+        if (isTrusted && segment !== undefined) this.#trust(segment)
+        else await segment?.untag()
       }
     })
+    const arriving = renaming.then(() => {
+      if (this.#arriving.get(to.key) === arriving) this.#arriving.delete(to.key)
+    })
+    this.#arriving.set(to.key, arriving)
     for (const name of waiting) this.#turns.add(name)
     if (!isBrief) this.#turns.takeAll()
   }
@@ -173,9 +183,7 @@ export class BlockStore {
       if (size !== version.sizeBytes || size === 0 || !(await this.#index.reserve(name, bytes))) return
       await this.#moveIn(file, name)
       const segment = await this.#segments.find(version, 'whole')
-      segment?.trust()
-      // Not waited for: until it is done the segment is trusted, and after a crash it is absent.
-      if (segment !== undefined) this.#seal(segment)
+      if (segment !== undefined) this.#trust(segment)
       isKept = true
     })
     return isKept
@@ -239,7 +247,9 @@ export class BlockStore {
     this.#segments.closeAll()
   }
 
-  #seal(segment: Segment): void {
+  /** Not waited for: until its checksums are on disk the segment is trusted, and after a crash it is absent. */
+  #trust(segment: Segment): void {
+    segment.trust()
     const sealing = segment
       .seal()
       .catch((error: unknown) => {

@@ -28,6 +28,8 @@ export interface BlocksHereOptions {
   readonly clock: Clock
   /** Nothing of the version is to be read any more. */
   readonly isGone: (version: StoredVersion) => boolean
+  /** Resolves when blocks that are on their way to the version's name are there. */
+  readonly arriving: (version: StoredVersion) => Promise<void> | undefined
 }
 
 export class BlocksHere {
@@ -35,19 +37,23 @@ export class BlocksHere {
   readonly #segments: OpenSegments
   readonly #log: Log
   readonly #clock: Clock
-  readonly #isGone: (version: StoredVersion) => boolean
+  readonly #isGone: BlocksHereOptions['isGone']
+  readonly #arriving: BlocksHereOptions['arriving']
   readonly #pace = new ReadPace()
 
-  constructor({ index, segments, log, clock, isGone }: BlocksHereOptions) {
+  constructor({ index, segments, log, clock, isGone, arriving }: BlocksHereOptions) {
     this.#index = index
     this.#segments = segments
     this.#log = log
     this.#clock = clock
     this.#isGone = isGone
+    this.#arriving = arriving
   }
 
   /** The longest run from the first block on that is all here (at most one read's worth) or all absent. */
   locate(version: StoredVersion, run: BlockRun): LocatedRun | Promise<LocatedRun> {
+    const arriving = this.#arriving(version)
+    if (arriving !== undefined) return arriving.then(() => this.locate(version, run))
     if (this.#isGone(version)) return absent(run)
     const whole = this.#segments.peek(segmentName(version, 'whole'))
     if (whole instanceof Segment) return locatedIn(whole, run)

@@ -89,6 +89,11 @@ export class OpenSegments {
     this.#index.madeShard(name)
   }
 
+  /** See `Segment.trust`. */
+  isTrusted(name: string): boolean {
+    return this.#open.peek(name)?.isTrusted === true
+  }
+
   /** Closes a segment, after the reads and writes under way. */
   close(name: string): void {
     this.#open.delete(name)

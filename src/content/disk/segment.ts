@@ -60,6 +60,10 @@ export class Segment {
     }
   }
 
+  get isTrusted(): boolean {
+    return this.#isTrusted
+  }
+
   has(block: number): boolean {
     return this.#isTrusted || this.#table.has(block)
   }

@@ -461,6 +461,21 @@ describe('changes of the namespace', () => {
     },
   )
 
+  test('an adopted file that is renamed before its checksums are written is still the document', async () => {
+    const document = await setup.store('/adopted-moved.bin', 40 * MiB)
+    const to = { path: '/adopted-moved-to.bin', fingerprint: document.version.fingerprint, size: 40 * MiB }
+    const file = `${setup.folder}/spooled`
+    await writeFile(file, document.bytes)
+    const reader = setup.reader({ cacheDir })
+    goOffline()
+    await reader.adopt(document.version, file)
+    reader.moved(document.version, to)
+    expect((await readAll(reader.open(to))).equals(document.bytes)).toBe(true)
+    await reader.close()
+    await readOnce({ ...document, version: to })
+    expect(setup.service.calls).toHaveLength(0)
+  })
+
   test('an adopted file is damaged on disk: its blocks are fetched again', async () => {
     const document = await setup.store('/adopted-damaged.bin', 600 * KiB)
     const file = `${setup.folder}/spooled`
