@@ -21,6 +21,8 @@ export interface RemovalOptions {
   readonly log: Log
   /** Called before the version at `path` is destroyed: whoever still needs its bytes takes them now. */
   preserve(path: string, signal: AbortSignal): Promise<void>
+  /** True when what the intention was decided by may have been old. */
+  isLate(intention: Intention): boolean
 }
 
 export class Removal {
@@ -68,12 +70,16 @@ export class Removal {
     await this.version(source, signal)
   }
 
-  /** A delete was decided by a listing that may be old by now: it does not hit a version nobody here has seen. */
+  /**
+   * A delete that comes late (the service was out of reach, or this machine was), or of what may never have been stored, must not
+   * hit a version nobody here has seen.
+   */
   async asked(intention: Intention, signal: AbortSignal): Promise<void> {
     const { path, base, doubts } = intention
+    const isLate = intention.attempts > 1 || intention.isInDoubt || this.#options.isLate(intention)
     // Where no document is known to stand a folder may, and the service's delete takes all that is in it.
     const isUnknown = base === undefined && !isDoubtful(intention)
-    if (base !== undefined || isUnknown || doubts.length > 0) {
+    if ((isLate && base !== undefined) || isUnknown || doubts.length > 0) {
       const standing = await lookUp(this.#options.files, path, { signal })
       if (standing === undefined) return
       if (standing.kind === 'folder' || (!isUnknown && (await this.#isTheirs(intention, standing, signal)))) {
