@@ -110,6 +110,17 @@ export class Spool {
     return file?.journaledBytes !== undefined && this.#rows.content(id) !== undefined
   }
 
+  /** True where nothing of it is here, and the disk says so: who cannot look has lost nothing. */
+  isGone(id: string): boolean {
+    if (this.has(id)) return false
+    try {
+      this.#world.disk.statSync(join(this.dir, id))
+      return false
+    } catch (error) {
+      return ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
+    }
+  }
+
   /** What was taken away and is still held, or is in the journal, is written again. Throws what the disk says. */
   look(): void {
     for (const file of this.#files.values()) {

@@ -2,7 +2,7 @@
 // for where it was put, and written again of what is still held; a document of which nothing is held is named.
 
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
-import { contentOf } from '../../content/commit/carried.ts'
+import { damaged } from '../../content/commit/carried.ts'
 import type { Journal } from '../../content/spool/journal.ts'
 import type { Spool } from '../../content/spool/spool.ts'
 import type { ConflictCopies } from '../conflict-copies.ts'
@@ -47,14 +47,10 @@ export function lookUnderfoot({ journal, spool, queue, trouble }: UnderfootParts
   seeTo(() => journal.look())
   seeTo(() => spool.look())
   for (const job of queue.jobs()) {
-    const { intention } = job
-    if (intention.spool === undefined || intention.isRefused || !job.isIdle) continue
-    try {
-      contentOf(spool, intention, intention.spool)
-    } catch (error) {
-      trouble.found(contentTakenAway)
-      queue.refuse(job, error)
-    }
+    const { spool: id, path, isRefused } = job.intention
+    if (id === undefined || isRefused || !job.isIdle || !spool.isGone(id)) continue
+    trouble.found(contentTakenAway)
+    queue.refuse(job, damaged(path, 'it is gone'))
   }
 
   function seeTo(look: () => void): void {

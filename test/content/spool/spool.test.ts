@@ -1,8 +1,8 @@
-import { systemDisk } from '../../../src/world/disk.ts'
+import { systemDisk, type Disk } from '../../../src/world/disk.ts'
 import { realWorld } from '../../../src/world/world.ts'
 import { rm, stat } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Spool } from '../../../src/content/spool/spool.ts'
+import { Spool, type ContentRows } from '../../../src/content/spool/spool.ts'
 import { forgetfulDisk } from '../../support/forgetful-disk.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -12,19 +12,17 @@ let temporary: TemporaryFolder
 let rows: Map<string, Uint8Array>
 let spool: Spool
 
+const spoolRows: ContentRows = {
+  saveContent: (id, bytes) => rows.set(id, bytes),
+  removeContent: (id) => rows.delete(id),
+  forgetContent: (id) => rows.delete(id),
+  content: (id) => rows.get(id),
+}
+
 beforeEach(async () => {
   temporary = await makeTemporaryFolder()
   rows = new Map()
-  spool = new Spool(
-    temporary.path,
-    {
-      saveContent: (id, bytes) => rows.set(id, bytes),
-      removeContent: (id) => rows.delete(id),
-      forgetContent: (id) => rows.delete(id),
-      content: (id) => rows.get(id),
-    },
-    realWorld(),
-  )
+  spool = new Spool(temporary.path, spoolRows, realWorld())
 })
 
 afterEach(() => temporary.remove())
@@ -87,6 +85,28 @@ test('content that was on disk and is not any more is not taken for safe', async
   file.idle()
   await rm(file.path)
   await expect(file.sync()).rejects.toMatchObject({ code: 'EIO' })
+})
+
+test('content is gone where the disk says so, and not where nobody can look', async () => {
+  let refusal: string | undefined
+  const refused = (): never => {
+    throw Object.assign(new Error('no look'), { code: refusal })
+  }
+  const disk: Disk = {
+    ...systemDisk,
+    existsSync: (path) => refusal === undefined && systemDisk.existsSync(path),
+    statSync: (path) => (refusal === undefined ? systemDisk.statSync(path) : refused()),
+  }
+  const looking = new Spool(temporary.path, spoolRows, { ...realWorld(), disk })
+  const file = looking.create('a.pdf')
+  await file.write(0, Buffer.alloc(100_000))
+  file.idle()
+  expect(looking.isGone(file.id)).toBe(false)
+  refusal = 'EACCES'
+  expect(looking.isGone(file.id)).toBe(false)
+  refusal = undefined
+  await rm(file.path)
+  expect(looking.isGone(file.id)).toBe(true)
 })
 
 test('content is secured with the writes that have begun, whoever began them', async () => {
