@@ -115,12 +115,6 @@ export const fixes = [
     'if (parts.claims.isOnlyOf(node)) return undefined',
     'return undefined',
   ],
-  [
-    'a delete looks at nothing when the service is back',
-    `${commit}/removal.ts`,
-    ' || intention.isInDoubt || this.#options.isLate(intention)',
-    '',
-  ],
 ]
 
 export const mutants = [
@@ -247,12 +241,7 @@ export const mutants = [
     'fingerprintOf(standing) !== expected &&',
     'false &&',
   ],
-  [
-    'a late delete looks at nothing',
-    `${commit}/removal.ts`,
-    'if ((isLate && base !== undefined) ||',
-    'if (false ||',
-  ],
+  ['a delete looks at nothing', `${commit}/removal.ts`, 'if (base !== undefined ||', 'if (false ||'],
   [
     'a late delete finds everything another client’s',
     `${commit}/removal.ts`,

@@ -181,9 +181,6 @@ interface CommitterParts extends Pick<
   readonly look: (path: string) => Promise<void>
 }
 
-/** What was decided longer ago than this was decided by what is shown no more. */
-const promptMs = 30_000
-
 function committerOf(parts: CommitterParts): Committer {
   const { settings, files, clock, journal, spool, reader, types, conflicts, log, tell } = parts
   return new Committer({
@@ -196,8 +193,6 @@ function committerOf(parts: CommitterParts): Committer {
     log,
     mimetypeOf: (path, head) => types.mimetypeOf(nameOf(path), head),
     preserve: parts.preserve,
-    // Decided while the service was away, by a listing of any age; or a while ago, by the clock that counts a sleep.
-    isLate: ({ since }) => since <= files.reach.backAt || Math.abs(clock.wall() - since) > promptMs,
     secure: async ({ spool: id }) => {
       if (id !== undefined && spool.has(id)) await spool.makeDurable(id)
       await journal.durable()

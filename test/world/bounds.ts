@@ -54,7 +54,8 @@ const mostCalls: Readonly<Record<Action['kind'], number>> = {
   read: 2,
   // A look at the source, the copy, a look at it, the DELETE; where a document stands there a look at both, and a DELETE.
   rename: 7,
-  unlink: 1,
+  // A look, and the DELETE.
+  unlink: 2,
   // A folder made here, which the service may have by now.
   mkdir: 1,
   rmdir: 1,

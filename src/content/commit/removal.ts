@@ -3,7 +3,7 @@
 import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import type { Log } from '../../log.ts'
-import { fingerprintOf } from '../fingerprint.ts'
+import { fingerprintOf, mayBe } from '../fingerprint.ts'
 import { isDoubtful, type Intention } from '../intention.ts'
 import type { Reader } from '../read/reader.ts'
 import { checkGone, lookUp } from '../remote-lookup.ts'
@@ -21,8 +21,6 @@ export interface RemovalOptions {
   readonly log: Log
   /** Called before the version at `path` is destroyed: whoever still needs its bytes takes them now. */
   preserve(path: string, signal: AbortSignal): Promise<void>
-  /** True when what the intention was decided by may have been old. */
-  isLate(intention: Intention): boolean
 }
 
 export class Removal {
@@ -70,16 +68,12 @@ export class Removal {
     await this.version(source, signal)
   }
 
-  /**
-   * A delete that comes late (the service was out of reach, or this machine was), or of what may never have been stored, must not
-   * hit a version nobody here has seen.
-   */
+  /** A delete was decided by a listing that may be old by now: it does not hit a version nobody here has seen. */
   async asked(intention: Intention, signal: AbortSignal): Promise<void> {
     const { path, base, doubts } = intention
-    const isLate = intention.attempts > 1 || intention.isInDoubt || this.#options.isLate(intention)
     // Where no document is known to stand a folder may, and the service's delete takes all that is in it.
     const isUnknown = base === undefined && !isDoubtful(intention)
-    if ((isLate && base !== undefined) || isUnknown || doubts.length > 0) {
+    if (base !== undefined || isUnknown || doubts.length > 0) {
       const standing = await lookUp(this.#options.files, path, { signal })
       if (standing === undefined) return
       if (standing.kind === 'folder' || (!isUnknown && (await this.#isTheirs(intention, standing, signal)))) {
@@ -94,6 +88,8 @@ export class Removal {
   }
 
   async #isTheirs(intention: Intention, standing: RemoteFile, signal: AbortSignal): Promise<boolean> {
+    // A record that told less than this one does not make it another version: nobody could delete it.
+    if (intention.base !== undefined && mayBe(standing, intention.base)) return false
     return (await this.#whose.of(intention, standing, signal)) === 'theirs'
   }
 

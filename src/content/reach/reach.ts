@@ -49,7 +49,6 @@ export class Reach {
   readonly #listeners = new Set<ReachListener>()
   #state: ReachState = 'reachable'
   #absence: Absence | undefined
-  #backAt = Number.NEGATIVE_INFINITY
   #isDeciding = false
   #doubtedAt = 0
   #trustedUntil = Number.NEGATIVE_INFINITY
@@ -73,11 +72,6 @@ export class Reach {
   /** Since when it is away, and why. */
   get absence(): Absence | undefined {
     return this.#absence
-  }
-
-  /** When it came back last (epoch ms): what was decided before that may have been decided by an old listing. */
-  get backAt(): number {
-    return this.#backAt
   }
 
   /** Called at every change, at once. Answers how to stop listening. */
@@ -154,7 +148,6 @@ export class Reach {
     if (state === 'away')
       log.warn({ reason: this.#absence?.reason }, 'the service is away: the drive shows what it last knew')
     else if (before === 'away') {
-      this.#backAt = this.#clock.wall()
       log.info({ awayMs: this.#clock.wall() - (this.#absence?.since ?? 0) }, 'the service is back')
       this.#absence = undefined
     }

@@ -230,6 +230,8 @@ export class Journal {
 
   removeFolder(path: string): void {
     this.#db.run('delete from folder where path = ?', path)
+    // Brought back it would hide what came to its name.
+    this.ended.ended([path], undefined)
   }
 
   scratchFiles(): ScratchRow[] {

@@ -912,9 +912,9 @@ describe('a delete of a document', () => {
     return { kind: 'delete', path: '/a.txt', base: await setup.seen('/a.txt') }
   }
 
-  it('is one call, once it survives a power cut and who has it open has its bytes', async () => {
+  it('is a look and one call, once it survives a power cut and who has it open has its bytes', async () => {
     expect(await setup.run(setup.intend(await deletion()))).toBeUndefined()
-    expect(setup.calls).toEqual(['DELETE /a.txt'])
+    expect(setup.calls).toEqual(['GET /a.txt', 'DELETE /a.txt'])
     expect(setup.told).toEqual(['secure', 'preserve /a.txt'])
     expect(await setup.held()).toEqual({})
   })
@@ -939,7 +939,7 @@ describe('a delete of a document', () => {
     const gone = setup.intend(await deletion())
     await testService.other.delete('/a.txt')
     await setup.run(gone)
-    expect(setup.calls).toEqual(['DELETE /a.txt', ...lookedAtMissing('/a.txt')])
+    expect(setup.calls).toEqual(lookedAtMissing('/a.txt'))
   })
 
   it('that is refused (403) is told as it is', async () => {
@@ -954,30 +954,35 @@ describe('a delete of a document', () => {
     expect(await setup.held()).toEqual({ '/a.txt': 'a' })
   })
 
-  it('that comes late looks first, and deletes the version it was decided by', async () => {
-    await setup.run(setup.intend(await deletion()), { isLate: () => true })
+  it('looks first, and deletes the version it was decided by', async () => {
+    await setup.run(setup.intend(await deletion()))
     expect(setup.calls).toEqual(['GET /a.txt', 'DELETE /a.txt'])
     expect(await setup.held()).toEqual({})
   })
 
-  it.each<[string, Parameters<CommitterSetup['intend']>[1], boolean]>([
-    ['was decided while the service was away', {}, true],
-    ['is tried again', { attempts: 2 }, false],
-    ['was cut off', { isInDoubt: true }, false],
-  ])('that %s leaves a version that nobody here has seen, and says so', async (_title, known, isLate) => {
+  it.each<[string, Parameters<CommitterSetup['intend']>[1]]>([
+    ['was just decided', {}],
+    ['is tried again', { attempts: 2 }],
+    ['was cut off', { isInDoubt: true }],
+  ])('that %s leaves a version that nobody here has seen, and says so', async (_title, known) => {
     const late = setup.intend(await deletion(), known)
     await given({ '/a.txt': 'by another' })
-    await setup.run(late, { isLate: () => isLate })
+    await setup.run(late)
     expect(setup.calls.filter((call) => call.startsWith('DELETE'))).toEqual([])
     expect(setup.told.at(-1)).toMatch(/^warn .*that one stays/)
     expect(await setup.held()).toEqual({ '/a.txt': 'by another' })
   })
 
-  it('that comes late leaves a folder that has taken its place', async () => {
+  it.each(['?@?', '1@?'])('that was decided by a record that told less (%s) deletes', async (base) => {
+    await setup.run(setup.intend({ ...(await deletion()), base }))
+    expect(await setup.held()).toEqual({})
+  })
+
+  it('leaves a folder that has taken its place', async () => {
     const late = setup.intend(await deletion())
     await testService.other.delete('/a.txt')
     await given({ '/a.txt/inside.txt': 'theirs' })
-    await setup.run(late, { isLate: () => true })
+    await setup.run(late)
     expect(await setup.held()).toEqual({ '/a.txt': undefined, '/a.txt/inside.txt': 'theirs' })
   })
 

@@ -219,3 +219,16 @@ test('what comes after the end is refused, and does not end the process', async 
   expect(saved.load('/')).toBeUndefined()
   saved.close()
 })
+
+test('a folder that ended may return after a power cut until that is on disk: what takes its name waits for that', async () => {
+  const journal = new Journal(dir, realWorld())
+  journal.saveFolder('/a.txt')
+  await journal.durable()
+  expect(journal.ended.mayReturn(['/a.txt'], undefined)).toBe(false)
+  journal.removeFolder('/a.txt')
+  expect(journal.ended.mayReturn(['/a.txt'], undefined)).toBe(true)
+  expect(journal.ended.mayReturn(['/a.txt/b.txt'], undefined)).toBe(false)
+  await journal.durable()
+  expect(journal.ended.mayReturn(['/a.txt'], undefined)).toBe(false)
+  journal.close()
+})

@@ -29,6 +29,19 @@ it('a delete of a save over stops it, and the version before goes', async () => 
   expect((await drive.testService.other.get('/'))?.entries).toEqual([])
 })
 
+it('a delete leaves what another client had saved since the listing it was decided by', async () => {
+  await using drive = await openHeld({ '/a.txt': 'first', '/b.txt': 'first' })
+  expect(await drive.calls().readdir('/')).toEqual(['a.txt', 'b.txt'])
+  await drive.testService.other.put('/a.txt', 'saved by somebody else')
+  for (const path of ['/a.txt', '/b.txt']) await drive.calls().unlink(path)
+  await drive.drain()
+  expect(await drive.testService.other.documents('/')).toEqual(
+    new Map([['a.txt', Buffer.from('saved by somebody else')]]),
+  )
+  await drive.fileSystem().refresh('/')
+  expect(await drive.calls().readdir('/')).toEqual(['a.txt'])
+})
+
 it('a delete that the machine slept over leaves what another client saved meanwhile', async () => {
   const world = realWorld()
   let setMs = 0
