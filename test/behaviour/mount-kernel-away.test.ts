@@ -1,7 +1,7 @@
 // What a real mount through the `kernel` driver makes of a service that is away.
 
 import { openMount } from '../support/open-mount.ts'
-import { away, awayOptions } from './away.ts'
+import { awayOptions, awayTopics } from './away.ts'
 import { behaveMounted } from './mounted-topics.ts'
 
-behaveMounted('kernel', openMount('kernel', awayOptions), away)
+behaveMounted('kernel', openMount('kernel', awayOptions), awayTopics)

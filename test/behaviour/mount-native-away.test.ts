@@ -2,8 +2,8 @@
 
 import { openMount } from '../support/open-mount.ts'
 import { isThorough, leaveOut } from '../support/thorough.ts'
-import { away, awayOptions } from './away.ts'
+import { allAwayTopics, awayOptions } from './away.ts'
 import { behaveMounted } from './mounted-topics.ts'
 
 leaveOut('a service that is away, at a mount through fuse-native')
-if (isThorough) behaveMounted('fuse-native', openMount('fuse-native', awayOptions), away)
+if (isThorough) behaveMounted('fuse-native', openMount('fuse-native', awayOptions), allAwayTopics)

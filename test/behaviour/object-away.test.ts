@@ -1,7 +1,7 @@
 // What the filesystem object makes of a service that is away.
 
 import { openObject } from '../support/open-object.ts'
-import { away, awayOptions } from './away.ts'
+import { awayOptions, awayTopics } from './away.ts'
 import { behave } from './topic.ts'
 
-behave('object', openObject(awayOptions), away)
+behave('object', openObject(awayOptions), awayTopics)
