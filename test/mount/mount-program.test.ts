@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { cli } from '../support/cli.ts'
 import { startDesk, type Desk } from '../support/desk.ts'
 import { whyNoFuse } from '../support/fuse.ts'
+import { ownMounts } from '../support/own-mounts.ts'
 import { bash, isInstalled } from '../support/run.ts'
 import { project } from '../support/service.ts'
 
@@ -16,8 +17,7 @@ const why =
   (process.getuid?.() === 0 ? undefined : 'only root may mount by mount(8)')
 
 /** `$1` the home, `$2` the program; `docmount` and the helper are ours. Its last line unmounts what is left. */
-const withHelper = `
-mount --make-rprivate /
+const withHelper = `${ownMounts}
 mkdir -p $1/layer && mount -t tmpfs tmpfs $1/layer && mkdir $1/layer/upper $1/layer/work
 mount -t overlay overlay -o lowerdir=/usr/sbin,upperdir=$1/layer/upper,workdir=$1/layer/work /usr/sbin
 rm -f /sbin/mount.docmount /sbin/docmount

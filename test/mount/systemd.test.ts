@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cli } from '../support/cli.ts'
 import { whyNoFuse } from '../support/fuse.ts'
+import { ownMounts } from '../support/own-mounts.ts'
 import { bash, isInstalled } from '../support/run.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
@@ -17,8 +18,7 @@ const why =
   (process.getuid?.() === 0 ? undefined : 'only root can make a namespace for it')
 
 /** \`$1\` the home, \`$2\` the program's lines: run with a user manager, which ends with them. */
-const withUserManager = `
-mount --make-rprivate /
+const withUserManager = `${ownMounts}
 mkdir -p /run/systemd && mount -t tmpfs tmpfs /run/systemd && mkdir /run/systemd/system
 export HOME=$1 XDG_RUNTIME_DIR=$1/run DBUS_SESSION_BUS_ADDRESS=unix:path=$1/run/bus
 unset XDG_CONFIG_HOME XDG_STATE_HOME XDG_CACHE_HOME DOCMOUNT_API_KEY DOCMOUNT_BASE_URL
