@@ -90,9 +90,11 @@ function* doubtsOf(tree: Tree, folder: Node, listing: Listing): Iterable<Doubt> 
       listed,
       isOpen: () => child.settledAt === settledAt && child.path === path && isKept(child),
       end(stands, askedAt) {
-        child.settledAt = -Infinity
-        // The listing may tell too little of it to show that it is another one.
-        if (stands?.kind === 'file' && child.remote !== undefined) tree.completed(child, stands, askedAt)
+        const isThere = stands?.kind === 'file' && child.remote !== undefined
+        // The next listing may lag behind the one that showed it.
+        child.settledAt = isThere ? askedAt : -Infinity
+        // And it may tell too little of it to show that it is another one.
+        if (isThere) tree.completed(child, stands, askedAt)
       },
     }
   }

@@ -214,6 +214,27 @@ describe('what another client stored shows when it is refreshed, though listings
     expect((await drive.calls().readFile('/d/a.txt')).toString()).toBe('theirs, which is longer')
   })
 
+  it('and what was saved here stays, where the listing asked for behind it lags', async () => {
+    await using drive = await openHeld({ '/d/b.txt': 'b' })
+    await drive.calls().readdir('/d')
+    const { faults } = drive.testService.service
+    faults.inject(sparse, { method: 'GET', path: '/d' })
+    const past = freeze(drive)
+    await drive.calls().writeFile('/d/a.txt', 'ours')
+    await drive.drain()
+    await tick()
+    faults.inject({ kind: 'latency', ms: 500 }, { method: 'GET', path: '/d/a.txt' })
+    drive.testService.service.clearCalls()
+    const refreshed = drive.fileSystem().refresh('/d')
+    await waitUntil('the document to be asked', () =>
+      drive.testService.service.calls.some(({ method, path }) => method === 'GET' && path === '/d/a.txt'),
+    )
+    past.on()
+    await refreshed
+    expect((await drive.calls().readdir('/d')).sort()).toEqual(['a.txt', 'b.txt'])
+    past.thaw()
+  })
+
   it('and what was saved here meanwhile stays', async () => {
     await using drive = await openHeld({ '/d/b.txt': 'b' })
     await drive.calls().readdir('/d')
