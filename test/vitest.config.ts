@@ -68,7 +68,7 @@ export default defineConfig({
           expect: patient,
           env: { DOCMOUNT_TEST_STORE: 'postgres' },
           include: isThorough ? [...onBothStores, edgeOnBothStores] : onBothStores,
-          maxWorkers: 4,
+          maxWorkers: 3,
           sequence: { groupOrder: 2 },
           testTimeout: 120_000,
           hookTimeout: 120_000,
