@@ -11,22 +11,22 @@ import { write } from './calls/write.ts'
 import { cacheStatus, clearCache } from './pins/cache.ts'
 import { fetchOnce } from './pins/fetch-once.ts'
 import { withPins } from './pins/follow-rename.ts'
-import { placeOf } from './place.ts'
-import { readOnly } from './read-only.ts'
-import { roomOf } from './room.ts'
-import { tellingFullDisk } from './full-disk.ts'
+import { placeOf } from './control/place.ts'
+import { readOnly } from './wrappers/read-only.ts'
+import { statfsOf } from './calls/statfs.ts'
+import { tellingFullDisk } from './wrappers/full-disk.ts'
 import { rename } from './calls/rename.ts'
 import { rmdir } from './calls/rmdir.ts'
 import { flush, fsync } from './unsent/submit.ts'
 import { fallocate, setattr } from './calls/setattr.ts'
 import { start, stop } from './start.ts'
-import { drain, recoverTo, retry, wait } from './control.ts'
-import { status } from './gather-status.ts'
+import { drain, recoverTo, retry, wait } from './control/control.ts'
+import { status } from './control/gather-status.ts'
 import { lookUnderfoot } from './unsent/underfoot.ts'
 import { unsentUnder } from './unsent/unsent-now.ts'
-import { refresh } from './refresh.ts'
+import { refresh } from './control/refresh.ts'
 import type { Superblock } from './superblock.ts'
-import { traced, type Places } from './traced.ts'
+import { traced, type Places } from './wrappers/traced.ts'
 import { unlink } from './calls/unlink.ts'
 
 /**
@@ -86,7 +86,7 @@ export function operationsOf(sb: Superblock): FileSystem {
       withPins(sb, { parent, name, newParent, newName }, () =>
         rename(sb, parent, name, newParent, newName, { flags, caller }),
       ),
-    statfs: roomOf(sb.settings.stateDir, sb),
+    statfs: statfsOf(sb.settings.stateDir, sb),
 
     attachNotifier: (notifier) => {
       sb.tree.notifier = notifier

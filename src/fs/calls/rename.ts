@@ -17,7 +17,7 @@ import { commitAtClose, isBeingWritten, sourceOf, submit } from '../unsent/submi
 import { backupGraceMs, rest } from '../unsent/backup.ts'
 import { isBackupName, isHiddenName, isLocalName } from '../tree/scratch.ts'
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
-import type { RefusedNames } from '../refused-names.ts'
+import type { RefusedNames } from '../concerns/refused-names.ts'
 import type { Tree } from '../tree/tree.ts'
 import { leavePath } from './leave-path.ts'
 

@@ -5,10 +5,10 @@ import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import { damaged } from '../../content/commit/carried.ts'
 import type { Journal } from '../../content/spool/journal.ts'
 import type { Spool } from '../../content/spool/spool.ts'
-import type { ConflictCopies } from '../conflict-copies.ts'
+import type { ConflictCopies } from '../concerns/conflict-copies.ts'
 import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Tree } from '../tree/tree.ts'
-import type { Trouble } from '../trouble.ts'
+import type { Trouble } from '../concerns/trouble.ts'
 import { saveScratchRow, type LocalRowParts } from './local-rows.ts'
 
 export interface UnderfootParts {

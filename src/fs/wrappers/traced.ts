@@ -1,10 +1,10 @@
 // Every operation with its path, its result and its time, for whoever hunts a fault: a wrapper, so that it costs nothing
 // where nobody asked for it. FORGET, and what it takes back, are bookkeeping and not told.
 
-import type { Clock } from '../world/clock.ts'
-import type { FileSystem, OperationRecord } from './contract.ts'
-import { errnoOf } from './errno-of.ts'
-import type { MaybePromise, Operations } from './operations.ts'
+import type { Clock } from '../../world/clock.ts'
+import type { FileSystem, OperationRecord } from '../contract.ts'
+import { errnoOf } from '../errno-of.ts'
+import type { MaybePromise, Operations } from '../operations.ts'
 
 /** What numbers stand for, before the operation. */
 export interface Places {

@@ -1,13 +1,13 @@
 // What is true of one path, in one word and its reasons: with the service, on its way, refused, here only, or not there.
 
-import { ErrnoError } from '../errno-error.ts'
-import { nodeAt } from './node-at.ts'
-import { unsentAt, type UnsentParts } from './unsent/unsent-now.ts'
-import { whyHere } from './unsent/local-only.ts'
-import type { Place } from './status.ts'
-import type { Node } from './tree/node.ts'
-import type { RefusedNames } from './refused-names.ts'
-import type { Tree } from './tree/tree.ts'
+import { ErrnoError } from '../../errno-error.ts'
+import { nodeAt } from '../tree/node-at.ts'
+import { unsentAt, type UnsentParts } from '../unsent/unsent-now.ts'
+import { whyHere } from '../unsent/local-only.ts'
+import type { Place } from '../status.ts'
+import type { Node } from '../tree/node.ts'
+import type { RefusedNames } from '../concerns/refused-names.ts'
+import type { Tree } from '../tree/tree.ts'
 
 export interface PlaceParts extends UnsentParts {
   readonly tree: Tree

@@ -1,12 +1,12 @@
 // Versions of others that were kept beside ours: named until somebody has dealt with them, which is when they are gone.
 
-import type { Journal } from '../content/spool/journal.ts'
-import type { ConflictRow } from '../content/spool/journal-rows.ts'
-import { sleep, type Clock } from '../world/clock.ts'
-import { nodeAt } from './node-at.ts'
-import type { ConflictCopy } from './status.ts'
-import type { Tree } from './tree/tree.ts'
-import { folderOf, nameOf } from '../path.ts'
+import type { Journal } from '../../content/spool/journal.ts'
+import type { ConflictRow } from '../../content/spool/journal-rows.ts'
+import { sleep, type Clock } from '../../world/clock.ts'
+import { nodeAt } from '../tree/node-at.ts'
+import type { ConflictCopy } from '../status.ts'
+import type { Tree } from '../tree/tree.ts'
+import { folderOf, nameOf } from '../../path.ts'
 
 /** So many folders are asked for when somebody wants to know. */
 const mostFolders = 20

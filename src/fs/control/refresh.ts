@@ -1,14 +1,14 @@
 // What a user asks to see as it is now. A listing alone is not believed about what was changed here lately, since it may lag
 // behind: where it says otherwise, the document itself is asked, and where both say the same, it is so.
 
-import type { Files, RemoteFile } from '../api/types.ts'
-import type { Clock } from '../world/clock.ts'
-import { agrees, fingerprintOf } from '../content/fingerprint.ts'
-import { lookUp } from '../content/remote-lookup.ts'
-import type { Tree } from './tree/tree.ts'
-import type { Listing } from './tree/listings.ts'
-import { isKept } from './tree/node-table.ts'
-import { pathIn, type Node } from './tree/node.ts'
+import type { Files, RemoteFile } from '../../api/types.ts'
+import type { Clock } from '../../world/clock.ts'
+import { agrees, fingerprintOf } from '../../content/fingerprint.ts'
+import { lookUp } from '../../content/remote-lookup.ts'
+import type { Tree } from '../tree/tree.ts'
+import type { Listing } from '../tree/listings.ts'
+import { isKept } from '../tree/node-table.ts'
+import { pathIn, type Node } from '../tree/node.ts'
 
 type Stands = RemoteFile | { readonly kind: 'folder' } | undefined
 

@@ -1,14 +1,14 @@
 // What `df` shows is the room that what is saved has here, and nothing made up.
 
-import { realWorld } from '../../src/world/world.ts'
+import { realWorld } from '../../../src/world/world.ts'
 import { statfsSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { roomOf } from '../../src/fs/room.ts'
+import { statfsOf } from '../../../src/fs/calls/statfs.ts'
 
 const world = realWorld()
 
 it('is that of the disk of the state folder, all of it free', () => {
-  const { blocks, blocksFree, blockSizeBytes } = roomOf('/tmp', world)()
+  const { blocks, blocksFree, blockSizeBytes } = statfsOf('/tmp', world)()
   expect(blocks).toBe(blocksFree)
   const { bavail, bsize } = statfsSync('/tmp')
   // Others write there too.
@@ -16,5 +16,5 @@ it('is that of the disk of the state folder, all of it free', () => {
 })
 
 it('is enough where the disk does not tell', () => {
-  expect(roomOf('/nowhere', world)().blocksFree).toBeGreaterThan(0)
+  expect(statfsOf('/nowhere', world)().blocksFree).toBeGreaterThan(0)
 })

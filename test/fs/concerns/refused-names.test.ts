@@ -1,13 +1,13 @@
 // What is refused for its type is counted, named and told, once for each document.
 
 import { afterEach, describe, expect, it } from 'vitest'
-import { createClient } from '../../src/api/client.ts'
-import type { FileSystem } from '../../src/fs/contract.ts'
-import { createFileSystem } from '../../src/fs/file-system.ts'
-import type { Notice } from '../../src/fs/notice.ts'
-import { objectDoor } from '../support/object-door.ts'
-import { project, startTestService } from '../support/service.ts'
-import { makeTemporaryFolder } from '../support/temporary-folder.ts'
+import { createClient } from '../../../src/api/client.ts'
+import type { FileSystem } from '../../../src/fs/contract.ts'
+import { createFileSystem } from '../../../src/fs/file-system.ts'
+import type { Notice } from '../../../src/fs/notice.ts'
+import { objectDoor } from '../../support/object-door.ts'
+import { project, startTestService } from '../../support/service.ts'
+import { makeTemporaryFolder } from '../../support/temporary-folder.ts'
 
 const undo: (() => Promise<unknown>)[] = []
 afterEach(async () => {

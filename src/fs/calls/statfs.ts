@@ -1,10 +1,10 @@
 // What `df` shows. The service tells no quota, so nothing is made up: what is saved is first kept on this machine, and the
 // room it has there is the drive's.
 
-import type { Disk } from '../world/disk.ts'
-import type { World } from '../world/world.ts'
-import type { FilesystemStatistics } from './operations.ts'
-import { nameMaxBytes } from './tree/names.ts'
+import type { Disk } from '../../world/disk.ts'
+import type { World } from '../../world/world.ts'
+import type { FilesystemStatistics } from '../operations.ts'
+import { nameMaxBytes } from '../tree/names.ts'
 
 const blockSizeBytes = 4096
 /** File managers ask often. */
@@ -13,7 +13,7 @@ const freshForMs = 1_000
 const untold = 2 ** 28
 
 /** Answers the room for what is saved, all of it free, by `stateDir`'s disk. */
-export function roomOf(
+export function statfsOf(
   stateDir: string,
   { clock, disk }: Pick<World, 'clock' | 'disk'>,
 ): () => FilesystemStatistics {

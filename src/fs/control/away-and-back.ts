@@ -1,12 +1,12 @@
 // What the filesystem does when the service goes, and when it comes back: the queue is paused and goes on, old listings are asked
 // for anew, the person is told. Whether it is there: content/reach.
 
-import type { CommitQueue } from '../content/commit/commit-queue.ts'
-import type { Reach } from '../content/reach/reach.ts'
-import type { Clock } from '../world/clock.ts'
-import type { Notice } from './notice.ts'
-import type { Tree } from './tree/tree.ts'
-import { Backlog } from './unsent/backlog.ts'
+import type { CommitQueue } from '../../content/commit/commit-queue.ts'
+import type { Reach } from '../../content/reach/reach.ts'
+import type { Clock } from '../../world/clock.ts'
+import type { Notice } from '../notice.ts'
+import type { Tree } from '../tree/tree.ts'
+import { Backlog } from '../unsent/backlog.ts'
 
 interface Parts {
   readonly reach: Reach

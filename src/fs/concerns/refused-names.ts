@@ -1,15 +1,15 @@
 // What nobody could save here, because the service takes no documents of its type: counted and named, since the program
 // that tried often says something else, or nothing.
 
-import { kindOfUnsupported } from '../api/unsupported-kind.ts'
-import type { Clock } from '../world/clock.ts'
-import { CountedLog } from '../content/commit/counted-log.ts'
-import { ErrnoError } from '../errno-error.ts'
-import type { Log } from '../log.ts'
-import type { Notice } from './notice.ts'
-import { typedName } from './tree/scratch.ts'
-import type { TypePolicy } from './tree/names.ts'
-import type { RefusedName } from './status.ts'
+import { kindOfUnsupported } from '../../api/unsupported-kind.ts'
+import type { Clock } from '../../world/clock.ts'
+import { CountedLog } from '../../content/commit/counted-log.ts'
+import { ErrnoError } from '../../errno-error.ts'
+import type { Log } from '../../log.ts'
+import type { Notice } from '../notice.ts'
+import { typedName } from '../tree/scratch.ts'
+import type { TypePolicy } from '../tree/names.ts'
+import type { RefusedName } from '../status.ts'
 
 /** What was refused longer ago is forgotten, and so is what is more. */
 const rememberedMs = 24 * 3_600_000

@@ -1,9 +1,9 @@
 // What was found damaged, or taken away, of what this machine keeps: said once, in the log, to the person, and as long as the
 // drive lives in its status.
 
-import type { Log } from '../log.ts'
-import type { Clock } from '../world/clock.ts'
-import type { Notice } from './notice.ts'
+import type { Log } from '../../log.ts'
+import type { Clock } from '../../world/clock.ts'
+import type { Notice } from '../notice.ts'
 
 /** What is found again and again is told so often. */
 const againMs = 60_000

@@ -1,19 +1,19 @@
 // What people ask of a mounted project beside files: wait, retry, recover, drain.
 
-import type { Disk, OpenFile } from '../world/disk.ts'
-import { abortAfter, type Clock } from '../world/clock.ts'
-import { waitForJob } from '../content/commit/job.ts'
-import { ErrnoError } from '../errno-error.ts'
-import { concerns } from '../content/intention.ts'
-import type { CommitQueue } from '../content/commit/commit-queue.ts'
-import type { Reach } from '../content/reach/reach.ts'
-import type { Spool } from '../content/spool/spool.ts'
-import type { DrainProgress, Unsent } from './status.ts'
-import type { RemoteContent } from './tree/remote-content.ts'
-import type { Tree } from './tree/tree.ts'
-import type { Unkept } from './unsent/unkept.ts'
-import { errnoOf } from './errno-of.ts'
-import { bytesOf, unsentUnder, type UnsentParts } from './unsent/unsent-now.ts'
+import type { Disk, OpenFile } from '../../world/disk.ts'
+import { abortAfter, type Clock } from '../../world/clock.ts'
+import { waitForJob } from '../../content/commit/job.ts'
+import { ErrnoError } from '../../errno-error.ts'
+import { concerns } from '../../content/intention.ts'
+import type { CommitQueue } from '../../content/commit/commit-queue.ts'
+import type { Reach } from '../../content/reach/reach.ts'
+import type { Spool } from '../../content/spool/spool.ts'
+import type { DrainProgress, Unsent } from '../status.ts'
+import type { RemoteContent } from '../tree/remote-content.ts'
+import type { Tree } from '../tree/tree.ts'
+import type { Unkept } from '../unsent/unkept.ts'
+import { errnoOf } from '../errno-of.ts'
+import { bytesOf, unsentUnder, type UnsentParts } from '../unsent/unsent-now.ts'
 
 export interface WaitParts {
   readonly queue: CommitQueue

@@ -1,7 +1,7 @@
 // A read-only drive is a wrapper that throws, not an `if` in every operation.
 
-import { ErrnoError } from '../errno-error.ts'
-import type { FileSystem } from './contract.ts'
+import { ErrnoError } from '../../errno-error.ts'
+import type { FileSystem } from '../contract.ts'
 
 /** The same filesystem, where everything that would change a document answers EROFS. */
 export function readOnly(inner: FileSystem): FileSystem {

@@ -1,10 +1,10 @@
 // The operations that keep something, and a word to the person where there is no room: a program's own message rarely says
 // whose disk is full.
 
-import { ApiError } from '../api/errors.ts'
-import type { FileSystem } from './contract.ts'
-import { errnoOf } from './errno-of.ts'
-import type { Notice } from './notice.ts'
+import { ApiError } from '../../api/errors.ts'
+import type { FileSystem } from '../contract.ts'
+import { errnoOf } from '../errno-of.ts'
+import type { Notice } from '../notice.ts'
 
 /** The same filesystem; `tell` hears of each ENOSPC. */
 export function tellingFullDisk(inner: FileSystem, tell: (notice: Notice) => void): FileSystem {
