@@ -140,6 +140,7 @@ function toDocument(parts: RenameParts, move: Move, syncedEpoch: number, isBacku
     parts.tree.versions.returned(node)
     node.unsent.isHome()
     parts.tree.places.settle(node)
+    parts.attributes.save(node)
     return undefined
   }
   if (!wasScratch && isBeingWritten(node))

@@ -1,9 +1,13 @@
-// Modes and times set here, kept across restarts while the document is the same version: so that a second rsync copies
-// nothing, and an editor finds the time it wrote.
+// Modes and times set here, kept across restarts while the document is the same version, sent or not: so that a second rsync
+// copies nothing, and an editor finds the time it wrote.
 
+import type { Intention } from '../../content/intention.ts'
 import type { Journal } from '../../content/spool/journal.ts'
 import type { AttributeRow } from '../../content/spool/journal-rows.ts'
 import type { Node } from './node.ts'
+
+/** Before what tells unsent content, in the place of a fingerprint: no fingerprint begins so. */
+const unsentMark = 'unsent '
 
 export class AttributeStore {
   readonly #journal: Journal
@@ -18,25 +22,38 @@ export class AttributeStore {
   adorn(node: Node): void {
     const row = this.#rows.size === 0 ? undefined : this.#rows.get(node.path)
     const isOurs = row !== undefined && row.fingerprint === node.stored.fingerprint
-    node.times.follow(isOurs ? { mode: row.mode, atime: row.atime, mtime: row.mtime } : undefined)
-    if (row !== undefined && !isOurs) this.forget(node.path)
+    node.times.follow(isOurs ? timesIn(row) : undefined)
+    if (row !== undefined && !isOurs && node.job === undefined) this.forget(node.path)
   }
 
-  /** Makes what is set on a node durable; nothing to do while it has no version in the service. */
+  /** Puts what was set here on a node that shows what an earlier run left unsent. */
+  adornUnsent(node: Node, intention: Intention): void {
+    const row = this.#rows.get(node.path)
+    if (row?.fingerprint === unsentKey(intention)) node.times.follow(timesIn(row))
+  }
+
+  /** Makes what is set on a node durable; what is being written is handed in first, and its times with it. */
   save(node: Node): void {
-    const { fingerprint } = node.stored
-    if (fingerprint === undefined || node.isScratch || node.isDirty || node.isUnlinked) return
-    const row = {
-      path: node.path,
-      fingerprint,
-      mode: node.times.mode,
-      atime: node.times.atime,
-      mtime: node.times.mtime,
-    }
-    if (row.mode === undefined && row.atime === undefined && row.mtime === undefined) return
+    const { content } = node
+    const isBeingWritten = content !== undefined && node.isDirty && !node.unsent.isOf(content)
+    if (!isBeingWritten) this.handedIn(node, node.job?.intention)
+  }
+
+  /** The times of what is handed in to be sent: they are its, not those of the version that the service has; undefined: it is as stored. */
+  handedIn(node: Node, intention: Intention | undefined): void {
+    const fingerprint = intention === undefined ? node.stored.fingerprint : unsentKey(intention)
+    if (fingerprint === undefined || node.isScratch || node.isUnlinked) return
+    const { mode, atime, mtime } = node.times
+    if (mode === undefined && atime === undefined && mtime === undefined) return
+    const row = { path: node.path, fingerprint, mode, atime, mtime }
     this.#remember(row.path)
     this.#rows.set(row.path, row)
     this.#journal.saveAttributes(row)
+  }
+
+  /** What the service had at this path is gone; what is still to be sent there keeps its times. */
+  left(path: string): void {
+    if (this.#rows.get(path)?.fingerprint.startsWith(unsentMark) !== true) this.forget(path)
   }
 
   forget(path: string): void {
@@ -58,4 +75,13 @@ export class AttributeStore {
       else this.#rows.set(path, before)
     })
   }
+}
+
+/** The content itself, or the version that is moved: the same after a restart, and another one with the next save. */
+function unsentKey({ spool, sourceFingerprint }: Intention): string {
+  return unsentMark + (spool ?? sourceFingerprint ?? '')
+}
+
+function timesIn({ mode, atime, mtime }: AttributeRow): Pick<AttributeRow, 'mode' | 'atime' | 'mtime'> {
+  return { mode, atime, mtime }
 }

@@ -182,7 +182,7 @@ function settleAway(
     // What passes through here on its way to elsewhere is not to be seen: who takes that away settles it.
     if (!parts.queue.isToBeEmptied(path, intention)) parts.tree.tombstones.settle(folder, name, fingerprint)
   }
-  parts.attributes.forget(path)
+  parts.attributes.left(path)
 }
 
 /** A delete the service refuses: the document is still there, so it shows again, until somebody retries. */

@@ -4,6 +4,7 @@
 import type { CarriedContent, Intention } from '../../content/intention.ts'
 import type { Spool } from '../../content/spool/spool.ts'
 import type { SpoolFile } from '../../content/spool/spool-file.ts'
+import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Node } from '../tree/node.ts'
 import type { Journal } from '../../content/spool/journal.ts'
 import type { RemoteContent } from '../tree/remote-content.ts'
@@ -23,6 +24,7 @@ export interface GaveWayParts extends TakeContentParts {
   readonly journal: Journal
   readonly spool: Spool
   readonly owners: Owners
+  readonly attributes: AttributeStore
 }
 
 /** Hands `take` the content, which stays as it is meanwhile. Throws where it cannot be fetched now. */
@@ -80,4 +82,5 @@ export function gaveWay(parts: GaveWayParts, intention: Intention): void {
     parts.owners.handIn(node, node.job, { content, epoch: content.epoch })
   }
   forgetStored(parts, node)
+  parts.attributes.save(node)
 }

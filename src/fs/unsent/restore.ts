@@ -8,6 +8,7 @@ import type { Journal } from '../../content/spool/journal.ts'
 import type { Spool } from '../../content/spool/spool.ts'
 import type { Log } from '../../log.ts'
 import { folderOf, nameOf } from '../../path.ts'
+import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Node } from '../tree/node.ts'
 import type { Tree } from '../tree/tree.ts'
 import { discardContent, takeContent, type TakeContentParts } from './content.ts'
@@ -17,6 +18,7 @@ export interface RestoreParts extends TakeContentParts {
   readonly journal: Journal
   readonly spool: Spool
   readonly owners: Owners
+  readonly attributes: AttributeStore
   readonly log: Log
 }
 
@@ -39,6 +41,7 @@ export function restore(parts: RestoreParts, job: Job): void {
   if (intention.digest !== undefined) node.content?.knowDigest(intention.digest)
   parts.owners.restore(node, job)
   restoreSource(parts, node, intention)
+  parts.attributes.adornUnsent(node, intention)
 }
 
 /** Its content is gone from this machine: what the service has shows, or, where it never had any, a document that cannot be read. */

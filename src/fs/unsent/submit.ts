@@ -8,6 +8,7 @@ import { discardContent, type DiscardParts } from './content.ts'
 import { persistScratch } from './local-rows.ts'
 import { giveToCache, type CacheParts } from './give-to-cache.ts'
 import type { Caller } from '../operations.ts'
+import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Node } from '../tree/node.ts'
 import type { OlderPlace } from '../tree/parts/unsent.ts'
 import type { Bursts } from './bursts.ts'
@@ -23,6 +24,7 @@ export interface SubmitParts extends BackupParts {
   readonly closeWait: CloseWait
   readonly bursts: Bursts
   readonly unkept: Unkept
+  readonly attributes: AttributeStore
 }
 
 export interface FlushParts extends SubmitParts, OwnCopyParts {}
@@ -78,7 +80,9 @@ export function submit(
     const arrived = keepBackup(parts, node.path)
     // Since the backup left, and our own.
     if (node.unsent.base === undefined) node.unsent.mayReplace(arrived)
-    return journalPut(parts, node, content, restMs)
+    const handedIn = journalPut(parts, node, content, restMs)
+    parts.attributes.handedIn(node, handedIn?.intention)
+    return handedIn
   })
   for (let above = node.parent; above?.folder?.isOnlyHere === true; above = above.parent) {
     const state = above.folder

@@ -17,6 +17,8 @@ const sentBefore = 'what was sent before is as it was left'
 const allArrives = 'all that is done is here at once, and arrives'
 const nothingIsOverwritten = 'nothing of what others did meanwhile is overwritten or deleted'
 
+/** 2001-02-03 04:05:06 UTC. */
+const longAgoSec = 981_173_106
 /** Well beyond the time to live of one second, and what the doors keep. */
 const longerThanAnyCacheMs = 3_000
 
@@ -144,9 +146,16 @@ export const lostTopic =
           async ({ door, folder, at }) => {
             for (const path of [folder, at('sub'), at('sub/deep'), at('folder')]) await names(door, path)
             await door.readFile(at('append.txt'))
+            const set = async (): Promise<unknown> => {
+              const { mtimeNs, mode } = await door.stat(at('w.txt'))
+              return { mtimeNs, mode: mode & 0o777 }
+            }
+            const asSet = { mtimeNs: BigInt(longAgoSec) * 1_000_000_000n, mode: 0o600 }
             const expected = ['append.txt', 'empty', 'made', 'moved', 'over.txt', 'renamed.pdf', 'w.txt']
             await away(door, how, folder, async () => {
               await door.writeFile(at('w.txt'), 'written')
+              await door.utimes(at('w.txt'), longAgoSec, longAgoSec)
+              await door.chmod(at('w.txt'), 0o600)
               await door.appendFile(at('append.txt'), ' two')
               await door.writeFile(at('over.txt'), 'new')
               await door.rename(at('rename.pdf'), at('renamed.pdf'))
@@ -166,6 +175,7 @@ export const lostTopic =
               expect((await door.readFile(at('over.txt'))).toString()).toBe('new')
               expect((await door.readFile(at('made/in.txt'))).toString()).toBe('in')
               expect((await door.stat(at('renamed.pdf'))).size).toBe(pages.length)
+              expect(await set()).toEqual(asSet)
             })
             await door.behind.settle(folder, {
               'append.txt': 'one two',
@@ -176,6 +186,7 @@ export const lostTopic =
               'w.txt': 'written',
             })
             expect(await names(door, folder)).toEqual(expected)
+            expect(await set()).toEqual(asSet)
           },
         )
 

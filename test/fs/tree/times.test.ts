@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 import { FolderTimes } from '../../../src/fs/tree/folder-times.ts'
 import { Node } from '../../../src/fs/tree/node.ts'
+import type { Calls } from '../../support/door.ts'
 import { openHeld } from '../../support/open-held.ts'
 
 /** 2001-02-03 04:05:06 UTC. */
@@ -19,6 +20,114 @@ describe('after a restart', () => {
       atimeNs: BigInt(longAgoSec) * nanoseconds,
       mtimeNs: BigInt(longAgoSec + 60) * nanoseconds,
     })
+  })
+
+  const longAgo = { mtimeNs: BigInt(longAgoSec) * nanoseconds }
+  /** What is done while nothing is sent, and where the document is then. */
+  const unsent: Readonly<Record<string, (calls: Calls) => Promise<void>>> = {
+    'a new document': async (calls) => {
+      await calls.writeFile('/new.txt', 'new')
+      await calls.utimes('/new.txt', longAgoSec, longAgoSec)
+      await calls.chmod('/new.txt', 0o600)
+    },
+    'one that was set while it was open': async (calls) => {
+      const file = await calls.open('/new.txt', 'w')
+      await file.write('new', 0)
+      await calls.utimes('/new.txt', longAgoSec, longAgoSec)
+      await calls.chmod('/new.txt', 0o600)
+      await file.close()
+    },
+    'a save over': async (calls) => {
+      await calls.writeFile('/new.txt', 'first')
+      await calls.writeFile('/new.txt', 'new')
+      await calls.chmod('/new.txt', 0o600)
+      await calls.utimes('/new.txt', longAgoSec, longAgoSec)
+    },
+    'one that was renamed since': async (calls) => {
+      await calls.writeFile('/first.txt', 'new')
+      await calls.utimes('/first.txt', longAgoSec, longAgoSec)
+      await calls.chmod('/first.txt', 0o600)
+      await calls.rename('/first.txt', '/new.txt')
+    },
+    'one that took the place of another': async (calls) => {
+      await calls.writeFile('/new.txt', 'first')
+      await calls.writeFile('/first.txt', 'new')
+      await calls.utimes('/first.txt', longAgoSec, longAgoSec)
+      await calls.chmod('/first.txt', 0o600)
+      await calls.rename('/first.txt', '/new.txt')
+    },
+    'one whose folder was renamed': async (calls) => {
+      await calls.mkdir('/d')
+      await calls.writeFile('/d/new.txt', 'new')
+      await calls.utimes('/d/new.txt', longAgoSec, longAgoSec)
+      await calls.chmod('/d/new.txt', 0o600)
+      await calls.rename('/d', '/e')
+      await calls.rename('/e/new.txt', '/new.txt')
+    },
+    'a rename of one that is in the service': async (calls) => {
+      await calls.utimes('/a.txt', longAgoSec, longAgoSec)
+      await calls.chmod('/a.txt', 0o600)
+      await calls.rename('/a.txt', '/new.txt')
+    },
+    'a rename and back': async (calls) => {
+      await calls.writeFile('/new.txt', 'new')
+      await calls.utimes('/new.txt', longAgoSec, longAgoSec)
+      await calls.chmod('/new.txt', 0o600)
+      await calls.rename('/new.txt', '/first.txt')
+      await calls.rename('/first.txt', '/new.txt')
+    },
+    'one under a name that another has left': async (calls) => {
+      await calls.rename('/b.txt', '/new.txt')
+      await calls.rename('/new.txt', '/c.txt')
+      await calls.writeFile('/new.txt', 'new')
+      await calls.utimes('/new.txt', longAgoSec, longAgoSec)
+      await calls.chmod('/new.txt', 0o600)
+    },
+  }
+  for (const [what, work] of Object.entries(unsent)) {
+    it(`times and mode that were set on what is unsent are told, before and after it is sent: ${what}`, async () => {
+      await using drive = await openHeld({ '/a.txt': 'a', '/b.txt': 'b' })
+      const shown = async (): Promise<unknown> => {
+        const { mode, mtimeNs } = await drive.calls().stat('/new.txt')
+        return { mode: mode & 0o777, mtimeNs }
+      }
+      const asSet = { ...longAgo, mode: 0o600 }
+      drive.hold('/new.txt', '/first.txt', '/d/new.txt', '/e/new.txt', '/c.txt')
+      await drive.calls().readdir('/')
+      await work(drive.calls())
+      expect(await shown()).toEqual(asSet)
+      await drive.restart()
+      expect(await shown()).toEqual(asSet)
+      drive.release()
+      await drive.drain()
+      expect(await shown()).toEqual(asSet)
+      await drive.restart()
+      expect(await shown()).toEqual(asSet)
+    })
+  }
+
+  it('a document that was sent, renamed and renamed back keeps what was set', async () => {
+    await using drive = await openHeld({ '/a.txt': 'a' })
+    await drive.calls().utimes('/a.txt', longAgoSec, longAgoSec)
+    drive.hold('/b.txt')
+    await drive.calls().rename('/a.txt', '/b.txt')
+    await drive.calls().rename('/b.txt', '/a.txt')
+    await drive.restart()
+    expect(await drive.calls().stat('/a.txt')).toMatchObject({ mtimeNs: longAgo.mtimeNs })
+    drive.release()
+    await drive.drain()
+    expect(await drive.calls().stat('/a.txt')).toMatchObject({ mtimeNs: longAgo.mtimeNs })
+  })
+
+  it('unsent content shows the time it was written', async () => {
+    await using drive = await openHeld({ '/a.txt': 'a' })
+    drive.hold('/a.txt')
+    await drive.calls().writeFile('/a.txt', 'new')
+    const before = await drive.calls().stat('/a.txt')
+    await drive.restart()
+    expect((await drive.calls().stat('/a.txt')).mtimeNs).toBe(before.mtimeNs)
+    drive.release()
+    await drive.drain()
   })
 
   it('a folder’s time is no earlier than what was shown before', async () => {
