@@ -16,7 +16,7 @@ export function optionFromEnvironment(
 ): Option {
   const option = new Option(flags, description)
   if (parse !== undefined) option.argParser(parse)
-  const name = `${prefix}${option.name().toUpperCase().replaceAll('-', '_')}`
+  const name = variableOf(prefix, option)
   const value = process.env[name]
   const isSwitch = !option.required && !option.optional
   // Commander takes a switch as on as soon as its variable exists.
@@ -33,7 +33,25 @@ export function checkSwitches(command: Command): void {
   }
 }
 
+/** What Kubernetes sets in every container for a service that is called like the prefix. */
+const fromKubernetes = /^(?:SERVICE_(?:HOST|PORT)|PORT)(?:_|$)/
+
+/** Throws a UsageError for a variable with this prefix that is no option's: what somebody wanted would not be so. */
+export function checkNames(prefix: string, command: Command): void {
+  const known = new Set(command.options.map((option) => variableOf(prefix, option)))
+  const isOthers = (name: string): boolean => fromKubernetes.test(name.slice(prefix.length))
+  const unknown = Object.keys(process.env).find(
+    (name) => name.startsWith(prefix) && !known.has(name) && !isOthers(name),
+  )
+  if (unknown !== undefined)
+    throw new UsageError(`${unknown} is the variable of no option; ${command.name()} --help lists them`)
+}
+
 /** For options that may be repeated: in the environment, commas stand between the values. */
 export function listFromEnvironment(name: string): string[] {
   return (process.env[name] ?? '').split(',').flatMap((text) => text.trim() || [])
+}
+
+function variableOf(prefix: string, option: Option): string {
+  return `${prefix}${option.name().toUpperCase().replaceAll('-', '_')}`
 }

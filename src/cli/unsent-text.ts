@@ -47,11 +47,21 @@ export function unsentSum(unsent: readonly Unsent[]): string {
 /** What to tell somebody whose drive ended with work left. */
 export function describeLeftUnsent(unsent: readonly Unsent[], stateDir: string | undefined): string {
   const where = stateDir === undefined ? '' : ` in ${stateDir}`
-  const isKept = ({ state }: Unsent): boolean => state !== 'unkept'
+  const of = (...states: readonly Unsent['state'][]): Unsent[] =>
+    unsent.filter(({ state }) => states.includes(state))
   return [
-    ...listed(unsent.filter(isKept), 'change', `not sent; kept${where} and sent after the next mount:`),
     ...listed(
-      unsent.filter((change) => !isKept(change)),
+      unsent.filter(({ state }) => state !== 'unkept' && state !== 'refused'),
+      'change',
+      `not sent; kept${where} and sent after the next mount:`,
+    ),
+    ...listed(
+      of('refused'),
+      'change',
+      `refused; kept${where}, and after the next mount tried again only where you ask (docmount retry):`,
+    ),
+    ...listed(
+      of('unkept'),
       'document',
       'not sent and not safe: what the disk took of it is in lost+found after the next mount:',
     ),

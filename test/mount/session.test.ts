@@ -212,6 +212,21 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
     expect((await testService.other.bytes('/a.txt')).toString()).toBe('unsent\n')
   })
 
+  test('with something refused says that the next mount does not send it, and it does not', async () => {
+    await mountDrive()
+    const refusal = testService.service.faults.inject({ kind: 'status', status: 413 }, { method: 'PUT' })
+    await desk.save(join(drive, 'a.txt'), 'refused\n')
+    const { code, stderr } = await desk.docmount('unmount', drive)
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/1 change is refused; .* only where you ask/)])
+    expect(stderr).not.toContain('sent after')
+    refusal()
+    await mountDrive()
+    expect((await desk.docmount('wait', drive)).code).toBe(1)
+    expect((await desk.docmount('retry', drive)).code).toBe(0)
+    expect((await desk.docmount('wait', drive, '--timeout', '20s')).code).toBe(0)
+    expect((await testService.other.bytes('/a.txt')).toString()).toBe('refused\n')
+  })
+
   test('whose runtime folder was taken away, as with the last session of a user, is found again', async () => {
     const { pid } = await mountDrive()
     await rm(join(desk.home, 'run', 'docmount'), { recursive: true })

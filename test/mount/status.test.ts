@@ -49,6 +49,19 @@ describe.skipIf(whyNoFuse() !== undefined)('status of one document says that it 
     expect(await words(join(drive, 'folder/a.txt'))).toMatch(/^with the service since/)
   })
 
+  test('not there: refresh says so, too, also of what another client has just deleted', async () => {
+    await desk.testService.other.put('/folder/a.txt', 'a')
+    const drive = await desk.mount('drive')
+    for (const path of ['folder/a.txt', 'folder', '.'])
+      expect(await desk.docmount('refresh', join(drive, path))).toMatchObject({ code: 0, stderr: '' })
+    await desk.testService.other.delete('/folder/a.txt')
+    for (const path of ['folder/a.txt', 'folder/none.txt', 'nowhere/none.txt'])
+      expect(await desk.docmount('refresh', join(drive, path))).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('is neither in the service nor on this machine') as string,
+      })
+  })
+
   test('refused, and why, although nothing of it is here', async () => {
     const drive = await desk.mount('drive')
     expect((await desk.save(join(drive, 'a.docx'), 'x')).code).not.toBe(0)

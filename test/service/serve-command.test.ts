@@ -217,6 +217,19 @@ describe('docmount serve, hosted', () => {
     },
   )
 
+  test('refuses a variable that no option has; what Kubernetes sets for a service of that name is none of it', async () => {
+    const args = ['--data', join(folder, 'variables'), '--listen', '127.0.0.1:0']
+    const misspelt = command.serveWith({ environment: { DOCMOUNT_SERVE_LIMITS: 'depth=2' } }, ...args)
+    await expect(misspelt).rejects.toThrow('DOCMOUNT_SERVE_LIMITS is the variable of no option')
+    const environment = {
+      DOCMOUNT_SERVE_SERVICE_HOST: '10.0.0.1',
+      DOCMOUNT_SERVE_SERVICE_PORT_HTTP: '8080',
+      DOCMOUNT_SERVE_PORT: 'tcp://10.0.0.1:8080',
+      DOCMOUNT_SERVE_PORT_8080_TCP_ADDR: '10.0.0.1',
+    }
+    expect(await (await command.serveWith({ environment }, ...args)).end('SIGTERM')).toBe(0)
+  })
+
   test('makes no key it could not show: where it does not start, the next start prints it', async () => {
     const data = join(folder, 'taken')
     const { host } = new URL(service.announcement.base_url)

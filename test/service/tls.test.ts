@@ -172,6 +172,21 @@ describe('with a certificate', () => {
     expect(await nameShown()).toBe('first.example')
   })
 
+  test('a pipe in its place, or in the key’s, keeps neither the start nor a running service waiting', async () => {
+    service = await startTestService({ tls })
+    for (const file of [tls.cert, tls.key]) {
+      await rm(file)
+      await promisify(execFile)('mkfifo', [file])
+      service.service.reload()
+      expect(await nameShown()).toBe('first.example')
+      const error: unknown = await startTestService({ tls }).catch((reason: unknown) => reason)
+      expect(error).toBeInstanceOf(StartError)
+      expect((error as Error).message).toContain(`${file} is no ordinary file`)
+      await rm(file)
+      await install('first')
+    }
+  })
+
   test.each([
     ['', () => readFile(fixture('second.key'))],
     [', which is of another kind,', keyOfAnotherKind],

@@ -2,16 +2,29 @@
 
 import type { Command } from 'commander'
 
+const help = `
+It fails where nothing has this name, here or in the service.
+
+Example:
+  $ docmount refresh ~/acme/inbox && ls ~/acme/inbox`
+
 export function register(program: Command): void {
   program
     .command('refresh')
     .summary('show what the service has now')
     .description('Forgets what is cached at and under a path, so that the next look asks the service.')
     .argument('<path>', 'a path on a drive')
-    .addHelpText('after', '\nExample:\n  $ docmount refresh ~/acme/inbox && ls ~/acme/inbox')
+    .addHelpText('after', help)
     .action(async (path: string) => {
-      const { askDrive, findDrive } = await import('../find-drive.ts')
-      const place = await findDrive(path)
-      await askDrive(place.found, 'refresh', { path: place.path })
+      const [{ askDrive, findDrive }, { DaemonError }] = await Promise.all([
+        import('../find-drive.ts'),
+        import('../../daemon/daemon-error.ts'),
+      ])
+      const { found, path: inside } = await findDrive(path)
+      await askDrive(found, 'refresh', { path: inside })
+      if (inside === '/') return
+      const { place } = await askDrive(found, 'status', { path: inside })
+      if (place?.state === 'absent')
+        throw new DaemonError(`${path} is neither in the service nor on this machine`)
     })
 }

@@ -6,7 +6,12 @@ import { parseAddress } from '../address.ts'
 import { parseDurationMs, parseSizeBytes } from '../durations.ts'
 import { addDatabaseOptions } from '../database-options.ts'
 import { addLimit, describeLimits } from '../limits-option.ts'
-import { checkSwitches, listFromEnvironment, optionFromEnvironment } from '../option-environment.ts'
+import {
+  checkNames,
+  checkSwitches,
+  listFromEnvironment,
+  optionFromEnvironment,
+} from '../option-environment.ts'
 import type { ServeOptions } from '../run-serve.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -90,6 +95,7 @@ export function register(program: Command): void {
     .addHelpText('after', help)
     .action(async (given: Partial<ServeOptions>) => {
       checkSwitches(serve)
+      checkNames('DOCMOUNT_SERVE_', serve)
       const fromEnvironment = (name: string): string[] => listFromEnvironment(`DOCMOUNT_SERVE_${name}`)
       const limits = limitsOf(fromEnvironment('LIMIT'))
       const { runServe } = await import('../run-serve.ts')

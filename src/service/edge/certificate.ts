@@ -1,7 +1,7 @@
 // The certificate the service shows, read again when its files change. What cannot be read leaves the old one in use.
 
 import { X509Certificate, createPrivateKey } from 'node:crypto'
-import { readFileSync, unwatchFile, watchFile } from 'node:fs'
+import { readFileSync, statSync, unwatchFile, watchFile } from 'node:fs'
 import { isIP } from 'node:net'
 import { type SecureContextOptions, type Server, createSecureContext } from 'node:tls'
 import type { Log } from '../../log.ts'
@@ -76,7 +76,7 @@ export class Certificate {
 }
 
 function read(files: TlsFiles): [Pem, X509Certificate] {
-  const options = { cert: readFileSync(files.cert), key: readFileSync(files.key) }
+  const options = { cert: readRegular(files.cert), key: readRegular(files.key) }
   // Throws where the two do not belong together.
   createSecureContext(options)
   const certificate = new X509Certificate(options.cert)
@@ -84,6 +84,12 @@ function read(files: TlsFiles): [Pem, X509Certificate] {
   if (!certificate.checkPrivateKey(createPrivateKey(options.key)))
     throw new Error('the key is not the one of the certificate')
   return [options, certificate]
+}
+
+/** A pipe would be waited for, by a service that serves nobody meanwhile; and it can be read once only. */
+function readRegular(file: string): Buffer {
+  if (!statSync(file).isFile()) throw new Error(`${file} is no ordinary file`)
+  return readFileSync(file)
 }
 
 function reasonOf(error: unknown): string {
