@@ -3,5 +3,6 @@
 import { openMount } from '../support/open-mount.ts'
 import { awayOptions, awayTopics } from './away.ts'
 import { behaveMounted } from './mounted-topics.ts'
+import { behaveSideBySide } from './topic.ts'
 
-behaveMounted('kernel', openMount('kernel', awayOptions), awayTopics)
+behaveMounted('kernel', openMount('kernel', awayOptions), awayTopics, behaveSideBySide)

@@ -5,15 +5,17 @@ import { it } from 'vitest'
 import type { Door, DoorName } from '../support/door.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { whyNoUserMount } from '../support/ordinary-user.ts'
-import { behave, type OpenDoor, type Topic } from './topic.ts'
+import { behave, type OpenDoor, type Topics } from './topic.ts'
 
 export function behaveMounted<D extends Door>(
   name: DoorName,
   open: OpenDoor<D>,
-  topics: Readonly<Record<string, Topic<D>>>,
+  topics: Topics<D>,
+  /** `behave` or `behaveSideBySide`. */
+  run: typeof behave = behave,
 ): void {
   const reason = name === 'kernel-user' ? whyNoUserMount() : whyNoFuse()
-  if (reason === undefined) behave(name, open, topics)
+  if (reason === undefined) run(name, open, topics)
   else if (process.env['CI'] === undefined) it.skip(`not run: ${reason}`)
   else {
     it('a drive can be mounted here', () => {

@@ -2,6 +2,6 @@
 
 import { openObject } from '../support/open-object.ts'
 import { awayOptions, awayTopics } from './away.ts'
-import { behave } from './topic.ts'
+import { behaveSideBySide } from './topic.ts'
 
-behave('object', openObject(awayOptions), awayTopics)
+behaveSideBySide('object', openObject(awayOptions), awayTopics)

@@ -1,15 +1,15 @@
 // A drive whose daemon can be killed at any time and started again on the same state.
 
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdir, readFile, readdir } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { cli } from './cli.ts'
 import { ask } from '../../src/daemon/control-client.ts'
 import type { MountStatus } from '../../src/daemon/control-protocol.ts'
-import type { MountRecord } from '../../src/daemon/mount-record.ts'
 import type { Unsent } from '../../src/fs/status.ts'
 import { startAgent, type Agent } from './agent.ts'
+import { socketOf, statusOf } from './ask-daemon.ts'
 import type { Calls } from './door.ts'
 import { folderDoor } from './folder-door.ts'
 import { homeIn } from './home.ts'
@@ -106,7 +106,7 @@ export async function startCrashingDrive(options: CrashingDriveOptions): Promise
     await remove()
     throw new Error(`the drive did not come up: ${(error as Error).message}\n${log}`, { cause: error })
   }
-  const { socketPath } = await readRecord(join(folder, 'run', 'docmount'))
+  const socketPath = await socketOf(folder)
 
   return {
     mountpoint,
@@ -114,9 +114,7 @@ export async function startCrashingDrive(options: CrashingDriveOptions): Promise
     calls: folderDoor('kernel', mountpoint, theAgent),
     log: () => log,
     hasEnded: () => isKilled || hasEnded(daemon),
-    async status() {
-      return (await ask(socketPath, 'status', {})).mount
-    },
+    status: () => statusOf(socketPath),
     async unsent(path = '/') {
       return (await ask(socketPath, 'status', { path })).unsent
     },
@@ -145,12 +143,6 @@ export async function startCrashingDrive(options: CrashingDriveOptions): Promise
     },
     remove,
   }
-}
-
-async function readRecord(folder: string): Promise<MountRecord> {
-  const name = (await readdir(folder)).find((file) => file.endsWith('.json'))
-  if (name === undefined) throw new Error('the daemon wrote no record')
-  return JSON.parse(await readFile(join(folder, name), 'utf8')) as MountRecord
 }
 
 function hasEnded(child: ChildProcess): boolean {

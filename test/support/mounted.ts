@@ -4,6 +4,8 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { chown, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import type { MountStatus } from '../../src/daemon/control-protocol.ts'
+import { socketOf, statusOf } from './ask-daemon.ts'
 import { cli } from './cli.ts'
 import { homeIn } from './home.ts'
 import { run, type Ran, type User } from './run.ts'
@@ -15,6 +17,7 @@ export interface MountedDrive {
   readonly pid: number
   /** Everything the daemon said so far. */
   log(): string
+  status(): Promise<MountStatus>
   /** Runs another docmount command with the drive's environment. */
   docmount(args: readonly string[], options?: { mayFail?: boolean; limitMs?: number }): Promise<Ran>
   /** `docmount unmount`; lazily by force where that fails. Throws, after cleaning up, when it did not end well. */
@@ -98,6 +101,7 @@ export async function mountDrive(options: MountedDriveOptions): Promise<MountedD
     mountpoint,
     pid: daemon.pid ?? 0,
     log: () => log,
+    status: async () => statusOf(await socketOf(folder)),
     docmount,
     async end() {
       await docmount(['unmount', mountpoint, '--timeout', '1s'], { mayFail: true })

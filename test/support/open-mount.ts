@@ -1,6 +1,5 @@
 // Opens a real mount, the given files in the service behind it.
 
-import type { FileSystemStatus } from '../../src/fs/status.ts'
 import type { OpenDoor, OpenedDoor } from '../behaviour/topic.ts'
 import { startAgent } from './agent.ts'
 import { serviceBehind } from './behind.ts'
@@ -72,10 +71,7 @@ async function open(
     },
     network,
     unsent: async () => (await door.status()).unsent.length,
-    async status() {
-      const { stdout } = await drive.docmount(['status', drive.mountpoint, '--json'])
-      return JSON.parse(stdout) as FileSystemStatus
-    },
+    status: () => drive.status(),
     async remount() {
       await drive.end()
       drive = await mountDrive(how)
