@@ -2,6 +2,7 @@
 // through a real kernel mount, with docmount in a child process. All run several files at once: each file has folders,
 // services and mounts of its own.
 import { defineConfig } from 'vitest/config'
+import { makeBuilds } from './support/builds.ts'
 import { isThorough } from './support/is-thorough.ts'
 import { threads } from './support/threads.ts'
 import { WaitingFirst } from './support/waiting-first.ts'
@@ -32,10 +33,14 @@ const sharingProcesses = 'test/{api,cli,content,daemon,fs,fuse,rows,tables-drive
 /** What is waited for comes at once, mostly; on a busy machine it takes longer than the second vitest gives it. */
 const patient = { poll: { timeout: 45_000 } }
 
+makeBuilds()
+
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
     sequence: { sequencer: WaitingFirst },
+    // Tests of one file that run beside each other wait for other things than the processor.
+    maxConcurrency: 8,
     projects: [
       {
         plugins: [threads()],

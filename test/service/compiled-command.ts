@@ -3,7 +3,7 @@
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { copyFile, mkdtemp, readdir, rm, stat, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -47,25 +47,12 @@ export interface CompiledCommand {
   remove(): Promise<void>
 }
 
+/** A copy of the file's own, which it may change: it is compiled once in a run, for whoever comes first. */
 export async function compileCommand(): Promise<CompiledCommand> {
+  const compiled = await compiledOnce()
   const folder = await mkdtemp(join(tmpdir(), 'docmount-command-'))
   const main = join(folder, 'dist', 'cli', 'main.js')
-  const options = [
-    '--noCheck',
-    '--declaration',
-    'false',
-    '--sourceMap',
-    'false',
-    '--isolatedDeclarations',
-    'false',
-  ]
-  await execute(join(root, 'node_modules/.bin/tsc'), [
-    '-p',
-    root,
-    '--outDir',
-    join(folder, 'dist'),
-    ...options,
-  ])
+  await execute('cp', ['-r', compiled, join(folder, 'dist')])
   await copyFile(join(root, 'package.json'), join(folder, 'package.json'))
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
   return {
@@ -75,6 +62,23 @@ export async function compileCommand(): Promise<CompiledCommand> {
     serveWith: (options, ...args) => serve(main, options, args),
     remove: () => rm(folder, { recursive: true, force: true }),
   }
+}
+
+/** The folder of what the sources are compiled to as they are now: a run that watches them goes on when they change. */
+async function compiledOnce(): Promise<string> {
+  const builds = process.env['DOCMOUNT_TEST_BUILDS'] ?? ''
+  const sources = (await readdir(join(root, 'src'), { recursive: true })).filter((name) =>
+    name.endsWith('.ts'),
+  )
+  const changes = await Promise.all(
+    sources.map(async (name) => (await stat(join(root, 'src', name))).mtimeMs),
+  )
+  const compiled = join(builds, `${sources.length}-${Math.max(...changes)}`)
+  const script = '[ -e "$1" ] || { "$2" -p "$3" --outDir "$1.part" $4 && mv "$1.part" "$1"; }'
+  const options = '--noCheck --declaration false --sourceMap false --isolatedDeclarations false'
+  const tsc = join(root, 'node_modules/.bin/tsc')
+  await execute('flock', [join(builds, 'lock'), 'sh', '-c', script, 'sh', compiled, tsc, root, options])
+  return compiled
 }
 
 async function serve(
