@@ -571,7 +571,7 @@ export const mutants = [
   [
     'a listing decides what is kept here',
     'src/fs/tree/places.ts',
-    'state.kept.add(name)\n      state.generation++',
-    'state.generation++',
+    'state.kept.add(name)\n      state.change()',
+    'state.change()',
   ],
 ]

@@ -4,7 +4,6 @@ import { abortable } from '../../abortable.ts'
 import type { NetworkError } from '../../api/errors.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import { timeOfMs } from '../tree/attributes.ts'
-import { FolderOrder } from '../tree/folder-order.ts'
 import { isUnreachable, longAgo } from '../tree/folder-source.ts'
 import { FolderHandle, type HandleTable } from '../tree/handles.ts'
 import { entryOf, withListing, type EntryParts } from './lookup.ts'
@@ -46,10 +45,9 @@ export function opendir(parts: OpenFolderParts, ino: number, caller: Caller): Ma
   return withWhatIsKnown(parts.tree, folder, caller, (_listing, unknown) => {
     const state = folder.folder
     if (unknown === undefined) parts.walkAhead.opened(folder)
-    const keepListing =
-      unknown === undefined && state !== undefined && state.listedGeneration === state.generation
+    const keepListing = unknown === undefined && state?.isListedAsItIs === true
     // Nobody is anywhere in it, and the door gives up what it kept.
-    if (state !== undefined && folder.door.openHandles === 0 && !keepListing) state.order = undefined
+    if (folder.door.openHandles === 0 && !keepListing) state?.forgetOrder()
     return { fh: parts.handles.addFolder(new FolderHandle(folder)), keepListing }
   })
 }
@@ -66,11 +64,11 @@ export function readdir(
   return withWhatIsKnown(parts.tree, folder, caller, (listing, unknown) => {
     const state = folder.folder
     if (state === undefined) return
-    const order = (state.order ??= new FolderOrder())
+    const { order } = state
     if (cookie === 0 || handle.end === undefined) {
       order.take(parts.tree.names(folder, listing))
       handle.end = order.length
-      if (unknown === undefined) state.listedGeneration = state.generation
+      if (unknown === undefined) state.list()
     }
     // After the last name that is known: whoever lists hears that it is not all.
     if (unknown !== undefined && cookie >= handle.end) throw unknown
@@ -138,7 +136,7 @@ export function mkdir(
     const node = parts.tree.nodes.add('folder', above, name)
     node.times.made(mode, timeOfMs(parts.clock.wall()))
     makeHere(parts, node)
-    if (node.folder !== undefined) node.folder.isOnlyHere = true
+    node.folder?.makeOnlyHere()
     parts.tree.places.attach(node, above, name)
     parts.tree.listings.set(node, { names: new ListedNames(), requestedAt: parts.clock.steady() })
     node.door.remember()
@@ -149,10 +147,8 @@ export function mkdir(
 /** The folder exists here until a file lands in it or it is removed. */
 function makeHere(parts: FolderParts, folder: Node): void {
   if (folder.folder === undefined || folder.folder.isMadeHere || folder.parent === undefined) return
-  const state = folder.folder
   parts.journal.saveFolder(folder.path)
-  parts.journal.onRollback(() => (state.isMadeHere = false))
-  state.isMadeHere = true
+  parts.journal.onRollback(folder.folder.makeHere())
   parts.tree.places.keep(folder)
 }
 

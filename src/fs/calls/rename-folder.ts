@@ -129,9 +129,8 @@ function arrive(parts: RenameFolderParts, folder: Node): void {
     if (listing === undefined) parts.tree.listings.forget(folder)
     else parts.tree.listings.set(folder, listing)
   })
-  folder.folder.tombstones.clear()
-  folder.folder.isMadeHere = true
-  folder.settledAt = undefined
+  folder.folder.arrive()
+  folder.unsettle()
   parts.journal.saveFolder(folder.path)
   parts.tree.places.keep(folder)
   parts.tree.listings.set(folder, { names: new ListedNames(), requestedAt: parts.clock.steady() })
@@ -143,7 +142,7 @@ function moved(parts: RenameFolderParts, document: Node, accepted: string | unde
   // Back at its older place: what the service has there is its own.
   const { movesFrom } = document.unsent
   document.unsent.mayReplace(movesFrom?.path === document.path ? movesFrom.fingerprint : undefined)
-  document.settledAt = undefined
+  document.unsettle()
   if (document.isScratch) {
     saveScratchRow(parts, document)
     return undefined

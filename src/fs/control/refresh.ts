@@ -74,9 +74,10 @@ function* doubtsOf(tree: Tree, folder: Node, listing: Listing): Iterable<Doubt> 
     yield {
       path: pathIn(folder, name),
       listed,
-      isOpen: () => tombstone.settledAt === settledAt && folder.folder?.tombstones.get(name) === tombstone,
+      isOpen: () => folder.folder?.tombstones.get(name) === tombstone,
       end(stands) {
-        if (stands?.kind !== 'file' || fingerprintOf(stands) !== fingerprint) tombstone.settledAt = -Infinity
+        if (stands?.kind !== 'file' || fingerprintOf(stands) !== fingerprint)
+          tree.tombstones.leaveToListings(folder, name)
       },
     }
   }
@@ -92,7 +93,7 @@ function* doubtsOf(tree: Tree, folder: Node, listing: Listing): Iterable<Doubt> 
       end(stands, askedAt) {
         const isThere = stands?.kind === 'file' && child.remote !== undefined
         // The next listing may lag behind the one that showed it.
-        child.settledAt = isThere ? askedAt : -Infinity
+        child.settle(isThere ? askedAt : -Infinity)
         // And it may tell too little of it to show that it is another one.
         if (isThere) tree.completed(child, stands, askedAt)
       },

@@ -5,8 +5,9 @@ import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
 import { agrees, fingerprintOf, isNewer } from '../../content/fingerprint.ts'
 import type { Notifier } from '../operations.ts'
 import type { Listing } from './listings.ts'
-import type { FolderState, Node, Tombstone } from './node.ts'
+import type { FolderState, Node } from './node.ts'
 import type { NodeTable } from './node-table.ts'
+import type { Tombstone } from './parts/folder.ts'
 import type { Places } from './places.ts'
 import type { Versions } from './versions.ts'
 
@@ -36,11 +37,9 @@ export class ListingMerge {
     const state = folder.folder
     if (state === undefined) return
     // With nothing to compare with, what the door was shown before may be anything.
+    const dropped = state.takeDropped()
     let haveNamesChanged =
-      previous === undefined &&
-      state.listedGeneration !== -1 &&
-      (state.droppedNames === undefined || state.droppedNames !== listing.names.digest)
-    state.droppedNames = undefined
+      previous === undefined && state.wasListed && (dropped === undefined || dropped !== listing.names.digest)
     let hasChanged = false
     const isOurs = (name: string): boolean => state.kept.has(name) || state.tombstones.has(name)
     for (const [name, tombstone] of state.tombstones) {
@@ -64,7 +63,7 @@ export class ListingMerge {
         if (!listing.names.has(name) && !isOurs(name)) haveNamesChanged = true
     }
     if (haveNamesChanged) this.#options.namesChanged(folder)
-    else if (hasChanged) state.generation++
+    else if (hasChanged) state.change()
     else return
     this.#options.notifier().contentChanged(folder.ino)
   }
@@ -85,7 +84,7 @@ export class ListingMerge {
         ? this.#isFileReleased(child, record, listing)
         : this.#isFolderReleased(child, child.folder, record, listing)
     if (isReleased) {
-      child.settledAt = undefined
+      child.unsettle()
       this.#options.places.unkeep(child)
     }
     return isReleased

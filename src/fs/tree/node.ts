@@ -6,90 +6,90 @@ import type { Version } from '../../content/fingerprint.ts'
 import type { Job } from '../../content/commit/job.ts'
 import type { SpoolFile } from '../../content/spool/spool-file.ts'
 import type { NodeKind } from '../operations.ts'
-import type { FolderOrder } from './folder-order.ts'
 import { DoorPart } from './parts/door.ts'
+import { FolderPart } from './parts/folder.ts'
 import { LocalPart } from './parts/local.ts'
 import { StoredPart } from './parts/stored.ts'
 import { TimesPart } from './parts/times.ts'
 import { UnsentPart } from './parts/unsent.ts'
 
-/** A name that is hidden although a listing may still show it: it was deleted or moved away here. */
-export interface Tombstone {
-  /** The version that was deleted; another fingerprint under this name is somebody's new document. Undefined for a folder. */
-  fingerprint: string | undefined
-  /** When the service agreed (ms); listings asked for one cache lifetime later decide. Undefined while the delete is pending. */
-  settledAt: number | undefined
-}
-
 /** What only a folder has. */
-export class FolderState {
-  /** Live nodes by name. */
-  readonly children: Map<string, Node> = new Map()
-  /** Names of children that exist whatever a listing says: unsent, local-only, made here, or just sent. */
-  readonly kept: Set<string> = new Set()
-  readonly tombstones: Map<string, Tombstone> = new Map()
-  /** mkdir made it here; the service learns of it when a file lands in it. */
-  isMadeHere = false
-  /** Made here by this run, and nothing in it was ever handed in to be sent: the service knows nothing of it. */
-  isOnlyHere = false
-  /** Undefined while nobody has listed it. */
-  order: FolderOrder | undefined
-  /** What the listing that was dropped last said, as its digest. */
-  droppedNames: string | undefined
-  /** When what is known of it came (ms), be it known no longer: an answer to an earlier question may be older than that. */
-  knownFrom = 0
-  /** Grows with every change of the visible names. */
-  generation = 0
-  /** The generation the door was last given a listing of. */
-  listedGeneration = -1
-
-  /** All of it as it is now, to be put back. */
-  remembered(): () => void {
-    const [children, kept, tombstones] = [[...this.children], [...this.kept], [...this.tombstones]]
-    const { isMadeHere, isOnlyHere } = this
-    return () => {
-      for (const names of [this.children, this.kept, this.tombstones]) names.clear()
-      for (const [name, node] of children) this.children.set(name, node)
-      for (const name of kept) this.kept.add(name)
-      for (const [name, tombstone] of tombstones) this.tombstones.set(name, tombstone)
-      Object.assign(this, { isMadeHere, isOnlyHere })
-    }
-  }
-}
+export type FolderState = FolderPart<Node>
 
 export class Node {
   readonly ino: number
   readonly kind: NodeKind
-  /** Undefined for the root, and for a node that lost its name. */
-  parent: Node | undefined
-  name: string
+  #parent: Node | undefined
+  #name: string
+  #isUnlinked = false
+  #settledAt: number | undefined
   readonly folder: FolderState | undefined
 
   readonly stored: StoredPart = new StoredPart()
   readonly local: LocalPart = new LocalPart()
   readonly unsent: UnsentPart = new UnsentPart()
-  /** The service agreed at this time (ms); listings asked for one cache lifetime later decide again. */
-  settledAt: number | undefined
-
   readonly times: TimesPart = new TimesPart()
   readonly door: DoorPart = new DoorPart()
-  /** No name leads here any more; open handles still do. */
-  isUnlinked = false
 
   constructor(ino: number, kind: NodeKind, parent: Node | undefined, name: string) {
     this.ino = ino
     this.kind = kind
-    this.parent = parent
-    this.name = name
-    this.folder = kind === 'folder' ? new FolderState() : undefined
+    this.#parent = parent
+    this.#name = name
+    this.folder = kind === 'folder' ? new FolderPart() : undefined
+  }
+
+  /** Undefined for the root, and for a node that never had a place. */
+  get parent(): Node | undefined {
+    return this.#parent
+  }
+
+  get name(): string {
+    return this.#name
+  }
+
+  /** No name leads here any more; open handles still do. */
+  get isUnlinked(): boolean {
+    return this.#isUnlinked
+  }
+
+  /** The service agreed at this time (ms); listings asked for one cache lifetime later decide again. Undefined: it did not yet. */
+  get settledAt(): number | undefined {
+    return this.#settledAt
+  }
+
+  /** It has another place, of which the service has heard nothing. Called by `Places` alone. */
+  moveTo(parent: Node, name: string): void {
+    this.#parent = parent
+    this.#name = name
+    this.#settledAt = undefined
+  }
+
+  /** It lost its name. Called by `Places` alone. */
+  unlink(): void {
+    this.#isUnlinked = true
+  }
+
+  /** The service agreed at this time (ms) to what it shows; `-Infinity`: whatever a listing says is believed. */
+  settle(at: number): void {
+    this.#settledAt = at
+  }
+
+  /** What it shows is not what the service agreed to last, or a listing has caught up with it. */
+  unsettle(): void {
+    this.#settledAt = undefined
   }
 
   /** Its place and its parts as they are now, to be put back; what the door holds stays what it is. */
   remembered(): () => void {
-    const { parent, name, isUnlinked, settledAt } = this
+    const [parent, name] = [this.#parent, this.#name]
+    const [isUnlinked, settledAt] = [this.#isUnlinked, this.#settledAt]
     const parts = [this.stored, this.local, this.unsent, this.times].map((part) => part.remembered())
     return () => {
-      Object.assign(this, { parent, name, isUnlinked, settledAt })
+      this.#parent = parent
+      this.#name = name
+      this.#isUnlinked = isUnlinked
+      this.#settledAt = settledAt
       for (const putBack of parts) putBack()
     }
   }

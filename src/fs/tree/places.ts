@@ -34,7 +34,7 @@ export class Places {
       if (state === undefined || state.kept.has(current.name)) return
       const { name } = current
       state.kept.add(name)
-      state.generation++
+      state.change()
       this.#options.follow(() => state.kept.delete(name))
     }
   }
@@ -62,10 +62,7 @@ export class Places {
   /** Gives the node a place; it is kept there. */
   attach(node: Node, parent: Node, name: string): void {
     this.#options.follow(node)
-    node.parent = parent
-    node.name = name
-    // What the service agreed to was the old place.
-    node.settledAt = undefined
+    node.moveTo(parent, name)
     if (parent.folder !== undefined) this.#setChild(parent.folder, name, node)
     this.#options.tombstones.unhide(parent, name)
     this.keep(node)
@@ -75,7 +72,7 @@ export class Places {
   /** The node has no name any more; its handles keep their content. */
   displace(node: Node): void {
     this.detach(node)
-    node.isUnlinked = true
+    node.unlink()
   }
 
   /** The service has what the node shows; it stays kept for one more cache lifetime. */
@@ -84,7 +81,7 @@ export class Places {
     if (listed !== undefined && node.remote !== undefined)
       putName(listed, node.name, node.remote, (undo) => this.#options.follow(undo))
     this.#options.follow(node)
-    node.settledAt = this.#options.now()
+    node.settle(this.#options.now())
     this.settleFolders(node)
   }
 
@@ -95,8 +92,8 @@ export class Places {
 
   #settled(folder: Node): void {
     const { settledAt } = folder
-    this.#options.follow(() => (folder.settledAt = settledAt))
-    folder.settledAt = this.#options.now()
+    this.#options.follow(() => (settledAt === undefined ? folder.unsettle() : folder.settle(settledAt)))
+    folder.settle(this.#options.now())
   }
 
   #setChild({ children }: FolderState, name: string, node: Node | undefined): void {

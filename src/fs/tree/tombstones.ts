@@ -4,7 +4,8 @@
 import type { Undo } from '../../content/spool/undo.ts'
 import type { Notifier } from '../operations.ts'
 import type { Listings } from './listings.ts'
-import type { FolderState, Node, Tombstone } from './node.ts'
+import type { FolderState, Node } from './node.ts'
+import type { Tombstone } from './parts/folder.ts'
 import { putName } from './put-name.ts'
 
 export interface TombstonesOptions {
@@ -34,16 +35,14 @@ export class Tombstones {
   /** A version arrived after its name was taken away: it is the one that goes. */
   arrived(folder: Node, name: string, fingerprint: string): void {
     const tombstone = folder.folder?.tombstones.get(name)
-    if (tombstone === undefined || tombstone.settledAt !== undefined) return
-    const before = tombstone.fingerprint
-    this.#options.follow(() => (tombstone.fingerprint = before))
-    tombstone.fingerprint = fingerprint
+    if (folder.folder === undefined || tombstone === undefined || tombstone.settledAt !== undefined) return
+    this.#set(folder.folder, name, { ...tombstone, fingerprint })
   }
 
   /** What was shown is gone: hides the name, and tells the door. */
   vanish(folder: Node, name: string, fingerprint: string | undefined): void {
     this.bury(folder, name, fingerprint)
-    if (folder.folder !== undefined) folder.folder.generation++
+    folder.folder?.change()
     this.#options.notifier().entryChanged(folder.ino, name)
     this.#options.notifier().contentChanged(folder.ino)
   }
@@ -61,11 +60,18 @@ export class Tombstones {
   /** The service agreed that the name is gone: this version of it, where that is known. */
   settle(folder: Node, name: string, fingerprint: string | undefined): void {
     const tombstone = folder.folder?.tombstones.get(name)
-    if (tombstone === undefined) return
-    const before = { ...tombstone }
-    this.#options.follow(() => Object.assign(tombstone, before))
-    tombstone.fingerprint = fingerprint ?? tombstone.fingerprint
-    tombstone.settledAt = this.#options.now()
+    if (folder.folder === undefined || tombstone === undefined) return
+    this.#set(folder.folder, name, {
+      fingerprint: fingerprint ?? tombstone.fingerprint,
+      settledAt: this.#options.now(),
+    })
+  }
+
+  /** Whatever the next listing says of the name is believed. */
+  leaveToListings(folder: Node, name: string): void {
+    const tombstone = folder.folder?.tombstones.get(name)
+    if (folder.folder !== undefined && tombstone !== undefined)
+      this.#set(folder.folder, name, { ...tombstone, settledAt: -Infinity })
   }
 
   /** Nothing hides the name any more: it was never sent, or stands for something else. */

@@ -129,7 +129,7 @@ export class Tree {
     if (isTold) {
       // Something came meanwhile. Which of the two is newer nobody can tell, for one question may overtake another: asked once more.
       if (listing.requestedAt < state.knownFrom) return this.#load(folder, previous)
-      state.knownFrom = this.#options.now()
+      state.know(this.#options.now())
     }
     this.#merge.merge(folder, listing, previous)
     if (isTold) this.source.save(folder, listing)
@@ -166,11 +166,11 @@ export class Tree {
     const folder = this.nodes.find(ino)
     if (folder?.folder === undefined) return
     const state = folder.folder
-    state.droppedNames = names.digest
-    if (folder.door.openHandles === 0 && state.order !== undefined) {
+    state.dropListing(names.digest)
+    if (folder.door.openHandles === 0 && state.hasOrder) {
       // The places told are not known any more: nobody goes on from them.
-      state.order = undefined
-      state.generation++
+      state.forgetOrder()
+      state.change()
     }
     this.nodes.dropIfUnused(folder)
   }
@@ -225,7 +225,7 @@ export class Tree {
   /** What the folder shows is another list now, and its times say so. */
   #namesChanged(folder: Node | undefined): void {
     if (folder?.folder === undefined) return
-    folder.folder.generation++
+    folder.folder.change()
     this.#options.follow(folder.times)
     this.#times.changed(folder, this.#options.wall())
   }
@@ -258,7 +258,7 @@ export class Tree {
     if (node.storedPath !== path || fingerprintOf(node.remote) === fingerprintOf(record)) return
     this.versions.show(node, record, this.#options.now())
     if (node.parent?.folder !== undefined) {
-      node.parent.folder.knownFrom = this.#options.now()
+      node.parent.folder.know(this.#options.now())
       this.listings.forget(node.parent)
     }
     this.overtaken(node)

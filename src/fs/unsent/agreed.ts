@@ -154,13 +154,9 @@ function landFolders(parts: LandParts, node: Node): void {
 /** A folder made here is in the service now. */
 export function landed(parts: LandParts, folder: Node): void {
   if (folder.folder === undefined) return
-  const state = folder.folder
-  const { isMadeHere, isOnlyHere } = state
-  parts.journal.onRollback(() => Object.assign(state, { isMadeHere, isOnlyHere }))
   parts.journal.onRollback(folder)
-  state.isMadeHere = false
-  state.isOnlyHere = false
-  folder.settledAt = parts.clock.steady()
+  parts.journal.onRollback(folder.folder.land())
+  folder.settle(parts.clock.steady())
   parts.journal.removeFolder(folder.path)
   rememberFolder(parts, folder)
 }

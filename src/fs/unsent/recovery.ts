@@ -32,7 +32,7 @@ export async function recover(parts: RecoverParts): Promise<void> {
   // After what came to their names, and left them, before they were made.
   for (const path of parts.journal.folders()) {
     const folder = ensureFolder(parts.tree, path)
-    if (folder.folder !== undefined) folder.folder.isMadeHere = true
+    folder.folder?.makeHere()
     parts.tree.places.keep(folder)
   }
   // Last: a backup may share its content with what is on its way, and keeps it.

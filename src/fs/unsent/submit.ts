@@ -85,9 +85,7 @@ export function submit(
     return handedIn
   })
   for (let above = node.parent; above?.folder?.isOnlyHere === true; above = above.parent) {
-    const state = above.folder
-    parts.journal.onRollback(() => (state.isOnlyHere = true))
-    state.isOnlyHere = false
+    parts.journal.onRollback(above.folder.handIn())
   }
   parts.owners.handIn(node, job, { content, epoch: content === node.content ? securedEpoch : undefined })
   return job

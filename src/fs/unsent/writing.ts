@@ -98,7 +98,7 @@ export function markChanged(parts: ChangeParts, node: Node): void {
   if (node.job?.intention.spool !== undefined && !node.job.isHeld) parts.queue.hold(node.job)
   // What was sent, and is changed in place now, is of use again.
   if (!node.isDirty && node.content?.digest !== undefined) parts.journal.keep(node.content.id)
-  node.settledAt = undefined
+  node.unsettle()
   if (!node.isUnlinked) parts.tree.places.keep(node)
   touch(parts, node)
 }

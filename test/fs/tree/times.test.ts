@@ -172,7 +172,7 @@ describe('the times of folders without a node', () => {
     const times = new FolderTimes()
     const node = folder('d')
     times.changed(node, 1_500)
-    node.isUnlinked = true
+    node.unlink()
     times.left(node)
     const again = folder('d')
     times.recall(again)

@@ -128,7 +128,7 @@ export async function setUpTree(
       const folder = setup.node(folderOf(path))
       if (folder === undefined) throw new Error(`no ${folderOf(path)}`)
       const node = tree.nodes.add(kind, folder, nameOf(path))
-      if (node.folder !== undefined) node.folder.isMadeHere = true
+      node.folder?.makeHere()
       tree.places.attach(node, folder, nameOf(path))
       return node
     },

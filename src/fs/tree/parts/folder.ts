@@ -1,0 +1,151 @@
+// What only a folder has: who is in it, what is kept or hidden in it whatever a listing says, whether the service knows it, and
+// what the door was told of its names. A verb that a transaction of the journal may undo answers how.
+
+import { FolderOrder } from '../folder-order.ts'
+
+/** A name that is hidden although a listing may still show it: it was deleted or moved away here. */
+export interface Tombstone {
+  /** The version that was deleted; another fingerprint under this name is somebody's new document. Undefined for a folder. */
+  readonly fingerprint: string | undefined
+  /** When the service agreed (ms); listings asked for one cache lifetime later decide. Undefined while the delete is pending. */
+  readonly settledAt: number | undefined
+}
+
+/** `Child` is a node. */
+export class FolderPart<Child> {
+  /** Live nodes by name. Written by `Places` and `NodeTable`. */
+  readonly children: Map<string, Child> = new Map()
+  /** Names of children that exist whatever a listing says: unsent, local-only, made here, or just sent. Written by `Places`. */
+  readonly kept: Set<string> = new Set()
+  /** Written by `Tombstones`. */
+  readonly tombstones: Map<string, Tombstone> = new Map()
+  #isMadeHere = false
+  #isOnlyHere = false
+  #order: FolderOrder | undefined
+  #droppedNames: string | undefined
+  #knownFrom = 0
+  #generation = 0
+  #listedGeneration = -1
+
+  /** mkdir made it here; the service learns of it when a file lands in it. */
+  get isMadeHere(): boolean {
+    return this.#isMadeHere
+  }
+
+  /** Made here by this run, and nothing in it was ever handed in to be sent: the service knows nothing of it. */
+  get isOnlyHere(): boolean {
+    return this.#isOnlyHere
+  }
+
+  /** It exists here, whatever the service makes of it. */
+  makeHere(): () => void {
+    return this.#be(true, this.#isOnlyHere)
+  }
+
+  /** The service knows nothing of it. */
+  makeOnlyHere(): () => void {
+    return this.#be(this.#isMadeHere, true)
+  }
+
+  /** Something in it is handed in: the service may know it from now on. */
+  handIn(): () => void {
+    return this.#be(this.#isMadeHere, false)
+  }
+
+  /** The service has it. */
+  land(): () => void {
+    return this.#be(false, false)
+  }
+
+  /** It was renamed: nothing is at its new place but what is kept. */
+  arrive(): void {
+    this.tombstones.clear()
+    this.#isMadeHere = true
+  }
+
+  #be(isMadeHere: boolean, isOnlyHere: boolean): () => void {
+    const [wasMadeHere, wasOnlyHere] = [this.#isMadeHere, this.#isOnlyHere]
+    this.#isMadeHere = isMadeHere
+    this.#isOnlyHere = isOnlyHere
+    return () => {
+      this.#isMadeHere = wasMadeHere
+      this.#isOnlyHere = wasOnlyHere
+    }
+  }
+
+  /** When what is known of it came (ms), be it known no longer: an answer to an earlier question may be older than that. */
+  get knownFrom(): number {
+    return this.#knownFrom
+  }
+
+  /** Something is known of it since `at` (ms). */
+  know(at: number): void {
+    this.#knownFrom = at
+  }
+
+  /** Grows with every change of the visible names. */
+  get generation(): number {
+    return this.#generation
+  }
+
+  /** Its visible names are others now. */
+  change(): void {
+    this.#generation++
+  }
+
+  /** The door was given a listing of it. */
+  get wasListed(): boolean {
+    return this.#listedGeneration !== -1
+  }
+
+  /** The listing that the door was last given is of now. */
+  get isListedAsItIs(): boolean {
+    return this.#listedGeneration === this.#generation
+  }
+
+  /** The door is given its names as they are now. */
+  list(): void {
+    this.#listedGeneration = this.#generation
+  }
+
+  /** Its listing is given up, which said this (its digest). */
+  dropListing(digest: string): void {
+    this.#droppedNames = digest
+  }
+
+  /** What the listing that was given up last said, told once; undefined where none was since. */
+  takeDropped(): string | undefined {
+    const dropped = this.#droppedNames
+    this.#droppedNames = undefined
+    return dropped
+  }
+
+  /** The order its names are told in. */
+  get order(): FolderOrder {
+    return (this.#order ??= new FolderOrder())
+  }
+
+  /** Its names were told in an order, and a program may go on from there. */
+  get hasOrder(): boolean {
+    return this.#order !== undefined
+  }
+
+  /** Nobody goes on from the places told. */
+  forgetOrder(): void {
+    this.#order = undefined
+  }
+
+  /** Who is in it, and whether the service knows it, as they are now, to be put back. */
+  remembered(): () => void {
+    const [children, kept, tombstones] = [[...this.children], [...this.kept], [...this.tombstones]]
+    const [isMadeHere, isOnlyHere] = [this.#isMadeHere, this.#isOnlyHere]
+    return () => {
+      for (const names of [this.children, this.kept, this.tombstones]) names.clear()
+      for (const [name, node] of children) this.children.set(name, node)
+      for (const name of kept) this.kept.add(name)
+      for (const [name, tombstone] of tombstones) this.tombstones.set(name, tombstone)
+      this.#isMadeHere = isMadeHere
+      this.#isOnlyHere = isOnlyHere
+    }
+  }
+}
