@@ -9,3 +9,13 @@ export function nameOf(path: string): string {
 export function folderOf(path: string): string {
   return path.slice(0, Math.max(1, path.lastIndexOf('/')))
 }
+
+/** True where `path` is `folder` or lies under it. */
+export function isAtOrUnder(path: string, folder: string): boolean {
+  return folder === '/' || path === folder || path.startsWith(`${folder}/`)
+}
+
+/** The path of a name in a folder. */
+export function pathBelow(folder: string, name: string): string {
+  return folder === '/' ? `/${name}` : `${folder}/${name}`
+}

@@ -2,6 +2,7 @@
 // wanted, not which calls are left, so that running it again after a crash at any step ends in the same place.
 
 import { withDigest, type Digest } from './digest.ts'
+import { isAtOrUnder } from '../path.ts'
 
 /**
  * - `put`: `path` holds the spooled content, or the content the service has at `source`.
@@ -102,14 +103,9 @@ export function empties({ kind, path, source, keepSource, isRefused }: Intention
   return kind === 'put' ? source === at && path !== at && keepSource !== true : path === at
 }
 
-/** True where `path` is `folder` or lies under it. */
-export function isUnder(path: string, folder: string): boolean {
-  return folder === '/' || path === folder || path.startsWith(`${folder}/`)
-}
-
 /** True where the intention changes something at or under `folder`. */
 export function concerns(intention: IntentionDraft, folder: string): boolean {
-  return pathsOf(intention).some((path) => isUnder(path, folder))
+  return pathsOf(intention).some((path) => isAtOrUnder(path, folder))
 }
 
 /** True where both may be merged: a move must be seen through, or what is put at its source later would be moved instead. */

@@ -8,6 +8,7 @@ import { type Check, good, note, problem } from './doctor.ts'
 import { findRoot } from './find-root.ts'
 import { type ProbeAnswer, probe } from './probe.ts'
 import { redact } from '../redact.ts'
+import { pathBelow } from '../path.ts'
 
 const patienceMs = 10_000
 const tolerableSkewMs = 60_000
@@ -95,9 +96,8 @@ async function findSomeFile(files: Files): Promise<RemoteFile | undefined> {
     if (folder === undefined) return undefined
     const listing = await files.get(folder)
     if (listing.kind === 'file') return listing
-    const base = folder === '/' ? '' : folder
     for (const entry of listing.entries) {
-      if (entry.kind === 'folder') folders.push(`${base}/${entry.name}`)
+      if (entry.kind === 'folder') folders.push(pathBelow(folder, entry.name))
       else if (entry.url !== undefined && (entry.size ?? 0) > 1) return entry
     }
   }

@@ -7,6 +7,7 @@ import { ServiceError } from './service-error.ts'
 import type { ProjectRow } from './store/database.ts'
 import { type KeyScope, hashOf, keyIdOf } from './store/keys.ts'
 import { findProject } from './store/projects.ts'
+import { isAtOrUnder } from '../path.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -66,7 +67,7 @@ async function projectOf(
 
 /** Throws ServiceError 403 for a path the key does not open. */
 export function checkScope({ path: opened }: KeyScope, path: string): void {
-  if (opened === '/' || path === opened || path.startsWith(`${opened}/`)) return
+  if (isAtOrUnder(path, opened)) return
   throw new ServiceError(403, `the API key opens ${opened} only`)
 }
 

@@ -2,12 +2,13 @@
 
 import { checkConditions } from './conditions.ts'
 import type { Exchange } from './exchange.ts'
-import { isAtOrBelow, pathOf } from './names.ts'
+import { pathOf } from './names.ts'
 import { Refused } from './refused.ts'
 import { removeTree } from './remove.ts'
 import { treeOf } from './resource-tree.ts'
 import { statusOf } from './status-of.ts'
 import type { Place, Resource } from './visit.ts'
+import { isAtOrUnder } from '../path.ts'
 
 export interface Journey {
   readonly source: Resource
@@ -30,8 +31,8 @@ export async function journeyOf(exchange: Exchange, { leaves }: { leaves: boolea
   const fromPath = pathOf(source.names)
   const toPath = pathOf(names)
   if (fromPath === toPath) throw new Refused(403, 'source and destination are the same')
-  if (isAtOrBelow(toPath, fromPath)) throw new Refused(403, 'a folder does not go into itself')
-  if (isAtOrBelow(fromPath, toPath)) throw new Refused(403, 'the destination is a folder above the source')
+  if (isAtOrUnder(toPath, fromPath)) throw new Refused(403, 'a folder does not go into itself')
+  if (isAtOrUnder(fromPath, toPath)) throw new Refused(403, 'the destination is a folder above the source')
   if (before !== undefined && !exchange.mayOverwrite)
     throw new Refused(412, 'there is something by that name already')
   await exchange.mayChange(

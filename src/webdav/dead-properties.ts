@@ -4,7 +4,7 @@
 
 import { open, readFile, rename, type FileHandle } from 'node:fs/promises'
 import type { Log } from '../log.ts'
-import { isAtOrBelow } from './names.ts'
+import { isAtOrUnder } from '../path.ts'
 
 export interface DeadProperty {
   readonly uri: string
@@ -87,7 +87,7 @@ export class DeadProperties {
   }
 
   #below(path: string): [string, readonly DeadProperty[]][] {
-    return [...this.#rows].filter(([key]) => isAtOrBelow(key, path))
+    return [...this.#rows].filter(([key]) => isAtOrUnder(key, path))
   }
 
   /** The documents have moved already: a full disk does not undo that. */

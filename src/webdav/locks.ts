@@ -1,7 +1,7 @@
 // Write locks between the clients of this door (RFC 4918, section 6). In memory: after a restart nobody holds any, which a
 // client learns by the 412 to its token. Knows paths, no nodes.
 
-import { isAtOrBelow } from './names.ts'
+import { isAtOrUnder } from '../path.ts'
 
 export interface Lock {
   readonly token: string
@@ -72,7 +72,7 @@ export class Locks {
 
   /** Those of this resource itself and of anything below it. */
   rootedBelow(path: string): readonly Lock[] {
-    return this.#all().filter((lock) => isAtOrBelow(lock.path, path))
+    return this.#all().filter((lock) => isAtOrUnder(lock.path, path))
   }
 
   #hold(lock: Lock): void {
@@ -87,7 +87,7 @@ export class Locks {
 }
 
 function covers(lock: Pick<Lock, 'path' | 'isDeep'>, path: string): boolean {
-  return lock.path === path || (lock.isDeep && isAtOrBelow(path, lock.path))
+  return lock.path === path || (lock.isDeep && isAtOrUnder(path, lock.path))
 }
 
 function meets(lock: LockWish, other: LockWish): boolean {

@@ -50,11 +50,6 @@ export function pathOf(names: readonly string[]): string {
   return `/${names.join('/')}`
 }
 
-/** True for the same resource and for everything below it. */
-export function isAtOrBelow(path: string, folder: string): boolean {
-  return path === folder || folder === '/' || path.startsWith(`${folder}/`)
-}
-
 /** A name as other systems may spell it: as it came, composed, decomposed. */
 export function spellingsOf(name: string): readonly string[] {
   if (/^[\u0020-\u007e]*$/.test(name)) return [name]

@@ -1,10 +1,11 @@
 // Removing a resource with everything in it, as `rm -r` does: what cannot be removed is named, the rest is gone. All of it
 // is listed first: where some of it cannot be looked into now, nothing is removed.
 
-import { isAtOrBelow, pathOf } from './names.ts'
+import { pathOf } from './names.ts'
 import type { Door } from './exchange.ts'
 import { treeOf, type ResourceTree } from './resource-tree.ts'
 import type { Resource, Visit } from './visit.ts'
+import { isAtOrUnder } from '../path.ts'
 
 export interface Failure {
   readonly resource: Resource
@@ -15,7 +16,7 @@ export interface Failure {
 export async function removeTree(visit: Visit, door: Door, resource: Resource): Promise<readonly Failure[]> {
   const path = pathOf(resource.names)
   // Their handles would keep what is removed.
-  await door.beginnings.endBelow((begun) => isAtOrBelow(begun, path))
+  await door.beginnings.endBelow((begun) => isAtOrUnder(begun, path))
   const { parent, name } = await visit.placeOf(resource.names)
   const tree = await treeOf(visit, resource)
   const failures = await remove(visit, tree, parent.attributes.ino, name)

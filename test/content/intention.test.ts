@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 import {
   intend,
   isMergeable,
-  isUnder,
   merge,
   pathsOf,
   succession,
@@ -51,13 +50,6 @@ describe('paths', () => {
   it('a move concerns both its paths, a save its own', () => {
     expect(pathsOf(put({ source: '/a' }))).toEqual(['/f', '/a'])
     expect(pathsOf(put({ source: '/f' }))).toEqual(['/f'])
-  })
-
-  it('under a folder is the folder and what is below, not what begins alike', () => {
-    expect(isUnder('/a/b', '/a')).toBe(true)
-    expect(isUnder('/a', '/a')).toBe(true)
-    expect(isUnder('/ab', '/a')).toBe(false)
-    expect(isUnder('/anything', '/')).toBe(true)
   })
 })
 

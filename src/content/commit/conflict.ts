@@ -6,6 +6,7 @@ import type { Files, RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import { lookUp } from '../remote-lookup.ts'
 import { areSameDocuments, digestOfStored, storedBytes } from '../digest.ts'
+import { folderOf, nameOf, pathBelow } from '../../path.ts'
 
 /** `report (conflict 2026-11-20 20.45.10 host).pdf`: named after *their* time, so that doing it twice makes one copy. */
 export function conflictName(name: string, modifiedAt: string | undefined, hostName: string): string {
@@ -41,14 +42,13 @@ export interface ConflictCopy {
 /** Copies their version beside ours, by the service itself where it accepts its own URL, else through us. Answers the copy's path. */
 export async function keepTheirs(copy: ConflictCopy): Promise<string> {
   const { files, path, theirs, hostName, signal } = copy
-  const slash = path.lastIndexOf('/') + 1
   for (let count = 1; ; count++) {
     const filename = conflictName(
-      path.slice(slash),
+      nameOf(path),
       theirs.modifiedAt,
       count === 1 ? hostName : `${hostName} ${count}`,
     )
-    const target = path.slice(0, slash) + filename
+    const target = pathBelow(folderOf(path), filename)
     try {
       await copyTo(copy, target, filename)
       return target

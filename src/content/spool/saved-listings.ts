@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import Database from 'libsql'
 import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
 import type { Log } from '../../log.ts'
-import { folderOf, nameOf } from '../../path.ts'
+import { folderOf, isAtOrUnder, nameOf } from '../../path.ts'
 import { isDamage } from './journal-salvage.ts'
 import { makePrivateDatabase } from './private-file.ts'
 
@@ -83,7 +83,7 @@ export class SavedListings {
   /** The folder is gone from the service, with all that is below: one of its name will be another. */
   gone(path: string): void {
     for (const known of [...this.#unsaved.keys(), ...this.#changes.keys()]) {
-      if (known !== path && !known.startsWith(`${path}/`)) continue
+      if (!isAtOrUnder(known, path)) continue
       this.#unsaved.delete(known)
       this.#changes.delete(known)
     }

@@ -10,6 +10,7 @@ import type { Notice } from '../notice.ts'
 import { typedName } from '../tree/scratch.ts'
 import type { TypePolicy } from '../tree/names.ts'
 import type { RefusedName } from '../status.ts'
+import { pathBelow } from '../../path.ts'
 
 /** What was refused longer ago is forgotten, and so is what is more. */
 const rememberedMs = 24 * 3_600_000
@@ -68,7 +69,7 @@ export class RefusedNames {
   }
 
   #remember(folder: string, name: string): void {
-    const path = `${folder === '/' ? '' : folder}/${name}`
+    const path = pathBelow(folder, name)
     const what = kindOfUnsupported(typedName(name))
     const count = (this.#names.get(path)?.count ?? 0) + 1
     this.#names.delete(path)

@@ -8,7 +8,7 @@ import type { Chance } from '../../world/chance.ts'
 import type { World } from '../../world/world.ts'
 import { dirname, join } from 'node:path'
 import type { Log } from '../../log.ts'
-import { folderOf } from '../../path.ts'
+import { folderOf, isAtOrUnder } from '../../path.ts'
 
 const pinFile = 'pins.json'
 
@@ -58,7 +58,7 @@ export class PinStore {
   /** Something has another path now, and what is pinned at or under it. True where anything was. */
   move(from: string, to: string): boolean {
     const moved = [...this.#paths].map((path) =>
-      path === from || path.startsWith(`${from}/`) ? to + path.slice(from.length) : path,
+      isAtOrUnder(path, from) ? to + path.slice(from.length) : path,
     )
     if (moved.every((path) => this.#paths.has(path))) return false
     this.#change(new Set(moved))

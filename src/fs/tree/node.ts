@@ -12,6 +12,7 @@ import { LocalPart } from './parts/local.ts'
 import { StoredPart } from './parts/stored.ts'
 import { TimesPart } from './parts/times.ts'
 import { UnsentPart } from './parts/unsent.ts'
+import { pathBelow } from '../../path.ts'
 
 /** What only a folder has. */
 export type FolderState = FolderPart<Node>
@@ -142,6 +143,5 @@ export class Node {
 
 /** The path of a name in a folder. */
 export function pathIn(folder: Node, name: string): string {
-  const above = folder.path
-  return above === '/' ? `/${name}` : `${above}/${name}`
+  return pathBelow(folder.path, name)
 }

@@ -2,7 +2,7 @@
 // closed them was told so, and they go on being shown. Each is named, and tried again until it is kept, saved anew or deleted.
 
 import { doublingMs, type BackoffLimits } from '../../backoff.ts'
-import { isUnder } from '../../content/intention.ts'
+import { isAtOrUnder } from '../../path.ts'
 import type { Log } from '../../log.ts'
 import type { World } from '../../world/world.ts'
 import type { Timer } from '../../world/clock.ts'
@@ -76,7 +76,7 @@ export class Unkept {
   under(path: string): UnkeptDocument[] {
     this.#forget()
     return [...this.#refusals]
-      .filter(([node]) => !node.isScratch && isUnder(node.path, path))
+      .filter(([node]) => !node.isScratch && isAtOrUnder(node.path, path))
       .map(([node, { error, since, attempts }]) => ({
         node,
         error,

@@ -25,6 +25,7 @@ import { quotaOf } from '../store/usage.ts'
 import { commitFile, receiveContent } from '../uploads/receive-content.ts'
 import { acceptSpooledBodies } from '../uploads/spooled-body.ts'
 import { fileBody, folderBody } from './node-bodies.ts'
+import { nameOf } from '../../path.ts'
 
 const url = '/projects/:project_name/files'
 const smallBodyBytes = 64 * 1024
@@ -57,7 +58,7 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
       const path = parseDocumentPath(request.query.path)
       const way = onlyWayTo(request.scope, path)
       if (way !== undefined)
-        return { ftype: 'folder', name: nameOf(path), entries: [{ ftype: 'folder', name: way }] }
+        return { ftype: 'folder', name: nameOf(path) || '/', entries: [{ ftype: 'folder', name: way }] }
       checkScope(request.scope, path)
       const found = await findByPath(context.store, request.project.id, path)
       const stale = found?.kind === 'file' ? undefined : takeFault(context, request, 'stale-listing')
@@ -165,8 +166,4 @@ async function refuseTaken(context: ServiceContext, file: NewFile, error: unknow
 function pathQuerySchema(hint: string, isRequired: boolean): object {
   const path = Type.String({ description: `Absolute path inside the project. ${hint}` })
   return Type.Object({ path: isRequired ? path : Type.Optional(path) })
-}
-
-function nameOf(path: string): string {
-  return path === '/' ? '/' : path.slice(path.lastIndexOf('/') + 1)
 }

@@ -7,6 +7,7 @@ import { createNodeId } from './node-id.ts'
 import { enterFolder, findByPath } from './nodes.ts'
 import { prepared } from './prepared.ts'
 import { isUniqueViolation } from './transact.ts'
+import { folderOf, nameOf, pathBelow } from '../../path.ts'
 
 export interface NewFile {
   readonly projectId: string
@@ -28,7 +29,7 @@ export async function createFile(
   now: number,
   insert: Insert = insertNode,
 ): Promise<NodeRow[]> {
-  const folder = parentOf(file.path)
+  const folder = folderOf(file.path)
   const { clockMs: modifiedAt, folderId } = await enterFolder(store, file.projectId, folder, now)
   // Mostly its folder is there.
   const { parent, folders } =
@@ -49,7 +50,7 @@ async function ensureParents(
 ): Promise<{ parent: NodeRow; folders: NodeRow[] }> {
   const missing: string[] = []
   let parent: NodeRow | undefined
-  for (let path = parentOf(file.path); parent === undefined; path = parentOf(path)) {
+  for (let path = folderOf(file.path); parent === undefined; path = folderOf(path)) {
     parent = await findByPath(store, file.projectId, path)
     if (parent?.kind === 'file') throw new ServiceError(400, `${path} is a file, not a folder`)
     if (parent === undefined && path === '/') throw new ServiceError(404, 'the project has no root folder')
@@ -101,7 +102,7 @@ function newNode(
     project_id: projectId,
     parent_id: parent.id,
     name,
-    path: parent.path === '/' ? `/${name}` : `${parent.path}/${name}`,
+    path: pathBelow(parent.path, name),
     kind: 'folder',
     modified_at: modifiedAt,
     size: null,
@@ -112,13 +113,4 @@ function newNode(
 
 function contentOf(file: NewFile): Pick<NodeRow, 'kind' | 'size' | 'mimetype' | 'blob'> {
   return { kind: 'file', size: file.size, mimetype: file.mimetype, blob: file.blob }
-}
-
-/** `/a/b` → `/a`, `/a` → `/`. */
-function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf('/')) || '/'
-}
-
-function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1)
 }

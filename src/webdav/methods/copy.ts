@@ -6,11 +6,12 @@ import { extname } from 'node:path'
 import { errnoOf } from '../../fs/errno-of.ts'
 import { journeyOf, makeRoom } from '../arrival.ts'
 import type { Exchange } from '../exchange.ts'
-import { isAtOrBelow, pathOf } from '../names.ts'
+import { pathOf } from '../names.ts'
 import { Refused } from '../refused.ts'
 import type { Failure } from '../remove.ts'
 import { tellFailures } from '../tell-failures.ts'
 import { unfinishedName, type Place, type Resource } from '../visit.ts'
+import { isAtOrUnder } from '../../path.ts'
 
 const pieceBytes = 1024 * 1024
 const forReading = { read: true, write: false, append: false, truncate: false }
@@ -20,7 +21,7 @@ export async function copy(exchange: Exchange): Promise<void> {
   if (depth === 1) throw new Refused(400, 'a copy has Depth 0 or infinity')
   const { source, place, names, before } = await journeyOf(exchange, { leaves: false })
   const [fromPath, toPath] = [pathOf(source.names), pathOf(names)]
-  await door.beginnings.endBelow((path) => isAtOrBelow(path, fromPath))
+  await door.beginnings.endBelow((path) => isAtOrUnder(path, fromPath))
   const to = { ...place, name: names.at(-1) ?? '' }
   const bothDocuments = before?.attributes.kind === 'file' && source.attributes.kind === 'file'
   if (before !== undefined && !bothDocuments) await makeRoom(exchange, { source, before })

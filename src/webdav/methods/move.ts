@@ -3,15 +3,16 @@
 import { ErrnoError } from '../../errno-error.ts'
 import { journeyOf, makeRoom } from '../arrival.ts'
 import type { Exchange } from '../exchange.ts'
-import { isAtOrBelow, pathOf } from '../names.ts'
+import { pathOf } from '../names.ts'
 import type { Place, Resource } from '../visit.ts'
+import { isAtOrUnder } from '../../path.ts'
 
 export async function move(exchange: Exchange): Promise<void> {
   const { visit, door } = exchange
   const journey = await journeyOf(exchange, { leaves: true })
   const { source, place, names, before } = journey
   const [fromPath, toPath] = [pathOf(source.names), pathOf(names)]
-  await door.beginnings.endBelow((path) => isAtOrBelow(path, fromPath) || path === toPath)
+  await door.beginnings.endBelow((path) => isAtOrUnder(path, fromPath) || path === toPath)
   const bothDocuments = before?.attributes.kind === 'file' && source.attributes.kind === 'file'
   if (before !== undefined && !bothDocuments) await makeRoom(exchange, { source, before })
   const from = await visit.placeOf(source.names)
