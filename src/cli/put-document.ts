@@ -2,8 +2,10 @@
 
 import { ApiError } from '../api/errors.ts'
 import type { Files, Upload } from '../api/types.ts'
+import { isWorthRetrying } from '../content/commit/backoff.ts'
 import { checkGone } from '../content/remote-lookup.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
+import { holdFormer } from './former-document.ts'
 import { type LocalDocument, mimetypeFor, openLocal, watched } from './local-document.ts'
 import { nameOf } from '../path.ts'
 
@@ -30,14 +32,12 @@ export async function putDocument(put: PutDocument): Promise<void> {
   const filename = nameOf(path)
   const document = await openLocal(put.local, signal)
   let isOnlyCopy = false
+  const tellGone = (isGone: boolean): void => void (isOnlyCopy = isGone)
   try {
     put.onSize?.(document.content.size)
     const mimetype = await mimetypeFor(put.mimetype, filename, document)
     const content = watched(document.content, (count) => put.onBytes(count))
-    await upload(put, { mimetype, filename, content }, () => {
-      isOnlyCopy = true
-    })
-    isOnlyCopy = false
+    await upload(put, { mimetype, filename, content }, tellGone)
   } catch (error) {
     throw isOnlyCopy ? keptError(path, document, error) : error
   } finally {
@@ -48,7 +48,7 @@ export async function putDocument(put: PutDocument): Promise<void> {
 async function upload(
   { files, path, mayReplace, signal }: PutDocument,
   document: Upload,
-  onDeleted: () => void,
+  tellGone: (isGone: boolean) => void,
 ): Promise<void> {
   try {
     await files.upload(path, document, { signal })
@@ -64,9 +64,22 @@ async function upload(
   // Deleting a folder would take everything in it along.
   const found = await files.get(path, { signal })
   if (found.kind === 'folder') throw new DaemonError(`${path} is a folder; a document cannot replace it`)
+  await using former = await holdFormer(files, path, found, signal)
   await files.delete(path, { signal }).catch((error: unknown) => checkGone(files, path, error, { signal }))
-  onDeleted()
-  await files.upload(path, document, { signal })
+  tellGone(true)
+  try {
+    await files.upload(path, document, { signal })
+  } catch (error) {
+    if (!(error instanceof ApiError) || isWorthRetrying(error) || former === undefined) throw error
+    const isBack = await former.putBack().then(
+      () => true,
+      () => false,
+    )
+    if (!isBack) throw error
+    tellGone(false)
+    throw new ApiError(error, error.status, `${error.errorMessage}; what stood there is put back`)
+  }
+  tellGone(false)
 }
 
 async function isFolder(files: Files, path: string, signal: AbortSignal): Promise<boolean> {

@@ -1,6 +1,6 @@
 // The commands that talk to the service, run in this process against the reference service.
 
-import { chmod, lstat, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { run } from '../support/run.ts'
@@ -101,6 +101,27 @@ describe('put', () => {
     expect(failed.exitCode).toBe(75)
     expect(failed.error).toContain(`the old /between/a.txt is deleted`)
     expect(failed.error).toContain(`it is kept in ${file}`)
+  })
+
+  test('puts the old one back when the new one is refused after that is deleted, and leaves nothing behind', async () => {
+    const file = await localFile('a.txt', 'old')
+    vi.stubEnv('TMPDIR', join(temporary.path, 'tmp'))
+    await mkdir(join(temporary.path, 'tmp'))
+    await docmount('put', project, file, '/refused/a.txt', '--mimetype', 'text/csv')
+    await writeFile(file, 'new')
+    const target = { method: 'PUT', path: '/refused/a.txt', times: 1 }
+    service.service.faults.inject({ kind: 'status', status: 409 }, target)
+    service.service.faults.inject({ kind: 'status', status: 422 }, target)
+    const refused = await docmount('put', project, file, '/refused/a.txt', '--replace')
+    expect(refused.exitCode).toBe(1)
+    expect(refused.error).toMatch(/^PUT \/refused\/a\.txt: 422 .*; what stood there is put back$/)
+    expect(await service.other.bytes('/refused/a.txt')).toEqual(Buffer.from('old'))
+    const found = JSON.parse((await docmount('ls', project, '/refused/a.txt', '--json')).stdout) as unknown
+    expect(found).toMatchObject([{ mimetype: 'text/csv' }])
+    expect(await readdir(join(temporary.path, 'tmp'))).toEqual([])
+    expect(await docmount('put', project, file, '/refused/a.txt', '--replace')).toMatchObject({ exitCode: 0 })
+    expect(await service.other.bytes('/refused/a.txt')).toEqual(Buffer.from('new'))
+    expect(await readdir(join(temporary.path, 'tmp'))).toEqual([])
   })
 
   test('replaces the old one where the service says of its DELETE that nothing is there: a balancer has sent it twice', async () => {

@@ -8,7 +8,8 @@ import type { PutOptions } from '../run-put.ts'
 
 const help = `
 The type follows the name's extension. Folders on the way are made. Many documents go eight at a time; one
-that fails is named, and the others go on. The service cannot overwrite: --replace deletes the old document first.
+that fails is named, and the others go on. The service cannot overwrite: --replace deletes the old document first,
+and puts it back where the service refuses the new one.
 --skip-existing leaves out what is there already: as many bytes, stored after the local file was last
 changed. With it the same command goes on where it was interrupted; with --replace it sends what is new or changed.
 
