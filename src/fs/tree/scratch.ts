@@ -20,6 +20,7 @@ const ownPatterns: readonly RegExp[] = [
   /^#.+#$/, // emacs autosave
   /^\.#./, // emacs lock
   /^\..+\.sw[a-z]$/, // vim swap
+  /^\..+\.un~$/, // vim undo history
   /^\.~lock\..+#$/, // LibreOffice lock
   /^~\$./, // MS Office owner file
   /.\.kate-swp$/,

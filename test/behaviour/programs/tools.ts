@@ -240,6 +240,17 @@ print(fresh.word)
     calls: { PUT: 1, DELETE: 1, apiAtMost: 3 },
   },
   {
+    title: 'vim keeps its undo history beside the document, and undoes what an earlier run saved',
+    programs: ['vim'],
+    given: { 'a.txt': 'the old word\n' },
+    act: `for change in '%s/old/new/' undo; do
+  vim -es -N -u NONE -i NONE -c "set undofile undodir=. backupskip=" -c "$change" -c wq "$1/a.txt" < /dev/null || exit 1
+done
+rm "$1/.a.txt.un~"`,
+    after: { 'a.txt': 'the old word\n' },
+    calls: { PUT: 2, DELETE: 2 },
+  },
+  {
     title: 'python writes, appends and reads back',
     programs: ['python3'],
     act: `python3 - "$1" <<'python'

@@ -91,7 +91,7 @@ describe('ordinary names', () => {
 
 describe('temporary names', () => {
   it.each([
-    '#report.txt#', '.#report.txt', '.report.txt.swp', '.report.txt.swx', '.goutputstream-1A2B3C', '.~lock.report.ods#',
+    '#report.txt#', '.#report.txt', '.report.txt.swp', '.report.txt.swx', '.report.txt.un~', '.goutputstream-1A2B3C', '.~lock.report.ods#',
     'lu12345abcde.tmp', 'x.osl-tmp', 'film.mp4.part', 'a.crdownload', 'a.tmp', '~$report.xlsx', '~WRD0001.tmp', '.report.txt.kate-swp',
     '._photo.png', '.DS_Store', 'Thumbs.db', 'desktop.ini', '.directory', '.com.google.Chrome.aB3dE6',
   ])('%s begins here', (name) => {
