@@ -1,11 +1,11 @@
 // What the wire looks like (interface, "Resources and their fields"): JSON Schemas that check requests and make the OpenAPI
 // document, each beside the TypeScript type it stands for. Unknown fields are let through: the interface may grow.
 
-import { type TSchema, Type } from 'typebox'
+import { type Schema, Type } from './json-schema.ts'
 import { type Mimetype, mimetypes } from '../api/mimetypes.ts'
 
-export const dateTimeSchema: TSchema = Type.String({ format: 'date-time' })
-export const uuidSchema: TSchema = Type.String({ format: 'uuid' })
+export const dateTimeSchema: Schema = Type.String({ format: 'date-time' })
+export const uuidSchema: Schema = Type.String({ format: 'uuid' })
 /** A plain one, nothing before it. This service writes small letters, and takes any (RFC 9562, 4). */
 export const uuidPattern: RegExp = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -13,7 +13,7 @@ export const uuidPattern: RegExp = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}
 export interface ErrorBody {
   readonly errorMessage: string
 }
-export const errorSchema: TSchema = Type.Object({ errorMessage: Type.String() }, { title: 'Error' })
+export const errorSchema: Schema = Type.Object({ errorMessage: Type.String() }, { title: 'Error' })
 
 /** interface, "Project". */
 export interface ProjectBody {
@@ -21,7 +21,7 @@ export interface ProjectBody {
   readonly name: string
   readonly created_at: string
 }
-export const projectSchema: TSchema = Type.Object(
+export const projectSchema: Schema = Type.Object(
   { id: uuidSchema, name: Type.String(), created_at: dateTimeSchema },
   { title: 'Project' },
 )
@@ -35,7 +35,7 @@ export interface FileBody {
   readonly modified_at: string
   readonly url: string
 }
-export const fileSchema: TSchema = Type.Object(
+export const fileSchema: Schema = Type.Object(
   {
     ftype: Type.Literal('file'),
     name: Type.String(),
@@ -56,7 +56,7 @@ export interface FolderEntryBody {
 }
 
 /** interface, "Folder". */
-export const folderSchema: TSchema = Type.Object(
+export const folderSchema: Schema = Type.Object(
   {
     ftype: Type.Literal('folder'),
     name: Type.String(),
@@ -87,7 +87,7 @@ export interface DocumentBody {
   readonly zero_retention_mode?: boolean
 }
 
-const partSchema: TSchema = Type.Object({
+const partSchema: Schema = Type.Object({
   text: Type.Optional(Type.String()),
   file: Type.Optional(
     Type.Object({
@@ -99,19 +99,19 @@ const partSchema: TSchema = Type.Object({
   ),
 })
 
-export const documentSchema: TSchema = Type.Object(
+export const documentSchema: Schema = Type.Object(
   {
-    mimetype: Type.Unsafe<Mimetype>({ type: 'string', enum: [...mimetypes] }),
+    mimetype: Type.Enum(mimetypes),
     filename: Type.String(),
-    file_type: Type.Unsafe({ type: 'string', enum: ['uri', 'binary', 'multipart'] }),
-    file: Type.Unsafe({
+    file_type: Type.Enum(['uri', 'binary', 'multipart']),
+    file: {
       type: ['string', 'array'],
       items: partSchema,
       description: 'A signed URL (uri), base64 (binary) or an array of parts (multipart).',
-    }),
+    },
     zero_retention_mode: Type.Optional(Type.Boolean()),
   },
   { title: 'Document' },
 )
 
-export const projectParamsSchema: TSchema = Type.Object({ project_name: Type.String() })
+export const projectParamsSchema: Schema = Type.Object({ project_name: Type.String() })

@@ -2,7 +2,7 @@
 
 import { create as dispositionOf } from 'content-disposition'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { Type } from 'typebox'
+import { Type } from '../json-schema.ts'
 import type { ServiceContext } from '../context.ts'
 import { Pieces } from '../pieces.ts'
 import { isKnown, isWanted } from '../downloads/conditions.ts'

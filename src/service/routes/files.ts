@@ -1,7 +1,7 @@
 // PUT, GET and DELETE /projects/{project_name}/files?path=…
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { Type } from '../json-schema.ts'
 import { checkScope, onlyWayTo } from '../authentication.ts'
 import type { ServiceContext } from '../context.ts'
 import { checkNewPath, parseDocumentPath } from '../document-path.ts'

@@ -1,7 +1,7 @@
 // GET /projects.
 
 import type { FastifyInstance } from 'fastify'
-import { Type } from 'typebox'
+import { Type } from '../json-schema.ts'
 import { type ProjectBody, projectSchema } from '../schemas.ts'
 
 /** Registers the route in a scope that authenticates. */

@@ -1,12 +1,12 @@
 // What tables and reconciliation look like on the wire (interface, "Table" to "Forward item"): JSON Schemas that check
 // requests and make the OpenAPI document, each beside the TypeScript type it stands for.
 
-import { type TSchema, Type } from 'typebox'
+import { type Schema, Type } from '../json-schema.ts'
 import { type DocumentBody, dateTimeSchema, documentSchema, uuidSchema } from '../schemas.ts'
 import type { TableSchemaBody } from './table-schema.ts'
 
-const anyObjectSchema: TSchema = Type.Object({}, { additionalProperties: true })
-const tableNameSchema: TSchema = Type.String({ minLength: 1, maxLength: 255, pattern: '^[^\\u0000]*$' })
+const anyObjectSchema: Schema = Type.Object({}, { additionalProperties: true })
+const tableNameSchema: Schema = Type.String({ minLength: 1, maxLength: 255, pattern: '^[^\\u0000]*$' })
 
 /** interface, "Table". */
 export interface TableBody {
@@ -18,12 +18,12 @@ export interface TableBody {
 }
 const tableProperties = {
   name: Type.String(),
-  type: Type.Unsafe<string>({ type: 'string', enum: ['Extraction', 'Reconcile', 'Storage'] }),
+  type: Type.Enum(['Extraction', 'Reconcile', 'Storage']),
   id: uuidSchema,
   created_at: dateTimeSchema,
   settings: anyObjectSchema,
 }
-export const tableSchema: TSchema = Type.Object(tableProperties, { title: 'Table' })
+export const tableSchema: Schema = Type.Object(tableProperties, { title: 'Table' })
 
 /** interface, "POST /projects/{project_name}/tables". */
 export interface NewTableBody {
@@ -32,7 +32,7 @@ export interface NewTableBody {
   readonly created_at?: string
   readonly settings?: Readonly<Record<string, unknown>>
 }
-export const newTableSchema: TSchema = Type.Object(
+export const newTableSchema: Schema = Type.Object(
   {
     name: tableNameSchema,
     id: Type.Optional(uuidSchema),
@@ -43,12 +43,10 @@ export const newTableSchema: TSchema = Type.Object(
           type: Type.Optional(
             Type.String({ description: 'extraction, reconcile or storage; extraction where absent.' }),
           ),
-          schema: Type.Optional(
-            Type.Unsafe({
-              description:
-                'The data schema: name, fields, description, order. Inferred from forwarded rows where absent.',
-            }),
-          ),
+          schema: Type.Optional({
+            description:
+              'The data schema: name, fields, description, order. Inferred from forwarded rows where absent.',
+          }),
         },
         { additionalProperties: true },
       ),
@@ -62,7 +60,7 @@ export interface StorageBody {
   readonly name: string
   readonly document: DocumentBody
 }
-export const storageSchema: TSchema = Type.Object(
+export const storageSchema: Schema = Type.Object(
   { name: tableNameSchema, document: documentSchema },
   { title: 'StorageUpload' },
 )
@@ -74,7 +72,7 @@ export interface StoredBody extends TableBody, ForwardedBody {}
 export interface WrappedSchemaBody {
   readonly schema: TableSchemaBody
 }
-export const wrappedSchemaSchema: TSchema = Type.Object(
+export const wrappedSchemaSchema: Schema = Type.Object(
   {
     schema: Type.Object({
       name: Type.String(),
@@ -92,7 +90,7 @@ export interface ReconcileBody {
   readonly data?: Readonly<Record<string, unknown>>
   readonly files?: readonly { readonly id: string }[]
 }
-export const reconcileSchema: TSchema = Type.Object(
+export const reconcileSchema: Schema = Type.Object(
   {
     data: Type.Optional(
       Type.Object({}, { additionalProperties: true, description: 'Single values or arrays of values.' }),
@@ -122,7 +120,7 @@ export interface ReconcileResultBody {
   readonly status: 'running' | 'done' | 'error' | 'pending'
   readonly input: ReconcileBody
 }
-export const reconcileResultSchema: TSchema = Type.Object(
+export const reconcileResultSchema: Schema = Type.Object(
   {
     data: anyObjectSchema,
     created_at: dateTimeSchema,
@@ -134,13 +132,13 @@ export const reconcileResultSchema: TSchema = Type.Object(
       review_date: Type.Optional(dateTimeSchema),
       approved: Type.Boolean(),
     }),
-    status: Type.Unsafe({ type: 'string', enum: ['running', 'done', 'error', 'pending'] }),
+    status: Type.Enum(['running', 'done', 'error', 'pending']),
     input: reconcileSchema,
   },
   { title: 'ReconcileResult' },
 )
 
-export const taskSchema: TSchema = Type.Object({ task_id: uuidSchema }, { title: 'Task' })
+export const taskSchema: Schema = Type.Object({ task_id: uuidSchema }, { title: 'Task' })
 
 /** interface, "POST …/{table_id}/forward". */
 export interface ForwardBody {
@@ -150,7 +148,7 @@ export interface ForwardBody {
     readonly row_data: Readonly<Record<string, unknown>>
   }[]
 }
-export const forwardSchema: TSchema = Type.Object(
+export const forwardSchema: Schema = Type.Object(
   {
     type: Type.Literal('data'),
     data: Type.Array(
@@ -176,13 +174,13 @@ const forwardedProperties = {
   asset_ids: Type.Array(uuidSchema),
   message: Type.String(),
 }
-export const forwardedSchema: TSchema = Type.Object(forwardedProperties, { title: 'Forwarded' })
-export const storedSchema: TSchema = Type.Object(
+export const forwardedSchema: Schema = Type.Object(forwardedProperties, { title: 'Forwarded' })
+export const storedSchema: Schema = Type.Object(
   { ...tableProperties, ...forwardedProperties },
   { title: 'Stored' },
 )
 
-export const tableParamsSchema: TSchema = Type.Object({
+export const tableParamsSchema: Schema = Type.Object({
   project_name: Type.String(),
   table_id: Type.String(),
 })

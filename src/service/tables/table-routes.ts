@@ -1,7 +1,7 @@
 // GET and POST /projects/{project_name}/tables, GET …/{table_id}/schema.
 
 import type { FastifyInstance } from 'fastify'
-import { Type } from 'typebox'
+import { Type } from '../json-schema.ts'
 import type { ServiceContext } from '../context.ts'
 import { logChange } from '../observe/logs.ts'
 import { errorSchema, projectParamsSchema } from '../schemas.ts'
