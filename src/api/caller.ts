@@ -61,6 +61,16 @@ export interface CallerOptions extends Way {
   readonly log: Log
 }
 
+/** One attempt of a call. */
+interface Attempt {
+  readonly caller: CallerOptions
+  readonly spec: CallSpec
+  readonly call: CallDescription
+  /** From 1. */
+  readonly attempt: number
+  readonly deadline: Deadline
+}
+
 /** Makes a call and gives its parsed answer, undefined for an empty one. Throws ApiError, NetworkError. */
 export type Caller = (spec: CallSpec) => Promise<unknown>
 
@@ -93,7 +103,7 @@ export function createCaller(caller: CallerOptions): Caller {
             caller.log.debug({ ...call, attempt, delayMs, error: String(error) }, 'call is repeated')
           },
         },
-        (attempt) => attemptWithKey(caller, spec, call, attempt, deadline),
+        (attempt) => attemptWithKey({ caller, spec, call, attempt, deadline }),
       )
     } catch (error) {
       throw deadline.explain(call, error)
@@ -104,34 +114,22 @@ export function createCaller(caller: CallerOptions): Caller {
 }
 
 /** A 401 may only mean that the key was rotated: one more try with the new one. */
-async function attemptWithKey(
-  caller: CallerOptions,
-  spec: CallSpec,
-  call: CallDescription,
-  attempt: number,
-  deadline: Deadline,
-): Promise<unknown> {
+async function attemptWithKey(made: Attempt): Promise<unknown> {
+  const { caller, spec, attempt } = made
   const key = await caller.keys.current()
   const send = attempt === 1 && spec.isBehindDelete === true ? sendBehindDelete : sendAlone
   try {
-    return await attemptOnce(caller, spec, call, attempt, deadline, key, send)
+    return await attemptOnce(made, key, send)
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 401) throw error
     const fresh = await caller.keys.renewed(key)
     if (fresh === undefined) throw error
-    return await attemptOnce(caller, spec, call, attempt, deadline, fresh, sendAlone)
+    return await attemptOnce(made, fresh, sendAlone)
   }
 }
 
-async function attemptOnce(
-  caller: CallerOptions,
-  spec: CallSpec,
-  call: CallDescription,
-  attempt: number,
-  deadline: Deadline,
-  key: string,
-  send: Send,
-): Promise<unknown> {
+async function attemptOnce(made: Attempt, key: string, send: Send): Promise<unknown> {
+  const { caller, spec, call, attempt, deadline } = made
   const { clock } = caller.world
   const startedAt = clock.monotonic()
   const ended = new AbortController()
@@ -156,12 +154,10 @@ async function attemptOnce(
     status = answer.status
     bytes ??= bodyLengthOf(answer)
     watch?.onProgress()
-    return await outcomeOf(caller, spec, call, attempt, decoded(call, answer), key).catch(
-      (error: unknown) => {
-        const isTaken = error instanceof ApiError && error.status === 409
-        throw (isTaken ? deleted : undefined) ?? error
-      },
-    )
+    return await outcomeOf(made, decoded(call, answer), key).catch((error: unknown) => {
+      const isTaken = error instanceof ApiError && error.status === 409
+      throw (isTaken ? deleted : undefined) ?? error
+    })
   } finally {
     // The service may answer before it has read the body (an early 409): whoever feeds the body must stop.
     ended.abort(attemptEnded)
@@ -197,16 +193,13 @@ function headersOf(caller: CallerOptions, spec: CallSpec, key: string): Record<s
 }
 
 async function outcomeOf(
-  { world }: CallerOptions,
-  spec: CallSpec,
-  call: CallDescription,
-  attempt: number,
+  { caller, spec, call, attempt }: Attempt,
   answer: Answer,
   key: string,
 ): Promise<unknown> {
   const isSuccess = answer.status >= 200 && answer.status < 300
   if (!isSuccess && spec.isDone?.(answer.status, attempt) !== true)
-    throw await readError(call, answer, [key], world.clock.wall())
+    throw await readError(call, answer, [key], caller.world.clock.wall())
   if (isSuccess && spec.isAnswerIgnored !== true) {
     return await readJson(call, answer, {
       maxBytes: spec.maxAnswerBytes ?? defaultMaxAnswerBytes,

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import type { StorePlace } from '../service/store/open-store.ts'
+import type { StorePlace } from '../service/store/opened-store.ts'
 import type { AdminWork } from '../service/admin/reach-admin.ts'
 import { addDatabaseOptions, databaseOf, type DatabaseOptions } from './database-options.ts'
 import { UsageError } from './usage-error.ts'

@@ -5,11 +5,16 @@ import { ApiError } from '../api/errors.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { redact } from '../redact.ts'
 import { ask, askHidden, readStdin } from './ask.ts'
-import type { LoginOptions } from './commands/login.ts'
 import { storeInKeyring } from './keyring.ts'
 import { possibleRoots } from './service-root.ts'
 import { UsageError } from './usage-error.ts'
 import { saveLogin } from './write-config.ts'
+
+export interface LoginOptions {
+  readonly baseUrl?: string
+  readonly keyStdin?: boolean
+  readonly keyring?: boolean
+}
 
 const deadlineMs = 10_000
 

@@ -13,7 +13,7 @@ import type { KeyUse } from './key-use.ts'
 import type { OpenedKeys } from './opened-keys.ts'
 import type { Store } from './store/database.ts'
 import type { DetachedTrees } from './store/detached-trees.ts'
-import type { Commits, Tidying } from './store/open-store.ts'
+import type { Commits, Tidying } from './store/opened-store.ts'
 import type { Matching } from './tables/matching.ts'
 import type { UriPolicy } from './uploads/fetch-uri.ts'
 

@@ -5,13 +5,8 @@ import type { Readable } from 'node:stream'
 import { NetworkError } from '../api/errors.ts'
 import type { CallDescription, NetworkErrorKind } from '../api/errors.ts'
 import type { Answer, Transport, TransportRequest } from '../api/transport.ts'
-import {
-  connectionsTo,
-  connectionsToAny,
-  type Connections,
-  type Request,
-  type Response,
-} from './connections.ts'
+import { connectionsTo, connectionsToAny } from './connect.ts'
+import type { Connections, Request, Response } from './connections.ts'
 
 export interface Network {
   /** Opens no connection yet. `connections` bounds each of its two ways out per host. */

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { NodeRow, Store } from '../../src/service/store/database.ts'
 import { findById, findByPath, listChildren } from '../../src/service/store/nodes.ts'
 import { openEmbedded } from '../../src/service/store/open-embedded.ts'
-import type { Commits } from '../../src/service/store/open-store.ts'
+import type { Commits } from '../../src/service/store/opened-store.ts'
 import { ensureProject } from '../../src/service/store/projects.ts'
 import { startTestService } from './support.ts'
 

@@ -1,12 +1,7 @@
 // `docmount login`: once, so that every other command knows service and key.
 
 import type { Command } from 'commander'
-
-export interface LoginOptions {
-  readonly baseUrl?: string
-  readonly keyStdin?: boolean
-  readonly keyring?: boolean
-}
+import type { LoginOptions } from '../run-login.ts'
 
 const help = `
 The key is asked for without showing it, tried, and kept in ~/.config/docmount/config.json (mode 0600), one section for

@@ -1,7 +1,6 @@
 // The connection to the kernel, whichever way it goes: whole messages in, whole messages out. Knows no opcode.
 
 import { viewOf } from './fields.ts'
-import type { Message } from './request.ts'
 import type { MessageSink } from './reply.ts'
 
 /** One WRITE request carries at most this much; also the longest READ asked for. */
@@ -9,6 +8,12 @@ export const maxWriteBytes: number = 1024 * 1024
 
 /** The kernel refuses to fill buffers shorter than its longest request: data, headers and a page to spare. */
 export const receiveBytes: number = maxWriteBytes + 4096
+
+/** A receive buffer with the view its fields are read through. */
+export interface Message {
+  readonly bytes: Buffer
+  readonly view: DataView
+}
 
 export interface Channel extends MessageSink {
   /** Resolves when the kernel has let go of the connection and nothing more can be sent. */

@@ -1,7 +1,7 @@
 // One request of the kernel: its header, its fields while its bytes are ours, and who asks (`Caller`).
 
 import type { Caller } from '../../fs/operations.ts'
-import { maxWriteBytes } from './channel.ts'
+import { maxWriteBytes, type Message } from './channel.ts'
 import { getI64, getU32, getU64 } from './fields.ts'
 import { decodeName, endOfName } from './names.ts'
 import { inHeader } from './protocol-structs.ts'
@@ -9,12 +9,6 @@ import { programOf } from './program-of.ts'
 
 /** The longest READ, and what is checked around it. */
 const room = Buffer.allocUnsafeSlow(maxWriteBytes + 64 * 1024)
-
-/** A receive buffer with the view its fields are read through. */
-export interface Message {
-  readonly bytes: Buffer
-  readonly view: DataView
-}
 
 /** Fields and names may be read only until the handler's call returned: then the buffer takes the next request. */
 export class Request implements Caller {

@@ -6,7 +6,7 @@ import { errnoOf } from '../../fs/errno-of.ts'
 import type { Notifier, Operations } from '../../fs/operations.ts'
 import type { Log } from '../../log.ts'
 import { errnoNumber } from '../errno-number.ts'
-import type { Channel, Receive } from './channel.ts'
+import type { Channel, Message, Receive } from './channel.ts'
 import { answerInit } from './init.ts'
 import { Interrupts } from './interrupts.ts'
 import { Notifications } from './notifications.ts'
@@ -15,7 +15,7 @@ import { batchForgetIn, forgetIn, forgetOne, initOut, interruptIn } from './prot
 import type { Operation } from './operations/operation.ts'
 import { operationTable, refusedWith } from './operations/table.ts'
 import { Reply } from './reply.ts'
-import { Request, type Message } from './request.ts'
+import { Request } from './request.ts'
 
 /** Opens the channel to a mount that was just made. */
 export type Connect = (receive: Receive) => Channel

@@ -3,7 +3,8 @@
 import { request } from 'node:http'
 import { json } from 'node:stream/consumers'
 import type { Readable } from 'node:stream'
-import { type StorePlace, openStore } from '../store/open-store.ts'
+import { openStore } from '../store/open-store.ts'
+import type { StorePlace } from '../store/opened-store.ts'
 import { type Admin, AdminError, adminCalls, adminOver } from './admin.ts'
 import { type AdminAnswer, adminSocketOf } from './socket.ts'
 

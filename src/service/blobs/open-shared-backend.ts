@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { StartError } from '../start-error.ts'
-import type { SharedPlace } from '../store/open-store.ts'
+import type { SharedPlace } from '../store/opened-store.ts'
 import type { SharedBackend } from './backend.ts'
 import { openSharedFolder } from './shared-folder.ts'
 

@@ -4,32 +4,19 @@
 
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Log } from '../../log.ts'
 import { ServiceError } from '../service-error.ts'
 import type { ChangeResult } from '../store/changes.ts'
-import type { Store } from '../store/database.ts'
-import type { Commits } from '../store/open-store.ts'
 import { isUniqueViolation } from '../store/transact.ts'
 import { type WholeContent, adopt, findBlob, holdOn } from '../store/postgres/blobs.ts'
-import type { BlobWriter, SharedBackend, ShownAs, StagedBlob } from './backend.ts'
+import type { BlobWriter, ShownAs, StagedBlob } from './backend.ts'
 import type { Contents, FileOfContent } from './contents.ts'
 import { SmallBlob, SpillingWriter, smallBytes } from './small-blob.ts'
-import { sweepOnce } from './sweep-shared.ts'
+import { sweepOnce, type SharedContentsParts } from './sweep-shared.ts'
 
 /** Read in one go, which is much cheaper than a stream. */
 const wholeBytes = 1024 * 1024
 /** A sweep is a question to an index most of the time. */
 const sweepsInGrace = 96
-
-export interface SharedContentsParts {
-  readonly backend: SharedBackend
-  readonly store: Store
-  readonly commits: Commits
-  readonly now: () => number
-  /** How long content that nothing refers to is kept, in milliseconds: longer than any transaction and any request. */
-  readonly graceMs: number
-  readonly log: Log
-}
 
 export class SharedContents implements Contents {
   readonly #parts: SharedContentsParts

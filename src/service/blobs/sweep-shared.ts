@@ -1,13 +1,27 @@
 // Takes away bytes that nothing refers to any more: contents by the table, and what a crash left without a row by looking
 // through all there is, once in a while. One node at a time.
 
+import type { Log } from '../../log.ts'
+import type { Store } from '../store/database.ts'
+import type { Commits } from '../store/opened-store.ts'
 import { transact } from '../store/transact.ts'
 import { findKeys, takeUnreferenced } from '../store/postgres/blobs.ts'
 import { sharedStore } from '../store/postgres/database.ts'
 import { tryLock } from '../store/postgres/locks.ts'
-import type { SharedContentsParts } from './shared-contents.ts'
+import type { SharedBackend } from './backend.ts'
 
 const batchBlobs = 500
+
+/** What contents are kept with, and swept. */
+export interface SharedContentsParts {
+  readonly backend: SharedBackend
+  readonly store: Store
+  readonly commits: Commits
+  readonly now: () => number
+  /** How long content that nothing refers to is kept, in milliseconds: longer than any transaction and any request. */
+  readonly graceMs: number
+  readonly log: Log
+}
 
 export async function sweepOnce(parts: SharedContentsParts, signal: AbortSignal): Promise<void> {
   const { backend, store, now, graceMs } = parts

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ServiceContext } from '../context.ts'
 import { ServiceError } from '../service-error.ts'
-import { takeFault } from './call-log.ts'
+import { takeFault } from './noted-calls.ts'
 
 /** Registered right after the call log, so that a fault comes before authentication. `closing` ends delays early. */
 export function registerFaultHooks(

@@ -13,7 +13,7 @@ import {
   collectDefaultMetrics,
 } from 'prom-client'
 import type { Drain } from '../edge/drain.ts'
-import type { OpenedStore } from '../store/open-store.ts'
+import type { OpenedStore } from '../store/opened-store.ts'
 import { listLargest } from '../store/usage.ts'
 import type { RequestRecord } from './request-record.ts'
 

@@ -10,7 +10,7 @@ import { parseRange } from '../downloads/range.ts'
 import { errorSchema } from '../schemas.ts'
 import { ServiceError } from '../service-error.ts'
 import { findById } from '../store/nodes.ts'
-import { takeFault } from '../faults/call-log.ts'
+import { takeFault } from '../faults/noted-calls.ts'
 
 interface DownloadRoute {
   Params: { node: string }

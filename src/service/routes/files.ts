@@ -5,7 +5,7 @@ import { Type } from '../json-schema.ts'
 import { checkScope, onlyWayTo } from '../authentication.ts'
 import type { ServiceContext } from '../context.ts'
 import { checkNewPath, parseDocumentPath } from '../document-path.ts'
-import { takeFault } from '../faults/call-log.ts'
+import { takeFault } from '../faults/noted-calls.ts'
 import { exceeds } from '../limits.ts'
 import { logChange } from '../observe/logs.ts'
 import {

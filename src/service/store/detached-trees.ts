@@ -2,7 +2,7 @@
 
 import type { Log } from '../../log.ts'
 import type { Contents } from '../blobs/contents.ts'
-import type { Commits } from './open-store.ts'
+import type { Commits } from './opened-store.ts'
 
 export class DetachedTrees {
   readonly #commits: Commits

@@ -4,7 +4,7 @@
 import { sql } from 'kysely'
 import type { Log } from '../../log.ts'
 import type { Store } from './database.ts'
-import type { Tidying } from './open-store.ts'
+import type { Tidying } from './opened-store.ts'
 
 const pauseMs = 2_000
 const retryMs = 5_000

@@ -5,7 +5,7 @@ import PQueue from 'p-queue'
 import type { Log } from '../../log.ts'
 import { ServiceError } from '../service-error.ts'
 import { siblingFile } from '../../sibling-file.ts'
-import type { StorePlace } from '../store/open-store.ts'
+import type { StorePlace } from '../store/opened-store.ts'
 import type { DocumentBytes, MatchingAnswer, MatchingTask } from './matching-task.ts'
 import { TaskThreads, ThreadEndedError } from './task-threads.ts'
 
