@@ -241,7 +241,7 @@ export const mutants = [
     'fingerprintOf(standing) !== expected &&',
     'false &&',
   ],
-  ['a delete looks at nothing', `${commit}/removal.ts`, 'if (base !== undefined ||', 'if (false ||'],
+  ['a delete looks at nothing', `${commit}/removal.ts`, "if (standing.kind === 'folder' || (isKnown", 'if (false && (isKnown'],
   [
     'a late delete finds everything another client’s',
     `${commit}/removal.ts`,
@@ -402,8 +402,8 @@ export const mutants = [
   [
     'a delete of what may never have been stored looks at nothing',
     `${commit}/removal.ts`,
-    ' || doubts.length > 0) {',
-    ') {',
+    'base !== undefined || doubts.length > 0',
+    'base !== undefined',
   ],
   [
     "our own earlier upload is taken for another client's",

@@ -175,12 +175,6 @@ export class CommitQueue {
     this.#schedule.goOn()
   }
 
-  /** What stands at these paths may be another client's by now: each is looked at before it is deleted. */
-  distrust(jobs: readonly Job[]): void {
-    // Not journaled: after a restart everything is in doubt.
-    for (const { intention } of jobs) intention.isInDoubt = true
-  }
-
   /** Another call did what these jobs are for. Those that are under way by now end by themselves. */
   async fulfilled(jobs: readonly Job[]): Promise<void> {
     for (let at = 0; at < jobs.length; at += fulfilledAtOnce) {

@@ -4,7 +4,7 @@ import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import type { Log } from '../../log.ts'
 import { fingerprintOf, mayBe } from '../fingerprint.ts'
-import { isDoubtful, type Intention } from '../intention.ts'
+import type { Intention } from '../intention.ts'
 import type { Reader } from '../read/reader.ts'
 import { checkGone, lookUp } from '../remote-lookup.ts'
 import type { Timers } from '../../world/clock.ts'
@@ -71,18 +71,16 @@ export class Removal {
   /** A delete was decided by a listing that may be old by now: it does not hit a version nobody here has seen. */
   async asked(intention: Intention, signal: AbortSignal): Promise<void> {
     const { path, base, doubts } = intention
-    // Where no document is known to stand a folder may, and the service's delete takes all that is in it.
-    const isUnknown = base === undefined && !isDoubtful(intention)
-    if (base !== undefined || isUnknown || doubts.length > 0) {
-      const standing = await lookUp(this.#options.files, path, { signal })
-      if (standing === undefined) return
-      if (standing.kind === 'folder' || (!isUnknown && (await this.#isTheirs(intention, standing, signal)))) {
-        this.#options.log.warn(
-          { path },
-          'deleted here, but another client has saved a new version since: that one stays',
-        )
-        return
-      }
+    const standing = await lookUp(this.#options.files, path, { signal })
+    if (standing === undefined) return
+    const isKnown = base !== undefined || doubts.length > 0
+    // Also where none is known to stand: the service's delete of a folder takes all that is in it.
+    if (standing.kind === 'folder' || (isKnown && (await this.#isTheirs(intention, standing, signal)))) {
+      this.#options.log.warn(
+        { path },
+        'deleted here, but another client has saved a new version since: that one stays',
+      )
+      return
     }
     await this.version(path, signal)
   }

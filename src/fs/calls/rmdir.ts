@@ -58,7 +58,6 @@ export async function rmdir(parts: RmdirParts, parent: number, name: string, cal
   const standing = await standingAt(parts.files, node, own, signal)
   if (state.kept.size > 0 || (await isAnyLeft(parts.files, node.path, state, standing, signal))) {
     parts.tree.listings.forget(node)
-    parts.queue.distrust(untried)
     throw notEmpty(node)
   }
   if (standing !== undefined) await deleteWhole(parts, node, untried, signal)

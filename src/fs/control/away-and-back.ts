@@ -26,8 +26,6 @@ export function followReach({ reach, queue, tree, clock, tell }: Parts): void {
     }
     if (state !== 'reachable' || before !== 'away') return
     tell({ kind: 'back' })
-    // Decided by old listings: whatever the clock says of when, these look before they delete.
-    queue.distrust([...queue.jobs()].filter(({ intention }) => intention.kind === 'delete'))
     queue.goOn()
     backlog.follow()
     void tree.endStale()

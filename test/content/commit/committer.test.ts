@@ -986,9 +986,12 @@ describe('a delete of a document', () => {
     expect(await setup.held()).toEqual({ '/a.txt': undefined, '/a.txt/inside.txt': 'theirs' })
   })
 
-  it('that is not known to stand leaves a folder that does', async () => {
+  it.each<[string, Parameters<CommitterSetup['intend']>[1]]>([
+    ['not known to stand', {}],
+    ['in doubt, as all are after a restart,', { isInDoubt: true }],
+  ])('that is %s leaves a folder that stands there', async (_title, known) => {
     await given({ '/a.txt/inside.txt': 'saved since' })
-    await setup.run(setup.intend({ kind: 'delete', path: '/a.txt' }))
+    await setup.run(setup.intend({ kind: 'delete', path: '/a.txt' }, known))
     expect(await setup.held()).toEqual({ '/a.txt': undefined, '/a.txt/inside.txt': 'saved since' })
   })
 
