@@ -16,7 +16,12 @@ export function knownFile(path: string): KnownFile {
   return { path, device: dev, inode: ino }
 }
 
-export function isInPlace({ path, device, inode }: KnownFile): boolean {
+export function isInPlace(file: KnownFile): boolean {
+  return bytesInPlace(file) !== undefined
+}
+
+/** How long it is by now (bytes); undefined where it is not the one at its path. Throws where nobody may look. */
+export function bytesInPlace({ path, device, inode }: KnownFile): number | undefined {
   const found = statSync(path, { throwIfNoEntry: false })
-  return found?.dev === device && found.ino === inode
+  return found?.dev === device && found.ino === inode ? found.size : undefined
 }

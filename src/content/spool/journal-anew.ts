@@ -11,9 +11,9 @@ import { asideName } from './journal-salvage.ts'
 const completeSuffix = '.anew'
 const unfinishedSuffix = '.unfinished'
 
-/** The files of an open journal as they lie at its path. Throws ENOENT where they do not. */
-export function knownFilesOf(path: string): KnownFile[] {
-  return ['', '-wal', '-shm'].map((part) => knownFile(path + part))
+/** The log and the index of an open journal as they lie beside it. Throws ENOENT where they do not. */
+export function companionsOf(path: string): KnownFile[] {
+  return ['-wal', '-shm'].map((part) => knownFile(path + part))
 }
 
 /** True where all of them are at their paths, or nobody can tell. */

@@ -6,12 +6,12 @@ import type { Disk } from '../../world/disk.ts'
 import type { World } from '../../world/world.ts'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { knownFile, type KnownFile } from '../../known-file.ts'
+import { bytesInPlace, knownFile, type KnownFile } from '../../known-file.ts'
 import type Database from 'libsql'
 import { ErrnoError } from '../../errno-error.ts'
 import { BelievedSync } from './believed-sync.ts'
 import { GroupSync } from './group-sync.ts'
-import { areInPlace, knownFilesOf, syncNow, writeAnew } from './journal-anew.ts'
+import { areInPlace, companionsOf, syncNow, writeAnew } from './journal-anew.ts'
 import { openDatabase, openSoundly } from './journal-opening.ts'
 import { moveAside } from './journal-salvage.ts'
 import { reserveRoom, writeAgain } from './journal-room.ts'
@@ -35,8 +35,9 @@ export class JournalDatabase {
   #log: number
   /** And its index. */
   #index: LogIndex
-  /** What is open, as it lay at its paths. */
-  #files: readonly KnownFile[]
+  /** What is open, as it lay at its path: the database, and its log and index. */
+  #file: KnownFile
+  #companions: readonly KnownFile[]
   #made: readonly KnownFile[] = []
   /** Of the database's file, at least. */
   #bytes = 0
@@ -82,7 +83,8 @@ export class JournalDatabase {
       this.#db = openSoundly(this.#path, stateDir, this.#now(), (sentence) => this.damage.push(sentence))
       this.#log = this.#disk.openSync(`${this.#path}-wal`, 'r+')
       this.#index = new LogIndex(`${this.#path}-shm`)
-      this.#files = knownFilesOf(this.#path)
+      this.#file = knownFile(this.#path)
+      this.#companions = companionsOf(this.#path)
     } catch (error) {
       this.#lock.close()
       throw error
@@ -109,13 +111,24 @@ export class JournalDatabase {
    * they are not, the journal is made anew of what they hold, on disk when this returns. Throws where that cannot be.
    */
   look(): void {
+    this.#look(() => areInPlace([...this.#companions, this.#lock.file]))
+  }
+
+  /** The same before each transaction, of what SQLite would trip over: what is written into the rest is found before it is durable. */
+  #glance(): void {
+    this.#look(() => true)
+  }
+
+  #look(areCompanionsThere: () => boolean): void {
     if (this.#isClosed || this.#isLooking) return
     this.#isLooking = true
     try {
       this.#index.check()
-      if (this.#isLost) this.#refill()
-      else if (!areInPlace(this.#files) || !areInPlace([this.#lock.file])) this.#makeAnew()
-      else if (this.#isWrittenOver()) this.#refill()
+      if (this.#isLost) return this.#refill()
+      const bytes = bytesInPlace(this.#file)
+      if (bytes === undefined || !areCompanionsThere()) this.#makeAnew()
+      // It is never made smaller.
+      else if (bytes < this.#bytes || !this.#index.isAsNoted(this.#log)) this.#refill()
     } catch (error) {
       throw refusalOf(error, this.#stateDir)
     } finally {
@@ -123,9 +136,8 @@ export class JournalDatabase {
     }
   }
 
-  #isWrittenOver(): boolean {
-    // It is never made smaller.
-    return statSync(this.#path).size < this.#bytes || !this.#index.isAsNoted(this.#log)
+  get #files(): readonly KnownFile[] {
+    return [this.#file, ...this.#companions]
   }
 
   #makeAnew(): void {
@@ -176,7 +188,8 @@ export class JournalDatabase {
       throw error
     }
     this.#db = db
-    this.#files = knownFilesOf(this.#path)
+    this.#file = knownFile(this.#path)
+    this.#companions = companionsOf(this.#path)
     this.#statements.clear()
     this.#believed = new BelievedSync()
     this.#synced = this.#changes
@@ -224,7 +237,7 @@ export class JournalDatabase {
   transaction<T>(body: () => T): T {
     if (this.#isInTransaction) return body()
     this.#checkOpen()
-    this.look()
+    this.#glance()
     let result: T
     try {
       // Not a kept statement: libsql does not reset one that another program's lock refused, and no later commit would succeed.
