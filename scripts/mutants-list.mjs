@@ -241,7 +241,12 @@ export const mutants = [
     'fingerprintOf(standing) !== expected &&',
     'false &&',
   ],
-  ['a delete looks at nothing', `${commit}/removal.ts`, "if (standing.kind === 'folder' || (isKnown", 'if (false && (isKnown'],
+  [
+    'a delete looks at nothing',
+    `${commit}/removal.ts`,
+    "if (standing.kind === 'folder' || (isKnown",
+    'if (false && (isKnown',
+  ],
   [
     'a late delete finds everything another client’s',
     `${commit}/removal.ts`,

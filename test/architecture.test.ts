@@ -63,12 +63,11 @@ it('rows/ is for those that are told', () => {
 it('of a drive, only the committer changes documents in the service, and rmdir a folder', () => {
   const changing = [...sources].filter(
     ([file, text]) =>
-      ['content', 'fs'].includes(layerOf(file)) && /(?<!#)\bfiles\.(?:upload|delete)\(/.test(text),
+      ['content', 'fs'].includes(layerOf(file)) && /(?<!#)\bfiles\.(?:upload|replace|delete)\(/.test(text),
   )
   expect(changing.map(([file]) => file).sort()).toEqual([
-    'content/commit/conflict.ts',
-    'content/commit/former.ts',
     'content/commit/removal.ts',
+    'content/commit/store-at.ts',
     'content/commit/uploads.ts',
     'fs/calls/rmdir.ts',
   ])

@@ -1,5 +1,5 @@
 // Makes the service agree with one intention: the only code that replaces, moves or deletes a remote document
-// (with `uploads`, `removal`, `former` and `conflict`, which it alone uses). Stateless between runs: what it finds in the service decides
+// (with `uploads`, `removal`, `former`, `conflict` and `store-at`, which it alone uses). Stateless between runs: what it finds in the service decides
 // what is left to do, so it may be cut off anywhere and run again.
 
 import { ApiError, isOutcomeUnknown, isTemporary } from '../../api/errors.ts'
@@ -216,9 +216,9 @@ export class Committer {
     await this.#uploads.check(intention, signal)
     if (isTheirs) {
       if (this.#options.keepConflicts && !(await this.#whose.isCopyOfSource(intention, standing, signal))) {
-        const { files, hostName } = this.#options
+        const { files, timers, hostName } = this.#options
         const mimetype = await this.#options.mimetypeOf(path, async () => new Uint8Array())
-        const copy = await keepTheirs({ files, path, theirs: standing, hostName, mimetype, signal })
+        const copy = await keepTheirs({ files, timers, path, theirs: standing, hostName, mimetype, signal })
         this.#options.conflictKept(path, copy)
       }
     }

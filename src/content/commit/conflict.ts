@@ -1,12 +1,14 @@
 // A version nobody here had seen is kept beside ours before ours takes its name.
 
 import { ApiError } from '../../api/errors.ts'
-import { isMimetype, type Mimetype } from '../../api/mimetypes.ts'
+import type { Mimetype } from '../../api/mimetypes.ts'
 import type { Files, RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import { lookUp } from '../remote-lookup.ts'
 import { areSameDocuments, digestOfStored, storedBytes } from '../digest.ts'
 import { folderOf, nameOf, pathBelow } from '../../path.ts'
+import type { Timers } from '../../world/clock.ts'
+import { storeAt, toldType } from './store-at.ts'
 
 /** `report (conflict 2026-11-20 20.45.10 host).pdf`: named after *their* time, so that doing it twice makes one copy. */
 export function conflictName(name: string, modifiedAt: string | undefined, hostName: string): string {
@@ -32,6 +34,7 @@ function fitted(stem: string, tail: string): string {
 
 export interface ConflictCopy {
   readonly files: Files
+  readonly timers: Timers
   readonly path: string
   readonly theirs: RemoteFile
   readonly hostName: string
@@ -50,7 +53,7 @@ export async function keepTheirs(copy: ConflictCopy): Promise<string> {
     )
     const target = pathBelow(folderOf(path), filename)
     try {
-      await copyTo(copy, target, filename)
+      await copyTo(copy, target)
       return target
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 409)) throw error
@@ -64,27 +67,23 @@ export async function keepTheirs(copy: ConflictCopy): Promise<string> {
 }
 
 async function copyTo(
-  { files, path, theirs, mimetype, signal }: ConflictCopy,
+  { files, timers, path, theirs, mimetype, signal }: ConflictCopy,
   target: string,
-  filename: string,
 ): Promise<void> {
   const { url } = theirs
   if (url === undefined)
     throw new ErrnoError('EIO', `${path}: the service gave no download URL for the version to be kept`)
-  const type = theirs.mimetype !== undefined && isMimetype(theirs.mimetype) ? theirs.mimetype : mimetype
+  const type = toldType(theirs.mimetype) ?? mimetype
+  const place = { files, timers, path: target, signal }
   try {
-    await files.upload(target, { mimetype: type, filename, content: { kind: 'uri', url } }, { signal })
+    await storeAt(place, type, { kind: 'uri', url })
   } catch (error) {
     if (!isUriRefusal(error)) throw error
     const size = theirs.size ?? (await digestOfStored(files, path, theirs, signal)).size
     const open = async function* (): AsyncIterable<Uint8Array> {
       yield* await storedBytes(files, path, { url, size }, signal)
     }
-    await files.upload(
-      target,
-      { mimetype: type, filename, content: { kind: 'bytes', size, open } },
-      { signal },
-    )
+    await storeAt(place, type, { kind: 'bytes', size, open })
   }
 }
 

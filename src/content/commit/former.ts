@@ -2,9 +2,7 @@
 // the save: for everybody else the document would be gone.
 
 import { ApiError } from '../../api/errors.ts'
-import { isMimetype } from '../../api/mimetypes.ts'
 import type { RemoteFile } from '../../api/types.ts'
-import { nameOf } from '../../path.ts'
 import { withDigest } from '../digest.ts'
 import { fingerprintOf, versionOf } from '../fingerprint.ts'
 import type { Intention } from '../intention.ts'
@@ -12,7 +10,7 @@ import { asideOf } from '../read/aside.ts'
 import { whole } from '../remote-lookup.ts'
 import type { SpoolFile } from '../spool/spool-file.ts'
 import { isWorthRetrying } from './backoff.ts'
-import { untilAnswered } from './last-call.ts'
+import { storeAt, toldType } from './store-at.ts'
 import type { UploadsOptions } from './uploads.ts'
 
 export class Former {
@@ -81,11 +79,9 @@ export class Former {
   ): Promise<RemoteFile> {
     const { files, timers } = this.#options
     const head = async (): Promise<Uint8Array> => content.read(0, 4096)
-    const isTold = told !== undefined && isMimetype(told)
-    const mimetype = isTold ? told : await this.#options.mimetypeOf(path, head)
+    const mimetype = toldType(told) ?? (await this.#options.mimetypeOf(path, head))
     const bytes = { kind: 'bytes', size: content.size, open: () => content.stream() } as const
-    const upload = { mimetype, filename: nameOf(path), content: bytes }
-    const record = await untilAnswered(timers, signal, (cut) => files.upload(path, upload, { signal: cut }))
+    const record = await storeAt({ files, timers, path, signal }, mimetype, bytes)
     return await whole(files, path, record, signal)
   }
 }

@@ -1,6 +1,6 @@
 // Gets an intention's content to its path: from the spool, or by a copy within the service.
 
-import { isMimetype, type Mimetype } from '../../api/mimetypes.ts'
+import type { Mimetype } from '../../api/mimetypes.ts'
 import type { Files, RemoteFile, Upload } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import type { Log } from '../../log.ts'
@@ -17,6 +17,7 @@ import { isUriRefusal } from './conflict.ts'
 import { countSent } from './count-sent.ts'
 import type { Timers } from '../../world/clock.ts'
 import { untilAnswered } from './last-call.ts'
+import { storeAt, toldType } from './store-at.ts'
 
 export interface UploadsOptions {
   readonly files: Files
@@ -145,9 +146,7 @@ export class Uploads {
     if (sourceFingerprint !== undefined && !mayBe(original, sourceFingerprint)) intention.tookAnother = true
     if (original.url !== undefined) {
       try {
-        const content = { kind: 'uri', url: original.url } as const
-        const upload: Upload = { mimetype, filename: nameOf(path), content }
-        await untilAnswered(timers, signal, (cut) => files.upload(path, upload, { signal: cut }))
+        await storeAt({ files, timers, path, signal }, mimetype, { kind: 'uri', url: original.url })
         const fresh = await lookUp(files, path, { signal }).catch((error: unknown) => {
           // Stored, and not seen yet: what is found there next time is our own.
           intention.isInDoubt = true
@@ -184,8 +183,7 @@ export class Uploads {
 
   /** Its original's, where that is told. */
   async #mimetypeOfCopy(path: string, { mimetype }: RemoteFile): Promise<Mimetype> {
-    if (mimetype !== undefined && isMimetype(mimetype)) return mimetype
-    return this.#options.mimetypeOf(path, async () => new Uint8Array())
+    return toldType(mimetype) ?? this.#options.mimetypeOf(path, async () => new Uint8Array())
   }
 }
 

@@ -7,6 +7,7 @@ import { createClient } from '../../../src/api/client.ts'
 import type { RemoteFile } from '../../../src/api/types.ts'
 import { conflictName, keepTheirs } from '../../../src/content/commit/conflict.ts'
 import { areSameDocuments } from '../../../src/content/digest.ts'
+import { realWorld } from '../../../src/world/world.ts'
 import { answerJson, startRawServer } from '../../support/raw-server.ts'
 
 describe('conflict name', () => {
@@ -54,7 +55,15 @@ describe('a version whose size nobody tells, neither its record nor its download
     const client = createClient({ baseUrl: `${server.origin}/api`, apiKey: 'key' })
     const theirs = recordAt(`${server.origin}/theirs`)
     const files = client.files('acme')
-    await keepTheirs({ files, path: '/a.txt', theirs, hostName: 'h', mimetype: 'text/plain', signal })
+    await keepTheirs({
+      files,
+      timers: realWorld().clock,
+      path: '/a.txt',
+      theirs,
+      hostName: 'h',
+      mimetype: 'text/plain',
+      signal,
+    })
     await client.close()
     expect(kept).toBe('theirs')
   })
@@ -118,7 +127,15 @@ describe.each([
     const theirs = { ...recordAt(`${server.origin}/theirs`), size }
     const files = client.files('acme')
     await expect(
-      keepTheirs({ files, path: '/a.txt', theirs, hostName: 'h', mimetype: 'text/plain', signal }),
+      keepTheirs({
+        files,
+        timers: realWorld().clock,
+        path: '/a.txt',
+        theirs,
+        hostName: 'h',
+        mimetype: 'text/plain',
+        signal,
+      }),
     ).rejects.toThrow(`the document ${size}`)
     await client.close()
     expect(stored).toBe(0)
@@ -133,3 +150,19 @@ interface Kept {
 function recordAt(url: string): RemoteFile {
   return { kind: 'file', name: 'a.txt', size: undefined, mimetype: undefined, modifiedAt: undefined, url }
 }
+
+it('a copy that was given up while the service makes it is waited for: it comes behind nothing', async () => {
+  const givenUp = new AbortController()
+  await using server = await startRawServer((request, response) => {
+    request.resume().once('end', () => {
+      givenUp.abort()
+      setImmediate(() => answerJson(response, 201, { ftype: 'file', name: 'a.txt' }))
+    })
+  })
+  const client = createClient({ baseUrl: `${server.origin}/api`, apiKey: 'key' })
+  const parts = { files: client.files('acme'), timers: realWorld().clock, signal: givenUp.signal }
+  const theirs = recordAt(`${server.origin}/theirs`)
+  const kept = keepTheirs({ ...parts, path: '/a.txt', theirs, hostName: 'h', mimetype: 'text/plain' })
+  await expect(kept).resolves.toMatch(/^\/a \(conflict /)
+  await client.close()
+})
