@@ -6,6 +6,8 @@
 //     │ read elsewhere        │ reads elsewhere                        │ reads elsewhere
 //     └──────▶ random ◀───────┴────────────────────────────────────────┘
 //                 └─ reads on for two blocks ─▶ streaming
+//
+// Who jumps forwards by less than a block reads on: every block is wanted all the same.
 
 import { blockSizeBytes } from '../extent.ts'
 import type { Extent } from '../extent.ts'
@@ -83,15 +85,19 @@ export function readAheadStep(
   return step({ ...advanced, windowBytes, aheadEnd }, aheadEnd, limits, false)
 }
 
-/** True when the read goes on where the run is, fills the hole in it, or repeats a part that is still here. */
+/** True when the read goes on where the run is or less than a block further, fills the hole in it, or repeats a part that is still here. */
 function isInRun(state: ReadAheadState, read: Extent, arrival: Arrival): boolean {
   const end = read.offset + read.length
   if (read.offset < state.runStart) return false
-  if (read.offset > state.frontier) {
-    const isOvertaking = read.length >= overtakingBytes && read.offset - state.frontier <= 2 * read.length
-    return isOvertaking && state.hole === undefined
-  }
+  if (read.offset > state.frontier)
+    return read.offset - state.frontier < blockSizeBytes || isOvertaking(state, read)
   return end > state.frontier || arrival !== 'missing' || read.offset === state.hole?.offset
+}
+
+/** True when the gap before the read is expected to be filled. */
+function isOvertaking({ frontier, hole }: ReadAheadState, { offset, length }: Extent): boolean {
+  const gapBytes = offset - frontier
+  return hole === undefined && gapBytes > 0 && length >= overtakingBytes && gapBytes <= 2 * length
 }
 
 function startRun(read: Extent, arrival: Arrival, limits: ReadAheadLimits): ReadAheadState {
@@ -105,8 +111,9 @@ function startRun(read: Extent, arrival: Arrival, limits: ReadAheadLimits): Read
 
 function advance(state: ReadAheadState, read: Extent): ReadAheadState {
   const end = read.offset + read.length
-  const isGap = read.offset > state.frontier
-  const hole = isGap ? { offset: state.frontier, length: read.offset - state.frontier } : state.hole
+  const hole = isOvertaking(state, read)
+    ? { offset: state.frontier, length: read.offset - state.frontier }
+    : state.hole
   const isFilled = hole !== undefined && read.offset <= hole.offset && end >= hole.offset + hole.length
   return { ...state, hole: isFilled ? undefined : hole, frontier: Math.max(state.frontier, end) }
 }

@@ -92,6 +92,19 @@ describe('requests', () => {
     expect(ranges.length).toBeLessThan(25)
   })
 
+  test('a reader that jumps forwards inside a block gets every byte once, in few large ranges', async () => {
+    const { version, bytes } = await setup.store('/scanned.pdf', 34 * MiB)
+    setup.service.clearCalls()
+    const reading = memoryReader().open(version)
+    for (let offset = 0; offset < bytes.length; offset += 68 * KiB) {
+      const read = await readBytes(reading, offset, 4 * KiB)
+      expect(read.equals(bytes.subarray(offset, offset + 4 * KiB))).toBe(true)
+    }
+    const ranges = rangesOf(setup.service)
+    expect(ranges.reduce((sum, [, length]) => sum + length, 0)).toBe(34 * MiB)
+    expect(ranges.length).toBeLessThan(25)
+  })
+
   test('a reader that stops leaves what it does not need yet on the network', async () => {
     const { version, bytes } = await setup.store('/stopping.bin', 40 * MiB)
     let arrived = 0

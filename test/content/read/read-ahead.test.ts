@@ -83,9 +83,14 @@ describe('read-ahead', () => {
       undefined,
     ],
     [
-      'small strides fetch nothing',
-      Array.from({ length: 200 }, (_, i): Read => [MiB + i * 16 * KiB, 4 * KiB]),
+      'strides of a block and more fetch nothing',
+      Array.from({ length: 200 }, (_, i): Read => [MiB + i * 132 * KiB, 4 * KiB, 'missing']),
       undefined,
+    ],
+    [
+      'strides that leave no block out open a window once they have passed 256 KiB',
+      Array.from({ length: 5 }, (_, i): Read => [MiB + i * 68 * KiB, 4 * KiB, 'missing']),
+      [MiB + 276 * KiB, 2 * MiB],
     ],
     [
       'the end of the document ends the window',
@@ -117,14 +122,22 @@ describe('read-ahead', () => {
     expect(windows).toEqual(windows.slice().sort((a, b) => a - b))
   })
 
-  test('random 4 KiB reads never open a window', () => {
+  test('random 4 KiB reads that leave blocks out never open a window', () => {
     fc.assert(
-      fc.property(fc.array(fc.nat(200_000), { minLength: 2, maxLength: 200 }), (pages) => {
-        const reads = pages.map((page): Read => [(page + 64) * 4 * KiB, 4 * KiB, 'missing'])
+      fc.property(fc.array(fc.nat(6000), { minLength: 2, maxLength: 200 }), (places) => {
+        const reads = places.map((place): Read => [(place + 2) * 132 * KiB, 4 * KiB, 'missing'])
         const { ahead } = run(reads)
         expect(ahead.every((extent) => extent === undefined)).toBe(true)
       }),
     )
+  })
+
+  test('jumps forwards that leave no block out are in order', () => {
+    const { seeks, state } = run(
+      Array.from({ length: 500 }, (_, i): Read => [i * 68 * KiB, 4 * KiB, 'requested']),
+    )
+    expect(seeks).toBe(0)
+    expect(state.windowBytes).toBe(32 * MiB)
   })
 
   test('READs that overtake each other are still in order', () => {
