@@ -132,7 +132,8 @@ async function attemptOnce(made: Attempt, key: string, send: Send): Promise<unkn
   const { caller, spec, call, attempt, deadline } = made
   const { clock } = caller.world
   const startedAt = clock.monotonic()
-  const ended = new AbortController()
+  // Only who feeds a body is told.
+  const ended = spec.body === undefined ? undefined : new AbortController()
   const watch = spec.options?.watch
   const onProgress = (): void => {
     watch?.onProgress()
@@ -149,7 +150,9 @@ async function attemptOnce(made: Attempt, key: string, send: Send): Promise<unkn
       target: caller.basePath + spec.target,
       headers: headersOf(caller, spec, key),
       signal: deadline.signal,
-      ...(spec.body === undefined ? {} : { body: bodyOf(caller, spec.body, ended.signal, onProgress) }),
+      ...(spec.body === undefined || ended === undefined
+        ? {}
+        : { body: bodyOf(caller, spec.body, ended.signal, onProgress) }),
     })
     status = answer.status
     bytes ??= bodyLengthOf(answer)
@@ -160,7 +163,7 @@ async function attemptOnce(made: Attempt, key: string, send: Send): Promise<unkn
     })
   } finally {
     // The service may answer before it has read the body (an early 409): whoever feeds the body must stop.
-    ended.abort(attemptEnded)
+    ended?.abort(attemptEnded)
     const elapsedMs = clock.monotonic() - startedAt
     caller.onRequest?.({ kind: 'api', ...call, status, attempt, elapsedMs, bytes })
   }

@@ -27,6 +27,14 @@ interface Reach {
   readonly end: number
 }
 
+/** Logs pass through here one at a time, on their way from one life to the next. */
+let room: Buffer = Buffer.alloc(0)
+
+function roomFor(bytes: number): Buffer {
+  if (room.length < bytes) room = Buffer.allocUnsafe(bytes)
+  return room.subarray(0, bytes)
+}
+
 export class JournalFiles {
   readonly #dir: string
   /** The log; undefined before there is one. */
@@ -102,7 +110,7 @@ export class JournalFiles {
     const log = this.#logThere()
     if (log === undefined) return
     const reach = this.#reach()
-    const bytes = Buffer.alloc(reach.end)
+    const bytes = roomFor(reach.end)
     readSync(log, bytes, 0, bytes.length, 0)
     const copy = openSync(join(dir, 'journal.db-wal'), 'w', 0o600)
     try {
