@@ -64,7 +64,7 @@ export class Places {
     this.#options.follow(node)
     node.moveTo(parent, name)
     if (parent.folder !== undefined) this.#setChild(parent.folder, name, node)
-    this.#options.tombstones.unhide(parent, name)
+    this.#options.tombstones.replaced(parent, name)
     this.keep(node)
     this.#options.namesChanged(parent)
   }

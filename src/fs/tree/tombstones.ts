@@ -79,6 +79,14 @@ export class Tombstones {
     if (folder !== undefined) this.#set(folder, name, undefined)
   }
 
+  /** Something else has the name now: what was hidden does not show again when that leaves it. */
+  replaced(folder: Node, name: string): void {
+    if (folder.folder?.tombstones.has(name) !== true) return
+    this.unhide(folder, name)
+    const names = this.#options.listings.known(folder)?.names
+    if (names !== undefined) putName(names, name, undefined, (undo) => this.#options.follow(undo))
+  }
+
   #set({ tombstones }: FolderState, name: string, tombstone: Tombstone | undefined): void {
     putName(tombstones, name, tombstone, (undo) => this.#options.follow(undo))
   }

@@ -420,6 +420,17 @@ describe('a name that was deleted here', () => {
     expect(drive.tree.nodes.root.folder?.tombstones.size).toBe(0)
   })
 
+  it('does not show again when what was made there next leaves it, though the listing still has it', async () => {
+    const drive = await open({ '/a.txt': 'a' })
+    bury(drive, 'a.txt')
+    // The service still lists it.
+    expect(await drive.list()).toEqual([])
+    const made = drive.made('/a.txt')
+    drive.tree.places.detach(made)
+    drive.tree.places.attach(made, drive.tree.nodes.root, 'b.txt')
+    expect(drive.shown()).toEqual(['b.txt'])
+  })
+
   it('stands for what is made there next', async () => {
     const drive = await open({ '/a.txt': 'a' })
     bury(drive, 'a.txt')
