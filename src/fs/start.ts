@@ -45,6 +45,8 @@ export async function stop(sb: Superblock): Promise<void> {
   await sb.unkept.close()
   sb.refusedNames.close()
   await sb.queue.close()
+  // What has arrived is the cache's from then on.
+  await sb.journal.durable().catch(() => {})
   await sb.reader.close()
   sb.saved.close()
   // What is of no use any more goes with it; on a disk that cannot be written the next start sees to it.

@@ -1,7 +1,7 @@
 // The filesystem object with a hand on its uploads: they can be stopped before the service hears of them, or have their
 // answers kept back. It can be ended without sending anything, and started again on the same state.
 
-import { cp, rm } from 'node:fs/promises'
+import { cp, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { createClient } from '../../src/api/client.ts'
@@ -30,6 +30,8 @@ export interface HeldDrive extends AsyncDisposable {
   restart(prepare?: (stateDir: string) => Promise<void>): Promise<void>
   /** Keeps the journal as it is now. Answers what puts it back for `restart`: a power cut took what came after it. */
   keepJournal(): Promise<(stateDir: string) => Promise<void>>
+  /** The contents in its spool. */
+  spooled(): Promise<Buffer[]>
   /** Sends everything; throws where something is left. */
   drain(): Promise<void>
 }
@@ -124,6 +126,11 @@ export async function openHeld(
       await prepare?.(stateDir)
       fileSystem = await start()
       calls = objectDoor(fileSystem)
+    },
+    async spooled() {
+      const spool = join(stateDir, 'spool')
+      const names = (await readdir(spool)).filter((name) => !name.endsWith('.json'))
+      return Promise.all(names.map((name) => readFile(join(spool, name))))
     },
     async drain() {
       const left = await fileSystem.drain({ timeoutMs: 20_000 })

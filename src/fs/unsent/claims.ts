@@ -20,6 +20,8 @@ interface Claimants {
   readonly nodes: Set<Node>
   /** A row named it, which a power cut may bring back. */
   wasNamed: boolean
+  /** How often a row came to name it. */
+  namings: number
   /** Work that is about to journal the content as it is now. */
   holds: number
 }
@@ -62,7 +64,19 @@ export class Claims {
     this.#removeUnclaimed(before.id)
   }
 
-  /** Somebody takes over the file that nobody but the node has; it is removed where that fails. */
+  /** Runs `step` once no power cut brings back a row that named the file, at once where none did: from then on it may be changed. */
+  onceUnnamed(file: SpoolFile, step: () => void): void {
+    const claimants = this.#claimants.get(file.id)
+    if (claimants?.wasNamed !== true) return step()
+    const { namings, rows } = claimants
+    const isOver = rows.size === 0
+    this.#journal.onceDurable(() => {
+      if (isOver && claimants.namings === namings) claimants.wasNamed = false
+      step()
+    })
+  }
+
+  /** Somebody takes over the file that nobody but the node has, `onceUnnamed`; it is removed where that fails. */
   async giveAway(node: Node, adopt: () => Promise<void>): Promise<void> {
     const { content } = node
     if (content === undefined) return
@@ -108,6 +122,7 @@ export class Claims {
       const claimants = this.#of(id)
       claimants.rows.add(row)
       claimants.wasNamed = true
+      claimants.namings++
     }
     if (before === undefined) return
     this.#claimants.get(before)?.rows.delete(row)
@@ -117,7 +132,7 @@ export class Claims {
   #of(id: string): Claimants {
     let claimants = this.#claimants.get(id)
     if (claimants === undefined) {
-      claimants = { rows: new Set(), nodes: new Set(), wasNamed: false, holds: 0 }
+      claimants = { rows: new Set(), nodes: new Set(), wasNamed: false, namings: 0, holds: 0 }
       this.#claimants.set(id, claimants)
     }
     return claimants

@@ -15,18 +15,33 @@ export interface CacheParts {
   readonly log: Log
 }
 
-/** What the service has too need not be kept here as local content: the cache takes the file over. */
+/**
+ * What the service has too need not be kept here as local content: the cache takes the file over. A large one it changes in
+ * its place, so that this waits until no row can name it any more.
+ */
 export function giveToCache(parts: CacheParts, node: Node): void {
   const { content, version } = node
-  if (content === undefined || version === undefined || node.isScratch || node.isDirty) return
-  // What a commit still carries, somebody may still write, or another node shows, stays.
-  if (node.job !== undefined || node.door.writeHandles > 0 || !parts.claims.isOnlyOf(node)) return
-  if (content.size <= blockSizeBytes) {
-    parts.reader.keep(version, content.readAll())
-    parts.claims.show(node, undefined)
-    rebindReaders(parts.handles, node)
+  if (content === undefined || version === undefined || !mayGo(parts, node)) return
+  if (content.size > blockSizeBytes) {
+    parts.claims.onceUnnamed(content, () => {
+      if (node.content === content && mayGo(parts, node)) handOver(parts, node)
+    })
     return
   }
+  parts.reader.keep(version, content.readAll())
+  parts.claims.show(node, undefined)
+  rebindReaders(parts.handles, node)
+}
+
+/** What a commit still carries, somebody may still write, or another node shows, stays. */
+function mayGo({ claims }: CacheParts, node: Node): boolean {
+  if (node.isScratch || node.isDirty || node.isUnlinked || node.job !== undefined) return false
+  return node.door.writeHandles === 0 && claims.isOnlyOf(node)
+}
+
+function handOver(parts: CacheParts, node: Node): void {
+  const { content, version } = node
+  if (content === undefined || version === undefined) return
   const handover = parts.claims
     .giveAway(node, () => parts.reader.adopt(version, content.path))
     .catch((error: unknown) => {

@@ -133,6 +133,24 @@ test('a file that is given away is nobody’s, and removed where nobody takes it
   expect(await isThere()).toBe(false)
 })
 
+test('what a row named may be changed when its end survives a power cut, not before', async () => {
+  let count = 0
+  const told = (): void => void count++
+  claims.onceUnnamed(file, told)
+  expect(count).toBe(1)
+  put(1, '/a.txt', file.id)
+  claims.onceUnnamed(file, told)
+  journal.removeIntention(1)
+  await journal.durable()
+  expect(count).toBe(2)
+  // When it was asked the row was still there.
+  claims.onceUnnamed(file, told)
+  expect(count).toBe(2)
+  await journal.durable()
+  claims.onceUnnamed(file, told)
+  expect(count).toBe(4)
+})
+
 test('rows of an earlier run claim their files', async () => {
   put(1, '/a.txt', file.id)
   journal.close()

@@ -100,6 +100,35 @@ describe('a power cut right after', () => {
     expect((await held(drive))['a.txt']).toBe('after')
   })
 
+  it('a large document arrived: what the older journal names is as it was saved, until it is on disk that it arrived', async () => {
+    const saved = Buffer.alloc(300_000, 'as it was saved ')
+    let letSyncsGo = (): void => {}
+    let syncs: Promise<void> | undefined
+    const disk: Disk = {
+      ...systemDisk,
+      async fdatasync(fd) {
+        if (readlinkSync(`/proc/self/fd/${fd}`).endsWith('-wal')) await syncs
+        await systemDisk.fdatasync(fd)
+      },
+    }
+    await using drive = await openHeld({}, { closeWaitMs: 0, world: { ...realWorld(), disk } })
+    drive.hold('/a.txt')
+    await drive.calls().writeFile('/a.txt', saved)
+    await drive.reached('/a.txt')
+    syncs = new Promise((resolve) => (letSyncsGo = resolve))
+    try {
+      drive.release()
+      await drive.drain()
+      // Waits until the cache has taken it, if it does.
+      expect((await drive.calls().readFile('/a.txt')).equals(saved)).toBe(true)
+      expect((await drive.spooled()).map((bytes) => bytes.equals(saved))).toEqual([true])
+    } finally {
+      letSyncsGo()
+    }
+    await expect.poll(() => drive.spooled()).toEqual([])
+    expect((await drive.calls().readFile('/a.txt')).equals(saved)).toBe(true)
+  })
+
   it('a delete: it is done', async () => {
     await using drive = await openHeld({ '/a.txt': 'a' })
     await drive.calls().readdir('/')
