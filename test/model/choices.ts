@@ -176,7 +176,8 @@ export class Choices {
         return [{ kind: 'rename', path, to: `${path}~` }]
       }
       case 'restore': {
-        const [backup] = pathsIn(model, (path, content) => content !== undefined && path.endsWith('~'))
+        const isBackup = (path: string): boolean => path.endsWith('~') && !model.isFolder(path.slice(0, -1))
+        const [backup] = pathsIn(model, (path, content) => content !== undefined && isBackup(path))
         return backup === undefined ? [] : [{ kind: 'rename', path: backup, to: backup.slice(0, -1) }]
       }
       case 'unlink':

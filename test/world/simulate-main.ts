@@ -10,21 +10,38 @@ import { parseArgs } from 'node:util'
 import { Failure, simulate, type SimulationFigures } from './simulation.ts'
 import { read, shortest, written } from './shortest.ts'
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string' },
-    events: { type: 'string', default: '2000' },
-    seeds: { type: 'string' },
-    minutes: { type: 'string' },
-    jobs: { type: 'string', default: '1' },
-    stride: { type: 'string', default: '1' },
-    shorten: { type: 'string', default: '60' },
-    keep: { type: 'string' },
-    history: { type: 'boolean', default: false },
-    'go-on': { type: 'boolean', default: false },
-    shared: { type: 'boolean', default: false },
-  },
-})
+const options = {
+  seed: { type: 'string' },
+  events: { type: 'string', default: '2000' },
+  seeds: { type: 'string' },
+  minutes: { type: 'string' },
+  jobs: { type: 'string', default: '1' },
+  stride: { type: 'string', default: '1' },
+  shorten: { type: 'string', default: '60' },
+  keep: { type: 'string' },
+  history: { type: 'boolean', default: false },
+  'go-on': { type: 'boolean', default: false },
+  shared: { type: 'boolean', default: false },
+} as const
+
+const values = given()
+
+/** Ends the process where the command line cannot be understood, in a line. */
+function given(): ReturnType<typeof parseArgs<{ options: typeof options }>>['values'] {
+  try {
+    const { values } = parseArgs({ options })
+    const { seed, events, seeds, minutes, jobs, stride, shorten } = values
+    for (const [name, text] of Object.entries({ seed, events, seeds, minutes, jobs, stride, shorten }))
+      if (text !== undefined && (text === '' || !(Number(text) >= 0)))
+        throw new Error(`--${name} takes a number, not '${text}'`)
+    return values
+  } catch (error) {
+    const [line = ''] = (error as Error).message.split(/\.? To specify|\n/)
+    console.error(`simulate: ${line}; scripts/simulate --help tells what it takes`)
+    process.exit(2)
+  }
+}
+
 const steps = Number(values.events)
 const firstSeed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
 const jobs = Number(values.jobs)

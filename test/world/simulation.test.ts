@@ -48,6 +48,8 @@ const corpus: readonly (readonly [seed: number, steps: number])[] = [
   [27, 400],
   [45, 400],
   [1037, 400],
+  [50051, 400],
+  [50077, 400],
   [2024876801, 2000],
 ]
 
@@ -63,6 +65,8 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [124, 1000],
   [205, 1000],
   [1031, 700],
+  [3010, 700],
+  [3032, 700],
   [2, 2000],
   [6, 2000],
   [15, 2000],
