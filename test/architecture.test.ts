@@ -69,8 +69,10 @@ it('of a drive, only the committer changes documents in the service, and rmdir a
     'content/commit/removal.ts',
     'content/commit/store-at.ts',
     'content/commit/uploads.ts',
-    'fs/calls/rmdir.ts',
+    'content/remote-delete.ts',
   ])
+  const removing = [...sources].filter(([, text]) => /await deleteLooking\(/.test(text))
+  expect(removing.map(([file]) => file).sort()).toEqual(['cli/delete-seen.ts', 'fs/calls/rmdir.ts'])
 })
 
 it('what it names beside a file is in that file', () => {

@@ -140,7 +140,10 @@ export interface Files {
    * (409), with the delete's error. Any other failure says nothing of the delete.
    */
   replace(path: string, upload: Upload, options?: CallOptions): Promise<RemoteFile>
-  /** Deletes a file, or a folder with everything in it. Retried; a 404 after a retry counts as done. */
+  /**
+   * Deletes a file, or a folder with everything in it. Retried; a 404 after a retry counts as done. Each retry takes what stands
+   * there by then, also what another client stored since: whoever must not looks before each (`attempts: 1`).
+   */
   delete(path: string, options?: CallOptions): Promise<void>
   /**
    * Reads from a presigned URL with an agent that never carries the key. `path` is only for messages. A server that ignores

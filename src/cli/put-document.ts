@@ -3,8 +3,8 @@
 import { ApiError } from '../api/errors.ts'
 import type { Files, Upload } from '../api/types.ts'
 import { isWorthRetrying } from '../content/commit/backoff.ts'
-import { checkGone } from '../content/remote-lookup.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
+import { deleteSeen } from './delete-seen.ts'
 import { holdFormer } from './former-document.ts'
 import { type LocalDocument, mimetypeFor, openLocal, watched } from './local-document.ts'
 import { nameOf } from '../path.ts'
@@ -65,7 +65,7 @@ async function upload(
   const found = await files.get(path, { signal })
   if (found.kind === 'folder') throw new DaemonError(`${path} is a folder; a document cannot replace it`)
   await using former = await holdFormer(files, path, found, signal)
-  await files.delete(path, { signal }).catch((error: unknown) => checkGone(files, path, error, { signal }))
+  await deleteSeen(files, path, found, signal)
   tellGone(true)
   try {
     await files.upload(path, document, { signal })

@@ -154,7 +154,8 @@ export function assemble(options: FileSystemOptions): Superblock {
     settings, files, log, tree, handles: new HandleTable(), journal, saved, spool, queue, urls, reader, remote,
     reach, sizes: new Sizes({ tree, files, reach, remote, clock, ttlMs: settings.cacheTtlMs }),
     closeWait: new CloseWait({ closeWaitMs: settings.closeWaitMs, clock, reach, journal, log }),
-    walkAhead: new WalkAhead(tree), prefetch: new Prefetch({ tree, remote }), pinStore, pins, types, attributes, owner, clock, disk,
+    walkAhead: new WalkAhead(tree), prefetch: new Prefetch({ tree, remote }), pinStore, pins, types, attributes, owner, clock,
+    chance: world.chance, disk,
     owners: new Owners((undo) => journal.onRollback(undo)), resting: new Map(), claims: new Claims({ journal, spool, log }),
     bursts: new Bursts({
       clock, waitMs: options.closeWaitMs === undefined ? settings.closeWaitMs : undefined,

@@ -11,6 +11,7 @@ import type { Reader } from '../content/read/reader.ts'
 import type { SavedListings } from '../content/spool/saved-listings.ts'
 import type { LostAndFound } from '../content/spool/lost-and-found.ts'
 import type { Spool } from '../content/spool/spool.ts'
+import type { Chance } from '../world/chance.ts'
 import type { Clock } from '../world/clock.ts'
 import type { ConflictCopies } from './concerns/conflict-copies.ts'
 import type { Log } from '../log.ts'
@@ -64,6 +65,7 @@ export interface Superblock {
   readonly attributes: AttributeStore
   readonly owner: Owner
   readonly clock: Clock
+  readonly chance: Chance
   readonly disk: Disk
   readonly owners: Owners
   readonly claims: Claims

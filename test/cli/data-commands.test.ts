@@ -3,6 +3,8 @@
 import { chmod, lstat, mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { startGate } from '../support/gate.ts'
+import { losingAnswerOfDelete } from '../support/losing-answer.ts'
 import { run } from '../support/run.ts'
 import { docmount } from '../support/run-command.ts'
 import type { TestService } from '../support/service.ts'
@@ -136,6 +138,18 @@ describe('put', () => {
     expect(await docmount('rm', project, '/twice/a.txt')).toMatchObject({ exitCode: 0 })
   })
 
+  test('leaves what another client stored when the DELETE of the old one was done and not answered', async () => {
+    const file = await localFile('a.txt', 'old')
+    await docmount('put', project, file, '/lost/a.txt')
+    await writeFile(file, 'new')
+    await using gate = await startGate(() => Number(new URL(service.baseUrl).port))
+    vi.stubEnv('DOCMOUNT_BASE_URL', gate.baseUrl)
+    const lost = losingAnswerOfDelete(gate, () => service.other.put('/lost/a.txt', 'by another'))
+    expect(await docmount('put', project, file, '/lost/a.txt', '--replace')).toMatchObject({ exitCode: 1 })
+    await lost
+    expect((await service.other.bytes('/lost/a.txt')).toString()).toBe('by another')
+  })
+
   test('takes the type from the name, then from the content, and refuses what the service does not take', async () => {
     await docmount('put', project, await localFile('LICENSE', '%PDF-1.7\n'), '/types/')
     const found = JSON.parse((await docmount('ls', project, '/types/LICENSE', '--json')).stdout) as unknown
@@ -254,6 +268,44 @@ describe('rm', () => {
     expect((await docmount('rm', project, '/rm', '--recursive')).exitCode).toBe(0)
     expect((await docmount('ls', project, '/rm')).error).toMatch(/404/)
   })
+
+  test('repeats a DELETE that was not carried out, and none that was', async () => {
+    const { faults } = service.service
+    const file = await localFile('a.txt', 'x')
+    for (const kind of ['lost-answer', 'error-after-commit', 'status'] as const) {
+      for (const path of ['/again/a.txt', '/again/deep/b.txt']) await docmount('put', project, file, path)
+      faults.inject(kind === 'status' ? { kind, status: 503 } : { kind }, { method: 'DELETE', times: 1 })
+      service.service.clearCalls()
+      expect(await docmount('rm', project, '/again', '-r'), kind).toMatchObject({ exitCode: 0 })
+      const deletes = service.service.calls.filter(({ method }) => method === 'DELETE')
+      expect(deletes, kind).toHaveLength(kind === 'status' ? 2 : 1)
+      expect(await service.other.get('/again')).toBeUndefined()
+    }
+  })
+
+  test.each([
+    ['/meanwhile', '/meanwhile/a.txt'],
+    ['/meanwhile', '/meanwhile/theirs.txt'],
+    ['/meanwhile', '/meanwhile'],
+    ['/meanwhile/a.txt', '/meanwhile/a.txt'],
+    ['/meanwhile/a.txt', '/meanwhile/a.txt/theirs.txt'],
+  ])(
+    'of %s leaves %s, which another client stored when a DELETE was done and not answered',
+    async (path, stored) => {
+      const file = await localFile('a.txt', 'x')
+      if ((await service.other.get('/meanwhile')) !== undefined) await service.other.delete('/meanwhile')
+      await docmount('put', project, file, '/meanwhile/a.txt')
+      await using gate = await startGate(() => Number(new URL(service.baseUrl).port))
+      vi.stubEnv('DOCMOUNT_BASE_URL', gate.baseUrl)
+      const stolen = losingAnswerOfDelete(gate, () => service.other.put(stored, 'by another'))
+      expect(await docmount('rm', project, path, '--recursive')).toMatchObject({
+        exitCode: 1,
+        error: `${path}: whether it was deleted is not known, and what is there now is another client's: it stays`,
+      })
+      await stolen
+      expect((await service.other.bytes(stored)).toString()).toBe('by another')
+    },
+  )
 
   test('never deletes the root', async () => {
     for (const root of ['/', '', '//']) {

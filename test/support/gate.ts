@@ -32,6 +32,8 @@ export interface Gate extends AsyncDisposable {
   readonly kept: number
   /** Lets go what was kept from the service and whose client is still there. */
   release(): void
+  /** Cuts the connections of those whose answers are kept back: the answers are lost. */
+  cut(): void
   /** Resolves when every request that reached the service is carried out. */
   quiet(): Promise<void>
 }
@@ -39,6 +41,7 @@ export interface Gate extends AsyncDisposable {
 export async function startGate(servicePort: () => number): Promise<Gate> {
   const kept = new Set<() => void>()
   const carriedOut = new Set<Promise<void>>()
+  const unanswered = new Set<ServerResponse>()
 
   function forward(request: IncomingMessage, response: ServerResponse, isAnswered: boolean): void {
     const done = new Promise<void>((resolve) => {
@@ -54,6 +57,7 @@ export async function startGate(servicePort: () => number): Promise<Gate> {
       upstream.on('response', (answer) => {
         answer.on('close', resolve)
         if (!isAnswered) {
+          unanswered.add(response)
           answer.resume()
           return
         }
@@ -102,6 +106,10 @@ export async function startGate(servicePort: () => number): Promise<Gate> {
     release() {
       for (const letGo of kept) letGo()
       kept.clear()
+    },
+    cut() {
+      for (const response of unanswered) response.destroy()
+      unanswered.clear()
     },
     async quiet() {
       while (carriedOut.size > 0) await Promise.all(carriedOut)

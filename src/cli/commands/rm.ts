@@ -1,9 +1,9 @@
 // `docmount rm`: deletes a document, or a folder with everything in it.
 
 import type { Command } from 'commander'
-import { checkGone } from '../../content/remote-lookup.ts'
 import { DaemonError } from '../../daemon/daemon-error.ts'
 import { type ServiceOptions, baseUrlOption, withClient } from '../connect.ts'
+import { deleteSeen } from '../delete-seen.ts'
 import { UsageError } from '../usage-error.ts'
 
 interface RmOptions extends ServiceOptions {
@@ -36,9 +36,7 @@ export function register(program: Command): void {
         if (found.kind === 'folder' && options.recursive !== true) {
           throw new DaemonError(`${path} is a folder; --recursive deletes it with everything in it`)
         }
-        await files
-          .delete(path, { signal })
-          .catch((error: unknown) => checkGone(files, path, error, { signal }))
+        await deleteSeen(files, path, found, signal)
       })
     })
 }

@@ -2,11 +2,11 @@
 // call: the service's delete is recursive (interface, "DELETE /projects/{project_name}/files").
 
 import type { Files, FolderListing, RemoteFile, RemoteFolder } from '../../api/types.ts'
-import { abortable } from '../../abortable.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import { fingerprintOf, isNewer, modifiedAtIn } from '../../content/fingerprint.ts'
 import { waitForJob, type Job } from '../../content/commit/job.ts'
-import { checkGone, lookUp, mayMeanMissing } from '../../content/remote-lookup.ts'
+import { deleteLooking, type RemoteDelete } from '../../content/remote-delete.ts'
+import { lookUp, mayMeanMissing } from '../../content/remote-lookup.ts'
 import { preserve, type PreserveParts } from '../unsent/preserve.ts'
 import { stayThoughEmpty } from './folders.ts'
 import { childOf, withListing } from './lookup.ts'
@@ -15,6 +15,7 @@ import type { FolderState, Node } from '../tree/node.ts'
 import type { Caller } from '../operations.ts'
 import type { Reach } from '../../content/reach/reach.ts'
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
+import type { Chance } from '../../world/chance.ts'
 import type { Clock } from '../../world/clock.ts'
 
 /** How long rmdir waits for what is on its way under the folder: nothing but a waiting close blocks longer. */
@@ -24,6 +25,7 @@ const callDeadlineMs = 14_000
 export interface RmdirParts extends RmdirHereParts, PreserveParts {
   readonly files: Files
   readonly reach: Reach
+  readonly chance: Chance
 }
 
 interface DrainParts {
@@ -55,12 +57,17 @@ export async function rmdir(parts: RmdirParts, parent: number, name: string, cal
   const own = pendingDelete(parts.queue, node.path)
   const untried = parts.queue.untriedDeletes(node.path).filter((job) => job !== own)
   await drainUnder(parts, node.path, signal, own === undefined ? untried : [...untried, own])
-  const standing = await standingAt(parts.files, node, own, signal)
-  if (state.kept.size > 0 || (await isAnyLeft(parts.files, node.path, state, standing, signal))) {
-    parts.tree.listings.forget(node)
-    throw notEmpty(node)
+  /** Whether the service has a folder to delete. Asked before every attempt: what another client stores there in between stays. */
+  const isToGo = async (standing: RemoteFile | FolderListing | undefined): Promise<boolean> => {
+    const folder = folderIn(standing, node, own)
+    if (state.kept.size > 0 || (await isAnyLeft(parts.files, node.path, state, folder, signal))) {
+      parts.tree.listings.forget(node)
+      throw notEmpty(node)
+    }
+    return folder !== undefined
   }
-  if (standing !== undefined) await deleteWhole(parts, node, untried, signal)
+  const standing = await lookUp(parts.files, node.path, { deadlineMs: callDeadlineMs, signal })
+  if (await isToGo(standing)) await deleteWhole(parts, node, { untried, isToGo }, signal)
   await drainUnder(parts, node.path, signal)
   removeFolder(parts, above, node)
 }
@@ -72,13 +79,11 @@ export function pendingDelete(queue: CommitQueue, path: string): Job | undefined
 }
 
 /** The folder as the service has it now, if it has. Throws ENOTDIR where a document stands that nobody here is deleting. */
-async function standingAt(
-  files: Files,
+function folderIn(
+  standing: RemoteFile | FolderListing | undefined,
   node: Node,
   own: Job | undefined,
-  signal: AbortSignal,
-): Promise<FolderListing | undefined> {
-  const standing = await lookUp(files, node.path, { deadlineMs: callDeadlineMs, signal })
+): FolderListing | undefined {
   if (standing?.kind !== 'file') return standing
   if (own === undefined) throw new ErrnoError('ENOTDIR', `${node.path} is a document now`)
   return undefined
@@ -88,16 +93,14 @@ async function standingAt(
 async function deleteWhole(
   parts: RmdirParts,
   node: Node,
-  untried: readonly Job[],
+  { untried, isToGo }: { untried: readonly Job[]; isToGo: RemoteDelete['isToGo'] },
   signal: AbortSignal,
 ): Promise<void> {
   if (untried.length > 0) await parts.journal.durable()
   for (const { intention } of untried) await preserve(parts, intention.path, signal)
   if (node.folder !== undefined && node.folder.kept.size > 0) throw notEmpty(node)
-  const deleting = parts.files.delete(node.path, { deadlineMs: callDeadlineMs })
-  await abortable(deleting, signal).catch((error: unknown) =>
-    checkGone(parts.files, node.path, error, { deadlineMs: callDeadlineMs, signal }),
-  )
+  const { files, clock, chance } = parts
+  await deleteLooking({ files, path: node.path, clock, chance, deadlineMs: callDeadlineMs, signal, isToGo })
   await parts.queue.fulfilled(untried)
 }
 

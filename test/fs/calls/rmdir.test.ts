@@ -1,0 +1,85 @@
+// A removed folder is one DELETE, which takes all that is in it. Where its answer is lost, what another client made there since
+// is not taken by another one.
+
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createClient, type Client } from '../../../src/api/client.ts'
+import type { FileSystem } from '../../../src/fs/contract.ts'
+import { createFileSystem } from '../../../src/fs/file-system.ts'
+import type { Fault } from '../../../src/service/contract.ts'
+import type { Calls } from '../../support/door.ts'
+import { startGate, type Gate } from '../../support/gate.ts'
+import { losingAnswerOfDelete } from '../../support/losing-answer.ts'
+import { objectDoor } from '../../support/object-door.ts'
+import { project, startTestService, type TestService } from '../../support/service.ts'
+import { makeTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.ts'
+
+let testService: TestService
+let temporary: TemporaryFolder
+let gate: Gate
+let client: Client
+let fileSystem: FileSystem
+let calls: Calls
+
+beforeEach(async () => {
+  testService = await startTestService()
+  await testService.other.put('/d/a.txt', 'a')
+  await testService.other.put('/b.txt', 'b')
+  temporary = await makeTemporaryFolder()
+  gate = await startGate(() => Number(new URL(testService.baseUrl).port))
+  client = createClient({ baseUrl: gate.baseUrl, apiKey: testService.apiKey })
+  fileSystem = await createFileSystem({
+    files: client.files(project),
+    stateDir: join(temporary.path, 'state'),
+    cacheDir: join(temporary.path, 'cache'),
+  })
+  calls = objectDoor(fileSystem)
+  expect(await calls.readdir('/d')).toEqual(['a.txt'])
+  await calls.unlink('/d/a.txt')
+})
+afterEach(async () => {
+  await fileSystem.close()
+  await client.close()
+  await gate[Symbol.asyncDispose]()
+  await testService.close()
+  await temporary.remove()
+})
+
+it.each(['a.txt', 'theirs.txt'])(
+  'a document (%s) that another client stores between a DELETE and its repetition stays',
+  async (name) => {
+    const removed = losingAnswerOfDelete(gate, () => testService.other.put(`/d/${name}`, 'by another'))
+    await expect(calls.rmdir('/d')).rejects.toMatchObject({ code: 'ENOTEMPTY' })
+    await removed
+    expect(await fileSystem.drain({ timeoutMs: 20_000 })).toEqual([])
+    expect((await testService.other.bytes(`/d/${name}`)).toString()).toBe('by another')
+    expect(await calls.readdir('/d')).toEqual([name])
+  },
+)
+
+it('a document that another client stores under the folder’s name meanwhile stays', async () => {
+  const removed = losingAnswerOfDelete(gate, () => testService.other.put('/d', 'by another'))
+  await expect(calls.rmdir('/d')).rejects.toMatchObject({ code: 'ENOTDIR' })
+  await removed
+  expect((await testService.other.bytes('/d')).toString()).toBe('by another')
+})
+
+it('a DELETE whose answer is lost is not repeated where a look finds nothing, whatever a listing still shows', async () => {
+  testService.service.faults.inject({ kind: 'lost-answer' }, { method: 'DELETE', times: 1 })
+  testService.service.faults.inject({ kind: 'stale-listing', ageMs: 60_000 }, { method: 'GET', path: '/' })
+  testService.service.clearCalls()
+  await calls.rmdir('/d')
+  expect(testService.service.calls.filter(({ method }) => method === 'DELETE')).toHaveLength(1)
+  expect(await calls.readdir('/')).toEqual(['b.txt'])
+})
+
+const undone: readonly Fault[] = [
+  { kind: 'status', status: 503 },
+  { kind: 'status', status: 429, retryAfter: 0 },
+  { kind: 'cut-request', afterBytes: 0 },
+]
+it.each(undone)('a DELETE that is not carried out ($kind $status) is repeated', async (fault) => {
+  testService.service.faults.inject(fault, { method: 'DELETE', times: 2 })
+  await calls.rmdir('/d')
+  expect((await testService.other.get('/'))?.entries?.map(({ name }) => name)).toEqual(['b.txt'])
+})
