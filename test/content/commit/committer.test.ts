@@ -889,9 +889,12 @@ describe('a new document that is given up', () => {
 
   it('when it was sent in full, and is never answered, ends after a while: what stands there is looked at before it is sent again', async () => {
     const timers = heldTimers()
+    const { faults } = testService.service
+    const before = faults.hits
     const { put, ended } = await giveUp(1_000, Infinity, { answerMs: 3_600_000, timers })
     const ending = expect(ended).rejects.toThrow('it is deleted')
     await waitUntil('patience to begin', () => timers.waiting > 0)
+    await waitUntil('the service to hear of it', () => faults.hits > before)
     timers.fire()
     await ending
     expect(put.doubts).toEqual([put.digest])
