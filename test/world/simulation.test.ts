@@ -50,6 +50,7 @@ const corpus: readonly (readonly [seed: number, steps: number])[] = [
   [1037, 400],
   [50051, 400],
   [50077, 400],
+  [50087, 400],
   [2024876801, 2000],
 ]
 
@@ -66,6 +67,7 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [205, 1000],
   [1031, 700],
   [3010, 700],
+  [3030, 700],
   [3032, 700],
   [2, 2000],
   [6, 2000],

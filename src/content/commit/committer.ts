@@ -150,7 +150,7 @@ export class Committer {
         }
         const whose = await this.#whose.of(intention, standing, signal, attempt.taken)
         attempt.taken = undefined
-        if (whose === 'done' || (await this.#whose.hasMoved(intention, standing, signal)))
+        if (whose === 'done' || (await this.#whose.isCopied(intention, standing, signal)))
           return { record: standing, isSourceSeen: false }
         if (!isAsking) {
           await this.#options.secure(intention)

@@ -10,7 +10,7 @@ import {
   isSameDigest,
   type Digest,
 } from '../digest.ts'
-import { fingerprintOf } from '../fingerprint.ts'
+import { fingerprintOf, mayBe } from '../fingerprint.ts'
 import { isDoubtful, type Intention } from '../intention.ts'
 import { lookUp } from '../remote-lookup.ts'
 import type { Spool } from '../spool/spool.ts'
@@ -64,12 +64,22 @@ export class Whose {
     return isSameDigest(found, part) ? 'replaceable' : 'theirs'
   }
 
-  /** A move that was seen through, and forgotten in a power cut: nothing is at the source, and what it had is here. */
-  async hasMoved(intention: Intention, standing: RemoteFile, signal: AbortSignal): Promise<boolean> {
-    const { isInDoubt, source, spool, size } = intention
-    if (!isInDoubt || source === undefined || spool !== undefined || size === undefined) return false
+  /**
+   * A copy within the service whose answer was lost, or that was seen through and forgotten in a power cut: it stands there. Where
+   * the source is gone, or another client's version by now, nothing is left to compare it with but its length; to call it done
+   * destroys nothing, and to make it anew from what is at the source would be to move another document.
+   */
+  async isCopied(intention: Intention, standing: RemoteFile, signal: AbortSignal): Promise<boolean> {
+    const { path, source, sourceFingerprint, spool, size } = intention
+    if (!isDoubtful(intention) || source === undefined || spool !== undefined || size === undefined)
+      return false
     if (standing.size !== size) return false
-    return (await lookUp(this.#options.files, source, { signal })) === undefined
+    const { files } = this.#options
+    const original = await lookUp(files, source, { signal })
+    if (original?.kind !== 'file') return true
+    if (fingerprintOf(standing) === intention.base) return false
+    if (sourceFingerprint !== undefined && !mayBe(original, sourceFingerprint)) return true
+    return areSameDocuments(files, { path: source, file: original }, { path, file: standing }, signal)
   }
 
   /** A move cut off before it was proven left its own copy behind: that is no version of anybody else. */

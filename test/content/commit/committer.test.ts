@@ -1,7 +1,7 @@
 // How the service is made to agree with one intention: what it has afterwards, and which calls that took.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { ApiError } from '../../../src/api/errors.ts'
+import { ApiError, NetworkError } from '../../../src/api/errors.ts'
 import type { Files } from '../../../src/api/types.ts'
 import type { CommitterOptions } from '../../../src/content/commit/committer.ts'
 import type { Intention } from '../../../src/content/intention.ts'
@@ -763,7 +763,57 @@ describe('a move', () => {
     const [journaled] = setup.journal.intentions()
     expect(journaled?.isInDoubt).toBe(true)
     await setup.run(journaled ?? move)
+    expect(setup.calls).not.toContain('PUT /b.txt')
     expect(await setup.held()).toEqual({ '/b.txt': 'a' })
+  })
+
+  describe('whose copy was stored and its answer lost', () => {
+    async function halfDone(files: Files = setup.files): Promise<Intention> {
+      const move = setup.intend(await fromA())
+      const lost: Files['upload'] = async (path, content, options) => {
+        await files.upload(path, content, options)
+        throw new NetworkError({ method: 'PUT', path }, 'cut', 'the connection broke')
+      }
+      await expect(setup.run(move, { files: { ...files, upload: lost } })).rejects.toThrow('broke')
+      const [journaled = move] = setup.journal.intentions()
+      return journaled
+    }
+
+    it('is recognised, and leaves at the source what another client has saved there since', async () => {
+      await given({ '/a.txt': 'a' })
+      const move = await halfDone()
+      await given({ '/a.txt': 'by another' })
+      await setup.run(move)
+      expect(await setup.held()).toEqual({ '/a.txt': 'by another', '/b.txt': 'a' })
+      expect(setup.told.at(-1)).toMatch(/^warn .*both are kept/)
+    })
+
+    it('through this machine is recognised, and leaves what another client has saved there since', async () => {
+      await given({ '/a.txt': 'a' })
+      inject({ kind: 'refuse-uri' })
+      const move = await halfDone()
+      expect(move.doubts).toHaveLength(1)
+      await given({ '/a.txt': 'by another' })
+      await setup.run(move)
+      expect(await setup.held()).toEqual({ '/a.txt': 'by another', '/b.txt': 'a' })
+    })
+
+    it('is made once', async () => {
+      await given({ '/a.txt': 'a' })
+      const move = await halfDone()
+      await setup.run(move)
+      expect(setup.calls.filter((call) => !/^GET|^download/.test(call))).toEqual(['DELETE /a.txt'])
+      expect(await setup.held()).toEqual({ '/b.txt': 'a' })
+    })
+
+    it('is made over what stood there before, and was not stored in its place', async () => {
+      await given({ '/a.txt': 'a', '/b.txt': 'b' })
+      const base = await setup.seen('/b.txt')
+      const move = setup.intend(await fromA({ base }), { isInDoubt: true })
+      await given({ '/a.txt': 'by another' })
+      await setup.run(move)
+      expect(await setup.held()).toEqual({ '/b.txt': 'by another' })
+    })
   })
 })
 
