@@ -23,7 +23,8 @@ export interface HeldDrive extends AsyncDisposable {
   holdAnswer(path: string): void
   /** A delete at this path is not begun until `release`. */
   holdDelete(path: string): void
-  release(): void
+  /** Of these paths; of all where none is given. */
+  release(...paths: string[]): void
   /** Resolves when an upload or a delete that is held has come to that point. */
   reached(path: string): Promise<void>
   /** Ends it as it is, and starts it again, perhaps with what `prepare` does to its state folder. */
@@ -36,6 +37,11 @@ export interface HeldDrive extends AsyncDisposable {
   drain(): Promise<void>
 }
 
+interface Held {
+  readonly how: 'upload' | 'answer' | 'delete'
+  readonly opened: Gate
+}
+
 export async function openHeld(
   given: Readonly<Record<string, string>> = {},
   options: Pick<FileSystemOptions, 'closeWaitMs' | 'leftAloneMs' | 'world'> = {},
@@ -44,8 +50,7 @@ export async function openHeld(
   const testService = await startTestService()
   for (const [path, content] of Object.entries(given)) await testService.other.put(path, content)
   const client = createClient({ baseUrl: testService.baseUrl, apiKey: testService.apiKey })
-  let held = new Map<string, 'upload' | 'answer' | 'delete'>()
-  let opened = gate()
+  const held = new Map<string, Held>()
   const points = new Map<string, Gate>()
   const point = (path: string): Gate => {
     const known = points.get(path) ?? gate()
@@ -58,15 +63,15 @@ export async function openHeld(
     options: CallOptions | undefined,
     send: (options: CallOptions | undefined) => Promise<T>,
   ): Promise<T> {
-    const how = held.get(path)
-    if (how === 'upload') {
+    const hand = held.get(path)
+    if (hand?.how === 'upload') {
       point(path).open()
-      await Promise.race([opened.passed, aborted(options?.signal)])
+      await Promise.race([hand.opened.passed, aborted(options?.signal)])
     }
-    const record = await send(how === 'answer' ? {} : options)
-    if (how === 'answer') {
+    const record = await send(hand?.how === 'answer' ? {} : options)
+    if (hand?.how === 'answer') {
       point(path).open()
-      await opened.passed
+      await hand.opened.passed
     }
     return record
   }
@@ -75,9 +80,10 @@ export async function openHeld(
     project: service.project,
     get: (...call) => service.get(...call),
     async delete(path, options) {
-      if (held.get(path) === 'delete') {
+      const hand = held.get(path)
+      if (hand?.how === 'delete') {
         point(path).open()
-        await Promise.race([opened.passed, aborted(options?.signal)])
+        await Promise.race([hand.opened.passed, aborted(options?.signal)])
       }
       await service.delete(path, options)
     },
@@ -92,10 +98,15 @@ export async function openHeld(
   let fileSystem = await start()
   let calls = objectDoor(fileSystem)
 
-  function release(): void {
-    held = new Map()
-    opened.open()
-    opened = gate()
+  function hold(path: string, how: Held['how']): void {
+    held.set(path, { how, opened: held.get(path)?.opened ?? gate() })
+  }
+
+  function release(...paths: string[]): void {
+    for (const path of paths.length === 0 ? [...held.keys()] : paths) {
+      held.get(path)?.opened.open()
+      held.delete(path)
+    }
   }
 
   return {
@@ -103,10 +114,10 @@ export async function openHeld(
     fileSystem: () => fileSystem,
     calls: () => calls,
     hold(...paths) {
-      for (const path of paths) held.set(path, 'upload')
+      for (const path of paths) hold(path, 'upload')
     },
-    holdAnswer: (path) => void held.set(path, 'answer'),
-    holdDelete: (path) => void held.set(path, 'delete'),
+    holdAnswer: (path) => hold(path, 'answer'),
+    holdDelete: (path) => hold(path, 'delete'),
     release,
     reached: (path) => point(path).passed,
     async keepJournal() {

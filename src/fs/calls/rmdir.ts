@@ -68,7 +68,12 @@ export async function rmdir(parts: RmdirParts, parent: number, name: string, cal
   }
   const standing = await lookUp(parts.files, node.path, { deadlineMs: callDeadlineMs, signal })
   if (await isToGo(standing)) await deleteWhole(parts, node, { untried, isToGo }, signal)
-  await drainUnder(parts, node.path, signal)
+  // Made while that was under way: it makes its folder anew.
+  if (state.kept.size > 0) {
+    parts.tree.listings.forget(node)
+    throw notEmpty(node)
+  }
+  // It is gone. A delete in it that is under way by itself finds nothing, and whoever comes to its path waits for it.
   removeFolder(parts, above, node)
 }
 

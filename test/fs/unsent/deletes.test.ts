@@ -83,6 +83,39 @@ describe('a folder goes though what was deleted in it', () => {
     await drive.drain()
     expect((await drive.testService.other.get('/'))?.entries).toEqual([])
   })
+
+  it('is under way by itself by then, and nobody answers it', async () => {
+    await using drive = await openHeld({ '/d/a.txt': 'a' })
+    await drive.calls().readdir('/d')
+    for (const path of ['/d', '/d/a.txt']) drive.holdDelete(path)
+    await drive.calls().unlink('/d/a.txt')
+    const removed = drive.calls().rmdir('/d')
+    for (const path of ['/d', '/d/a.txt']) await drive.reached(path)
+    drive.release('/d')
+    await removed
+    expect(await drive.calls().readdir('/')).toEqual([])
+    drive.release()
+    await drive.drain()
+    expect((await drive.testService.other.get('/'))?.entries).toEqual([])
+  })
+})
+
+it('a folder that gets a document while it is deleted in the service stays, and the document arrives', async () => {
+  await using drive = await openHeld({ '/d/a.txt': 'a' })
+  await drive.calls().readdir('/d')
+  await drive.calls().unlink('/d/a.txt')
+  drive.holdDelete('/d')
+  const removed = drive.calls().rmdir('/d')
+  const refused = expect(removed).rejects.toMatchObject({ code: 'ENOTEMPTY' })
+  await drive.reached('/d')
+  drive.hold('/d/b.txt')
+  await drive.calls().writeFile('/d/b.txt', 'b')
+  drive.release('/d')
+  await refused
+  expect(await drive.calls().readdir('/d')).toEqual(['b.txt'])
+  drive.release()
+  await drive.drain()
+  expect((await drive.testService.other.bytes('/d/b.txt')).toString()).toBe('b')
 })
 
 function isSending(drive: HeldDrive): boolean {
