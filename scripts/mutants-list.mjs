@@ -70,8 +70,8 @@ export const fixes = [
     '      await this.#options.secure(intention)\n    }\n    const expected',
     '    }\n    const expected',
     `${commit}/whose.ts`,
-    'return (await lookUp(this.#options.files, source, { signal })) === undefined',
-    'return false',
+    "if (original?.kind !== 'file') return true",
+    "if (original?.kind !== 'file') return false",
   ],
   [
     'what a row named is removed before that survives a power cut',
