@@ -61,9 +61,10 @@ export class Former {
       reader.moved(asideOf(version), versionOf(path, intention.base))
       log.warn({ path }, 'refused by the service: what stood there before is put back')
     } catch (error) {
-      const isTaken = error instanceof ApiError && error.status === 409
-      if (!isTaken && isWorthRetrying(error)) throw error
-      if (!isTaken) log.error({ path, error: String(error) }, 'what stood there before is refused as well')
+      // What stands there may be this very version, if it was sent twice on the way.
+      if (error instanceof ApiError && error.status === 409) return
+      if (isWorthRetrying(error)) throw error
+      log.error({ path, error: String(error) }, 'what stood there before is refused as well')
     } finally {
       await spool.remove(content.id)
     }

@@ -55,6 +55,8 @@ export function keepBackup(parts: BackupParts, path: string): string | undefined
   const { node, job } = resting
   // What stands at the backup's own place in the service has to be replaced there.
   if (node.job !== job || node.isUnlinked || job.intention.base !== undefined) return undefined
+  // What an earlier change stores there has to be replaced, too, or deleted: whoever deletes the backup then asks the service to.
+  if (parts.queue.first(node.path) !== job) return undefined
   // Its bytes are between two places: it goes on to its own.
   if (node.content === undefined && (node.storedPath !== path || isLeaving(parts, node, path)))
     return undefined

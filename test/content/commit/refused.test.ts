@@ -115,7 +115,6 @@ describe('a save over what was read here', () => {
       status: 413,
     })
     expect(await setup.held()).toEqual({ '/a.txt': 'theirs' })
-    expect(put.doubts).toEqual([])
     // It is no version that may be replaced unseen.
     await setup.run(put)
     expect(new Set(Object.values(await setup.held()))).toEqual(new Set(['new', 'theirs']))
@@ -136,6 +135,21 @@ describe('a save over what was read here', () => {
     await expect(setup.run(journaled)).rejects.toMatchObject({ status: 413 })
     expect(changes()).toEqual(['PUT /a.txt', 'PUT /a.txt'])
     expect(await setup.held()).toEqual({ '/a.txt': 'old' })
+  })
+
+  it('takes what was put back twice on its way for no other client’s', async () => {
+    const put = await saveOver('new')
+    refuse()
+    const upload: Files['upload'] = async (...call) => {
+      await setup.files.upload(...call)
+      return setup.files.upload(...call)
+    }
+    const files = { ...setup.files, upload }
+    await expect(setup.run(put, { files })).rejects.toMatchObject({ status: 413 })
+    expect(await setup.held()).toEqual({ '/a.txt': 'old' })
+    const [journaled = put] = setup.journal.intentions()
+    await setup.run(journaled)
+    expect(await setup.held()).toEqual({ '/a.txt': 'new' })
   })
 
   it('takes what was put back with no answer for no other client’s', async () => {

@@ -213,6 +213,24 @@ describe('a document that becomes a backup', () => {
     await becomes(drive, { '/a.txt': 'new', '/a.txt~': 'a' })
   })
 
+  it.each([{}, { '/a.txt': 'a' }])(
+    'is not there again when it is deleted while an earlier one is sent',
+    async (given) => {
+      await using drive = await openHeld(given)
+      drive.hold('/a.txt~')
+      await drive.calls().writeFile('/a.txt', 'first')
+      await drive.calls().rename('/a.txt', '/a.txt~')
+      await drive.reached('/a.txt~')
+      await drive.calls().writeFile('/a.txt', 'second')
+      await drive.calls().rename('/a.txt', '/a.txt~')
+      await drive.calls().writeFile('/a.txt', 'third')
+      await drive.calls().unlink('/a.txt~')
+      drive.release()
+      await becomes(drive, { '/a.txt': 'third' })
+      expect(await drive.calls().readdir('/')).toEqual(['a.txt'])
+    },
+  )
+
   it('survives a restart before and after its successor', async () => {
     await using drive = await openHeld({ '/a.txt': 'a', '/b.txt': 'b' })
     await drive.calls().rename('/a.txt', '/a.txt~')
