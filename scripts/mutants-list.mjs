@@ -170,9 +170,15 @@ export const mutants = [
     'void withDigest',
   ],
   [
+    'what was put back twice on its way is another client’s',
+    `${commit}/former.ts`,
+    'if (error instanceof ApiError && error.status === 409) return',
+    'if (error instanceof ApiError && error.status === 409) throw error',
+  ],
+  [
     'what could not be put back for the moment never is',
     `${commit}/former.ts`,
-    'if (!isTaken && isWorthRetrying(error)) throw error',
+    'if (isWorthRetrying(error)) throw error',
     'void isWorthRetrying',
   ],
   [
