@@ -1,10 +1,10 @@
-// Blobs as files: `ab/<sha256>`, written as `incoming/<uuid>`, fsynced, renamed, and the folder fsynced, so that a blob
-// under its hash is always whole, also after a power cut. What the kernel answers from memory (open, rename, close) is
+// Blobs as files: `ab/<sha256>`, written as `incoming/<uuid>`, fsynced, renamed, and the folder fsynced (with the one above,
+// where it was made for this blob), so that a blob under its hash is always whole, also after a power cut. What the kernel answers from memory (open, rename, close) is
 // called directly, for a trip to the thread pool costs ten times as much; what waits for the disk is not.
 
 import { createHash, randomUUID } from 'node:crypto'
 import * as fs from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import type { BlobBackend, BlobWriter, StagedBlob } from './backend.ts'
@@ -12,6 +12,7 @@ import type { BlobBackend, BlobWriter, StagedBlob } from './backend.ts'
 const readBytes = 1024 * 1024
 export const incomingName = 'incoming'
 const hashName = /^[0-9a-f]{64}$/
+const prefixName = /^[0-9a-f]{2}$/
 const read = promisify(fs.read)
 const write = promisify(fs.write)
 const sync = promisify(fs.fsync)
@@ -21,25 +22,28 @@ const syncedBytes = 16 * 1024 * 1024
 /** Blobs below `folder`, made where missing. What a crash left half-written is dropped. */
 export async function openDiskBackend(folder: string): Promise<BlobBackend> {
   fs.rmSync(join(folder, incomingName), { recursive: true, force: true })
-  return makeFolders(folder)
+  return openFolder(folder)
 }
 
-export async function makeFolders(folder: string): Promise<DiskBackend> {
-  const incoming = join(folder, incomingName)
-  fs.mkdirSync(incoming, { recursive: true, mode: 0o700 })
-  for (let byte = 0; byte < 256; byte++)
-    fs.mkdirSync(join(folder, prefixOf(byte)), { recursive: true, mode: 0o700 })
+export async function openFolder(folder: string): Promise<DiskBackend> {
+  fs.mkdirSync(join(folder, incomingName), { recursive: true, mode: 0o700 })
+  // Its own name is in the folder above.
+  await syncFolder(dirname(folder))
+  const prefixes = prefixesIn(folder)
   await syncFolder(folder)
-  return new DiskBackend(folder, incoming)
+  return new DiskBackend(folder, prefixes)
 }
 
 export class DiskBackend implements BlobBackend {
   readonly #folder: string
   readonly #incoming: string
+  /** The folders whose names are on the disk for certain; the others are made for the first blob they hold. */
+  readonly #prefixes: Set<string>
 
-  constructor(folder: string, incoming: string) {
+  constructor(folder: string, prefixes: readonly string[]) {
     this.#folder = folder
-    this.#incoming = incoming
+    this.#incoming = join(folder, incomingName)
+    this.#prefixes = new Set(prefixes)
   }
 
   stage(): BlobWriter {
@@ -51,8 +55,29 @@ export class DiskBackend implements BlobBackend {
     const target = this.#fileOf(staged.sha256)
     // The same content again: the file there is whole, for it was renamed there whole.
     if (this.has(staged.sha256)) staged.discard()
-    else fs.renameSync(staged.file, target)
-    await syncFolder(join(this.#folder, staged.sha256.slice(0, 2)))
+    else {
+      this.#makeFolderOf(staged.sha256)
+      fs.renameSync(staged.file, target)
+    }
+    await this.#syncFolderOf(staged.sha256)
+  }
+
+  #makeFolderOf(sha256: string): void {
+    if (this.#prefixes.has(prefixOf(sha256))) return
+    try {
+      fs.mkdirSync(join(this.#folder, prefixOf(sha256)), { mode: 0o700 })
+    } catch (error) {
+      // Another upload, or another node, was faster: its name may not be on the disk yet.
+      if (!isCode(error, 'EEXIST')) throw error
+    }
+  }
+
+  async #syncFolderOf(sha256: string): Promise<void> {
+    const prefix = prefixOf(sha256)
+    await syncFolder(join(this.#folder, prefix))
+    if (this.#prefixes.has(prefix)) return
+    await syncFolder(this.#folder)
+    this.#prefixes.add(prefix)
   }
 
   has(sha256: string): boolean {
@@ -91,8 +116,8 @@ export class DiskBackend implements BlobBackend {
   }
 
   *list(): Generator<string[]> {
-    for (let byte = 0; byte < 256; byte++) {
-      const names = fs.readdirSync(join(this.#folder, prefixOf(byte)))
+    for (const prefix of prefixesIn(this.#folder)) {
+      const names = fs.readdirSync(join(this.#folder, prefix))
       yield names.filter((name) => hashName.test(name))
     }
   }
@@ -107,7 +132,7 @@ export class DiskBackend implements BlobBackend {
   }
 
   #fileOf(sha256: string): string {
-    return join(this.#folder, sha256.slice(0, 2), sha256)
+    return join(this.#folder, prefixOf(sha256), sha256)
   }
 }
 
@@ -209,8 +234,12 @@ export class DiskStagedBlob implements StagedBlob {
   }
 }
 
-function prefixOf(byte: number): string {
-  return byte.toString(16).padStart(2, '0')
+function prefixOf(sha256: string): string {
+  return sha256.slice(0, 2)
+}
+
+function prefixesIn(folder: string): string[] {
+  return fs.readdirSync(folder).filter((name) => prefixName.test(name))
 }
 
 async function syncFolder(folder: string): Promise<void> {
@@ -231,5 +260,9 @@ function unlink(file: string): void {
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+  return isCode(error, 'ENOENT')
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
 }

@@ -6,12 +6,12 @@ import { readdir, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { BlobWriter, SharedBackend, StagedBlob } from './backend.ts'
-import { type DiskBackend, DiskStagedBlob, incomingName, makeFolders } from './disk.ts'
+import { type DiskBackend, DiskStagedBlob, incomingName, openFolder } from './disk.ts'
 
 const keyBytes = 32
 
 export async function openSharedFolder(folder: string): Promise<SharedBackend> {
-  return new SharedFolder(folder, await makeFolders(folder))
+  return new SharedFolder(folder, await openFolder(folder))
 }
 
 class SharedFolder implements SharedBackend {
