@@ -74,10 +74,13 @@ async function compiledOnce(): Promise<string> {
     sources.map(async (name) => (await stat(join(root, 'src', name))).mtimeMs),
   )
   const compiled = join(builds, `${sources.length}-${Math.max(...changes)}`)
-  const script = '[ -e "$1" ] || { "$2" -p "$3" --outDir "$1.part" $4 && mv "$1.part" "$1"; }'
+  const script =
+    '[ -e "$1" ] || { "$2" -p "$3" --outDir "$1.part" $4 && node "$5" "$1.part" && mv "$1.part" "$1"; }'
   const options = '--noCheck --declaration false --sourceMap false --isolatedDeclarations false'
   const tsc = join(root, 'node_modules/.bin/tsc')
-  await execute('flock', [join(builds, 'lock'), 'sh', '-c', script, 'sh', compiled, tsc, root, options])
+  const bundle = join(root, 'scripts/bundle-kysely.mjs')
+  const args = ['sh', compiled, tsc, root, options, bundle]
+  await execute('flock', [join(builds, 'lock'), 'sh', '-c', script, ...args])
   return compiled
 }
 

@@ -1,7 +1,7 @@
 // All rows in one transaction: the other store has everything, or nothing of it. They are read back in it, and compared.
 
 import { createHash } from 'node:crypto'
-import { type Transaction, sql } from 'kysely'
+import { type Transaction, sql } from '../store/kysely.ts'
 import type { Database, Store } from '../store/database.ts'
 import { sharedStore } from '../store/postgres/database.ts'
 import { MoveError } from './move-error.ts'

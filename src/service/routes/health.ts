@@ -1,7 +1,7 @@
 // GET /health: the process answers. GET /ready: it can do its work, and wants to. For balancers and supervisors; no key.
 
 import type { FastifyInstance } from 'fastify'
-import { sql } from 'kysely'
+import { sql } from '../store/kysely.ts'
 import type { ServiceContext } from '../context.ts'
 import { ServiceError } from '../service-error.ts'
 

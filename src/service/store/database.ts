@@ -1,7 +1,7 @@
 // The tables of the store, in a subset of SQL that SQLite and PostgreSQL share: ids are uuids made here and kept as text,
 // times are epoch milliseconds, paths are compared byte by byte.
 
-import type { Kysely, Selectable } from 'kysely'
+import type { Kysely, Selectable } from './kysely.ts'
 
 export interface Database {
   projects: ProjectsTable

@@ -8,7 +8,7 @@
 // goes forwards, so whatever is uploaded there later is younger. A deleted node that stands in the way of a new one is
 // moved aside, to `path/<NUL>id`: still below the detached path, and ahead of its children, which are cleared before it.
 
-import { sql } from 'kysely'
+import { sql } from './kysely.ts'
 import { prepared } from './prepared.ts'
 import type { DetachedTable, NodeRow, Store } from './database.ts'
 import { engineOf } from './engine-adapter.ts'

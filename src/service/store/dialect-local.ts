@@ -1,7 +1,7 @@
 // Kysely over one connection of this thread. Transactions are the caller's affair.
 
-import { Kysely, type QueryResult, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
-import type { CompiledQuery, DatabaseConnection } from 'kysely'
+import { Kysely, type QueryResult, SqliteIntrospector, SqliteQueryCompiler } from './kysely.ts'
+import type { CompiledQuery, DatabaseConnection } from './kysely.ts'
 import type { Answer, Connection } from './connection.ts'
 import type { Database } from './database.ts'
 import { EmbeddedAdapter } from './engine-adapter.ts'

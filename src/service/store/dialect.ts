@@ -2,8 +2,8 @@
 // all else goes to the writer.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
-import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from 'kysely'
+import { SqliteIntrospector, SqliteQueryCompiler } from './kysely.ts'
+import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from './kysely.ts'
 import { type Connection, isBusy } from './connection.ts'
 import { refuseStreams, resultOf } from './dialect-local.ts'
 import { EmbeddedAdapter } from './engine-adapter.ts'

@@ -1,6 +1,6 @@
 // What the engines of the store say in words of their own.
 
-import { type DialectAdapter, type Kysely, type RawBuilder, SqliteAdapter, sql } from 'kysely'
+import { type DialectAdapter, type Kysely, type RawBuilder, SqliteAdapter, sql } from './kysely.ts'
 import { KeyedLock } from '../blobs/keyed-lock.ts'
 
 export interface EngineAdapter extends DialectAdapter {

@@ -4,7 +4,7 @@ import { hash, randomBytes } from 'node:crypto'
 import type { Database, ProjectRow, Store } from './database.ts'
 import { prepared } from './prepared.ts'
 import { transact } from './transact.ts'
-import type { Selectable, Transaction } from 'kysely'
+import type { Selectable, Transaction } from './kysely.ts'
 
 type KeyRow = Selectable<Database['api_keys']>
 

@@ -1,6 +1,6 @@
 // Brings tables up to date. Each part of the service keeps its own list under its own name.
 
-import { type Kysely, type Migration, Migrator } from 'kysely'
+import { type Kysely, type Migration, Migrator } from './kysely.ts'
 
 /** Runs those of `migrations` that were not run yet, in the order of their names. `part` names the list's own bookkeeping. */
 export async function migrate(

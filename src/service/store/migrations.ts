@@ -1,6 +1,6 @@
 // The history of the tables in `database.ts`. An entry is never changed once released; the next one follows.
 
-import type { Kysely, Migration } from 'kysely'
+import type { Kysely, Migration } from './kysely.ts'
 import { createUsage } from './usage.ts'
 
 export const migrations: Readonly<Record<string, Migration>> = {

@@ -1,6 +1,6 @@
 // Files and folders of a project, found by path or id.
 
-import { type SelectQueryBuilder, sql } from 'kysely'
+import { type SelectQueryBuilder, sql } from './kysely.ts'
 import { ServiceError } from '../service-error.ts'
 import type { Database, NodeRow, Store } from './database.ts'
 import { prepared } from './prepared.ts'

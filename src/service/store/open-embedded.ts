@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Kysely } from 'kysely'
+import { Kysely } from './kysely.ts'
 import { ContentStore } from '../blobs/content-store.ts'
 import { openDiskBackend } from '../blobs/disk.ts'
 import { loadSecret } from '../downloads/secret.ts'

@@ -1,6 +1,6 @@
 // Queries that every request makes, compiled once: building one with Kysely costs several times its execution.
 
-import type { CompiledQuery, Kysely } from 'kysely'
+import type { CompiledQuery, Kysely } from './kysely.ts'
 import type { Database } from './database.ts'
 import { LocalAdapter } from './dialect-local.ts'
 

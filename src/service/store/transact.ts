@@ -1,7 +1,7 @@
 // Transactions, and what the engines' error codes mean.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Kysely, type Transaction, sql } from 'kysely'
+import { type Kysely, type Transaction, sql } from './kysely.ts'
 import { ServiceError } from '../service-error.ts'
 import { codeOf } from './connection.ts'
 import { engineOf } from './engine-adapter.ts'

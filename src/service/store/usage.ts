@@ -1,6 +1,6 @@
 // How much a project holds, kept by triggers with every row that comes and goes, and what it may hold.
 
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, sql } from './kysely.ts'
 import { type Limits, exceeds } from '../limits.ts'
 import { ServiceError } from '../service-error.ts'
 import { type CountedText, bytesOf } from './counted-text.ts'

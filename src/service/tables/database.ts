@@ -1,7 +1,7 @@
 // The tables of this part of the store: tables of a project, what was forwarded into them, documents they keep, and runs.
 // Same rules as the rest of the store: ids are uuids kept as text, times are epoch milliseconds, JSON is text.
 
-import type { Kysely, Selectable } from 'kysely'
+import type { Kysely, Selectable } from '../store/kysely.ts'
 import type { Database, Store } from '../store/database.ts'
 
 export type TableKind = 'extraction' | 'reconcile' | 'storage'

@@ -1,6 +1,6 @@
 // The history of the tables in `database.ts`. An entry is never changed once released; the next one follows.
 
-import type { Kysely, Migration } from 'kysely'
+import type { Kysely, Migration } from '../store/kysely.ts'
 import { countedTexts } from '../store/counted-text.ts'
 import { countRowsOf, countTextOf } from '../store/usage.ts'
 

@@ -1,7 +1,7 @@
 // Tables of a project, by id and name. Knows nothing of what is in them.
 
 import { randomUUID } from 'node:crypto'
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, sql } from '../store/kysely.ts'
 import { ServiceError } from '../service-error.ts'
 import { isUniqueViolation } from '../store/transact.ts'
 import type { TableKind, TableRow, TablesDatabase, TablesStore } from './database.ts'

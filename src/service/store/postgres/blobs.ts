@@ -4,7 +4,7 @@
 //   adopt ──→ referenced ──last reference deleted (a trigger)──→ unreferenced since ──takeUnreferenced, a day later──→ gone
 //     └──adopt for a transaction to come──────────────────────────────↑    └──adopt──→ referenced
 
-import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { type ExpressionBuilder, type SqlBool, sql } from '../kysely.ts'
 import { ServiceError } from '../../service-error.ts'
 import type { Database, Store } from '../database.ts'
 import { prepared } from '../prepared.ts'

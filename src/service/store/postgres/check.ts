@@ -2,7 +2,7 @@
 // tree that hangs on nothing. Changes nothing; the nodes may run meanwhile.
 
 import { createHash } from 'node:crypto'
-import { Kysely, sql } from 'kysely'
+import { Kysely, sql } from '../kysely.ts'
 import { silentLog } from '../../../log.ts'
 import type { SharedBackend } from '../../blobs/backend.ts'
 import { openSharedBackend } from '../../blobs/open-shared-backend.ts'

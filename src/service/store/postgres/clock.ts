@@ -1,6 +1,6 @@
 // One clock for all nodes: the database's. A node's own may be wrong by any amount, and may jump.
 
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, sql } from '../kysely.ts'
 
 export class DatabaseClock {
   /** What has to be added to this process's steady clock, in milliseconds. */

@@ -1,6 +1,6 @@
 // Tables that only PostgreSQL's store has: what one process may keep in memory and in files, many have to share.
 
-import type { Kysely } from 'kysely'
+import type { Kysely } from '../kysely.ts'
 import type { Database, Store } from '../database.ts'
 
 export type SharedTables = {

@@ -1,7 +1,14 @@
 // Kysely over a pool. What is asked again and again is prepared once per connection.
 
-import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely'
-import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult, RawBuilder } from 'kysely'
+import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from '../kysely.ts'
+import type {
+  CompiledQuery,
+  DatabaseConnection,
+  Dialect,
+  Driver,
+  QueryResult,
+  RawBuilder,
+} from '../kysely.ts'
 import type pg from 'pg'
 import { refuseStreams } from '../dialect-local.ts'
 import { KeyedLock } from '../../blobs/keyed-lock.ts'

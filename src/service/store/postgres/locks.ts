@@ -1,6 +1,6 @@
 // Advisory locks: what one node at a time does. Their numbers are nobody else's in this database.
 
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, sql } from '../kysely.ts'
 
 const space = 0x646f63 // "doc"
 const numbers = { clearing: 1, sweeping: 2 }

@@ -4,7 +4,7 @@
 // Paths and names are compared byte by byte, whatever the database's own collation: under a natural one, what is below `/a`
 // would take in `/A/x` and `/á/x`. No index holds a text that may be longer than a third of a page (2,704 bytes).
 
-import { type Kysely, type Migration, sql } from 'kysely'
+import { type Kysely, type Migration, sql } from '../kysely.ts'
 import { type CountedText, bytesOf, countedTexts } from '../counted-text.ts'
 
 export const migrations: Readonly<Record<string, Migration>> = {

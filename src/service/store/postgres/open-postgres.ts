@@ -1,7 +1,7 @@
 // Opens the store on PostgreSQL, which any number of nodes may share.
 
 import { setInterval as every } from 'node:timers/promises'
-import { Kysely, sql } from 'kysely'
+import { Kysely, sql } from '../kysely.ts'
 import { StartError } from '../../start-error.ts'
 import type { Log } from '../../../log.ts'
 import { silentLog } from '../../../log.ts'
