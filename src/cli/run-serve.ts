@@ -1,6 +1,9 @@
 // What `docmount serve` does: runs the service in the foreground until a signal ends it. SIGHUP reads the certificate again.
 
-import { type AnnouncedProject, type Limits, type Service, startService } from '../service/index.ts'
+import type { AnnouncedProject, Service } from '../service/contract.ts'
+import { parseNetworks } from '../service/edge/networks.ts'
+import { parsePublicUrl } from '../service/edge/origins.ts'
+import type { Limits } from '../service/limits.ts'
 import type { Address } from './address.ts'
 import { type DatabaseOptions, databaseOf } from './database-options.ts'
 import { openServiceLogs } from './service-logs.ts'
@@ -42,7 +45,11 @@ export async function runServe(options: ServeOptions): Promise<void> {
   if (data === undefined && (database === undefined || blobs === undefined))
     throw new UsageError('--data is missing: a folder for what the service keeps (or --database and --blobs)')
   if (isDirect && blobs === undefined) throw new UsageError('--s3-direct needs --blobs')
+  parseNetworks(options.trustProxy)
+  if (publicUrl !== undefined) parsePublicUrl(publicUrl)
   const { log, access, audit } = openServiceLogs(options)
+  // Only now: what it loads is most of a start, and a word that is refused is refused at once.
+  const { startService } = await import('../service/start-service.ts')
   const service = await startService({
     ...(data === undefined ? {} : { dataDir: data }),
     ...(blobs === undefined ? {} : { blobs: { url: blobs, isDirect } }),
