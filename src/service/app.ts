@@ -1,6 +1,5 @@
 // The HTTP side of the service: what is registered where, in which order, and how errors look.
 
-import fastifySwagger from '@fastify/swagger'
 import Fastify, {
   type FastifyError,
   type FastifyInstance,
@@ -26,14 +25,15 @@ import { registerCallLog } from './faults/noted-calls.ts'
 import { registerFaultHooks } from './faults/fault-hooks.ts'
 import type { Limits } from './limits.ts'
 import { createRequestIds, observeRequests } from './observe/logs.ts'
-import { openApiOptions } from './openapi.ts'
+import { noteRoutes } from './openapi.ts'
+import { schemaController } from './request-validators.ts'
 import { registerDocsPage } from './routes/docs-page.ts'
 import { registerDownloads } from './routes/downloads.ts'
 import { registerFiles } from './routes/files.ts'
 import { isHealthUrl, registerHealth } from './routes/health.ts'
 import { registerNamedOnly } from './routes/named-only.ts'
 import { registerProjects } from './routes/projects.ts'
-import { type ErrorBody, uuidPattern } from './schemas.ts'
+import type { ErrorBody } from './schemas.ts'
 import { ServiceError } from './service-error.ts'
 import { isReferenceViolation } from './store/transact.ts'
 import { registerTables } from './tables/routes.ts'
@@ -58,15 +58,10 @@ export async function createApp(context: ServiceContext, closing: AbortSignal): 
     connectionTimeout: silenceMs,
     trustProxy: (address) => context.edge.isTrustedProxy(withoutPort(address)),
     routerOptions: { maxParamLength: 1024, querystringParser: parseQuery },
-    ajv: {
-      customOptions: { coerceTypes: false, removeAdditional: false, strict: false },
-      onCreate: (ajv) => void ajv.addFormat('uuid', uuidPattern),
-    },
+    schemaController,
     frameworkErrors: (error, request, reply) => answerError(context, error, request, reply),
     clientErrorHandler: answerClientError,
   })
-  // Schemas of answers are for the OpenAPI document; the answers are made of typed objects.
-  app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler((error: FastifyError, request, reply) => answerError(context, error, request, reply))
   keepOrder(app, context.limits)
   observeRequests(app, context)
@@ -88,11 +83,11 @@ export async function createApp(context: ServiceContext, closing: AbortSignal): 
     registerCallLog(app, context, context.testing.calls)
     registerFaultHooks(app, context, closing)
   }
-  await app.register(fastifySwagger, openApiOptions)
+  const openApi = noteRoutes(app)
 
   await app.register(
     async (api) => {
-      registerDocsPage(api, () => app.swagger())
+      registerDocsPage(api, openApi)
       registerHealth(api, context)
       registerDownloads(api, context)
       await api.register(async (scope) => {

@@ -1,10 +1,36 @@
-// The frame of the OpenAPI document; the routes' schemas fill it.
+// The OpenAPI document: its frame, which the routes' schemas fill when somebody asks for it.
 
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import { type Operation, answerComponents, describeAnswers } from './openapi-answers.ts'
+import { schemaController } from './request-validators.ts'
 import { errorSchema } from './schemas.ts'
 
-export const openApiOptions: FastifyDynamicSwaggerOptions = {
+/** Call before any route is registered; answers what makes the document. */
+export function noteRoutes(app: FastifyInstance): () => Promise<object> {
+  const routes: RouteOptions[] = []
+  app.addHook('onRoute', (route) => {
+    // Fastify's own, beside each GET.
+    if (route.method !== 'HEAD') routes.push(route)
+  })
+  return () => documentOf(routes)
+}
+
+/** In an app that nobody asks anything: what makes documents is a hundred files, which a start can do without. */
+async function documentOf(routes: readonly RouteOptions[]): Promise<object> {
+  const [{ default: Fastify }, { default: swagger }] = await Promise.all([
+    import('fastify'),
+    import('@fastify/swagger'),
+  ])
+  const app = Fastify({ schemaController, exposeHeadRoutes: false })
+  await app.register(swagger, openApiOptions)
+  for (const { method, url, schema, handler } of routes)
+    app.route({ method, url, handler, ...(schema === undefined ? {} : { schema }) })
+  await app.ready()
+  return app.swagger()
+}
+
+const openApiOptions: FastifyDynamicSwaggerOptions = {
   openapi: {
     openapi: '3.1.0',
     // The version the interface description carries.

@@ -1,7 +1,8 @@
 // Days as people write them: ISO · 31.1.2024 · 1/31/2024 · 31/01/24 · 31 January 2024 · Jan 31, 2024 · 31-Jan-24.
 
 const monthLocales = ['en', 'de', 'fr', 'es', 'it', 'nl', 'pt'] as const
-const months: ReadonlyMap<string, number> = monthNames()
+/** Made when the first name is to be read: seven languages are 12 ms. */
+let months: ReadonlyMap<string, number> | undefined
 
 /** Reads a text as a day: `YYYY-MM-DD`, twice where day and month may be swapped (`03/04/2024`); empty where it is none. */
 export function readDays(text: string): string[] {
@@ -37,6 +38,7 @@ function readNamedDay(text: string): string[] {
 }
 
 function monthOf(name: string | undefined): string | undefined {
+  months ??= monthNames()
   return months.get(bareName(name ?? ''))?.toString()
 }
 

@@ -31,18 +31,21 @@ details{border-top:1px solid #ccc;padding:.4em 0}summary{cursor:pointer}td,th{pa
 @media(prefers-color-scheme:dark){body{background:#1b1b1b;color:#ddd}pre{background:#2a2a2a}a{color:#8bf}}`
 const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`
 
-export function registerDocsPage(scope: FastifyInstance, openApi: () => object): void {
+export function registerDocsPage(scope: FastifyInstance, openApi: () => Promise<object>): void {
   // Made once: whoever asks needs no key.
+  let document: Promise<object> | undefined
   let text: string | undefined
   let page: string | undefined
-  scope.get('/openapi.json', { schema: { hide: true } }, (_request, reply) =>
-    reply.type('application/json; charset=utf-8').send((text ??= JSON.stringify(openApi()))),
+  scope.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) =>
+    reply
+      .type('application/json; charset=utf-8')
+      .send((text ??= JSON.stringify(await (document ??= openApi())))),
   )
-  scope.get('/docs', { schema: { hide: true } }, (_request, reply) =>
+  scope.get('/docs', { schema: { hide: true } }, async (_request, reply) =>
     reply
       .headers({ 'content-security-policy': policy, 'referrer-policy': 'no-referrer' })
       .type('text/html; charset=utf-8')
-      .send((page ??= pageOf(openApi() as Document))),
+      .send((page ??= pageOf((await (document ??= openApi())) as Document))),
   )
 }
 
