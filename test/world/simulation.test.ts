@@ -71,6 +71,7 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [3010, 700],
   [3030, 700],
   [3032, 700],
+  [7046, 700],
   [2, 2000],
   [6, 2000],
   [15, 2000],

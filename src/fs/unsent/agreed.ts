@@ -75,6 +75,7 @@ function committed(parts: AgreedParts, intention: Intention, record: RemoteFile 
     foundElsewhere(parts, node, intention, record)
     return
   }
+  if (isLatest) parts.owners.settled(node)
   // The service dates what it stores; here a document keeps the time it was written, also when it is renamed.
   node.times.pin(attributesOf(node, parts.owner))
   parts.tree.versions.store(node, record, parts.clock.steady())

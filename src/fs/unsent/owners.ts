@@ -17,6 +17,7 @@ export class Owners {
   readonly #follow: (undo: Undo) => void
   /** By intention id. */
   readonly #nodes = new Map<number, Node>()
+  readonly #ids = new Map<Node, Set<number>>()
 
   /** `follow` takes what undoes a change, should the journal's transaction fail. */
   constructor(follow: (undo: Undo) => void) {
@@ -59,9 +60,14 @@ export class Owners {
     return node
   }
 
+  /** The service has the node's newest change where it shows: what becomes of older ones tells nothing of it any more. */
+  settled(node: Node): void {
+    for (const id of this.#ids.get(node) ?? []) this.#set(id, undefined)
+  }
+
   /** What the one has on its way is the other's. */
   handOver(from: Node, to: Node): void {
-    for (const [id, owner] of this.#nodes) if (owner === from) this.#nodes.set(id, to)
+    for (const id of this.#ids.get(from) ?? []) this.#put(id, to)
     from.unsent.goesOnAs(undefined)
   }
 
@@ -72,7 +78,17 @@ export class Owners {
   }
 
   #put(id: number, node: Node | undefined): void {
-    if (node === undefined) this.#nodes.delete(id)
-    else this.#nodes.set(id, node)
+    const before = this.#nodes.get(id)
+    const others = before === undefined ? undefined : this.#ids.get(before)
+    others?.delete(id)
+    if (before !== undefined && others?.size === 0) this.#ids.delete(before)
+    if (node === undefined) {
+      this.#nodes.delete(id)
+      return
+    }
+    this.#nodes.set(id, node)
+    const ids = this.#ids.get(node)
+    if (ids === undefined) this.#ids.set(node, new Set([id]))
+    else ids.add(id)
   }
 }

@@ -80,3 +80,28 @@ it('what is renamed there next takes nothing of theirs away that took the place 
   expect(kept?.get('b.txt')?.toString()).toBe('the next')
   expect([...(kept?.values() ?? [])].map(String)).toContain(theirs)
 })
+
+it('a document that was stored elsewhere meanwhile is read there, also when an older rename of it comes to its end', async () => {
+  await using drive = await openHeld(given)
+  const calls = drive.calls()
+  await calls.readFile('/a.txt')
+  drive.holdAnswer('/b.txt')
+  await calls.rename('/a.txt', '/b.txt')
+  await drive.reached('/b.txt')
+  await calls.writeFile('/b.txt', 'written over')
+  await calls.rename('/b.txt', '/c.txt')
+  // A backup stays here, and no longer hangs on where it came from.
+  await calls.rename('/c.txt', '/c.txt~')
+  await calls.writeFile('/c.txt', 'the next')
+  await calls.unlink('/c.txt')
+  await calls.rename('/c.txt~', '/c.txt')
+  await expect
+    .poll(async () => (await drive.testService.other.documents('/'))?.get('c.txt')?.toString())
+    .toBe('written over')
+  drive.release()
+  await drive.drain()
+  expect(await text(drive, '/c.txt')).toBe('written over')
+  expect(await drive.testService.other.documents('/')).toEqual(
+    new Map([['c.txt', Buffer.from('written over')]]),
+  )
+})
