@@ -62,6 +62,8 @@ export class Worker {
   #wasKilled = false
   /** The write under way may have failed before that. */
   #mayBePart = false
+  /** Folders that showed on after an rmdir which failed while the service may have removed them: a later look may tell. */
+  readonly #mayBeGone = new Set<string>()
   /** What a disk that failed answered EIO to: nobody was told that it is saved, so that its program saves it again. */
   #again: Operation | undefined
 
@@ -108,6 +110,8 @@ export class Worker {
     if (this.#inDoubt !== undefined) await this.#resolve(this.#inDoubt)
     if (this.#inDoubt !== undefined) return false
     const shown = await this.#shown(what)
+    for (const path of this.#mayBeGone)
+      if (!shown.has(path) && this.model.under(path).length === 1) this.model.apply({ kind: 'rmdir', path })
     compare(`${what}: ${this.folder}`, shown, this.model.tree)
     this.#wasRight()
     return true
@@ -175,6 +179,8 @@ export class Worker {
       this.#revocable.push({ at: this.#now(), model: this.model.copy(), kind })
     }
     this.model.apply(operation)
+    for (const path of this.#mayBeGone)
+      if (operation.path === path || operation.path.startsWith(`${path}/`)) this.#mayBeGone.delete(path)
     if (isDurable(operation)) this.#revocable = this.#revocable.slice(this.#firstUnsynced())
     return true
   }
@@ -257,7 +263,10 @@ export class Worker {
     if (this.#mayBePart && held !== undefined) this.#again = { kind: 'write', path: at, content: held }
     const restricted = (model: Model): Map<string, Buffer | undefined> =>
       new Map([...model.tree].filter(([path]) => paths.has(path)))
-    if (areSame(shown, restricted(this.model))) return
+    if (areSame(shown, restricted(this.model))) {
+      if (operation.kind === 'rmdir') this.#mayBeGone.add(operation.path)
+      return
+    }
     if (areSame(shown, restricted(after))) {
       this.#revocable.push({ at: this.#now(), model: this.model, kind: 'truncate' })
       this.model = after
