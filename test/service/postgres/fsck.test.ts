@@ -1,8 +1,8 @@
 // What `scripts/fsck-service` finds, and that it finds nothing where all is well.
 
 import { randomBytes } from 'node:crypto'
-import { readdir, rm, utimes, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { startService } from '../../../src/service/index.ts'
 import { migrate } from '../../../src/service/store/migrate.ts'
@@ -90,6 +90,7 @@ test('content whose bytes are gone, or are others', async () => {
 test('bytes without a row, once they are older than any node leaves them', async () => {
   const key = `ab${randomBytes(31).toString('hex')}`
   const file = join(nodes.folder, 'blobs/ab', key)
+  await mkdir(dirname(file), { recursive: true })
   await writeFile(file, 'left')
   expect(await check()).toEqual([])
   const old = new Date(Date.now() - 3 * 86_400_000)

@@ -1,7 +1,7 @@
 // Bytes that nothing refers to go after a while, and no others, whatever was cut off in the middle.
 
 import { randomBytes } from 'node:crypto'
-import { readdir, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { documentOf, errorOf, files } from '../support.ts'
@@ -70,6 +70,7 @@ test('what a crash left without a row goes, what somebody is writing does not', 
   const folder = join(nodes.folder, 'blobs')
   const old = new Date(Date.now() - 60_000)
   const orphan = `ab${randomBytes(31).toString('hex')}`
+  await mkdir(join(folder, 'ab'), { recursive: true })
   for (const name of [`ab/${orphan}`, 'incoming/begun', 'incoming/under-way']) {
     await writeFile(join(folder, name), 'bytes')
     if (!name.endsWith('under-way')) await utimes(join(folder, name), old, old)
