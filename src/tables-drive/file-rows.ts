@@ -6,7 +6,8 @@ import { Worker } from 'node:worker_threads'
 import { forwardItemsOf } from '../api/forward-items.ts'
 import type { ForwardItem } from '../api/table-types.ts'
 import { RowsError } from '../rows/row.ts'
-import { parseRows, rowFormatOfName } from '../rows/rows.ts'
+import { rowFormatOfName } from '../rows/row-format.ts'
+import { parseRows } from '../rows/rows.ts'
 import { siblingFile } from '../sibling-file.ts'
 
 /** Some ten milliseconds' work, less than a thread takes to begin. */

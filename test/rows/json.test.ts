@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { parseJsonRows } from '../../src/rows/json.ts'
 import { RowsError } from '../../src/rows/row.ts'
-import { parseRows, rowFormatOfMimetype, rowFormatOfName } from '../../src/rows/rows.ts'
+import { rowFormatOfMimetype, rowFormatOfName } from '../../src/rows/row-format.ts'
+import { parseRows } from '../../src/rows/rows.ts'
 
 const rowsOf = (text: string): unknown => parseJsonRows(Buffer.from(text))
 

@@ -71,6 +71,11 @@ export function shapeOf(data: Readonly<Record<string, unknown>>): InputShape {
   return { groups, shared: singles, blank }
 }
 
+/** The shape of `data` with every value null, as a run answers that failed before it matched anything. */
+export function blankData(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return shapeOf(data).blank
+}
+
 /** Rows of a file as a group whose answers go to `data[file]`, a list of objects. */
 export function groupOfRows(file: string, rows: readonly Readonly<Record<string, unknown>>[]): Group {
   return {

@@ -52,11 +52,6 @@ export function reconcile(input: ReconcileInput, index: AssetIndex): Reconciliat
   }
 }
 
-/** The shape of `data` with every value null, as a run answers that failed before it matched anything. */
-export function blankData(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return shapeOf(data).blank
-}
-
 function itemsOf(input: ReconcileInput): {
   groups: Group[]
   shared: readonly Cell[]

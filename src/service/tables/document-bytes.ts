@@ -2,7 +2,7 @@
 
 import { buffer } from 'node:stream/consumers'
 import { RowsError } from '../../rows/row.ts'
-import { rowFormatOfMimetype, rowFormatOfName } from '../../rows/rows.ts'
+import { rowFormatOfMimetype, rowFormatOfName } from '../../rows/row-format.ts'
 import type { ServiceContext } from '../context.ts'
 import { ServiceError } from '../service-error.ts'
 import type { DocumentRow } from './database.ts'

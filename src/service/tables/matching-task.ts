@@ -1,6 +1,6 @@
 // What a run is given and answers, as it travels between threads.
 
-import type { RowFormat } from '../../rows/rows.ts'
+import type { RowFormat } from '../../rows/row-format.ts'
 
 export interface MatchingTask {
   readonly tableId: string

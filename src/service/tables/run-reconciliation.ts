@@ -3,7 +3,7 @@
 
 import { RowsError } from '../../rows/row.ts'
 import type { ServiceContext } from '../context.ts'
-import { blankData } from '../reconcile/reconcile.ts'
+import { blankData } from '../reconcile/input-shape.ts'
 import { ServiceError } from '../service-error.ts'
 import { type DocumentRow, type TableRow, tablesStore } from './database.ts'
 import { loadDocuments } from './document-bytes.ts'
