@@ -44,7 +44,13 @@ interface Held {
 
 export async function openHeld(
   given: Readonly<Record<string, string>> = {},
-  options: Pick<FileSystemOptions, 'closeWaitMs' | 'leftAloneMs' | 'world'> = {},
+  {
+    tellsTime = true,
+    ...options
+  }: Pick<FileSystemOptions, 'closeWaitMs' | 'leftAloneMs' | 'world'> & {
+    /** False: of any document the service says that it was changed in the same moment. */
+    readonly tellsTime?: boolean
+  } = {},
 ): Promise<HeldDrive> {
   const temporary = await makeTemporaryFolder()
   const testService = await startTestService()
@@ -58,6 +64,7 @@ export async function openHeld(
     return known
   }
   const service = client.files(project)
+  const told = <T>(entry: T): T => (tellsTime ? entry : untimed(entry))
   async function heldBack<T>(
     path: string,
     options: CallOptions | undefined,
@@ -73,12 +80,12 @@ export async function openHeld(
       point(path).open()
       await hand.opened.passed
     }
-    return record
+    return told(record)
   }
   const files: Files = {
     ...service,
     project: service.project,
-    get: (...call) => service.get(...call),
+    get: async (...call) => told(await service.get(...call)),
     async delete(path, options) {
       const hand = held.get(path)
       if (hand?.how === 'delete') {
@@ -170,6 +177,15 @@ async function copyOf(stateDir: string, copy: string): Promise<void> {
 /** The shared memory beside it is made anew. */
 function isJournal(path: string): boolean {
   return /journal\.db(-wal)?$/.test(path)
+}
+
+/** A clock that stands still: who stores twice what is as long cannot be told by its time. */
+function untimed<T>(entry: T): T {
+  if (typeof entry !== 'object' || entry === null) return entry
+  const timed = 'modifiedAt' in entry ? { ...entry, modifiedAt: '2026-01-01T00:00:00.000Z' } : { ...entry }
+  return 'entries' in timed && Array.isArray(timed.entries)
+    ? { ...timed, entries: timed.entries.map((each: unknown) => untimed(each)) }
+    : timed
 }
 
 function aborted(signal: AbortSignal | undefined): Promise<never> {

@@ -64,6 +64,10 @@ const mostCalls: Readonly<Record<Action['kind'], number>> = {
 /** What a service that tells less, or copies nothing by itself, costs more. */
 const forLittle = 2
 
+/** What is larger than all the service has taken is asked about while the old version still stands: a PUT, and a look at what refused it. */
+const forLarge = 2
+const largeBytes = 512 * 1024
+
 /** `tellsAll`: the service tells in its listings what it may, and copies documents by itself. `within`: documents at and below a path. */
 export function callsFor(
   actions: readonly Action[],
@@ -72,8 +76,12 @@ export function callsFor(
 ): number {
   // A folder in which nothing is yet is none of the service's: what is asked of it looks as if a document were asked for.
   const foldersAbove = (path: string): number => path.split('/').length - 3
-  const most = ({ kind, path }: Action): number =>
-    mostCalls[kind] + foldersAbove(path) + (tellsAll ? 0 : forLittle)
+  const isLarge = (action: Action): boolean => 'content' in action && action.content.length > largeBytes
+  const most = (action: Action): number =>
+    mostCalls[action.kind] +
+    foldersAbove(action.path) +
+    (tellsAll ? 0 : forLittle) +
+    (isLarge(action) ? forLarge : 0)
   // A folder is renamed document by document, and its rest looked through.
   const times = (action: Action): number => (action.kind === 'rename' ? 1 + within(action.to) : 1)
   return actions.reduce((sum, action) => sum + most(action) * times(action), 0)

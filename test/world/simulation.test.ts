@@ -53,6 +53,7 @@ const corpus: readonly (readonly [seed: number, steps: number])[] = [
   [50051, 400],
   [50077, 400],
   [50087, 400],
+  [62071, 1500],
   [2024876801, 2000],
 ]
 
@@ -72,6 +73,8 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [3030, 700],
   [3032, 700],
   [7046, 700],
+  [7091, 700],
+  [8200, 1000],
   [2, 2000],
   [6, 2000],
   [15, 2000],

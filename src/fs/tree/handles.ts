@@ -1,6 +1,7 @@
 // Open files and folders by `fh`: one handle is one open(). Content and dirt belong to the node, never to the handle.
 
 import { ErrnoError } from '../../errno-error.ts'
+import type { Version } from '../../content/fingerprint.ts'
 import type { Reading } from '../../content/read/reader.ts'
 import { HandleNumbers } from './handle-numbers.ts'
 import type { Node } from './node.ts'
@@ -11,7 +12,7 @@ export class FileHandle {
   readonly flags: OpenFlags
   /** Reads the version the node showed when this handle first read it. */
   reading: Reading | undefined
-  #fingerprint: string | undefined
+  #version: Version | undefined
   #contentGeneration: number
   #isUsed = false
   #hasPages: boolean
@@ -54,19 +55,20 @@ export class FileHandle {
   bind(reading: Reading): void {
     this.reading = reading
     this.#isUsed = true
-    this.#fingerprint = this.node.stored.fingerprint
+    this.#version = this.node.version
   }
 
   /** Our own commit made another version of the same content: read that from now on. */
   rebind(): void {
     this.reading?.close()
     this.reading = undefined
-    this.#fingerprint = undefined
+    this.#version = undefined
   }
 
-  /** The fingerprint of the version being read. */
-  get fingerprint(): string | undefined {
-    return this.#fingerprint
+  /** What it reads is what its node shows, and where the service has that: two places may tell the same size and time. */
+  get isCurrent(): boolean {
+    const { version } = this.node
+    return this.#version?.path === version?.path && this.#version?.fingerprint === version?.fingerprint
   }
 }
 

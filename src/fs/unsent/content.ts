@@ -61,10 +61,8 @@ export function takeContent(parts: TakeContentParts, node: Node, file: SpoolFile
 /** Handles that read another version follow the node: this change is our own. */
 export function rebindReaders(handles: HandleTable, node: Node): void {
   if (node.door.openHandles === 0) return
-  const current = node.stored.fingerprint
   for (const handle of handles.of(node)) {
-    if (handle.reading !== undefined && (node.content !== undefined || handle.fingerprint !== current))
-      handle.rebind()
+    if (handle.reading !== undefined && (node.content !== undefined || !handle.isCurrent)) handle.rebind()
   }
 }
 

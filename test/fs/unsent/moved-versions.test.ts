@@ -105,3 +105,22 @@ it('a document that was stored elsewhere meanwhile is read there, also when an o
     new Map([['c.txt', Buffer.from('written over')]]),
   )
 })
+
+it('who reads while a rename of an earlier run comes to its end reads on, also where both places tell one time', async () => {
+  const bytes = Buffer.alloc(3_000_000, 'a document of several blocks, ')
+  await using drive = await openHeld({ '/a.txt': bytes.toString() }, { tellsTime: false })
+  await drive.calls().stat('/a.txt')
+  drive.holdAnswer('/b.txt')
+  await drive.calls().rename('/a.txt', '/b.txt')
+  await drive.reached('/b.txt')
+  const restarted = drive.restart(async () => drive.holdDelete('/a.txt'))
+  drive.release()
+  await restarted
+  const file = await drive.calls().open('/b.txt', 'r')
+  expect(await file.read(10, 0)).toEqual(bytes.subarray(0, 10))
+  await drive.reached('/a.txt')
+  drive.release()
+  await drive.drain()
+  expect(await file.read(10, 2_900_000)).toEqual(bytes.subarray(2_900_000, 2_900_010))
+  await file.close()
+})
