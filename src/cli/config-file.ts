@@ -83,7 +83,7 @@ function keyFile(path: string, env: Environment): KeySource {
   return {
     async read() {
       await refuseReadableByOthers(file).catch(unlessMissing)
-      const text = await readFile(file, 'utf8').catch((error: unknown) => {
+      const text = await readSettled(file).catch((error: unknown) => {
         throw new DaemonError(`cannot read the key file ${file}: ${reasonOf(error)}`, { cause: error })
       })
       const key = text.trim()
@@ -96,7 +96,7 @@ function keyFile(path: string, env: Environment): KeySource {
 async function readSections(file: string): Promise<{ top: Section; projects: Record<string, Section> }> {
   let text: string
   try {
-    text = await readFile(file, 'utf8')
+    text = await readSettled(file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { top: {}, projects: {} }
     throw new DaemonError(`cannot read ${file}: ${reasonOf(error)}`, { cause: error })
@@ -173,10 +173,18 @@ async function refuseReadableByOthers(file: string): Promise<void> {
   throw new DaemonError(`${file} holds a key and others can read it; run: chmod 600 ${file}`)
 }
 
+/** A pipe or a device would be waited for, perhaps for ever, and what it gave once it does not give to the next who asks. */
+async function readSettled(file: string): Promise<string> {
+  const stats = await stat(file)
+  if (!stats.isFile() && !stats.isDirectory())
+    throw new Error('it is a pipe or a device, and is read more than once: put it into an ordinary file')
+  return readFile(file, 'utf8')
+}
+
 function presentText(value: string | undefined): string | undefined {
   return value === undefined || value === '' ? undefined : value
 }
 
 function reasonOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? String(error)
+  return (error as NodeJS.ErrnoException).code ?? (error as Error).message
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -52,6 +53,17 @@ test('a key file is read anew each time, so that a rotated key is picked up', as
 test("a key file under ~ lies in the person's home", async () => {
   await writeFile(join(temporary.path, 'key'), 'mine', { mode: 0o600 })
   expect(await keyOf((await read({ api_key_file: '~/key' })).key)).toBe('mine')
+})
+
+test('a pipe or a device is not waited for', async () => {
+  const pipe = join(temporary.path, 'pipe')
+  execFileSync('mkfifo', ['-m', '600', pipe])
+  for (const path of [pipe, '/dev/zero']) {
+    const { key } = await read({ api_key_file: path })
+    await expect(keyOf(key)).rejects.toThrow(`cannot read the key file ${path}: it is a pipe or a device`)
+  }
+  const given = readConfiguration('acme', { HOME: temporary.path, DOCMOUNT_CONFIG: pipe })
+  await expect(given).rejects.toThrow(`cannot read ${pipe}: it is a pipe or a device`)
 })
 
 test('a missing or empty key file is said so', async () => {
