@@ -14,12 +14,13 @@ import { withPins } from './pins/follow-rename.ts'
 import { placeOf } from './control/place.ts'
 import { readOnly } from './wrappers/read-only.ts'
 import { statfsOf } from './calls/statfs.ts'
-import { tellingFullDisk } from './wrappers/full-disk.ts'
+import { withFullDisk } from './wrappers/full-disk.ts'
 import { rename } from './calls/rename.ts'
 import { rmdir } from './calls/rmdir.ts'
 import { flush, fsync } from './unsent/submit.ts'
 import { fallocate, setattr } from './calls/setattr.ts'
 import { start, stop } from './start.ts'
+import { makeRoom } from './control/make-room.ts'
 import { drain, recoverTo, retry, wait } from './control/control.ts'
 import { status } from './control/gather-status.ts'
 import { lookUnderfoot } from './unsent/underfoot.ts'
@@ -36,8 +37,8 @@ import { unlink } from './calls/unlink.ts'
 export async function createFileSystem(options: FileSystemOptions): Promise<FileSystem> {
   const sb = await start(options)
   const operations = operationsOf(sb)
-  const telling = tellingFullDisk(operations, sb.tell)
-  const offered = options.readOnly === true ? readOnly(telling) : telling
+  const roomy = withFullDisk(operations, { makeRoom: () => makeRoom(sb), tell: sb.tell })
+  const offered = options.readOnly === true ? readOnly(roomy) : roomy
   return options.onOperation === undefined
     ? offered
     : traced(offered, placesOf(sb), options.onOperation, sb.clock)

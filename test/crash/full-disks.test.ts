@@ -105,6 +105,31 @@ describe.skipIf(whyNoFuse() !== undefined)('full disks', () => {
     },
   )
 
+  it.skipIf(!isRoot)('cache and state on one full disk: what is only cached makes room', async () => {
+    const small = await smallDisk('96m')
+    const cached = patternedBytes(40_000_000, 'was read, and is in the service')
+    const saved = patternedBytes(8_000_000, 'is saved where nothing is left')
+    await fault.service.other.put('/cached.pdf', cached)
+    const { calls, docmount, mountpoint, drain } = await fault.mount([
+      '--state-dir',
+      join(small, 'state'),
+      '--cache-dir',
+      join(small, 'cache'),
+    ])
+    expect((await calls.readFile('/cached.pdf')).equals(cached)).toBe(true)
+    await expect
+      .poll(async () => (await docmount(['cache', mountpoint, '--json'])).stdout)
+      .toMatch(/"cachedBytes":4\d{7}\b/)
+    await fault.service.stop()
+    await run('sh', ['-c', 'cat /dev/zero > "$1/theirs" 2>/dev/null || true', 'sh', small])
+    await calls.writeFile('/saved.pdf', saved)
+    expect((await calls.readFile('/saved.pdf')).equals(saved)).toBe(true)
+    await fault.service.start()
+    await drain()
+    expect((await fault.service.other.bytes('/saved.pdf')).equals(saved)).toBe(true)
+    expect((await calls.readFile('/cached.pdf')).equals(cached)).toBe(true)
+  })
+
   it.skipIf(!isRoot)('cache folder full: reads go on without it', async () => {
     const small = await smallDisk('1m')
     const content = patternedBytes(8_000_000, 'larger than the cache disk')

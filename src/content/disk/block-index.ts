@@ -104,6 +104,15 @@ export class BlockIndex {
     return this.#bytes.has(name)
   }
 
+  /** Removes what was used longest ago, of so many bytes on disk at least. Answers how many those were. */
+  async shed(bytes: number): Promise<number> {
+    const before = this.totalBytes
+    while (this.#bytes.size > 0 && before - this.totalBytes < bytes) this.#bytes.pop()
+    const freed = before - this.totalBytes
+    await this.#removeEvicted()
+    return freed
+  }
+
   /** The file is gone, or about to be. */
   forget(name: string): void {
     this.#bytes.delete(name)

@@ -226,6 +226,16 @@ export class BlockStore {
     })
   }
 
+  /** Gives room on the disk back, what was used longest ago first. Answers how many bytes that were, 0 where nothing is left. */
+  async giveUp(bytes: number): Promise<number> {
+    let freed = 0
+    await this.#work.run('give room back', async () => {
+      await this.#prepare()
+      freed = await this.#index.shed(bytes)
+    })
+    return freed
+  }
+
   /** Removes everything. What is read on is fetched again. */
   async clear(): Promise<void> {
     this.#backlog.clear()

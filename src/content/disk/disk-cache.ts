@@ -178,6 +178,11 @@ export class DiskCache {
     await this.#pinned?.clear()
   }
 
+  /** See `BlockStore.giveUp`; what is pinned stays. */
+  async giveUp(bytes: number): Promise<number> {
+    return (await this.#ordinary?.giveUp(bytes)) ?? 0
+  }
+
   async amount(): Promise<DiskAmount> {
     return {
       cached: (await this.#ordinary?.amount()) ?? nothing,
