@@ -20,7 +20,7 @@ import { rmdir } from './calls/rmdir.ts'
 import { flush, fsync } from './unsent/submit.ts'
 import { fallocate, setattr } from './calls/setattr.ts'
 import { start, stop } from './start.ts'
-import { makeRoom } from './control/make-room.ts'
+import { givableBytes, makeRoom } from './control/make-room.ts'
 import { drain, recoverTo, retry, wait } from './control/control.ts'
 import { status } from './control/gather-status.ts'
 import { lookUnderfoot } from './unsent/underfoot.ts'
@@ -87,7 +87,7 @@ export function operationsOf(sb: Superblock): FileSystem {
       withPins(sb, { parent, name, newParent, newName }, () =>
         rename(sb, parent, name, newParent, newName, { flags, caller }),
       ),
-    statfs: statfsOf(sb.settings.stateDir, sb),
+    statfs: statfsOf(sb.settings.stateDir, sb, () => givableBytes(sb)),
 
     attachNotifier: (notifier) => {
       sb.tree.notifier = notifier

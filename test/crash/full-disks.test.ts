@@ -122,6 +122,10 @@ describe.skipIf(whyNoFuse() !== undefined)('full disks', () => {
       .toMatch(/"cachedBytes":4\d{7}\b/)
     await fault.service.stop()
     await run('sh', ['-c', 'cat /dev/zero > "$1/theirs" 2>/dev/null || true', 'sh', small])
+    // What a file manager asks before it copies.
+    await expect
+      .poll(async () => Number((await run('stat', ['-f', '-c', '%a', mountpoint])).stdout) * 4096)
+      .toBeGreaterThan(saved.length)
     await calls.writeFile('/saved.pdf', saved)
     expect((await calls.readFile('/saved.pdf')).equals(saved)).toBe(true)
     await fault.service.start()

@@ -226,6 +226,11 @@ export class BlockStore {
     })
   }
 
+  /** Bytes on disk, as far as the folder has been read. */
+  get bytes(): number {
+    return this.#index.totalBytes
+  }
+
   /** Gives room on the disk back, what was used longest ago first. Answers how many bytes that were, 0 where nothing is left. */
   async giveUp(bytes: number): Promise<number> {
     let freed = 0

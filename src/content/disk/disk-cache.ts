@@ -178,6 +178,11 @@ export class DiskCache {
     await this.#pinned?.clear()
   }
 
+  /** Bytes that `giveUp` would give, as far as the folder has been read. */
+  get givableBytes(): number {
+    return this.#ordinary?.bytes ?? 0
+  }
+
   /** See `BlockStore.giveUp`; what is pinned stays. */
   async giveUp(bytes: number): Promise<number> {
     return (await this.#ordinary?.giveUp(bytes)) ?? 0

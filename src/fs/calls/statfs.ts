@@ -1,5 +1,5 @@
 // What `df` shows. The service tells no quota, so nothing is made up: what is saved is first kept on this machine, and the
-// room it has there is the drive's.
+// room it has there is the drive's: what is free, and what is only cached on the same disk (`control/make-room.ts`).
 
 import type { Disk } from '../../world/disk.ts'
 import type { World } from '../../world/world.ts'
@@ -12,15 +12,16 @@ const freshForMs = 1_000
 /** Where the disk does not tell: enough for every program, 1 TiB. */
 const untold = 2 ** 28
 
-/** Answers the room for what is saved, all of it free, by `stateDir`'s disk. */
+/** Answers the room for what is saved, all of it free. `givableBytes`: what would make room on that disk, were it full. */
 export function statfsOf(
   stateDir: string,
   { clock, disk }: Pick<World, 'clock' | 'disk'>,
+  givableBytes: () => number = () => 0,
 ): () => FilesystemStatistics {
   let known: { blocks: number; at: number } | undefined
   return () => {
     if (known === undefined || clock.steady() - known.at > freshForMs)
-      known = { blocks: blocksFree(stateDir, disk), at: clock.steady() }
+      known = { blocks: blocksFree(stateDir, disk, givableBytes()), at: clock.steady() }
     const { blocks } = known
     return {
       blockSizeBytes,
@@ -34,10 +35,10 @@ export function statfsOf(
   }
 }
 
-function blocksFree(folder: string, disk: Disk): number {
+function blocksFree(folder: string, disk: Disk, givableBytes: number): number {
   try {
     const { bavail, bsize } = disk.statfsSync(folder)
-    return Math.floor((bavail * bsize) / blockSizeBytes)
+    return Math.floor((bavail * bsize + givableBytes) / blockSizeBytes)
   } catch {
     return untold
   }

@@ -13,11 +13,19 @@ export interface MakeRoomParts {
 }
 
 /** Answers false where there was nothing to give, or the cache is on another disk. */
-export async function makeRoom({ reader, disk, settings }: MakeRoomParts): Promise<boolean> {
-  const { stateDir, cacheDir } = settings
-  const [state, cache] = await Promise.all(
-    [stateDir, cacheDir].map((folder) => disk.stat(folder).catch(() => undefined)),
-  )
-  if (state === undefined || state.dev !== cache?.dev) return false
-  return (await reader.disk.giveUp(givenBytes)) > 0
+export async function makeRoom(parts: MakeRoomParts): Promise<boolean> {
+  return isOneDisk(parts) && (await parts.reader.disk.giveUp(givenBytes)) > 0
+}
+
+/** What there is to give. */
+export function givableBytes(parts: MakeRoomParts): number {
+  return isOneDisk(parts) ? parts.reader.disk.givableBytes : 0
+}
+
+function isOneDisk({ disk, settings: { stateDir, cacheDir } }: MakeRoomParts): boolean {
+  try {
+    return disk.statSync(stateDir).dev === disk.statSync(cacheDir).dev
+  } catch {
+    return false
+  }
 }

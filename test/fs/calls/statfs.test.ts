@@ -15,6 +15,13 @@ it('is that of the disk of the state folder, all of it free', () => {
   expect(Math.abs(blocksFree * blockSizeBytes - bavail * bsize)).toBeLessThan(2 ** 34)
 })
 
+it('what is only cached on the same disk counts as room: it goes before anything is refused', () => {
+  const givable = 2 ** 50
+  const [alone, beside] = [statfsOf('/tmp', world)(), statfsOf('/tmp', world, () => givable)()]
+  const more = (beside.blocksFree - alone.blocksFree) * alone.blockSizeBytes
+  expect(Math.abs(more - givable)).toBeLessThan(2 ** 34)
+})
+
 it('is enough where the disk does not tell', () => {
   expect(statfsOf('/nowhere', world)().blocksFree).toBeGreaterThan(0)
 })
