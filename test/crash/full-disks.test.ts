@@ -119,7 +119,7 @@ describe.skipIf(whyNoFuse() !== undefined)('full disks', () => {
     expect((await calls.readFile('/cached.pdf')).equals(cached)).toBe(true)
     await expect
       .poll(async () => (await docmount(['cache', mountpoint, '--json'])).stdout)
-      .toMatch(/"cachedBytes":4\d{7}\b/)
+      .toMatch(/"cachedBytes":[2-4]\d{7}\b/)
     await fault.service.stop()
     await run('sh', ['-c', 'cat /dev/zero > "$1/theirs" 2>/dev/null || true', 'sh', small])
     // What a file manager asks before it copies.
