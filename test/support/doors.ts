@@ -22,6 +22,8 @@ export const differences: Readonly<Record<DoorName, Readonly<Record<string, stri
     'times: a modification time set while the file is open outlives its close':
       'davfs2 then shows the document as it was before it was written',
     'times: a folder’s times say when its names changed': 'davfs2 keeps times of its own',
+    'times: a folder’s times stay while its documents are read and written':
+      'davfs2 keeps times of its own, and takes them anew when it looks',
     'times: fractions of a second are kept': 'davfs2 has whole seconds, as HTTP has',
     'names: composed and decomposed letters are two names': 'this door finds a name in any normal form',
     'names: a name of 255 bytes works': 'davfs2 names its copy after the document, and adds to it',
