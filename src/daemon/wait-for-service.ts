@@ -3,10 +3,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../api/client.ts'
 import { isTemporary } from '../api/errors.ts'
+import { doublingMs } from '../backoff.ts'
 import type { Log } from '../log.ts'
+import { systemChance } from '../world/chance.ts'
 
-const firstPauseMs = 1_000
-const longestPauseMs = 15_000
+const pauses = { firstMs: 1_000, longestMs: 15_000 }
 const questionMs = 5_000
 
 /** Resolves when the service has answered anything that waiting will not change, or after `waitMs`. Never rejects. */
@@ -16,7 +17,7 @@ export async function waitForService(
   { waitMs, log }: { waitMs: number; log: Log },
 ): Promise<void> {
   const until = performance.now() + waitMs
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+  for (let attempts = 1; ; attempts++) {
     const error = await client
       .files(project)
       .get('/', { attempts: 1, deadlineMs: questionMs, reconnect: true })
@@ -27,6 +28,7 @@ export async function waitForService(
     const leftMs = until - performance.now()
     if (!isTemporary(error) || leftMs <= 0) return
     log.info({ reason: String(error) }, 'waiting for the service')
+    const pauseMs = doublingMs(attempts, pauses, () => systemChance.random())
     await sleep(Math.min(pauseMs, leftMs))
   }
 }
