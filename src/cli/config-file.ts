@@ -174,7 +174,7 @@ async function refuseReadableByOthers(file: string): Promise<void> {
 }
 
 /** A pipe or a device would be waited for, perhaps for ever, and what it gave once it does not give to the next who asks. */
-async function readSettled(file: string): Promise<string> {
+export async function readSettled(file: string): Promise<string> {
   const stats = await stat(file)
   if (!stats.isFile() && !stats.isDirectory())
     throw new Error('it is a pipe or a device, and is read more than once: put it into an ordinary file')

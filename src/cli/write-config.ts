@@ -1,10 +1,10 @@
 // The config file as `docmount login` leaves it: what is in it stays, one project's section is new. Never half written.
 
 import { randomUUID } from 'node:crypto'
-import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DaemonError } from '../daemon/daemon-error.ts'
-import { configFilePath } from './config-file.ts'
+import { configFilePath, readSettled } from './config-file.ts'
 
 export interface Login {
   readonly baseUrl: string
@@ -36,7 +36,7 @@ export async function saveLogin({ baseUrl, key, projects }: Login): Promise<stri
 
 async function readExisting(file: string): Promise<Record<string, unknown>> {
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>
+    return JSON.parse(await readSettled(file)) as Record<string, unknown>
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
     throw new DaemonError(`${file} cannot be read as JSON; fix or remove it, then log in again`, {
