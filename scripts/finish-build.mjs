@@ -1,10 +1,9 @@
-// What the compiler does not do: the program may be run, and has its man page and what its page is made of. Part of `npm run build`.
+// What the compiler does not do: the man page, and what the program's own page is made of. Part of `npm run build`.
 
-import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { manPage } from './man-page.mjs'
 
 const dist = new URL('../dist/', import.meta.url)
-await chmod(new URL('cli/main.js', dist), 0o755)
 
 const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
 const { makeProgram } = await import(new URL('cli/program.js', dist))

@@ -12,6 +12,7 @@ import { whyLocal } from '../fs/tree/scratch.ts'
 import { unsentOf } from '../fs/unsent/unsent-of.ts'
 import { findStateFolders, type StateFolder } from './drive-file.ts'
 import { servedStateFolders } from './own-records.ts'
+import { stateReaders } from './state-readers.ts'
 
 export interface LeftBehind {
   readonly unsent: readonly Unsent[]
@@ -38,11 +39,10 @@ export async function readLeftBehind(stateDir: string): Promise<LeftBehind> {
   const damaged = names
     .filter((name) => name.includes('.damaged-') && !name.endsWith('-wal'))
     .map((name) => join(stateDir, name))
-  const { LostAndFound, strayIn } = await import('../content/spool/lost-and-found.ts')
+  const { LostAndFound, strayIn, readJournal } = await stateReaders()
   const spoolDir = join(stateDir, 'spool')
   const lost = new LostAndFound(stateDir, systemDisk).list()
   try {
-    const { readJournal } = await import('../content/spool/journal-reading.ts')
     const journal = readJournal(stateDir)
     if (journal === undefined)
       return { ...nothing, damaged, lost: [...lost, ...strayIn(spoolDir, () => false, systemDisk)] }

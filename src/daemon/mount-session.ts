@@ -176,7 +176,7 @@ export class MountSession {
     // Where somebody else has detached it (umount -l) there was nothing to unmount, and its users have it still.
     if (isDetached || !(await this.#isLetGo())) {
       this.#enter('detached')
-      const isOver = await Promise.race([this.finished.then(() => true), sleep(500, false)])
+      const isOver = await isOverWithin(500, this.finished)
       if (!isOver) return { unsent: this.fileSystem.unsent('/'), isDetached: true }
     }
     const { unsent } = await this.finished
@@ -185,7 +185,7 @@ export class MountSession {
 
   /** The kernel lets go of a mount that nobody uses at once. */
   #isLetGo(): Promise<boolean> {
-    return Promise.race([this.#mounted.closed.then(() => true), sleep(letGoMs, false)])
+    return isOverWithin(letGoMs, this.#mounted.closed)
   }
 
   /** What the disk here refused is lost with the drive: its person decides. */
@@ -251,4 +251,11 @@ export class MountSession {
     const progress = { state: this.#state, unsent: unsent.length, leftBytes: leftBytesOf(unsent) }
     for (const listener of this.#listeners) listener(busy === undefined ? progress : { ...progress, busy })
   }
+}
+
+/** No timer outlives it: the process would. */
+async function isOverWithin(ms: number, over: Promise<unknown>): Promise<boolean> {
+  const enough = new AbortController()
+  const late = sleep(ms, false, { signal: enough.signal })
+  return Promise.race([over.then(() => true), late]).finally(() => enough.abort())
 }

@@ -31,6 +31,7 @@ import { MountSession } from './mount-session.ts'
 import { endingBeginnings, type DoorName, type SessionDoor, type UndoStart } from './session-door.ts'
 import { stayFound } from './stay-found.ts'
 import { traceInto } from './trace.ts'
+import { stateReaders } from './state-readers.ts'
 import { tidyState } from './tidy-state.ts'
 import { waitForService } from './wait-for-service.ts'
 import type { WebdavSettings } from './webdav-door.ts'
@@ -81,6 +82,7 @@ export async function startSession(options: StartSessionOptions): Promise<MountS
 async function start(options: StartSessionOptions, undo: UndoStart[]): Promise<MountSession> {
   const { plan, log } = options
   await ensureFolders(plan)
+  await stateReaders()
   const door = await prepareDoor(options, undo)
 
   const trace = options.isTraced ? traceInto(log) : undefined

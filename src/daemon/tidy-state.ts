@@ -5,6 +5,7 @@ import { basename, dirname } from 'node:path'
 import { driveFileName, pointerOf } from './drive-file.ts'
 import { isNothing, readLeftBehind } from './left-behind.ts'
 import type { MountPlan } from './mount-plan.ts'
+import { stateReaders } from './state-readers.ts'
 import { xdgFolder } from './xdg.ts'
 
 /** Never throws, and never removes what is not understood. Only when the drive's daemon has let go of the folder. */
@@ -13,7 +14,7 @@ export async function tidyState(plan: MountPlan): Promise<void> {
   const pointer = pointerOf(plan)
   if (pointer !== undefined && isNothing(await readLeftBehind(stateDir))) await rm(pointer, { force: true })
   if (dirname(stateDir) !== xdgFolder('state')) return
-  const { removeEmptyState } = await import('../content/spool/empty-state.ts')
+  const { removeEmptyState } = await stateReaders()
   const log = basename(logFile)
   removeEmptyState(stateDir, (name) => name === driveFileName || name === log || name === `${log}.1`)
 }

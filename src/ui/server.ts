@@ -82,7 +82,7 @@ export async function startUi(options: UiOptions): Promise<UiServer> {
     else if (type === undefined) throw new Refused(404, 'there is nothing here')
     else {
       response.writeHead(200, { 'content-type': type })
-      createReadStream(new URL(`assets${pathname}`, import.meta.url))
+      createReadStream(new URL(`../ui/assets${pathname}`, import.meta.url))
         .once('error', () => response.destroy())
         .pipe(response)
     }

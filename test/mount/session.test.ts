@@ -2,14 +2,14 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readFile, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readFile, rm, stat, symlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { lockStateFolder } from '../../src/content/spool/state-lock.ts'
 import type { MountRecord } from '../../src/daemon/mount-record.ts'
 import { systemDisk } from '../../src/world/disk.ts'
 import { cli } from '../support/cli.ts'
-import { occupy, startDesk, type Desk } from '../support/desk.ts'
+import { inDrive, occupy, startDesk, type Desk } from '../support/desk.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { mountForOthers } from '../support/passed-mount.ts'
 import { bash, run } from '../support/run.ts'
@@ -235,6 +235,23 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
     expect(JSON.parse(stdout)).toMatchObject({ state: 'live', pid })
     expect(await desk.docmount('unmount', drive)).toMatchObject({ code: 0, stderr: '' })
     await waitUntil('the daemon to end', async () => !(await exists(`/proc/${pid}`)))
+    expect(await desk.records()).toEqual([])
+  })
+
+  test('whose program was replaced under it, as by an upgrade, works on and ends in order', async () => {
+    const old = join(desk.home, 'old')
+    await mkdir(old)
+    const root = join(dirname(cli), '../..')
+    await run('cp', ['-r', join(root, 'dist'), join(root, 'package.json'), old])
+    await symlink(join(root, 'node_modules'), join(old, 'node_modules'))
+    const args = [join(old, 'dist/cli/main.js'), 'mount', '--quiet', project, drive]
+    await run(process.execPath, args, { env: desk.env })
+    const [record] = await desk.records()
+    await rm(old, { recursive: true })
+    const { stdout } = await inDrive('sh', '-c', 'cd "$1"; echo kept > a; cat a; ls; rm a', 'sh', drive)
+    expect(stdout).toBe('kept\na\n')
+    expect(await desk.docmount('unmount', drive)).toMatchObject({ code: 0, stdout: '', stderr: '' })
+    await waitUntil('the daemon to end', async () => !(await exists(`/proc/${record?.pid}`)))
     expect(await desk.records()).toEqual([])
   })
 

@@ -78,7 +78,7 @@ async function compiledOnce(): Promise<string> {
     '[ -e "$1" ] || { "$2" -p "$3" --outDir "$1.part" $4 && node "$5" "$1.part" && mv "$1.part" "$1"; }'
   const options = '--noCheck --declaration false --sourceMap false --isolatedDeclarations false'
   const tsc = join(root, 'node_modules/.bin/tsc')
-  const bundle = join(root, 'scripts/bundle-kysely.mjs')
+  const bundle = join(root, 'scripts/bundle-program.mjs')
   const args = ['sh', compiled, tsc, root, options, bundle]
   await execute('flock', [join(builds, 'lock'), 'sh', '-c', script, ...args])
   return compiled

@@ -117,7 +117,7 @@ test('an answer that one long value would make endless is refused, and nobody is
 test('a run whose thread cannot begin has failed at once, with a reason, and is recorded', async () => {
   // A package that is replaced under a service that runs.
   const command = await compileCommand()
-  await rm(join(command.folder, 'dist/service/tables/matching-thread.js'))
+  await rm(join(command.folder, 'dist/cli/matching-thread.js'))
   const served = await command.serve('--data', join(command.folder, 'data'), '--project', 'acme')
   const { base_url: url, projects } = served.announcement
   const ask = async (path: string, body: object): Promise<Record<string, unknown>> => {

@@ -19,7 +19,8 @@ const currencySigns: ReadonlyMap<string, string> = new Map([
   ['₺', 'TRY'],
   ['%', '%'],
 ])
-const currencyCodes: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
+// Made when it is first needed: it costs 9 ms of processor.
+let currencyCodes: ReadonlySet<string> | undefined
 
 /** More digits than a double holds exactly: account numbers, compared as text. */
 const maxDigits = 15
@@ -60,6 +61,7 @@ function unitOf(mark: string | undefined): string | undefined {
   const sign = currencySigns.get(mark)
   if (sign !== undefined) return sign
   const code = mark.toUpperCase()
+  currencyCodes ??= new Set(Intl.supportedValuesOf('currency'))
   return currencyCodes.has(code) ? code : undefined
 }
 
