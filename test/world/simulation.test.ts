@@ -54,6 +54,7 @@ const corpus: readonly (readonly [seed: number, steps: number])[] = [
   [50077, 400],
   [50087, 400],
   [62071, 1500],
+  [65146, 1000],
   [2024876801, 2000],
 ]
 
@@ -75,6 +76,9 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [7046, 700],
   [7091, 700],
   [8200, 1000],
+  [9210, 700],
+  [9299, 700],
+  [9500, 700],
   [2, 2000],
   [6, 2000],
   [15, 2000],

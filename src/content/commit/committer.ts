@@ -11,9 +11,9 @@ import { isDoubtful, type Intention } from '../intention.ts'
 import { lookUp, mayMeanMissing } from '../remote-lookup.ts'
 import { keepTheirs } from './conflict.ts'
 import { Accepted, isFull, isRefusal } from './accepted.ts'
-import { Former } from './former.ts'
+import { Former, type FormerOptions } from './former.ts'
 import { Removal, type RemovalOptions } from './removal.ts'
-import { Uploads, type UploadsOptions } from './uploads.ts'
+import { Uploads } from './uploads.ts'
 import { Whose, type Taken } from './whose.ts'
 
 /** A 409 after our DELETE means another client was faster: that often in a row is a quarrel, not a race. */
@@ -22,11 +22,9 @@ const replaceRounds = 3
 /** Content up to this size is held in memory, so that it goes out together with the DELETE of what it replaces (bytes). */
 const togetherBytes = 1024 * 1024
 
-export interface CommitterOptions extends UploadsOptions, RemovalOptions {
+export interface CommitterOptions extends FormerOptions, RemovalOptions {
   readonly keepConflicts: boolean
   readonly hostName: string
-  /** Makes the intention and its content survive a power cut. */
-  secure(intention: Intention): Promise<void>
   conflictKept(path: string, copy: string): void
 }
 

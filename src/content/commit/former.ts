@@ -13,10 +13,15 @@ import { isWorthRetrying } from './backoff.ts'
 import { storeAt, toldType } from './store-at.ts'
 import type { UploadsOptions } from './uploads.ts'
 
-export class Former {
-  readonly #options: UploadsOptions
+export interface FormerOptions extends UploadsOptions {
+  /** Makes the intention and its content survive a power cut. */
+  secure(intention: Intention): Promise<void>
+}
 
-  constructor(options: UploadsOptions) {
+export class Former {
+  readonly #options: FormerOptions
+
+  constructor(options: FormerOptions) {
     this.#options = options
   }
 
@@ -53,9 +58,10 @@ export class Former {
       if (!(await content.use((fd) => reader.copyAside(version, fd)))) return
       content.remeasure()
       await content.learnDigest()
-      // Found there after its answer was lost, it is no other client's.
+      // Found there after its answer was lost, or after a power cut, it is no other client's.
       if (content.digest !== undefined) intention.doubts = withDigest(doubts, content.digest)
       this.#options.save(intention)
+      await this.#options.secure(intention)
       const record = await this.#upload(path, content, removed?.mimetype, signal)
       intention.base = fingerprintOf(record)
       reader.moved(asideOf(version), versionOf(path, intention.base))

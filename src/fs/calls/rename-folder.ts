@@ -39,6 +39,7 @@ export async function renameFolder(parts: RenameFolderParts, move: Move, caller:
   // Nodes may have come and gone meanwhile: what moves is what is there now, at once.
   const plan = planned(parts.tree, node, listings)
   const jobs = parts.journal.transaction(() => apply(parts, move, plan))
+  if (jobs.length === 0) await parts.journal.durable()
   for (const job of jobs) await parts.closeWait.wait(job, caller.signal)
 }
 

@@ -78,6 +78,8 @@ export async function rename(
     return toHidden(parts, move)
   })
   if (job !== undefined) await parts.closeWait.wait(job, caller.signal)
+  // Renamed back: nothing is left to send, and the disk still knows the way there.
+  else if (expected === 'document') await parts.journal.durable()
 }
 
 async function fate(tree: Tree, node: Node, to: Node, newName: string): Promise<Fate> {

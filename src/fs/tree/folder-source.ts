@@ -84,7 +84,7 @@ export class FolderSource {
     return folder.folder?.isMadeHere === true ? { names: new ListedNames(), requestedAt: longAgo } : undefined
   }
 
-  async #ask(folder: Node): Promise<Listing['names']> {
+  async #ask(folder: Node, isLastTime = false): Promise<Listing['names']> {
     const { path } = folder
     let answer: RemoteFile | FolderListing
     try {
@@ -94,7 +94,10 @@ export class FolderSource {
       // Made here, or holding something unsent: it is a folder although the service has none.
       if (isHere(folder)) return new ListedNames()
       const above = await this.#options.loadFresh(folder.parent)
-      if (above.names.get(folder.name)?.kind === 'folder') throw error
+      const isListed = above.names.get(folder.name)?.kind === 'folder'
+      // It came meanwhile: a late answer of a folder that was on its way.
+      if (isListed && !isLastTime) return await this.#ask(folder, true)
+      if (isListed) throw error
       throw new ErrnoError('ENOENT', `${path} is gone from the service`, { cause: error })
     }
     if (answer.kind === 'file') {

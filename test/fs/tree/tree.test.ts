@@ -184,6 +184,17 @@ describe('a listing', () => {
     expect(drive.node('/d')).toBeUndefined()
   })
 
+  it('of a folder that came while it was being asked for is asked for once more', async () => {
+    const drive = await open({ '/d/a.txt': 'a' })
+    const { faults } = testService.service
+    const [missing, target] = [{ kind: 'status', status: 404 } as const, { method: 'GET', path: '/d' }]
+    faults.inject(missing, { ...target, times: 1 })
+    expect(await drive.list('/d')).toEqual(['a.txt'])
+    faults.inject(missing, { ...target, times: 2 })
+    await expect(drive.list('/d')).rejects.toMatchObject({ status: 404 })
+    expect(drive.shown()).toEqual(['d'])
+  })
+
   it('of a folder that is a document now is ENOTDIR', async () => {
     const drive = await open({ '/d/a.txt': 'a' })
     await drive.list('/d')

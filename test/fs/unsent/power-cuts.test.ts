@@ -71,6 +71,42 @@ describe('a power cut right after', () => {
     expect(drive.fileSystem().status()).toMatchObject({ conflicts: 0, unsent: [] })
   })
 
+  it.each([
+    { what: 'a document', from: '/a.txt', to: '/b.txt', holds: {} },
+    { what: 'a folder', from: '/d', to: '/e', holds: { '/d/a.txt': 'a' } },
+    { what: 'a new folder', from: '/n', to: '/m', holds: {}, made: '/n' },
+  ])('a rename of $what and back: the way back is answered when it is on disk', async (rename) => {
+    const { from, to, holds, made } = rename
+    let isHeld = false
+    let goOn = (): void => {}
+    const released = new Promise<void>((resolve) => (goOn = resolve))
+    let askFor = (): void => {}
+    const asked = new Promise<void>((resolve) => (askFor = resolve))
+    const disk: Disk = {
+      ...systemDisk,
+      async fdatasync(fd) {
+        if (isHeld && readlinkSync(`/proc/self/fd/${fd}`).endsWith('-wal')) {
+          askFor()
+          await released
+        }
+        await systemDisk.fdatasync(fd)
+      },
+    }
+    const world = { ...realWorld(), disk }
+    await using drive = await openHeld({ '/a.txt': 'a', ...holds }, { closeWaitMs: 0, world })
+    await drive.calls().readdir('/')
+    if (made !== undefined) await drive.calls().mkdir(made)
+    await drive.calls().rename(from, to)
+    isHeld = true
+    const back = drive.calls().rename(to, from)
+    const first = await Promise.race([back.then(() => 'answered'), asked.then(() => 'asked the disk')])
+    goOn()
+    await back
+    expect(first).toBe('asked the disk')
+    await drive.drain()
+    expect(await held(drive)).toMatchObject({ 'a.txt': 'a' })
+  })
+
   it('a save whose backup could not be written at first: the backup is there', async () => {
     let failures = 0
     const disk: Disk = {
@@ -173,6 +209,32 @@ it('a document that was saved and deleted, unsent, and made anew is not taken fo
   await open.drain()
   await open.restart(restore)
   await expectQuiet(open, { 'a.txt': 'anew' })
+})
+
+it('a version that was put back after a refusal is not taken for another client’s', async () => {
+  let drive: HeldDrive | undefined
+  let cut: ((stateDir: string) => Promise<void>) | undefined
+  const puts = (): number =>
+    drive?.testService.service.calls.filter(({ method }) => method === 'PUT').length ?? 0
+  const disk: Disk = {
+    ...systemDisk,
+    async fdatasync(fd) {
+      const isLog = readlinkSync(`/proc/self/fd/${fd}`).endsWith('journal.db-wal')
+      const synced = isLog && puts() < 2 ? await drive?.keepJournal() : undefined
+      await systemDisk.fdatasync(fd)
+      cut = synced ?? cut
+    },
+  }
+  drive = await openHeld({ '/a.txt': 'before' }, { closeWaitMs: 300, world: { ...realWorld(), disk } })
+  await using open = drive
+  await open.calls().readFile('/a.txt')
+  open.testService.service.clearCalls()
+  open.testService.service.faults.inject({ kind: 'status', status: 403 }, { method: 'PUT', times: 1 })
+  await expect(open.calls().writeFile('/a.txt', 'after')).rejects.toMatchObject({ code: 'EACCES' })
+  expect(puts()).toBe(2)
+  expect(await held(open)).toEqual({ 'a.txt': 'before' })
+  await open.restart(cut)
+  await expectQuiet(open, { 'a.txt': 'after' })
 })
 
 it('names are on disk when fsync of a folder returns', async () => {
