@@ -85,8 +85,8 @@ export default defineConfig({
           name: 'mount',
           expect: patient,
           include: isSoak ? modelTests : [...mountTests, ...modelTests],
-          // Four lanes on two cores: a drive, its service and the program that uses it mostly wait for one another.
-          maxWorkers: 4,
+          // Six lanes on two cores: a drive, its service and the program that uses it mostly wait for one another.
+          maxWorkers: 6,
           sequence: { groupOrder: 1 },
           testTimeout: 120_000,
           hookTimeout: 120_000,
