@@ -9,6 +9,7 @@ import type { MountPlan } from '../daemon/mount-plan.ts'
 import type { StartSessionOptions } from '../daemon/start-session.ts'
 import { tidyState } from '../daemon/tidy-state.ts'
 import { type Configuration, noKeyMessage, readConfiguration } from './config-file.ts'
+import { lastingKey } from './lasting-key.ts'
 import { leftElsewhere } from './left-text.ts'
 import { exitCodeOf, isKnown } from './report-error.ts'
 import { startBehind } from './start-behind.ts'
@@ -65,7 +66,7 @@ export async function runDrive(options: DriveCommandOptions, command: DriveComma
     }
     const { serveMount } = await import('./serve-mount.ts')
     const logFile = isBackgroundDaemon || options.log !== undefined ? plan.logFile : undefined
-    const session = sessionOptionsOf(plan, options, configuration.key, command)
+    const session = sessionOptionsOf(plan, options, lastingKey(configuration.key, plan), command)
     await serveMount(session, { logFile, isVerbose: options.verbose === true })
   } catch (error) {
     if (isBackgroundDaemon && error instanceof Error) await tellFailure(error, plan)

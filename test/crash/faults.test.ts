@@ -88,6 +88,33 @@ describe.skipIf(whyNoFuse() !== undefined)('faults', () => {
     expect(await fault.held('/a.txt')).toBe('kept')
   })
 
+  it.each(['the environment', 'the config file'])(
+    'key of %s revoked: work waits, and goes on with the key that docmount login keeps',
+    async (origin) => {
+      const revoked = fault.service.apiKey
+      const config = join(fault.folder, 'config.json')
+      await using gate = await startGate(() => Number(new URL(fault.service.baseUrl).port))
+      const keep = (api_key: string): Promise<void> => {
+        const projects = { acme: { base_url: gate.baseUrl, api_key } }
+        return writeFile(config, JSON.stringify({ projects }), { mode: 0o600 })
+      }
+      if (origin === 'the config file') await keep(revoked)
+      const { calls, unsent, drain } = await fault.mount([], {
+        baseUrl: gate.baseUrl,
+        apiKey: origin === 'the environment' ? revoked : '',
+        env: { DOCMOUNT_CONFIG: config },
+      })
+      await calls.readdir('')
+      gate.decide = ({ apiKey }) => (apiKey === revoked ? 'unauthorized' : 'pass')
+      const saving = errorOf(calls.writeFile('/a.txt', 'kept'))
+      await waitUntil('the refusal to be known', async () => (await unsent())[0]?.lastError?.includes('401'))
+      await keep(await fault.service.service.createKey('acme'))
+      expect(await saving).toBeUndefined()
+      await drain()
+      expect(await fault.held('/a.txt')).toBe('kept')
+    },
+  )
+
   it('upload refused (4xx): close tells, the content is kept, retry sends it, recover copies it out', async () => {
     const { calls, docmount, mountpoint, unsent, drain } = await fault.mount()
     const { faults } = fault.service.service
