@@ -1,6 +1,6 @@
 // The built program as a script sees it: one line, an exit code, nothing heavy loaded. Needs `npm run build`.
 
-import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cli } from '../support/cli.ts'
@@ -153,17 +153,25 @@ test('help teaches every command', async () => {
 })
 
 test.each([['--help'], ['status'], ['--version']])('%s loads nothing heavy', async (arg) => {
-  const heavy = 'undici|fastify|libsql|kysely|pino|typebox|fuse-native|koffi'
-  const { stderr } = await docmount([arg], { NODE_DEBUG: 'esm,module' })
-  expect(stderr).toMatch(/commander/)
-  expect(stderr).not.toMatch(new RegExp(`node_modules/(${heavy})/`))
+  const packages = await packagesOf(arg)
+  expect(packages).toContain('commander')
+  const heavy = ['undici', 'fastify', 'libsql', 'kysely', 'pino', 'typebox', 'fuse-native', 'koffi']
+  expect(heavy.filter((name) => packages.has(name))).toEqual([])
 })
 
 test('serve makes its schemas of nothing: TypeBox was a sixth of its start', async () => {
-  const { stderr } = await docmount(['serve', '--data', '/dev/null'], { NODE_DEBUG: 'esm,module' })
-  expect(stderr).toMatch(/node_modules\/fastify\//)
-  expect(stderr).not.toMatch(/node_modules\/typebox\//)
+  const packages = await packagesOf('serve', '--data', '/dev/null')
+  expect(packages).toContain('fastify')
+  expect(packages).not.toContain('typebox')
 })
+
+/** What a command loads, by itself or in a part of the program, which names the file that each piece of it comes from. */
+async function packagesOf(...args: string[]): Promise<Set<string>> {
+  const { stderr } = await docmount(args, { NODE_DEBUG: 'esm,module' })
+  const parts = new Set(stderr.match(/(?<=file:\/\/)\S+\/dist\/cli\/[\w-]+\.js/g))
+  const texts = await Promise.all([...parts].map((part) => readFile(part, 'utf8')))
+  return new Set([stderr, ...texts].flatMap((text) => text.match(/(?<=\bnode_modules\/)[\w.-]+/g) ?? []))
+}
 
 test('mount(8), which calls the program by another name, gets its own exit codes', async () => {
   const helper = join(temporary.path, 'mount.docmount')
