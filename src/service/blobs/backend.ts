@@ -1,7 +1,8 @@
-// Where bytes rest. Knows hashes and bytes; no projects, no paths. `disk.ts` is the one there is; whatever may answer at
-// once or later is typed so that a remote store fits too.
+// Where bytes rest. Knows hashes and bytes; no projects, no paths. `disk.ts` answers at once, `shared-folder.ts` and
+// `s3/` later.
 
 import type { Readable } from 'node:stream'
+import { ServiceError } from '../service-error.ts'
 
 type Later<Value> = Value | Promise<Value>
 
@@ -55,4 +56,9 @@ export interface StagedBlob {
   stream(): Readable
   /** Drops the bytes; does nothing once published. */
   discard(): Later<void>
+}
+
+/** The store has forgotten what it had begun: a sweep, or the store's own rule, took it for a crash's. */
+export function lostUpload(): ServiceError {
+  return new ServiceError(503, 'the store of contents has lost the upload: try again')
 }

@@ -259,7 +259,7 @@ function unlink(file: string): void {
   }
 }
 
-function isMissing(error: unknown): boolean {
+export function isMissing(error: unknown): boolean {
   return isCode(error, 'ENOENT')
 }
 

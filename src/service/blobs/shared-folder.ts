@@ -5,8 +5,8 @@ import { randomBytes } from 'node:crypto'
 import { readdir, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import type { BlobWriter, SharedBackend, StagedBlob } from './backend.ts'
-import { type DiskBackend, DiskStagedBlob, incomingName, openFolder } from './disk.ts'
+import { lostUpload, type BlobWriter, type SharedBackend, type StagedBlob } from './backend.ts'
+import { type DiskBackend, DiskStagedBlob, incomingName, isMissing, openFolder } from './disk.ts'
 
 const keyBytes = 32
 
@@ -30,7 +30,11 @@ class SharedFolder implements SharedBackend {
   async publish(staged: StagedBlob): Promise<string> {
     if (!(staged instanceof DiskStagedBlob)) throw new TypeError('staged by another backend')
     const key = randomBytes(keyBytes).toString('hex')
-    await this.#disk.publish(new DiskStagedBlob(staged.file, key, staged.size, staged.begunMs))
+    try {
+      await this.#disk.publish(new DiskStagedBlob(staged.file, key, staged.size, staged.begunMs))
+    } catch (error) {
+      throw isMissing(error) ? lostUpload() : error
+    }
     return key
   }
 
@@ -69,5 +73,5 @@ async function isOlder(file: string, time: number): Promise<boolean> {
 }
 
 function ignoreMissing(error: unknown): undefined {
-  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+  if (!isMissing(error)) throw error
 }

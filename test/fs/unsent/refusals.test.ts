@@ -435,7 +435,7 @@ describe('what is no verdict on the document', () => {
 })
 
 it('a close that waits says that nobody may, and the content is kept and tried again', async () => {
-  await using drive = await openHeld({}, { closeWaitMs: 300 })
+  await using drive = await openHeld({}, { closeWaitMs: 3_000 })
   await drive.calls().readdir('/')
   const clear = drive.testService.service.faults.inject({ kind: 'status', status: 403 }, { method: 'PUT' })
   await expect(drive.calls().writeFile('/a.txt', 'a')).rejects.toMatchObject({ code: 'EACCES' })

@@ -1,8 +1,10 @@
 // Bytes that nothing refers to go after a while, and no others, whatever was cut off in the middle.
 
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, unlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { documentOf, errorOf, files } from '../support.ts'
 import { type Nodes, startNodes } from './nodes.ts'
@@ -90,7 +92,7 @@ test('content is adopted again while it waits to be taken away', async () => {
     const { url } = (await (await nodes.two.get('/again')).json()) as { url: string }
     expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(content)).toBe(true)
     await nodes.two.delete('/again')
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 * graceMs))
+    await setTimeout(Math.random() * 2 * graceMs)
   }
 }, 120_000)
 
@@ -99,5 +101,25 @@ test('who took so long to upload that a sweep may be looking at the bytes is tol
   expect(await errorOf(await hurried.one.put('/late', randomBytes(100_000)))).toMatchObject({ status: 503 })
   expect((await hurried.one.put('/small', 'in the database')).status).toBe(201)
   expect((await hurried.two.get('/late')).status).toBe(404)
+  await hurried.close()
+})
+
+test('who took so long to upload that a sweep has taken the bytes is told to try again', async () => {
+  const hurried = await startNodes({ graceMs: 1_000 })
+  const incoming = join(hurried.folder, 'blobs/incoming')
+  const body = JSON.stringify(documentOf(randomBytes(8_000_000)))
+  async function* halves(): AsyncGenerator<string> {
+    yield body.slice(0, body.length / 2)
+    await expect.poll(() => readdir(incoming)).toHaveLength(1)
+    for (const name of await readdir(incoming)) await unlink(join(incoming, name))
+    await setTimeout(600)
+    yield body.slice(body.length / 2)
+  }
+  const answer = await hurried.one.call('PUT', files('/late'), {
+    headers: { 'content-type': 'application/json' },
+    body: Readable.toWeb(Readable.from(halves())),
+    duplex: 'half',
+  })
+  expect(await errorOf(answer)).toMatchObject({ status: 503 })
   await hurried.close()
 })

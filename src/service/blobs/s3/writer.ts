@@ -4,8 +4,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { PassThrough, Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
-import { ServiceError } from '../../service-error.ts'
-import type { BlobWriter, StagedBlob } from '../backend.ts'
+import { lostUpload, type BlobWriter, type StagedBlob } from '../backend.ts'
 import type { S3Client } from './client.ts'
 
 /** S3 wants 5 MiB at least, and takes 10,000 parts. */
@@ -72,7 +71,7 @@ export class S3Writer implements BlobWriter {
     const sending = this.#client
       .ask({ method: 'PUT', key: this.#key, query, body: this.#takePart(), allowed: [404] })
       .then((answer) => {
-        if (!answer.ok) throw lost()
+        if (!answer.ok) throw lostUpload()
         this.#etags.push(answer.headers.get('etag') ?? '')
       })
     // Told to whoever writes next.
@@ -108,13 +107,8 @@ export class S3Writer implements BlobWriter {
     // S3 answers 200 before it knows. 404: an answer was lost, and it was complete before it was asked again; or it never was.
     if (answer.ok && !answer.bytes.includes('<Error>')) return
     const found = await this.#client.ask({ method: 'HEAD', key: this.#key, allowed: [404] })
-    if (Number(found.headers.get('content-length')) !== this.#size || !found.ok) throw lost()
+    if (Number(found.headers.get('content-length')) !== this.#size || !found.ok) throw lostUpload()
   }
-}
-
-/** The store has forgotten what it had begun. */
-function lost(): ServiceError {
-  return new ServiceError(503, 'the store of contents has lost the upload: try again')
 }
 
 export class S3StagedBlob implements StagedBlob {
