@@ -43,3 +43,15 @@ it('nor is room reserved in it', async () => {
   await operations.release(fh)
   await expectTheirs(drive)
 })
+
+it('a length set by the path is journaled when it is answered, also while somebody has the document open', async () => {
+  await using drive = await openHeld({ '/a.txt': 'before' })
+  const { ino } = await drive.calls().stat('/a.txt')
+  const flags = { read: true, write: true, append: false, truncate: false }
+  const { fh } = await drive.fileSystem().open(ino, flags, caller)
+  await drive.calls().truncate('/a.txt', 3)
+  expect(drive.fileSystem().unsent('/')).toHaveLength(1)
+  await drive.drain()
+  expect(await drive.testService.other.documents('/')).toEqual(new Map([['a.txt', Buffer.from('bef')]]))
+  await drive.fileSystem().release(fh)
+})
