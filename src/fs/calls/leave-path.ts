@@ -40,8 +40,11 @@ export function leavePath(parts: LeaveParts, node: Node): LeftBehind | undefined
     return dropReplaced(parts.queue, path, base, isExpected)
   }
   if (isExpected) return arriving(node, path)
-  if (isStoredHere) node.unsent.comesFrom({ path, fingerprint: fingerprintOf(remote) })
-  return isStoredHere ? { fingerprint: fingerprintOf(remote) } : dropReplaced(parts.queue, path, base)
+  if (!isStoredHere) return dropReplaced(parts.queue, path, base)
+  // The queue's is the fresher: of a version that was put back after a refusal it alone knows.
+  const fingerprint = base ?? fingerprintOf(remote)
+  node.unsent.comesFrom({ path, fingerprint })
+  return { fingerprint }
 }
 
 /** Something of it is on its way to its old path: it arrives there first, and is moved on after that. */

@@ -47,7 +47,8 @@ async function resize(
   // Asked for by itself, not by O_TRUNC, after which most programs write: the next close saves it.
   if (node.size !== before) node.local.wrote()
   // truncate(2) by path has no close that would save it. To 0 may be the O_TRUNC of a handle, whose close does.
-  if (fh === undefined && (size > 0 || node.door.writeHandles === 0) && node.isDirty) await commit(parts, node)
+  if (fh === undefined && (size > 0 || node.door.writeHandles === 0) && node.isDirty)
+    await commit(parts, node)
 }
 
 /** Nobody but root may give documents away, and there is nobody to give them to. */

@@ -346,6 +346,36 @@ describe('a save that the service refuses', () => {
   })
 })
 
+describe('a version that was put back, for the save over it was refused', () => {
+  async function putBack(): Promise<HeldDrive> {
+    const drive = await openHeld({ '/a.txt': 'before' })
+    await drive.calls().readFile('/a.txt')
+    drive.testService.service.faults.inject({ kind: 'status', status: 413 }, { method: 'PUT', times: 1 })
+    await drive.calls().writeFile('/a.txt', 'after')
+    await refusedAt(drive, '/a.txt')
+    expect(await held(drive)).toEqual({ 'a.txt': 'before' })
+    return drive
+  }
+
+  it.each([
+    ['renamed', (drive: HeldDrive) => drive.calls().rename('/a.txt', '/b.txt'), { 'b.txt': 'after' }],
+    ['deleted', (drive: HeldDrive) => drive.calls().unlink('/a.txt'), {}],
+    ['saved', (drive: HeldDrive) => drive.calls().writeFile('/a.txt', 'again'), { 'a.txt': 'again' }],
+  ])('is the document: %s', async (_, change, expected) => {
+    await using drive = await putBack()
+    drive.hold('/b.txt')
+    drive.holdDelete('/a.txt')
+    await change(drive)
+    await drive.fileSystem().refresh('/')
+    expect(await drive.calls().readdir('/')).toEqual(Object.keys(expected))
+    drive.release()
+    await drive.drain()
+    expect(await held(drive)).toEqual(expected)
+    expect(await drive.calls().readdir('/')).toEqual(Object.keys(expected))
+    expect(drive.fileSystem().status()).toMatchObject({ conflicts: 0 })
+  })
+})
+
 describe('a delete that the service refuses', () => {
   async function refusedDelete(): Promise<HeldDrive> {
     const drive = await openHeld({ '/a.txt': 'a' })
