@@ -55,6 +55,7 @@ const corpus: readonly (readonly [seed: number, steps: number])[] = [
   [50087, 400],
   [62071, 1500],
   [65146, 1000],
+  [73138, 1000],
   [2024876801, 2000],
 ]
 
@@ -79,6 +80,8 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [9210, 700],
   [9299, 700],
   [9500, 700],
+  [93417, 700],
+  [94102, 700],
   [2, 2000],
   [6, 2000],
   [15, 2000],

@@ -23,8 +23,18 @@ export interface DownloadSources {
   readonly world: Pick<World, 'clock' | 'chance'>
 }
 
-/** One try: `progressed` is called whenever bytes came; `signal` ends it. */
-export type Attempt<T> = (url: string, signal: AbortSignal, progressed: () => void) => Promise<T>
+/** One try. */
+export type Attempt<T> = (
+  url: string,
+  how: {
+    /** Where the URL is of. */
+    at: Version
+    /** Ends it. */
+    signal: AbortSignal
+    /** Bytes came. */
+    progressed: () => void
+  },
+) => Promise<T>
 
 /** An attempt that brings no byte for this long is ended. */
 const stallMs = 7_000
@@ -58,6 +68,8 @@ export async function attemptDownload<T>(
     const limitMs = Math.max(stallCheckMs, Math.min(stallMs, lastProgressMs + budgetMs - now()))
     let lastSeenMs = now()
     const controller = cancellation.begin()
+    const { signal } = controller
+    const at = version()
     let checkedMs = now()
     const stalled = clock.setInterval(() => {
       // This process stood still (a suspend, SIGSTOP): nobody was there to take a byte.
@@ -65,21 +77,25 @@ export async function attemptDownload<T>(
       checkedMs = now()
       if (now() - lastSeenMs < limitMs) return
       const detail = `no bytes for ${Math.round(limitMs / 1000)} s`
-      controller.abort(new NetworkError({ method: 'GET', path: version().path }, 'deadline', detail))
+      controller.abort(new NetworkError({ method: 'GET', path: at.path }, 'deadline', detail))
     }, stallCheckMs)
     try {
-      url = await (refusedUrl === undefined
-        ? urls.get(version(), controller.signal)
-        : urls.renew(version(), refusedUrl, controller.signal))
-      const result = await attempt(url, controller.signal, () => {
+      url = await (refusedUrl === undefined ? urls.get(at, signal) : urls.renew(at, refusedUrl, signal))
+      const progressed = (): void => {
         lastSeenMs = lastProgressMs = now()
         failures = 0
         refusedUrl = undefined
-      })
+      }
+      const result = await attempt(url, { at, signal, progressed })
       timeBudget.succeeded()
       return result
     } catch (error) {
       cancellation.throwIfCancelled()
+      // It has moved meanwhile: what the old place says means nothing.
+      if (version() !== at) {
+        refusedUrl = undefined
+        continue
+      }
       if (url !== undefined && isRefusal(error)) {
         // Trouble, not permission: the reader may read this document.
         if (refusedUrl !== undefined) throw refusedTwice(version(), error)

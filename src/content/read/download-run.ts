@@ -18,8 +18,8 @@ export interface DownloadTarget {
   /** May change while it is downloaded: a document may be renamed. */
   version(): Version
   readonly sizeBytes: number
-  /** Throws ESTALE when the answer is of another version. */
-  checkAnswer(answer: Pick<Download, 'totalSize' | 'etag'>): void
+  /** Throws ESTALE when the answer, asked for at this place, is of another version. */
+  checkAnswer(answer: Pick<Download, 'totalSize' | 'etag'>, at: Version): void
   /** Takes each block as its last byte arrives, in order. */
   give(block: number, bytes: Block): void
   /** True when no more is wanted for now: then `hold` is awaited before more is taken from the network. */
@@ -41,13 +41,13 @@ export async function downloadRun(
     sources,
     () => target.version(),
     cancellation,
-    async (url, signal, progressed) => {
-      const { path } = target.version()
+    async (url, { at, signal, progressed }) => {
+      const { path } = at
       const from = assembler.position
       const range = { offset: from, length: end - from, sizeBytes: target.sizeBytes }
       const download = await sources.files.download(url, path, range, { signal })
       try {
-        target.checkAnswer(download)
+        target.checkAnswer(download, at)
       } catch (error) {
         await letGo(download)
         throw error

@@ -25,8 +25,8 @@ export interface FillTarget {
   readonly sizeBytes: number
   /** Undefined when its blocks are not to be looked for on disk. */
   readonly storedVersion: StoredVersion | undefined
-  /** Throws ESTALE when an answer is of another version. */
-  checkAnswer(answer: Pick<Download, 'totalSize' | 'etag'>): void
+  /** Throws ESTALE when an answer, asked for at this place, is of another version. */
+  checkAnswer(answer: Pick<Download, 'totalSize' | 'etag'>, at: Version): void
   /** False when a block on disk was stored with another ETag. Throws ESTALE. */
   acceptsStored(tag: number): boolean
   arrived(block: number, bytes: Block, from: 'disk' | 'network'): void
@@ -97,8 +97,8 @@ function fillFromNetwork(fetch: Fetch, target: FillTarget, { download }: FillSou
     {
       version: () => target.version,
       sizeBytes: target.sizeBytes,
-      checkAnswer(answer) {
-        target.checkAnswer(answer)
+      checkAnswer(answer, at) {
+        target.checkAnswer(answer, at)
         fetch.isFlowing = true
       },
       give(block, bytes) {

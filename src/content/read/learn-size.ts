@@ -19,7 +19,7 @@ export function learnSize(sources: DownloadSources, version: Version, signal: Ab
       sources,
       () => version,
       cancellation,
-      async (url, signal, progressed) => {
+      async (url, { signal, progressed }) => {
         const { totalSize, chunks } = await files.download(url, path, firstByte, { signal })
         const bytes = await count(chunks, progressed)
         if (totalSize !== undefined || bytes === 0) return totalSize ?? 0

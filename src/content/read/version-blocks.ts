@@ -49,7 +49,8 @@ export class VersionBlocks implements FillTarget {
   readonly #events: BlockEvents
   readonly #fetches: Fetch[] = []
   readonly #waiters: BlockWaiters
-  readonly #check: VersionCheck
+  /** One for each place it was at: the same bytes may have another ETag there. */
+  readonly #checks = new WeakMap<Version, VersionCheck>()
   readonly #rest: RestOfDocument
   #version: Version
   #stored: StoredVersion | undefined
@@ -65,7 +66,6 @@ export class VersionBlocks implements FillTarget {
     this.id = id
     this.#version = version
     this.sizeBytes = sizeBytes
-    this.#check = new VersionCheck(sizeBytes)
     this.#sources = sources
     this.#waiters = new BlockWaiters(sources.download.world.clock)
     this.#events = events
@@ -204,14 +204,19 @@ export class VersionBlocks implements FillTarget {
     this.resume()
   }
 
-  /** Throws ESTALE, and forgets every block, when an answer's size or ETag is not this version's. */
-  checkAnswer(answer: Pick<Download, 'totalSize' | 'etag'>): void {
-    if (!this.#check.isSameAnswer(answer)) throw this.#becomeStale()
+  /**
+   * Throws ESTALE, and forgets every block, when an answer's size or ETag is not this version's; NetworkError where it was asked
+   * for at a place that the version has left since.
+   */
+  checkAnswer(answer: Pick<Download, 'totalSize' | 'etag'>, at: Version): void {
+    if (this.#checkAt(at).isSameAnswer(answer)) return
+    if (at === this.#version) throw this.#becomeStale()
+    throw new NetworkError({ method: 'GET', path: at.path }, 'cut', 'the document has moved meanwhile')
   }
 
   acceptsStored(tag: number): boolean {
     if (this.#stale !== undefined) throw this.#stale
-    return this.#check.isSameTag(tag)
+    return this.#checkAt(this.#version).isSameTag(tag)
   }
 
   get storedVersion(): StoredVersion | undefined {
@@ -225,7 +230,7 @@ export class VersionBlocks implements FillTarget {
     if (this.#stale === undefined && !cache.has(this.id, block)) {
       if (cache.set(this.id, block, bytes, blockLength(block, this.sizeBytes))) this.resident++
       const stored = from === 'network' ? this.storedVersion : undefined
-      if (stored !== undefined) store.write(stored, { block, bytes, tag: this.#check.tag })
+      if (stored !== undefined) store.write(stored, { block, bytes, tag: this.#checkAt(this.#version).tag })
     }
     this.#waiters.give(block, bytes)
   }
@@ -247,11 +252,10 @@ export class VersionBlocks implements FillTarget {
     }
   }
 
-  /** The same bytes are under another version now; its ETag may be another one. */
+  /** The same bytes are under another version now. */
   moveTo(version: Version): void {
     this.#version = version
     this.#stored = undefined
-    this.#check.forgetEtag()
   }
 
   /** Drops the blocks in memory. */
@@ -264,6 +268,12 @@ export class VersionBlocks implements FillTarget {
   /** Ends everything on the way. */
   abort(): void {
     for (const fetch of this.#fetches.slice()) fetch.abort()
+  }
+
+  #checkAt(version: Version): VersionCheck {
+    const known = this.#checks.get(version) ?? new VersionCheck(this.sizeBytes)
+    this.#checks.set(version, known)
+    return known
   }
 
   #isComing(block: number): boolean {

@@ -33,10 +33,4 @@ export class VersionCheck {
     if (this.#tag === 0) this.#tag = tag
     return true
   }
-
-  /** The same bytes may have another ETag from now on. */
-  forgetEtag(): void {
-    this.#etag = undefined
-    this.#tag = 0
-  }
 }

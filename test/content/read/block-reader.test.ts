@@ -5,6 +5,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Files } from '../../../src/api/types.ts'
+import { PresignedUrls } from '../../../src/content/read/presigned-urls.ts'
 import { startFlakyProxy } from '../../support/flaky-proxy.ts'
 import type { FlakyProxy } from '../../support/flaky-proxy.ts'
 import { waitUntil } from '../../support/wait-until.ts'
@@ -289,6 +290,50 @@ describe('faults', () => {
     expect(rangesOf(setup.service)).toHaveLength(1)
     heal()
     expect((await readAll(reader.open(version))).equals(bytes)).toBe(true)
+  })
+})
+
+describe('a document that moves is read on at its new place', () => {
+  /** Its copy stands there, as after a rename, under the same bytes. */
+  async function stored(): Promise<{ from: StoredDocument; to: StoredDocument }> {
+    const [from, to] = [
+      await setup.store('/old.txt', 9 * MiB, 'a'),
+      await setup.store('/new.txt', 9 * MiB, 'a'),
+    ]
+    for (const { version, file } of [from, to]) setup.urls.remember(version.path, file, Date.now())
+    return { from, to }
+  }
+
+  test('also where an answer from the old one is on its way, and ETags belong to places', async () => {
+    const { from, to } = await stored()
+    let downloads = 0
+    const files: Files = {
+      ...setup.files,
+      async download(url, path, ...rest) {
+        const download = await setup.files.download(url, path, ...rest)
+        if (downloads++ === 0) reader.moved(from.version, to.version)
+        return { ...download, etag: `"${path}"` }
+      },
+    }
+    const reader = setup.reader({ cacheSizeBytes: 0, files })
+    expect((await readAll(reader.open(from.version))).equals(to.bytes)).toBe(true)
+    expect(downloads).toBeGreaterThan(1)
+  })
+
+  test('also where the old one is gone before its URL is known', async () => {
+    const { from, to } = await stored()
+    const files: Files = {
+      ...setup.files,
+      async get(path, options) {
+        await setup.files.delete(path, { attempts: 1 })
+        reader.moved(from.version, to.version)
+        return setup.files.get(path, options)
+      },
+    }
+    const urls = new PresignedUrls({ files, now: Date.now })
+    urls.remember(to.version.path, to.file, Date.now())
+    const reader = setup.reader({ cacheSizeBytes: 0, urls })
+    expect((await readAll(reader.open(from.version))).equals(to.bytes)).toBe(true)
   })
 })
 

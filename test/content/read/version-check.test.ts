@@ -24,12 +24,3 @@ test('a block from disk and an answer must agree, whichever came first', () => {
   expect(offline.isSameTag(tagOf('"a"'))).toBe(true)
   expect(offline.isSameAnswer(answer(10, '"b"'))).toBe(false)
 })
-
-test('after a move any one ETag is the version’s', () => {
-  const check = new VersionCheck(10)
-  check.isSameAnswer(answer(10, '"a"'))
-  check.forgetEtag()
-  expect(check.tag).toBe(0)
-  expect(check.isSameAnswer(answer(10, '"b"'))).toBe(true)
-  expect(check.isSameAnswer(answer(10, '"a"'))).toBe(false)
-})
