@@ -28,8 +28,8 @@ export interface WorkerOptions {
   /** Milliseconds, and a wait of so many; those of this machine unless a test says otherwise. */
   readonly now?: () => number
   readonly pause?: (ms: number) => Promise<unknown>
-  /** The disk refuses now and then: what was truncated first stays so where the write then fails. */
-  readonly isDiskUnwell?: () => boolean
+  /** The disk refuses, or has refused since that time (ms): what was truncated first stays so where the write then fails. */
+  readonly isDiskUnwell?: (since: number) => boolean
   /** How often a document is read again that was right before and was not changed since, 0 to 1; always where absent. */
   readonly readsAgain?: number
   /** It makes no more than this. */
@@ -157,7 +157,7 @@ export class Worker {
 
   async #do(operation: Operation): Promise<boolean> {
     const life = this.#options.life()
-    this.#mayBePart = this.#options.isDiskUnwell?.() === true
+    const begunAt = this.#now()
     this.#options.onAction(operation)
     try {
       await perform(this.calls, operation, this.#options.pause)
@@ -167,7 +167,7 @@ export class Worker {
       if (!expected.has(code ?? ''))
         throw new Loss(`${operation.kind} ${operation.path} failed: ${(error as Error).message}`)
       this.#inDoubt = operation
-      this.#mayBePart ||= this.#options.isDiskUnwell?.() === true
+      this.#mayBePart = this.#options.isDiskUnwell?.(begunAt) === true
       this.#wasKilled = this.#options.life() !== life
       return false
     }
@@ -187,7 +187,8 @@ export class Worker {
 
   /** What is journaled without a sync may go though what came after it is with the service. */
   #firstUnsynced(): number {
-    const since = this.#now() - durableWithin(this.#options.isDiskUnwell?.() === true)
+    const now = this.#now()
+    const since = now - durableWithin(this.#options.isDiskUnwell?.(now) === true)
     const first = this.#revocable.findIndex(({ kind, at }) => !durableKinds.has(kind) && at >= since)
     return first === -1 ? this.#revocable.length : first
   }

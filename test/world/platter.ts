@@ -98,13 +98,15 @@ type NameChange =
   | { readonly kind: 'remove'; readonly path: string }
   | { readonly kind: 'rename'; readonly path: string; readonly to: string; readonly file: FileBytes }
 
+export type DiskTrouble = 'none' | 'full' | 'errors' | 'slow'
+
 export class Platter {
   readonly names = new Map<string, FileBytes>()
   readonly #chance: Chance
   #syncedNames = new Map<string, FileBytes>()
   #changes: NameChange[] = []
   /** What it does to whoever writes. */
-  trouble: 'none' | 'full' | 'errors' | 'slow' = 'none'
+  trouble: DiskTrouble = 'none'
   faults = 0
 
   constructor(chance: Chance) {

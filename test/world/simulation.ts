@@ -13,6 +13,7 @@ import { isScratch } from '../model/model.ts'
 import { compare, Worker } from '../model/worker.ts'
 import type { Calls } from '../support/door.ts'
 import { EventQueue, settled } from './events.ts'
+import type { DiskTrouble } from './platter.ts'
 import { ServiceModel, someHabits } from './service-model.ts'
 import { sharedFolder, SharedFolder, sharedNames } from './shared-folder.ts'
 import { SimulatedDrive, worldBeganAt, type DriveSettings } from './simulated-drive.ts'
@@ -154,6 +155,8 @@ class Simulation {
   readonly #shared: SharedFolder
   readonly #watched: WatchedFolder
   #awayAt = -Infinity
+  /** When the disk was last known to refuse. */
+  #unwellAt = -Infinity
   /** Since when each worker is at it. */
   readonly #busySince: (number | undefined)[] = []
   readonly #hash = createHash('sha256')
@@ -263,7 +266,7 @@ class Simulation {
       },
       calls: () => this.#calls(),
       life: () => (this.#drive.isAlive ? this.#drive.lives : undefined),
-      isDiskUnwell: () => this.#drive.platter.trouble !== 'none',
+      isDiskUnwell: (since) => this.#drive.platter.trouble !== 'none' || this.#unwellAt >= since,
       mayMeet: ['ENOSPC', 'EACCES'],
       now: () => this.#events.now,
       pause: (ms) => new Promise<void>((resolve) => void this.#events.after(ms, resolve)),
@@ -387,7 +390,7 @@ class Simulation {
         this.#note(`weather ${JSON.stringify(this.#network.weather)}`)
         return true
       case 'disk':
-        this.#drive.platter.trouble = step.pick(['none', 'none', 'full', 'errors', 'slow'])
+        this.#setDisk(step.pick(['none', 'none', 'full', 'errors', 'slow']))
         this.#note(`disk ${this.#drive.platter.trouble}`)
         return true
       case 'refresh':
@@ -442,7 +445,7 @@ class Simulation {
     // Others go on meanwhile.
     const theirs = this.#options.isShared === true ? this.#step.below(3) : 0
     for (let times = 0; times < theirs; times++) this.#shared.otherActs(this.#step)
-    if (trouble === 'slow') this.#drive.platter.trouble = trouble
+    if (trouble === 'slow') this.#setDisk(trouble)
     await this.#until('a start', () => this.#drive.start(this.#settings))
     this.#note('started')
     this.#watched.forget()
@@ -458,7 +461,13 @@ class Simulation {
     if (this.#network.weather !== fairWeather) this.#fairSince = this.#events.now
     this.#network.weather = fairWeather
     this.#service.lagging = 0
-    this.#drive.platter.trouble = 'none'
+    this.#setDisk('none')
+  }
+
+  #setDisk(trouble: DiskTrouble): void {
+    const { platter } = this.#drive
+    if (platter.trouble !== 'none') this.#unwellAt = this.#events.now
+    platter.trouble = trouble
   }
 
   /** Resolves when no program is at work. */
