@@ -164,6 +164,7 @@ export class Worker {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
       const expected = life !== undefined && this.#options.life() === life ? this.#passing : this.#dead
+      if (code === 'ENOENT' && this.#hasGone(operation.path)) return false
       if (!expected.has(code ?? ''))
         throw new Loss(`${operation.kind} ${operation.path} failed: ${(error as Error).message}`)
       this.#inDoubt = operation
@@ -182,6 +183,15 @@ export class Worker {
     for (const path of this.#mayBeGone)
       if (operation.path === path || operation.path.startsWith(`${path}/`)) this.#mayBeGone.delete(path)
     if (isDurable(operation)) this.#revocable = this.#revocable.slice(this.#firstUnsynced())
+    return true
+  }
+
+  /** A folder at or above the path that an rmdir which failed has removed after all: it is seen now. */
+  #hasGone(path: string): boolean {
+    const gone = [...this.#mayBeGone].find((folder) => path === folder || path.startsWith(`${folder}/`))
+    if (gone === undefined || this.model.under(gone).length > 1) return false
+    this.#mayBeGone.delete(gone)
+    this.model.apply({ kind: 'rmdir', path: gone })
     return true
   }
 

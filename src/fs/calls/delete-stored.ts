@@ -21,8 +21,10 @@ export function deleteStored(
   fingerprint: string | undefined,
 ): void {
   const path = pathIn(folder, name)
-  tree.tombstones.bury(folder, name, fingerprint)
   const job = queue.submit({ kind: 'delete', path, base: fingerprint, restMs: graceMs })
+  const isSent = job?.intention.path === path
+  // An earlier intention may have told the queue of a version that no node has heard of.
+  tree.tombstones.bury(folder, name, (isSent ? job.intention.base : undefined) ?? fingerprint)
   // Never sent: there is nothing to hide.
-  if (job?.intention.path !== path && !queue.isToBeEmptied(path)) tree.tombstones.unhide(folder, name)
+  if (!isSent && !queue.isToBeEmptied(path)) tree.tombstones.unhide(folder, name)
 }

@@ -70,6 +70,23 @@ describe('a folder goes though what was deleted in it', () => {
     expect((await drive.testService.other.get('/'))?.entries).toEqual([])
   })
 
+  it('arrived under a document that was made anew by then', async () => {
+    await using drive = await openHeld()
+    await drive.calls().mkdir('/d')
+    drive.holdAnswer('/d/a.txt')
+    await drive.calls().writeFile('/d/a.txt', 'first')
+    await drive.reached('/d/a.txt')
+    await drive.calls().rename('/d/a.txt', '/d/a.txt~')
+    // Rests for longer than what saves it, and is deleted before it is sent.
+    await drive.calls().writeFile('/d/a.txt', '')
+    drive.release()
+    await waitUntil('the answer', () => !isSending(drive))
+    for (const name of ['a.txt', 'a.txt~']) await drive.calls().unlink(`/d/${name}`)
+    await drive.calls().rmdir('/d')
+    await drive.drain()
+    expect((await drive.testService.other.get('/'))?.entries).toEqual([])
+  })
+
   it('arrived after that, from another folder', async () => {
     await using drive = await openHeld({ '/d/a.txt': 'a' })
     await drive.calls().readdir('/d')
