@@ -23,9 +23,11 @@ export interface HeldDrive extends AsyncDisposable {
   holdAnswer(path: string): void
   /** A delete at this path is not begun until `release`. */
   holdDelete(path: string): void
+  /** No byte is downloaded from this path until `release`. */
+  holdDownload(path: string): void
   /** Of these paths; of all where none is given. */
   release(...paths: string[]): void
-  /** Resolves when an upload or a delete that is held has come to that point. */
+  /** Resolves when an upload, a delete or a download that is held has come to that point. */
   reached(path: string): Promise<void>
   /** Ends it as it is, and starts it again, perhaps with what `prepare` does to its state folder. */
   restart(prepare?: (stateDir: string) => Promise<void>): Promise<void>
@@ -38,7 +40,7 @@ export interface HeldDrive extends AsyncDisposable {
 }
 
 interface Held {
-  readonly how: 'upload' | 'answer' | 'delete'
+  readonly how: 'upload' | 'answer' | 'delete' | 'download'
   readonly opened: Gate
 }
 
@@ -94,7 +96,14 @@ export async function openHeld(
       }
       await service.delete(path, options)
     },
-    download: (...call) => service.download(...call),
+    async download(url, path, ...rest) {
+      const hand = held.get(path)
+      if (hand?.how === 'download') {
+        point(path).open()
+        await hand.opened.passed
+      }
+      return service.download(url, path, ...rest)
+    },
     upload: (path, upload, options) => heldBack(path, options, (how) => service.upload(path, upload, how)),
     replace: (path, upload, options) => heldBack(path, options, (how) => service.replace(path, upload, how)),
   }
@@ -125,6 +134,7 @@ export async function openHeld(
     },
     holdAnswer: (path) => hold(path, 'answer'),
     holdDelete: (path) => hold(path, 'delete'),
+    holdDownload: (path) => hold(path, 'download'),
     release,
     reached: (path) => point(path).passed,
     async keepJournal() {

@@ -56,6 +56,7 @@ const corpus: readonly (readonly [seed: number, steps: number])[] = [
   [62071, 1500],
   [65146, 1000],
   [73138, 1000],
+  [73181, 1000],
   [2024876801, 2000],
 ]
 

@@ -3,7 +3,7 @@
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { Log } from '../../log.ts'
 import { bringHere, isGone, type BringParts } from './bring-here.ts'
-import { forgetStored } from './content.ts'
+import { discardContent, forgetStored } from './content.ts'
 import { persistScratch, type LocalRowParts } from './local-rows.ts'
 import type { Owners } from './owners.ts'
 
@@ -27,6 +27,8 @@ export async function preserve(parts: PreserveParts, path: string, signal: Abort
       forgetStored(parts, node)
       // A copy, or a move, of what is gone now: the next close sends it.
       if (!node.isScratch) node.local.unsaved()
+      // Deleted meanwhile.
+      discardContent(parts, node)
     } catch (error) {
       if (!isGone(error)) throw error
       parts.log.warn(

@@ -55,6 +55,19 @@ it('a delete that the machine slept over leaves what another client saved meanwh
   expect((await drive.testService.other.bytes('/a.txt')).toString()).toBe('saved by somebody else')
 })
 
+it('a backup that is deleted while its bytes are brought here leaves none of them', async () => {
+  await using drive = await openHeld({ '/a.txt': 'before' })
+  await drive.calls().readdir('/')
+  drive.holdDownload('/a.txt')
+  await drive.calls().rename('/a.txt', '/a.txt~')
+  await drive.calls().writeFile('/a.txt', 'after')
+  await drive.reached('/a.txt')
+  await drive.calls().unlink('/a.txt~')
+  drive.release()
+  await drive.drain()
+  await expect.poll(() => drive.spooled()).toEqual([])
+})
+
 describe('a folder goes though what was deleted in it', () => {
   it('arrived after that, from an upload that could not be stopped', async () => {
     await using drive = await openHeld()
