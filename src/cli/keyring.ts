@@ -1,9 +1,9 @@
 // The desktop's keyring, by libsecret's own program (secret-tool): the key goes through its standard input and output, never
 // through an argument.
 
-import { spawn } from 'node:child_process'
 import type { KeySource } from '../api/types.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
+import { runTool } from '../run-tool.ts'
 
 /** It may have to ask its owner to unlock it. */
 const limitMs = 120_000
@@ -29,34 +29,19 @@ function attributesOf(account: string): string[] {
   return ['application', 'docmount', 'account', account]
 }
 
-function secretTool(args: readonly string[], input: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = spawn('secret-tool', args, {
-      cwd: '/',
-      stdio: 'pipe',
-      signal: AbortSignal.timeout(limitMs),
-    })
-    let stdout = ''
-    let stderr = ''
-    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
-    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
-    child.once('error', (error: NodeJS.ErrnoException) => {
+async function secretTool(args: readonly string[], input: string): Promise<string> {
+  const { code, stdout, stderr } = await runTool('secret-tool', args, { input, limitMs }).catch(
+    (error: NodeJS.ErrnoException) => {
       const isMissing = error.code === 'ENOENT'
       const message = isMissing
         ? 'no program to reach the keyring: install secret-tool (Debian: libsecret-tools)'
         : `the keyring cannot be reached: ${error.message}`
-      reject(new DaemonError(message, { cause: error }))
-    })
-    child.once('close', (code) => {
-      // Nothing found is exit code 1 without a word.
-      if (code === 0 || (code === 1 && stderr.trim() === '')) resolve(stdout)
-      else
-        reject(
-          new DaemonError(`the keyring does not answer: ${stderr.trim() || `secret-tool ended (${code})`}`),
-        )
-    })
-    // It may end without reading.
-    child.stdin.on('error', () => {})
-    child.stdin.end(input)
-  })
+      throw new DaemonError(message, { cause: error })
+    },
+  )
+  // Nothing found is exit code 1 without a word.
+  if (code === 0 || (code === 1 && stderr.trim() === '')) return stdout
+  const ended =
+    code === null ? `secret-tool did not end within ${limitMs / 1_000} s` : `secret-tool ended (${code})`
+  throw new DaemonError(`the keyring does not answer: ${stderr.trim() || ended}`)
 }

@@ -1,11 +1,10 @@
 // What `docmount service` does: writes units, and asks systemctl to act on them.
 
-import { execFile } from 'node:child_process'
 import { mkdir, readdir, realpath, rm, writeFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { resolveMountpoint } from '../fuse/mountpoint.ts'
+import { runTool } from '../run-tool.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { homeOf, xdgBase } from '../daemon/xdg.ts'
 import { configFilePath, readConfigFile } from './config-file.ts'
@@ -13,7 +12,8 @@ import { optionListOf } from './mount-helper.ts'
 import { unitName, unitText } from './systemd-unit.ts'
 import { UsageError } from './usage-error.ts'
 
-const execute = promisify(execFile)
+/** Longer than a drive takes that sends what is unsent before it ends (ms). */
+const systemctlMs = 120_000
 
 export interface DriveToMount {
   readonly project: string
@@ -68,9 +68,7 @@ export async function showUnits(): Promise<void> {
     console.log('no drive is mounted at login; docmount service install PROJECT makes one')
   for (const name of names) {
     // It fails for a unit that is not running, and says how it is all the same.
-    const { stdout } = await execute('systemctl', ['--user', 'is-active', name]).catch(
-      (error: unknown) => error as { stdout: string },
-    )
+    const { stdout } = await runTool('systemctl', ['--user', 'is-active', name]).catch(() => ({ stdout: '' }))
     console.log(`${name}: ${stdout.trim() === '' ? 'unknown' : stdout.trim()}`)
   }
 }
@@ -102,16 +100,14 @@ async function unitFiles(): Promise<readonly string[]> {
 }
 
 async function systemctl(...args: string[]): Promise<void> {
-  try {
-    await execute('systemctl', ['--user', ...args])
-  } catch (error) {
-    const { code, stderr = '' } = error as NodeJS.ErrnoException & { stderr?: string }
-    if (code === 'ENOENT')
+  const { code, stderr } = await runTool('systemctl', ['--user', ...args], { limitMs: systemctlMs }).catch(
+    (error: unknown) => {
       throw new DaemonError('systemctl is missing: this machine has no systemd', { cause: error })
-    const why = stderr.trim().split('\n')[0] ?? ''
-    const advice = /bus|booted with systemd/i.test(why)
-      ? ' (log in as the user itself, not by su or sudo)'
-      : ''
-    throw new DaemonError(`systemctl --user ${args.join(' ')}: ${why}${advice}`, { cause: error })
-  }
+    },
+  )
+  if (code === 0) return
+  const why =
+    code === null ? `no answer within ${systemctlMs / 1_000} s` : (stderr.trim().split('\n')[0] ?? '')
+  const advice = /bus|booted with systemd/i.test(why) ? ' (log in as the user itself, not by su or sudo)' : ''
+  throw new DaemonError(`systemctl --user ${args.join(' ')}: ${why}${advice}`)
 }

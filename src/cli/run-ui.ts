@@ -1,9 +1,9 @@
 // What `docmount ui` does: serves the page until Ctrl-C, and opens it where there is a desktop.
 
-import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { findLeftFolders } from '../daemon/left-behind.ts'
+import { openOnDesktop } from '../ui/open-on-desktop.ts'
 import { startUi } from '../ui/server.ts'
 import { describeDead } from './find-drive.ts'
 import { ensureLocalFolder } from './local-folder.ts'
@@ -43,9 +43,7 @@ export async function runUi({ port, open, copyTo }: UiCommandOptions): Promise<v
 function openBrowser(address: string): void {
   const { DISPLAY: x11 = '', WAYLAND_DISPLAY: wayland = '' } = process.env
   if (x11 === '' && wayland === '') return
-  const opener = spawn('xdg-open', [address], { detached: true, stdio: 'ignore' })
-  opener.on('error', () => {})
-  opener.unref()
+  void openOnDesktop(address).catch(() => {})
 }
 
 function ended(): Promise<void> {

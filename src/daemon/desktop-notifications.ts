@@ -1,11 +1,11 @@
 // Notices as the desktop shows them, through its own command line tool (libnotify). Without a desktop, or without the tool,
 // nothing happens: the log and `docmount status` say the same.
 
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatBytes } from '../amounts.ts'
 import type { Notice } from '../fs/notice.ts'
+import { runTool } from '../run-tool.ts'
 
 /** At most one of a kind in this time; the others are counted, and told at its end. */
 const pauseMs = 60_000
@@ -89,9 +89,8 @@ function notifySend(title: string, body: string): void {
   if (!hasDesktop()) return
   const markupFree = body.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
   const args = ['--app-name=docmount', '--icon=folder-remote', '--', title, markupFree]
-  execFile('notify-send', args, { cwd: '/', timeout: limitMs }, () => {
-    // No tool, or nobody who shows it: the log has said it.
-  })
+  // No tool, or nobody who shows it: the log has said it.
+  void runTool('notify-send', args, { limitMs }).catch(() => {})
 }
 
 function hasDesktop(): boolean {

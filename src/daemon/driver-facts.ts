@@ -1,14 +1,12 @@
 // Looks up what this machine offers for a mount. Decides nothing.
 
-import { execFile } from 'node:child_process'
 import { access, constants, open, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
-import { promisify } from 'node:util'
 import type { DriverName } from '../fuse/driver.ts'
+import { runTool, type ToolEnded } from '../run-tool.ts'
 import { type DriverChoice, type DriverFacts, judgeKernelDriver, selectDriver } from './select-driver.ts'
 
-const run = promisify(execFile)
 const resolveModule = createRequire(import.meta.url).resolve
 
 /** Gathers what is needed and decides. fuse-native is tried only where the answer depends on it. */
@@ -44,15 +42,11 @@ export async function tryFuseNative(): Promise<NonNullable<DriverFacts['fuseNati
   } catch {
     return { loads: false, why: 'the package fuse-native is not installed (run: npm install fuse-native)' }
   }
-  try {
-    await run(process.execPath, ['-e', 'require(process.argv[1])', module], { cwd: '/', timeout: 20_000 })
-    return { loads: true }
-  } catch (error) {
-    return { loads: false, why: describeLoadFailure(error as { stderr?: string; signal?: string | null }) }
-  }
+  const ended = await runTool(process.execPath, ['-e', 'require(process.argv[1])', module])
+  return ended.code === 0 ? { loads: true } : { loads: false, why: describeLoadFailure(ended) }
 }
 
-function describeLoadFailure({ stderr = '', signal }: { stderr?: string; signal?: string | null }): string {
+function describeLoadFailure({ stderr, signal }: ToolEnded): string {
   if (stderr.includes('libfuse.so.2')) {
     return 'libfuse.so.2 is missing (install the package libfuse2, or libfuse2t64 on Debian 13 and Ubuntu 24.04)'
   }

@@ -1,12 +1,13 @@
 // What a person may do on the page: try again, copy a document out of a drive, open its folder.
 
-import { spawn, execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { join, parse } from 'node:path'
 import { ask } from '../daemon/control-client.ts'
 import { type FoundMount, isUrl } from '../daemon/find-mount.ts'
 import { homeOf } from '../daemon/xdg.ts'
+import { runTool } from '../run-tool.ts'
 import { findById } from './look.ts'
+import { openOnDesktop } from './open-on-desktop.ts'
 import { Refused } from './refused.ts'
 
 export interface ActionOptions {
@@ -55,17 +56,7 @@ async function openFolder(form: URLSearchParams): Promise<string> {
   const { found, path } = await meant(form)
   if (isUrl(found.mountpoint)) throw new Refused(409, 'this drive is no folder here')
   const folder = join(found.mountpoint, parse(path).dir)
-  await new Promise<void>((opened, failed) => {
-    const opener = spawn('xdg-open', [folder], { cwd: '/', detached: true, stdio: 'ignore' })
-    // A file manager that stays has opened it.
-    const timer = setTimeout(opened, toolMs)
-    opener.once('error', failed).once('exit', (code) => {
-      clearTimeout(timer)
-      if (code === 0) opened()
-      else failed(new Error(`xdg-open ended with ${code}`))
-    })
-    opener.unref()
-  }).catch((error: unknown) => {
+  await openOnDesktop(folder).catch((error: unknown) => {
     const code = (error as NodeJS.ErrnoException).code
     const why = code === 'ENOENT' ? 'xdg-open is not installed' : (error as Error).message
     throw new Refused(409, `No file manager could be opened (${why}). The folder is ${folder}`)
@@ -88,11 +79,10 @@ async function meant(
 
 async function downloadFolder(): Promise<string> {
   const home = homeOf()
-  const named = await new Promise<string>((answer) => {
-    execFile('xdg-user-dir', ['DOWNLOAD'], { cwd: '/', timeout: toolMs }, (error, stdout) =>
-      answer(error === null ? stdout.trim() : ''),
-    )
-  })
+  const named = await runTool('xdg-user-dir', ['DOWNLOAD'], { limitMs: toolMs }).then(
+    ({ code, stdout }) => (code === 0 ? stdout.trim() : ''),
+    () => '',
+  )
   for (const folder of [named, join(home, 'Downloads')]) {
     const found = folder === '' ? undefined : await stat(folder).catch(() => undefined)
     if (found?.isDirectory() === true) return folder
