@@ -43,6 +43,7 @@ export function openDatabase(path: string, stateDir: string): Database.Database 
     db.exec('pragma journal_mode = wal')
     // Commits write the log, `durable` syncs it; checkpoints sync both by themselves.
     db.exec('pragma synchronous = normal')
+    beginLogAnew(db)
     if (version < schemaVersion) migrate(db, version)
     const [check] = db.prepare('pragma quick_check(1)').all() as { quick_check: string }[]
     if (check?.quick_check !== 'ok')
@@ -54,5 +55,21 @@ export function openDatabase(path: string, stateDir: string): Database.Database 
   } catch (error) {
     db.close()
     throw error
+  }
+}
+
+/**
+ * The next write begins the log under another salt. A power cut may leave, behind a frame that is torn, frames that are whole:
+ * they end nothing as long as they follow upon something else, and would be read again where the torn one is written again as
+ * it was (their checksums go on from its own).
+ */
+function beginLogAnew(db: Database.Database): void {
+  try {
+    const { log: frames } = db.prepare('pragma wal_checkpoint(restart)').get() as { log: number }
+    // Torn at its very beginning it keeps its salt, unless it is cut to nothing.
+    if (frames === 0) db.exec('pragma wal_checkpoint(truncate)')
+  } catch (error) {
+    // No room, say: the log goes on.
+    if (isDamage(error)) throw error
   }
 }

@@ -1,7 +1,15 @@
 // What the journal is on disk: its schema through the years, and who may read it.
 
 import { realWorld } from '../../../src/world/world.ts'
-import { chmodSync, mkdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -232,3 +240,50 @@ test('a folder that ended may return after a power cut until that is on disk: wh
   expect(journal.ended.mayReturn(['/a.txt'], undefined)).toBe(false)
   journal.close()
 })
+
+test.each([
+  ['somewhere', 1],
+  ['at its beginning', 0],
+])(
+  'what a power cut took from the log, torn %s, does not come back when the same is written again',
+  (_, savedBefore) => {
+    const world = realWorld()
+    /** As a kill, or a power cut that leaves all of it, would leave it. */
+    const copied = (journal: Journal, from: string, change: (log: Buffer) => void = () => {}): string => {
+      const to = `${from}+`
+      mkdirSync(to)
+      copyFileSync(join(from, 'journal.db'), join(to, 'journal.db'))
+      const log = readFileSync(join(from, 'journal.db-wal'))
+      change(log)
+      writeFileSync(join(to, 'journal.db-wal'), log)
+      journal.close()
+      return to
+    }
+    const save = (journal: Journal, id: number): void =>
+      journal.saveIntention(intend(id, { kind: 'delete', path: `/${id}` }, 0))
+    new Journal(dir, world).close()
+    // Killed after that: its log goes on under the salt that it has by then.
+    const earlier = new Journal(dir, world)
+    save(earlier, 9)
+    const started = copied(earlier, dir)
+    const first = new Journal(started, world)
+    first.removeIntention(9)
+    for (let id = 1; id <= savedBefore; id++) save(first, id)
+    const before = savedBefore === 0 ? Buffer.alloc(0) : readFileSync(join(started, 'journal.db-wal'))
+    save(first, 2)
+    save(first, 3)
+    // Of what was not synced yet the disk has the end, and not the beginning.
+    const second = copied(first, started, (log) => {
+      const torn = savedBefore === 0 ? 32 : log.findIndex((byte, at) => byte !== before[at])
+      log.fill(0, torn, torn + 24)
+    })
+    const cut = new Journal(second, world)
+    const kept = cut.intentions().map(({ id }) => id)
+    expect(kept).not.toContain(3)
+    if (savedBefore === 0) cut.removeIntention(9)
+    save(cut, 2)
+    const again = new Journal(copied(cut, second), world)
+    expect(again.intentions().map(({ id }) => id)).not.toContain(3)
+    again.close()
+  },
+)
