@@ -365,13 +365,13 @@ export const mutants = [
   [
     'what is behind keeps its old base',
     `${commit}/outcomes.ts`,
-    'if (intention.path === path) intention.base = tookAnother ? known : fingerprint',
-    'if (false) intention.base = fingerprint',
+    'if (intention.path === path) intention.base = seen',
+    'if (false) intention.base = seen',
   ],
   [
     'what is behind keeps its old source',
     `${commit}/outcomes.ts`,
-    'else intention.sourceFingerprint = fingerprint',
+    'intention.sourceFingerprint = fingerprint',
     '',
   ],
   [

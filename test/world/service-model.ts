@@ -60,8 +60,10 @@ export class ServiceModel {
   /** How many of its listings lag for now, 0 to 1. */
   lagging = 0
   readonly calls = { get: 0, list: 0, put: 0, delete: 0, download: 0 }
-  /** When a document was first told of to whoever looks, by its number: in a listing, or by itself where listings tell too little. */
+  /** When a document was first told of to whoever looks, by its number: in a listing, or by itself, but to who is about to replace it. */
   readonly shownAt = new Map<number, number>()
+  /** True while the drive looks at what it is about to replace, or to take away, there. */
+  isSending: (path: string) => boolean = () => false
   /** Told of each document that a DELETE takes away. */
   onDestroyed: (id: number) => void = () => {}
 
@@ -184,7 +186,7 @@ export class ServiceModel {
 
   #file(name: string, path: string, document: Document, isAlone: boolean): object {
     const { tellsSizes, tellsTypes, tellsUrlsInListings } = this.habits
-    const isLook = !isAlone || !tellsSizes
+    const isLook = !isAlone || !this.isSending(path)
     if (isLook && !this.shownAt.has(document.id)) this.shownAt.set(document.id, this.#now())
     const expires = this.#now() + urlLifetimeMs
     return {

@@ -77,6 +77,7 @@ export class SharedFolder {
   constructor(options: SharedFolderOptions) {
     this.#options = options
     options.service.onDestroyed = (id) => this.#destroyed(id)
+    options.service.isSending = options.isSending
   }
 
   /** The other client stores, replaces or deletes a document. */

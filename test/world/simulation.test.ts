@@ -82,6 +82,7 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [9210, 700],
   [9299, 700],
   [9500, 700],
+  [93209, 700],
   [93375, 700],
   [93417, 700],
   [94102, 700],

@@ -95,10 +95,14 @@ export class Outcomes {
     for (const { intention } of order.at(path)) {
       const { base, sourceFingerprint } = intention
       open.follow(() => Object.assign(intention, { base, sourceFingerprint }))
-      // What is saved over it was made of the version that was known: theirs is kept beside it.
-      if (intention.path === path) intention.base = tookAnother ? known : fingerprint
-      else intention.sourceFingerprint = fingerprint
-      if (intention.path !== path && tookAnother) intention.tookAnother = true
+      // What is saved over it, there or elsewhere, was made of the version that was known: theirs is kept beside it.
+      const seen = tookAnother ? known : fingerprint
+      if (intention.path === path) intention.base = seen
+      else if (intention.spool !== undefined) intention.sourceFingerprint = seen
+      else {
+        intention.sourceFingerprint = fingerprint
+        if (tookAnother) intention.tookAnother = true
+      }
       journal.saveIntention(intention)
     }
   }

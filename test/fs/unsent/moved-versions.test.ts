@@ -3,6 +3,7 @@
 
 import { expect, it } from 'vitest'
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
+import { waitUntil } from '../../support/wait-until.ts'
 
 const given = { '/a.txt': 'the older version' }
 const theirs = 'THEIRS, WHICH IS LONGER THAN THAT'
@@ -123,4 +124,29 @@ it('who reads while a rename of an earlier run comes to its end reads on, also w
   await drive.drain()
   expect(await file.read(10, 2_900_000)).toEqual(bytes.subarray(2_900_000, 2_900_010))
   await file.close()
+})
+
+it('who moves on what was saved over it leaves what another client has saved at the place in between', async () => {
+  await using drive = await openHeld(given)
+  await drive.calls().stat('/a.txt')
+  const { faults } = drive.testService.service
+  const clear = faults.inject({ kind: 'status', status: 503 }, { method: 'DELETE', path: '/a.txt' })
+  await drive.calls().rename('/a.txt', '/b.txt')
+  await waitUntil(
+    'its copy',
+    async () => (await drive.testService.other.documents('/'))?.has('b.txt') === true,
+  )
+  drive.hold('/c.txt')
+  await drive.calls().writeFile('/b.txt', 'ours')
+  await drive.calls().rename('/b.txt', '/c.txt')
+  await drive.testService.other.put('/b.txt', theirs)
+  clear()
+  drive.release()
+  await drive.drain()
+  expect(await drive.testService.other.documents('/')).toEqual(
+    new Map([
+      ['b.txt', Buffer.from(theirs)],
+      ['c.txt', Buffer.from('ours')],
+    ]),
+  )
 })
