@@ -227,6 +227,8 @@ export class Worker {
     if (this.#inDoubt !== undefined) possible.push(this.model.copy())
     if (this.#inDoubt !== undefined) possible.at(-1)?.apply(this.#inDoubt)
     const cutOff = this.#inDoubt
+    // What it was to become may be as long as what was right before.
+    if (cutOff !== undefined) this.forgetSeen()
     this.#revocable = []
     this.#inDoubt = undefined
     this.#again = undefined
