@@ -58,6 +58,7 @@ const corpus: readonly (readonly [seed: number, steps: number])[] = [
   [73138, 1000],
   [73181, 1000],
   [74003, 1000],
+  [76275, 1000],
   [2024876801, 2000],
 ]
 

@@ -138,6 +138,13 @@ function toDocument(parts: RenameParts, move: Move, syncedEpoch: number, isBacku
   node.unsent.mayReplace(isBack ? (source?.fingerprint ?? base) : base)
   // Content that was brought here means that the stored one is destroyed, or about to be.
   if (isBack && node.content === undefined) {
+    const arriving = parts.queue.find(node.path)
+    // Renamed back to where it is still on its way to: that goes on, and no more.
+    if (arriving !== undefined && parts.owners.of(arriving.intention) === node) {
+      parts.owners.handIn(node, arriving, { content: undefined, epoch: undefined })
+      parts.attributes.handedIn(node, arriving.intention)
+      return arriving
+    }
     // Renamed back to where the service has it: nothing ever happened.
     parts.tree.versions.returned(node)
     node.unsent.isHome()

@@ -150,3 +150,29 @@ it('who moves on what was saved over it leaves what another client has saved at 
     ]),
   )
 })
+
+it.each([
+  ['', false],
+  [', a restart', true],
+])(
+  'a document renamed forth, back and forth again while the first is under way%s: its backup is it',
+  async (_, isRestarted) => {
+    await using drive = await openHeld(given)
+    await drive.calls().stat('/a.txt')
+    drive.holdAnswer('/b.txt')
+    await drive.calls().rename('/a.txt', '/b.txt')
+    await drive.reached('/b.txt')
+    await drive.calls().rename('/b.txt', '/a.txt')
+    await drive.calls().rename('/a.txt', '/b.txt')
+    await drive.calls().rename('/b.txt', '/b.txt~')
+    await drive.calls().writeFile('/b.txt', 'the next')
+    if (isRestarted) {
+      const restarted = drive.restart()
+      drive.release()
+      await restarted
+    } else drive.release()
+    await drive.drain()
+    expect(await text(drive, '/b.txt')).toBe('the next')
+    expect(await text(drive, '/b.txt~')).toBe('the older version')
+  },
+)
