@@ -1,6 +1,7 @@
 // Being the daemon: starts the session, tells whoever waits, obeys signals until the drive has ended.
 
 import { tellStarter } from '../daemon/background-start.ts'
+import { desktopNotifications } from '../daemon/desktop-notifications.ts'
 import { openLog } from '../daemon/log.ts'
 import type { MountSession, SessionEnd } from '../daemon/mount-session.ts'
 import { startSession, type StartSessionOptions } from '../daemon/start-session.ts'
@@ -30,7 +31,11 @@ export async function serveMount(
   // Nobody's working folder is held, least of all one inside the mount.
   process.chdir('/')
   const log = openLog({ file: logFile, isVerbose })
-  process.on('uncaughtExceptionMonitor', (error) => log.error({ error }, 'a bug ended the daemon'))
+  let isLive = false
+  endOnBug(log, () => {
+    // Of a start that fails the command line tells.
+    if (isLive && options.notifies) desktopNotifications(options.plan.project)({ kind: 'bug' })
+  })
   const signals = listenForSignals(log)
   const session = await startSession({ ...options, log, logFile, isTraced: isVerbose })
   signals.obey(session)
@@ -42,11 +47,25 @@ export async function serveMount(
   }
   notifySystemd('ready')
   await tellStarter({ kind: 'live', pid: process.pid, mountpoint, driver, webdav, away: away?.reason })
+  isLive = true
 
   const end = await session.finished
+  isLive = false
   process.exitCode = exitCodeOf(end)
   if (end.unsent.length > 0) console.error(`docmount: ${describeLeftUnsent(end.unsent, stateDir)}`)
   setTimeout(() => process.exit(), lastCallsMs).unref()
+}
+
+/**
+ * What no code expected ends the daemon as kill -9 would: nothing that was saved is lost by it, and what else is still true
+ * nobody knows. It is our log that tells of it and not Node, which writes down all an error carries, presigned URLs too.
+ */
+function endOnBug(log: Log, tell: () => void): void {
+  process.on('uncaughtException', (error) => {
+    log.error({ error }, 'a bug ended the daemon')
+    tell()
+    process.exit(exitCodes.failure)
+  })
 }
 
 function exitCodeOf({ reason, unsent }: SessionEnd): number {

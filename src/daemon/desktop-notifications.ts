@@ -56,6 +56,8 @@ function wordsFor(notice: Notice): string {
       return 'The service is out of reach. What you save is kept on this machine and sent when it is back.'
     case 'back':
       return 'The service is back.'
+    case 'bug':
+      return 'The drive was ended by a fault of docmount. What was saved is kept on this machine, and sent when it is mounted again: docmount status says how.'
     case 'done':
       return 'Everything that was kept on this machine is with the service now.'
     case 'keyRefused':

@@ -2,6 +2,7 @@
 
 /**
  * - `away`, `back`: the service is out of reach; it answers again.
+ * - `bug`: an error that no code expected has ended the drive.
  * - `done`: everything that waited for the service, or was still to be sent when the drive was let go, is there.
  * - `keyRefused`: the service does not take the key any more; everything waits.
  * - `diskFull`: something could not be kept here.
@@ -15,7 +16,7 @@
  * - `damaged`: something in the state folder was damaged; what was done about it, in a sentence.
  */
 export type Notice =
-  | { readonly kind: 'away' | 'back' | 'done' | 'diskFull' }
+  | { readonly kind: 'away' | 'back' | 'bug' | 'done' | 'diskFull' }
   | { readonly kind: 'keyRefused'; readonly reason: string }
   | { readonly kind: 'sending' | 'left'; readonly changes: number; readonly bytes: number }
   | { readonly kind: 'refused'; readonly path: string; readonly reason: string; readonly isKept: boolean }

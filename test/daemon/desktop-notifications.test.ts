@@ -23,6 +23,7 @@ test('each notice is told in words that say what to do', () => {
   tell({ kind: 'lost', path: '/c.txt', file: '/state/lost+found/c' })
   tell({ kind: 'away' })
   tell({ kind: 'back' })
+  tell({ kind: 'bug' })
   tell({ kind: 'done' })
   tell({ kind: 'keyRefused', reason: 'GET /: 401 the API key was refused' })
   tell({ kind: 'diskFull' })
@@ -34,6 +35,7 @@ test('each notice is told in words that say what to do', () => {
     'docmount: acme | Content of /c.txt was found and kept: docmount recover --lost takes it out.',
     'docmount: acme | The service is out of reach. What you save is kept on this machine and sent when it is back.',
     'docmount: acme | The service is back.',
+    'docmount: acme | The drive was ended by a fault of docmount. What was saved is kept on this machine, and sent when it is mounted again: docmount status says how.',
     'docmount: acme | Everything that was kept on this machine is with the service now.',
     'docmount: acme | The service does not take the API key any more. What you save is kept on this machine; docmount login takes a new key.',
     'docmount: acme | The disk of this machine is full: something was not saved. Make room, then save it again.',

@@ -123,6 +123,14 @@ describe.skipIf(why !== undefined)(`the kernel driver${why === undefined ? '' : 
     await waitUntil('unmounted', async () => !(await drive.isMounted()))
   })
 
+  test('a bug with a waiting notification ends the process, its callers and the mount', async () => {
+    const look = await hang()
+    void drive.ask({ kind: 'bug' }).catch(() => {})
+    await within(20_000, 'the end of the process', drive.ended)
+    expect(await look.ended).toBe(1)
+    await waitUntil('unmounted', async () => !(await drive.isMounted()))
+  })
+
   test('kill -9 with a waiting notification ends the process, its callers and the mount', async () => {
     const look = await hang()
     drive.process.kill('SIGKILL')

@@ -43,6 +43,8 @@ export type Wish =
   | WishForMount
   | { readonly kind: 'mount'; readonly mountpoint: string }
   | { readonly kind: 'exit' }
+  /** An error nobody catches. */
+  | { readonly kind: 'bug' }
 
 export type Question = Wish & { readonly id: number }
 

@@ -59,6 +59,12 @@ async function mount(mountpoint: string): Promise<void> {
 async function fulfil(wish: Wish): Promise<unknown> {
   if (wish.kind === 'mount') return mount(wish.mountpoint)
   if (wish.kind === 'exit') process.exit(0)
+  if (wish.kind === 'bug') {
+    setImmediate(() => {
+      throw new Error('nobody expected this')
+    })
+    return undefined
+  }
   const { fileSystem, held, mounted } = served[wish.index ?? 0] ?? notMounted()
   switch (wish.kind) {
     case 'unmount':
