@@ -23,6 +23,7 @@ interface Drive {
   status(this: void): FileSystemStatus
   /** Resolves when it was told. */
   told(this: void, kind: Notice['kind'], times?: number): Promise<void>
+  end(this: void): Promise<void>
 }
 
 async function openDrive(): Promise<Drive> {
@@ -53,6 +54,7 @@ async function openDrive(): Promise<Drive> {
         () => notices.filter((notice) => notice.kind === kind).length >= times,
       )
     },
+    end: () => fileSystem.close(),
   }
 }
 
@@ -69,6 +71,15 @@ describe('what a person hears of', () => {
     expect(notices.map(({ kind }) => kind)).toEqual(['away', 'back', 'done'])
     expect(await service.other.get('/a.txt')).toBeDefined()
     expect(await service.other.get('/b.txt')).toBeDefined()
+  })
+
+  it('the service away: once, also where the drive ends before it is back', async () => {
+    const { service, notices, calls, told, end } = await openDrive()
+    await service.stop()
+    await calls.writeFile('/a.txt', 'a')
+    await told('away')
+    await end()
+    expect(notices.map(({ kind }) => kind)).toEqual(['away'])
   })
 
   it('a key that is refused: once, until it is taken again', async () => {

@@ -47,6 +47,8 @@ export class Reach {
   readonly #options: ReachOptions
   readonly #clock: Clock
   readonly #listeners = new Set<ReachListener>()
+  /** Each looks whether what it waits for is true. */
+  readonly #waiting = new Set<() => void>()
   #state: ReachState = 'reachable'
   #absence: Absence | undefined
   #isDeciding = false
@@ -131,7 +133,8 @@ export class Reach {
   close(): void {
     this.#isClosed = true
     this.#wake()
-    for (const listener of this.#listeners) listener(this.#state, this.#state)
+    // Who waits goes on; nothing has changed that a listener should hear of.
+    for (const look of this.#waiting) look()
   }
 
   #lose(reason: string): void {
@@ -154,6 +157,7 @@ export class Reach {
     this.#state = state
     if (state === 'reachable') this.#wake()
     for (const listener of this.#listeners) listener(state, before)
+    for (const look of this.#waiting) look()
   }
 
   /** One probe after the other, until the service is there. */
@@ -215,15 +219,16 @@ export class Reach {
   #until(isTrue: () => boolean, signal?: AbortSignal): Promise<void> {
     if (isTrue()) return Promise.resolve()
     return new Promise((resolve, reject) => {
-      const stop = this.onChange(() => {
+      const look = (): void => {
         if (isTrue()) end(resolve)
-      })
+      }
       const abort = (): void => end(() => reject(signal?.reason as Error))
       const end = (settle: () => void): void => {
-        stop()
+        this.#waiting.delete(look)
         signal?.removeEventListener('abort', abort)
         settle()
       }
+      this.#waiting.add(look)
       if (signal?.aborted === true) abort()
       else signal?.addEventListener('abort', abort, { once: true })
     })
