@@ -5,11 +5,12 @@
 //   { "base_url": "https://service.example/api", "api_key_file": "~/.keys/acme",
 //     "projects": { "acme": { "base_url": "…", "api_key": "…" } } }
 
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { KeySource } from '../api/types.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { homeOf, xdgFolder } from '../daemon/xdg.ts'
+import { readOrdinary } from '../ordinary-file.ts'
 import { keyringKey } from './keyring.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -83,7 +84,7 @@ function keyFile(path: string, env: Environment): KeySource {
   return {
     async read() {
       await refuseReadableByOthers(file).catch(unlessMissing)
-      const text = await readSettled(file).catch((error: unknown) => {
+      const text = await readOrdinary(file).catch((error: unknown) => {
         throw new DaemonError(`cannot read the key file ${file}: ${reasonOf(error)}`, { cause: error })
       })
       const key = text.trim()
@@ -96,7 +97,7 @@ function keyFile(path: string, env: Environment): KeySource {
 async function readSections(file: string): Promise<{ top: Section; projects: Record<string, Section> }> {
   let text: string
   try {
-    text = await readSettled(file)
+    text = await readOrdinary(file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { top: {}, projects: {} }
     throw new DaemonError(`cannot read ${file}: ${reasonOf(error)}`, { cause: error })
@@ -171,14 +172,6 @@ async function refuseReadableByOthers(file: string): Promise<void> {
   const { mode } = stats
   if ((mode & 0o077) === 0) return
   throw new DaemonError(`${file} holds a key and others can read it; run: chmod 600 ${file}`)
-}
-
-/** A pipe or a device would be waited for, perhaps for ever, and what it gave once it does not give to the next who asks. */
-export async function readSettled(file: string): Promise<string> {
-  const stats = await stat(file)
-  if (!stats.isFile() && !stats.isDirectory())
-    throw new Error('it is a pipe or a device, and is read more than once: put it into an ordinary file')
-  return readFile(file, 'utf8')
 }
 
 function presentText(value: string | undefined): string | undefined {

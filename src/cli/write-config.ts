@@ -4,7 +4,8 @@ import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DaemonError } from '../daemon/daemon-error.ts'
-import { configFilePath, readSettled } from './config-file.ts'
+import { readOrdinary } from '../ordinary-file.ts'
+import { configFilePath } from './config-file.ts'
 
 export interface Login {
   readonly baseUrl: string
@@ -36,7 +37,7 @@ export async function saveLogin({ baseUrl, key, projects }: Login): Promise<stri
 
 async function readExisting(file: string): Promise<Record<string, unknown>> {
   try {
-    return JSON.parse(await readSettled(file)) as Record<string, unknown>
+    return JSON.parse(await readOrdinary(file)) as Record<string, unknown>
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
     throw new DaemonError(`${file} cannot be read as JSON; fix or remove it, then log in again`, {

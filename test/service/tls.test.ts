@@ -181,7 +181,7 @@ describe('with a certificate', () => {
       expect(await nameShown()).toBe('first.example')
       const error: unknown = await startTestService({ tls }).catch((reason: unknown) => reason)
       expect(error).toBeInstanceOf(StartError)
-      expect((error as Error).message).toContain(`${file} is no ordinary file`)
+      expect((error as Error).message).toContain(`${file} is a pipe or a device`)
       await rm(file)
       await install('first')
     }

@@ -5,6 +5,7 @@ import { readFileSync, statSync, unwatchFile, watchFile } from 'node:fs'
 import { isIP } from 'node:net'
 import { type SecureContextOptions, type Server, createSecureContext } from 'node:tls'
 import type { Log } from '../../log.ts'
+import { checkOrdinary } from '../../ordinary-file.ts'
 import { StartError } from '../start-error.ts'
 
 export interface TlsFiles {
@@ -76,7 +77,7 @@ export class Certificate {
 }
 
 function read(files: TlsFiles): [Pem, X509Certificate] {
-  const options = { cert: readRegular(files.cert), key: readRegular(files.key) }
+  const options = { cert: readPem(files.cert), key: readPem(files.key) }
   // Throws where the two do not belong together.
   createSecureContext(options)
   const certificate = new X509Certificate(options.cert)
@@ -86,9 +87,9 @@ function read(files: TlsFiles): [Pem, X509Certificate] {
   return [options, certificate]
 }
 
-/** A pipe would be waited for, by a service that serves nobody meanwhile; and it can be read once only. */
-function readRegular(file: string): Buffer {
-  if (!statSync(file).isFile()) throw new Error(`${file} is no ordinary file`)
+/** Which of the two it is, its error says. */
+function readPem(file: string): Buffer {
+  checkOrdinary(statSync(file), file)
   return readFileSync(file)
 }
 

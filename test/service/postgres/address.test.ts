@@ -1,5 +1,6 @@
 // How a node is told of its database: never by a password that others can read.
 
+import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -75,6 +76,18 @@ test('a file of the password that cannot be read is told before anybody connects
   const database = { url, passwordFile: join(dataDir, 'none') }
   const refusal = await startService({ dataDir, database }).catch((error: unknown) => error)
   expect(refusal).toMatchObject({ name: 'StartError', message: expect.stringContaining('cannot be read') })
+})
+
+test('a pipe as the file of the password is refused, and not waited for', async () => {
+  const pipe = join(await mkdtemp(join(dataDir, '..', 'docmount-password-')), 'pipe')
+  execFileSync('mkfifo', ['-m', '600', pipe])
+  const refusal = await startService({ dataDir, database: { url, passwordFile: pipe } }).catch(
+    (error: unknown) => error,
+  )
+  expect(refusal).toMatchObject({
+    name: 'StartError',
+    message: expect.stringContaining(`${pipe}, cannot be read: it is a pipe or a device`),
+  })
 })
 
 test('a bucket that does not answer is told at the start', async () => {

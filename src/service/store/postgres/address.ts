@@ -1,10 +1,10 @@
 // Where a PostgreSQL database is, and who we are to it. Its URL is in argv, which everybody on the machine may read: a
 // password comes by PGPASSWORD, by the file that PGPASSFILE names (~/.pgpass where it names none), or by a file of its own.
 
-import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { ClientConfig } from 'pg'
 import { parseIntoClientConfig } from 'pg-connection-string'
+import { readOrdinary } from '../../../ordinary-file.ts'
 import { StartError } from '../../start-error.ts'
 
 /** Without types of its own. */
@@ -29,8 +29,9 @@ export async function checkAddress({ url, passwordFile }: PostgresAddress): Prom
       'the URL of the database holds a password, and arguments can be read by everybody on this machine: set PGPASSWORD or PGPASSFILE',
     )
   if (passwordFile === undefined) return
-  await readFile(passwordFile).catch((error: unknown) => {
-    throw new StartError(`the file of the password, ${passwordFile}, cannot be read`, { cause: error })
+  await readOrdinary(passwordFile).catch((error: NodeJS.ErrnoException) => {
+    const message = `the file of the password, ${passwordFile}, cannot be read: ${error.code ?? error.message}`
+    throw new StartError(message, { cause: error })
   })
 }
 
@@ -48,7 +49,7 @@ function passwordOf({ passwordFile }: PostgresAddress): (connection?: object) =>
   return async (connection) => {
     if (passwordFile !== undefined) {
       // pg leaves a connection open whose password could not be had.
-      last = await readFile(passwordFile, 'utf8').catch(() => last)
+      last = await readOrdinary(passwordFile).catch(() => last)
       return last.trimEnd()
     }
     const { PGPASSWORD } = process.env
