@@ -12,18 +12,26 @@ export interface ToolEnded {
   readonly stderr: string
 }
 
-/** `input` is what it reads, nothing by default; `limitMs` 20 s by default. Rejects with ENOENT where it is not installed. */
+/**
+ * `input` is what it reads, nothing by default; after `limitMs`, 20 s by default, it is killed. Rejects with ENOENT where it is
+ * not installed, with the system's error where it cannot be started, and where it says more than 1 MiB.
+ */
 export function runTool(
   program: string,
   args: readonly string[],
   { input = '', limitMs = 20_000 }: { readonly input?: string; readonly limitMs?: number } = {},
 ): Promise<ToolEnded> {
   return new Promise((resolve, reject) => {
-    const child = execFile(program, args, { cwd: '/', timeout: limitMs }, (error, stdout, stderr) => {
-      const { code = null, signal } = error ?? { code: 0 }
-      if (typeof code === 'string') reject(error)
-      else resolve({ code, signal, stdout, stderr })
-    })
+    const child = execFile(
+      program,
+      args,
+      { cwd: '/', timeout: limitMs, killSignal: 'SIGKILL' },
+      (error, stdout, stderr) => {
+        const { code = null, signal } = error ?? { code: 0 }
+        if (typeof code === 'string') reject(error)
+        else resolve({ code, signal, stdout, stderr })
+      },
+    )
     // It may end without reading.
     child.stdin?.on('error', () => {})
     child.stdin?.end(input)

@@ -9,11 +9,11 @@ import { DaemonError } from '../daemon/daemon-error.ts'
 import { homeOf, xdgBase } from '../daemon/xdg.ts'
 import { configFilePath, readConfigFile } from './config-file.ts'
 import { optionListOf } from './mount-helper.ts'
-import { unitName, unitText } from './systemd-unit.ts'
+import { stopMinutes, unitName, unitText } from './systemd-unit.ts'
 import { UsageError } from './usage-error.ts'
 
-/** Longer than a drive takes that sends what is unsent before it ends (ms). */
-const systemctlMs = 120_000
+/** Longer than a unit may take to stop and to start anew (ms). */
+const systemctlMs = (stopMinutes + 2) * 60_000
 
 export interface DriveToMount {
   readonly project: string
@@ -101,8 +101,10 @@ async function unitFiles(): Promise<readonly string[]> {
 
 async function systemctl(...args: string[]): Promise<void> {
   const { code, stderr } = await runTool('systemctl', ['--user', ...args], { limitMs: systemctlMs }).catch(
-    (error: unknown) => {
-      throw new DaemonError('systemctl is missing: this machine has no systemd', { cause: error })
+    (error: NodeJS.ErrnoException) => {
+      const isMissing = error.code === 'ENOENT'
+      const message = isMissing ? 'systemctl is missing: this machine has no systemd' : error.message
+      throw new DaemonError(message, { cause: error })
     },
   )
   if (code === 0) return

@@ -13,6 +13,9 @@ export interface UnitParts {
   readonly configFile: string | undefined
 }
 
+/** How long a unit may take to stop, which sends what is left: a minute longer than `docmount unmount` takes. */
+export const stopMinutes: number = 11
+
 /** `docmount-PROJECT.service`, with what a unit's name cannot hold written as systemd does (systemd-escape). */
 export function unitName(project: string): string {
   const escaped = [...Buffer.from(project)]
@@ -41,7 +44,7 @@ NotifyAccess=all
 ${config}ExecStart=${docmount} ${mount}
 ExecStop=${docmount} unmount ${quoted(mountpoint)}
 # Stopping sends what is left.
-TimeoutStopSec=11min
+TimeoutStopSec=${stopMinutes}min
 Restart=on-failure
 RestartSec=5
 

@@ -42,11 +42,13 @@ export async function tryFuseNative(): Promise<NonNullable<DriverFacts['fuseNati
   } catch {
     return { loads: false, why: 'the package fuse-native is not installed (run: npm install fuse-native)' }
   }
-  const ended = await runTool(process.execPath, ['-e', 'require(process.argv[1])', module])
+  const ended = await runTool(process.execPath, ['-e', 'require(process.argv[1])', module]).catch(
+    (error: Error) => ({ code: null, signal: undefined, stderr: String(error) }),
+  )
   return ended.code === 0 ? { loads: true } : { loads: false, why: describeLoadFailure(ended) }
 }
 
-function describeLoadFailure({ stderr, signal }: ToolEnded): string {
+function describeLoadFailure({ stderr, signal }: Pick<ToolEnded, 'stderr' | 'signal'>): string {
   if (stderr.includes('libfuse.so.2')) {
     return 'libfuse.so.2 is missing (install the package libfuse2, or libfuse2t64 on Debian 13 and Ubuntu 24.04)'
   }
