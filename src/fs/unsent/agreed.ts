@@ -21,7 +21,7 @@ import { folderOf, nameOf } from '../../path.ts'
 
 interface LeftParts {
   readonly tree: Tree
-  readonly queue: Pick<CommitQueue, 'isToBeEmptied'>
+  readonly queue: Pick<CommitQueue, 'isToBeEmptied' | 'jobsUnder'>
   readonly attributes: AttributeStore
 }
 
@@ -152,8 +152,13 @@ function landFolders(parts: LandParts, node: Node): void {
   }
 }
 
+/** A listing shows a folder that was made here. An older one of its name, which is still to be emptied or removed, is another. */
+export function listed(parts: LandParts & LeftParts, folder: Node): void {
+  if (parts.queue.jobsUnder(folder.path).length === 0) landed(parts, folder)
+}
+
 /** A folder made here is in the service now. */
-export function landed(parts: LandParts, folder: Node): void {
+function landed(parts: LandParts, folder: Node): void {
   if (folder.folder === undefined) return
   parts.journal.onRollback(folder)
   parts.journal.onRollback(folder.folder.land())

@@ -19,3 +19,21 @@ it('a folder that has the name of a document that was renamed there and deleted 
   await drive.restart()
   expect(await drive.calls().readdir('/a.txt')).toEqual([])
 })
+
+it('an emptied folder stays, also where it was listed before its last document had gone', async () => {
+  await using drive = await openHeld({ '/d/a.txt': 'a' })
+  await drive.calls().readdir('/d')
+  drive.holdDelete('/d/a.txt')
+  await drive.calls().unlink('/d/a.txt')
+  await drive.reached('/d/a.txt')
+  await drive.fileSystem().refresh('/')
+  expect(await drive.calls().readdir('/')).toEqual(['d'])
+  drive.release()
+  await drive.drain()
+  // As a service does that keeps no empty folders.
+  await drive.testService.other.delete('/d').catch(() => undefined)
+  await drive.fileSystem().refresh('/')
+  expect(await drive.calls().readdir('/')).toEqual(['d'])
+  await drive.restart()
+  expect(await drive.calls().readdir('/')).toEqual(['d'])
+})
