@@ -8,6 +8,7 @@
 //
 // While it is away nothing is sent but one probe, and everybody is answered from what is here.
 
+import { abortable } from '../../abortable.ts'
 import { sleep, type Clock } from '../../world/clock.ts'
 import type { Log } from '../../log.ts'
 import type { Evidence } from './evidence.ts'
@@ -216,21 +217,19 @@ export class Reach {
     return sleep(this.#clock, ms, { idle: true })
   }
 
-  #until(isTrue: () => boolean, signal?: AbortSignal): Promise<void> {
-    if (isTrue()) return Promise.resolve()
-    return new Promise((resolve, reject) => {
-      const look = (): void => {
-        if (isTrue()) end(resolve)
+  async #until(isTrue: () => boolean, signal?: AbortSignal): Promise<void> {
+    if (isTrue()) return
+    let look = (): void => {}
+    const holds = new Promise<void>((resolve) => {
+      look = () => {
+        if (isTrue()) resolve()
       }
-      const abort = (): void => end(() => reject(signal?.reason as Error))
-      const end = (settle: () => void): void => {
-        this.#waiting.delete(look)
-        signal?.removeEventListener('abort', abort)
-        settle()
-      }
-      this.#waiting.add(look)
-      if (signal?.aborted === true) abort()
-      else signal?.addEventListener('abort', abort, { once: true })
     })
+    this.#waiting.add(look)
+    try {
+      await (signal === undefined ? holds : abortable(holds, signal))
+    } finally {
+      this.#waiting.delete(look)
+    }
   }
 }
