@@ -1,11 +1,11 @@
-// One document's local content: a file of the spool, its descriptor, its size, its digest, and how much of it survives a
-// power cut. Knows no journal and no other file.
+// One document's local content: a file of the spool, its size, its digest, and how much of it survives a power cut. How it is held
+// open: `held-file.ts`. Knows no journal and no other file.
 
-import { ErrnoError } from '../../errno-error.ts'
 import type { Disk } from '../../world/disk.ts'
 import { digestOf, RunningDigest, type Digest } from '../digest.ts'
 import { BelievedSync } from './believed-sync.ts'
 import type { GroupSync } from './group-sync.ts'
+import { HeldFile } from './held-file.ts'
 
 /** Up to this many bytes a synchronous call into the page cache is cheaper than a trip through the thread pool. */
 export const syncCallBytes: number = 64 * 1024
@@ -31,20 +31,11 @@ export class SpoolFile {
   journaledBytes: number | undefined
   readonly #dirSync: GroupSync
   readonly #disk: Disk
-  readonly #taken: TakenAway
-  #fd: number | undefined
-  /** The state folder could not be written when it was opened last. */
-  #isReadOnly = false
-  /** Of a file that was taken away, while somebody reads it. */
-  #former: number[] = []
+  readonly #file: HeldFile
   #isEntrySynced = false
   /** As of which epoch the content is on disk. */
   #syncedEpoch = -1
   readonly #contentSync = new BelievedSync()
-  /** Operations under way on the descriptor. */
-  #users = 0
-  /** The descriptor is to be given back when the last of them ends. */
-  #isIdle = false
   #size = 0
   #epoch = 0
   /** Changes that `epoch` counts already and that are not in the file yet. */
@@ -58,7 +49,13 @@ export class SpoolFile {
     this.order = ++lastOrder
     this.#dirSync = dirSync
     this.#disk = disk
-    this.#taken = taken
+    this.#file = new HeldFile({
+      path,
+      disk,
+      opened: (bytes) => (this.#size = bytes),
+      willBeWritten: () => taken.willBeWritten(this),
+      bringBack: () => taken.bringBack(this),
+    })
   }
 
   /** Bytes. */
@@ -71,105 +68,42 @@ export class SpoolFile {
     return this.#epoch
   }
 
-  open(flags: 'wx+' | 'r+' | 'r'): void {
-    this.#fd = this.#disk.openSync(this.path, flags, 0o600)
-    this.#isReadOnly = flags === 'r'
+  /** A new, empty file with `wx+`, else the one that is there. */
+  open(flags: 'wx+' | 'r+'): void {
+    this.#file.open(flags)
     if (flags === 'wx+') this.#running = new RunningDigest()
-    else this.#size = this.#disk.fstatSync(this.#fd).size
   }
 
+  /** Opens it where it is not held. Throws what the disk says, EIO where it is gone. */
   get fd(): number {
-    if (this.#fd === undefined) this.#openAgain()
-    return this.#fd as number
-  }
-
-  #openAgain(): void {
-    try {
-      this.open('r+')
-    } catch (error) {
-      if (isKeptFromWriting(error)) {
-        this.open('r')
-        return
-      }
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-      if (!this.#taken.bringBack(this))
-        throw new ErrnoError('EIO', `the content of ${this.id} was taken away from this machine`, {
-          cause: error,
-        })
-      this.open('r+')
-    }
-  }
-
-  /** Throws EPERM or EROFS where it still may only be read. */
-  #checkWritable(): void {
-    if (!this.#isReadOnly || this.#fd === undefined) return
-    const former = this.#fd
-    this.open('r+')
-    this.#former.push(former)
-    this.#closeFormer()
+    return this.#file.fd
   }
 
   /** True while its bytes are held here, whatever becomes of its path. */
   get isHeld(): boolean {
-    return this.#fd !== undefined
+    return this.#file.isHeld
   }
 
   /** True where the file at its path is the one that is held; where none is, where there is one. */
   get isInPlace(): boolean {
-    if (this.#fd === undefined) return this.#disk.existsSync(this.path)
-    const held = this.#disk.fstatSync(this.#fd)
-    try {
-      const found = this.#disk.statSync(this.path)
-      return found.ino === held.ino && found.dev === held.dev
-    } catch (error) {
-      // Who cannot be asked has lost nothing.
-      return !['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
-    }
+    return this.#file.isInPlace
   }
 
   /** Back at its path, where it was taken away and is held, or the journal has it. Throws what the disk says, EIO where it is gone. */
   putBack(): void {
-    if (this.isInPlace) return
-    if (this.#fd === undefined) return this.#openAgain()
-    this.#taken.willBeWritten(this)
-    const fd = this.#disk.openSync(this.path, 'w+', 0o600)
-    try {
-      copyAll(this.#fd, fd, this.#size, this.#disk)
-    } catch (error) {
-      this.#disk.closeSync(fd)
-      throw error
-    }
-    this.#former.push(this.#fd)
-    this.#fd = fd
+    if (!this.#file.putBack(this.#size)) return
     this.#isEntrySynced = false
     this.#syncedEpoch = -1
-    this.#closeFormer()
-  }
-
-  #closeFormer(): void {
-    if (this.#users > 0) return
-    for (const fd of this.#former) this.#disk.closeSync(fd)
-    this.#former = []
   }
 
   /** Keeps the descriptor open while work on it is in the thread pool: its number may soon be another file's. */
-  async use<T>(work: (fd: number) => Promise<T>): Promise<T> {
-    this.#users++
-    try {
-      return await work(this.fd)
-    } finally {
-      this.#users--
-      this.#closeFormer()
-      if (this.#users === 0 && this.#isIdle) this.idle()
-    }
+  use<T>(work: (fd: number) => Promise<T>): Promise<T> {
+    return this.#file.use(work)
   }
 
   /** Gives the descriptor back; the next use opens the file again. */
   idle(): void {
-    this.#isIdle = this.#users > 0
-    if (this.#fd === undefined || this.#isIdle) return
-    this.#disk.closeSync(this.#fd)
-    this.#fd = undefined
+    this.#file.idle()
   }
 
   read(offset: number, length: number): Uint8Array | Promise<Uint8Array> {
@@ -185,7 +119,7 @@ export class SpoolFile {
 
   /** Writes all of `data`; ENOSPC and friends reach the writer, and what was accepted before is unharmed. */
   write(offset: number, data: Uint8Array): number | Promise<number> {
-    this.#checkWritable()
+    this.#file.checkWritable()
     this.#epoch++
     this.#running?.add(offset, data)
     if (data.length <= syncCallBytes) {
@@ -252,7 +186,7 @@ export class SpoolFile {
   }
 
   async truncate(size: number): Promise<void> {
-    this.#checkWritable()
+    this.#file.checkWritable()
     this.#epoch++
     if (size === 0) this.#running = new RunningDigest()
     else this.#running?.lose()
@@ -295,7 +229,7 @@ export class SpoolFile {
   }
 
   async #writeAgain(): Promise<void> {
-    this.#checkWritable()
+    this.#file.checkWritable()
     const { fd } = this
     const piece = Buffer.allocUnsafe(streamChunkBytes)
     for (let at = 0; at < this.#size;) {
@@ -333,21 +267,5 @@ export class SpoolFile {
     } finally {
       await file.close()
     }
-  }
-}
-
-/** What may be read all the same. */
-function isKeptFromWriting(error: unknown): boolean {
-  return ['EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')
-}
-
-/** In one turn, so that nothing is written meanwhile. */
-function copyAll(from: number, to: number, size: number, disk: Disk): void {
-  const piece = Buffer.allocUnsafe(Math.min(size, streamChunkBytes))
-  for (let at = 0; at < size;) {
-    const bytes = disk.readSync(from, piece, 0, piece.length, at)
-    if (bytes === 0) return
-    for (let done = 0; done < bytes;) done += disk.writeSync(to, piece, done, bytes - done, at + done)
-    at += bytes
   }
 }
