@@ -565,7 +565,7 @@ export const mutants = [
     'const until = Math.min(listing.requestedAt + 20 * this.#options.ttlMs,',
   ],
   // content/spool, fs/tree
-  ['small content is not in the journal', `${spool}/spool.ts`, /this\.#rows\.saveContent\([^\n]*\)/, ''],
+  ['small content is not in the journal', `${spool}/spool.ts`, /this\.#journaled\.save\([^\n]*\)/, ''],
   ['large content is not synced', `${spool}/spool.ts`, 'isBig ? file.sync() : undefined', 'undefined'],
   [
     'the name of a spool file is not synced',
@@ -576,7 +576,7 @@ export const mutants = [
   [
     'the journal is not synced',
     `${spool}/journal-database.ts`,
-    '() => this.#disk.fdatasync(this.#log)',
+    '() => disk.fdatasync(files.log)',
     '() => Promise.resolve()',
   ],
   [

@@ -1,0 +1,46 @@
+// What goes with a transaction of the journal in memory: done once it is on disk, undone where it fails.
+
+import type { Undo } from './undo.ts'
+
+type Step = () => void
+
+export class TransactionSteps {
+  /** Done once the transaction is on disk, in this order. */
+  #after: Step[] = []
+  /** Done on the strength of it, each with what takes it back. */
+  #undo: Step[] = []
+  /** What is put back as a whole already: it was like that before any later step. */
+  readonly #remembered = new Set<Undo>()
+
+  afterCommit(step: Step): void {
+    this.#after.push(step)
+  }
+
+  onRollback(undo: Undo): void {
+    if (this.#remembered.has(undo)) return
+    if (typeof undo === 'function') {
+      this.#undo.push(undo)
+      return
+    }
+    this.#remembered.add(undo)
+    this.#undo.push(undo.remembered())
+  }
+
+  /** It is on disk: what is to be done now. */
+  committed(): readonly Step[] {
+    return this.#end().after
+  }
+
+  /** It failed: what takes back what was done, the latest first. */
+  rolledBack(): readonly Step[] {
+    return this.#end().undo.toReversed()
+  }
+
+  #end(): { after: Step[]; undo: Step[] } {
+    const ended = { after: this.#after, undo: this.#undo }
+    this.#after = []
+    this.#undo = []
+    this.#remembered.clear()
+    return ended
+  }
+}
