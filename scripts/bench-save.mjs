@@ -35,15 +35,15 @@ async function save({ journal, spool }, i) {
   await measured('its digest is taken', () => spool.secure(file))
   const { id, digest } = file
   const draft = { kind: 'put', path: `/d/f${i}.txt`, spool: id, size: bytes.length, digest }
-  const intention = intend(journal.nextId(), draft, Date.now())
+  const intention = intend(journal.intentions.nextId(), draft, Date.now())
   await measured('content and intention are journaled', () =>
     journal.transaction(() => {
-      journal.saveIntention(intention)
+      journal.intentions.save(intention)
       spool.journal(file, intention.path)
     }),
   )
   await measured('the intention is done', () =>
-    journal.transaction(() => journal.removeIntention(intention.id)),
+    journal.transaction(() => journal.intentions.remove(intention.id)),
   )
   await measured('the spool file is removed', () => spool.remove(id))
 }

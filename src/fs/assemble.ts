@@ -65,7 +65,7 @@ export function assemble(options: FileSystemOptions): Superblock {
   journal.onDamage = (sentence) => trouble.found(sentence)
   const files = new WatchedFiles(options.files, log, world, (reason) => tell({ kind: 'keyRefused', reason }))
   const saved = new SavedListings(settings.stateDir, log, clock)
-  const spool = new Spool(join(settings.stateDir, 'spool'), journal, world)
+  const spool = new Spool(join(settings.stateDir, 'spool'), journal.contents, world)
   spool.onTakenAway = () => trouble.found(contentTakenAway)
   disk.mkdirSync(settings.cacheDir, { recursive: true, mode: 0o700 })
   const urls = new PresignedUrls({
@@ -87,7 +87,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     },
     log,
   })
-  const conflicts = new ConflictCopies(journal, clock)
+  const conflicts = new ConflictCopies(journal.conflicts, clock)
   const committer = committerOf({
     settings,
     files,
@@ -198,7 +198,7 @@ function committerOf(parts: CommitterParts): Committer {
       if (id !== undefined && spool.has(id)) await spool.makeDurable(id)
       await journal.durable()
     },
-    save: (intention) => journal.saveIntention(intention),
+    save: (intention) => journal.intentions.save(intention),
     conflictKept: (path, copy) => {
       conflicts.kept(path, copy)
       log.warn({ path, copy }, 'another client changed it too: their version is kept beside ours')

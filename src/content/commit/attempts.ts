@@ -171,7 +171,7 @@ export class Attempts {
   /** How an attempt went is worth noting, but not worth a crash: without room for it the intention itself is still there. */
   #note(intention: Intention): void {
     try {
-      this.#options.journal.saveIntention(intention)
+      this.#options.journal.intentions.save(intention)
     } catch (error) {
       this.#options.log.error({ path: intention.path, error }, 'the state of a change could not be journaled')
     }

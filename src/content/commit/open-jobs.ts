@@ -30,7 +30,7 @@ export class OpenJobs {
 
   /** A new job for what is wanted, behind everything else. */
   journaled(draft: IntentionDraft): Job {
-    const job = this.#jobOf(this.#journal.nextId(), draft)
+    const job = this.#jobOf(this.#journal.intentions.nextId(), draft)
     this.enter(job)
     return job
   }
@@ -53,7 +53,7 @@ export class OpenJobs {
 
   drop(job: Job): void {
     this.#ended(job)
-    this.#journal.removeIntention(job.intention.id)
+    this.#journal.intentions.remove(job.intention.id)
     this.follow(this.#order.remove(job))
     this.follow(this.#schedule.setWaiting(job, false))
   }
@@ -64,7 +64,7 @@ export class OpenJobs {
     this.follow(() => Object.assign(intention, { base, sourceFingerprint }))
     if (intention.path === path) intention.base ??= fingerprint
     else intention.sourceFingerprint ??= fingerprint
-    this.#journal.saveIntention(intention)
+    this.#journal.intentions.save(intention)
   }
 
   /** Whoever waits for the one waits for the other; undefined: there is nothing left to wait for. */
@@ -114,7 +114,7 @@ export class OpenJobs {
 
   #jobOf(id: number, draft: IntentionDraft): Job {
     const job = new Job(intend(id, draft, this.#clock.wall()))
-    this.#journal.saveIntention(job.intention)
+    this.#journal.intentions.save(job.intention)
     job.isResting = (draft.restMs ?? 0) > 0
     job.dueAt = this.#clock.steady() + (draft.restMs ?? 0)
     return job

@@ -78,7 +78,7 @@ export class Outcomes {
       }
       // Nothing was left of it but its source.
       if (intention.isProven) intention.isRefused = false
-      journal.saveIntention(intention)
+      journal.intentions.save(intention)
       this.#options.say({ kind: 'gaveWay', intention })
       // Who waited at its source may go before this attempt has come to its end.
       journal.afterCommit(() => schedule.lookSoon())
@@ -103,7 +103,7 @@ export class Outcomes {
         intention.sourceFingerprint = fingerprint
         if (tookAnother) intention.tookAnother = true
       }
-      journal.saveIntention(intention)
+      journal.intentions.save(intention)
     }
   }
 }

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { GroupSync } from './group-sync.ts'
 import { makePrivateFolder } from './private-file.ts'
 import { SpoolFile, syncCallBytes, type TakenAway } from './spool-file.ts'
+import type { Contents } from './tables/contents.ts'
 import { removeSpoolInfo, spoolInfoSuffix, writeSpoolInfo } from './spool-info.ts'
 
 /** Content up to this many bytes goes into the journal … */
@@ -25,20 +26,13 @@ export function isTemporary(id: string): boolean {
 }
 
 /** What the spool needs of the journal. */
-export interface ContentRows {
-  saveContent(spool: string, bytes: Uint8Array): void
-  removeContent(spool: string): void
-  /** Undefined where it has nothing of it. */
-  content(spool: string): Uint8Array | undefined
-  /** As `removeContent`, in its own time: nobody needs it any more. */
-  forgetContent(spool: string): void
-}
+export type JournaledContents = Pick<Contents, 'get' | 'save' | 'remove' | 'forget'>
 
 export class Spool {
   readonly dir: string
   readonly #files = new Map<string, SpoolFile>()
   readonly #dirSync: GroupSync
-  readonly #rows: ContentRows
+  readonly #journaled: JournaledContents
   readonly #world: Pick<World, 'chance' | 'disk'>
   /** Bytes of the files that are in the journal. */
   #inJournal = 0
@@ -53,9 +47,9 @@ export class Spool {
   }
 
   /** Makes the folder (mode 0700) where missing. */
-  constructor(dir: string, rows: ContentRows, world: Pick<World, 'chance' | 'disk'>) {
+  constructor(dir: string, journaled: JournaledContents, world: Pick<World, 'chance' | 'disk'>) {
     this.dir = dir
-    this.#rows = rows
+    this.#journaled = journaled
     this.#world = world
     makePrivateFolder(dir, world.disk)
     this.#dirSync = new GroupSync(() => syncFolder(dir, world.disk))
@@ -107,7 +101,7 @@ export class Spool {
   has(id: string): boolean {
     const file = this.#files.get(id)
     if (file?.isHeld === true || this.#world.disk.existsSync(join(this.dir, id))) return true
-    return file?.journaledBytes !== undefined && this.#rows.content(id) !== undefined
+    return file?.journaledBytes !== undefined && this.#journaled.get(id) !== undefined
   }
 
   /** True where nothing of it is here, and the disk says so: who cannot look has lost nothing. */
@@ -154,7 +148,7 @@ export class Spool {
   }
 
   #bringBack(file: SpoolFile): boolean {
-    const bytes = file.journaledBytes === undefined ? undefined : this.#rows.content(file.id)
+    const bytes = file.journaledBytes === undefined ? undefined : this.#journaled.get(file.id)
     if (bytes === undefined) return false
     if (!this.#world.disk.existsSync(this.dir)) this.#makeFolder()
     this.#world.disk.writeFileSync(file.path, bytes, { mode: 0o600 })
@@ -167,7 +161,7 @@ export class Spool {
     if (file === undefined) return
     file.idle()
     this.#files.delete(id)
-    if (file.journaledBytes !== undefined) this.#rows.forgetContent(id)
+    if (file.journaledBytes !== undefined) this.#journaled.forget(id)
     this.#inJournal -= file.journaledBytes ?? 0
     file.journaledBytes = undefined
     removeSpoolInfo(file.path, this.#world.disk)
@@ -197,7 +191,7 @@ export class Spool {
     this.#leaveJournal(file)
     // What has grown since `secure` is still being written: its own close secures it.
     if (!isSmall(file) || file.isSynced) return
-    this.#rows.saveContent(file.id, file.readAll())
+    this.#journaled.save(file.id, file.readAll())
     file.journaledBytes = file.size
     this.#inJournal += file.size
   }
@@ -205,7 +199,7 @@ export class Spool {
   /** The journal has lost what it had of the content: as far as it is here it has it again. */
   journalAgain(): void {
     for (const file of this.#files.values())
-      if (file.journaledBytes !== undefined) this.#rows.saveContent(file.id, file.readAll())
+      if (file.journaledBytes !== undefined) this.#journaled.save(file.id, file.readAll())
   }
 
   /** After a crash: the file holds again what the journal says. */
@@ -219,7 +213,7 @@ export class Spool {
 
   #leaveJournal(file: SpoolFile): void {
     if (file.journaledBytes === undefined) return
-    this.#rows.removeContent(file.id)
+    this.#journaled.remove(file.id)
     this.#inJournal -= file.journaledBytes
     file.journaledBytes = undefined
   }

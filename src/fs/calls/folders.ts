@@ -147,7 +147,7 @@ export function mkdir(
 /** The folder exists here until a file lands in it or it is removed. */
 function makeHere(parts: FolderParts, folder: Node): void {
   if (folder.folder === undefined || folder.folder.isMadeHere || folder.parent === undefined) return
-  parts.journal.saveFolder(folder.path)
+  parts.journal.folders.save(folder.path)
   parts.journal.onRollback(folder.folder.makeHere())
   parts.tree.places.keep(folder)
 }

@@ -30,7 +30,7 @@ export function take(parts: TakeParts, { node, from, to, name, target }: Move): 
   if (target !== undefined) {
     const { storedPath } = target
     parts.tree.places.displace(target)
-    if (target.isScratch) parts.journal.removeScratch(target.path)
+    if (target.isScratch) parts.journal.localFiles.remove(target.path)
     if (target.door.openHandles > 0 && storedPath !== undefined && target.content === undefined)
       parts.tree.versions.refer(target, storedPath)
     discardContent(parts, target)

@@ -95,12 +95,12 @@ function apply(parts: RenameFolderParts, { node, from, to, name }: Move, plan: P
   const { path: oldPath, name: oldName } = node
   const wasInService = node.folder?.isOnlyHere !== true
   for (const folder of plan.folders) {
-    if (folder.folder?.isMadeHere === true) parts.journal.removeFolder(folder.path)
+    if (folder.folder?.isMadeHere === true) parts.journal.folders.remove(folder.path)
   }
   const accepted = new Map<Node, string | undefined>()
   for (const document of plan.documents) {
     const spool = document.job?.intention.spool
-    if (document.isScratch) parts.journal.removeScratch(document.path)
+    if (document.isScratch) parts.journal.localFiles.remove(document.path)
     else leavePath(parts, document)
     if (document.job === undefined) accepted.set(document, spool)
     parts.attributes.forget(document.path)
@@ -132,7 +132,7 @@ function arrive(parts: RenameFolderParts, folder: Node): void {
   })
   folder.folder.arrive()
   folder.unsettle()
-  parts.journal.saveFolder(folder.path)
+  parts.journal.folders.save(folder.path)
   parts.tree.places.keep(folder)
   parts.tree.listings.set(folder, { names: new ListedNames(), requestedAt: parts.clock.steady() })
 }

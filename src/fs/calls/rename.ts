@@ -130,7 +130,7 @@ function toDocument(parts: RenameParts, move: Move, syncedEpoch: number, isBacku
   const accepted = node.job?.intention.spool
   const left = wasScratch ? undefined : leavePath(parts, node)
   take(parts, move)
-  if (wasScratch) parts.journal.removeScratch(oldPath)
+  if (wasScratch) parts.journal.localFiles.remove(oldPath)
   if (left !== undefined) parts.tree.tombstones.bury(from, oldName, left.fingerprint)
   if (wasScratch) node.local.becomeDocument()
   const source = sourceOf(node)
@@ -176,7 +176,7 @@ async function reclaim(parts: ReclaimParts, node: Node, signal: AbortSignal): Pr
 /** A file that is on this machine only goes on under another name. */
 function stayHere(parts: RenameParts, move: Move): undefined {
   const { node } = move
-  parts.journal.removeScratch(node.path)
+  parts.journal.localFiles.remove(node.path)
   take(parts, move)
   saveScratchRow(parts, node)
 }

@@ -24,7 +24,7 @@ export async function rmdirHere(
   const names = await withListing(parts.tree, node, caller, (listing) => parts.tree.names(node, listing))
   if (names.length > 0) throw new ErrnoError('ENOTEMPTY', `${node.path} is not empty`)
   parts.journal.transaction(() => {
-    if (node.folder?.isMadeHere === true) parts.journal.removeFolder(node.path)
+    if (node.folder?.isMadeHere === true) parts.journal.folders.remove(node.path)
     if (!node.isScratch) parts.queue.submit({ kind: 'prune', path: node.path })
   })
   parts.tree.places.displace(node)

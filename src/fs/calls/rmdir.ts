@@ -155,7 +155,7 @@ function isLeaving(entry: RemoteFile | RemoteFolder, state: FolderState): boolea
 
 function removeFolder(parts: RmdirHereParts, above: Node, node: Node): void {
   parts.saved.gone(node.path)
-  if (node.folder?.isMadeHere === true) parts.journal.removeFolder(node.path)
+  if (node.folder?.isMadeHere === true) parts.journal.folders.remove(node.path)
   parts.tree.places.displace(node)
   parts.tree.listings.forget(node)
   const own = pendingDelete(parts.queue, node.path)

@@ -32,7 +32,7 @@ function removeDocument(parts: UnlinkParts, folder: Node, node: Node): void {
   const { path, name, storedPath } = node
   parts.tree.places.displace(node)
   if (node.isScratch) {
-    parts.journal.removeScratch(path)
+    parts.journal.localFiles.remove(path)
   } else {
     const mayBeStored = node.remote !== undefined || node.job !== undefined || node.unsent.base !== undefined
     if (mayBeStored) deleteStored(parts, folder, name, node.unsent.base ?? node.stored.fingerprint)

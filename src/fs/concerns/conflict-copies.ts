@@ -1,7 +1,7 @@
 // Versions of others that were kept beside ours: named until somebody has dealt with them, which is when they are gone.
 
-import type { Journal } from '../../content/spool/journal.ts'
 import type { ConflictRow } from '../../content/spool/journal-rows.ts'
+import type { Conflicts } from '../../content/spool/tables/conflicts.ts'
 import { sleep, type Clock } from '../../world/clock.ts'
 import { nodeAt } from '../tree/node-at.ts'
 import type { ConflictCopy } from '../status.ts'
@@ -13,7 +13,7 @@ const mostFolders = 20
 const longestLookMs = 3_000
 
 export class ConflictCopies {
-  readonly #journal: Journal
+  readonly #journaled: Conflicts
   readonly #clock: Clock
   /** When each came to be in this run (ms of the steady clock): older listings do not have it. */
   readonly #keptAt = new Map<string, number>()
@@ -22,17 +22,17 @@ export class ConflictCopies {
   /** How many an older docmount counted. */
   readonly counted: number
 
-  constructor(journal: Journal, clock: Clock) {
-    this.#journal = journal
+  constructor(journaled: Conflicts, clock: Clock) {
+    this.#journaled = journaled
     this.#clock = clock
-    this.#rows = new Map(journal.conflicts().map((row) => [row.copy, row]))
-    this.counted = journal.counter('conflicts')
+    this.#rows = new Map(journaled.all().map((row) => [row.copy, row]))
+    this.counted = journaled.countedBefore()
   }
 
   kept(path: string, copy: string): void {
     this.#keptAt.set(copy, this.#clock.steady())
     const row = { path, copy, at: this.#clock.wall() }
-    this.#journal.saveConflict(row)
+    this.#journaled.save(row)
     this.#rows.set(copy, row)
   }
 
@@ -49,14 +49,14 @@ export class ConflictCopies {
 
   /** The journal has lost them: once more. */
   saveAgain(): void {
-    for (const row of this.#rows.values()) this.#journal.saveConflict(row)
+    for (const row of this.#rows.values()) this.#journaled.save(row)
   }
 
   #forget(copy: string): void {
     this.#keptAt.delete(copy)
     this.#rows.delete(copy)
     try {
-      this.#journal.removeConflict(copy)
+      this.#journaled.remove(copy)
     } catch {
       // The next start finds it gone, too.
     }

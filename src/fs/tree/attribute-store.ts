@@ -15,7 +15,7 @@ export class AttributeStore {
 
   constructor(journal: Journal) {
     this.#journal = journal
-    this.#rows = new Map(journal.attributes().map((row) => [row.path, row]))
+    this.#rows = new Map(journal.attributes.all().map((row) => [row.path, row]))
   }
 
   /** Puts what was set here on a node that shows a version of the service. */
@@ -48,7 +48,7 @@ export class AttributeStore {
     const row = { path: node.path, fingerprint, mode, atime, mtime }
     this.#remember(row.path)
     this.#rows.set(row.path, row)
-    this.#journal.saveAttributes(row)
+    this.#journal.attributes.save(row)
   }
 
   /** What the service had at this path is gone; what is still to be sent there keeps its times. */
@@ -59,12 +59,12 @@ export class AttributeStore {
   forget(path: string): void {
     this.#remember(path)
     if (!this.#rows.delete(path)) return
-    this.#journal.removeAttributes(path)
+    this.#journal.attributes.remove(path)
   }
 
   /** The journal has lost them: once more. */
   saveAgain(): void {
-    for (const row of this.#rows.values()) this.#journal.saveAttributes(row)
+    for (const row of this.#rows.values()) this.#journal.attributes.save(row)
   }
 
   /** Put back where the journal's transaction fails. */

@@ -163,7 +163,7 @@ function landed(parts: LandParts, folder: Node): void {
   parts.journal.onRollback(folder)
   parts.journal.onRollback(folder.folder.land())
   folder.settle(parts.clock.steady())
-  parts.journal.removeFolder(folder.path)
+  parts.journal.folders.remove(folder.path)
   rememberFolder(parts, folder)
 }
 

@@ -3,7 +3,9 @@
 // What a row does counts from when its transaction is committed; what rows named is removed when that is durable, so that
 // a power cut does not bring back a row whose content is gone.
 
-import { isIntentionRow, rowOfScratchAt, type Journal } from '../../content/spool/journal.ts'
+import type { Journal } from '../../content/spool/journal.ts'
+import { isIntentionRow } from '../../content/spool/tables/intentions.ts'
+import { rowOfLocalFile } from '../../content/spool/tables/local-files.ts'
 import type { Spool } from '../../content/spool/spool.ts'
 import type { SpoolFile } from '../../content/spool/spool-file.ts'
 import type { Log } from '../../log.ts'
@@ -37,8 +39,8 @@ export class Claims {
     this.#journal = journal
     this.#spool = spool
     this.#log = log
-    for (const [row, id] of journal.named()) this.#named(row, id)
-    journal.onNamed = (row, id) => this.#named(row, id)
+    for (const [row, id] of journal.named.all()) this.#named(row, id)
+    journal.named.onNamed = (row, id) => this.#named(row, id)
   }
 
   /** True where somebody claims it. */
@@ -97,7 +99,7 @@ export class Claims {
     if (claimants === undefined) return true
     if (claimants.holds > 0 || claimants.nodes.size > 1) return false
     for (const row of claimants.rows)
-      if (isIntentionRow(row) || row !== rowOfScratchAt(node.path)) return false
+      if (isIntentionRow(row) || row !== rowOfLocalFile(node.path)) return false
     return true
   }
 

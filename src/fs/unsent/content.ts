@@ -77,5 +77,5 @@ export function discardContent(parts: DiscardParts, node: Node): void {
   const { content } = node
   if (content === undefined || !node.isUnlinked) return
   if (node.door.openHandles === 0) parts.claims.show(node, undefined)
-  else parts.journal.drop(content.id)
+  else parts.journal.dropped.add(content.id)
 }

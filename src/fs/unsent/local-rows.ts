@@ -23,6 +23,6 @@ export async function persistScratch(parts: LocalRowParts, node: Node): Promise<
 export function saveScratchRow(parts: LocalRowParts, node: Node): void {
   const { content, version } = node
   const reference = content === undefined && version !== undefined ? version : undefined
-  parts.journal.saveScratch({ path: node.path, spool: content?.id, reference })
+  parts.journal.localFiles.save({ path: node.path, spool: content?.id, reference })
   parts.localOnly.changed(node)
 }

@@ -42,7 +42,7 @@ export async function preserve(parts: PreserveParts, path: string, signal: Abort
 
 /** Files of this machine have the bytes by now, but what is on disk of them still says that the service has them. */
 async function keepReferred(parts: PreserveParts, path: string): Promise<void> {
-  const referring = parts.journal.scratchFilesAt(path).map((file) => parts.tree.find(file))
+  const referring = parts.journal.localFiles.referringTo(path).map((file) => parts.tree.find(file))
   const here = referring.filter((node) => node?.isScratch === true && node.content !== undefined)
   for (const node of here) if (node !== undefined) await persistScratch(parts, node)
   if (here.length > 0) await parts.journal.durable()

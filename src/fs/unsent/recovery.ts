@@ -25,21 +25,21 @@ export interface RecoverParts extends RestoreParts {
 /** Puts everything that is true only here back into the tree, then lets the queue go on. */
 export async function recover(parts: RecoverParts): Promise<void> {
   restoreContents(parts)
-  const intentions = parts.journal.intentions()
+  const intentions = parts.journal.intentions.all()
   for (const intention of intentions) await rememberWhatWasSent(parts, intention)
   parts.queue.resume(intentions)
   for (const job of parts.queue.jobs()) restore(parts, job)
   // After what came to their names, and left them, before they were made.
-  for (const path of parts.journal.folders()) {
+  for (const path of parts.journal.folders.all()) {
     const folder = ensureFolder(parts.tree, path)
     folder.folder?.makeHere()
     parts.tree.places.keep(folder)
   }
   // Last: a backup may share its content with what is on its way, and keeps it.
-  for (const row of parts.journal.scratchFiles()) {
+  for (const row of parts.journal.localFiles.all()) {
     // libfuse 2 renames what is unlinked while open; the last close, which removes it, did not come.
     if (isHiddenName(nameOf(row.path))) {
-      parts.journal.removeScratch(row.path)
+      parts.journal.localFiles.remove(row.path)
       continue
     }
     const node = place(parts.tree, row.path)
@@ -56,10 +56,10 @@ export async function recover(parts: RecoverParts): Promise<void> {
 
 /** A power cut may have left less in the spool than in the journal. */
 function restoreContents(parts: RestoreContentsParts): void {
-  const saved = new Map(parts.journal.intentions().map(({ spool, digest }) => [spool, digest]))
-  for (const { spool, bytes } of parts.journal.contents()) {
+  const saved = new Map(parts.journal.intentions.all().map(({ spool, digest }) => [spool, digest]))
+  for (const { spool, bytes } of parts.journal.contents.all()) {
     const digest = saved.get(spool)
-    if (!parts.claims.has(spool)) parts.journal.removeContent(spool)
+    if (!parts.claims.has(spool)) parts.journal.contents.remove(spool)
     else if (digest === undefined || isSameDigest(digestOfBytes(bytes), digest))
       parts.spool.restore(spool, bytes)
   }

@@ -60,7 +60,7 @@ async function sendDocument(parts: SendLeftAloneParts, node: Node): Promise<stri
   if (!isHereOnly(node) || node.door.writeHandles > 0 || node.content !== content) return undefined
   parts.journal.transaction(() => {
     parts.journal.onRollback(node)
-    parts.journal.removeScratch(node.path)
+    parts.journal.localFiles.remove(node.path)
     node.local.becomeDocument()
     node.unsent.mayReplace(undefined)
     submit(parts, node, content, epoch)

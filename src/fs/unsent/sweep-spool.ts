@@ -23,7 +23,7 @@ export interface SweepParts {
  * kept and named.
  */
 export async function sweepSpool(parts: SweepParts): Promise<void> {
-  const dropped = parts.journal.dropped()
+  const dropped = parts.journal.dropped.all()
   const now = new Date(parts.clock.wall())
   for (const id of await parts.spool.ids()) {
     if (parts.claims.has(id)) continue
@@ -38,5 +38,5 @@ export async function sweepSpool(parts: SweepParts): Promise<void> {
     )
     parts.tell({ kind: 'lost', path, file })
   }
-  parts.journal.forgetDropped()
+  parts.journal.dropped.clear()
 }

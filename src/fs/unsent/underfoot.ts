@@ -29,10 +29,10 @@ export interface RefillParts extends LocalRowParts {
 /** All that the journal is to say, from memory, which says the same: for the transaction under way. */
 export function refill(parts: RefillParts): void {
   const { journal, spool, queue, tree, attributes, conflicts } = parts
-  for (const { intention } of queue.jobs()) journal.saveIntention(intention)
+  for (const { intention } of queue.jobs()) journal.intentions.save(intention)
   spool.journalAgain()
   for (const node of tree.nodes.all()) {
-    if (node.folder?.isMadeHere === true) journal.saveFolder(node.path)
+    if (node.folder?.isMadeHere === true) journal.folders.save(node.path)
     else if (node.folder === undefined && node.isScratch && !node.isUnlinked) saveScratchRow(parts, node)
   }
   attributes.saveAgain()

@@ -97,7 +97,7 @@ export function markChanged(parts: ChangeParts, node: Node): void {
   // A move sends nothing of it: what it moves is in the service.
   if (node.job?.intention.spool !== undefined && !node.job.isHeld) parts.queue.hold(node.job)
   // What was sent, and is changed in place now, is of use again.
-  if (!node.isDirty && node.content?.digest !== undefined) parts.journal.keep(node.content.id)
+  if (!node.isDirty && node.content?.digest !== undefined) parts.journal.dropped.remove(node.content.id)
   node.unsettle()
   if (!node.isUnlinked) parts.tree.places.keep(node)
   touch(parts, node)

@@ -125,7 +125,7 @@ describe.each([
       setup.queue.submit({ ...draft, restMs: 1_000 })
     const [first] = setup.queue.jobs()
     Object.assign(first?.intention ?? {}, { isRefused: true, errorErrno: 'ENOENT' })
-    if (first !== undefined) setup.journal.saveIntention(first.intention)
+    if (first !== undefined) setup.journal.intentions.save(first.intention)
     await setup.restart()
     begin()
     await setup.pass(600_000)

@@ -139,7 +139,7 @@ describe('commit queue', () => {
     await queue.fulfilled(a === undefined ? untried : [a, ...untried])
     for (const job of untried) expect(job.isDone).toBe(true)
     expect(a?.isDone).toBe(false)
-    expect(journal.intentions().map(({ path }) => path)).toEqual(['/f/a', '/g'])
+    expect(journal.intentions.all().map(({ path }) => path)).toEqual(['/f/a', '/g'])
     sending.release()
     if (a !== undefined) await waitForJob(clock, a, done)
     expect(ran).toEqual(['delete /f/a'])
@@ -230,11 +230,11 @@ describe('commit queue', () => {
     const job = queue.submit({ kind: 'put', path: '/a', spool: '1' })
     if (job === undefined) throw new Error('nothing was submitted')
     await expect(waitForJob(clock, job, done)).rejects.toThrow('PUT /a: 400 no such type')
-    expect(journal.intentions()).toMatchObject([{ path: '/a', isRefused: true }])
+    expect(journal.intentions.all()).toMatchObject([{ path: '/a', isRefused: true }])
     isRefusing = false
     expect(queue.expedite(() => true, { refusedToo: true })).toBe(1)
     expect(await waitForJob(clock, job, done)).toBe('done')
-    expect(journal.intentions()).toEqual([])
+    expect(journal.intentions.all()).toEqual([])
   })
 
   it('keeps no signature that the service echoes in its refusal', async () => {
@@ -248,7 +248,7 @@ describe('commit queue', () => {
     if (job === undefined) throw new Error('nothing was submitted')
     await expect(waitForJob(clock, job, done)).rejects.toBe(refusal)
     expect(job.intention.lastError).toContain('https://blobs.example/d/1?[redacted]')
-    expect(journal.intentions()[0]?.lastError).toBe(job.intention.lastError)
+    expect(journal.intentions.all()[0]?.lastError).toBe(job.intention.lastError)
   })
 
   it('tells a waiter at once that the service is out of reach, and goes on', async () => {
@@ -290,7 +290,7 @@ describe('commit queue', () => {
     answers.set('/b', async (intention) => {
       if (++attempts > 1) return
       intention.isProven = true
-      journal.saveIntention(intention)
+      journal.intentions.save(intention)
       throw new ApiError({ method: 'DELETE', path: '/a' }, 503, 'busy')
     })
     const move = queue.submit({ kind: 'put', path: '/b', source: '/a', spool: '1' })
@@ -299,7 +299,7 @@ describe('commit queue', () => {
     queue.hold(move)
     const save = queue.submit({ kind: 'put', path: '/b', spool: '2' })
     if (save === undefined) throw new Error('nothing was submitted')
-    expect(journal.intentions().map(({ spool, isProven }) => [spool, isProven])).toEqual([
+    expect(journal.intentions.all().map(({ spool, isProven }) => [spool, isProven])).toEqual([
       ['1', true],
       ['2', false],
     ])
@@ -313,7 +313,7 @@ describe('commit queue', () => {
     await queue.close()
     journal.close()
     open()
-    const intentions = journal.intentions()
+    const intentions = journal.intentions.all()
     expect(intentions).toMatchObject([
       { path: '/a', spool: '1', isInDoubt: true },
       { path: '/b', source: '/a' },
@@ -328,7 +328,7 @@ describe('commit queue', () => {
     const job = queue.submit({ kind: 'put', path: '/a', spool: '1', restMs: 60_000 })
     if (job === undefined) throw new Error('nothing was submitted')
     expect(queue.withdraw(job)).toBe(true)
-    expect(journal.intentions()).toEqual([])
+    expect(journal.intentions.all()).toEqual([])
     const doubtful = queue.submit({
       kind: 'put',
       path: '/b',
@@ -385,8 +385,8 @@ describe('a new document that a power cut may set beside what was there before s
   })
 
   it('it was only here', async () => {
-    journal.saveScratch({ path: '/a.tmp', spool: 'same', reference: undefined })
-    journal.removeScratch('/a.tmp')
+    journal.localFiles.save({ path: '/a.tmp', spool: 'same', reference: undefined })
+    journal.localFiles.remove('/a.tmp')
     await save('/a', 'same')
     expect(tookPlace).toEqual([true])
   })

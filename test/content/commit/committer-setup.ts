@@ -59,7 +59,7 @@ export async function setUpCommitter(testService: TestService): Promise<Committe
   const client = createClient({ baseUrl: testService.baseUrl, apiKey: testService.apiKey })
   const files = client.files(project)
   const journal = new Journal(temporary.path, realWorld())
-  const spool = new Spool(join(temporary.path, 'spool'), journal, realWorld())
+  const spool = new Spool(join(temporary.path, 'spool'), journal.contents, realWorld())
   const told: string[] = []
   const log = {
     debug() {},
@@ -86,7 +86,7 @@ export async function setUpCommitter(testService: TestService): Promise<Committe
       told.push('secure')
       await journal.durable()
     },
-    save: (intention) => journal.saveIntention(intention),
+    save: (intention) => journal.intentions.save(intention),
     conflictKept: (_path, copy) => void told.push(`kept ${copy}`),
   }
   return {
@@ -100,8 +100,8 @@ export async function setUpCommitter(testService: TestService): Promise<Committe
       return calls
     },
     intend(draft, known) {
-      const intention = Object.assign(intend(journal.nextId(), draft, Date.now()), known)
-      journal.saveIntention(intention)
+      const intention = Object.assign(intend(journal.intentions.nextId(), draft, Date.now()), known)
+      journal.intentions.save(intention)
       return intention
     },
     async content(of) {

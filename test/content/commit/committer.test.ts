@@ -196,7 +196,7 @@ describe('a save over a version that this mount has seen', () => {
       expect(setup.calls).toEqual(inTurn)
       const isStored = kind === 'lost-answer' || kind === 'error-after-commit'
       expect(await setup.held()).toEqual(isStored ? { '/a.txt': 'new' } : {})
-      const [journaled] = setup.journal.intentions()
+      const [journaled] = setup.journal.intentions.all()
       await setup.run(journaled ?? put)
       expect(setup.calls.filter((call) => call.startsWith('PUT'))).toHaveLength(isStored ? 0 : 1)
       expect(await setup.held()).toEqual({ '/a.txt': 'new' })
@@ -211,7 +211,7 @@ describe('a save over a version that this mount has seen', () => {
       inject(kind === 'lost-answer' ? { kind } : { kind, afterBytes: 1 }, { method: 'DELETE', times: 1 })
       const put = setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content('new')) })
       await setup.run(put).catch(() => undefined)
-      const [journaled] = setup.journal.intentions()
+      const [journaled] = setup.journal.intentions.all()
       await setup.run(journaled ?? put)
       expect(await setup.held()).toEqual({ '/a.txt': 'new' })
     },
@@ -279,7 +279,7 @@ describe('another client’s version in place of the one this mount has seen', (
     const put = setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content('ours')) })
     inject({ kind: 'status', status: 403 }, { method: 'DELETE', times: 1 })
     await expect(setup.run(put)).rejects.toMatchObject({ status: 403 })
-    const [journaled] = setup.journal.intentions()
+    const [journaled] = setup.journal.intentions.all()
     await setup.run(journaled ?? put)
     expect(setup.calls).toEqual(['GET /a.txt', 'DELETE /a.txt', 'PUT /a.txt'])
     expect(keptCopies(await setup.held())).toEqual(['by another'])
@@ -332,7 +332,7 @@ describe('a lost answer', () => {
       inject({ kind }, { method: 'PUT', times: 1 })
       const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) })
       await expect(setup.run(put)).rejects.toThrow('PUT /a.txt')
-      const [journaled] = setup.journal.intentions()
+      const [journaled] = setup.journal.intentions.all()
       expect(journaled?.doubts).toEqual([put.digest])
       expect(await setup.run(journaled ?? put)).toMatchObject({ size: 4 })
       expect(setup.calls).toEqual(['GET /a.txt', 'download /a.txt'])
@@ -345,7 +345,7 @@ describe('a lost answer', () => {
     const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) })
     for (let attempt = 1; attempt <= 3; attempt++)
       await expect(setup.run(put)).rejects.toMatchObject({ status: 500 })
-    expect(setup.journal.intentions()[0]?.doubts).toEqual([put.digest])
+    expect(setup.journal.intentions.all()[0]?.doubts).toEqual([put.digest])
   })
 
   it('after which nothing was stored is an upload', async () => {
@@ -477,7 +477,7 @@ describe('an upload that is stored and answered with 409, as where a balancer ha
       inject({ kind: 'status', status: 403 }, { method: 'GET', times: 1 })
       const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) })
       await expect(setup.run(put)).rejects.toMatchObject({ method: 'GET', status: 403 })
-      const [journaled = put] = setup.journal.intentions()
+      const [journaled = put] = setup.journal.intentions.all()
       expect(journaled.doubts).toEqual([put.digest])
       return journaled
     }
@@ -626,7 +626,9 @@ describe('a move', () => {
     const record = await setup.run(move)
     expect(setup.calls).toEqual([...copied, 'DELETE /a.txt'])
     expect(setup.told).toEqual(['secure', 'secure', 'preserve /a.txt'])
-    expect(setup.journal.intentions()).toMatchObject([{ isProven: true, base: await setup.seen('/b.txt') }])
+    expect(setup.journal.intentions.all()).toMatchObject([
+      { isProven: true, base: await setup.seen('/b.txt') },
+    ])
     expect(record).toMatchObject({ name: 'b.txt', size: 1 })
     expect(await setup.held()).toEqual({ '/b.txt': 'a' })
   })
@@ -715,7 +717,7 @@ describe('a move', () => {
     inject({ kind: 'status', status: 403 }, { method: 'DELETE', times: 1 })
     await expect(setup.run(move)).rejects.toMatchObject({ status: 403 })
     expect(await setup.held()).toEqual({ '/a.txt': 'a', '/b.txt': 'a' })
-    const [journaled] = setup.journal.intentions()
+    const [journaled] = setup.journal.intentions.all()
     await setup.run(journaled ?? move)
     expect(setup.calls).toEqual(['GET /b.txt', 'GET /a.txt', 'DELETE /a.txt'])
     expect(await setup.held()).toEqual({ '/b.txt': 'a' })
@@ -726,7 +728,7 @@ describe('a move', () => {
     const move = setup.intend(await fromA(), { isProven: true })
     await expect(setup.run(move)).rejects.toMatchObject({ code: 'ESTALE' })
     expect(await setup.held()).toEqual({ '/a.txt': 'a' })
-    const [journaled] = setup.journal.intentions()
+    const [journaled] = setup.journal.intentions.all()
     await setup.run(journaled ?? move)
     expect(await setup.held()).toEqual({ '/b.txt': 'a' })
   })
@@ -735,7 +737,7 @@ describe('a move', () => {
     await given({ '/a.txt': 'a' })
     const draft = { ...(await fromA()), ...(await setup.content('ours')) }
     await expect(setup.run(setup.intend(draft, { isProven: true }))).rejects.toMatchObject({ code: 'ESTALE' })
-    const [journaled] = setup.journal.intentions()
+    const [journaled] = setup.journal.intentions.all()
     await setup.run(journaled ?? setup.intend(draft))
     expect(await setup.held()).toEqual({ '/b.txt': 'ours' })
   })
@@ -760,7 +762,7 @@ describe('a move', () => {
     const move = setup.intend(await fromA())
     inject({ kind: 'status', status: 403 }, { method: 'GET', path: '/b.txt', times: 1 })
     await expect(setup.run(move)).rejects.toMatchObject({ status: 403 })
-    const [journaled] = setup.journal.intentions()
+    const [journaled] = setup.journal.intentions.all()
     expect(journaled?.isInDoubt).toBe(true)
     await setup.run(journaled ?? move)
     expect(setup.calls).not.toContain('PUT /b.txt')
@@ -775,7 +777,7 @@ describe('a move', () => {
         throw new NetworkError({ method: 'PUT', path }, 'cut', 'the connection broke')
       }
       await expect(setup.run(move, { files: { ...files, upload: lost } })).rejects.toThrow('broke')
-      const [journaled = move] = setup.journal.intentions()
+      const [journaled = move] = setup.journal.intentions.all()
       return journaled
     }
 

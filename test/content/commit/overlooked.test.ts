@@ -173,7 +173,7 @@ describe('whatever happens to the queue', () => {
           await setup.pass(2 * 3_600_000)
           look('the end')
           expect([...setup.queue.jobs()].map(({ intention }) => intention)).toEqual([])
-          expect(setup.journal.intentions()).toEqual([])
+          expect(setup.journal.intentions.all()).toEqual([])
         } finally {
           await setup.close()
           vi.useRealTimers()

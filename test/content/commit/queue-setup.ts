@@ -70,7 +70,7 @@ export function setUpQueue(work: Work): QueueSetup {
     async restart() {
       await end()
       Object.assign(setup, open())
-      setup.queue.resume(setup.journal.intentions())
+      setup.queue.resume(setup.journal.intentions.all())
     },
     async pass(ms: number) {
       await vi.advanceTimersByTimeAsync(ms)

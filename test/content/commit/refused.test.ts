@@ -83,7 +83,7 @@ describe('a save over what was read here', () => {
     const put = await saveOver('new')
     refuse()
     await expect(setup.run(put)).rejects.toMatchObject({ status: 413 })
-    const [journaled = put] = setup.journal.intentions()
+    const [journaled = put] = setup.journal.intentions.all()
     expect(journaled).toMatchObject({ base: await setup.seen('/a.txt'), doubts: [] })
     await setup.run(journaled)
     expect(await setup.held()).toEqual({ '/a.txt': 'new' })
@@ -130,7 +130,7 @@ describe('a save over what was read here', () => {
       ),
     ).rejects.toThrow('cut')
     expect(await setup.held()).toEqual({})
-    const [journaled = put] = setup.journal.intentions()
+    const [journaled = put] = setup.journal.intentions.all()
     refuse()
     await expect(setup.run(journaled)).rejects.toMatchObject({ status: 413 })
     expect(changes()).toEqual(['PUT /a.txt', 'PUT /a.txt'])
@@ -147,7 +147,7 @@ describe('a save over what was read here', () => {
     const files = { ...setup.files, upload }
     await expect(setup.run(put, { files })).rejects.toMatchObject({ status: 413 })
     expect(await setup.held()).toEqual({ '/a.txt': 'old' })
-    const [journaled = put] = setup.journal.intentions()
+    const [journaled = put] = setup.journal.intentions.all()
     await setup.run(journaled)
     expect(await setup.held()).toEqual({ '/a.txt': 'new' })
   })
@@ -164,7 +164,7 @@ describe('a save over what was read here', () => {
     }
     await expect(setup.run(put, { files })).rejects.toThrow('cut')
     expect(await setup.held()).toEqual({ '/a.txt': 'old' })
-    const [journaled = put] = setup.journal.intentions()
+    const [journaled = put] = setup.journal.intentions.all()
     await setup.run(journaled)
     expect(await setup.held()).toEqual({ '/a.txt': 'new' })
   })

@@ -48,7 +48,7 @@ it.each<[string, (setup: QueueSetup) => void]>([
     }),
   ).toThrow('the disk is full')
   expect(queued(open)).toEqual(before)
-  expect(journal.intentions().map(({ id, spool }) => [id, spool])).toEqual(before.map(({ id, spool }) => [id, spool]))
+  expect(journal.intentions.all().map(({ id, spool }) => [id, spool])).toEqual(before.map(({ id, spool }) => [id, spool]))
   await open.pass(0)
   expect(queue.overlooked()).toEqual([])
   await open.pass(60_000)
@@ -60,7 +60,7 @@ it('what the service has and the journal could not say is looked at, and not tak
   const doubts: boolean[] = []
   open = setUpQueue(async ({ isInDoubt }) => (doubts.push(isInDoubt), undefined))
   const { queue, journal } = open
-  const remove = vi.spyOn(journal, 'removeIntention').mockImplementationOnce(() => {
+  const remove = vi.spyOn(journal.intentions, 'remove').mockImplementationOnce(() => {
     throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
   })
   const job = queue.submit({ kind: 'put', path: '/a', spool: '1' })

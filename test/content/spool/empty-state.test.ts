@@ -25,7 +25,7 @@ const isLog = (name: string): boolean => name === 'docmount.log'
 /** As a drive leaves it, after `work` in its journal. */
 function leave(work: (journal: Journal) => void = () => {}): void {
   const journal = new Journal(stateDir, realWorld())
-  const spool = new Spool(join(stateDir, 'spool'), journal, realWorld())
+  const spool = new Spool(join(stateDir, 'spool'), journal.contents, realWorld())
   new SavedListings(stateDir, silentLog, realWorld().clock).close()
   expect(spool.dir).toBe(join(stateDir, 'spool'))
   work(journal)
@@ -40,15 +40,15 @@ it('goes where nothing was ever kept, with its log', async () => {
 })
 
 it.each<[string, (journal: Journal) => void]>([
-  ['a folder made here', (journal) => journal.saveFolder('/a')],
+  ['a folder made here', (journal) => journal.folders.save('/a')],
   [
     'a temporary file',
-    (journal) => journal.saveScratch({ path: '/a~', spool: undefined, reference: undefined }),
+    (journal) => journal.localFiles.save({ path: '/a~', spool: undefined, reference: undefined }),
   ],
   [
     'a time set here',
     (journal) =>
-      journal.saveAttributes({
+      journal.attributes.save({
         path: '/a',
         fingerprint: 'f',
         mode: 0o600,
@@ -87,7 +87,7 @@ it('stays while a drive has it, and is whole when another takes it up', () => {
   journal.close()
   expect(removeEmptyState(stateDir, isLog)).toBe(true)
   const next = new Journal(stateDir, realWorld())
-  next.saveFolder('/a')
+  next.folders.save('/a')
   next.close()
   expect(removeEmptyState(stateDir, isLog)).toBe(false)
 })

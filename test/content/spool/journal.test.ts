@@ -68,7 +68,7 @@ test('what is saved is read back the same, whatever order the columns are in', (
     errorErrno: 'EACCES',
     isRefused: true,
   }
-  first.saveIntention(intention)
+  first.intentions.save(intention)
   first.close()
   const db = new Database(join(dir, 'journal.db'))
   const columns = (db.prepare('pragma table_info(intention)').all() as { name: string }[]).map(
@@ -78,21 +78,23 @@ test('what is saved is read back the same, whatever order the columns are in', (
   sql(`create table other as select ${columns.toReversed().join()} from intention; drop table intention;
     alter table other rename to intention`)
   const second = new Journal(dir, realWorld())
-  expect(second.intentions()).toEqual([{ ...intention, keepSource: false, isInDoubt: true }])
-  second.saveIntention({ ...intention, id: 8, path: '/b.txt' })
-  expect(second.intentions().map(({ path, spool }) => [path, spool])).toContainEqual(['/b.txt', 's'])
+  expect(second.intentions.all()).toEqual([{ ...intention, keepSource: false, isInDoubt: true }])
+  second.intentions.save({ ...intention, id: 8, path: '/b.txt' })
+  expect(second.intentions.all().map(({ path, spool }) => [path, spool])).toContainEqual(['/b.txt', 's'])
   second.close()
 })
 
 test('a signature that an older docmount kept is not read back', () => {
   const first = new Journal(dir, realWorld())
-  first.saveIntention({
+  first.intentions.save({
     ...intend(1, { kind: 'delete', path: '/a.txt' }, 0),
     lastError: 'PUT /a.txt: 400 cannot fetch https://host/d/1?signature=SECRET',
   })
   first.close()
   const second = new Journal(dir, realWorld())
-  expect(second.intentions()[0]?.lastError).toBe('PUT /a.txt: 400 cannot fetch https://host/d/1?[redacted]')
+  expect(second.intentions.all()[0]?.lastError).toBe(
+    'PUT /a.txt: 400 cannot fetch https://host/d/1?[redacted]',
+  )
   second.close()
 })
 
@@ -110,16 +112,16 @@ test('nobody else may read it, whatever the modes were before', () => {
 
 test('another program that held the database is waited for, and leaves nothing behind', () => {
   const journal = new Journal(dir, realWorld())
-  journal.saveFolder('/before')
+  journal.folders.save('/before')
   const other = new Database(join(dir, 'journal.db'))
   other.exec('begin immediate')
-  expect(() => journal.saveFolder('/meanwhile')).toThrow('locked')
-  expect(journal.folders()).toEqual(['/before'])
+  expect(() => journal.folders.save('/meanwhile')).toThrow('locked')
+  expect(journal.folders.all()).toEqual(['/before'])
   other.exec('commit')
-  journal.transaction(() => journal.removeFolder('/before'))
+  journal.transaction(() => journal.folders.remove('/before'))
   expect(other.prepare('select path from folder').all()).toEqual([])
-  journal.saveFolder('/after')
-  expect(journal.folders()).toEqual(['/after'])
+  journal.folders.save('/after')
+  expect(journal.folders.all()).toEqual(['/after'])
   other.close()
   journal.close()
 })
@@ -127,20 +129,20 @@ test('another program that held the database is waited for, and leaves nothing b
 test('a transaction that fails names no file, and takes no name away', () => {
   const journal = new Journal(dir, realWorld())
   const told: unknown[] = []
-  journal.onNamed = (row, spool) => told.push([row, spool])
-  journal.saveScratch({ path: '/a.tmp', spool: 'first', reference: undefined })
-  const before = new Map(journal.named())
+  journal.named.onNamed = (row, spool) => told.push([row, spool])
+  journal.localFiles.save({ path: '/a.tmp', spool: 'first', reference: undefined })
+  const before = new Map(journal.named.all())
   expect(() =>
     journal.transaction(() => {
-      journal.saveScratch({ path: '/a.tmp', spool: 'second', reference: undefined })
-      journal.saveScratch({ path: '/b.tmp', spool: 'third', reference: undefined })
-      journal.removeScratch('/a.tmp')
+      journal.localFiles.save({ path: '/a.tmp', spool: 'second', reference: undefined })
+      journal.localFiles.save({ path: '/b.tmp', spool: 'third', reference: undefined })
+      journal.localFiles.remove('/a.tmp')
       throw new Error('no')
     }),
   ).toThrow('no')
-  expect(new Map(journal.named())).toEqual(before)
+  expect(new Map(journal.named.all())).toEqual(before)
   expect(told).toEqual([['scratch /a.tmp', 'first']])
-  expect([...journal.dropped()]).toEqual([])
+  expect([...journal.dropped.all()]).toEqual([])
   journal.close()
 })
 
@@ -183,7 +185,7 @@ test('a step that throws after a transaction, or while one is undone, keeps no o
     throw new Error('a step')
   }
   journal.transaction(() => {
-    journal.saveFolder('/a')
+    journal.folders.save('/a')
     journal.afterCommit(fail)
     journal.afterCommit(() => taken.push('after'))
   })
@@ -192,7 +194,7 @@ test('a step that throws after a transaction, or while one is undone, keeps no o
   await journal.durable()
   const undone = (): void =>
     journal.transaction(() => {
-      journal.saveFolder('/b')
+      journal.folders.save('/b')
       journal.onRollback(() => taken.push('undone'))
       journal.onRollback(fail)
       throw new Error('the transaction')
@@ -200,26 +202,26 @@ test('a step that throws after a transaction, or while one is undone, keeps no o
   expect(undone).toThrow('the transaction')
   expect(taken).toEqual(['after', 'durable', 'undone'])
   expect(failures).toHaveLength(3)
-  expect(journal.folders()).toEqual(['/a'])
+  expect(journal.folders.all()).toEqual(['/a'])
   journal.close()
 })
 
 test('an index of the log that is cut under it ends no process', () => {
   const journal = new Journal(dir, realWorld())
-  journal.saveFolder('/a')
+  journal.folders.save('/a')
   truncateSync(join(dir, 'journal.db-shm'), 0)
-  journal.saveFolder('/b')
+  journal.folders.save('/b')
   truncateSync(join(dir, 'journal.db-shm'), 0)
-  expect(journal.folders()).toEqual(['/a', '/b'])
+  expect(journal.folders.all()).toEqual(['/a', '/b'])
   journal.close()
 })
 
 test('what comes after the end is refused, and does not end the process', async () => {
   const journal = new Journal(dir, realWorld())
-  journal.saveFolder('/before')
+  journal.folders.save('/before')
   journal.close()
-  expect(() => journal.folders()).toThrow(/^EIO: .*closed$/)
-  expect(() => journal.saveFolder('/after')).toThrow(/^EIO: .*closed$/)
+  expect(() => journal.folders.all()).toThrow(/^EIO: .*closed$/)
+  expect(() => journal.folders.save('/after')).toThrow(/^EIO: .*closed$/)
   await expect(journal.durable()).rejects.toThrow(/^EIO: .*closed$/)
   const saved = new SavedListings(dir, silentLog, realWorld().clock)
   saved.close()
@@ -230,10 +232,10 @@ test('what comes after the end is refused, and does not end the process', async 
 
 test('a folder that ended may return after a power cut until that is on disk: what takes its name waits for that', async () => {
   const journal = new Journal(dir, realWorld())
-  journal.saveFolder('/a.txt')
+  journal.folders.save('/a.txt')
   await journal.durable()
   expect(journal.ended.mayReturn(['/a.txt'], undefined)).toBe(false)
-  journal.removeFolder('/a.txt')
+  journal.folders.remove('/a.txt')
   expect(journal.ended.mayReturn(['/a.txt'], undefined)).toBe(true)
   expect(journal.ended.mayReturn(['/a.txt/b.txt'], undefined)).toBe(false)
   await journal.durable()
@@ -260,14 +262,14 @@ test.each([
       return to
     }
     const save = (journal: Journal, id: number): void =>
-      journal.saveIntention(intend(id, { kind: 'delete', path: `/${id}` }, 0))
+      journal.intentions.save(intend(id, { kind: 'delete', path: `/${id}` }, 0))
     new Journal(dir, world).close()
     // Killed after that: its log goes on under the salt that it has by then.
     const earlier = new Journal(dir, world)
     save(earlier, 9)
     const started = copied(earlier, dir)
     const first = new Journal(started, world)
-    first.removeIntention(9)
+    first.intentions.remove(9)
     for (let id = 1; id <= savedBefore; id++) save(first, id)
     const before = savedBefore === 0 ? Buffer.alloc(0) : readFileSync(join(started, 'journal.db-wal'))
     save(first, 2)
@@ -278,12 +280,12 @@ test.each([
       log.fill(0, torn, torn + 24)
     })
     const cut = new Journal(second, world)
-    const kept = cut.intentions().map(({ id }) => id)
+    const kept = cut.intentions.all().map(({ id }) => id)
     expect(kept).not.toContain(3)
-    if (savedBefore === 0) cut.removeIntention(9)
+    if (savedBefore === 0) cut.intentions.remove(9)
     save(cut, 2)
     const again = new Journal(copied(cut, second), world)
-    expect(again.intentions().map(({ id }) => id)).not.toContain(3)
+    expect(again.intentions.all().map(({ id }) => id)).not.toContain(3)
     again.close()
   },
 )

@@ -2,7 +2,7 @@ import { systemDisk, type Disk } from '../../../src/world/disk.ts'
 import { realWorld } from '../../../src/world/world.ts'
 import { rm, stat } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Spool, type ContentRows } from '../../../src/content/spool/spool.ts'
+import { Spool, type JournaledContents } from '../../../src/content/spool/spool.ts'
 import { forgetfulDisk } from '../../support/forgetful-disk.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -12,11 +12,11 @@ let temporary: TemporaryFolder
 let rows: Map<string, Uint8Array>
 let spool: Spool
 
-const spoolRows: ContentRows = {
-  saveContent: (id, bytes) => rows.set(id, bytes),
-  removeContent: (id) => rows.delete(id),
-  forgetContent: (id) => rows.delete(id),
-  content: (id) => rows.get(id),
+const spoolRows: JournaledContents = {
+  save: (id, bytes) => rows.set(id, bytes),
+  remove: (id) => rows.delete(id),
+  forget: (id) => rows.delete(id),
+  get: (id) => rows.get(id),
 }
 
 beforeEach(async () => {
@@ -66,7 +66,7 @@ test('content that was written again leaves the journal with what it was', async
 test('content that is on disk is not synced again', async () => {
   let syncs = 0
   const disk = { ...systemDisk, fdatasync: (fd: number) => (syncs++, systemDisk.fdatasync(fd)) }
-  const noRows = { saveContent() {}, removeContent() {}, forgetContent() {}, content: () => undefined }
+  const noRows = { save() {}, remove() {}, forget() {}, get: () => undefined }
   const file = new Spool(temporary.path, noRows, { ...realWorld(), disk }).create('a.pdf')
   await file.write(0, Buffer.alloc(100_000))
   await file.sync()
@@ -123,7 +123,7 @@ test('content is secured with the writes that have begun, whoever began them', a
 test('what a failed sync lost is written again before the next one is believed', async () => {
   const content = Buffer.alloc(3_000_000, 'content')
   const disk = forgetfulDisk(content.length)
-  const rows = { saveContent() {}, removeContent() {}, forgetContent() {}, content: () => undefined }
+  const rows = { save() {}, remove() {}, forget() {}, get: () => undefined }
   const file = new Spool(temporary.path, rows, { ...realWorld(), disk }).create('a.pdf')
   await file.write(0, content)
   disk.refusals = 1
@@ -135,7 +135,7 @@ test('what a failed sync lost is written again before the next one is believed',
 
 test('of several syncs under way at once each fails, though the disk tells one', async () => {
   const disk = forgetfulDisk(1_000)
-  const rows = { saveContent() {}, removeContent() {}, forgetContent() {}, content: () => undefined }
+  const rows = { save() {}, remove() {}, forget() {}, get: () => undefined }
   const file = new Spool(temporary.path, rows, { ...realWorld(), disk }).create('a.pdf')
   await file.write(0, Buffer.alloc(1_000, 'content'))
   disk.refusals = 1

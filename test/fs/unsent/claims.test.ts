@@ -24,7 +24,7 @@ let file: SpoolFile
 beforeEach(async () => {
   temporary = await makeTemporaryFolder()
   journal = new Journal(temporary.path, realWorld())
-  spool = new Spool(join(temporary.path, 'spool'), journal, realWorld())
+  spool = new Spool(join(temporary.path, 'spool'), journal.contents, realWorld())
   claims = new Claims({ journal, spool, log: silentLog })
   root = new Node(1, 'folder', undefined, '')
   node = new Node(2, 'file', root, 'a.txt')
@@ -38,7 +38,7 @@ afterEach(async () => {
 })
 
 const put = (id: number, path: string, id2: string): void =>
-  journal.saveIntention(intend(id, { kind: 'put', path, spool: id2 }, 0))
+  journal.intentions.save(intend(id, { kind: 'put', path, spool: id2 }, 0))
 
 async function isThere(): Promise<boolean> {
   await new Promise((resolve) => setImmediate(resolve))
@@ -49,7 +49,7 @@ async function isThere(): Promise<boolean> {
 test('what a row named goes when its end survives a power cut, not before', async () => {
   put(1, '/a.txt', file.id)
   claims.show(node, undefined)
-  journal.removeIntention(1)
+  journal.intentions.remove(1)
   await new Promise((resolve) => setImmediate(resolve))
   expect(existsSync(file.path)).toBe(true)
   expect(await isThere()).toBe(false)
@@ -67,9 +67,9 @@ test('what an intention names does not change, and stays until the last one is g
   put(2, '/b.txt', file.id)
   expect(claims.isOnlyOf(node)).toBe(false)
   claims.show(node, undefined)
-  journal.removeIntention(1)
+  journal.intentions.remove(1)
   expect(await isThere()).toBe(true)
-  journal.removeIntention(2)
+  journal.intentions.remove(2)
   expect(await isThere()).toBe(false)
 })
 
@@ -84,7 +84,7 @@ test('what one row lets go of, another takes in the same transaction', async () 
   put(1, '/a.txt', file.id)
   claims.show(node, undefined)
   journal.transaction(() => {
-    journal.removeIntention(1)
+    journal.intentions.remove(1)
     put(2, '/b.txt', file.id)
   })
   expect(await isThere()).toBe(true)
@@ -95,23 +95,23 @@ test('what is rolled back has changed nothing', async () => {
   claims.show(node, undefined)
   expect(() =>
     journal.transaction(() => {
-      journal.removeIntention(1)
+      journal.intentions.remove(1)
       throw new Error('the disk is full')
     }),
   ).toThrow('the disk is full')
   expect(await isThere()).toBe(true)
-  journal.removeIntention(1)
+  journal.intentions.remove(1)
   expect(await isThere()).toBe(false)
 })
 
 test('a local-only file is changed in place, unless its content is somebody else’s too', () => {
-  journal.saveScratch({ path: '/a.txt', spool: file.id, reference: undefined })
+  journal.localFiles.save({ path: '/a.txt', spool: file.id, reference: undefined })
   expect(claims.isOnlyOf(node)).toBe(true)
   const other = new Node(3, 'file', root, 'b.txt')
   claims.show(other, file)
   expect(claims.isOnlyOf(node)).toBe(false)
   claims.show(other, undefined)
-  journal.saveScratch({ path: '/b.txt', spool: file.id, reference: undefined })
+  journal.localFiles.save({ path: '/b.txt', spool: file.id, reference: undefined })
   expect(claims.isOnlyOf(node)).toBe(false)
 })
 
@@ -140,7 +140,7 @@ test('what a row named may be changed when its end survives a power cut, not bef
   expect(count).toBe(1)
   put(1, '/a.txt', file.id)
   claims.onceUnnamed(file, told)
-  journal.removeIntention(1)
+  journal.intentions.remove(1)
   await journal.durable()
   expect(count).toBe(2)
   // When it was asked the row was still there.
@@ -157,6 +157,6 @@ test('rows of an earlier run claim their files', async () => {
   journal = new Journal(temporary.path, realWorld())
   claims = new Claims({ journal, spool, log: silentLog })
   expect(claims.has(file.id)).toBe(true)
-  journal.removeIntention(1)
+  journal.intentions.remove(1)
   expect(await isThere()).toBe(false)
 })

@@ -78,7 +78,7 @@ it.each<[string, (calls: Calls) => Promise<unknown>]>([
     for (const folder of ['', '/d']) await calls.readdir(folder)
     for (const path of ['/a.txt', '/b.txt', '/d/a.txt']) await calls.stat(path)
     const before = known(drive)
-    const journaled = sb.journal.intentions()
+    const journaled = sb.journal.intentions.all()
     const { journal } = sb
     const commit = journal.transaction.bind(journal)
     const failing = vi.spyOn(journal, 'transaction').mockImplementationOnce((body) =>
@@ -90,7 +90,7 @@ it.each<[string, (calls: Calls) => Promise<unknown>]>([
     await expect(change(calls)).rejects.toMatchObject({ code: 'ENOSPC' })
     failing.mockRestore()
     expect(known(drive)).toEqual(before)
-    expect(sb.journal.intentions()).toEqual(journaled)
+    expect(sb.journal.intentions.all()).toEqual(journaled)
     for (const node of sb.tree.nodes.all()) expect(contradictions(node)).toEqual([])
     // What did not happen may happen.
     await change(calls)

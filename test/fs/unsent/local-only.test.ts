@@ -256,13 +256,13 @@ describe('what an earlier version kept on this machine for its name alone', () =
         // `mkdir sediments; echo x >sediments/report.txt`, `mkdir X.tmp`, `mv doc.txt sedation`
         for (const [at, path] of ['/sediments/report.txt', '/X.tmp/a.txt', '/4913'].entries()) {
           await writeFile(join(stateDir, 'spool', `spool-${at}`), path)
-          journal.saveScratch({ path, spool: `spool-${at}`, reference: undefined })
+          journal.localFiles.save({ path, spool: `spool-${at}`, reference: undefined })
         }
-        journal.saveFolder('/sediments')
-        journal.saveFolder('/X.tmp')
+        journal.folders.save('/sediments')
+        journal.folders.save('/X.tmp')
         const size = 'stored'.length
         const fingerprint = `${size}@${(await drive.testService.other.get('/doc.txt'))?.modified_at}`
-        journal.saveScratch({
+        journal.localFiles.save({
           path: '/sedation',
           spool: undefined,
           reference: { path: '/doc.txt', fingerprint, size },
@@ -288,7 +288,7 @@ describe('what an earlier version kept on this machine for its name alone', () =
     await using drive = await openHeld({}, quick)
     await drive.restart(async (stateDir) => {
       const journal = new Journal(stateDir, realWorld())
-      journal.saveScratch({ path: '/a.tmp', spool: 'nowhere', reference: undefined })
+      journal.localFiles.save({ path: '/a.tmp', spool: 'nowhere', reference: undefined })
       journal.close()
       await Promise.resolve()
     })

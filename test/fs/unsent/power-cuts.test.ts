@@ -7,6 +7,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { createClient } from '../../../src/api/client.ts'
 import { GroupSync } from '../../../src/content/spool/group-sync.ts'
 import { Journal } from '../../../src/content/spool/journal.ts'
+import { Intentions } from '../../../src/content/spool/tables/intentions.ts'
 import { createFileSystem } from '../../../src/fs/file-system.ts'
 import { type Disk, systemDisk } from '../../../src/world/disk.ts'
 import { realWorld } from '../../../src/world/world.ts'
@@ -258,7 +259,7 @@ it('what says that a copy stands is on disk before its source is deleted', async
   await service.other.put('/a.txt', 'a')
   const client = createClient({ baseUrl: service.baseUrl, apiKey: service.apiKey })
   const files = client.files(project)
-  const saved = vi.spyOn(Journal.prototype, 'saveIntention')
+  const saved = vi.spyOn(Intentions.prototype, 'save')
   const synced = vi.spyOn(Journal.prototype, 'durable')
   const deleted = vi.spyOn(files, 'delete')
   const fileSystem = await createFileSystem({

@@ -1,0 +1,55 @@
+// The journal's table of local-only files (temporaries, swap files, backups): by path, each with its content, or with the place
+// where the service still has it.
+
+import type { EndedRows } from '../ended-rows.ts'
+import type { JournalDatabase } from '../journal-database.ts'
+import { rowOfScratch, scratchOf, type ScratchRow } from '../journal-rows.ts'
+import type { NamedContents } from './named-contents.ts'
+
+/** The row of a local-only file. */
+export const rowOfLocalFile = (path: string): string => `scratch ${path}`
+
+export class LocalFiles {
+  readonly #db: JournalDatabase
+  readonly #named: NamedContents
+  readonly #ended: EndedRows
+  /** False where none ever had its bytes in the service. */
+  #mayRefer: boolean
+
+  constructor(db: JournalDatabase, named: NamedContents, ended: EndedRows) {
+    this.#db = db
+    this.#named = named
+    this.#ended = ended
+    const rows = this.all()
+    this.#mayRefer = rows.some(({ reference }) => reference !== undefined)
+    for (const { path, spool } of rows) if (spool !== undefined) named.found(rowOfLocalFile(path), spool)
+  }
+
+  all(): ScratchRow[] {
+    return this.#db.all('select * from scratch order by path').map(scratchOf)
+  }
+
+  /** Paths of those whose bytes are said to be in the service, at this path. */
+  referringTo(reference: string): string[] {
+    if (!this.#mayRefer) return []
+    return this.#db
+      .all('select path from scratch where reference = ?', reference)
+      .map(({ path }) => String(path))
+  }
+
+  save(row: ScratchRow): void {
+    this.#mayRefer ||= row.reference !== undefined
+    this.#db.transaction(() => {
+      this.#db.save('scratch', rowOfScratch(row))
+      this.#named.name(rowOfLocalFile(row.path), row.spool)
+    })
+  }
+
+  remove(path: string): void {
+    this.#db.transaction(() => {
+      this.#db.run('delete from scratch where path = ?', path)
+      this.#ended.ended([path], this.#named.of(rowOfLocalFile(path)))
+      this.#named.name(rowOfLocalFile(path), undefined)
+    })
+  }
+}
