@@ -3,7 +3,8 @@
 import type { Command } from 'commander'
 
 export interface CommandFile {
-  register(program: Command): void
+  /** `whole` makes the program with all its commands, for a command that tells of them. */
+  register(program: Command, whole: () => Promise<Command>): void
 }
 
 /** In the order of `docmount --help`. */

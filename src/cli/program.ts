@@ -30,7 +30,7 @@ export async function makeProgram(name?: string): Promise<Command> {
     })
   for (const load of filesFor(name)) {
     const file = await load()
-    file.register(program)
+    file.register(program, makeProgram)
   }
   return program
 }

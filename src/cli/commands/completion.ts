@@ -9,7 +9,7 @@ Examples:
   $ docmount completion zsh  > ~/.zfunc/_docmount          with fpath+=~/.zfunc before compinit
   $ docmount completion fish > ~/.config/fish/completions/docmount.fish`
 
-export function register(program: Command): void {
+export function register(program: Command, whole: () => Promise<Command>): void {
   program
     .command('completion')
     .summary('print a completion script for a shell')
@@ -17,9 +17,8 @@ export function register(program: Command): void {
     .addArgument(new Argument('<shell>', 'your shell').choices(shells))
     .addHelpText('after', help)
     .action(async (shell: Shell) => {
-      const { makeProgram } = await import('../program.ts')
       const { commandTree } = await import('../command-tree.ts')
       const { completionScript } = await import('../completion.ts')
-      process.stdout.write(completionScript(shell, commandTree(await makeProgram())))
+      process.stdout.write(completionScript(shell, commandTree(await whole())))
     })
 }
