@@ -3,7 +3,6 @@
 // services and mounts of its own.
 import { defineConfig } from 'vitest/config'
 import { makeBuilds } from './support/builds.ts'
-import { isThorough } from './support/is-thorough.ts'
 import { threads } from './support/threads.ts'
 import { WaitingFirst } from './support/waiting-first.ts'
 
@@ -13,16 +12,13 @@ const mountTests = ['test/mount/**/*.test.ts', 'test/behaviour/mount*.test.ts', 
 const modelTests = ['test/model/**/*.test.ts']
 const isSoak = process.env['DOCMOUNT_SOAK_MINUTES'] !== undefined
 
-/** What the service promises whatever keeps its store: run on PostgreSQL once more. */
+/** What the service promises whatever keeps its store: run on PostgreSQL once more, by `scripts/test --all`. */
 const onBothStores = [
   'test/service/postgres/*.test.ts',
   'test/contract/*.test.ts',
   'test/service/{answers,downloads,files,keys,projects,reconcile,tables,tables-client,tables-durable,uploads}.test.ts',
+  'test/service/{faults,hosting,limits,links,openapi-refusals,refused-requests}.test.ts',
 ]
-
-/** The same of its edge, which asks little of the store: once more with --all only (`address.test.ts` says so). */
-const edgeOnBothStores =
-  'test/service/{faults,hosting,limits,links,openapi-refusals,refused-requests}.test.ts'
 
 /**
  * Files that leave nothing behind in the process they ran in run one after another in the same few processes: what they import is
@@ -72,7 +68,7 @@ export default defineConfig({
           name: 'postgres',
           expect: patient,
           env: { DOCMOUNT_TEST_STORE: 'postgres' },
-          include: isThorough ? [...onBothStores, edgeOnBothStores] : onBothStores,
+          include: onBothStores,
           maxWorkers: 3,
           sequence: { groupOrder: 2 },
           testTimeout: 120_000,

@@ -9,10 +9,6 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { startService } from '../../../src/service/index.ts'
 import { freshDatabase } from '../../support/postgres.ts'
 import { docmount } from '../../support/run-command.ts'
-import { leaveOut } from '../../support/thorough.ts'
-
-// Those files are of the other projects in a plain run (test/vitest.config.ts), and cannot say so themselves.
-leaveOut('the edge of the service (faults, hosting, limits, links, refusals) once more on PostgreSQL')
 
 let dataDir: string
 let url: string

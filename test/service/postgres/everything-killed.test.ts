@@ -13,7 +13,6 @@ import { type MountedDrive, mountDrive } from '../../support/mounted.ts'
 import { type Postgres, startPostgres } from '../../support/postgres.ts'
 import type { TestService } from '../../support/service.ts'
 import { type TemporaryFolder, makeTemporaryFolder } from '../../support/temporary-folder.ts'
-import { leaveOut } from '../../support/thorough.ts'
 import { type CompiledCommand, type ServeProcess, compileCommand } from '../compiled-command.ts'
 import { documentOf, files } from '../support.ts'
 
@@ -23,8 +22,6 @@ const s3 =
 const engines = new URL('../../../scripts/engines', import.meta.url).pathname
 const MiB = 1024 * 1024
 const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
-
-if (s3 === undefined) leaveOut('nodes, PostgreSQL and Ceph’s gateway killed under a drive')
 
 describe.skipIf(s3 === undefined)('all of it killed in the middle', () => {
   const passfile = process.env['PGPASSFILE']

@@ -15,7 +15,6 @@ import { movedTables } from '../../../src/service/move/tables.ts'
 import { checkStore } from '../../../src/service/store/postgres/check.ts'
 import { ask, freshDatabase } from '../../support/postgres.ts'
 import { type CompiledCommand, compileCommand } from '../compiled-command.ts'
-import { leaveOut } from '../../support/thorough.ts'
 import { documentOf, files } from '../support.ts'
 
 type Database = Awaited<ReturnType<typeof freshDatabase>>
@@ -145,7 +144,6 @@ test('what cannot be moved as it is, and a database that is in use, are refused 
 })
 
 const s3 = process.env['DOCMOUNT_TEST_S3']
-if (s3 === undefined) leaveOut('docmount migrate into a bucket')
 
 /** In a bucket instead of the folder; as `docmount migrate` takes it. */
 function toBucket(): string[] {

@@ -15,7 +15,6 @@ import { startService } from '../../../src/service/index.ts'
 import { freshDatabase } from '../../support/postgres.ts'
 import { clientOf, collect } from '../../api/client-support.ts'
 import { startRawServer } from '../../support/raw-server.ts'
-import { leaveOut } from '../../support/thorough.ts'
 import { documentOf, files } from '../support.ts'
 import { type Nodes, startNodes } from './nodes.ts'
 
@@ -23,8 +22,6 @@ const folder = process.env['DOCMOUNT_TEST_S3']
 const engines = new URL('../../../scripts/engines', import.meta.url).pathname
 const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 const MiB = 1024 * 1024
-
-if (folder === undefined) leaveOut('contents in S3, on Ceph’s gateway')
 
 describe.skipIf(folder === undefined)('contents in a bucket', () => {
   let nodes: Nodes
