@@ -10,6 +10,14 @@ export function folderOf(path: string): string {
   return path.slice(0, Math.max(1, path.lastIndexOf('/')))
 }
 
+/** Every folder that it is in, the nearest first, without the root. */
+export function foldersAbove(path: string): string[] {
+  const above: string[] = []
+  for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1))
+    above.push(path.slice(0, slash))
+  return above
+}
+
 /** True where `path` is `folder` or lies under it. */
 export function isAtOrUnder(path: string, folder: string): boolean {
   return folder === '/' || path === folder || path.startsWith(`${folder}/`)

@@ -1,6 +1,7 @@
 // Which unfinished jobs concern which paths, and in what order they came. Knows nothing of time: a job that is first may
 // still have to wait.
 
+import { foldersAbove } from '../../path.ts'
 import { concerns, pathsOf } from '../intention.ts'
 import type { Job } from './job.ts'
 
@@ -100,15 +101,13 @@ export class PathOrder {
     const isNewer = (job: Job): boolean => job.intention.id > id
     for (const prune of this.#prunes)
       if (isNewer(prune) && concerns(intention, prune.intention.path)) return true
-    for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1))
-      if (this.at(path.slice(0, slash)).some(isNewer)) return true
-    return false
+    return foldersAbove(path).some((folder) => this.at(folder).some(isNewer))
   }
 
   /** An older job for a document that stood where this path has a folder now: it has to be gone first. */
   olderAbove(job: Job, path: string): Job | undefined {
-    for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
-      const above = this.at(path.slice(0, slash))[0]
+    for (const folder of foldersAbove(path)) {
+      const above = this.at(folder)[0]
       if (above !== undefined && above.intention.id < job.intention.id) return above
     }
     return undefined

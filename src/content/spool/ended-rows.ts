@@ -1,18 +1,29 @@
 // Rows of the journal that ended a moment ago. Until that is on disk a power cut brings them back, and they would meet what took
 // their place: who sends that waits for the disk first.
 
+import { foldersAbove } from '../../path.ts'
+
 export class EndedRows {
   readonly #onceDurable: (step: () => void) => void
-  /** By path and by spool file; each with its latest end. */
+  /** By spool file, by path, and by what a document at a path is in the way of; each with its latest end. */
   readonly #ends = new Map<string, symbol>()
 
   constructor(onceDurable: (step: () => void) => void) {
     this.#onceDurable = onceDurable
   }
 
-  /** A row that named these paths, and this spool file, ends with the transaction under way. */
+  /** A row that named documents at these paths, and this spool file, ends with the transaction under way. */
   ended(paths: readonly string[], spool: string | undefined): void {
-    const keys = spool === undefined ? paths : [...paths, spool]
+    const keys = paths.flatMap((path) => [path, documentAt(path), ...foldersAbove(path).map(under)])
+    this.#end(spool === undefined ? keys : [...keys, spool])
+  }
+
+  /** The same of a folder: it is in nobody's way but of what has its name. */
+  endedFolder(path: string): void {
+    this.#end([path])
+  }
+
+  #end(keys: readonly string[]): void {
     const end = Symbol('end')
     for (const key of keys) this.#ends.set(key, end)
     this.#onceDurable(() => {
@@ -20,8 +31,12 @@ export class EndedRows {
     })
   }
 
-  /** True where a power cut may bring back a row that named one of them. */
+  /** True where a power cut may bring back a row that named one of them, a document above, or one below. */
   mayReturn(paths: readonly string[], spool: string | undefined): boolean {
-    return paths.some((path) => this.#ends.has(path)) || (spool !== undefined && this.#ends.has(spool))
+    const keys = paths.flatMap((path) => [path, under(path), ...foldersAbove(path).map(documentAt)])
+    return keys.some((key) => this.#ends.has(key)) || (spool !== undefined && this.#ends.has(spool))
   }
 }
+
+const documentAt = (path: string): string => `document ${path}`
+const under = (folder: string): string => `under ${folder}`

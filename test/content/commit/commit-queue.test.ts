@@ -352,7 +352,7 @@ describe('a new document that a power cut may set beside what was there before s
 
   beforeEach(() => {
     tookPlace = []
-    for (const path of ['/a', '/b'])
+    for (const path of ['/a', '/b', '/a/x'])
       answers.set(path, async ({ kind, ...rest }) => void (kind === 'put' && tookPlace.push(rest.tookPlace)))
   })
 
@@ -371,6 +371,22 @@ describe('a new document that a power cut may set beside what was there before s
   it('one that was never sent was deleted before', async () => {
     queue.submit({ kind: 'put', path: '/a', spool: 'first', restMs: 60_000 })
     queue.submit({ kind: 'delete', path: '/a', restMs: 60_000 })
+    await save('/a', 'second')
+    expect(ran).toEqual(['put /a'])
+    expect(tookPlace).toEqual([true])
+  })
+
+  it('it is in a folder that has the name of one that was never sent', async () => {
+    queue.submit({ kind: 'put', path: '/a', spool: 'first', restMs: 60_000 })
+    queue.submit({ kind: 'delete', path: '/a', restMs: 60_000 })
+    await save('/a/x', 'second')
+    expect(ran).toEqual(['put /a/x'])
+    expect(tookPlace).toEqual([true])
+  })
+
+  it('it has the name of a folder in which one was never sent', async () => {
+    queue.submit({ kind: 'put', path: '/a/x', spool: 'first', restMs: 60_000 })
+    queue.submit({ kind: 'delete', path: '/a/x', restMs: 60_000 })
     await save('/a', 'second')
     expect(ran).toEqual(['put /a'])
     expect(tookPlace).toEqual([true])

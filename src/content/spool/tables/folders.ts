@@ -24,6 +24,6 @@ export class Folders {
   remove(path: string): void {
     this.#db.run('delete from folder where path = ?', path)
     // Brought back it would hide what came to its name.
-    this.#ended.ended([path], undefined)
+    this.#ended.endedFolder(path)
   }
 }
