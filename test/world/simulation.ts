@@ -117,6 +117,9 @@ const againOfHasty = 150
 const repeatingWorlds = 4
 const repeatedTimes = 6
 const repeatingSalt = 37
+/** In one world of so many the service keeps no empty folders; with this salt none is that failed before there were any (`simulation.test.ts`). */
+const vanishingWorlds = 5
+const vanishingSalt = 88_879
 
 interface Bent {
   readonly trouble?: Trouble
@@ -181,7 +184,10 @@ class Simulation {
     this.#world = chance(seed)
     this.#step = this.#world
     const events = this.#events
-    this.#service = new ServiceModel(someHabits(this.#world), this.#world, () => worldBeganAt + events.now)
+    // Drawn by itself: of the other worlds each stays what it was.
+    const foldersVanish = chance(seed + vanishingSalt).below(vanishingWorlds) === 0
+    const habits = { ...someHabits(this.#world), foldersVanish }
+    this.#service = new ServiceModel(habits, this.#world, () => worldBeganAt + events.now)
     this.#network = new SimulatedNetwork(events, this.#world, this.#service)
     this.#network.note = (line) => this.#note(`    ${line}`)
     this.#drive = new SimulatedDrive({
@@ -212,7 +218,7 @@ class Simulation {
     const weights = Object.fromEntries(troubles.map((each) => [each, 1])) as Record<Trouble, number>
     const some = someOf(weights, this.#world, ['late request'])
     const drawn = troubles.filter((each) => some[each] > 0)
-    // Drawn by itself: of the other worlds each stays what it was.
+    // Drawn by itself, too.
     const repeats: readonly Trouble[] =
       chance(seed + repeatingSalt).below(repeatingWorlds) === 0
         ? Array.from({ length: repeatedTimes }, () => repeated)

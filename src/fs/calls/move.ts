@@ -3,7 +3,7 @@
 import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Node } from '../tree/node.ts'
 import { discardContent, type DiscardParts } from '../unsent/content.ts'
-import { stayThoughEmpty, type FolderParts } from './folders.ts'
+import type { FolderParts } from './folders.ts'
 
 export interface TakeParts extends FolderParts, DiscardParts {
   readonly attributes: AttributeStore
@@ -26,7 +26,7 @@ export function baseOfTarget({ to, name, target }: Move): string | undefined {
 }
 
 /** The node takes the new name; what had it goes, its open handles keep their content. */
-export function take(parts: TakeParts, { node, from, to, name, target }: Move): void {
+export function take(parts: TakeParts, { node, to, name, target }: Move): void {
   if (target !== undefined) {
     const { storedPath } = target
     parts.tree.places.displace(target)
@@ -39,5 +39,4 @@ export function take(parts: TakeParts, { node, from, to, name, target }: Move): 
   parts.attributes.forget(node.path)
   parts.tree.places.detach(node)
   parts.tree.places.attach(node, to, name)
-  stayThoughEmpty(parts, from)
 }

@@ -4,6 +4,7 @@
 import { ErrnoError } from '../../errno-error.ts'
 import type { Job } from '../../content/commit/job.ts'
 import { saveScratchRow, type LocalRowParts } from '../unsent/local-rows.ts'
+import { stayThoughEmpty } from './folders.ts'
 import { pendingDelete, rmdir, type RmdirParts } from './rmdir.ts'
 import type { Listing } from '../tree/listings.ts'
 import type { Node } from '../tree/node.ts'
@@ -38,7 +39,11 @@ export async function renameFolder(parts: RenameFolderParts, move: Move, caller:
   if (node.isUnlinked) throw new ErrnoError('ENOENT', `${node.path} is gone`)
   // Nodes may have come and gone meanwhile: what moves is what is there now, at once.
   const plan = planned(parts.tree, node, listings)
-  const jobs = parts.journal.transaction(() => apply(parts, move, plan))
+  const jobs = parts.journal.transaction(() => {
+    const moved = apply(parts, move, plan)
+    stayThoughEmpty(parts, move.from)
+    return moved
+  })
   if (jobs.length === 0) await parts.journal.durable()
   for (const job of jobs) await parts.closeWait.wait(job, caller.signal)
 }

@@ -7,6 +7,7 @@ import { bringHere, type BringParts } from '../unsent/bring-here.ts'
 import { forgetStored } from '../unsent/content.ts'
 import { saveScratchRow } from '../unsent/local-rows.ts'
 import { deleteStored } from './delete-stored.ts'
+import { stayThoughEmpty } from './folders.ts'
 import { childOf } from './lookup.ts'
 import { baseOfTarget, take, type Move } from './move.ts'
 import { checkName } from '../tree/names.ts'
@@ -73,13 +74,25 @@ export async function rename(
   }
   const job = parts.journal.transaction(() => {
     parts.journal.onRollback(node)
-    if (isSent) return toDocument(parts, move, syncedEpoch, expected === 'backup')
-    if (expected === 'here') return stayHere(parts, move)
-    return toHidden(parts, move)
+    const moved = renamed(parts, move, expected, syncedEpoch)
+    stayThoughEmpty(parts, from)
+    return moved
   })
   if (job !== undefined) await parts.closeWait.wait(job, caller.signal)
   // Renamed back: nothing is left to send, and the disk still knows the way there.
   else if (expected === 'document') await parts.journal.durable()
+}
+
+function renamed(parts: RenameParts, move: Move, fate: Fate, syncedEpoch: number): Job | undefined {
+  switch (fate) {
+    case 'document':
+    case 'backup':
+      return toDocument(parts, move, syncedEpoch, fate === 'backup')
+    case 'here':
+      return stayHere(parts, move)
+    case 'deleted':
+      return toHidden(parts, move)
+  }
 }
 
 async function fate(tree: Tree, node: Node, to: Node, newName: string): Promise<Fate> {

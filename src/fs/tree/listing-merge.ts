@@ -106,9 +106,17 @@ export class ListingMerge {
     listing: Listing,
   ): boolean {
     const isListed = record?.kind === 'folder'
-    if (isListed && state.isMadeHere && state.kept.size === 0) this.#options.folderLanded(child)
+    if (isListed && state.isMadeHere && state.kept.size === 0 && !this.#wasEmptiedLately(state, listing))
+      this.#options.folderLanded(child)
     if (state.isMadeHere || state.kept.size > 0) return false
     return this.#hasTheLastWord(listing, child.settledAt ?? -Infinity, isListed)
+  }
+
+  /** What was taken away in it may still be listed, and the folder with it: a service may keep no empty folders. */
+  #wasEmptiedLately({ tombstones }: FolderState, { requestedAt }: Listing): boolean {
+    const isLate = ({ settledAt }: Tombstone): boolean =>
+      settledAt === undefined || requestedAt <= settledAt + this.#options.ttlMs
+    return [...tombstones.values()].some(isLate)
   }
 
   /**

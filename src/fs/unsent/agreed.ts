@@ -21,7 +21,7 @@ import { folderOf, nameOf } from '../../path.ts'
 
 interface LeftParts {
   readonly tree: Tree
-  readonly queue: Pick<CommitQueue, 'isToBeEmptied' | 'jobsUnder'>
+  readonly queue: Pick<CommitQueue, 'isToBeEmptied'>
   readonly attributes: AttributeStore
 }
 
@@ -32,6 +32,7 @@ interface RefusedParts {
 }
 
 interface LandParts extends RememberParts {
+  readonly tree: Tree
   readonly clock: Clock
 }
 
@@ -145,20 +146,15 @@ function settleWhatLeft(parts: LeftParts, intention: Intention): void {
     settleAway(parts, intention, source, sourceFingerprint)
 }
 
-/** The folders above exist in the service now. */
+/** The folders above exist in the service now; one that is empty here goes there with the document that was stored in it. */
 function landFolders(parts: LandParts, node: Node): void {
   for (let folder = node.parent; folder?.folder !== undefined; folder = folder.parent) {
-    if (folder.folder.isMadeHere) landed(parts, folder)
+    if (folder.folder.isMadeHere && !parts.tree.isEmpty(folder)) landed(parts, folder)
   }
 }
 
-/** A listing shows a folder that was made here. An older one of its name, which is still to be emptied or removed, is another. */
-export function listed(parts: LandParts & LeftParts, folder: Node): void {
-  if (parts.queue.jobsUnder(folder.path).length === 0) landed(parts, folder)
-}
-
 /** A folder made here is in the service now. */
-function landed(parts: LandParts, folder: Node): void {
+export function landed(parts: LandParts, folder: Node): void {
   if (folder.folder === undefined) return
   parts.journal.onRollback(folder)
   parts.journal.onRollback(folder.folder.land())

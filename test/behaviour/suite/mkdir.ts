@@ -18,6 +18,18 @@ export const mkdir: Topic = (it) => {
     expect((await door.readFile(at('inner/deeper/a.txt'))).toString()).toBe('a')
   })
 
+  it(
+    'a folder stays whose last name was deleted or moved away',
+    { 'one/a.txt': 'a', 'two/b.txt': 'b', 'three/inner/c.txt': 'c' },
+    async ({ door, folder, at }) => {
+      await door.unlink(at('one/a.txt'))
+      await door.rename(at('two/b.txt'), at('b.txt'))
+      await door.rename(at('three/inner'), at('inner'))
+      for (const empty of ['one', 'two', 'three']) expect(await door.readdir(at(empty))).toEqual([])
+      expect((await door.readdir(folder)).toSorted()).toEqual(['b.txt', 'inner', 'one', 'three', 'two'])
+    },
+  )
+
   it('a name that is taken is EEXIST', { 'a.txt': 'a', 'inner/b.txt': 'b' }, async ({ door, at }) => {
     await expect(door.mkdir(at('a.txt'))).rejects.toMatchObject({ code: 'EEXIST' })
     await expect(door.mkdir(at('inner'))).rejects.toMatchObject({ code: 'EEXIST' })

@@ -1,7 +1,8 @@
-// A folder made here under a name that a document came to, and is still to leave, in the service: a restart shows it all the same.
+// Folders in which nothing is any more stay until they are removed: also under a name that a document is still to leave in the
+// service, and where that keeps no empty folders.
 
 import { expect, it } from 'vitest'
-import { openHeld } from '../../support/open-held.ts'
+import { openHeld, type HeldDrive } from '../../support/open-held.ts'
 
 it('a folder that has the name of a document that was renamed there and deleted is shown after a restart', async () => {
   await using drive = await openHeld({ '/a.txt': 'a', '/b.txt': 'b' })
@@ -29,11 +30,53 @@ it('an emptied folder stays, also where it was listed before its last document h
   await drive.fileSystem().refresh('/')
   expect(await drive.calls().readdir('/')).toEqual(['d'])
   drive.release()
+  await expectToStay(drive, ['d'])
+})
+
+it('an emptied folder stays, though a listing that lags behind shows it for a while', async () => {
+  await using drive = await openHeld({ '/d/a.txt': 'a' })
+  await drive.calls().readdir('/d')
+  const asOf = Date.now()
+  await drive.calls().unlink('/d/a.txt')
   await drive.drain()
-  // As a service does that keeps no empty folders.
+  const { faults } = drive.testService.service
+  const thaw = faults.inject({ kind: 'stale-listing', asOf }, { method: 'GET' })
+  await drive.fileSystem().refresh('/')
+  thaw()
+  await expectToStay(drive, ['d'])
+})
+
+it('a folder stays whose last document is renamed away', async () => {
+  await using drive = await openHeld({ '/d/a.txt': 'a' })
+  await drive.calls().readdir('/d')
+  await drive.calls().rename('/d/a.txt', '/a.txt')
+  await expectToStay(drive, ['a.txt', 'd'])
+})
+
+it('a folder stays whose last folder is renamed away', async () => {
+  await using drive = await openHeld({ '/d/e/a.txt': 'a' })
+  await drive.calls().readdir('/d')
+  await drive.calls().rename('/d/e', '/e')
+  await expectToStay(drive, ['d', 'e'])
+})
+
+it('a folder stays whose last document is deleted while it is on its way', async () => {
+  await using drive = await openHeld()
+  await drive.calls().mkdir('/d')
+  drive.holdAnswer('/d/a.txt')
+  await drive.calls().writeFile('/d/a.txt', 'a')
+  await drive.reached('/d/a.txt')
+  await drive.calls().unlink('/d/a.txt')
+  drive.release()
+  await expectToStay(drive, ['d'])
+})
+
+/** Everything being sent to a service that keeps no empty folders: `/d` is none of its folders then. */
+async function expectToStay(drive: HeldDrive, names: readonly string[]): Promise<void> {
+  await drive.drain()
   await drive.testService.other.delete('/d').catch(() => undefined)
   await drive.fileSystem().refresh('/')
-  expect(await drive.calls().readdir('/')).toEqual(['d'])
+  expect((await drive.calls().readdir('/')).toSorted()).toEqual(names)
   await drive.restart()
-  expect(await drive.calls().readdir('/')).toEqual(['d'])
-})
+  expect((await drive.calls().readdir('/')).toSorted()).toEqual(names)
+}
