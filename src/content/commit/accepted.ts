@@ -28,6 +28,12 @@ export class Accepted {
     else if (spool === undefined) this.#takesCopies = true
   }
 
+  /** It stands there, by an attempt whose answer was lost. */
+  found({ path, spool, size = 0 }: Intention): void {
+    this.#refused.delete(path)
+    if (spool !== undefined) this.#bytes = Math.max(this.#bytes, size)
+  }
+
   refused({ path, size }: Intention, error: ApiError): void {
     this.#refused.add(path)
     if (error.status === 413 && size !== undefined) this.#bytes = Math.min(this.#bytes, size - 1)

@@ -148,8 +148,10 @@ export class Committer {
         }
         const whose = await this.#whose.of(intention, standing, signal, attempt.taken)
         attempt.taken = undefined
-        if (whose === 'done' || (await this.#whose.isCopied(intention, standing, signal)))
+        if (whose === 'done' || (await this.#whose.isCopied(intention, standing, signal))) {
+          this.#accepted.found(intention)
           return { record: standing, isSourceSeen: false }
+        }
         if (!isAsking) {
           await this.#options.secure(intention)
           await this.#prepareToReplace(intention, standing, whose === 'theirs', signal)

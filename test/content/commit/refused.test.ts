@@ -104,6 +104,30 @@ describe('a save over what was read here', () => {
     expect(await setup.held()).toEqual({ '/a.txt': 'new' })
   })
 
+  it('is asked about no more once it is found there, its answer having been lost', async () => {
+    const put = await saveOver('new')
+    const answers = [undefined, cut()]
+    const replace: Files['replace'] = async (...call) => {
+      const lost = answers.shift()
+      const record = await setup.files.replace(...call)
+      if (lost !== undefined) throw lost
+      return record
+    }
+    const committer = setup.committer({ files: { ...setup.files, replace } })
+    const run = (intention: Intention): Promise<unknown> =>
+      committer.run(intention, new AbortController().signal)
+    refuse()
+    await expect(run(put)).rejects.toMatchObject({ status: 413 })
+    await expect(run(put)).rejects.toThrow('cut')
+    await run(put)
+    const base = await setup.seen('/a.txt')
+    const next = setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content('too')) })
+    testService.service.clearCalls()
+    await run(next)
+    expect(testService.service.calls.map(({ method }) => method)).toEqual(['GET', 'DELETE', 'PUT'])
+    expect(await setup.held()).toEqual({ '/a.txt': 'too' })
+  })
+
   it('leaves there what another client stored since', async () => {
     const put = await saveOver('new')
     const replace: Files['replace'] = async (path) => {
