@@ -118,19 +118,38 @@ export class SavedListings {
     this.#changesTimer = undefined
     const db = this.#db
     if ((this.#unsaved.size === 0 && this.#changes.size === 0) || db === undefined) return
-    this.#guarded('written', () => {
+    const isWritten = this.#guarded('written', () => {
       try {
-        db.exec('begin')
+        // Refused before a statement is begun: libsql leaves one in progress that met a lock, and commits nothing after that.
+        db.exec('begin immediate')
         this.#writeListings(db)
         this.#writeChanges(db)
         db.exec('commit')
+        return true
       } finally {
         if (db.inTransaction) db.exec('rollback')
       }
     })
-    // What could not be written is told again by the next listing.
+    if (isWritten !== true && this.#db !== undefined) {
+      this.#dropOldest()
+      return
+    }
     this.#unsaved.clear()
     this.#changes.clear()
+  }
+
+  /** What could not be written is tried again with what comes next: a disk that stays full does not take the memory, too. */
+  #dropOldest(): void {
+    const waiting = [this.#unsaved, this.#changes]
+    let names = 0
+    for (const folders of waiting) for (const { size } of folders.values()) names += size
+    for (const folders of waiting) {
+      for (const [path, { size }] of folders) {
+        if (names <= mostSavedNames) return
+        folders.delete(path)
+        names -= size
+      }
+    }
   }
 
   #writeListings(db: Database.Database): void {

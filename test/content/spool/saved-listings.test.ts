@@ -1,5 +1,7 @@
 // What a mount shows of a folder while the service is away, written by an earlier run.
 
+import { join } from 'node:path'
+import Database from 'libsql'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { RemoteFile } from '../../../src/api/types.ts'
 import { SavedListings } from '../../../src/content/spool/saved-listings.ts'
@@ -93,4 +95,19 @@ it('a folder that is gone is gone with all below, and with nothing beside it', (
   expect(told('/in.bak')).toEqual({ 'a.txt': 1 })
   expect(told('/inner')).toEqual({ 'a.txt': 1 })
   expect(told('/')).toEqual({ 'in.txt': 1 })
+})
+
+it('what the disk refuses to take is told all the same, and written with what comes next', () => {
+  saved.save('/in', listed({ 'a.txt': 1 }))
+  saved.flush()
+  const other = new Database(join(temporary.path, 'listings.db'))
+  other.exec('begin exclusive')
+  saved.save('/in', listed({ 'a.txt': 2, 'b.txt': 2 }))
+  saved.changed('/in', 'b.txt', undefined)
+  saved.flush()
+  other.exec('rollback')
+  other.close()
+  expect(told('/in')).toEqual({ 'a.txt': 2 })
+  restart()
+  expect(told('/in')).toEqual({ 'a.txt': 2 })
 })
