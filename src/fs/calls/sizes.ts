@@ -4,6 +4,7 @@
 import type { Files } from '../../api/types.ts'
 import { abortAfter, type Clock } from '../../world/clock.ts'
 import { abortable } from '../../abortable.ts'
+import { mayMeanMissing } from '../../content/remote-lookup.ts'
 import type { Reach } from '../../content/reach/reach.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import type { Node } from '../tree/node.ts'
@@ -66,7 +67,9 @@ export class Sizes {
     const path = node.storedPath
     if (path === undefined) return
     const askedAt = clock.steady()
-    const found = await files.get(path, { deadlineMs })
+    const found = await files
+      .get(path, { deadlineMs })
+      .catch((refusal: unknown) => this.#refused(node, refusal, askedAt))
     if (found.kind !== 'file' || node.storedPath !== path || node.content !== undefined) return
     tree.completed(node, found, askedAt)
     const { version } = node
@@ -78,5 +81,18 @@ export class Sizes {
       throw error
     })
     node.stored.learn(size)
+  }
+
+  /** What seems to be gone is so where its folder says the same, which then shows it no more, also when the service is away. */
+  async #refused(node: Node, refusal: unknown, askedAt: number): Promise<never> {
+    const { parent, path } = node
+    if (!mayMeanMissing(refusal) || parent === undefined || node.storedPath !== path) throw refusal
+    const { requestedAt } = await this.#options.tree.listedAfter(parent, askedAt)
+    if (node.isUnlinked)
+      throw new ErrnoError('ENOENT', `${path} is gone from the service`, { cause: refusal })
+    if (requestedAt > askedAt) throw refusal
+    throw new ErrnoError('ETIMEDOUT', `${path}: the service is away, and may have it no more`, {
+      cause: refusal,
+    })
   }
 }

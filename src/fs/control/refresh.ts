@@ -35,7 +35,7 @@ export async function refresh(parts: RefreshParts, path: string): Promise<void> 
   // What is in a folder before the folder itself: it may have been kept for that alone.
   for (const known of [...foldersUnder(folder)].reverse()) {
     if (known === folder || hasChangedLately(known)) await loadTruly(parts, known)
-    else parts.tree.listings.forget(known)
+    else parts.tree.askAgain(known)
     for (const child of known.folder?.children.values() ?? []) child.stored.askWholeAgain()
   }
 }

@@ -23,6 +23,8 @@ export interface FolderSourceOptions {
   readonly saved: SavedListings
   readonly now: () => number
   readonly log: Log
+  /** What is known of the folder by now. */
+  known(folder: Node): Listing | undefined
   /** The parent's listing, asked for now: it decides whether a folder is gone. */
   loadFresh(folder: Node): Promise<Listing>
 }
@@ -37,8 +39,8 @@ export class FolderSource {
   }
 
   /**
-   * The folder's listing now, or the last one known (`previous` itself, or a saved one) where the service is away. Throws
-   * ENOENT and ENOTDIR where it is no folder any more, ApiError, NetworkError.
+   * The folder's listing now, or the last one known where the service is away: what came while it was asked, a saved one, or
+   * `previous`, which was known when it was. Throws ENOENT and ENOTDIR where it is no folder any more, ApiError, NetworkError.
    */
   async listing(folder: Node, previous: Listing | undefined): Promise<Listing> {
     const { reach, now } = this.#options
@@ -46,10 +48,10 @@ export class FolderSource {
     try {
       return { names: await this.#ask(folder), requestedAt }
     } catch (error) {
-      const remembered =
-        reach.isAway && isUnreachable(error) ? (previous ?? this.#remembered(folder)) : undefined
-      if (remembered === undefined) throw error
-      return remembered
+      if (!reach.isAway || !isUnreachable(error)) throw error
+      const last = this.#options.known(folder) ?? this.#remembered(folder) ?? previous
+      if (last === undefined) throw error
+      return last
     }
   }
 

@@ -129,6 +129,12 @@ export class Listings {
     this.#sweep = undefined
   }
 
+  /** Whoever looks next asks. What is known is told on while the service is away. */
+  expire(folder: Node): void {
+    const listing = this.#cache.peek(folder.ino)
+    if (listing !== undefined) listing.until = -Infinity
+  }
+
   forget(folder: Node): void {
     this.#servedStale.delete(folder)
     this.#justListed.forget(folder.ino)

@@ -87,7 +87,11 @@ export class Tree {
       dropped: (ino, listing) => this.#listingDropped(ino, listing),
       quiet: () => void this.#giveBack(),
     })
-    this.source = new FolderSource({ ...options, loadFresh: (folder) => this.loadFresh(folder) })
+    this.source = new FolderSource({
+      ...options,
+      known: (folder) => this.listings.known(folder),
+      loadFresh: (folder) => this.loadFresh(folder),
+    })
     const { nodes, listings, versions } = this
     const shared = {
       now: options.now,
@@ -118,12 +122,26 @@ export class Tree {
     return this.listings.fetch(folder)
   }
 
+  /** No listing asked for before `at` (ms) is believed any more: whoever looks next asks. While the service is away the last one shows on. */
+  askAgain(folder: Node, at: number = this.#options.now()): void {
+    folder.folder?.know(Math.max(at, folder.folder.knownFrom))
+    this.listings.expire(folder)
+  }
+
+  /** A listing that was asked for later than `at` (ms), or, where the service is away, the last one known. Rejects as `listing`. */
+  listedAfter(folder: Node, at: number): MaybePromise<Listing> {
+    const known = this.listings.known(folder)
+    if (known !== undefined && known.requestedAt > at) return known
+    this.askAgain(folder, at)
+    return this.listings.get(folder)
+  }
+
   async #load(folder: Node, previous: Listing | undefined): Promise<Listing> {
     const listing = await this.source.listing(folder, previous)
     const known = this.listings.known(folder)
     // An answer that took its time: what was asked for after it is here already.
     if (known !== undefined && known.requestedAt > listing.requestedAt) return known
-    if (listing === previous) return listing
+    if (listing === known || listing === previous) return listing
     const state = folder.folder
     const isTold = state !== undefined && !isRemembered(listing)
     if (isTold) {
@@ -257,9 +275,11 @@ export class Tree {
     if (isOurs) return
     if (node.storedPath !== path || fingerprintOf(node.remote) === fingerprintOf(record)) return
     this.versions.show(node, record, this.#options.now())
-    if (node.parent?.folder !== undefined) {
-      node.parent.folder.know(this.#options.now())
-      this.listings.forget(node.parent)
+    const { parent } = node
+    if (parent !== undefined) {
+      this.listings.known(parent)?.names.set(node.name, record)
+      this.#options.saved.changed(parent.path, node.name, record)
+      this.askAgain(parent)
     }
     this.overtaken(node)
   }

@@ -2,7 +2,9 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { RemoteFile } from '../../../src/api/types.ts'
+import { refresh } from '../../../src/fs/control/refresh.ts'
 import type { Node } from '../../../src/fs/tree/node.ts'
+import { createClock } from '../../../src/world/clock.ts'
 import { heldTimers } from '../../support/held-timers.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 import { setUpTree, tick, ttlMs, type TreeSettings, type TreeSetup } from './tree-setup.ts'
@@ -285,6 +287,38 @@ describe('a listing', () => {
     drive.files.reach.tell('no-connection', 'the cable is out')
     const told = drive.tree.names(folder, await late)
     expect(told.toSorted()).toEqual(['a.txt', 'b.txt'])
+  })
+
+  it('that was asked for before a refresh and never comes is what was told since', async () => {
+    const drive = await open({ '/d/a.txt': 'a' })
+    await drive.list('/d')
+    const folder = at(drive, '/d')
+    const { faults } = testService.service
+    const { hits } = faults
+    faults.inject({ kind: 'slow-drip', bytesPerSecond: 1 }, { method: 'GET', path: '/d', times: 1 })
+    const late = drive.tree.loadFresh(folder)
+    await expect.poll(() => faults.hits).toBe(hits + 1)
+    await testService.other.put('/d/b.txt', 'b')
+    expect((await drive.list('/d')).toSorted()).toEqual(['a.txt', 'b.txt'])
+    await refresh({ tree: drive.tree, files: drive.files, clock: createClock() }, '/')
+    drive.files.reach.tell('no-connection', 'the cable is out')
+    expect(drive.tree.names(folder, await late).toSorted()).toEqual(['a.txt', 'b.txt'])
+  })
+
+  it('in which a document was seen to be another version shows that one while the service is away', async () => {
+    const drive = await open({ '/d/a.txt': 'a' })
+    await drive.list('/d')
+    expect(drive.node('/d/a.txt')?.size).toBe(1)
+    await testService.other.delete('/d/a.txt')
+    await testService.other.put('/d/a.txt', 'another')
+    drive.tree.recordChanged('/d/a.txt', (await drive.files.get('/d/a.txt')) as RemoteFile)
+    drive.files.reach.tell('no-connection', 'the cable is out')
+    await drive.list('/d')
+    expect(drive.node('/d/a.txt')?.size).toBe('another'.length)
+    // As after a while in which nobody looked, and after a restart.
+    drive.tree.listings.forget(at(drive, '/d'))
+    await drive.list('/d')
+    expect(drive.node('/d/a.txt')?.size).toBe('another'.length)
   })
 
   it('that cannot be had, since the service is away, is the last one that was', async () => {

@@ -1,0 +1,53 @@
+// Documents whose listing does not tell their size are asked themselves, and may be gone by then.
+
+import { beforeEach, expect, it } from 'vitest'
+import { useRestartedFileSystem } from '../../support/restarted-file-system.ts'
+import { waitUntil } from '../../support/wait-until.ts'
+
+const drive = useRestartedFileSystem({ cacheTtlMs: 600_000 })
+
+beforeEach(async () => {
+  const { service, other } = drive.service
+  await other.put('/d/a.txt', 'a')
+  await other.put('/d/b.txt', 'b')
+  await drive.start()
+  service.faults.inject({ kind: 'omit-fields', fields: ['size'] }, { method: 'GET', path: '/d' })
+  expect((await drive.calls.readdir('/d')).toSorted()).toEqual(['a.txt', 'b.txt'])
+})
+
+const stat = (): Promise<unknown> => drive.calls.stat('/d/a.txt')
+
+it('one that is gone is shown no more, also when the service is away then', async () => {
+  await drive.service.other.delete('/d/a.txt')
+  await expect(stat()).rejects.toMatchObject({ code: 'ENOENT' })
+  await drive.service.stop()
+  await drive.calls.writeFile('/d/c.txt', 'c')
+  await waitUntil('it to be away', () => drive.fileSystem.status().service === 'away')
+  expect((await drive.calls.readdir('/d')).toSorted()).toEqual(['b.txt', 'c.txt'])
+  await expect(stat()).rejects.toMatchObject({ code: 'ENOENT' })
+})
+
+it('one that its folder still has is there, whatever it was answered itself', async () => {
+  const { faults } = drive.service.service
+  faults.inject({ kind: 'status', status: 404 }, { method: 'GET', path: '/d/a.txt', times: 1 })
+  await expect(stat()).rejects.toMatchObject({ code: 'ENOENT' })
+  expect(await stat()).toMatchObject({ size: 1 })
+})
+
+it('one that may be gone is not said to be where its folder cannot be asked', async () => {
+  const { faults } = drive.service.service
+  await drive.service.other.delete('/d/a.txt')
+  faults.inject({ kind: 'status', status: 500 }, { method: 'GET', path: '/d' })
+  await expect(stat()).rejects.toMatchObject({ code: 'EIO' })
+})
+
+it('many that are gone at once cost one look at their folder', async () => {
+  const { service, other } = drive.service
+  await other.delete('/d')
+  await other.put('/d/c.txt', 'c')
+  service.clearCalls()
+  const both = ['/d/a.txt', '/d/b.txt'].map((path) => drive.calls.stat(path))
+  for (const result of await Promise.allSettled(both))
+    expect(result).toMatchObject({ status: 'rejected', reason: { code: 'ENOENT' } })
+  expect(service.calls.filter(({ path }) => path === '/d')).toHaveLength(1)
+})
