@@ -3,8 +3,11 @@
 import type { Chance } from './chance.ts'
 import { isScratch, type Model, type Operation } from './model.ts'
 
-/** What a program does, and looking. */
-export type Action = Operation | { readonly kind: 'read'; readonly path: string }
+/** What a program does, and looking; `touch` sets the modification time (seconds since 1970). */
+export type Action =
+  | Operation
+  | { readonly kind: 'read'; readonly path: string }
+  | { readonly kind: 'touch'; readonly path: string; readonly mtimeSec: number }
 
 /** What a program does, with pauses (ms) between. */
 export type Step = Action | { readonly kind: 'rest'; readonly ms: number }
@@ -51,13 +54,15 @@ const rare = {
   becomesDocument: 0,
 }
 
-export type Taste = Readonly<Record<keyof typeof usual | keyof typeof rare, number>>
+type Kind = keyof typeof usual | keyof typeof rare
+
+export type Taste = Readonly<Record<Kind | 'touch', number>>
 
 /** As programs do in general. */
-const usualTaste: Taste = { ...usual, ...rare }
+const usualTaste: Taste = { ...usual, ...rare, touch: 0 }
 
-/** As the simulated world has them. */
-export const richTaste: Taste = {
+/** As the simulated world has them; times are set in some of its worlds only. */
+export const richTaste: Readonly<Record<Kind, number>> = {
   ...usual,
   sameLength: 4,
   renameSameLength: 3,
@@ -282,6 +287,8 @@ export class Choices {
         const path = free()
         return [this.#write(path, chance.bytes(chance.pick([3_000, 40_000]))), { kind: 'unlink', path }]
       }
+      case 'touch':
+        return [{ kind: 'touch', path: any(), mtimeSec: 1_500_000_000 + chance.below(100_000_000) }]
       case 'cut':
         return [{ kind: 'cut', path: any(), size: chance.below(3_000) }]
       case 'cutWhileClosing': {

@@ -5,7 +5,7 @@ import type { Calls } from '../support/door.ts'
 import type { OtherClient } from '../support/other-client.ts'
 import type { Chance } from './chance.ts'
 import type { Troublemaker } from './trouble.ts'
-import { Loss } from './worker.ts'
+import { Loss } from './loss.ts'
 
 const kinds = ['replaced', 'replaced twice', 'taken', 'deleted', 'replaced before our rename'] as const
 

@@ -14,7 +14,8 @@ import type { Action } from './choices.ts'
 import { isScratch } from './model.ts'
 import { Quarrels } from './quarrels.ts'
 import { Troublemaker } from './trouble.ts'
-import { compare, isConflictCopy, Loss, Worker } from './worker.ts'
+import { Loss } from './loss.ts'
+import { compare, isConflictCopy, Worker } from './worker.ts'
 
 /** The longest pause between two attempts after some seconds of trouble, and the sending itself. */
 const quietWithinMs = 90_000

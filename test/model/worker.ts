@@ -6,11 +6,8 @@ import type { Calls } from '../support/door.ts'
 import type { Chance } from './chance.ts'
 import { Choices, type Action, type Sizes, type Taste } from './choices.ts'
 import { isScratch, Model, perform, type Operation } from './model.ts'
-
-/** Something was lost, doubled or resurrected. */
-export class Loss extends Error {
-  override readonly name = 'Loss'
-}
+import { Loss } from './loss.ts'
+import { SetTimes } from './set-times.ts'
 
 /** What a program may meet while the service misbehaves, and nothing else. */
 const passingErrors = new Set(['EIO', 'ETIMEDOUT', 'EBUSY', 'EAGAIN'])
@@ -54,6 +51,7 @@ export class Worker {
   readonly #dead: ReadonlySet<string>
   /** What was read and was right, by path. */
   readonly #seen = new Map<string, Buffer>()
+  readonly #times = new SetTimes()
   /** An operation that failed or was cut off: done, not done, or in part. */
   #inDoubt: Operation | undefined
   /** What was there before each operation that a power cut may take back, oldest first. */
@@ -92,8 +90,13 @@ export class Worker {
     }
     for (const action of this.#choices.next(this.model)) {
       if (action.kind === 'rest') await this.#options.pause?.(action.ms)
-      else if (!(await (action.kind === 'read' ? this.#read(action.path) : this.#do(action)))) return
+      else if (!(await this.#perform(action))) return
     }
+  }
+
+  #perform(action: Action): Promise<boolean> {
+    if (action.kind === 'read') return this.#read(action.path)
+    return action.kind === 'touch' ? this.#touch(action.path, action.mtimeSec) : this.#do(action)
   }
 
   /** What the disk refused is saved again, as a program does that was told so. Answers whether nothing is in doubt. */
@@ -123,7 +126,8 @@ export class Worker {
       for (const name of await this.calls.readdir(folder)) {
         const path = `${folder}/${name}`
         if (isConflictCopy(path)) continue
-        const { kind, size } = await this.calls.stat(path)
+        const { kind, size, mtimeNs } = await this.calls.stat(path)
+        this.#times.check(what, path, mtimeNs)
         shown.set(path, kind === 'folder' ? undefined : await this.#contentOf(path, size, what))
         if (kind === 'folder') await walk(path)
       }
@@ -168,6 +172,7 @@ export class Worker {
       if (!expected.has(code ?? ''))
         throw new Loss(`${operation.kind} ${operation.path} failed: ${(error as Error).message}`)
       this.#inDoubt = operation
+      this.#times.changed(operation)
       this.#mayBePart = this.#options.isDiskUnwell?.(begunAt) === true
       this.#wasKilled = this.#options.life() !== life
       return false
@@ -180,6 +185,7 @@ export class Worker {
       this.#revocable.push({ at: this.#now(), model: this.model.copy(), kind })
     }
     this.model.apply(operation)
+    this.#times.done(operation, begunAt)
     for (const path of this.#mayBeGone)
       if (operation.path === path || operation.path.startsWith(`${path}/`)) this.#mayBeGone.delete(path)
     if (isDurable(operation)) this.#revocable = this.#revocable.slice(this.#firstUnsynced())
@@ -212,6 +218,7 @@ export class Worker {
     if (this.#again === undefined) return false
     this.#again = undefined
     this.#inDoubt = undefined
+    this.#times.forgetSince(-Infinity)
     this.model = new Model(await this.#shown('after a refused save'))
     return true
   }
@@ -222,6 +229,7 @@ export class Worker {
    */
   async settleAfterCut(cutAt: number, didDiskFail = false): Promise<void> {
     const since = cutAt - durableWithin(didDiskFail)
+    this.#times.forgetSince(since)
     const last = this.#revocable.findLastIndex(({ at }) => at < since)
     const possible = [...this.#revocable.slice(last + 1).map(({ model }) => model), this.model]
     if (this.#inDoubt !== undefined) possible.push(this.model.copy())
@@ -301,6 +309,22 @@ export class Worker {
       shown,
       restricted(after),
     )
+  }
+
+  /** Sets a document's modification time. What becomes of that where it fails is nobody's to know. */
+  async #touch(path: string, mtimeSec: number): Promise<boolean> {
+    const life = this.#options.life()
+    this.#options.onAction({ kind: 'touch', path, mtimeSec })
+    this.#times.forget(path)
+    try {
+      await this.calls.utimes(path, mtimeSec, mtimeSec)
+    } catch (error) {
+      const expected = life !== undefined && this.#options.life() === life ? this.#passing : this.#dead
+      if (expected.has((error as NodeJS.ErrnoException).code ?? '')) return false
+      throw new Loss(`touch ${path} failed: ${(error as Error).message}`)
+    }
+    this.#times.set(path, mtimeSec, this.#now())
+    return true
   }
 
   async #read(path: string): Promise<boolean> {

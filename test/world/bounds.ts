@@ -52,6 +52,7 @@ const mostCalls: Readonly<Record<Action['kind'], number>> = {
   truncate: 5,
   cut: 5,
   read: 2,
+  touch: 1,
   // A look at the source, the copy, a look at it, the DELETE; where a document stands there a look at both, and a DELETE.
   rename: 7,
   // A look, and the DELETE.

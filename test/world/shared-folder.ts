@@ -2,7 +2,7 @@
 // stored may go by a call of the drive's only where it is elsewhere by then, or where a program here had been able to see it.
 
 import type { Chance } from '../model/chance.ts'
-import { Loss } from '../model/worker.ts'
+import { Loss } from '../model/loss.ts'
 import type { Calls } from '../support/door.ts'
 import type { ServiceModel } from './service-model.ts'
 

@@ -120,6 +120,10 @@ const repeatingSalt = 37
 /** In one world of so many the service keeps no empty folders; with this salt none is that failed before there were any (`simulation.test.ts`). */
 const vanishingWorlds = 5
 const vanishingSalt = 88_879
+/** In one world of so many programs also set times: so often, beside all the rest; with this salt as above. */
+const touchingWorlds = 4
+const touchingSalt = 1_399_136
+const touches = 12
 
 interface Bent {
   readonly trouble?: Trouble
@@ -214,7 +218,8 @@ class Simulation {
       ...this.#bent.turns,
     }
     const taste = someOf(richTaste, this.#world, ['write', 'over'])
-    this.#taste = bent.isHasty === true ? { ...taste, again: againOfHasty } : taste
+    const touch = chance(seed + touchingSalt).below(touchingWorlds) === 0 ? touches : 0
+    this.#taste = { ...taste, ...(bent.isHasty === true ? { again: againOfHasty } : {}), touch }
     const weights = Object.fromEntries(troubles.map((each) => [each, 1])) as Record<Trouble, number>
     const some = someOf(weights, this.#world, ['late request'])
     const drawn = troubles.filter((each) => some[each] > 0)

@@ -3,7 +3,7 @@
 // what is older than a read before it has shown.
 
 import type { Chance } from '../model/chance.ts'
-import { Loss } from '../model/worker.ts'
+import { Loss } from '../model/loss.ts'
 import type { Calls } from '../support/door.ts'
 import type { ServiceModel } from './service-model.ts'
 

@@ -1,6 +1,8 @@
 // Modes and times set here, kept across restarts while the document is the same version, sent or not: so that a second rsync
 // copies nothing, and an editor finds the time it wrote.
 
+import type { RemoteFile } from '../../api/types.ts'
+import { mayBe } from '../../content/fingerprint.ts'
 import type { Intention } from '../../content/intention.ts'
 import type { Journal } from '../../content/spool/journal.ts'
 import type { AttributeRow } from '../../content/spool/journal-rows.ts'
@@ -21,7 +23,7 @@ export class AttributeStore {
   /** Puts what was set here on a node that shows a version of the service. */
   adorn(node: Node): void {
     const row = this.#rows.size === 0 ? undefined : this.#rows.get(node.path)
-    const isOurs = row !== undefined && row.fingerprint === node.stored.fingerprint
+    const isOurs = row !== undefined && node.remote !== undefined && isOf(row, node.remote)
     node.times.follow(isOurs ? timesIn(row) : undefined)
     if (row !== undefined && !isOurs && node.job === undefined) this.forget(node.path)
   }
@@ -75,6 +77,11 @@ export class AttributeStore {
       else this.#rows.set(path, before)
     })
   }
+}
+
+/** Set for this version, as far as its record tells (the interface leaves size and time out where it likes). */
+function isOf({ fingerprint }: AttributeRow, record: RemoteFile): boolean {
+  return !fingerprint.startsWith(unsentMark) && mayBe(record, fingerprint)
 }
 
 /** The content itself, or the version that is moved: the same after a restart, and another one with the next save. */

@@ -22,6 +22,21 @@ describe('after a restart', () => {
     })
   })
 
+  it('times that were set on a document are told, also where listings tell no size', async () => {
+    await using drive = await openHeld()
+    const { service } = drive.testService
+    service.faults.inject({ kind: 'omit-fields', fields: ['size'] }, { method: 'GET', path: '/' })
+    await drive.calls().writeFile('/a.txt', 'a')
+    await drive.drain()
+    await drive.calls().utimes('/a.txt', longAgoSec, longAgoSec)
+    await drive.restart()
+    expect(await drive.calls().stat('/a.txt')).toMatchObject(longAgo)
+    await drive.testService.other.delete('/a.txt')
+    await drive.testService.other.put('/a.txt', 'another')
+    await drive.fileSystem().refresh('/')
+    expect((await drive.calls().stat('/a.txt')).mtimeNs).not.toBe(longAgo.mtimeNs)
+  })
+
   const longAgo = { mtimeNs: BigInt(longAgoSec) * nanoseconds }
   /** What is done while nothing is sent, and where the document is then. */
   const unsent: Readonly<Record<string, (calls: Calls) => Promise<void>>> = {
