@@ -67,7 +67,7 @@ export function startProgress(label: string, options: ProgressOptions = {}): Pro
   }
 
   /** Three columns are the spinner's and the cursor's. */
-  const drawing = (): string => progressText(state(), (process.stderr.columns || 80) - 3, format)
+  const drawing = (): string => progressText(state(), (process.stderr.columns ?? 80) - 3, format)
 
   function draw(): void {
     if (drawn !== undefined) drawn.text = drawing()
@@ -76,6 +76,11 @@ export function startProgress(label: string, options: ProgressOptions = {}): Pro
   async function startDrawing(): Promise<void> {
     const { default: ora } = await import('ora')
     if (isOver) return
+    // By its width ora counts the lines that it draws over: where a terminal has none (`ssh -tt` in a script), it never comes to an end.
+    if (process.stderr.columns === 0) {
+      timer = setTimeout(line, firstLineMs).unref()
+      return
+    }
     const isPlain = (process.env['NO_COLOR'] ?? '') !== ''
     drawn = ora({
       text: drawing(),

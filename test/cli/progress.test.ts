@@ -115,6 +115,14 @@ describe('documents under way', () => {
     )
   })
 
+  test.skipIf(whyNoPython !== undefined)('are plain lines at a terminal that has no width', async () => {
+    const { code, drawn } = await atTerminal(process.execPath, put('/narrow/'), { env, columns: 0 })
+    expect({ code, drawn }).toEqual({
+      code: 0,
+      drawn: expect.stringMatching(/^(sending {2}\d+ % {2}.*of 3 documents\r\n)+3 stored \(1\.1 MiB\)\r\n$/),
+    })
+  })
+
   test.skipIf(whyNoPython !== undefined)('are a bar when they are fetched, too', async () => {
     await service.other.put('/big.txt', 'x'.repeat(300_000))
     const args = [cli, 'get', 'acme', '/big.txt', home.path, '--bwlimit', '100K']
