@@ -2,7 +2,7 @@
 
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { cli } from '../support/cli.ts'
 import { bareHomeIn } from '../support/home.ts'
 import { whyNoPython } from '../support/python.ts'
@@ -77,30 +77,51 @@ test('no service, no key and no terminal are one sentence each', async () => {
   expect(bare).toMatchObject({ code: 2, stderr: expect.stringMatching(/add --key-stdin/) })
 })
 
-test.skipIf(whyNoPython !== undefined)('a key typed at a terminal is not shown', async () => {
+/** Runs `docmount login` at a terminal of its own, and types each answer when its question is there. */
+function typed(answers: readonly (readonly [question: string, keys: string])[]): Promise<Ran> {
   const typist = `
-import os, pty, sys
-answers = [b'Service', sys.argv[1].encode(), b'not shown', sys.argv[2].encode()]
+import json, os, pty, sys
+answers = json.loads(sys.argv[1])
 pid, terminal = pty.fork()
-if pid == 0: os.execvp(sys.argv[3], sys.argv[3:])
+if pid == 0: os.execvp(sys.argv[2], sys.argv[2:])
 shown = b''
 while True:
     try: piece = os.read(terminal, 4096)
     except OSError: break
     if not piece: break
     shown += piece
-    if answers and answers[0] in shown:
-        os.write(terminal, answers[1] + b'\\r')
-        answers = answers[2:]
+    if answers and answers[0][0].encode() in shown: os.write(terminal, answers.pop(0)[1].encode())
 sys.stdout.write(shown.decode())
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))`
-  const { stdout } = await run(
-    'python3',
-    ['-c', typist, service.baseUrl, service.apiKey, process.execPath, cli, 'login'],
-    {
-      env: environment(),
-    },
-  )
-  expect(stdout).toContain('it sees acme')
+  const args = ['-c', typist, JSON.stringify(answers), process.execPath, cli, 'login']
+  return run('python3', args, { env: environment(), mayFail: true })
+}
+
+test.skipIf(whyNoPython !== undefined)('a key typed at a terminal is not shown', async () => {
+  const { code, stdout } = await typed([
+    ['Service', `${service.baseUrl}\r`],
+    ['not shown', `${service.apiKey}\r`],
+  ])
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('it sees acme') })
   expect(stdout).not.toContain(service.apiKey)
+})
+
+describe.skipIf(whyNoPython !== undefined).each([
+  ['Ctrl-C', '\u0003'],
+  ['Ctrl-D', '\u0004'],
+])('%s at a question ends it in a word, with nothing kept', (_name, key) => {
+  test('for the service', async () => {
+    const { code, stdout } = await typed([['Service', key]])
+    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/docmount: interrupted\r\n$/) })
+  })
+
+  test('for the key', async () => {
+    const { code, stdout } = await typed([
+      ['Service', `${service.baseUrl}\r`],
+      ['not shown', key],
+    ])
+    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/docmount: interrupted\r\n$/) })
+    expect(stdout).not.toContain('    at ')
+    await expect(stat(configFile())).rejects.toThrow('ENOENT')
+  })
 })
