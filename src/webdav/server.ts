@@ -64,11 +64,15 @@ export async function startWebdav(operations: Operations, options: WebdavOptions
     timeouts,
   }
   const access = new Access({ ...options, hasTls: tls !== undefined })
-  const busy = new Set<Socket>()
+  /** By connection, the end of what came last on it: what comes together is carried out in its order (RFC 9112, 9.3.2). */
+  const turns = new Map<Socket, Promise<void>>()
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request
-    busy.add(socket)
-    void answer(request, response, { operations, door, access, log }).finally(() => busy.delete(socket))
+    const turn = answer(request, response, turns.get(socket), { operations, door, access, log })
+    turns.set(socket, turn)
+    void turn.then(() => {
+      if (turns.get(socket) === turn) turns.delete(socket)
+    })
   }
   const limits = {
     headersTimeout: timeouts.headersMs,
@@ -84,7 +88,7 @@ export async function startWebdav(operations: Operations, options: WebdavOptions
   server.maxConnections = maximumConnections
   // A method that is at work waits for its client with limits of its own.
   server.setTimeout(timeouts.idleMs, (socket: Socket) => {
-    if (!busy.has(socket)) socket.destroy()
+    if (!turns.has(socket)) socket.destroy()
   })
   await listen(server, host, port).catch(async (error: unknown) => {
     await properties.close()
@@ -126,9 +130,13 @@ interface Parts {
   readonly log: Log
 }
 
-/** Never rejects. */
-async function answer(request: IncomingMessage, response: ServerResponse, parts: Parts): Promise<void> {
-  const { operations, door, access, log } = parts
+/** When `before` is over. Never rejects. */
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  before: Promise<void> | undefined,
+  { operations, door, access, log }: Parts,
+): Promise<void> {
   const gone = new AbortController()
   response.once('close', () => {
     if (!response.writableFinished) gone.abort()
@@ -137,6 +145,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, parts:
   response.on('error', () => {})
   request.on('error', () => {})
   setHeaders(response)
+  await before
   const visit = new Visit(operations, gone.signal)
   try {
     access.check(request)

@@ -148,6 +148,40 @@ describe('a connection', () => {
     )
   })
 
+  it('has what comes on it together carried out in its order', async () => {
+    const credentials = Buffer.from(`${user}:${password}`).toString('base64')
+    const said = (method: string, ...more: string[]): string =>
+      [
+        `${method} /order.txt HTTP/1.1`,
+        'Host: localhost',
+        `Authorization: Basic ${credentials}`,
+        ...more,
+      ].join('\r\n')
+    // Without order the GET would be faster.
+    const stop = opened.testService.service.faults.inject({ kind: 'latency', ms: 100 }, { method: 'PUT' })
+    const socket = connect(opened.port, '127.0.0.1')
+    socket.write(
+      [
+        `${said('PUT', 'Content-Length: 5')}\r\n\r\nfirst`,
+        `${said('PUT', 'Content-Length: 6')}\r\n\r\nsecond`,
+        `${said('GET')}\r\n\r\n`,
+        `${said('DELETE')}\r\n\r\n`,
+        `${said('HEAD', 'Connection: close')}\r\n\r\n`,
+      ].join(''),
+    )
+    let answers = ''
+    for await (const chunk of socket) answers += String(chunk)
+    stop()
+    expect(Array.from(answers.matchAll(/HTTP\/1.1 (\d+)/g), ([, status]) => status)).toEqual([
+      '201',
+      '204',
+      '200',
+      '204',
+      '404',
+    ])
+    expect(answers).toContain('\r\n\r\nsecondHTTP/1.1 204')
+  })
+
   it('gives every reference back', async () => {
     await opened.ask('PROPFIND', '/', { headers: { depth: '1' } })
     const before = opened.fileSystem.status().knownNodes

@@ -190,6 +190,13 @@ describe('GET', () => {
     })
   })
 
+  it('by HEAD knows no ranges', async () => {
+    for (const range of ['bytes=2-4', 'bytes=10-']) {
+      const answer = await ask('HEAD', '/given/read.txt', { headers: { range } })
+      expect(answer).toMatchObject({ status: 200, headers: { 'content-length': '10' } })
+    }
+  })
+
   it('beyond the end is 416', async () => {
     const answer = await ask('GET', '/given/read.txt', { headers: { range: 'bytes=10-' } })
     expect(answer).toMatchObject({ status: 416, headers: { 'content-range': 'bytes */10' } })

@@ -25,7 +25,8 @@ export async function get(exchange: Exchange): Promise<void> {
   checkConditions(request.headers, resource.attributes, true)
   const { operations, caller } = visit
   if (request.method === 'HEAD') {
-    tell(exchange, resource, { range: rangeOf(exchange, resource.attributes), hasSize: true })
+    // A range is of GET alone (RFC 9110, section 14.2).
+    tell(exchange, resource, { range: undefined, hasSize: true })
     exchange.response.end()
     return
   }
