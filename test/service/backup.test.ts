@@ -250,6 +250,15 @@ describe('a restore', () => {
       await writeFile(file, content)
       expect(await readdir(folder)).not.toContain('again')
     }
+    const manifest = join(backup, 'backup.json')
+    const whole = await readFile(manifest)
+    for (const text of ['', '{"format": 1, "made_a', 'null', '{}', '{"format": 1}']) {
+      await writeFile(manifest, text)
+      await expect(restoreBackup(backup, again)).rejects.toThrow('is damaged: its backup.json is not whole')
+    }
+    await writeFile(manifest, '{"format": 2}')
+    await expect(restoreBackup(backup, again)).rejects.toThrow('does not know: format 2')
+    await writeFile(manifest, whole)
     await restoreBackup(backup, again)
   })
 

@@ -34,15 +34,27 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   await syncFolder(folder)
 }
 
-/** Throws a BackupError where there is none, or one this version cannot read. */
+/** Throws a BackupError where there is none, a damaged one, or one this version cannot read. */
 export async function readManifest(folder: string): Promise<Manifest> {
   const text = await readFile(join(folder, manifestName), 'utf8').catch((error: unknown) => {
     throw new BackupError(`${folder} is no whole backup: it has no ${manifestName}`, { cause: error })
   })
-  const manifest = JSON.parse(text) as Partial<Manifest>
-  if (manifest.format !== 1)
-    throw new BackupError(`${folder} was made by a version this one does not know: format ${manifest.format}`)
+  const manifest = parseManifest(text)
+  const format = manifest?.format
+  if (format !== undefined && format !== 1)
+    throw new BackupError(`${folder} was made by a version this one does not know: format ${String(format)}`)
+  if (format === undefined || manifest?.digests === undefined)
+    throw new BackupError(`${folder} is damaged: its ${manifestName} is not whole`)
   return manifest as Manifest
+}
+
+/** Undefined where it is not even JSON. */
+function parseManifest(text: string): Partial<Manifest> | null | undefined {
+  try {
+    return JSON.parse(text) as Partial<Manifest> | null
+  } catch {
+    return undefined
+  }
 }
 
 /** SHA-256 of a file, as it is read back. */
