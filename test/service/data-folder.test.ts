@@ -15,6 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { withAdmin } from '../../src/service/admin/reach-admin.ts'
 import { StartError, startService } from '../../src/service/index.ts'
 import { isOnPostgres } from '../support/store.ts'
 import { type TestService, errorOf, startTestService } from './support.ts'
@@ -128,6 +129,34 @@ describe('the data folder', () => {
     expect(await refusalOf('/proc/x')).toBe(
       '/proc/x cannot be made (ENOENT): choose a folder you may write to',
     )
+  })
+
+  test.skipIf(isOnPostgres)('is refused without its database, and the contents stay', async () => {
+    const dataDir = join(folder, 'data')
+    const service = await startTestService({ dataDir })
+    await service.put('/large.txt', Buffer.alloc(100_000, 'x'))
+    await service.close()
+    const contents = async (): Promise<string[]> =>
+      (await readdir(join(dataDir, 'blobs'), { recursive: true })).filter((name) => name.length > 64)
+    const before = await contents()
+    expect(before).toHaveLength(1)
+
+    await rename(join(dataDir, 'service.db'), join(folder, 'aside.db'))
+    for (const isEmpty of [false, true]) {
+      if (isEmpty) await writeFile(join(dataDir, 'service.db'), '')
+      expect(await refusalOf(dataDir)).toContain('service.db, which knows whose they are, is gone or empty')
+      // Nor does whoever asks for its keys make another.
+      await expect(withAdmin({ dataDir }, async (admin) => void (await admin.listKeys()))).rejects.toThrow(
+        StartError,
+      )
+      expect(await contents()).toEqual(before)
+    }
+
+    await rename(join(folder, 'aside.db'), join(dataDir, 'service.db'))
+    const again = await startTestService({ dataDir })
+    expect((await again.get('/large.txt')).status).toBe(200)
+    await again.close()
+    expect(await contents()).toEqual(before)
   })
 
   test('is taken though a file of the database that was seen has gone by then', async () => {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp, open, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
@@ -26,6 +26,15 @@ afterAll(async () => {
 
 const statusWith = async (key: string): Promise<number> =>
   (await fetch(`${service.announcement.base_url}/projects`, { headers: { 'x-api-key': key } })).status
+
+/** Every page but the first is something else. */
+async function damage(file: string): Promise<void> {
+  const pageBytes = 4096
+  const { length } = await readFile(file)
+  const handle = await open(file, 'r+')
+  await handle.write(Buffer.alloc(length - pageBytes, 'x'), 0, length - pageBytes, pageBytes)
+  await handle.close()
+}
 
 const failureOf = (...args: string[]): Promise<{ code: number; stderr: string }> =>
   command.run(...args).then(
@@ -251,6 +260,25 @@ describe('docmount serve, hosted', () => {
       const { code, stderr } = await failureOf('serve', '--data', dataDir)
       expect([code, stderr]).toEqual([1, expect.stringMatching(/^docmount: [^\n]+\n$/)])
       expect(stderr).toContain(words)
+    }
+  })
+})
+
+describe.each([
+  ['is no database', (file: string) => writeFile(file, 'no database at all')],
+  ['was cut', (file: string) => truncate(file, 20_000)],
+  ['is damaged in its midst', (file: string) => damage(file)],
+])('a database that %s', (_what, harm) => {
+  test('is told in one line, and the command ends', async () => {
+    const data = join(folder, 'damaged')
+    await rm(data, { recursive: true, force: true })
+    const served = await command.serve('--data', data, '--project', 'acme')
+    await served.end('SIGTERM')
+    const file = join(data, 'service.db')
+    await harm(file)
+    for (const args of [['serve'], ['keys', 'list'], ['backup', join(folder, 'none')]]) {
+      const { code, stderr } = await failureOf(...args, '--data', data)
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/^docmount: [^\n]*damaged[^\n]*\n$/)])
     }
   })
 })

@@ -4,12 +4,13 @@ import { createHash } from 'node:crypto'
 import { open, rm } from 'node:fs/promises'
 import Libsql from 'libsql'
 import { isDiskFull } from '../disk-full.ts'
+import { isDamage } from '../store/connection.ts'
 import { noRoom } from './copy-file.ts'
 import { BackupError } from './manifest.ts'
 
 const busyTimeoutMs = 60_000
 
-/** Writes a copy of `database` to `file`, in place of what is there. */
+/** Writes a copy of `database` to `file`, in place of what is there. Throws a BackupError for one that is damaged. */
 export async function takeSnapshot(database: string, file: string): Promise<void> {
   await rm(file, { force: true })
   // SQLite fills an empty file, and leaves its mode alone.
@@ -18,6 +19,8 @@ export async function takeSnapshot(database: string, file: string): Promise<void
   try {
     source.prepare('vacuum into ?').run([file])
   } catch (error) {
+    if (isDamage(error))
+      throw new BackupError(`${database} is damaged, and no backup is made of it`, { cause: error })
     throw isDiskFull(error) ? noRoom(file, error) : error
   } finally {
     source.close()

@@ -34,6 +34,14 @@ export async function openFolder(folder: string): Promise<DiskBackend> {
   return new DiskBackend(folder, prefixes)
 }
 
+/** True where there is any blob below `folder`, which may not be there. */
+export function holdsContents(folder: string): boolean {
+  if (!fs.existsSync(folder)) return false
+  return prefixesIn(folder).some((prefix) =>
+    fs.readdirSync(join(folder, prefix)).some((name) => hashName.test(name)),
+  )
+}
+
 export class DiskBackend implements BlobBackend {
   readonly #folder: string
   readonly #incoming: string

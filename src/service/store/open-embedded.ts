@@ -1,17 +1,18 @@
 // Opens the store over libsql: one file, WAL, an fsync per commit. Another process may write too: whoever finds the file
 // taken waits.
 
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Kysely } from './kysely.ts'
 import { ContentStore } from '../blobs/content-store.ts'
-import { openDiskBackend } from '../blobs/disk.ts'
+import { holdsContents, openDiskBackend } from '../blobs/disk.ts'
 import { loadSecret } from '../downloads/secret.ts'
+import { StartError } from '../start-error.ts'
 import { tablesStore } from '../tables/database.ts'
 import { findDocumentBlobs } from '../tables/documents-store.ts'
 import { tableMigrations } from '../tables/migrations.ts'
-import { Connection } from './connection.ts'
+import { Connection, isDamage } from './connection.ts'
 import type { Database, Store } from './database.ts'
 import { dialectOf } from './dialect.ts'
 import { kyselyOver } from './dialect-local.ts'
@@ -25,27 +26,42 @@ import { FileTidying } from './tidying.ts'
 import { Writer } from './writer.ts'
 
 const databaseName = 'service.db'
+const contentsName = 'blobs'
 
 /** For another thread that only reads. The store in `dataDir` is open already. */
 export function openEmbeddedReader(dataDir: string): Store {
   return kyselyOver(new Connection(join(dataDir, databaseName), { pragmas: readerPragmas }))
 }
 
-/** Opens the store in `dataDir`, made where missing, and brings its tables up to date. */
+/**
+ * Opens the store in `dataDir`, made where missing, and brings its tables up to date. Throws a StartError for a database that is
+ * damaged, or gone from beside its contents.
+ */
 export async function openEmbedded(dataDir: string): Promise<OpenedStore> {
   const file = join(dataDir, databaseName)
+  // To a new database all contents are what nothing refers to, and the sweep would take them.
+  if (isMissing(file) && holdsContents(join(dataDir, contentsName)))
+    throw new StartError(
+      `${dataDir} holds contents of documents, and ${databaseName}, which knows whose they are, is gone or empty: bring it back (docmount restore makes a data folder from a backup), or choose another folder`,
+    )
   const inPlace = [file, join(dataDir, 'service.lock')].filter((path) => existsSync(path)).map(knownFile)
   const writer = new Writer({ file, inPlace, reserveFile: join(dataDir, 'service.reserve') })
-  // The file's first connection is the writer's: it chooses the journal mode.
-  await writer.statement('pragma journal_mode', [])
   const reader = new Connection(file, { pragmas: readerPragmas })
   const store = new Kysely<Database>({ dialect: dialectOf(reader, writer) })
   try {
+    // The file's first connection is the writer's: it chooses the journal mode.
+    await writer.statement('pragma journal_mode', [])
     await migrate(store, 'service', migrations)
     await migrate(store, 'tables', tableMigrations)
   } catch (error) {
     await store.destroy()
-    throw error
+    // Kysely ends nothing that it has not begun, and a thread that is left keeps the process.
+    await writer.close()
+    throw isDamage(error)
+      ? new StartError(`${file} is damaged: docmount restore makes a data folder from a backup`, {
+          cause: error,
+        })
+      : error
   }
   return {
     store,
@@ -55,7 +71,8 @@ export async function openEmbedded(dataDir: string): Promise<OpenedStore> {
     maxPathBytes: 0,
     linkSecrets: () => loadSecret(join(dataDir, 'download-secret')),
     openContents: async (log) => {
-      const contents = new ContentStore(await openDiskBackend(join(dataDir, 'blobs')), store, writer, log)
+      const backend = await openDiskBackend(join(dataDir, contentsName))
+      const contents = new ContentStore(backend, store, writer, log)
       contents.addOwner((sha256s) => findUsedBlobs(store, sha256s))
       contents.addOwner((sha256s) => findDocumentBlobs(tablesStore(store), sha256s))
       return contents
@@ -68,6 +85,11 @@ export async function openEmbedded(dataDir: string): Promise<OpenedStore> {
     isInPlace: () => inPlace.every(isInPlace),
     close: () => store.destroy(),
   }
+}
+
+/** A start that died early leaves an empty one. */
+function isMissing(file: string): boolean {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0
 }
 
 async function sizeOf(file: string): Promise<number> {
