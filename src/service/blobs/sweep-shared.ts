@@ -38,6 +38,7 @@ export async function sweepOnce(parts: SharedContentsParts, signal: AbortSignal)
   if (signal.aborted || !(await isListingDue(parts))) return
   const before = now() - graceMs
   await backend.dropStaged(before)
+  if (!(await knowsSome(parts, before))) return
   for await (const keys of backend.listBefore(before)) {
     if (signal.aborted) return
     for (let at = 0; at < keys.length; at += batchBlobs) {
@@ -46,6 +47,25 @@ export async function sweepOnce(parts: SharedContentsParts, signal: AbortSignal)
       for (const key of batch) if (!known.has(key)) await backend.remove(key)
     }
   }
+}
+
+/**
+ * False where there are contents and the database knows none of them: a new database, or another service's, in front of
+ * somebody's documents. What crashes alone have left waits for a content that is known.
+ */
+async function knowsSome({ backend, store, log }: SharedContentsParts, before: number): Promise<boolean> {
+  let count = 0
+  for await (const keys of backend.listBefore(before)) {
+    for (let at = 0; at < keys.length; at += batchBlobs)
+      if ((await findKeys(store, keys.slice(at, at + batchBlobs))).length > 0) return true
+    count += keys.length
+  }
+  if (count === 0) return true
+  log.error(
+    { contents: count },
+    'the database knows none of the contents that are there, and none is removed: is it the database of this folder or bucket?',
+  )
+  return false
 }
 
 /** Once within the time unreferenced content is kept, by whichever node is first. */

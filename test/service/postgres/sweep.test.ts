@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { documentOf, errorOf, files } from '../support.ts'
+import { silentLog } from '../../../src/log.ts'
+import { freshDatabase } from '../../support/postgres.ts'
+import { documentOf, errorOf, files, startTestService } from '../support.ts'
 import { type Nodes, startNodes } from './nodes.ts'
 
 const graceMs = 4_000
@@ -83,6 +85,25 @@ test('what a crash left without a row goes, what somebody is writing does not', 
     .poll(async () => new Set(await objects()), { timeout: 60_000 })
     .toEqual(new Set([kept, 'under-way']))
   expect((await nodes.two.get('/kept')).status).toBe(200)
+})
+
+test('contents that the database knows nothing of are somebody’s documents: they stay, and the log tells', async () => {
+  await put(nodes.one, '/kept', randomBytes(100_000))
+  const kept = await objects()
+  const [key = ''] = kept
+  const old = new Date(Date.now() - 60_000)
+  await utimes(join(nodes.folder, 'blobs', key.slice(0, 2), key), old, old)
+  const told: string[] = []
+  const log = { ...silentLog, error: (_fields: object, message?: string) => void told.push(message ?? '') }
+  const database = await freshDatabase()
+  const misled = await startTestService({ faults: false, dataDir: nodes.folder, database, graceMs, log })
+  try {
+    await expect.poll(() => told.join(), { timeout: 60_000 }).toContain('is it the database of this folder')
+    expect(await objects()).toEqual(kept)
+    expect((await nodes.two.get('/kept')).status).toBe(200)
+  } finally {
+    await misled.close()
+  }
 })
 
 test('content is adopted again while it waits to be taken away', async () => {
