@@ -141,18 +141,24 @@ describe('a body', () => {
 
   test('of more than 1,000 parts is refused', async () => {
     await start()
-    const part = { file: { mimetype: 'a/b', file_type: 'binary', content: 'QUJD' } }
-    const document = (parts: number): object => ({
-      mimetype: 'multipart/related',
-      filename: 'a',
-      file_type: 'multipart',
-      file: Array.from({ length: parts }, () => part),
-    })
-    expect((await put('/all.mht', document(1000))).status).toBe(201)
-    expect(await errorOf(await put('/more.mht', document(1001)))).toEqual({
-      status: 413,
-      message: 'a document has at most 1000 parts',
-    })
+    const parts = {
+      files: { file: { mimetype: 'a/b', file_type: 'binary', content: 'QUJD' } },
+      texts: { text: 'x' },
+      nothing: {},
+    }
+    for (const [kind, part] of Object.entries(parts)) {
+      const document = (count: number): object => ({
+        mimetype: 'multipart/related',
+        filename: 'a',
+        file_type: 'multipart',
+        file: Array.from({ length: count }, () => part),
+      })
+      expect((await put(`/all/${kind}.mht`, document(1000))).status).toBe(201)
+      expect(await errorOf(await put(`/more/${kind}.mht`, document(1001)))).toEqual({
+        status: 413,
+        message: 'a document has at most 1000 parts',
+      })
+    }
   })
 
   test('of parts keeps at most 1 MiB of them in memory', async () => {

@@ -19,7 +19,7 @@ export type ReceivedContent =
   | { readonly kind: 'staged'; readonly blob: StagedBlob; readonly sha256: string; readonly size: number }
   | { readonly kind: 'stored'; readonly sha256: string; readonly size: number }
 
-/** Throws ServiceError 400 when `file` is not what `file_type` says or cannot be had. */
+/** Throws ServiceError 400 when `file` is not what `file_type` says or cannot be had, 413 where it has too many parts. */
 export async function receiveContent(
   context: ServiceContext,
   document: DocumentBody,
@@ -28,6 +28,8 @@ export async function receiveContent(
   if (document.file_type === 'multipart') {
     if (typeof document.file === 'string')
       throw new ServiceError(400, 'file_type is multipart: file must be an array of parts')
+    // Those of text alone were not staged while they came.
+    staging.checkParts(document.file.length)
     const writer = staging.stageWhole()
     await writeMultipart(partsOf(context, document.file, staging), writer)
     return staged(await writer.finish())

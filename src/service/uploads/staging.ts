@@ -37,11 +37,15 @@ export class Staging {
     this.pieceBytes = pieceBytes
   }
 
+  /** Throws ServiceError 413 beyond the number of parts a document may have. */
+  checkParts(count: number): void {
+    const { parts } = this.#limits
+    if (exceeds(count, parts)) throw new ServiceError(413, `a document has at most ${parts} parts`)
+  }
+
   /** Throws ServiceError 413 beyond the number of parts a document may have, its writer beyond the bytes. */
   stage(): BlobWriter {
-    const { parts } = this.#limits
-    if (exceeds(++this.#received.parts, parts))
-      throw new ServiceError(413, `a document has at most ${parts} parts`)
+    this.checkParts(++this.#received.parts)
     return this.#stage(this.#received)
   }
 
