@@ -91,6 +91,13 @@ async function checkFolder(name: string, folder: string, use: string, wantedByte
   try {
     await access(existing, constants.W_OK | constants.X_OK)
   } catch {
+    // Of the system's own folders nobody is told to take them over.
+    if (existing !== folder)
+      return problem(
+        name,
+        `${folder} cannot be made in ${existing}; ${use}`,
+        'set HOME to a folder of yours, or XDG_STATE_HOME, XDG_CACHE_HOME and XDG_RUNTIME_DIR',
+      )
     return problem(
       name,
       `${existing} cannot be written; ${use}`,

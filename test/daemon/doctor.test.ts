@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import type { Check } from '../../src/daemon/doctor.ts'
 import { checkMachine, checkWayToKernel } from '../../src/daemon/doctor-machine.ts'
 import type { DriverFacts } from '../../src/daemon/select-driver.ts'
+import { cli } from '../support/cli.ts'
+import { makeOrdinaryUser, whyNoUserMount } from '../support/ordinary-user.ts'
 
 const nothing: DriverFacts = {
   platform: 'linux',
@@ -78,3 +80,26 @@ test('this machine is looked at, folders too', async () => {
   const names = (await checkMachine()).map(({ name }) => name)
   expect(names).toEqual(expect.arrayContaining(['driver', 'state folder', 'cache folder', 'runtime folder']))
 })
+
+test.skipIf(whyNoUserMount() !== undefined)(
+  'nobody is told to take over a folder of the system in which theirs cannot be made',
+  async () => {
+    const ordinary = await makeOrdinaryUser()
+    try {
+      const line =
+        'env -i PATH="$PATH" HOME=/nowhere/at/all XDG_RUNTIME_DIR=/nowhere "$1" "$2" doctor --json || true'
+      const checks = JSON.parse((await ordinary.bash(line, process.execPath, cli)).stdout) as Check[]
+      const folders = checks.filter(({ name }) => name.endsWith(' folder'))
+      expect(folders.map(({ finding }) => finding.split(';')[0])).toEqual([
+        '/nowhere/at/all/.local/state/docmount cannot be made in /',
+        '/nowhere/at/all/.cache/docmount cannot be made in /',
+        '/nowhere/docmount cannot be made in /',
+      ])
+      expect(folders.map(({ fix }) => fix)).toEqual(
+        folders.map(() => expect.stringMatching(/^set HOME to a folder of yours/)),
+      )
+    } finally {
+      await ordinary.remove()
+    }
+  },
+)
