@@ -159,6 +159,16 @@ describe('the data folder', () => {
     expect(await contents()).toEqual(before)
   })
 
+  test.skipIf(isOnPostgres)(
+    'is refused where the mark of a move is damaged: nobody knows whose it is',
+    async () => {
+      for (const text of ['', '{"id": "a', 'null', '{"id": "a"}']) {
+        await writeFile(join(folder, 'service.moved'), text)
+        expect(await refusalOf(folder)).toContain(`${join(folder, 'service.moved')} is damaged`)
+      }
+    },
+  )
+
   test('is taken though a file of the database that was seen has gone by then', async () => {
     await symlink(join(folder, 'gone'), join(folder, 'service.gone'))
     await writeFile(join(folder, 'service.db'), '')

@@ -16,10 +16,25 @@ export interface MovedMark {
 /** Of the names a data folder may have. */
 const markName = 'service.moved'
 
-/** Undefined where the folder was never moved. */
+/** Undefined where the folder was never moved. Throws a StartError for a mark that is damaged. */
 export function readMark(dataDir: string): MovedMark | undefined {
   const file = join(dataDir, markName)
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as MovedMark) : undefined
+  if (!existsSync(file)) return undefined
+  const { id, isDone } = parseMark(readFileSync(file, 'utf8')) ?? {}
+  if (id === undefined || isDone === undefined)
+    throw new StartError(
+      `${file} is damaged: nobody knows whether the store has moved to another database; remove it only where it has not`,
+    )
+  return { id, isDone }
+}
+
+/** Undefined or null where it is no mark. */
+function parseMark(text: string): Partial<MovedMark> | null | undefined {
+  try {
+    return JSON.parse(text) as Partial<MovedMark> | null
+  } catch {
+    return undefined
+  }
 }
 
 /** Durable when it resolves. */
