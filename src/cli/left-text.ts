@@ -56,6 +56,11 @@ export function leftElsewhere(folder: LeftFolder): string {
   return `of ${whose}, which is not mounted: ${leftSummary(left)}; ${wayOn(folder)}`
 }
 
+/** Said to somebody who goes on with a state folder at another address. */
+export function leftToGoElsewhere({ drive, left, stateDir }: LeftFolder, baseUrl: string): string {
+  return `of what was saved in ${stateDir} for ${drive?.baseUrl ?? 'another address'}: ${leftSummary(left)}; what is not sent goes to ${baseUrl} now`
+}
+
 /** How what was left is sent, or at least saved. */
 export function wayOn({ drive }: LeftFolder): string {
   return drive === undefined

@@ -10,7 +10,7 @@ import type { StartSessionOptions } from '../daemon/start-session.ts'
 import { tidyState } from '../daemon/tidy-state.ts'
 import { type Configuration, noKeyMessage, readConfiguration } from './config-file.ts'
 import { lastingKey } from './lasting-key.ts'
-import { leftElsewhere } from './left-text.ts'
+import { leftElsewhere, leftToGoElsewhere } from './left-text.ts'
 import { exitCodeOf, isKnown } from './report-error.ts'
 import { startBehind } from './start-behind.ts'
 import { UsageError } from './usage-error.ts'
@@ -81,12 +81,17 @@ function isToldWhole(error: unknown, { logFile }: MountPlan): boolean {
   return error instanceof Error && isKnown(error) && !error.message.includes(logFile)
 }
 
-/** What drives of the same project left behind elsewhere is sent by nobody, until somebody mounts them. */
-async function tellOfOthers({ project, stateDir }: MountPlan): Promise<void> {
+/**
+ * What drives of the same project left behind elsewhere is sent by nobody, until somebody mounts them; what is left in this
+ * very folder, and was meant for another address, is sent to this one.
+ */
+async function tellOfOthers({ project, stateDir, baseUrl }: MountPlan): Promise<void> {
   const folders = await findLeftFolders()
   for (const folder of folders) {
-    if (folder.drive?.project === project && folder.stateDir !== stateDir)
-      console.error(`docmount: ${leftElsewhere(folder)}`)
+    if (folder.drive?.project !== project) continue
+    if (folder.stateDir !== stateDir) console.error(`docmount: ${leftElsewhere(folder)}`)
+    else if (folder.drive.baseUrl !== baseUrl)
+      console.error(`docmount: ${leftToGoElsewhere(folder, baseUrl)}`)
   }
 }
 

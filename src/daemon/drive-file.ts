@@ -3,6 +3,7 @@
 
 import { mkdir, readFile, readdir, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { DaemonError } from './daemon-error.ts'
 import { isAtOrUnder } from './path-inside.ts'
 import type { MountPlan } from './mount-plan.ts'
 import { xdgFolder } from './xdg.ts'
@@ -34,6 +35,18 @@ export async function writeDriveFile(plan: MountPlan): Promise<void> {
   if (pointer !== undefined) await writeBeside(pointer, text)
 }
 
+/**
+ * Throws a DaemonError where the folder is another project's: what that has not got yet would be sent to this one. Another
+ * address is no other project: a service moves, and this is how what was left goes after it.
+ */
+export async function checkOwner({ project, stateDir }: MountPlan): Promise<void> {
+  const drive = await readDriveFile(join(stateDir, driveFileName))
+  if (drive === undefined || drive.project === project) return
+  throw new DaemonError(
+    `the state folder ${stateDir} is the project ${drive.project}'s (${drive.baseUrl}); choose another --state-dir for ${project}`,
+  )
+}
+
 /** Where a drive is remembered whose state folder lies elsewhere; undefined where that is not needed, or not possible. */
 export function pointerOf({ id, stateDir, mountpoint }: MountPlan): string | undefined {
   const folder = xdgFolder('state')
@@ -52,7 +65,10 @@ export async function findStateFolders(): Promise<readonly StateFolder[]> {
       found.set(path, { stateDir: path, drive: await readDriveFile(join(path, driveFileName)) })
     } else if (entry.name.endsWith(`.${driveFileName}`)) {
       const drive = await readDriveFile(path)
-      if (drive !== undefined) found.set(drive.stateDir, { stateDir: drive.stateDir, drive })
+      if (drive === undefined) continue
+      const { stateDir } = drive
+      // The folder itself knows best: it may have been used for another address or place since.
+      found.set(stateDir, { stateDir, drive: (await readDriveFile(join(stateDir, driveFileName))) ?? drive })
     }
   }
   return [...found.values()]

@@ -15,7 +15,7 @@ import { createControlHandlers } from './control-handlers.ts'
 import { startControlServer } from './control-server.ts'
 import { DaemonError } from './daemon-error.ts'
 import { describeStartError } from './describe-start-error.ts'
-import { driveFileName, writeDriveFile } from './drive-file.ts'
+import { checkOwner, driveFileName, writeDriveFile } from './drive-file.ts'
 import { prepareKernelDoor } from './kernel-door.ts'
 import { keepHeapModest } from './modest-heap.ts'
 import { ensureFolders, type MountPlan } from './mount-plan.ts'
@@ -82,6 +82,7 @@ export async function startSession(options: StartSessionOptions): Promise<MountS
 async function start(options: StartSessionOptions, undo: UndoStart[]): Promise<MountSession> {
   const { plan, log } = options
   await ensureFolders(plan)
+  await checkOwner(plan)
   await stateReaders()
   const door = await prepareDoor(options, undo)
 

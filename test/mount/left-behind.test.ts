@@ -4,7 +4,9 @@
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { startService } from '../../src/service/start-service.ts'
 import { startDesk, type Desk } from '../support/desk.ts'
+import { otherClient } from '../support/other-client.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { run } from '../support/run.ts'
 import { project } from '../support/service.ts'
@@ -78,6 +80,46 @@ describe.skipIf(whyNoFuse() !== undefined)('what a drive left unsent', () => {
     const [left] = await shown()
     expect(left).toMatchObject({ mountpoint: drive, state: 'unmounted' })
     expect(left?.command).toContain(`--state-dir '${join(desk.home, 'a state')}'`)
+  })
+
+  test('is never sent to another project, whoever is given its state folder', async () => {
+    const state = join(desk.home, 'state')
+    await leaveUnsent('drive', '--state-dir', state)
+    const service = await startService({ dataDir: join(desk.home, 'service'), projects: ['other'] })
+    try {
+      const apiKey = service.projects[0]?.apiKey ?? ''
+      desk.env = { ...desk.env, DOCMOUNT_BASE_URL: service.baseUrl, DOCMOUNT_API_KEY: apiKey }
+      const place = join(desk.home, 'place')
+      await mkdir(place)
+      expect(await desk.docmount('mount', 'other', place, '--state-dir', state)).toMatchObject({
+        code: 1,
+        stderr: `docmount: the state folder ${state} is the project ${project}'s (${desk.testService.baseUrl}); choose another --state-dir for other\n`,
+      })
+      expect(await shown()).toMatchObject([{ state: 'unmounted', unsent: [{ path: '/a.txt' }] }])
+      expect(await otherClient(service.baseUrl, 'other', apiKey).documents('/')).toEqual(new Map())
+    } finally {
+      await service.close()
+    }
+  })
+
+  test('goes to the address that its state folder is mounted with next, which is said', async () => {
+    const state = join(desk.home, 'state')
+    const drive = await leaveUnsent('drive', '--state-dir', state)
+    await desk.testService.start()
+    const baseUrl = desk.testService.baseUrl.replace('127.0.0.1', 'localhost')
+    const options = ['--quiet', '--state-dir', state, '--base-url', baseUrl]
+    const { code, stderr } = await desk.docmount('mount', project, drive, ...options)
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: `docmount: of what was saved in ${state} for ${desk.testService.baseUrl}: 1 change is not sent; what is not sent goes to ${baseUrl} now\n`,
+    })
+    expect((await desk.docmount('wait', drive, '--timeout', '20s')).code).toBe(0)
+    expect((await desk.testService.other.bytes('/a.txt')).toString()).toBe('kept')
+    await desk.testService.stop()
+    await desk.save(join(drive, 'b.txt'), 'kept too')
+    await desk.docmount('unmount', drive, '--timeout', '100ms')
+    const [left] = await shown()
+    expect(left?.command).toContain(`--base-url ${baseUrl}`)
   })
 
   test('is told to whoever mounts the same project elsewhere', async () => {
