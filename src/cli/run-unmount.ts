@@ -5,7 +5,7 @@ import type { UnmountProgress } from '../daemon/control-protocol.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { findMountOf, findMounts, type FoundMount } from '../daemon/find-mount.ts'
 import { isDisconnected } from '../fuse/mountpoint.ts'
-import { readLeftBehind } from '../daemon/left-behind.ts'
+import { type LeftBehind, readLeftBehind } from '../daemon/left-behind.ts'
 import { removeMountRecord } from '../daemon/mount-record.ts'
 import { unmount } from '../fuse/unmount.ts'
 import { exitCodes } from './exit-codes.ts'
@@ -13,7 +13,7 @@ import { askDrive, findDriveOf, interruptSignal } from './find-drive.ts'
 import { reportError } from './report-error.ts'
 import { shellWord } from './shell-word.ts'
 import { startUnsentProgress } from './unsent-progress.ts'
-import { describeLeftUnsent } from './unsent-text.ts'
+import { describeLeftUnsent, describeLocalOnly } from './unsent-text.ts'
 
 const takenBack =
   'interrupted, which takes it back: the drive stays and goes on sending, unless it was let go already (docmount status tells)'
@@ -85,6 +85,14 @@ async function unmountLive(found: FoundMount, options: UnmountOptions): Promise<
     console.error(`docmount: ${describeLeftUnsent(answer.unsent, found.record?.stateDir)}`)
     process.exitCode = exitCodes.failure
   }
+  // The daemon has let go of it by now.
+  if (!answer.isDetached && found.record !== undefined)
+    tellLocalOnly(await readLeftBehind(found.record.stateDir))
+}
+
+/** No failure: their programs may have left them there. */
+function tellLocalOnly({ localOnly }: Pick<LeftBehind, 'localOnly'>): void {
+  if (localOnly.length > 0) console.error(`docmount: ${describeLocalOnly(localOnly)}`)
 }
 
 function describeUnknown({ mountpoint, mount }: FoundMount): string {
@@ -105,10 +113,12 @@ async function clearAway(found: FoundMount): Promise<void> {
   console.error(`docmount: the daemon of ${mountpoint} was gone; its mount is cleared away`)
   if (record === undefined) return
   await removeMountRecord(dirname(record.socketPath), record.id)
-  const { unsent } = await readLeftBehind(record.stateDir)
-  if (unsent.length === 0) return
-  console.error(`docmount: ${describeLeftUnsent(unsent, record.stateDir)}`)
-  process.exitCode = exitCodes.failure
+  const left = await readLeftBehind(record.stateDir)
+  if (left.unsent.length > 0) {
+    console.error(`docmount: ${describeLeftUnsent(left.unsent, record.stateDir)}`)
+    process.exitCode = exitCodes.failure
+  }
+  tellLocalOnly(left)
 }
 
 /** A bar on a terminal; elsewhere a line now and then, and each new hindrance is said once. */

@@ -1,6 +1,6 @@
 // Unsent changes in words: what, why not, and where the content lies meanwhile.
 
-import type { Unsent } from '../fs/status.ts'
+import type { LocalFile, Unsent } from '../fs/status.ts'
 import { formatBytes } from '../amounts.ts'
 import { firstTen } from './first-ten.ts'
 import { printable } from './output.ts'
@@ -66,6 +66,13 @@ export function describeLeftUnsent(unsent: readonly Unsent[], stateDir: string |
       'not sent and not safe: what the disk took of it is in lost+found after the next mount:',
     ),
   ].join('\n')
+}
+
+/** What to tell of temporary files that would have become documents, had their drive stayed a minute longer. */
+export function describeLocalOnly(files: readonly LocalFile[]): string {
+  const count = files.length === 1 ? '1 temporary file is' : `${files.length} temporary files are`
+  const lines = firstTen(files.map(({ path, bytes }) => `${printable(path)}  ${formatBytes(bytes)}`))
+  return [`${count} on this machine only, and sent a minute after the next mount:`, ...lines].join('\n  ')
 }
 
 function listed(unsent: readonly Unsent[], noun: string, words: string): string[] {

@@ -61,6 +61,19 @@ describe.skipIf(whyNoFuse() !== undefined)('what a drive left unsent', () => {
     expect(await shown()).toEqual([])
   })
 
+  test('as temporary files that would have become documents is named by unmount', async () => {
+    const drive = await desk.mount('drive')
+    for (const name of ['a.txt', 'report.tmp', '.a.txt.swp']) await desk.save(join(drive, name), 'kept')
+    expect(await desk.docmount('unmount', drive)).toMatchObject({
+      code: 0,
+      stderr:
+        'docmount: 1 temporary file is on this machine only, and sent a minute after the next mount:\n  /report.tmp  4 bytes\n',
+    })
+    expect([...((await desk.testService.other.documents('/')) ?? [])].map(([path]) => path)).toEqual([
+      'a.txt',
+    ])
+  })
+
   test('is named after a crash, also when the record of it is gone', async () => {
     const drive = await desk.mount('drive', '--close-wait', '0')
     await desk.testService.stop()
