@@ -14,7 +14,7 @@ import { createFileSystem } from '../dist/fs/file-system.js'
 import { startService } from '../dist/service/index.js'
 
 const saves = 100
-const readWrite = { read: true, write: true, append: false, truncate: false }
+const readWrite = { read: true, write: true, truncate: false }
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
 const percentile = (values, share) =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]

@@ -62,8 +62,6 @@ export interface Caller {
 export interface OpenFlags {
   readonly read: boolean
   readonly write: boolean
-  /** Writes go to our own end of file, whatever offset the door passes. */
-  readonly append: boolean
   readonly truncate: boolean
 }
 
@@ -161,8 +159,11 @@ export interface Operations {
   ): MaybePromise<{ entry: Entry; opened: Opened }>
   /** The bytes of the range as one or more chunks, in order, shorter only at the end of file. Valid until the next tick. */
   read(fh: number, offset: number, length: number, caller: Caller): MaybePromise<readonly Uint8Array[]>
-  /** Bytes written. `data` must stay untouched until the answer. */
-  write(fh: number, offset: number, data: Uint8Array, caller: Caller): MaybePromise<number>
+  /**
+   * Bytes written. `end`: at our own end of file, which the door may not know; each write says so for itself, since a program
+   * may change O_APPEND of what is open, and what it maps is written in its place. `data` must stay untouched until the answer.
+   */
+  write(fh: number, offset: number | 'end', data: Uint8Array, caller: Caller): MaybePromise<number>
   /** Each close(2) of a descriptor: its error is close's error. */
   flush(fh: number, caller: Caller): MaybePromise<void>
   fsync(fh: number, caller: Caller): MaybePromise<void>

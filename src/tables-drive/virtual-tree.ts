@@ -128,10 +128,10 @@ export function virtualTree(parts: TakeUpParts): TreeOperations {
     return node
   }
 
-  function write(fh: number, offset: number, data: Uint8Array): number {
+  function write(fh: number, offset: number | 'end', data: Uint8Array): number {
     const { node, content, flags } = handles.file(fh)
     if (!flags.write) throw new ErrnoError('EBADF', `${node.name} is not open for writing`)
-    const at = flags.append ? content.size : offset
+    const at = offset === 'end' ? content.size : offset
     const size = Math.max(content.size, at + data.length)
     checkFileSize(size)
     if (node.isAttached) quota.hold(node, size)

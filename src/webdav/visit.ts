@@ -79,7 +79,7 @@ export class Visit {
   /** A new document, open. Throws EEXIST where the name is taken. */
   async create({ parent, name }: Place, mode: number): Promise<Opened> {
     const { operations, lasting } = this
-    const flags = { read: true, write: true, append: false, truncate: false }
+    const flags = { read: true, write: true, truncate: false }
     const how = { mode, flags, exclusive: true }
     const { entry, opened } = await operations.create(parent.attributes.ino, name, how, lasting)
     this.hold(entry.attributes.ino)

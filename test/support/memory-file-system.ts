@@ -199,9 +199,9 @@ export class MemoryFileSystem implements Operations {
     return this.#file(fh).node.bytes.read(offset, length)
   }
 
-  write(fh: number, offset: number, data: Uint8Array): number {
-    const { node, flags } = this.#file(fh)
-    const at = flags.append ? node.bytes.size : offset
+  write(fh: number, offset: number | 'end', data: Uint8Array): number {
+    const { node } = this.#file(fh)
+    const at = offset === 'end' ? node.bytes.size : offset
     checkSize(at + data.length)
     node.bytes.write(at, data)
     node.mtime = node.ctime = now()

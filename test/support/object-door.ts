@@ -94,7 +94,7 @@ export function objectDoor(operations: Operations): Calls & Pick<Door, 'name'> {
         const { entry, opened } = await operations.create(parent, name, options, caller)
         remember(path, entry.attributes.ino)
         operations.remember(entry.attributes.ino)
-        return openedFile(entry.attributes.ino, opened.fh, flags)
+        return openedFile(entry.attributes.ino, opened.fh, flags, mode)
       }
       if (mode.startsWith('wx')) throw failure('EEXIST', path)
       if (found.kind === 'folder' && flags.write) throw failure('EISDIR', path)
@@ -110,11 +110,11 @@ export function objectDoor(operations: Operations): Calls & Pick<Door, 'name'> {
           throw error
         }
       }
-      return openedFile(found.ino, fh, flags)
+      return openedFile(found.ino, fh, flags, mode)
     })
   }
 
-  function openedFile(ino: number, fh: number, flags: OpenFlags): OpenFile {
+  function openedFile(ino: number, fh: number, flags: OpenFlags, mode: OpenMode): OpenFile {
     const translating = async <T>(use: () => Promise<T>): Promise<T> => {
       try {
         return await use()
@@ -145,7 +145,8 @@ export function objectDoor(operations: Operations): Calls & Pick<Door, 'name'> {
           const bytes = Buffer.from(data as Uint8Array)
           for (let done = 0; done < bytes.length; done += transferBytes) {
             const piece = bytes.subarray(done, done + transferBytes)
-            const written = await operations.write(fh, position + done, piece, caller)
+            const offset = mode.startsWith('a') ? 'end' : position + done
+            const written = await operations.write(fh, offset, piece, caller)
             if (written !== piece.length) throw new Error(`${written} of ${piece.length} bytes written`)
           }
         }),
@@ -273,7 +274,6 @@ function flagsOf(mode: OpenMode): OpenFlags {
   return {
     read: mode === 'r' || mode.includes('+'),
     write: mode !== 'r',
-    append: mode.startsWith('a'),
     truncate: mode.startsWith('w'),
   }
 }

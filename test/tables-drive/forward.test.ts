@@ -283,7 +283,7 @@ describe('a file that gets its name by rename', () => {
 })
 
 describe('while the service takes its time', () => {
-  const write = { read: false, write: true, append: false, truncate: false }
+  const write = { read: false, write: true, truncate: false }
   const someone = (signal: AbortSignal): Caller => ({ uid: 0, gid: 0, pid: 1, signal })
 
   /** A file with one row, written and not closed yet; the service answers late from here on. */

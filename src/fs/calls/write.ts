@@ -15,7 +15,7 @@ export interface WriteParts extends BringParts, ChangeParts {
 export function write(
   parts: WriteParts,
   fh: number,
-  offset: number,
+  offset: number | 'end',
   data: Uint8Array,
   caller: Caller,
 ): MaybePromise<number> {
@@ -23,7 +23,7 @@ export function write(
   const { node } = handle
   if (!handle.flags.write) throw new ErrnoError('EBADF', `${node.path} is not open for writing`)
   // What is appended stands for itself.
-  if (!handle.flags.append) handle.checkCurrent('write')
+  if (offset !== 'end') handle.checkCurrent('write')
   const wait = makeWritable(parts, node, caller)
   if (wait === undefined) return writeHere(parts, handle, offset, data)
   return abortable(wait, caller.signal).then(() => {
@@ -35,7 +35,7 @@ export function write(
 function writeHere(
   parts: WriteParts,
   handle: FileHandle,
-  offset: number,
+  offset: number | 'end',
   data: Uint8Array,
 ): MaybePromise<number> {
   const { node } = handle
@@ -45,5 +45,5 @@ function writeHere(
   node.local.wrote()
   handle.used()
   // Two appenders each see their own idea of the end: ours is the true one.
-  return content.write(handle.flags.append ? content.size : offset, data)
+  return content.write(offset === 'end' ? content.size : offset, data)
 }

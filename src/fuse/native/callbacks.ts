@@ -36,7 +36,7 @@ export interface NativeCallbacks extends OpenCallbacks {
 /** chown's "leave as it is": −1 as an unsigned word. */
 const unchanged = 2 ** 32 - 1
 const noFlags = { noReplace: false, exchange: false }
-const readWrite: OpenFlags = { read: true, write: true, append: false, truncate: false }
+const readWrite: OpenFlags = { read: true, write: true, truncate: false }
 
 export function nativeCallbacks(session: NativeSession): NativeCallbacks {
   const { operations, names, paths, hidden, toldSizes } = session

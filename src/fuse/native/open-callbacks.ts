@@ -23,7 +23,7 @@ export interface OpenCallbacks {
 }
 
 /** What create is not told: the file is new, so that reading, writing and not truncating is what every caller gets. */
-const newFile: OpenFlags = { read: true, write: true, append: false, truncate: false }
+const newFile: OpenFlags = { read: true, write: true, truncate: false }
 
 export function openCallbacks(session: NativeSession): OpenCallbacks {
   const { operations, names, paths, hidden, toldSizes } = session
@@ -137,7 +137,6 @@ function openFlags(flags: number): OpenFlags {
   return {
     read: access !== constants.O_WRONLY,
     write: access !== constants.O_RDONLY,
-    append: (flags & constants.O_APPEND) !== 0,
     truncate: (flags & constants.O_TRUNC) !== 0,
   }
 }

@@ -14,7 +14,7 @@ import { unfinishedName, type Place, type Resource } from '../visit.ts'
 import { isAtOrUnder } from '../../path.ts'
 
 const pieceBytes = 1024 * 1024
-const forReading = { read: true, write: false, append: false, truncate: false }
+const forReading = { read: true, write: false, truncate: false }
 
 export async function copy(exchange: Exchange): Promise<void> {
   const { door, depth } = exchange

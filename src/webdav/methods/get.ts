@@ -9,7 +9,7 @@ import { Refused } from '../refused.ts'
 import type { Resource } from '../visit.ts'
 
 const pieceBytes = 1024 * 1024
-const forReading = { read: true, write: false, append: false, truncate: false }
+const forReading = { read: true, write: false, truncate: false }
 
 interface Range {
   readonly start: number

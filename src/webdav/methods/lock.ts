@@ -51,7 +51,7 @@ export async function lock(exchange: Exchange): Promise<void> {
 async function begin({ visit, door }: Exchange, { path, token }: Lock, parent: number, name: string) {
   const { operations, lasting } = visit
   try {
-    const flags = { read: true, write: true, append: false, truncate: false }
+    const flags = { read: true, write: true, truncate: false }
     const how = { mode: 0o644, flags, exclusive: true }
     const { entry, opened } = await operations.create(parent, name, how, lasting)
     visit.hold(entry.attributes.ino)

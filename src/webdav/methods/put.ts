@@ -97,7 +97,7 @@ async function fill(exchange: Exchange, path: string, place: Place, opened: Open
 /** What is there becomes empty; its new content mostly follows. */
 async function empty(exchange: Exchange, path: string, { attributes }: Resource): Promise<Attributes> {
   const { operations, lasting } = exchange.visit
-  const flags = { read: true, write: true, append: false, truncate: true }
+  const flags = { read: true, write: true, truncate: true }
   const { fh } = await operations.open(attributes.ino, flags, lasting)
   return saved(exchange, path, { ino: attributes.ino, fh })
 }

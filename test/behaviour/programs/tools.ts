@@ -137,6 +137,49 @@ libc.closedir(folder)
     says: '3002\n0\n0\n',
   },
   {
+    title: 'what is written through a mapping of a document open for appending stays in its place',
+    programs: ['python3'],
+    given: { 'a.txt': '0123456789', 'b.txt': '0123456789' },
+    act: `python3 -c '
+import mmap, os, sys
+os.chdir(sys.argv[1])
+fd = os.open("a.txt", os.O_RDWR | os.O_APPEND)
+mapped = mmap.mmap(fd, 0)
+mapped[0:3] = b"abc"
+mapped.flush()
+os.write(fd, b"the end")
+mapped[3:5] = b"de"
+mapped.close()
+os.close(fd)
+one, two = os.open("b.txt", os.O_RDWR), os.open("b.txt", os.O_RDWR | os.O_APPEND)
+ones, twos = mmap.mmap(one, 0), mmap.mmap(two, 0)
+ones[0:3] = b"abc"
+ones.flush()
+os.close(one)
+os.close(two)
+' "$1"`,
+    after: { 'a.txt': 'abcde56789the end', 'b.txt': 'abc3456789' },
+  },
+  {
+    title:
+      'a program that opens for appending and changes its mind writes where it says, and the other way round',
+    programs: ['python3'],
+    given: { 'a.txt': '0123456789', 'b.txt': '0123456789' },
+    act: `python3 -c '
+import fcntl, os, sys
+os.chdir(sys.argv[1])
+a = os.open("a.txt", os.O_RDWR | os.O_APPEND)
+fcntl.fcntl(a, fcntl.F_SETFL, 0)
+os.pwrite(a, b"abc", 0)
+os.close(a)
+b = os.open("b.txt", os.O_RDWR)
+fcntl.fcntl(b, fcntl.F_SETFL, os.O_APPEND)
+os.pwrite(b, b"the end", 0)
+os.close(b)
+' "$1"`,
+    after: { 'a.txt': 'abc3456789', 'b.txt': '0123456789the end' },
+  },
+  {
     title: 'a document copied within the service is dated from its copy',
     programs: ['python3'],
     given: { 'a.txt': thousandLines },

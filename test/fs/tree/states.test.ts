@@ -139,8 +139,8 @@ class Walk {
     const folder = this.#sb.tree.find(dirname(to))
     if (this.#files.has(to) || source === undefined || folder === undefined) return
     const [read, write] = [
-      { read: true, write: false, append: false, truncate: false },
-      { read: true, write: true, append: false, truncate: false },
+      { read: true, write: false, truncate: false },
+      { read: true, write: true, truncate: false },
     ]
     const how = { mode: 0o644, flags: write, exclusive: true }
     const { entry, opened } = await operations.create(folder.ino, basename(to), how, caller)

@@ -7,7 +7,7 @@ import { openHeld, type HeldDrive } from '../../support/open-held.ts'
 import { waitUntil } from '../../support/wait-until.ts'
 
 const caller = { uid: 0, gid: 0, pid: process.pid, signal: new AbortController().signal }
-const readOnly = { read: true, write: false, append: false, truncate: false }
+const readOnly = { read: true, write: false, truncate: false }
 
 /** Copies /a.txt to /b.txt, and answers what closes the copy. */
 async function copied(drive: HeldDrive, size: number): Promise<() => Promise<void>> {

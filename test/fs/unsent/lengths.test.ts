@@ -34,7 +34,7 @@ it('nor is room reserved in it', async () => {
   await using drive = await replaced()
   const operations = drive.fileSystem()
   const { ino } = await drive.calls().stat('/a.txt')
-  const flags = { read: true, write: true, append: false, truncate: false }
+  const flags = { read: true, write: true, truncate: false }
   const { fh } = await operations.open(ino, flags, caller)
   await drive.testService.other.put('/a.txt', theirs)
   const reserving = async (): Promise<void> => operations.fallocate(fh, 0, 40, false, caller)
@@ -47,7 +47,7 @@ it('nor is room reserved in it', async () => {
 it('a length set by the path is journaled when it is answered, also while somebody has the document open', async () => {
   await using drive = await openHeld({ '/a.txt': 'before' })
   const { ino } = await drive.calls().stat('/a.txt')
-  const flags = { read: true, write: true, append: false, truncate: false }
+  const flags = { read: true, write: true, truncate: false }
   const { fh } = await drive.fileSystem().open(ino, flags, caller)
   await drive.calls().truncate('/a.txt', 3)
   expect(drive.fileSystem().unsent('/')).toHaveLength(1)

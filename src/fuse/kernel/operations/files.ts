@@ -30,7 +30,6 @@ function openFlagsFrom(flags: number): OpenFlags {
   return {
     read: access !== openMode.writeOnly,
     write: access === openMode.writeOnly || access === openMode.readWrite,
-    append: (flags & openMode.append) !== 0,
     truncate: (flags & openMode.truncate) !== 0,
   }
 }
@@ -82,7 +81,9 @@ export const write: Operation = operation({
     const length = request.u32(writeIn.size)
     exactSize(offset + length)
     const data = request.data(writeIn.sizeOf, length)
-    return operations.write(request.u64(writeIn.fh), offset, data, request)
+    // As they are now, and none for what is written of a mapping.
+    const isAppended = (request.u32(writeIn.flags) & openMode.append) !== 0
+    return operations.write(request.u64(writeIn.fh), isAppended ? 'end' : offset, data, request)
   },
   answer: answerWritten,
 })

@@ -23,7 +23,7 @@ export const mknod: Operation = operation({
     const mode = request.u32(mknodIn.mode)
     const type = mode & fileType.mask
     if (type !== fileType.regular && type !== 0) throw new Refusal('EPERM', 'mknod of no regular file')
-    const flags = { read: false, write: true, append: false, truncate: false }
+    const flags = { read: false, write: true, truncate: false }
     const options = { mode: mode & 0o7777, flags, exclusive: true }
     const name = request.newName(mknodIn.sizeOf)
     const { entry, opened } = await operations.create(request.nodeid, name, options, request)
