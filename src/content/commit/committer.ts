@@ -154,7 +154,13 @@ export class Committer {
         }
         if (!isAsking) {
           await this.#options.secure(intention)
-          await this.#prepareToReplace(intention, standing, whose === 'theirs', signal)
+          if (await this.#prepareToReplace(intention, standing, whose === 'theirs', signal)) {
+            // To keep it took as long as a copy takes, or until the service was back: another may stand there by now.
+            if (round === replaceRounds)
+              throw new ErrnoError('ESTALE', `${path}: another client goes on saving it`)
+            standing = await lookUp(files, path, { signal })
+            continue
+          }
           await this.#options.preserve(path, signal)
           this.#former.setAside(intention)
           removed = standing
@@ -205,14 +211,15 @@ export class Committer {
     this.#options.save(intention)
   }
 
-  /** What takes its place can be sent, and a version that nobody here had seen is kept. */
+  /** What takes its place can be sent, and a version that nobody here had seen is kept: true where a copy of it was made. */
   async #prepareToReplace(
     intention: Intention,
     standing: RemoteFile,
     isTheirs: boolean,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { path } = intention
+    let isCopied = false
     await this.#uploads.check(intention, signal)
     if (isTheirs) {
       if (this.#options.keepConflicts && !(await this.#whose.isCopyOfSource(intention, standing, signal))) {
@@ -220,13 +227,16 @@ export class Committer {
         const mimetype = await this.#options.mimetypeOf(path, async () => new Uint8Array())
         const copy = await keepTheirs({ files, timers, path, theirs: standing, hostName, mimetype, signal })
         this.#options.conflictKept(path, copy)
+        isCopied = true
       }
     }
     const seen = fingerprintOf(standing)
-    if (intention.base === seen) return
-    // Seen now, and kept: a crash after this need not keep it twice.
-    intention.base = seen
-    this.#options.save(intention)
+    if (intention.base !== seen) {
+      // Seen now, and kept: a crash after this need not keep it twice.
+      intention.base = seen
+      this.#options.save(intention)
+    }
+    return isCopied
   }
 }
 

@@ -79,15 +79,40 @@ describe('new content', () => {
     expect(`${record?.size}@${record?.modifiedAt}`).toBe(await setup.seen('/a.txt'))
   })
 
-  it('that finds its name taken keeps what stands there beside it: looks, copies, deletes, uploads', async () => {
+  it('that finds its name taken keeps what stands there beside it: looks, copies, looks, deletes, uploads', async () => {
     await given({ '/a.txt': 'theirs' })
     await setup.run(setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) }))
     const held = await setup.held()
     expect(held['/a.txt']).toBe('ours')
     expect(keptCopies(held)).toEqual(['theirs'])
     const [copy] = Object.keys(held).filter((path) => path !== '/a.txt')
-    expect(setup.calls).toEqual(['PUT /a.txt', 'GET /a.txt', `PUT ${copy}`, 'DELETE /a.txt', 'PUT /a.txt'])
-    expect(setup.told).toEqual(['secure', `kept ${copy}`, 'preserve /a.txt'])
+    expect(setup.calls).toEqual([
+      'PUT /a.txt',
+      'GET /a.txt',
+      `PUT ${copy}`,
+      'GET /a.txt',
+      'DELETE /a.txt',
+      'PUT /a.txt',
+    ])
+    expect(setup.told).toEqual(['secure', `kept ${copy}`, 'secure', 'preserve /a.txt'])
+  })
+
+  it('that finds its name taken keeps also what another client stores while that is kept', async () => {
+    await given({ '/a.txt': 'theirs' })
+    const storedMeanwhile = ['theirs, too', 'theirs again']
+    const upload: Files['upload'] = async (path, ...call) => {
+      const record = await setup.files.upload(path, ...call)
+      const theirs = path === '/a.txt' ? undefined : storedMeanwhile.shift()
+      if (theirs !== undefined) await testService.other.put('/a.txt', theirs)
+      return record
+    }
+    const files = { ...setup.files, upload }
+    const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) })
+    await expect(setup.run(put, { files })).rejects.toMatchObject({ code: 'ESTALE' })
+    await setup.run(put, { files })
+    const held = await setup.held()
+    expect(held['/a.txt']).toBe('ours')
+    expect(new Set(Object.values(held))).toEqual(new Set(['ours', 'theirs', 'theirs, too', 'theirs again']))
   })
 
   it('does not take the place of a folder', async () => {
