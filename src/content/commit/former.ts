@@ -28,6 +28,7 @@ export class Former {
   /** Gets it here as far as there is room: what takes its place may be refused. */
   async hold(path: string, standing: RemoteFile, signal: AbortSignal): Promise<void> {
     const { reader, log } = this.#options
+    reader.looked(path, standing)
     await reader.fetchWhole(versionOf(path, fingerprintOf(standing)), { signal }).catch((error: unknown) => {
       signal.throwIfAborted()
       log.info({ path, error: String(error) }, 'what is replaced could not be brought here before')

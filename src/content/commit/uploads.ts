@@ -167,6 +167,7 @@ export class Uploads {
       }
     }
     const through = this.#options.spool.createTemporary()
+    this.#options.reader.looked(source, original)
     try {
       await through.use((fd) => this.#options.reader.copyTo(version, fd, { signal }))
       through.remeasure()

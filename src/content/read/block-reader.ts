@@ -3,7 +3,7 @@
 
 import type { Disk } from '../../world/disk.ts'
 import type { World } from '../../world/world.ts'
-import type { Files } from '../../api/types.ts'
+import type { Files, RemoteFile } from '../../api/types.ts'
 import type { Log } from '../../log.ts'
 import { asideOf, asidePathOf } from './aside.ts'
 import { BlockCache } from './block-cache.ts'
@@ -133,6 +133,11 @@ class BlockReader implements Reader, BlockEvents {
     const sources = { download: this.#download, queue: this.#queue, disk: this.disk }
     const signal = AbortSignal.any([options.signal, this.#closing.signal])
     return fetchWhole(sources, version, { ...options, signal })
+  }
+
+  looked(path: string, record: RemoteFile): void {
+    const { urls, world } = this.#download
+    urls.remember(path, record, world.clock.steady())
   }
 
   forgetMemory(): void {

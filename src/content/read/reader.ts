@@ -1,5 +1,6 @@
 // Remote bytes by block, through the presigned URL. Knows versions and extents, no names and no handles' semantics.
 
+import type { RemoteFile } from '../../api/types.ts'
 import type { DiskCache } from '../disk/disk-cache.ts'
 import type { Version } from '../fingerprint.ts'
 
@@ -54,6 +55,8 @@ export interface Reader {
    * EINVAL for a version that `isKeepable` is false of.
    */
   fetchWhole(version: Version, options: FetchWholeOptions): Promise<number>
+  /** The service was asked for the document at `path` just now: the link in its record is good for whoever reads this version next. */
+  looked(path: string, record: RemoteFile): void
   /** Lets go of all blocks in memory. */
   forgetMemory(): void
   /** Takes over a file that holds exactly this version's bytes (a spool file after its commit). Removes `file`. */

@@ -707,7 +707,6 @@ describe('a move', () => {
     expect(setup.calls.filter((call) => call !== 'download /a.txt')).toEqual([
       'GET /a.txt',
       'PUT /b.txt',
-      'GET /a.txt',
       'PUT /b.txt',
       'GET /a.txt',
       'DELETE /a.txt',

@@ -226,6 +226,12 @@ describe('a save over that is larger than all that the service has taken', () =>
     expect(testService.service.calls.map(({ method }) => method)).toEqual(['GET', 'DELETE', 'PUT'])
   })
 
+  it('brings here what nobody has read by the link that came with the look', async () => {
+    await setup.run(await saveOverUnread(large))
+    const replace = ['DELETE /a.txt', 'PUT /a.txt']
+    expect(setup.calls).toEqual(['GET /a.txt', 'PUT /a.txt', 'download /a.txt', 'GET /a.txt', ...replace])
+  })
+
   it('leaves what nobody has read where it is refused only then', async () => {
     const put = await saveOverUnread(large)
     const replace: Files['replace'] = async (path) => {
