@@ -377,7 +377,7 @@ export const mutants = [
   [
     'what may have been stored is withdrawn',
     `${commit}/open-jobs.ts`,
-    ' || isDoubtful(intention) || intention.isProven) return false',
+    ' || this.#mayBeStored(job)) return false',
     ') return false',
   ],
   [

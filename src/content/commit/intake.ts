@@ -29,7 +29,8 @@ export class Intake {
   }
 
   /** Undefined where nothing is left to do. */
-  accept(draft: IntentionDraft): Job | undefined {
+  accept(given: IntentionDraft): Job | undefined {
+    const draft = this.#takingOver(given)
     const older = this.#mergeableWith(draft)
     if (older !== undefined) {
       const isExpected = this.#order.at(draft.path)[0] !== older
@@ -38,6 +39,30 @@ export class Intake {
     }
     this.#letGo(draft)
     return this.#behind(this.#open.journaled(draft))
+  }
+
+  /**
+   * What comes to a name that a document with its content here was to leave takes the place of the version there: nothing is
+   * left to be taken away, neither waits for the other, and what is wanted at each name is one change.
+   */
+  #takingOver(draft: IntentionDraft): IntentionDraft {
+    const { kind, path } = draft
+    const leaving = this.#order.at(path).at(-1)
+    if (kind !== 'put' || leaving === undefined || !this.#mayLeave(leaving, path)) return draft
+    const { sourceFingerprint } = leaving.intention
+    this.#open.leaveSource(leaving)
+    // It may be first at its path now.
+    this.#options.journal.afterCommit(() => this.#options.schedule.lookSoon())
+    return { ...draft, base: sourceFingerprint ?? draft.base }
+  }
+
+  /** True where it was to take away what stands at this path, and need not if something newer does. */
+  #mayLeave(job: Job, at: string): boolean {
+    const { path, source, spool, keepSource, isProven, isRefused } = job.intention
+    const isMove = source === at && path !== at && keepSource !== true
+    if (!isMove || spool === undefined || !job.isIdle || isProven || isRefused) return false
+    // What is newer above waits until nothing is left there.
+    return !this.#order.isOvertakenAbove(job, at)
   }
 
   /** A job that did not come to its end makes way for the one right behind it. */

@@ -67,6 +67,18 @@ export class OpenJobs {
     this.#journal.intentions.save(intention)
   }
 
+  /** It takes nothing away any more: what stands at its source is for what is newer there. */
+  leaveSource(job: Job): void {
+    const { intention } = job
+    const { source, sourceFingerprint } = intention
+    if (source === undefined) return
+    this.#journal.ended.ended([source], undefined)
+    this.follow(this.#order.leave(job, source))
+    this.follow(() => Object.assign(intention, { source, sourceFingerprint }))
+    Object.assign(intention, { source: undefined, sourceFingerprint: undefined })
+    this.#journal.intentions.save(intention)
+  }
+
   /** Whoever waits for the one waits for the other; undefined: there is nothing left to wait for. */
   supersede(job: Job, successor: Job | undefined): void {
     this.#journal.afterCommit(() => {
@@ -81,7 +93,7 @@ export class OpenJobs {
     const { intention } = job
     // The answer to a delete that was tried may have been lost.
     if (intention.kind === 'delete' && intention.attempts > 0) return false
-    if (!this.#order.has(job) || !job.isIdle || isDoubtful(intention) || intention.isProven) return false
+    if (!this.#order.has(job) || !job.isIdle || this.#mayBeStored(job)) return false
     // What waits behind it was meant to find its work done.
     if (!this.#order.isLast(job)) return false
     this.#journal.transaction(() => this.drop(job))
@@ -106,6 +118,13 @@ export class OpenJobs {
   /** Memory has followed the journal: should the transaction fail, it goes back. */
   follow(undo: () => void): void {
     this.#journal.onRollback(undo)
+  }
+
+  /** What stands behind something older at a path of its own was never under way, also not in an earlier run. */
+  #mayBeStored(job: Job): boolean {
+    const { intention } = job
+    const hadItsTurn = pathsOf(intention).every((path) => this.#order.at(path)[0] === job)
+    return hadItsTurn && (isDoubtful(intention) || intention.isProven)
   }
 
   #ended({ intention }: Job): void {

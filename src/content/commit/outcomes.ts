@@ -64,18 +64,13 @@ export class Outcomes {
    * `isSourceLeft`: that is still to be taken away.
    */
   gaveWay(job: Job, content: CarriedContent, { isSourceLeft }: { isSourceLeft: boolean }): void {
-    const { journal, order, open, schedule } = this.#options
+    const { journal, open, schedule } = this.#options
     const { intention } = job
-    const { source, sourceFingerprint, spool, size, digest, isRefused } = intention
+    const { spool, size, digest, isRefused } = intention
     journal.transaction(() => {
-      open.follow(() =>
-        Object.assign(intention, { source, sourceFingerprint, spool, size, digest, isRefused }),
-      )
+      open.follow(() => Object.assign(intention, { spool, size, digest, isRefused }))
       Object.assign(intention, content)
-      if (source !== undefined && !isSourceLeft) {
-        open.follow(order.leave(job, source))
-        Object.assign(intention, { source: undefined, sourceFingerprint: undefined })
-      }
+      if (!isSourceLeft) open.leaveSource(job)
       // Nothing was left of it but its source.
       if (intention.isProven) intention.isRefused = false
       journal.intentions.save(intention)

@@ -95,9 +95,9 @@ export class PathOrder {
     return true
   }
 
-  /** True where something newer wants a folder above it away, or a document in its place: what is newer still comes after that. */
-  isOvertakenAbove({ intention }: Job): boolean {
-    const { id, path } = intention
+  /** True where something newer wants a folder above this path away, or a document in its place: what is newer still comes after that. */
+  isOvertakenAbove({ intention }: Job, path: string = intention.path): boolean {
+    const { id } = intention
     const isNewer = (job: Job): boolean => job.intention.id > id
     for (const prune of this.#prunes)
       if (isNewer(prune) && concerns(intention, prune.intention.path)) return true

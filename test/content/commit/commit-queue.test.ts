@@ -339,6 +339,21 @@ describe('commit queue', () => {
     if (doubtful === undefined) throw new Error('nothing was submitted')
     expect(queue.withdraw(doubtful)).toBe(false)
   })
+
+  it('takes back after a restart what stood behind something else, and cannot have begun', async () => {
+    queue.submit({ kind: 'put', path: '/a', spool: '1', restMs: 60_000 })
+    queue.submit({ kind: 'put', path: '/b', source: '/a', restMs: 60_000 })
+    queue.submit({ kind: 'put', path: '/a', spool: '2', restMs: 60_000 })
+    await queue.close()
+    journal.close()
+    open()
+    queue.resume(journal.intentions.all())
+    const [first, move, last] = [...queue.jobs()]
+    if (first === undefined || move === undefined || last === undefined) throw new Error('not all is there')
+    expect(queue.withdraw(last)).toBe(true)
+    expect(queue.withdraw(move)).toBe(true)
+    expect(queue.withdraw(first)).toBe(false)
+  })
 })
 
 describe('journal', () => {
@@ -397,6 +412,12 @@ describe('a new document that a power cut may set beside what was there before s
     if (job === undefined) throw new Error('nothing was submitted')
     queue.withdraw(job)
     await save('/b', 'same')
+    expect(tookPlace).toEqual([true])
+  })
+
+  it('it took the name that another was to leave, which needs not be taken away now', async () => {
+    queue.submit({ kind: 'put', path: '/b', source: '/a', spool: 'other', restMs: 60_000 })
+    await save('/a', 'second')
     expect(tookPlace).toEqual([true])
   })
 

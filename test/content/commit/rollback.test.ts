@@ -21,6 +21,7 @@ it.each<[string, (setup: QueueSetup) => void]>([
   ['a save over an unsent one', ({ queue }) => queue.submit({ kind: 'put', path: '/a', spool: '9' })],
   ['a delete of an unsent one', ({ queue }) => queue.submit({ kind: 'delete', path: '/a' })],
   ['a move over an unsent one', ({ queue }) => queue.submit({ kind: 'put', path: '/a', source: '/x' })],
+  ['a save where an unsent one was to leave', ({ queue }) => queue.submit({ kind: 'put', path: '/y', spool: '9' })],
   ['a withdrawal', ({ queue }) => {
     const job = queue.find('/c')
     if (job !== undefined) queue.withdraw(job)
@@ -40,6 +41,7 @@ it.each<[string, (setup: QueueSetup) => void]>([
   queue.submit({ kind: 'put', path: '/b', source: '/a', restMs })
   queue.submit({ kind: 'put', path: '/c', spool: '2', restMs })
   queue.submit({ kind: 'put', path: '/d/x', spool: '3', restMs })
+  queue.submit({ kind: 'put', path: '/e', source: '/y', sourceFingerprint: 'seen', spool: '4', restMs })
   const before = structuredClone(queued(open))
   expect(() =>
     journal.transaction(() => {
@@ -53,7 +55,7 @@ it.each<[string, (setup: QueueSetup) => void]>([
   expect(queue.overlooked()).toEqual([])
   await open.pass(60_000)
   expect(queued(open)).toEqual([])
-  expect(ran.sort()).toEqual(['put /a 1', 'put /b undefined', 'put /c 2', 'put /d/x 3'])
+  expect(ran.sort()).toEqual(['put /a 1', 'put /b undefined', 'put /c 2', 'put /d/x 3', 'put /e 4'])
 }) // prettier-ignore
 
 it('what the service has and the journal could not say is looked at, and not taken for another client', async () => {
