@@ -5,7 +5,7 @@ import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
 import { agrees, fingerprintOf, isNewer } from '../../content/fingerprint.ts'
 import type { Notifier } from '../operations.ts'
 import type { Listing } from './listings.ts'
-import type { FolderState, Node } from './node.ts'
+import { pathIn, type FolderState, type Node } from './node.ts'
 import type { NodeTable } from './node-table.ts'
 import type { Tombstone } from './parts/folder.ts'
 import type { Places } from './places.ts'
@@ -23,6 +23,8 @@ export interface ListingMergeOptions {
   overtaken(node: Node): void
   /** A folder made here is in the service now. */
   folderLanded(node: Node): void
+  /** There is no folder at this path any more: one that comes later is another. */
+  folderGone(path: string): void
 }
 
 export class ListingMerge {
@@ -59,8 +61,11 @@ export class ListingMerge {
         haveNamesChanged = true
         this.#options.notifier().entryChanged(folder.ino, name)
       }
-      for (const name of previous.names.keys())
-        if (!listing.names.has(name) && !isOurs(name)) haveNamesChanged = true
+      for (const name of previous.names.keys()) {
+        if (listing.names.has(name) || isOurs(name)) continue
+        haveNamesChanged = true
+        if (previous.names.get(name)?.kind === 'folder') this.#options.folderGone(pathIn(folder, name))
+      }
     }
     if (haveNamesChanged) this.#options.namesChanged(folder)
     else if (hasChanged) state.change()
@@ -157,6 +162,7 @@ export class ListingMerge {
   #vanish(child: Node): void {
     const { parent } = child
     if (parent === undefined) return
+    if (child.folder !== undefined) this.#options.folderGone(child.path)
     this.#options.versions.vanished(child)
     this.#options.places.displace(child)
     this.#options.notifier().entryChanged(parent.ino, child.name)

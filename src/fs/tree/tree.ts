@@ -100,6 +100,7 @@ export class Tree {
       follow: (undo: Undo) => options.follow(undo),
       namesChanged: (folder: Node | undefined) => this.#namesChanged(folder),
       folderLanded: (folder: Node) => options.folderLanded(folder),
+      folderGone: (path: string) => options.saved.gone(path),
       overtaken: (node: Node) => this.overtaken(node),
     }
     this.tombstones = new Tombstones({ ...shared, listings })

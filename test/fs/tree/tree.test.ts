@@ -321,6 +321,19 @@ describe('a listing', () => {
     expect(drive.node('/d/a.txt')?.size).toBe('another'.length)
   })
 
+  it('of a folder that was gone meanwhile is not that of another of its name, also while the service is away', async () => {
+    const drive = await open({ '/d/a.txt': 'a' })
+    await drive.list('/')
+    await drive.list('/d')
+    await testService.other.delete('/d')
+    await drive.tree.loadFresh(at(drive, '/'))
+    await testService.other.put('/d/b.txt', 'b')
+    await drive.tree.loadFresh(at(drive, '/'))
+    drive.files.reach.tell('no-connection', 'the cable is out')
+    expect(await drive.list('/')).toEqual(['d'])
+    await expect(drive.list('/d')).rejects.toMatchObject({ name: 'NetworkError' })
+  })
+
   it('that cannot be had, since the service is away, is the last one that was', async () => {
     const drive = await open({ '/a.txt': 'a' })
     drive.files.reach.tell('no-connection', 'the cable is out')
