@@ -103,6 +103,7 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [94102, 700],
   [94418, 700],
   [95405, 700],
+  [111018, 700],
   [130305, 700],
   [2, 2000],
   [6, 2000],

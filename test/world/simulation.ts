@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 // The sources load it when they first need it: that takes real time, in which no event is due.
 import 'file-type'
 import { callsFor, checkKept, contentsOf } from './bounds.ts'
+import type { Job } from '../../src/content/commit/job.ts'
 import type { Unsent } from '../../src/fs/status.ts'
 import { chance, type Chance } from '../model/chance.ts'
 import { richTaste, usualSizes, type Action, type Sizes, type Taste } from '../model/choices.ts'
@@ -296,12 +297,12 @@ class Simulation {
     return calls
   }
 
-  /** A move also looks at what it takes away, and is told at the path it goes to. */
+  /** A move also looks at what it takes away. People are told of nothing that is sent while the service is away; what was begun goes on. */
   #isSending(path: string): boolean {
-    const isAtIt = ({ path: at, action, state }: Unsent): boolean =>
-      state === 'sending' && (at === path || action === 'rename')
+    const isAtIt = ({ isRunning, intention: { path: at, source } }: Job): boolean =>
+      isRunning && (at === path || source !== undefined)
     return (
-      this.#network.isDeleting(path) || this.#drive.fileSystem?.unsent(sharedFolder).some(isAtIt) === true
+      this.#network.isDeleting(path) || this.#drive.sb?.queue.jobsUnder(sharedFolder).some(isAtIt) === true
     )
   }
 
