@@ -105,6 +105,7 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [95405, 700],
   [111018, 700],
   [130305, 700],
+  [340264, 700],
   [2, 2000],
   [6, 2000],
   [15, 2000],

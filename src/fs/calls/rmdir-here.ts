@@ -26,10 +26,10 @@ export async function rmdirHere(
   parts.journal.transaction(() => {
     if (node.folder?.isMadeHere === true) parts.journal.folders.remove(node.path)
     if (!node.isScratch) parts.queue.submit({ kind: 'prune', path: node.path })
+    parts.tree.places.displace(node)
+    if (!node.isScratch) parts.tree.tombstones.bury(above, node.name, undefined)
+    stayThoughEmpty(parts, above)
   })
-  parts.tree.places.displace(node)
   parts.tree.listings.forget(node)
-  if (!node.isScratch) parts.tree.tombstones.bury(above, node.name, undefined)
-  stayThoughEmpty(parts, above)
   parts.tree.nodes.dropIfUnused(node)
 }

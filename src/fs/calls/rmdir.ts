@@ -155,13 +155,16 @@ function isLeaving(entry: RemoteFile | RemoteFolder, state: FolderState): boolea
 
 function removeFolder(parts: RmdirHereParts, above: Node, node: Node): void {
   parts.saved.gone(node.path)
-  if (node.folder?.isMadeHere === true) parts.journal.folders.remove(node.path)
-  parts.tree.places.displace(node)
+  // One step: a power cut that takes back what keeps the folder above takes back the end of this one, too.
+  parts.journal.transaction(() => {
+    if (node.folder?.isMadeHere === true) parts.journal.folders.remove(node.path)
+    parts.tree.places.displace(node)
+    const own = pendingDelete(parts.queue, node.path)
+    parts.tree.tombstones.bury(above, node.name, own?.intention.base)
+    if (own === undefined) parts.tree.tombstones.settle(above, node.name, undefined)
+    stayThoughEmpty(parts, above)
+  })
   parts.tree.listings.forget(node)
-  const own = pendingDelete(parts.queue, node.path)
-  parts.tree.tombstones.bury(above, node.name, own?.intention.base)
-  if (own === undefined) parts.tree.tombstones.settle(above, node.name, undefined)
-  stayThoughEmpty(parts, above)
   parts.tree.nodes.dropIfUnused(node)
 }
 
