@@ -104,6 +104,7 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [94418, 700],
   [95405, 700],
   [111018, 700],
+  [112023, 700],
   [130305, 700],
   [340264, 700],
   [2, 2000],
