@@ -1,5 +1,6 @@
 // Modification times that a program has set, of documents that were not changed since: they stay, through renames and restarts.
 
+import { isAtOrUnder } from '../../src/path.ts'
 import { Loss } from './loss.ts'
 import { isScratch, type Operation } from './model.ts'
 
@@ -50,10 +51,6 @@ export class SetTimes {
     if (wanted !== undefined && wanted !== mtimeNs)
       throw new Loss(`${what}: ${path} shows the time ${seconds(mtimeNs)}, and ${seconds(wanted)} was set`)
   }
-}
-
-function isAtOrUnder(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(`${folder}/`)
 }
 
 function seconds(ns: bigint): string {

@@ -5,6 +5,7 @@ import { createReadStream } from 'node:fs'
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { parseJson } from '../parse-json.ts'
 
 /** A backup that cannot be made or used, in one sentence. */
 export class BackupError extends Error {
@@ -39,22 +40,13 @@ export async function readManifest(folder: string): Promise<Manifest> {
   const text = await readFile(join(folder, manifestName), 'utf8').catch((error: unknown) => {
     throw new BackupError(`${folder} is no whole backup: it has no ${manifestName}`, { cause: error })
   })
-  const manifest = parseManifest(text)
-  const format = manifest?.format
+  const manifest = (parseJson(text) ?? {}) as Partial<Manifest>
+  const { format, digests } = manifest
   if (format !== undefined && format !== 1)
     throw new BackupError(`${folder} was made by a version this one does not know: format ${String(format)}`)
-  if (format === undefined || manifest?.digests === undefined)
+  if (format === undefined || digests === undefined)
     throw new BackupError(`${folder} is damaged: its ${manifestName} is not whole`)
   return manifest as Manifest
-}
-
-/** Undefined where it is not even JSON. */
-function parseManifest(text: string): Partial<Manifest> | null | undefined {
-  try {
-    return JSON.parse(text) as Partial<Manifest> | null
-  } catch {
-    return undefined
-  }
 }
 
 /** SHA-256 of a file, as it is read back. */

@@ -4,6 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import { parseJson } from '../parse-json.ts'
 import { StartError } from '../start-error.ts'
 
 export interface MovedMark {
@@ -20,21 +21,12 @@ const markName = 'service.moved'
 export function readMark(dataDir: string): MovedMark | undefined {
   const file = join(dataDir, markName)
   if (!existsSync(file)) return undefined
-  const { id, isDone } = parseMark(readFileSync(file, 'utf8')) ?? {}
+  const { id, isDone } = (parseJson(readFileSync(file, 'utf8')) ?? {}) as Partial<MovedMark>
   if (id === undefined || isDone === undefined)
     throw new StartError(
       `${file} is damaged: nobody knows whether the store has moved to another database; remove it only where it has not`,
     )
   return { id, isDone }
-}
-
-/** Undefined or null where it is no mark. */
-function parseMark(text: string): Partial<MovedMark> | null | undefined {
-  try {
-    return JSON.parse(text) as Partial<MovedMark> | null
-  } catch {
-    return undefined
-  }
 }
 
 /** Durable when it resolves. */

@@ -1,0 +1,10 @@
+// Files that this service wrote itself, and that may have been damaged since.
+
+/** What the text says; undefined where it is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
