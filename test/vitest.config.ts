@@ -1,10 +1,10 @@
 // `unit` and `unit-sharing` need no kernel; `postgres` runs what holds for both stores once more, on the other one; `mount` goes
-// through a real kernel mount, with docmount in a child process. All run several files at once: each file has folders,
-// services and mounts of its own.
+// through a real kernel mount, with docmount in a child process. Files of all projects run beside one another, each with folders, services
+// and mounts of its own: what computes uses the processor while what is mounted waits.
 import { defineConfig } from 'vitest/config'
 import { makeBuilds } from './support/builds.ts'
 import { threads } from './support/threads.ts'
-import { WaitingFirst } from './support/waiting-first.ts'
+import { Riffled } from './support/riffled.ts'
 
 const mountTests = ['test/mount/**/*.test.ts', 'test/behaviour/mount*.test.ts', 'test/crash/**/*.test.ts']
 
@@ -26,6 +26,9 @@ const onBothStores = [
  */
 const sharingProcesses = 'test/{api,cli,content,daemon,fs,fuse,rows,tables-drive,ui,webdav}/**/*.test.ts'
 
+/** Six lanes on two cores: a drive, its service and the program that uses it mostly wait for one another. Vitest wants one number for all. */
+const maxWorkers = 6
+
 /** What is waited for comes at once, mostly; on a busy machine it takes longer than the second vitest gives it. */
 const patient = { poll: { timeout: 45_000 } }
 
@@ -34,7 +37,7 @@ makeBuilds()
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
-    sequence: { sequencer: WaitingFirst },
+    sequence: { sequencer: Riffled },
     // Tests of one file that run beside each other wait for other things than the processor.
     maxConcurrency: 8,
     projects: [
@@ -45,7 +48,7 @@ export default defineConfig({
           expect: patient,
           include: ['test/**/*.test.ts'],
           exclude: [...mountTests, ...modelTests, 'test/service/postgres/*.test.ts', sharingProcesses],
-          maxWorkers: 3,
+          maxWorkers,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
@@ -57,7 +60,7 @@ export default defineConfig({
           expect: patient,
           include: [sharingProcesses],
           isolate: false,
-          maxWorkers: 3,
+          maxWorkers,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
@@ -70,7 +73,7 @@ export default defineConfig({
           env: { DOCMOUNT_TEST_STORE: 'postgres' },
           include: onBothStores,
           maxWorkers: 3,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
@@ -81,9 +84,7 @@ export default defineConfig({
           name: 'mount',
           expect: patient,
           include: isSoak ? modelTests : [...mountTests, ...modelTests],
-          // Six lanes on two cores: a drive, its service and the program that uses it mostly wait for one another.
-          maxWorkers: 6,
-          sequence: { groupOrder: 1 },
+          maxWorkers,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
 const usage = `usage: scripts/bench [--quick] [--only WORKLOAD[,…]] [--peers NAME[,…]] [--delays 0,20] [--rounds N] [--mbit N]
-                     [--out FOLDER] [--publish] [--keep]
+                     [--limit SECONDS] [--out FOLDER] [--publish] [--keep]
        scripts/bench --costs [--quick] [--names N] [--publish]
   --quick    a fifth of the data, one round
   --rows     (or --only) groups of workloads: list flat sequential random random-8 stride heads grep copy-in write save-over
@@ -12,6 +12,7 @@ const usage = `usage: scripts/bench [--quick] [--only WORKLOAD[,…]] [--peers N
   --peers    docmount and any of: rclone sshfs s3fs davfs2 undici memory (default: all that are installed)
   --delays   milliseconds of a round trip
   --mbit     megabits per second each way, for all connections together (default: no limit)
+  --limit    seconds until a row of a peer is given up, in all rounds (default: 60)
   --out      where the table, the JSON and the chart go (default: bench-results/)
   --publish  also to docs/bench, and the table into docs/performance.md`
 
@@ -28,6 +29,7 @@ export function readOptions(args) {
         only: { type: 'string' },
         rows: { type: 'string' },
         mbit: { type: 'string' },
+        limit: { type: 'string', default: '60' },
         peers: { type: 'string' },
         delays: { type: 'string', default: '0,20' },
         rounds: { type: 'string' },
@@ -41,7 +43,8 @@ export function readOptions(args) {
   const list = (text) => text?.split(',').filter((word) => word !== '')
   const delaysMs = list(values.delays).map(Number)
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 3))
-  if (delaysMs.some((ms) => !(ms >= 0)) || !(rounds >= 1)) {
+  const limitSeconds = Number(values.limit)
+  if (delaysMs.some((ms) => !(ms >= 0)) || !(rounds >= 1) || !(limitSeconds > 0)) {
     console.error(usage)
     process.exit(2)
   }
@@ -55,6 +58,6 @@ export function readOptions(args) {
     delaysMs,
     rounds,
     out: resolve(values.out),
-    limitSeconds: 60,
+    limitSeconds,
   }
 }

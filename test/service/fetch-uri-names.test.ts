@@ -5,6 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ownMounts } from '../support/own-mounts.ts'
 import { isInstalled } from '../support/run.ts'
 import { type CompiledCommand, compileCommand } from './compiled-command.ts'
 
@@ -31,6 +32,7 @@ test.skipIf(process.getuid?.() !== 0 || !['unshare', 'ip'].every(isInstalled))(
       join(command.folder, 'data'),
     ].map((word) => `'${word}'`)
     const script = [
+      `${ownMounts}true`,
       'ip link set lo up',
       'ip address add 8.8.8.8/32 dev lo',
       `mount --bind '${resolver}' "$(realpath /etc/resolv.conf)"`,

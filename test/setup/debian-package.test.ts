@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { whyNoFuse } from '../support/fuse.ts'
 import { bash, isInstalled, type Ran } from '../support/run.ts'
 import { startTestService, type TestService } from '../support/service.ts'
+import { ownMounts } from '../support/own-mounts.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { isThorough, leaveOut } from '../support/thorough.ts'
 
@@ -16,8 +17,7 @@ const limitMs = 300_000
 leaveOut('the Debian package, installed by apt into a copy of this machine, mounted from there, and purged')
 
 /** `$1` folder of the overlay, `$2` the line to run in it; what the test makes is at its own place there, too. */
-const inCopy = `
-mount --make-rprivate /
+const inCopy = `${ownMounts}
 mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/root"
 cd "$1/root"
 for name in proc dev sys; do mount --rbind "/$name" "$name"; done

@@ -4,6 +4,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ownMounts } from '../support/own-mounts.ts'
 import { bash, isInstalled } from '../support/run.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { isThorough, leaveOut } from '../support/thorough.ts'
@@ -53,7 +54,7 @@ describe.runIf(isThorough && process.getuid?.() === 0)('the image', () => {
   /** What `line` says beside the running service: behind `"${inside[@]}"` a command runs as the image's user, with its variables. */
   async function besideService(line: string): Promise<string> {
     const words = (list: readonly string[]): string => list.map((word) => `'${word}'`).join(' ')
-    const script = `
+    const script = `${ownMounts}
       ip link set lo up
       cd "$1"
       mount -t proc proc proc
