@@ -4,14 +4,14 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cloneTo } from '../support/clone.ts'
 import { whyNoFuse } from '../support/fuse.ts'
-import { bash, isInstalled, type Ran } from '../support/run.ts'
+import { bash, isInstalled, run, type Ran } from '../support/run.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { ownMounts } from '../support/own-mounts.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { isThorough, leaveOut } from '../support/thorough.ts'
 
-const root = new URL('../..', import.meta.url).pathname
 const limitMs = 300_000
 
 leaveOut('the Debian package, installed by apt into a copy of this machine, mounted from there, and purged')
@@ -36,7 +36,11 @@ describe.runIf(isThorough && whyNoFuse() === undefined)('the Debian package', ()
     if (!['dpkg-deb', 'apt-get', 'unshare'].every(isInstalled)) whyNot = 'this is no Debian'
     else if ((await inMachine('command -v apt-get', true)).code !== 0)
       whyNot = 'no overlay can be mounted here'
-    else await bash('"$1/scripts/package" "$2"', [root, folder.path], { limitMs })
+    else {
+      const clone = join(folder.path, 'clone')
+      await cloneTo(clone)
+      await run(join(clone, 'scripts/package'), [folder.path], { limitMs })
+    }
   }, limitMs)
   afterAll(async () => {
     await service?.close()

@@ -4,12 +4,12 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cloneTo } from '../support/clone.ts'
 import { ownMounts } from '../support/own-mounts.ts'
-import { bash, isInstalled } from '../support/run.ts'
+import { bash, isInstalled, run } from '../support/run.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { isThorough, leaveOut } from '../support/thorough.ts'
 
-const root = new URL('../..', import.meta.url).pathname
 const limitMs = 1_800_000
 
 leaveOut('the OCI image, made of Debian packages and run in a root folder of its own')
@@ -32,7 +32,8 @@ describe.runIf(isThorough && process.getuid?.() === 0)('the image', () => {
   beforeAll(async () => {
     folder = await makeTemporaryFolder()
     if (whyNot !== undefined) return
-    await bash('"$1/scripts/host/image" "$2"', [root, at('image.tar')], { limitMs })
+    await cloneTo(at('clone'))
+    await run(at('clone/scripts/host/image'), [at('image.tar')], { limitMs })
     await mkdir(at('oci'))
     await mkdir(at('root'))
     await bash('tar -xf "$1/image.tar" -C "$1/oci"', [folder.path])

@@ -1,15 +1,15 @@
 // The package as npm makes it of a clone that never was built, installed into an empty prefix: it mounts from there.
 
-import { cp, mkdir, readdir, stat } from 'node:fs/promises'
+import { mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cloneTo } from '../support/clone.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { run } from '../support/run.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { isThorough, leaveOut } from '../support/thorough.ts'
 
-const root = new URL('../..', import.meta.url).pathname
 const limitMs = 240_000
 
 leaveOut('the npm package, packed, installed and mounted from an empty prefix')
@@ -25,10 +25,7 @@ describe.runIf(isThorough && whyNoFuse() === undefined)(
       service = await startTestService()
       prefix = join(folder.path, 'prefix')
       const clone = join(folder.path, 'clone')
-      await run('git', ['clone', '--quiet', root, clone], { limitMs })
-      // What is not committed yet belongs to it, too.
-      for (const name of ['src', 'scripts', 'docs', 'package.json', 'package-lock.json', 'tsconfig.json'])
-        await cp(join(root, name), join(clone, name), { recursive: true })
+      await cloneTo(clone)
       await run('npm', ['--prefix', clone, 'pack', clone, '--pack-destination', folder.path], { limitMs })
       const tarball = (await readdir(folder.path)).find((name) => name.endsWith('.tgz')) ?? ''
       const install = ['install', '--global', '--engine-strict', '--ignore-scripts', '--prefix', prefix]
@@ -70,7 +67,7 @@ describe.runIf(isThorough && whyNoFuse() === undefined)(
       const docmount = join(prefix, 'bin/docmount')
       await run(docmount, ['mount', 'acme', drive], { env, limitMs: 60_000 })
       try {
-        await run('timeout', ['20', 'cp', join(root, 'README.md'), drive])
+        await run('timeout', ['20', 'cp', join(import.meta.dirname, '../../README.md'), drive])
         await service.other.bytes('/README.md')
       } finally {
         await run(docmount, ['unmount', drive], { env, limitMs: 60_000 })

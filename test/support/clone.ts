@@ -1,0 +1,15 @@
+// A clone of this work tree to build in: other tests run the program that stands in `dist` meanwhile.
+
+import { cp } from 'node:fs/promises'
+import { join } from 'node:path'
+import { run } from './run.ts'
+
+const root = new URL('../..', import.meta.url).pathname
+const limitMs = 240_000
+
+/** Clones into `folder`, which must not exist, without packages or a build. What is not committed yet belongs to it, too. */
+export async function cloneTo(folder: string): Promise<void> {
+  await run('git', ['clone', '--quiet', root, folder], { limitMs })
+  for (const name of ['src', 'scripts', 'docs', 'package.json', 'package-lock.json', 'tsconfig.json'])
+    await cp(join(root, name), join(folder, name), { recursive: true })
+}
