@@ -31,7 +31,7 @@ export function addDriveOptions(command: Command): void {
         .env('DOCMOUNT_MEMORY'),
     )
     .option('--state-dir <dir>', 'folder for what is not sent yet')
-    .option('--cache-dir <dir>', 'folder for cached content')
+    .option('--cache-dir <dir>', 'folder for cached content, one in it for each project')
     .option('--unsupported-as <mimetype>', 'send names the service has no type for as this type')
     .addOption(
       new Option('--on-conflict <what>', 'when somebody else changed a document: keep theirs beside yours?')

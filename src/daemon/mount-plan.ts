@@ -1,7 +1,7 @@
 // Which folders a mount uses and what it is called. Decides and checks paths; `ensureFolders` alone makes any.
 
 import { createHash } from 'node:crypto'
-import { mkdir, realpath } from 'node:fs/promises'
+import { mkdir, realpath, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DaemonError } from './daemon-error.ts'
 import { isAtOrUnder } from './path-inside.ts'
@@ -32,6 +32,7 @@ export interface MountPlanOptions {
   readonly source?: string | undefined
   readonly descriptor?: number | undefined
   readonly stateDir?: string | undefined
+  /** In it each project has a folder of its own. */
   readonly cacheDir?: string | undefined
   readonly logFile?: string | undefined
 }
@@ -45,6 +46,7 @@ export function planMount(
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
   const id = folderName(project, [baseUrl, project, mountpoint])
   const stateDir = resolve(options.stateDir ?? join(xdgFolder('state', env), id))
+  // Blocks are found by path, size and time: in one folder a project would be shown another's.
   const cacheName = folderName(project, [baseUrl, project])
   return {
     id,
@@ -54,7 +56,7 @@ export function planMount(
     source: options.source ?? `docmount:${project}`,
     descriptor,
     stateDir,
-    cacheDir: resolve(options.cacheDir ?? join(xdgFolder('cache', env), cacheName)),
+    cacheDir: resolve(options.cacheDir ?? xdgFolder('cache', env), cacheName),
     runtimeDir: runtimeFolder(env),
     logFile: resolve(options.logFile ?? join(stateDir, 'docmount.log')),
   }
@@ -96,6 +98,19 @@ export async function ensureFolders(plan: MountPlan): Promise<void> {
       )
     })
   }
+  await leaveSharedCache(plan)
+}
+
+/**
+ * Earlier versions had the blocks of all projects in the folder that `--cache-dir` names: nobody knows whose they are. What is
+ * pinned was each state folder's own, and is taken along. May go once nobody has such a folder.
+ */
+async function leaveSharedCache({ cacheDir }: MountPlan): Promise<void> {
+  const given = dirname(cacheDir)
+  // It is a cache: what cannot be moved is fetched again, what cannot be removed is in nobody's way.
+  await rename(join(given, 'pinned'), join(cacheDir, 'pinned')).catch(() => {})
+  for (const format of ['blocks-1', 'blocks-2'])
+    await rm(join(given, format), { recursive: true, force: true }).catch(() => {})
 }
 
 /** Symbolic links are followed as far as the path exists. */

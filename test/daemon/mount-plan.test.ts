@@ -1,5 +1,5 @@
-import { mkdir, stat, symlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, stat, symlink } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ensureFolders, planMount } from '../../src/daemon/mount-plan.ts'
 import { runtimeFolder, xdgFolder } from '../../src/daemon/xdg.ts'
@@ -54,8 +54,17 @@ describe('planMount', () => {
   })
 
   test('given folders are taken as they are', () => {
-    const plan = planMount({ ...wanted, stateDir: '/s', cacheDir: '/c', logFile: '/l/x.log' }, env)
-    expect(plan).toMatchObject({ stateDir: '/s', cacheDir: '/c', logFile: '/l/x.log' })
+    const plan = planMount({ ...wanted, stateDir: '/s', logFile: '/l/x.log' }, env)
+    expect(plan).toMatchObject({ stateDir: '/s', logFile: '/l/x.log' })
+  })
+
+  test('in a cache folder that is given each project has one of its own', () => {
+    const given = { ...wanted, cacheDir: '/c' }
+    const of = (options: object): string => planMount({ ...given, ...options }, env).cacheDir
+    expect(of({})).toMatch(/^\/c\/acme-\w+$/)
+    expect(of({ mountpoint: '/mnt/acme' })).toBe(of({}))
+    expect(of({ project: 'beta' })).not.toBe(of({}))
+    expect(of({ baseUrl: 'https://other.example/api' })).not.toBe(of({}))
   })
 })
 
@@ -70,6 +79,17 @@ describe('ensureFolders', () => {
     for (const folder of [plan.stateDir, plan.cacheDir, plan.runtimeDir]) {
       expect((await stat(folder)).mode & 0o777).toBe(0o700)
     }
+  })
+
+  test('of a cache folder from before projects were told apart in it takes what is pinned, and clears the rest', async () => {
+    const home = join(temporary.path, 'earlier')
+    const cacheDir = join(home, 'given')
+    for (const path of ['pinned/0123', 'blocks-2/ab', 'theirs'])
+      await mkdir(join(cacheDir, path), { recursive: true })
+    const plan = planMount({ ...wanted, cacheDir }, { HOME: home, XDG_RUNTIME_DIR: join(home, 'run') })
+    await ensureFolders(plan)
+    expect(await readdir(plan.cacheDir, { recursive: true })).toEqual(['pinned', 'pinned/0123'])
+    expect((await readdir(cacheDir)).toSorted()).toEqual([basename(plan.cacheDir), 'theirs'])
   })
 
   test('refuses a folder inside the mountpoint, also behind a link', async () => {

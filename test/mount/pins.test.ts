@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { patternedBytes } from '../support/bytes.ts'
 import { inDrive, startDesk, type Desk } from '../support/desk.ts'
 import { whyNoFuse } from '../support/fuse.ts'
-import { project, type TestService } from '../support/service.ts'
+import { project, startTestService, type TestService } from '../support/service.ts'
 import { waitUntil } from '../support/wait-until.ts'
 
 const MiB = 1024 * 1024
@@ -36,6 +36,34 @@ async function put(path: string, sizeBytes: number): Promise<string> {
   await testService.other.put(path, content)
   return createHash('sha256').update(content).digest('hex')
 }
+
+/** The path of a document of which two services tell the same length and time. */
+async function storedAtOnce(one: TestService, another: TestService): Promise<string> {
+  for (let turn = 0; turn < 500; turn++) {
+    const path = `/${turn}.txt`
+    await Promise.all([one.other.put(path, 'here ...'), another.other.put(path, 'or there')])
+    const [here, there] = await Promise.all([one.other.get(path), another.other.get(path)])
+    if (here?.modified_at === there?.modified_at) return path
+  }
+  throw new Error('no two were stored in one millisecond')
+}
+
+describe.skipIf(whyNoFuse() !== undefined)('one cache folder', () => {
+  test('for two services: of documents alike in path, size and time each drive reads its own', async () => {
+    const other = await startTestService()
+    try {
+      const path = await storedAtOnce(testService, other)
+      for (const { baseUrl, apiKey, other: client } of [testService, other]) {
+        desk.env = { ...desk.env, DOCMOUNT_BASE_URL: baseUrl, DOCMOUNT_API_KEY: apiKey }
+        await done('mount', project, drive, '--cache-dir', join(desk.home, 'cache'))
+        expect((await inDrive('cat', join(drive, path))).stdout).toBe(String(await client.bytes(path)))
+        await done('unmount', drive)
+      }
+    } finally {
+      await other.close()
+    }
+  })
+})
 
 describe.skipIf(whyNoFuse() !== undefined)('what is pinned', () => {
   test('is read without the service after a kill, though a small cache was read full meanwhile', async () => {
