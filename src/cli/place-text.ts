@@ -2,6 +2,7 @@
 
 import type { Place, Unsent } from '../fs/status.ts'
 import { formatBytes } from '../amounts.ts'
+import { localTime } from './local-time.ts'
 import { printable } from './output.ts'
 import { sentOf } from './unsent-text.ts'
 
@@ -51,11 +52,4 @@ function onItsWay(unsent: Unsent): string {
   const when = nextAttemptAt === undefined ? '' : ` at ${localTime(nextAttemptAt)}`
   const what = action === 'rename' && spoolFile === undefined ? 'renamed here' : `kept on this machine${size}`
   return state === 'retrying' ? `${what}, tried again${when}${why}` : `${what}, waits to be sent${why}`
-}
-
-/** `2026-11-22 12:00:03` as the clock on the wall shows it. */
-function localTime(iso: string): string {
-  const time = new Date(iso)
-  // The Swedish form is the international one.
-  return Number.isNaN(time.getTime()) ? iso : time.toLocaleString('sv-SE')
 }

@@ -6,6 +6,7 @@ import type { Unsent, UnsentState } from '../fs/status.ts'
 import { formatBytes } from '../amounts.ts'
 import { firstTen } from './first-ten.ts'
 import { leftLines, leftSummary, wayOn } from './left-text.ts'
+import { localTime } from './local-time.ts'
 import { printable } from './output.ts'
 import { pinLine } from './pin-text.ts'
 import { adviceOnUnkept, unsentLine, unsentSum } from './unsent-text.ts'
@@ -72,7 +73,7 @@ function factsOf(shown: MountStatus): string[] {
 
 function serviceOf({ away, service, keyRefusal }: MountStatus): string {
   if (away !== undefined)
-    return `service away since ${new Date(away.since).toISOString()} (${away.reason}): what is shown may be old`
+    return `service away since ${localTime(away.since)} (${away.reason}): what is shown may be old`
   if (keyRefusal === undefined) return `service ${service}`
   return `service refuses the key (${keyRefusal}): what is saved waits here for another one, docmount login takes it`
 }

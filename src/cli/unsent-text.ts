@@ -75,6 +75,15 @@ export function describeLocalOnly(files: readonly LocalFile[]): string {
   return [`${count} on this machine only, and sent a minute after the next mount:`, ...lines].join('\n  ')
 }
 
+/** What to tell somebody who waited until all is sent, of files that only their time keeps here. */
+export function describeResting(files: readonly LocalFile[]): string {
+  const count = files.length === 1 ? '1 temporary file' : `${files.length} temporary files`
+  const lines = firstTen(
+    files.map(({ path, bytes, why }) => `${printable(path)}  ${formatBytes(bytes)}  ${why}`),
+  )
+  return [`everything is sent, but for ${count} on this machine only:`, ...lines].join('\n  ')
+}
+
 function listed(unsent: readonly Unsent[], noun: string, words: string): string[] {
   if (unsent.length === 0) return []
   const count = unsent.length === 1 ? `1 ${noun} is` : `${unsent.length} ${noun}s are`

@@ -212,6 +212,19 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
     expect((await testService.other.bytes('/a.txt')).toString()).toBe('unsent\n')
   })
 
+  test('with a temporary file that rests names it to who waits for all to be sent', async () => {
+    await mountDrive()
+    for (const name of ['report.tmp', '.report.txt.swp', 'a.txt'])
+      expect((await desk.save(join(drive, name), 'here')).code).toBe(0)
+    const said =
+      'docmount: everything is sent, but for 1 temporary file on this machine only:\n' +
+      '  /report.tmp  4 bytes  sent when it has been left alone for a minute\n'
+    expect(await desk.docmount('wait', drive)).toMatchObject({ code: 0, stderr: said })
+    expect(await desk.docmount('wait', join(drive, 'report.tmp'))).toMatchObject({ code: 0, stderr: said })
+    for (const args of [[join(drive, 'a.txt')], [drive, '--quiet']])
+      expect(await desk.docmount('wait', ...args)).toMatchObject({ code: 0, stderr: '' })
+  })
+
   test('with something refused says that the next mount does not send it, and it does not', async () => {
     await mountDrive()
     const refusal = testService.service.faults.inject({ kind: 'status', status: 413 }, { method: 'PUT' })

@@ -1,6 +1,8 @@
 // `docmount wait`: until the service has it.
 
 import type { Command } from 'commander'
+import type { PathOnMount } from '../../daemon/find-mount.ts'
+import { isAtOrUnder, nameOf } from '../../path.ts'
 import { parseWaitMs } from '../durations.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { quietOption } from '../progress.ts'
@@ -28,6 +30,7 @@ export function register(program: Command): void {
           await askDrive(place.found, 'wait', input, { signal: interruptSignal() }).finally(() =>
             progress.end(),
           )
+          if (quiet !== true) await tellResting(place)
         } catch (error) {
           if ((error as { code?: unknown }).code !== 'ETIMEDOUT') throw error
           console.error(`docmount: not everything is sent yet; docmount status ${path ?? ''} shows what`)
@@ -35,4 +38,16 @@ export function register(program: Command): void {
         }
       },
     )
+}
+
+/** No failure: it is as it should be. What its program alone wants is nothing anybody waits for. */
+async function tellResting({ found, path }: PathOnMount): Promise<void> {
+  const { askDrive } = await import('../find-drive.ts')
+  const { whyLocal } = await import('../../fs/tree/scratch.ts')
+  const { describeResting } = await import('../unsent-text.ts')
+  const { mount } = await askDrive(found, 'status', { path })
+  const resting = mount.scratch.filter(
+    (file) => isAtOrUnder(file.path, path) && whyLocal(nameOf(file.path), () => false) === undefined,
+  )
+  if (resting.length > 0) console.error(`docmount: ${describeResting(resting)}`)
 }
