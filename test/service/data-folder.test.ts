@@ -1,7 +1,9 @@
 // The data folder: whose it may be, who may read it, and what remains in it.
 
+import { createHash } from 'node:crypto'
 import {
   chmod,
+  copyFile,
   mkdir,
   mkdtemp,
   readFile,
@@ -27,6 +29,11 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
 const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o777).toString(8)
+
+const contentsOf = async (dataDir: string): Promise<string[]> =>
+  (await readdir(join(dataDir, 'blobs'), { recursive: true })).filter((name) => name.length > 64).toSorted()
+
+const prefixOf = (content: Buffer): string => createHash('sha256').update(content).digest('hex').slice(0, 2)
 
 async function refusalOf(dataDir: string): Promise<string> {
   const error: unknown = await startService({ dataDir }).catch((reason: unknown) => reason)
@@ -136,9 +143,7 @@ describe('the data folder', () => {
     const service = await startTestService({ dataDir })
     await service.put('/large.txt', Buffer.alloc(100_000, 'x'))
     await service.close()
-    const contents = async (): Promise<string[]> =>
-      (await readdir(join(dataDir, 'blobs'), { recursive: true })).filter((name) => name.length > 64)
-    const before = await contents()
+    const before = await contentsOf(dataDir)
     expect(before).toHaveLength(1)
 
     await rename(join(dataDir, 'service.db'), join(folder, 'aside.db'))
@@ -149,15 +154,82 @@ describe('the data folder', () => {
       await expect(withAdmin({ dataDir }, async (admin) => void (await admin.listKeys()))).rejects.toThrow(
         StartError,
       )
-      expect(await contents()).toEqual(before)
+      expect(await contentsOf(dataDir)).toEqual(before)
     }
 
     await rename(join(folder, 'aside.db'), join(dataDir, 'service.db'))
     const again = await startTestService({ dataDir })
     expect((await again.get('/large.txt')).status).toBe(200)
     await again.close()
-    expect(await contents()).toEqual(before)
+    expect(await contentsOf(dataDir)).toEqual(before)
   })
+
+  test.skipIf(isOnPostgres)(
+    'is refused with a database of another service, and the contents stay',
+    async () => {
+      const shared = Buffer.alloc(100_000, 'a logo that both have')
+      const [one, other] = [join(folder, 'one'), join(folder, 'other')]
+      for (const dataDir of [one, other]) {
+        const service = await startTestService({ dataDir })
+        await service.put('/own.txt', Buffer.alloc(100_000, dataDir))
+        await service.put('/logo.txt', shared)
+        await service.close()
+      }
+      await rename(join(one, 'service.db'), join(folder, 'aside.db'))
+      await rename(join(other, 'service.db'), join(one, 'service.db'))
+      const both = await contentsOf(one)
+      expect(both).toHaveLength(2)
+      // It knows one of them, which makes nobody theirs.
+      expect(await refusalOf(one)).toContain('belong to another database')
+      expect(await contentsOf(one)).toEqual(both)
+
+      // A folder from before there were marks.
+      await rm(join(one, 'blobs', 'database.json'))
+      await rm(join(one, 'blobs', prefixOf(shared)), { recursive: true })
+      expect(await refusalOf(one)).toContain('knows none of them')
+      expect(await contentsOf(one)).toHaveLength(1)
+
+      await rename(join(folder, 'aside.db'), join(one, 'service.db'))
+      const again = await startTestService({ dataDir: one })
+      expect((await again.get('/own.txt')).status).toBe(200)
+      await again.close()
+      expect(await contentsOf(one)).toHaveLength(1)
+    },
+  )
+
+  test.skipIf(isOnPostgres)(
+    'is refused with an older copy of its database, and the contents stay',
+    async () => {
+      const dataDir = join(folder, 'data')
+      const put = async (path: string): Promise<void> => {
+        const service = await startTestService({ dataDir })
+        expect((await service.put(path, Buffer.alloc(100_000, path))).status).toBe(201)
+        await service.close()
+      }
+      await put('/first.txt')
+      await put('/second.txt')
+      await copyFile(join(dataDir, 'service.db'), join(folder, 'copy.db'))
+      await put('/third.txt')
+      await rename(join(dataDir, 'service.db'), join(folder, 'aside.db'))
+      await copyFile(join(folder, 'copy.db'), join(dataDir, 'service.db'))
+      const before = await contentsOf(dataDir)
+      expect(before).toHaveLength(3)
+      // However often it is tried.
+      for (let time = 1; time <= 3; time++)
+        expect(await refusalOf(dataDir)).toContain('is older than the contents')
+      expect(await contentsOf(dataDir)).toEqual(before)
+
+      // As the sentence says: who has no newer one goes on with it, without what it does not know.
+      await rm(join(dataDir, 'blobs', 'database.json'))
+      const older = await startTestService({ dataDir })
+      expect((await older.get('/first.txt')).status).toBe(200)
+      expect((await older.get('/third.txt')).status).toBe(404)
+      await older.close()
+      // It is the contents' own now, and the one it was copied from is not.
+      await rename(join(folder, 'aside.db'), join(dataDir, 'service.db'))
+      expect(await refusalOf(dataDir)).toContain('belong to another database')
+    },
+  )
 
   test.skipIf(isOnPostgres)(
     'is refused where the mark of a move is damaged: nobody knows whose it is',

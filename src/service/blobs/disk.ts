@@ -250,7 +250,7 @@ function prefixesIn(folder: string): string[] {
   return fs.readdirSync(folder).filter((name) => prefixName.test(name))
 }
 
-async function syncFolder(folder: string): Promise<void> {
+export async function syncFolder(folder: string): Promise<void> {
   const fd = fs.openSync(folder, 'r')
   try {
     await sync(fd)

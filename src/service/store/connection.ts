@@ -139,10 +139,10 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
-/** What is read is no database any more, or it has been written over. Also where that is only the cause. */
+/** What is read is no database any more, or it has been written over, or it has another one's log. Also where that is only the cause. */
 export function isDamage(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  return /^SQLITE_(?:NOTADB|CORRUPT)/.test(codeOf(error)) || isDamage(error.cause)
+  return /^SQLITE_(?:NOTADB|CORRUPT|IOERR_SHORT_READ)/.test(codeOf(error)) || isDamage(error.cause)
 }
 
 /** Another connection has the lock that this one needs. */

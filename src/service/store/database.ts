@@ -11,6 +11,7 @@ export interface Database {
   small_contents: SmallContentsTable
   detached: DetachedTable
   usage: UsageTable
+  contents_mark: ContentsMarkTable
 }
 
 export interface ProjectsTable {
@@ -79,6 +80,12 @@ export interface UsageTable {
   project_id: string
   documents: number
   bytes: number
+}
+
+/** One row: what the folder of contents says of this database too (`blobs/own-contents.ts`). Embedded stores only. */
+export interface ContentsMarkTable {
+  id: string
+  starts: number
 }
 
 export type Store = Kysely<Database>

@@ -8,6 +8,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0002_detached': { up: createDetached },
   '0003_keys': { up: describeKeys },
   '0004_usage': { up: createUsage },
+  '0005_contents_mark': { up: createContentsMark },
 }
 
 async function createTables(store: Kysely<unknown>): Promise<void> {
@@ -96,4 +97,12 @@ async function describeKeys(store: Kysely<unknown>): Promise<void> {
   for (const { id, project_id } of keys)
     await known.insertInto('key_projects').values({ key_id: id, project_id }).execute()
   await store.schema.createIndex('key_projects_project').on('key_projects').column('project_id').execute()
+}
+
+async function createContentsMark(store: Kysely<unknown>): Promise<void> {
+  await store.schema
+    .createTable('contents_mark')
+    .addColumn('id', 'text', (column) => column.notNull())
+    .addColumn('starts', 'integer', (column) => column.notNull())
+    .execute()
 }

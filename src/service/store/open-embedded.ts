@@ -4,9 +4,10 @@
 import { existsSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Kysely } from './kysely.ts'
-import { ContentStore } from '../blobs/content-store.ts'
+import { Kysely, sql } from './kysely.ts'
+import { type BlobOwner, ContentStore } from '../blobs/content-store.ts'
 import { holdsContents, openDiskBackend } from '../blobs/disk.ts'
+import { checkContents } from '../blobs/own-contents.ts'
 import { loadSecret } from '../downloads/secret.ts'
 import { StartError } from '../start-error.ts'
 import { tablesStore } from '../tables/database.ts'
@@ -71,10 +72,17 @@ export async function openEmbedded(dataDir: string): Promise<OpenedStore> {
     maxPathBytes: 0,
     linkSecrets: () => loadSecret(join(dataDir, 'download-secret')),
     openContents: async (log) => {
-      const backend = await openDiskBackend(join(dataDir, contentsName))
+      const folder = join(dataDir, contentsName)
+      const backend = await openDiskBackend(folder)
+      const owners: BlobOwner[] = [
+        (sha256s) => findUsedBlobs(store, sha256s),
+        (sha256s) => findDocumentBlobs(tablesStore(store), sha256s),
+      ]
+      await checkContents(folder, store, backend, async (sha256s) =>
+        (await Promise.all(owners.map((owner) => owner(sha256s)))).flat(),
+      )
       const contents = new ContentStore(backend, store, writer, log)
-      contents.addOwner((sha256s) => findUsedBlobs(store, sha256s))
-      contents.addOwner((sha256s) => findDocumentBlobs(tablesStore(store), sha256s))
+      for (const owner of owners) contents.addOwner(owner)
       return contents
     },
     tidying: (settled, log) => new FileTidying(store, settled, log),
@@ -83,7 +91,11 @@ export async function openEmbedded(dataDir: string): Promise<OpenedStore> {
       [`${databaseName}-wal`]: await sizeOf(`${file}-wal`),
     }),
     isInPlace: () => inPlace.every(isInPlace),
-    close: () => store.destroy(),
+    close: async () => {
+      // libsql leaves the log where it is, and whoever moves or copies the database alone would lose what is in it. A reader or a full disk may be in the way.
+      await sql`pragma wal_checkpoint(truncate)`.execute(store).catch(() => undefined)
+      await store.destroy()
+    },
   }
 }
 
