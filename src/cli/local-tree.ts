@@ -1,8 +1,9 @@
 // Local files and folders as the documents they become: a folder is taken with everything in it.
 
 import { type Stats } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { isUtf8 } from 'node:buffer'
+import { lstat, readdir, stat } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
 import { DaemonError } from '../daemon/daemon-error.ts'
 
 export interface LocalFile {
@@ -34,17 +35,24 @@ export async function localTree(locals: readonly string[], folder: string): Prom
     }
     const id = `${stats.dev}:${stats.ino}`
     if (above.includes(id)) throw new DaemonError(`${local} leads back to a folder it lies in`)
-    for (const name of (await readdir(local)).toSorted()) {
+    const entries = (await readdir(local, { encoding: 'buffer' })).map((bytes) => ({
+      name: bytes.toString(),
+      bytes,
+    }))
+    for (const { name, bytes } of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
       const child = join(local, name)
       try {
-        await collect(child, `${path}/${name}`, await stat(child), [...above, id])
+        if (!isUtf8(bytes)) throw new DaemonError(`${child}: its name is not UTF-8, which the service takes`)
+        await collect(child, `${path}/${name}`, await statEntry(child), [...above, id])
       } catch (error) {
         unreadable.push({ path: child, error: error as Error })
       }
     }
   }
 
-  for (const local of locals) await collect(local, folder + basename(local), await statNamed(local), [])
+  // `.` and `..` have names of their own, and the root has none.
+  for (const local of locals)
+    await collect(local, (folder + basename(resolve(local))).replace(/\/+$/, ''), await statNamed(local), [])
   checkUnique(files)
   return { files, unreadable }
 }
@@ -52,6 +60,18 @@ export async function localTree(locals: readonly string[], folder: string): Prom
 async function statNamed(local: string): Promise<Stats> {
   return await stat(local).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? new DaemonError(`there is no file ${local}`, { cause: error }) : error
+  })
+}
+
+async function statEntry(local: string): Promise<Stats> {
+  return await stat(local).catch(async (error: NodeJS.ErrnoException) => {
+    const isLink = await lstat(local).then(
+      (stats) => stats.isSymbolicLink(),
+      () => false,
+    )
+    throw error.code === 'ENOENT' && isLink
+      ? new DaemonError(`${local}: the link leads nowhere`, { cause: error })
+      : error
   })
 }
 

@@ -10,7 +10,7 @@ import { DaemonError } from '../daemon/daemon-error.ts'
 let parts = 0
 
 /**
- * A file that exists is replaced, behind a link where the name is one; one that cannot be written whole leaves nothing. Throws
+ * A file that exists is replaced, and its mode kept, behind a link where the name is one; one that cannot be written whole leaves nothing. Throws
  * DaemonError for a device or a pipe, which would be replaced by a file, and what `saveDocument` does.
  */
 export async function saveToFile(save: Omit<SaveDocument, 'write'>, local: string): Promise<void> {
@@ -22,7 +22,8 @@ export async function saveToFile(save: Omit<SaveDocument, 'write'>, local: strin
     )
   // A name of its own, short: the document's may be as long as names can be.
   const part = join(dirname(target), `.docmount-${process.pid}-${++parts}.part`)
-  const file = await open(part, 'wx').catch((error: unknown) => {
+  // Until it has the mode of what it replaces it is nobody else's to read.
+  const file = await open(part, 'wx', before === undefined ? 0o666 : 0o600).catch((error: unknown) => {
     throw unwritable(target, error)
   })
   try {
@@ -34,6 +35,7 @@ export async function saveToFile(save: Omit<SaveDocument, 'write'>, local: strin
         }
       },
     })
+    if (before !== undefined) await file.chmod(before.mode & 0o777)
     const modifiedMs = Date.parse(save.record.modifiedAt ?? '')
     if (!Number.isNaN(modifiedMs)) await file.utimes(new Date(), new Date(modifiedMs))
     await file.close()

@@ -192,6 +192,17 @@ describe('get', () => {
     expect((await readdir(temporary.path)).toSorted()).toEqual(['a.txt', 'out'])
   })
 
+  test('leaves the mode of what it replaces: what is nobody else’s to read stays so', async () => {
+    await docmount('put', project, await localFile('m.txt', 'secret'), '/get/m.txt')
+    const target = join(temporary.path, 'private')
+    for (const mode of [0o600, 0o640, 0o755]) {
+      await writeFile(target, 'old')
+      await chmod(target, mode)
+      expect((await docmount('get', project, '/get/m.txt', target)).exitCode).toBe(0)
+      expect([await readFile(target, 'utf8'), (await stat(target)).mode & 0o777]).toEqual(['secret', mode])
+    }
+  })
+
   test('goes on where an expired URL or a broken connection left it', async () => {
     const content = 'x'.repeat(300_000) + 'y'.repeat(300_000)
     await docmount('put', project, await localFile('a.txt', content), '/get/long.txt')

@@ -116,6 +116,31 @@ describe('put of many', () => {
     expect(puts()).toBeLessThan(20)
   })
 
+  test('takes a folder under its own name however it is called', async () => {
+    await documents(1)
+    await mkdir(join(folder, 'sub'))
+    for (const [at, local] of Object.entries({ '/dot': `${folder}/.`, '/up': `${folder}/sub/..` })) {
+      expect(await docmount('put', project, local, `${at}/`)).toMatchObject({ exitCode: 0 })
+      expect((await docmount('ls', project, `${at}/in`)).stdout).toBe('0.txt\n')
+    }
+  })
+
+  test('says of a name that is no UTF-8, and of a link that leads nowhere, what is wrong with it', async () => {
+    await documents(1)
+    await writeFile(
+      Buffer.concat([Buffer.from(`${folder}/caf`), Buffer.from([0xe9]), Buffer.from('.txt')]),
+      'x',
+    )
+    await symlink('nowhere', join(folder, 'dead.txt'))
+    const outcome = await docmount('put', project, folder, '/names/')
+    expect(outcome).toMatchObject({
+      exitCode: 1,
+      error: expect.stringMatching(/^1 stored \(5 bytes\), 2 failed \(/),
+    })
+    expect(outcome.stderr).toContain('caf\ufffd.txt: its name is not UTF-8, which the service takes')
+    expect(outcome.stderr).toContain('dead.txt: the link leads nowhere')
+  })
+
   test('never puts two files under one name', async () => {
     await mkdir(join(temporary.path, 'other'))
     for (const name of ['in', 'other']) await writeFile(join(temporary.path, name, 'x.txt'), name)
