@@ -17,7 +17,7 @@ export function addDriveOptions(command: Command): void {
     .option('--cache-ttl <duration>', 'what you see is at most this old (default: 30s)', parseCacheTtlMs)
     .option(
       '--close-wait <duration>',
-      'how long saving waits for the service; 0 = not at all, forever = until it has it (default: 10s, overlapping where a program copies many)',
+      'how long saving waits for the service; 0 = not at all, forever = until the service has it (default: 10s, overlapping for programs that copy many)',
       parseWaitMs,
     )
     .option('--cache-size <size>', 'disk for cached content; 0 = none (default: 5GiB)', parseSizeBytes)
@@ -25,16 +25,19 @@ export function addDriveOptions(command: Command): void {
     .addOption(
       new Option(
         '--memory <size>',
-        'memory of the drive, roughly; beyond it listings are asked for again (default: 512MiB)',
+        'memory of the drive, roughly; listings beyond it are fetched again (default: 512MiB)',
       )
         .argParser(parseMemory)
         .env('DOCMOUNT_MEMORY'),
     )
     .option('--state-dir <dir>', 'folder for what is not sent yet')
-    .option('--cache-dir <dir>', 'folder for cached content, one in it for each project')
-    .option('--unsupported-as <mimetype>', 'send names the service has no type for as this type')
+    .option('--cache-dir <dir>', 'folder for cached content; each project has its own folder in it')
+    .option('--unsupported-as <mimetype>', 'send files whose type the service does not take as this type')
     .addOption(
-      new Option('--on-conflict <what>', 'when somebody else changed a document: keep theirs beside yours?')
+      new Option(
+        '--on-conflict <what>',
+        'what to do when somebody else changed a document: keep their version beside yours, or overwrite it',
+      )
         .choices(['keep', 'overwrite'])
         .default('keep'),
     )
@@ -42,7 +45,7 @@ export function addDriveOptions(command: Command): void {
     .option('--tables', "show the project's tables in a folder .tables, which takes files of rows")
     .option(
       '--wait [duration]',
-      'wait for the service first, so long or for as long as it takes; then start with what was last known',
+      'wait for the service first, for this long or until it is there; after that, start with what was last known',
       parseWaitMs,
     )
     .addOption(bandwidthOption())

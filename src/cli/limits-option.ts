@@ -53,7 +53,7 @@ export function describeLimits(defaults: Limits): string {
 function parseValue(limit: keyof Limits, value: string): number {
   if (limit.endsWith('Ms')) return parseDurationMs(value)
   if (/bytes/i.test(limit)) return parseSizeBytes(value)
-  if (!/^\d+$/.test(value)) throw new InvalidArgumentError(`${value} is no whole number.`)
+  if (!/^\d+$/.test(value)) throw new InvalidArgumentError(`${value} is not a whole number.`)
   return Number(value)
 }
 

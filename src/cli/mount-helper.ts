@@ -78,7 +78,7 @@ export function optionListOf(args: readonly string[]): readonly string[] {
     else {
       const value = rest[++at]
       if (!option.startsWith('--') || !valued.has(name) || value === undefined || value.includes(','))
-        throw new UsageError(`${option} cannot be said in fstab; docs/process.md lists what it takes`)
+        throw new UsageError(`${option} cannot be given in fstab; docs/process.md lists what it takes`)
       words.push(`${name}=${value}`)
     }
   }

@@ -44,7 +44,7 @@ export function checkNames(prefix: string, command: Command): void {
     (name) => name.startsWith(prefix) && !known.has(name) && !isOthers(name),
   )
   if (unknown !== undefined)
-    throw new UsageError(`${unknown} is the variable of no option; ${command.name()} --help lists them`)
+    throw new UsageError(`${unknown} belongs to no option; ${command.name()} --help lists them`)
 }
 
 /** For options that may be repeated: in the environment, commas stand between the values. */

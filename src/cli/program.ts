@@ -9,12 +9,12 @@ Examples:
   $ docmount serve --data ~/documents --project acme      a service of your own, to try it all
   $ docmount login                                        asks for service and key, tries them, keeps them
   $ docmount mount acme                                   the project becomes the folder ~/acme
-  $ docmount status                                       what is mounted, what is not sent yet
+  $ docmount status                                       what is mounted, and what is not sent yet
   $ docmount ui                                           the same in a web browser, live
-  $ docmount unmount ~/acme                               sends what is left, then lets go
+  $ docmount unmount ~/acme                               sends what is left, then unmounts
 
 The key comes from DOCMOUNT_API_KEY, from the file that DOCMOUNT_API_KEY_FILE names, or from
-~/.config/docmount/config.json; it is never an argument. Each command has more: docmount COMMAND --help
+~/.config/docmount/config.json; it is never an argument. For more about a command: docmount COMMAND --help
 Exit codes: 0 done · 1 failed · 2 wrong usage · 75 temporary, try again later`
 
 /** With the commands needed for `name`: that one, or all where it names none. */

@@ -85,7 +85,7 @@ export class Transfers {
     if (this.#stoppedBy !== undefined && !isKnown(this.#stoppedBy)) throw this.#stoppedBy
     const line = this.#summary()
     if (signal.aborted)
-      throw new DaemonError(`interrupted: ${line}; with --skip-existing the same command goes on`)
+      throw new DaemonError(`interrupted: ${line}; with --skip-existing the same command continues`)
     if (this.#problems.length === 0) {
       if (!isQuiet) console.error(line)
       return

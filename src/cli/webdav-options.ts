@@ -19,10 +19,10 @@ export const defaultAddress: Address = { host: '127.0.0.1', port: 4918 }
 
 export function addWebdavOptions(command: Command): void {
   command
-    .option('--cert <file>', 'certificate (PEM) of the WebDAV door: speak TLS')
+    .option('--cert <file>', 'certificate (PEM) for WebDAV: use TLS')
     .option('--key <file>', 'the key of the certificate (PEM)')
-    .option('--insecure', 'let other machines reach the WebDAV door without TLS')
-    .option('--host-name <name>', 'a name under which it is reached; may be repeated', collect)
+    .option('--insecure', 'let other machines connect by WebDAV without TLS')
+    .option('--host-name <name>', 'a host name by which clients reach it; may be repeated', collect)
 }
 
 /** Throws UsageError where the password would travel in the clear. */

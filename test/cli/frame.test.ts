@@ -184,3 +184,8 @@ test('mount(8), which calls the program by another name, gets its own exit codes
   expect((await asHelper(['acme:', '/nowhere', '-o', 'foo=bar'])).code).toBe(1)
   expect((await asHelper(['acme:', '/nowhere', '-o', 'ro,nosuid'])).code).toBe(32)
 })
+
+test('help tells a default as it would be typed: a duration is no count of milliseconds', async () => {
+  const { stdout } = await docmount(['keys', 'rotate', '--help'])
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain('how long the old key stays valid (default: 1d)')
+})

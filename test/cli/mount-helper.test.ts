@@ -44,7 +44,7 @@ test('our options become those of fstab, and back', () => {
 test.each([['--foreground'], ['-v'], ['--close-wait'], ['--log', 'a,b'], ['somewhere']])(
   '%s %s is nothing that fstab can say',
   (...args) => {
-    expect(() => optionListOf(args)).toThrow(/cannot be said in fstab/)
+    expect(() => optionListOf(args)).toThrow(/cannot be given in fstab/)
   },
 )
 

@@ -157,7 +157,7 @@ describe('documents under way', () => {
     const [code] = (await once(child, 'close')) as [number | null]
     expect({ code, names: await names() }).toEqual({ code: 1, names: [] })
     expect(stderr).toMatch(
-      /interrupted: 0 fetched \(0 bytes\), 2 not begun or not finished; with --skip-existing the same command goes on\n$/,
+      /interrupted: 0 fetched \(0 bytes\), 2 not begun or not finished; with --skip-existing the same command continues\n$/,
     )
   })
 })

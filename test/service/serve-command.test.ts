@@ -197,7 +197,7 @@ describe('docmount serve, hosted', () => {
   test.each([
     [['--cert', 'x'], 2, '--cert and --key go together'],
     [['--limit', 'size=1'], 2, 'the names are name, path, depth'],
-    [['--limit', 'depth=deep'], 2, 'deep is no whole number'],
+    [['--limit', 'depth=deep'], 2, 'deep is not a whole number'],
     [['--public-url', 'documents.example'], 1, 'not a public URL: documents.example'],
     [['--trust-proxy', 'all'], 1, 'all is neither an address nor a network'],
     [['--trust-proxy', '010.0.0.0/8'], 1, '010.0.0.0/8 is neither an address nor a network'],
@@ -229,7 +229,7 @@ describe('docmount serve, hosted', () => {
   test('refuses a variable that no option has; what Kubernetes sets for a service of that name is none of it', async () => {
     const args = ['--data', join(folder, 'variables'), '--listen', '127.0.0.1:0']
     const misspelt = command.serveWith({ environment: { DOCMOUNT_SERVE_LIMITS: 'depth=2' } }, ...args)
-    await expect(misspelt).rejects.toThrow('DOCMOUNT_SERVE_LIMITS is the variable of no option')
+    await expect(misspelt).rejects.toThrow('DOCMOUNT_SERVE_LIMITS belongs to no option')
     const environment = {
       DOCMOUNT_SERVE_SERVICE_HOST: '10.0.0.1',
       DOCMOUNT_SERVE_SERVICE_PORT_HTTP: '8080',

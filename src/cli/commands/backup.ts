@@ -6,8 +6,9 @@ import { formatBytes } from '../../amounts.ts'
 import { print } from '../output.ts'
 
 const help = `
-The copy is of one moment, and every byte of it is read back and compared before the folder gets its name; until then, and
-when it is interrupted, it is DEST.partial. It holds the documents and the hashes of keys: keep it as you keep the service.
+The copy is of one moment. Every byte of it is read back and compared before the folder gets its name;
+until then, and if it is interrupted, it is DEST.partial. It holds the documents, the hashes of keys and
+the secret of download links: protect it as you protect the service.
 
 Examples:
   $ docmount backup /backups/$(date +%F) --data ~/documents

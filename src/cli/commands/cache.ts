@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 
 const help = `
-Nothing unsent is ever in the cache.
+Unsent content is never in the cache.
 
 Examples:
   $ docmount cache
@@ -26,7 +26,7 @@ export function register(program: Command): void {
   cache
     .command('clear')
     .description(
-      'Removes what the cache of a drive holds. What is pinned stays; nothing unsent is ever in it.',
+      'Removes what the cache of a drive holds. What is pinned stays. Unsent content is never in the cache.',
     )
     .argument('[mountpoint]', 'a drive (default: the only drive)')
     .option('--pins', 'remove what is pinned too; it is fetched anew')

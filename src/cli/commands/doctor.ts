@@ -15,7 +15,7 @@ export function register(program: Command): void {
     .command('doctor')
     .summary('check this machine and the service')
     .description(
-      'Checks what a drive needs: the kernel’s door, folders, the service, the key. Changes nothing.',
+      'Checks what a drive needs: the way to the kernel, folders, the service, the key. Changes nothing.',
     )
     .argument('[project]', 'also whether this project can be mounted, by its section of the config file')
     .option('--base-url <url>', 'the service to check (default: $DOCMOUNT_BASE_URL or the config file)')

@@ -8,7 +8,7 @@ export function register(program: Command): void {
     .summary('fetch a document or folder into the cache, once')
     .description(
       'Brings all content at and under a path into the cache, where it stays until something else needs the room. ' +
-        'docmount pin keeps it for good.',
+        'docmount pin keeps it permanently.',
     )
     .argument('<path>', 'a path on a drive')
     .option('--json', 'print JSON: what was there and what was fetched')

@@ -9,7 +9,7 @@ import { projectOption } from '../with-tables.ts'
 
 const help = `
 Each row becomes an asset; its columns are the asset's data. Rows are sent in batches, each of
-which is taken whole or not at all; after a failure --skip goes on behind the rows that are in.
+which is accepted completely or not at all; after a failure, --skip continues behind the rows that are in.
 
 Examples:
   $ docmount tables create invoices --type reconcile

@@ -9,8 +9,9 @@ import type { GetOptions } from '../run-get.ts'
 const help = `
 A local file appears when all of it is there, with the document's time. One that exists is replaced.
 A folder arrives under its own name with everything in it, eight documents at a time (the whole project: /,
-under the project's name); one that fails is named, and the others go on. --skip-existing leaves out what is
-there already: as many bytes, and the document's time. With it the same command goes on where it was interrupted.
+under the project's name). One that fails is named, and the others go on. --skip-existing skips files that
+are there already, with the document's size and time. With it the same command continues where it was
+interrupted.
 
 Examples:
   $ docmount get acme /invoices/a.pdf                 as ./a.pdf
@@ -27,7 +28,7 @@ export function register(program: Command): void {
     .argument('<project>', 'name of the project')
     .argument('<path>', 'path in the project')
     .argument('[local]', 'file or folder to put it in, - for standard output (default: here, under its name)')
-    .option('--skip-existing', 'leave out what is there already')
+    .option('--skip-existing', 'skip what is there already')
     .addOption(bandwidthOption())
     .option(...quietOption)
     .option(...baseUrlOption)

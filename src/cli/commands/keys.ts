@@ -1,6 +1,6 @@
 // `docmount keys`: the API keys of the service in a data folder, whether it runs or not.
 
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { type PlaceOptions, addPlaceOptions, withAdminOf } from '../administer.ts'
 import { parseLifetimeMs } from '../durations.ts'
 import { print, printable } from '../output.ts'
@@ -17,7 +17,8 @@ interface CreateOptions extends KeysOptions {
 }
 
 const help = `
-A running service sees the change with its next request, other nodes of one within a second. A key is shown once: only its hash is kept.
+A running service applies the change with its next request, its other nodes within a second.
+A key is shown only once, because the service keeps only its hash.
 
 Examples:
   $ docmount keys create acme --data ~/documents
@@ -41,7 +42,7 @@ export function register(program: Command): void {
     .option('--name <name>', 'what it is called in lists')
     .option(
       '--expires <duration>',
-      'how long it is good for, for instance 90d (default: no end)',
+      'how long it is valid, for instance 90d (default: no end)',
       parseLifetimeMs,
     )
     .option('--read-only', 'it may read, and change nothing')
@@ -89,9 +90,13 @@ export function register(program: Command): void {
       }),
     )
 
-  subcommand(keys, 'rotate', 'make a key for the same, and let the old one end')
+  subcommand(keys, 'rotate', 'make a key that opens the same; the old one ends later')
     .argument('<id>', 'id of the key')
-    .option('--overlap <duration>', 'how long the old key goes on', parseLifetimeMs, 86_400_000)
+    .addOption(
+      new Option('--overlap <duration>', 'how long the old key stays valid')
+        .argParser(parseLifetimeMs)
+        .default(86_400_000, '1d'),
+    )
     .action((old: string, options: KeysOptions & { overlap: number }) =>
       withAdminOf(options, async (admin) => {
         const { id, key } = await admin.rotateKey(old, options.overlap)

@@ -4,8 +4,9 @@ import type { Command } from 'commander'
 import type { LoginOptions } from '../run-login.ts'
 
 const help = `
-The key is asked for without showing it, tried, and kept in ~/.config/docmount/config.json (mode 0600), one section for
-each project it sees; with --keyring the keyring has it, and the file says so. It is never an argument: those are visible to every user of the machine.
+The key is asked for without showing it, tried, and kept in ~/.config/docmount/config.json (mode 0600),
+one section for each project that it opens. With --keyring the keyring has the key, and the file says so.
+The key is never an argument, because every user of the machine can see those.
 
 Examples:
   $ docmount login                                              asks for service and key

@@ -7,10 +7,11 @@ import { print } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
 
 const help = `
-Run it while the service runs: contents are copied, each read back and compared with its digest. Then end the service and run
-the same command again: it copies what came since, and all rows in one transaction, which takes up to a minute for each 100,000
-documents. Until that is done nothing is served, and from then on the old folder is served no more. Killed at any point, it
-goes on when it is run again. Projects, keys, links, tables and times stay as they are. Remove the old folder when you like.
+Run it while the service runs: it copies the contents, reads each back and compares its digest. Then end
+the service and run the same command again: it copies what came since, and all rows in one transaction,
+which takes up to a minute for each 100,000 documents. Nothing is served until that is done, and the old
+folder is never served again. If the command is killed at any point, run it again, and it continues.
+Projects, keys, links, tables and times stay as they are. Remove the old folder when you like.
 
 Examples:
   $ export PGPASSFILE=/etc/docmount/pgpass

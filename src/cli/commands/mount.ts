@@ -28,7 +28,7 @@ export function register(program: Command): void {
     .argument('<project>', 'name of the project')
     .argument('[mountpoint]', 'an empty folder (default: ~/PROJECT, made if missing)')
     .addOption(
-      new Option('--driver <name>', 'door to the kernel')
+      new Option('--driver <name>', 'how to talk to the kernel')
         .choices(['auto', 'kernel', 'fuse-native'])
         .default('auto'),
     )
@@ -36,7 +36,11 @@ export function register(program: Command): void {
     .option('--uid <number>', 'owner of the documents (default: you)', parseCount)
     .option('--gid <number>', 'group of the documents (default: yours)', parseCount)
   addDriveOptions(command)
-  command.option('--webdav [host:port]', 'open a WebDAV door too (default: 127.0.0.1:4918)', parseAddress)
+  command.option(
+    '--webdav [host:port]',
+    'serve the drive by WebDAV too (default: 127.0.0.1:4918)',
+    parseAddress,
+  )
   addWebdavOptions(command)
   command
     .addOption(new Option('--source <text>', 'the first column of the mount table').hideHelp())

@@ -3,11 +3,12 @@
 import type { Command } from 'commander'
 
 const help = `
-What is pinned is fetched whole while nobody reads, kept beyond the cache's bound, fetched again when it
-changes, and read without the service. docmount pins shows how far it is; docmount unpin ends it.
+What is pinned is fetched completely while nobody reads, does not count towards the cache, is fetched
+again when it changes, and can be read without the service. docmount pins shows the progress; docmount
+unpin ends it.
 
 Examples:
-  $ docmount pin ~/acme/contracts             with everything that comes into it later
+  $ docmount pin ~/acme/contracts             and everything that is put into it later
   $ docmount pin ~/acme/report.pdf --wait && echo ready to leave`
 
 export function register(program: Command): void {
@@ -15,7 +16,7 @@ export function register(program: Command): void {
     .command('pin')
     .summary('keep a document or folder on this machine')
     .description(
-      'Keeps a document, or a folder with everything in it, on this machine, for when the service is away.',
+      'Keeps a document, or a folder with everything in it, on this machine, so that it can be read without the service.',
     )
     .argument('<path>', 'a path on a drive')
     .option('--wait', 'return when all of it is here')

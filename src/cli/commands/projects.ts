@@ -10,7 +10,7 @@ Examples:
   $ docmount projects
   $ docmount projects --json | jq -r '.[].name'
   $ docmount projects create invoices --data ~/documents      in a service of your own; prints its first key
-  $ docmount projects rm invoices --data ~/documents          with everything in it, for good
+  $ docmount projects rm invoices --data ~/documents          and everything in it, permanently
   $ docmount projects list --data ~/documents`
 
 export function register(program: Command): void {
@@ -40,7 +40,7 @@ export function register(program: Command): void {
       }),
     )
 
-  own(projects, 'rm', 'remove a project of a service of your own with everything in it, for good')
+  own(projects, 'rm', 'remove a project of a service of your own and everything in it, permanently')
     .argument('<name>', 'name of the project')
     .action((name: string, options: PlaceOptions) =>
       withAdminOf(options, (admin) => admin.removeProject(name)),

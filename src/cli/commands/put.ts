@@ -7,11 +7,12 @@ import { quietOption } from '../progress.ts'
 import type { PutOptions } from '../run-put.ts'
 
 const help = `
-The type follows the name's extension. Folders on the way are made. Many documents go eight at a time; one
-that fails is named, and the others go on. The service cannot overwrite: --replace deletes the old document first,
-and puts it back where the service refuses the new one.
---skip-existing leaves out what is there already: as many bytes, stored after the local file was last
-changed. With it the same command goes on where it was interrupted; with --replace it sends what is new or changed.
+The type follows the name's extension. Missing folders are made. Eight documents are sent at a time; one
+that fails is named, and the others go on. The service cannot overwrite, so --replace deletes the old
+document first, and puts it back if the service refuses the new one.
+--skip-existing skips documents that are there already, with the same size and stored after the local file
+was last changed. With it the same command continues where it was interrupted; with --replace as well it
+sends what is new or changed.
 
 Examples:
   $ docmount put acme report.pdf /reports/2026.pdf
@@ -33,7 +34,7 @@ export function register(program: Command): void {
     )
     .option('--mimetype <type>', 'send it as this type, whatever its name says')
     .option('--replace', 'replace a document that is there')
-    .option('--skip-existing', 'leave out what is there already')
+    .option('--skip-existing', 'skip what is there already')
     .addOption(bandwidthOption())
     .option(...quietOption)
     .option(...baseUrlOption)

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 
 const help = `
-It fails where nothing has this name, here or in the service.
+It fails if nothing has this name, neither here nor in the service.
 
 Example:
   $ docmount refresh ~/acme/inbox && ls ~/acme/inbox`

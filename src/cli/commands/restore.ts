@@ -4,7 +4,8 @@ import type { Command } from 'commander'
 import { print } from '../output.ts'
 
 const help = `
-Everything is read back and compared before the folder gets its name. The keys open it as they did when the backup was made.
+Everything is read back and compared before the folder gets its name. The keys open what they opened
+when the backup was made.
 
 Example:
   $ docmount restore /backups/2026-11-22 --data ~/documents-again
@@ -14,8 +15,8 @@ export function register(program: Command): void {
   program
     .command('restore')
     .summary("make a service's data folder from a backup")
-    .description('Makes a data folder from what docmount backup has made.')
-    .argument('<backup>', 'the folder docmount backup has made')
+    .description('Makes a data folder from a backup.')
+    .argument('<backup>', 'the folder that docmount backup made')
     .requiredOption('--data <dir>', 'the data folder to make: absent, or empty')
     .option('--json', 'print JSON: what backup.json holds')
     .addHelpText('after', help)

@@ -11,7 +11,7 @@ interface RmOptions extends ServiceOptions {
 }
 
 const help = `
-The service deletes for good: there is no trash.
+The service deletes permanently; there is no trash.
 
 Examples:
   $ docmount rm acme /invoices/old.pdf

@@ -16,14 +16,15 @@ import type { ServeOptions } from '../run-serve.ts'
 import { UsageError } from '../usage-error.ts'
 
 const help = `
-Projects are made where missing, each with an API key that is shown this once; docmount keys makes more.
+Missing projects are made, each with an API key that is shown only once; docmount keys makes more.
 Everything is kept in the data folder: a database, the documents' content, the secret of download links.
-With --database any number of services, all with the same data folder or the same bucket, are one: it keeps the larger
-contents. A bucket's key is in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or where AWS_SHARED_CREDENTIALS_FILE says.
-Every option can be given as a variable of the environment: --public-url as DOCMOUNT_SERVE_PUBLIC_URL,
-with commas between the values of those that may be repeated. How to host it: docs/service.md.
+With --database, any number of services with the same database and the same data folder or bucket are one
+service; the folder or bucket keeps the larger contents. A bucket's key is in AWS_ACCESS_KEY_ID and
+AWS_SECRET_ACCESS_KEY, or in the file that AWS_SHARED_CREDENTIALS_FILE names.
+Every option can be given as an environment variable: --public-url as DOCMOUNT_SERVE_PUBLIC_URL, with
+commas between the values of options that may be repeated. How to host it: docs/service.md.
 
-Limits, with what they are unless --limit says otherwise:
+Limits and their defaults:
   ${wrap(describeLimits(defaultLimits), '  ')}
 
 Examples:
@@ -46,13 +47,13 @@ export function register(program: Command): void {
     .addOption(option('--data <dir>', 'folder for everything the service keeps'))
   addDatabaseOptions(serve, option)
     .addOption(
-      option('--blobs <url>', 's3://BUCKET?endpoint=URL for larger contents, in place of the data folder'),
+      option('--blobs <url>', 's3://BUCKET?endpoint=URL for larger contents, instead of the data folder'),
     )
-    .addOption(option('--s3-direct', 'send downloads to the bucket itself, with URLs good for a minute'))
+    .addOption(option('--s3-direct', 'send downloads to the bucket itself, with URLs valid for a minute'))
     .addOption(
       option(
         '--listen <host:port>',
-        'where to listen; port 0 = any that is free (default: 127.0.0.1:8080)',
+        'where to listen; port 0 = any free port (default: 127.0.0.1:8080)',
         parseAddress,
       ),
     )
@@ -60,13 +61,13 @@ export function register(program: Command): void {
       option('--public-url <url>', 'what download links begin with (default: the address connected to)'),
     )
     .addOption(
-      option('--cert <file>', 'certificate (PEM): speak TLS; read again when it changes, and on SIGHUP'),
+      option('--cert <file>', 'certificate (PEM): use TLS; read again when it changes, and on SIGHUP'),
     )
     .addOption(option('--key <file>', 'the key of the certificate (PEM)'))
     .addOption(
       option(
         '--drain <duration>',
-        'how long uploads may take to end when the service ends (default: 30s)',
+        'how long requests under way may take when the service stops (default: 30s)',
         parseDurationMs,
       ),
     )
@@ -83,11 +84,11 @@ export function register(program: Command): void {
       option('--audit-log <file>', 'a line per change into this file, -, or off (default: into the log)'),
     )
     .addOption(option('--log-size <size>', 'begin a new log file beyond this (default: 10MiB)', parseLogSize))
-    .addOption(option('--log-keep <files>', 'keep so many full log files (default: 10)', parseLogKeep))
+    .addOption(option('--log-keep <files>', 'how many full log files to keep (default: 10)', parseLogKeep))
     .addOption(option('--json', 'print one line of JSON once listening'))
     .addOption(option('--allow-private-uris', 'let uploads by uri fetch from private addresses'))
     .addOption(option('-v, --verbose', 'log more'))
-    .option('--project <name>', 'make this project where missing; may be repeated', collect)
+    .option('--project <name>', 'make this project if it is missing; may be repeated', collect)
     .option('--trust-proxy <network>', 'believe X-Forwarded-* from there; may be repeated', collect)
     .option('--limit <name=value>', 'see below; none = no such limit; may be repeated', addLimit)
     // The variables' names are told once, below.

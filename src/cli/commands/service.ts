@@ -3,8 +3,9 @@
 import type { Command } from 'commander'
 
 const help = `
-The unit starts the drive at login, again after a failure for as long as it takes, and sends what is left when it stops.
-Service and key come from the config file: docmount login first. Everything behind -- goes to docmount mount.
+The unit starts the drive at login, starts it again after a failure for as long as it takes, and sends
+what is left when it stops. Service and key come from the config file, so run docmount login first.
+Everything behind -- goes to docmount mount.
 
 Examples:
   $ docmount service install acme                        ~/acme from now on
@@ -51,7 +52,7 @@ export function register(program: Command): void {
 
   service
     .command('remove')
-    .summary('mount it no more')
+    .summary('no longer mount it')
     .description('Stops the unit, which sends what is left, and removes it.')
     .argument('<project>', 'name of the project')
     .action(async (project: string) => {
@@ -62,7 +63,7 @@ export function register(program: Command): void {
   service
     .command('status')
     .summary('show the units')
-    .description('Shows the units of docmount and how they fare.')
+    .description('Shows the units of docmount and their state.')
     .action(async () => {
       const { showUnits } = await import('../run-service.ts')
       await showUnits()

@@ -7,7 +7,7 @@ const help = `
 Examples:
   $ docmount status                        all drives
   $ docmount status ~/acme/report.pdf      is this document with the service?
-  $ docmount status --watch                drawn anew every second, until Ctrl-C
+  $ docmount status --watch                shown again at each change, until Ctrl-C
   $ docmount status ~/acme --json | jq .unsentBytes`
 
 export function register(program: Command): void {
@@ -15,7 +15,7 @@ export function register(program: Command): void {
     .command('status')
     .summary('show the drives and what is not sent yet')
     .description(
-      'Shows every drive of yours, also what is not sent of those that are not mounted, one drive, or the state of one document.',
+      'Shows all your drives, one drive, or one document: whether it is with the service, and what is not sent yet, also of drives that are not mounted.',
     )
     .argument('[path]', 'a mountpoint, or a path on a drive')
     .option('--all', 'other users’ drives too')

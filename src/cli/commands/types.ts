@@ -13,7 +13,7 @@ export function register(program: Command): void {
     .command('types')
     .summary('show which types of document the service takes')
     .description(
-      'Shows which names the service takes and as what. With names: what each would be, exit code 1 where one is refused.',
+      'Shows which types of document the service takes, by extension. With names: what each would be sent as; exit code 1 if one is refused.',
     )
     .argument('[files...]', 'names to judge; files of the same name are not read')
     .option('--json', 'print JSON: mimetype to extensions, or name to mimetype (null: refused)')

@@ -9,7 +9,7 @@ your drives, what is being sent, what was refused, conflicts, cache and pins, th
 it ends with Ctrl-C. Nothing listens unless you run this.
 
 Examples:
-  $ docmount ui                        prints the address, and opens it where there is a desktop
+  $ docmount ui                        prints the address, and opens it if there is a desktop
   $ docmount ui --no-open --port 4919
   $ ssh -L 4919:127.0.0.1:4919 office docmount ui --port 4919     the drives of another machine`
 
@@ -18,9 +18,9 @@ export function register(program: Command): void {
     .command('ui')
     .summary('show the drives in a web browser')
     .description(
-      'Serves a page about your drives on this machine until Ctrl-C, and opens it where there is a desktop.',
+      'Serves a page about your drives on this machine until Ctrl-C, and opens it if there is a desktop.',
     )
-    .option('--port <number>', 'where to listen on 127.0.0.1; 0 = any that is free', parsePort, 0)
+    .option('--port <number>', 'where to listen on 127.0.0.1; 0 = any free port', parsePort, 0)
     .option('--copy-to <folder>', 'where “Copy out” puts documents (default: your download folder)')
     .option('--no-open', 'only print the address')
     .addHelpText('after', help)

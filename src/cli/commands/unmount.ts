@@ -13,10 +13,10 @@ interface UnmountCommandOptions {
 }
 
 const help = `
-Sends until done or out of time; what stays unsent is kept, named,
-and sent after the next mount. Programs that use the drive have ten
-seconds to leave, then they are named and the drive stays. It stays, too, while
-the disk of this machine refuses to keep what was saved (--force gives that up). Ctrl-C takes the wish back: the drive stays.
+Sends until everything is sent or the time is up. What stays unsent is kept and named, and is sent
+after the next mount. Programs that use the drive have ten seconds to leave; then they are named and
+the drive stays mounted. It also stays while the disk of this machine refuses to keep what was saved
+(--force gives that content up). Ctrl-C cancels: the drive stays.
 
 Examples:
   $ docmount unmount ~/acme
@@ -35,7 +35,7 @@ export function register(program: Command): void {
     .description('Sends what is not sent yet, then unmounts.')
     .argument('[drive]', 'the folder the drive is mounted at, or its project')
     .option('--all', 'every drive of yours')
-    .option('--force', 'do not wait for programs that use the drive, nor for a full disk')
+    .option('--force', 'wait neither for programs that use the drive nor for a full disk')
     .option('--timeout <duration>', 'for sending (default: 10 min)', parseWaitMs)
     .option(...quietOption)
     .addHelpText('after', help)

@@ -6,7 +6,7 @@ export function register(program: Command): void {
   program
     .command('unpin')
     .summary('let go of a pinned document or folder')
-    .description('What was kept for it goes to the cache, where it stays for as long as there is room.')
+    .description('Ends a pin. The content moves to the cache, where it stays as long as there is room.')
     .argument('<path>', 'a pinned path on a drive')
     .addHelpText('after', '\nExample:\n  $ docmount unpin ~/acme/contracts')
     .action(async (path: string) => {

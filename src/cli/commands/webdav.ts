@@ -7,8 +7,8 @@ import type { WebdavDriveOptions } from '../run-webdav.ts'
 import { addWebdavOptions } from '../webdav-options.ts'
 
 const help = `
-The same drive as docmount mount makes, for Windows, macOS, and whatever else speaks WebDAV, without
-a mount on this machine. status, wait, unmount and the others take its address for its path.
+This is the same drive as with docmount mount, for Windows, macOS and any other WebDAV client, without
+a mount on this machine. Use its address as the path for status, wait, unmount and the other commands.
 
 The user is docmount; the password is made once, kept in the state folder, and shown on a terminal.
 How each system connects: docs/desktops.md.
@@ -18,7 +18,7 @@ Examples:
   $ docmount webdav acme --listen 127.0.0.1:8000 --read-only
   $ docmount webdav acme --listen 0.0.0.0:8443 --cert fullchain.pem --key privkey.pem --host-name drive.example
   $ docmount status http://127.0.0.1:4918/
-  $ docmount unmount http://127.0.0.1:4918/       sends what is left, and ends it`
+  $ docmount unmount http://127.0.0.1:4918/       sends what is left, and ends the drive`
 
 export function register(program: Command): void {
   const command = program
@@ -28,7 +28,7 @@ export function register(program: Command): void {
     .argument('<project>', 'name of the project')
     .option(
       '--listen <host:port>',
-      'where to listen; port 0 = any that is free (default: 127.0.0.1:4918)',
+      'where to listen; port 0 = any free port (default: 127.0.0.1:4918)',
       parseAddress,
     )
   addWebdavOptions(command)
