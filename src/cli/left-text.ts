@@ -64,7 +64,7 @@ export function leftToGoElsewhere({ drive, left, stateDir }: LeftFolder, baseUrl
 /** How what was left is sent, or at least saved. */
 export function wayOn({ drive }: LeftFolder): string {
   return drive === undefined
-    ? 'mount the project where it was to send it, or: docmount recover --all FOLDER'
+    ? 'to send it, mount the project where it was mounted before; or: docmount recover --all FOLDER'
     : `sent by: ${resumeCommand(drive)}`
 }
 

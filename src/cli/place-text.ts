@@ -30,7 +30,7 @@ function wordsFor(place: Place): string {
     case 'here':
       return `on this machine only (${formatBytes(place.bytes)}): ${place.why}`
     case 'unknown':
-      return `nobody knows now: ${place.why}`
+      return `not known now: ${place.why}`
   }
 }
 

@@ -27,7 +27,7 @@ export async function runLogin(options: LoginOptions): Promise<void> {
   const typed = options.baseUrl ?? (await ask('Service (https://host/api): '))
   const roots = possibleRoots(typed)
   const apiKey = options.keyStdin === true ? await readStdin() : await askHidden('API key (not shown): ')
-  if (apiKey === '') throw new UsageError('the key is empty; it is made among the settings of the project')
+  if (apiKey === '') throw new UsageError('the key is empty; keys are made in the settings of the project')
 
   const { baseUrl, projects } = await tryRoots(roots, apiKey)
   if (baseUrl !== typed) console.log(`the service is ${baseUrl}`)
@@ -56,7 +56,7 @@ async function tryRoots(
     } catch (error) {
       if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
         throw new DaemonError(
-          `${baseUrl} refuses the key (${error.status} ${redact(error.errorMessage)}); a new one is made among the settings of the project`,
+          `${baseUrl} refuses the key (${error.status} ${redact(error.errorMessage)}); make a new key in the settings of the project`,
           { cause: error },
         )
       }

@@ -16,7 +16,7 @@ import { startUnsentProgress } from './unsent-progress.ts'
 import { describeLeftUnsent, describeLocalOnly } from './unsent-text.ts'
 
 const takenBack =
-  'interrupted, which takes it back: the drive stays and goes on sending, unless it was let go already (docmount status tells)'
+  'interrupted: the drive stays mounted and goes on sending, unless it was unmounted already (docmount status shows it)'
 /** How long programs may take to leave: who waits longer is told who they are. */
 const busyMs = 10_000
 
@@ -110,7 +110,7 @@ async function clearAway(found: FoundMount): Promise<void> {
     }
     await unmount(mountpoint, { lazy: true })
   }
-  console.error(`docmount: the daemon of ${mountpoint} was gone; its mount is cleared away`)
+  console.error(`docmount: the daemon of ${mountpoint} was gone; its mount was removed`)
   if (record === undefined) return
   await removeMountRecord(dirname(record.socketPath), record.id)
   const left = await readLeftBehind(record.stateDir)

@@ -75,7 +75,7 @@ function serviceOf({ away, service, keyRefusal }: MountStatus): string {
   if (away !== undefined)
     return `service away since ${localTime(away.since)} (${away.reason}): what is shown may be old`
   if (keyRefusal === undefined) return `service ${service}`
-  return `service refuses the key (${keyRefusal}): what is saved waits here for another one, docmount login takes it`
+  return `service refuses the key (${keyRefusal}): what you save waits here for a new key (docmount login)`
 }
 
 function counted(count: number, one: string, many: string, rest: string): string[] {
@@ -108,7 +108,7 @@ function conflictLines({ conflictCopies }: MountStatus): string[] {
   const lines = conflictCopies.map(
     ({ path, copy }) => `${printable(path)}  conflict: another version is kept as ${printable(copy)}`,
   )
-  return [...firstTen(lines), 'take over what you need of the other version, then delete it']
+  return [...firstTen(lines), 'copy what you need from the other version, then delete it']
 }
 
 /** What is here and belongs nowhere: nothing is deleted that was not understood. */

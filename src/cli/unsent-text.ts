@@ -58,12 +58,12 @@ export function describeLeftUnsent(unsent: readonly Unsent[], stateDir: string |
     ...listed(
       of('refused'),
       'change',
-      `refused; kept${where}, and after the next mount tried again only where you ask (docmount retry):`,
+      `refused; kept${where}, and tried again after the next mount only if you ask for it (docmount retry):`,
     ),
     ...listed(
       of('unkept'),
       'document',
-      'not sent and not safe: what the disk took of it is in lost+found after the next mount:',
+      'not sent and not safe: the part that the disk took is in lost+found after the next mount:',
     ),
   ].join('\n')
 }
@@ -81,7 +81,7 @@ export function describeResting(files: readonly LocalFile[]): string {
   const lines = firstTen(
     files.map(({ path, bytes, why }) => `${printable(path)}  ${formatBytes(bytes)}  ${why}`),
   )
-  return [`everything is sent, but for ${count} on this machine only:`, ...lines].join('\n  ')
+  return [`everything is sent, except ${count} on this machine only:`, ...lines].join('\n  ')
 }
 
 function listed(unsent: readonly Unsent[], noun: string, words: string): string[] {

@@ -65,7 +65,7 @@ function wordsFor(notice: Notice): string {
     case 'diskFull':
       return 'The disk of this machine is full: something was not saved. Make room, then save it again.'
     case 'sending':
-      return `The drive is let go, and ${amountOf(notice)} still on the way to the service. Leave this machine on until they are sent.`
+      return `The drive is unmounted, and ${amountOf(notice)} still on the way to the service. Leave this machine on until they are sent.`
     case 'left':
       return `${amountOf(notice)} not sent; kept on this machine and sent when the drive is mounted again.`
     case 'refused':

@@ -119,7 +119,7 @@ function describeKeyFailure(error: unknown): Check {
     return problem(
       'API key',
       `is refused (${error.status} ${error.errorMessage})`,
-      'make a new key among the settings of the project',
+      'make a new key in the settings of the project',
     )
   }
   return problem('API key', redact((error as Error).message), 'fix this first, then ask again')

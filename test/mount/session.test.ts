@@ -185,7 +185,7 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
       await once(child.stderr, 'data')
       child.kill('SIGINT')
       await once(child, 'close')
-      expect(said).toContain('interrupted, which takes it back: the drive stays')
+      expect(said).toContain('interrupted: the drive stays mounted')
       await waitUntil('the drive to be live again', async () => {
         const { stdout } = await desk.docmount('status', drive, '--json')
         return (JSON.parse(stdout) as { state: string }).state === 'live'
@@ -217,7 +217,7 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
     for (const name of ['report.tmp', '.report.txt.swp', 'a.txt'])
       expect((await desk.save(join(drive, name), 'here')).code).toBe(0)
     const said =
-      'docmount: everything is sent, but for 1 temporary file on this machine only:\n' +
+      'docmount: everything is sent, except 1 temporary file on this machine only:\n' +
       '  /report.tmp  4 bytes  sent when it has been left alone for a minute\n'
     expect(await desk.docmount('wait', drive)).toMatchObject({ code: 0, stderr: said })
     expect(await desk.docmount('wait', join(drive, 'report.tmp'))).toMatchObject({ code: 0, stderr: said })
@@ -230,7 +230,10 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
     const refusal = testService.service.faults.inject({ kind: 'status', status: 413 }, { method: 'PUT' })
     await desk.save(join(drive, 'a.txt'), 'refused\n')
     const { code, stderr } = await desk.docmount('unmount', drive)
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/1 change is refused; .* only where you ask/)])
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/1 change is refused; .* only if you ask for it/),
+    ])
     expect(stderr).not.toContain('sent after')
     refusal()
     await mountDrive()

@@ -120,7 +120,7 @@ describe.skipIf(whyNoFuse() !== undefined)('status of one document says that it 
     await desk.save(join(drive, 'a.txt'), 'four')
     await waitUntil('the service to be missed', async () => (await statusOf(drive)).service === 'away')
     expect(await words(join(drive, 'a.txt'))).toMatch(/^kept on this machine \(4 bytes\), /)
-    expect(await words(join(drive, 'folder/b.txt'))).toMatch(/^nobody knows now: /)
+    expect(await words(join(drive, 'folder/b.txt'))).toMatch(/^not known now: /)
   })
 
   test('being sent, and how far', async () => {
