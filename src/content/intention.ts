@@ -30,7 +30,7 @@ export interface IntentionDraft {
   readonly base?: string | undefined
   /** An earlier attempt may have been stored: what is found at `path` may be our own. */
   readonly isInDoubt?: boolean
-  /** What earlier attempts sent in full without an answer: found at `path`, it is our own. */
+  /** What earlier attempts sent in full without an answer: found at `path`, or at the `source` of a move, it is our own. */
   readonly doubts?: readonly Digest[]
   /** How long it rests before it is sent (ms): quiet time, or the grace in which a delete may become a replace. */
   readonly restMs?: number
@@ -160,7 +160,13 @@ export function succession(older: Intention, newer: IntentionDraft): readonly In
 function leftBehind(older: Intention): IntentionDraft | undefined {
   const { path, source, sourceFingerprint } = older
   if (source === undefined || source === path) return undefined
-  return { kind: 'delete', path: source, base: sourceFingerprint, isInDoubt: isOld(older) }
+  return {
+    kind: 'delete',
+    path: source,
+    base: sourceFingerprint,
+    isInDoubt: isOld(older),
+    doubts: older.doubts,
+  }
 }
 
 /** Tried before: another client may have stored something since, so that a delete in its place looks first. */
@@ -176,7 +182,15 @@ function movedOn(older: Intention, newer: IntentionDraft): readonly IntentionDra
   const isFromElsewhere = older.source !== undefined && older.source !== older.path
   const left: IntentionDraft[] =
     isFromElsewhere && replaced
-      ? [{ kind: 'delete', path: older.path, base: older.base, isInDoubt: isOld(older) }]
+      ? [
+          {
+            kind: 'delete',
+            path: older.path,
+            base: older.base,
+            isInDoubt: isOld(older),
+            doubts: older.doubts,
+          },
+        ]
       : []
   if (isFromElsewhere && older.source === newer.path) {
     // Back to where it came from: there it still is.
@@ -194,6 +208,7 @@ function movedOn(older: Intention, newer: IntentionDraft): readonly IntentionDra
     source,
     sourceFingerprint: isFromElsewhere ? older.sourceFingerprint : replaced ? older.base : undefined,
     keepSource: isFromElsewhere && older.keepSource === true,
+    doubts: (newer.doubts ?? []).reduce(withDigest, older.doubts),
   }
   return [put, ...left]
 }

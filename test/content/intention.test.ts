@@ -118,6 +118,21 @@ describe('succession of what was refused', () => {
       [{ kind: 'put', path: '/d', spool: '1', source: '/c', sourceFingerprint: 'v1' }],
     ],
     [
+      'a move of a save that may have arrived takes that away, too',
+      { kind: 'put', path: '/c', spool: '1', base: 'v1', doubts: [sent] },
+      { kind: 'put', path: '/d', source: '/c' },
+      [{ kind: 'put', path: '/d', spool: '1', source: '/c', sourceFingerprint: 'v1', doubts: [sent] }],
+    ],
+    [
+      'a move of what moved to where a save may have arrived leaves nothing of that',
+      { kind: 'put', path: '/c', source: '/a', base: 'v1', doubts: [sent] },
+      { kind: 'put', path: '/d', source: '/c' },
+      [
+        { kind: 'put', path: '/d', source: '/a' },
+        { kind: 'delete', path: '/c', base: 'v1', doubts: [sent] },
+      ],
+    ],
+    [
       'a document whose delete was refused is moved',
       { kind: 'delete', path: '/c', base: 'v1' },
       { kind: 'put', path: '/d', source: '/c', sourceFingerprint: 'v1' },

@@ -121,6 +121,8 @@ export class SimulatedNetwork {
     }
     return new Promise<Answer>((resolve, reject) => {
       const abort = (): void => reject(signal.reason as Error)
+      // Given up with the last piece of the body: nobody would tell again.
+      if (signal.aborted) abort()
       signal.addEventListener('abort', abort, { once: true })
       /** Nothing of this reaches a drive that is no more. */
       const tell = (ms: number, run: () => void): void => {

@@ -68,6 +68,7 @@ const corpus: readonly (readonly [seed: number, steps: number])[] = [
   [330034, 500],
   [330220, 500],
   [330234, 500],
+  [400291, 700],
   [2024876801, 2000],
 ]
 

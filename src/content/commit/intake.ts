@@ -1,6 +1,7 @@
 // What a newer intention makes of the older ones for its path: one they become together, one that takes the other's place, or
 // one behind the other. All of it belongs to the journal's transaction under way.
 
+import { withDigest } from '../digest.ts'
 import { isMergeable, merge, pathsOf, succession, type IntentionDraft } from '../intention.ts'
 import type { Journal } from '../spool/journal.ts'
 import type { Job } from './job.ts'
@@ -49,11 +50,15 @@ export class Intake {
     const { kind, path } = draft
     const leaving = this.#order.at(path).at(-1)
     if (kind !== 'put' || leaving === undefined || !this.#mayLeave(leaving, path)) return draft
-    const { sourceFingerprint } = leaving.intention
+    const { sourceFingerprint, doubts } = leaving.intention
     this.#open.leaveSource(leaving)
     // It may be first at its path now.
     this.#options.journal.afterCommit(() => this.#options.schedule.lookSoon())
-    return { ...draft, base: sourceFingerprint ?? draft.base }
+    return {
+      ...draft,
+      base: sourceFingerprint ?? draft.base,
+      doubts: (draft.doubts ?? []).reduce(withDigest, doubts),
+    }
   }
 
   /** True where it was to take away what stands at this path, and need not if something newer does. */

@@ -56,6 +56,7 @@ export class Removal {
       if (standing?.kind !== 'file') return
       if (
         fingerprintOf(standing) !== expected &&
+        !(await this.#whose.wasSent(intention, source, standing, signal)) &&
         !(await this.#whose.isAtTarget(intention, source, standing, signal))
       ) {
         this.#options.log.warn(

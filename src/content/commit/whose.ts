@@ -100,6 +100,18 @@ export class Whose {
     return areSameDocuments(files, { path: source, file: original }, { path, file: standing }, signal)
   }
 
+  /** What an earlier attempt sent there, and was not answered. */
+  async wasSent(
+    { doubts }: Intention,
+    path: string,
+    standing: RemoteFile,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (!doubts.some(({ size }) => standing.size === undefined || standing.size === size)) return false
+    const found = await digestOfStored(this.#options.files, path, standing, signal)
+    return doubts.some((sent) => isSameDigest(found, sent))
+  }
+
   /** The very bytes that were moved: whoever stored them there, nothing is lost with them. */
   async isAtTarget(
     intention: Intention,

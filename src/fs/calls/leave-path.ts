@@ -4,6 +4,7 @@
 import { fingerprintOf } from '../../content/fingerprint.ts'
 import type { Node } from '../tree/node.ts'
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
+import type { Intention } from '../../content/intention.ts'
 import type { Tree } from '../tree/tree.ts'
 import type { Owners } from '../unsent/owners.ts'
 
@@ -27,20 +28,20 @@ export function leavePath(parts: LeaveParts, node: Node): LeftBehind | undefined
     if (isStoredHere) node.unsent.comesFrom({ path, fingerprint: fingerprintOf(remote) })
     return isStoredHere
       ? { fingerprint: fingerprintOf(remote) }
-      : dropReplaced(parts.queue, path, node.unsent.base)
+      : dropReplaced(parts.queue, { path, base: node.unsent.base })
   }
   if (!parts.queue.withdraw(job)) return arriving(node, path)
-  const { source, sourceFingerprint, keepSource, base } = job.intention
+  const { source, sourceFingerprint, keepSource, base, doubts } = job.intention
   parts.owners.withdraw(node)
   const isMove = source !== undefined && keepSource !== true
   const isExpected = parts.queue.find(path)?.intention.kind === 'put'
   if (isMove) {
     node.unsent.comesFrom({ path: source, fingerprint: sourceFingerprint })
     // What is still on its way here is the document whose place it was to take.
-    return dropReplaced(parts.queue, path, base, isExpected)
+    return dropReplaced(parts.queue, { path, base, doubts }, isExpected)
   }
   if (isExpected) return arriving(node, path)
-  if (!isStoredHere) return dropReplaced(parts.queue, path, base)
+  if (!isStoredHere) return dropReplaced(parts.queue, { path, base, doubts })
   // The queue's is the fresher: of a version that was put back after a refusal it alone knows.
   const fingerprint = base ?? fingerprintOf(remote)
   node.unsent.comesFrom({ path, fingerprint })
@@ -54,14 +55,17 @@ function arriving(node: Node, path: string): LeftBehind {
   return { fingerprint: undefined }
 }
 
-/** The version this node was to replace at its path, and now will not, has to go all the same. */
+/**
+ * The version this node was to replace at its path, and now will not, has to go all the same. `doubts`: what an earlier save may
+ * have put there.
+ */
 function dropReplaced(
   queue: CommitQueue,
-  path: string,
-  base: string | undefined,
+  replaced: Pick<Intention, 'path' | 'base'> & Partial<Pick<Intention, 'doubts'>>,
   isExpected = false,
 ): LeftBehind | undefined {
-  if (base === undefined && !isExpected) return undefined
+  const { path, base, doubts = [] } = replaced
+  if (base === undefined && doubts.length === 0 && !isExpected) return undefined
   if (queue.find(path)?.intention.kind === 'delete') return { fingerprint: base }
-  return queue.submit({ kind: 'delete', path, base }) === undefined ? undefined : { fingerprint: base }
+  return queue.submit({ kind: 'delete', ...replaced }) === undefined ? undefined : { fingerprint: base }
 }

@@ -860,6 +860,19 @@ describe('a move of a document that was written here', () => {
     expect(setup.told.at(-1)).toMatch(/^warn .*both are kept/)
   })
 
+  it('deletes a source that holds what was sent there before, and not answered', async () => {
+    await given({ '/a.txt': 'a' })
+    const base = await setup.seen('/a.txt')
+    inject({ kind: 'lost-answer' }, { method: 'PUT', times: 1 })
+    const first = setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content('first')) })
+    await expect(setup.run(first)).rejects.toThrow('PUT /a.txt')
+    const { doubts } = first
+    const written = await setup.content('written')
+    const move = { kind: 'put', path: '/b.txt', source: '/a.txt', sourceFingerprint: base, doubts } as const
+    await setup.run(setup.intend({ ...move, ...written }))
+    expect(await setup.held()).toEqual({ '/b.txt': 'written' })
+  })
+
   it('deletes a source that holds the very bytes that were moved, whoever stored them there', async () => {
     await given({ '/a.txt': 'a' })
     const move = setup.intend(await fromA(await setup.content('written')))

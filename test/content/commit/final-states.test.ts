@@ -87,6 +87,15 @@ it('what comes to a name that a document with its content here was to leave repl
   expect(journal.intentions.all()).toMatchObject(expected)
 })
 
+it('and what an earlier save may have put there', () => {
+  const { queue, journal } = setup
+  const doubts = [{ size: 1, sha256: 'a' }]
+  queue.pause()
+  queue.submit({ ...move('/a', '/b', '1'), doubts })
+  queue.submit(save('/a', '2'))
+  expect(journal.intentions.all()).toMatchObject([{ path: '/b' }, { path: '/a', base: 'seen', doubts }])
+})
+
 it('neither waits for the other then', async () => {
   const { queue } = setup
   busy = '/a'

@@ -1,0 +1,35 @@
+// A save whose answer was lost, at a name that something else only passes through after it: what that save may have put there
+// goes all the same.
+
+import { expect, it } from 'vitest'
+import { openHeld, type HeldDrive } from '../../support/open-held.ts'
+import { serviceTree } from '../../support/trees.ts'
+import { waitUntil } from '../../support/wait-until.ts'
+
+async function held({ testService }: HeldDrive): Promise<Record<string, string | undefined>> {
+  const tree = await serviceTree(testService.other, '')
+  return Object.fromEntries([...tree].map(([path, content]) => [path, content?.toString()]))
+}
+
+it.each<readonly [at: string, given: Readonly<Record<string, string>>]>([
+  ['a new name', {}],
+  ['the name of an older version', { '/f.txt': 'an older one', '/h.txt': 'an older one' }],
+])('what was saved at %s goes', async (_at, given) => {
+  await using drive = await openHeld(given)
+  const calls = drive.calls()
+  await calls.readdir('/')
+  const { faults } = drive.testService.service
+  for (const path of ['/f.txt', '/h.txt']) faults.inject({ kind: 'lost-answer' }, { method: 'PUT', path })
+  await calls.writeFile('/f.txt', 'saved')
+  await calls.writeFile('/h.txt', 'moved')
+  const isStored = async (path: string): Promise<boolean> =>
+    (await drive.testService.other.get(path))?.size === 'saved'.length
+  await waitUntil('both to be stored', async () => (await isStored('/f.txt')) && isStored('/h.txt'))
+  faults.inject({ kind: 'cut-request', afterBytes: 0 })
+  await waitUntil('the service to be away', async () => drive.fileSystem().status().away !== undefined)
+  await calls.rename('/h.txt', '/f.txt')
+  await calls.rename('/f.txt', '/k.txt')
+  faults.clear()
+  await drive.drain()
+  expect(await held(drive)).toEqual({ '/k.txt': 'moved' })
+})
