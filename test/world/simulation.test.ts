@@ -108,6 +108,7 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [112023, 700],
   [130305, 700],
   [340264, 700],
+  [420458, 700],
   [2, 2000],
   [6, 2000],
   [15, 2000],

@@ -141,10 +141,16 @@ function toDocument(parts: RenameParts, move: Move, syncedEpoch: number, isBacku
   const { path: oldPath, name: oldName, isScratch: wasScratch } = node
   const base = baseOfTarget(move)
   const accepted = node.job?.intention.spool
+  const replaced = node.unsent.base
   const left = wasScratch ? undefined : leavePath(parts, node)
   take(parts, move)
   if (wasScratch) parts.journal.localFiles.remove(oldPath)
   if (left !== undefined) parts.tree.tombstones.bury(from, oldName, left.fingerprint)
+  else if (!wasScratch && replaced !== undefined) {
+    // What it was to replace has gone by now: a listing of before still shows it.
+    parts.tree.tombstones.bury(from, oldName, replaced)
+    parts.tree.tombstones.settle(from, oldName, replaced)
+  }
   if (wasScratch) node.local.becomeDocument()
   const source = sourceOf(node)
   const isBack = source?.path === node.path
