@@ -52,6 +52,7 @@ export class Intake {
     if (kind !== 'put' || leaving === undefined || !this.#mayLeave(leaving, path)) return draft
     const { sourceFingerprint, doubts } = leaving.intention
     this.#open.leaveSource(leaving)
+    this.#options.journal.intentions.save(leaving.intention)
     // It may be first at its path now.
     this.#options.journal.afterCommit(() => this.#options.schedule.lookSoon())
     return {

@@ -67,16 +67,15 @@ export class OpenJobs {
     this.#journal.intentions.save(intention)
   }
 
-  /** It takes nothing away any more: what stands at its source is for what is newer there. */
+  /** It takes nothing away any more: what stands at its source is for what is newer there. Whoever calls this saves its row. */
   leaveSource(job: Job): void {
     const { intention } = job
     const { source, sourceFingerprint } = intention
     if (source === undefined) return
     this.#journal.ended.ended([source], undefined)
-    this.follow(this.#order.leave(job, source))
+    if (source !== intention.path) this.follow(this.#order.leave(job, source))
     this.follow(() => Object.assign(intention, { source, sourceFingerprint }))
     Object.assign(intention, { source: undefined, sourceFingerprint: undefined })
-    this.#journal.intentions.save(intention)
   }
 
   /** Whoever waits for the one waits for the other; undefined: there is nothing left to wait for. */

@@ -2,6 +2,7 @@
 // outcome journals and what it says are one transaction.
 
 import type { RemoteFile } from '../../api/types.ts'
+import { withDigest } from '../digest.ts'
 import { fingerprintOf } from '../fingerprint.ts'
 import type { CarriedContent, Intention } from '../intention.ts'
 import type { Journal } from '../spool/journal.ts'
@@ -29,34 +30,39 @@ export class Outcomes {
   /** The service has what this job is for; `record` is what stands at its path (undefined for a delete). */
   done(job: Job, record: RemoteFile | undefined): void {
     const { journal, open } = this.#options
-    try {
-      journal.transaction(() => {
-        open.drop(job)
-        this.#rebase(job.intention, record)
-        this.#options.say({ kind: 'done', intention: job.intention, record })
-        journal.afterCommit(() => (job.isDone = true))
-      })
-    } catch (error) {
-      // The service has it, and the journal does not say so: what is found there next time is our own.
-      job.intention.isInDoubt = true
-      throw error
-    }
+    const { intention } = job
+    this.#stored(intention, () => {
+      open.drop(job)
+      this.#rebase(intention, record)
+      this.#options.say({ kind: 'done', intention, record })
+      journal.afterCommit(() => (job.isDone = true))
+    })
   }
 
   /** Nothing is left of it but to put the newer content over what was just stored. */
   outpaced(job: Job, record: RemoteFile | undefined): void {
-    const { journal, order } = this.#options
+    const { open } = this.#options
     const { intention } = job
-    journal.transaction(() => {
+    this.#stored(intention, () => {
       this.#options.say({ kind: 'outpaced', intention, record })
-      if (intention.source !== undefined && intention.source !== intention.path)
-        order.leave(job, intention.source)
-      this.#rebase(intention, record)
-      intention.source = undefined
-      intention.sourceFingerprint = undefined
-      intention.isProven = false
-      intention.tookAnother = false
+      const stored = { ...intention }
+      open.follow(() => Object.assign(intention, stored))
+      Object.assign(intention, { isProven: false, tookAnother: false })
+      open.leaveSource(job)
+      // It is itself the first of those that stand on it now.
+      this.#rebase(stored, record)
     })
+  }
+
+  /** The service has it. Where the journal cannot say so, what is found there next time is our own. */
+  #stored(intention: Intention, journaled: () => void): void {
+    try {
+      this.#options.journal.transaction(journaled)
+    } catch (error) {
+      intention.isInDoubt = true
+      if (intention.digest !== undefined) intention.doubts = withDigest(intention.doubts, intention.digest)
+      throw error
+    }
   }
 
   /**

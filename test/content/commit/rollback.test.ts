@@ -1,7 +1,8 @@
 // A transaction that fails leaves the queue as it was: memory never says what the journal does not.
 
-import { afterEach, expect, it, vi } from 'vitest'
-import type { Intention } from '../../../src/content/intention.ts'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { Job } from '../../../src/content/commit/job.ts'
+import type { Intention, IntentionDraft } from '../../../src/content/intention.ts'
 import { setUpQueue, type QueueSetup } from './queue-setup.ts'
 
 let open: QueueSetup | undefined
@@ -71,4 +72,55 @@ it('what the service has and the journal could not say is looked at, and not tak
   expect(job?.isDone).toBe(true)
   expect(queued(open)).toEqual([])
   remove.mockRestore()
+})
+
+describe('a move with its content, which is written on while its last bytes are on the way', () => {
+  const digest = { size: 1, sha256: 'a'.repeat(64) }
+  const ran: string[] = []
+  let end: () => void = () => {}
+
+  async function stored(): Promise<Job> {
+    ran.length = 0
+    open = setUpQueue(({ path, source, spool }) => {
+      ran.push(`${spool} at ${path} from ${source ?? 'here'}`)
+      return new Promise((resolve) => (end = () => resolve(undefined)))
+    })
+    const move: IntentionDraft = { kind: 'put', path: '/b', source: '/a', sourceFingerprint: 'seen' }
+    const job = open.queue.submit({ ...move, spool: '1', size: 1, digest })
+    if (job === undefined) throw new Error('nothing was submitted')
+    await open.pass(0)
+    open.queue.hold(job)
+    return job
+  }
+
+  it('has left its source, in the journal as in memory', async () => {
+    const job = await stored()
+    end()
+    await open?.pass(0)
+    const [row] = open?.journal.intentions.all() ?? []
+    expect(row).toMatchObject({ id: job.intention.id, source: undefined, sourceFingerprint: undefined })
+    expect(job.intention).toMatchObject({ source: undefined, sourceFingerprint: undefined })
+  })
+
+  it('goes on where the journal could not say so: what the service has of it is known as our own', async () => {
+    const job = await stored()
+    const setup = open as QueueSetup
+    const { queue, journal } = setup
+    const before = structuredClone(job.intention)
+    const save = vi.spyOn(journal.intentions, 'save').mockImplementationOnce(() => {
+      throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
+    })
+    end()
+    await setup.pass(0)
+    save.mockRestore()
+    expect(queued(setup)).toMatchObject([{ ...before, isInDoubt: true, doubts: [digest] }])
+    queue.submit({ kind: 'put', path: '/b', spool: '2' })
+    for (let round = 0; round < 2; round++) {
+      await setup.pass(1_000)
+      end()
+    }
+    await setup.pass(0)
+    expect(queued(setup)).toEqual([])
+    expect(ran).toEqual(['1 at /b from /a', '1 at /b from /a', '2 at /b from here'])
+  })
 })
