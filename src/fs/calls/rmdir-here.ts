@@ -23,11 +23,20 @@ export async function rmdirHere(
 ): Promise<void> {
   const names = await withListing(parts.tree, node, caller, (listing) => parts.tree.names(node, listing))
   if (names.length > 0) throw new ErrnoError('ENOTEMPTY', `${node.path} is not empty`)
+  const { isScratch } = node
+  removeFolder(parts, above, node, () => {
+    if (isScratch) return
+    parts.queue.submit({ kind: 'prune', path: node.path })
+    parts.tree.tombstones.bury(above, node.name, undefined)
+  })
+}
+
+/** The folder goes from the tree, and its name is hidden by `bury`. One step: a power cut takes back all of it, or nothing. */
+export function removeFolder(parts: FolderParts, above: Node, node: Node, bury: () => void): void {
   parts.journal.transaction(() => {
     if (node.folder?.isMadeHere === true) parts.journal.folders.remove(node.path)
-    if (!node.isScratch) parts.queue.submit({ kind: 'prune', path: node.path })
     parts.tree.places.displace(node)
-    if (!node.isScratch) parts.tree.tombstones.bury(above, node.name, undefined)
+    bury()
     stayThoughEmpty(parts, above)
   })
   parts.tree.listings.forget(node)

@@ -8,9 +8,8 @@ import { waitForJob, type Job } from '../../content/commit/job.ts'
 import { deleteLooking, type RemoteDelete } from '../../content/remote-delete.ts'
 import { lookUp, mayMeanMissing } from '../../content/remote-lookup.ts'
 import { preserve, type PreserveParts } from '../unsent/preserve.ts'
-import { stayThoughEmpty } from './folders.ts'
 import { childOf, withListing } from './lookup.ts'
-import { rmdirHere, type RmdirHereParts } from './rmdir-here.ts'
+import { removeFolder, rmdirHere, type RmdirHereParts } from './rmdir-here.ts'
 import type { FolderState, Node } from '../tree/node.ts'
 import type { Caller } from '../operations.ts'
 import type { Reach } from '../../content/reach/reach.ts'
@@ -49,7 +48,7 @@ export async function rmdir(parts: RmdirParts, parent: number, name: string, cal
     throw notEmpty(node)
   if (state.isOnlyHere) {
     if (state.kept.size > 0) throw notEmpty(node)
-    removeFolder(parts, above, node)
+    goneWhole(parts, above, node)
     return
   }
   if (parts.reach.isAway) return rmdirHere(parts, above, node, caller)
@@ -74,7 +73,7 @@ export async function rmdir(parts: RmdirParts, parent: number, name: string, cal
     throw notEmpty(node)
   }
   // It is gone. A delete in it that is under way by itself finds nothing, and whoever comes to its path waits for it.
-  removeFolder(parts, above, node)
+  goneWhole(parts, above, node)
 }
 
 /** The delete of a document at this path that the service has not heard of yet. */
@@ -153,19 +152,14 @@ function isLeaving(entry: RemoteFile | RemoteFolder, state: FolderState): boolea
   )
 }
 
-function removeFolder(parts: RmdirHereParts, above: Node, node: Node): void {
+/** Neither the service nor this machine has it any more. */
+function goneWhole(parts: RmdirHereParts, above: Node, node: Node): void {
   parts.saved.gone(node.path)
-  // One step: a power cut that takes back what keeps the folder above takes back the end of this one, too.
-  parts.journal.transaction(() => {
-    if (node.folder?.isMadeHere === true) parts.journal.folders.remove(node.path)
-    parts.tree.places.displace(node)
+  removeFolder(parts, above, node, () => {
     const own = pendingDelete(parts.queue, node.path)
     parts.tree.tombstones.bury(above, node.name, own?.intention.base)
     if (own === undefined) parts.tree.tombstones.settle(above, node.name, undefined)
-    stayThoughEmpty(parts, above)
   })
-  parts.tree.listings.forget(node)
-  parts.tree.nodes.dropIfUnused(node)
 }
 
 /** Sends the deletes (and whatever else waits) under a folder now, and waits for them; `except` may stay. */
