@@ -3,6 +3,7 @@
 import { text } from 'node:stream/consumers'
 import type { Tables } from '../api/table-types.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
+import { parseJson } from '../parse-json.ts'
 import { type ServiceOptions, chooseProject, withClient } from './connect.ts'
 import { readLocal } from './read-local.ts'
 import { UsageError } from './usage-error.ts'
@@ -52,17 +53,8 @@ export async function tableIdOf(tables: Tables, nameOrId: string, signal: AbortS
 /** A JSON object from a file, or from stdin for `-`. Throws UsageError for anything else. */
 export async function readJsonObject(file: string): Promise<Record<string, unknown>> {
   const json = file === '-' ? await text(process.stdin) : (await readLocal(file)).toString()
-  const value = parsed(json)
+  const value = parseJson(json)
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>
   throw new UsageError(`${file === '-' ? 'standard input' : file} must hold one JSON object`)
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    // Said by the caller, who knows the file.
-    return undefined
-  }
 }

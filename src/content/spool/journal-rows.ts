@@ -1,6 +1,7 @@
 // Rows of the journal and what they stand for, both ways. Columns are named as in `journal-migrations.ts`.
 
 import { createHash } from 'node:crypto'
+import { parseJson } from '../../parse-json.ts'
 import { redact } from '../../redact.ts'
 import type { Intention, IntentionKind } from '../intention.ts'
 
@@ -80,16 +81,8 @@ const unsealed: ReadonlySet<string> = new Set(['seal', 'last_error', '_metadata'
 export function isSealed(row: Row): boolean {
   const { kind, path, doubts, seal } = row as Record<string, unknown>
   if (!['put', 'delete', 'prune'].includes(String(kind)) || !String(path).startsWith('/')) return false
-  if (!Array.isArray(parsed(String(doubts)))) return false
+  if (!Array.isArray(parseJson(String(doubts)))) return false
   return seal === null || seal === undefined || seal === sealOf(row)
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
 }
 
 export function intentionOf(row: Row): Intention {

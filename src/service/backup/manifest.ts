@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs'
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { parseJson } from '../parse-json.ts'
+import { parseJson } from '../../parse-json.ts'
 
 /** A backup that cannot be made or used, in one sentence. */
 export class BackupError extends Error {

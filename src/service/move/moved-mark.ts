@@ -4,7 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseJson } from '../parse-json.ts'
+import { parseJson } from '../../parse-json.ts'
 import { StartError } from '../start-error.ts'
 
 export interface MovedMark {

@@ -1,4 +1,4 @@
-// Files that this service wrote itself, and that may have been damaged since.
+// JSON that may have been damaged since it was written, or that a person wrote.
 
 /** What the text says; undefined where it is no JSON. */
 export function parseJson(text: string): unknown {
