@@ -9,7 +9,7 @@ import { homeOf } from '../daemon/xdg.ts'
 import { formatBytes } from '../amounts.ts'
 import { printable } from './output.ts'
 import { shellWord } from './shell-word.ts'
-import { unsentLine } from './unsent-text.ts'
+import { leftLine } from './unsent-text.ts'
 
 type Drive = Pick<DriveFile, 'project' | 'mountpoint' | 'baseUrl' | 'stateDir'>
 
@@ -27,7 +27,7 @@ export function leftSummary({ unsent, localOnly, lost, damaged, problem }: LeftB
 /** One line for each thing that was left. */
 export function leftLines({ unsent, localOnly, lost, damaged }: LeftBehind): string[] {
   return [
-    ...unsent.map(unsentLine),
+    ...unsent.map(leftLine),
     ...localOnly.map(({ path, bytes }) => `${printable(path)}  on this machine only  ${formatBytes(bytes)}`),
     ...lost.map(
       ({ file, path, name, bytes }) =>

@@ -16,6 +16,12 @@ export function unsentLine(unsent: Unsent): string {
   return [printable(path), action, state === 'unkept' ? 'not safe' : state, ...size, ...why].join('  ')
 }
 
+/** One line for a change of a drive that has ended: nobody is at it. */
+export function leftLine(unsent: Unsent): string {
+  const isAtIt = unsent.state === 'sending' || unsent.state === 'retrying'
+  return unsentLine({ ...unsent, nextAttemptAt: undefined, ...(isAtIt ? { state: 'pending' } : {}) })
+}
+
 function refusedHere(reason: string): string {
   return `the disk of this machine refuses it: ${reason}`
 }
@@ -90,7 +96,7 @@ function listed(unsent: readonly Unsent[], noun: string, words: string): string[
   const lines = firstTen(
     unsent.map((change) => {
       const spool = change.spoolFile === undefined ? '' : `\n    content: ${change.spoolFile}`
-      return `${unsentLine(change)}${spool}`
+      return `${leftLine(change)}${spool}`
     }),
   )
   return [`${count} ${words}`, ...lines.map((line) => `  ${line}`)]

@@ -212,6 +212,19 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
     expect((await testService.other.bytes('/a.txt')).toString()).toBe('unsent\n')
   })
 
+  test('that ended tells of no next try, since nobody tries before the next mount', async () => {
+    await mountDrive('--close-wait', '0')
+    testService.service.faults.inject({ kind: 'status', status: 500 }, { method: 'PUT' })
+    await desk.save(join(drive, 'a.txt'), 'unsent\n')
+    await waitUntil('it to be tried again', async () =>
+      / retrying .*; next try /.test((await desk.docmount('status', drive)).stdout),
+    )
+    const { stderr } = await desk.docmount('unmount', drive, '--timeout', '100ms')
+    const { stdout } = await desk.docmount('status')
+    for (const said of [stderr, stdout])
+      expect(said).toMatch(/\/a\.txt {2}upload {2}pending {2}7 bytes {2}\(PUT \/a\.txt: 500[^;]*\)$/m)
+  })
+
   test('with a temporary file that rests names it to who waits for all to be sent', async () => {
     await mountDrive()
     for (const name of ['report.tmp', '.report.txt.swp', 'a.txt'])
