@@ -95,6 +95,11 @@ export class CommitQueue {
     )
   }
 
+  /** The job that does not go on by itself, and that this one waits for. */
+  stopperOf(job: Job): Job | undefined {
+    return job.intention.kind === 'prune' ? this.#order.stoppedBefore(job) : undefined
+  }
+
   /** Jobs that nobody would ever look at again: there are none, after any event. */
   overlooked(): Job[] {
     return this.#schedule.overlooked()

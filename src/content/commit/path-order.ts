@@ -128,6 +128,16 @@ export class PathOrder {
     }
   }
 
+  /** What keeps this removal of a folder waiting until a person or a program is done with it: it is refused, or being written. */
+  stoppedBefore(prune: Job): Job | undefined {
+    for (const job of this.#jobs.values()) {
+      if (job === prune) return undefined
+      const isStopped = job.isHeld || (job.intention.isRefused && !job.isUnderfoot)
+      if (isStopped && concerns(job.intention, prune.intention.path)) return job
+    }
+    return undefined
+  }
+
   /** How everything about these jobs is now, to be put back. */
   #remembered(...jobs: readonly Job[]): () => void {
     const ids = new Set(jobs.map(({ intention }) => intention.id))

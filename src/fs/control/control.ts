@@ -104,7 +104,9 @@ export async function drain(
   const until = parts.clock.monotonic() + options.timeoutMs
   for (;;) {
     parts.queue.expedite(({ attempts }) => attempts === 0)
-    const open = [...parts.queue.jobs()].filter(({ intention }) => !intention.isRefused)
+    const open = [...parts.queue.jobs()].filter(
+      (job) => !job.intention.isRefused && parts.queue.stopperOf(job) === undefined,
+    )
     const unsent = unsentUnder(parts, '/')
     options.onProgress?.({ unsent: unsent.length, unsentBytes: bytesOf(unsent) })
     const next = open.find(({ isHeld }) => !isHeld)

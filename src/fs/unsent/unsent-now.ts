@@ -35,10 +35,15 @@ export function unsentAt(parts: UnsentParts, path: string): Unsent | undefined {
   return job === undefined ? undefined : unsentJob(parts, job)
 }
 
-function unsentJob(parts: UnsentParts, { intention, isRunning }: Job): Unsent {
+function unsentJob(parts: UnsentParts, job: Job): Unsent {
+  const { intention, isRunning } = job
   // An attempt may take its time to learn that nobody is there.
   const isSending = isRunning && !parts.reach.isAway
-  return unsentOf(intention, { isRunning: isSending, now: parts.clock.wall(), spoolDir: parts.spool.dir })
+  const facts = { isRunning: isSending, now: parts.clock.wall(), spoolDir: parts.spool.dir }
+  const stopper = parts.queue.stopperOf(job)
+  if (stopper === undefined) return unsentOf(intention, facts)
+  const why = stopper.isHeld ? 'is open for writing' : 'is refused'
+  return { ...unsentOf(intention, facts), lastError: `waits for ${stopper.intention.path}, which ${why}` }
 }
 
 function unsentDocument({ clock, spool }: UnsentParts, unkept: UnkeptDocument): Unsent {

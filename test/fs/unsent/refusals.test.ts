@@ -24,6 +24,23 @@ async function sent(drive: HeldDrive, path: string): Promise<void> {
   await waitUntil(`${path} to be sent`, () => drive.fileSystem().unsent(path).length === 0)
 }
 
+it('a rename that is refused is not waited for at the end, nor is the folder that waits for it', async () => {
+  await using drive = await openHeld({ '/p/a.txt': 'first', '/p/b.txt': 'second' })
+  await drive.calls().readdir('/p')
+  drive.hold('/pp/a.txt')
+  await drive.calls().rename('/p', '/pp')
+  await drive.testService.other.delete('/p/a.txt')
+  drive.release()
+  await refusedAt(drive, '/pp/a.txt')
+  expect(await drive.fileSystem().drain({ timeoutMs: 600_000 })).toMatchObject([
+    { path: '/pp/a.txt', action: 'rename', state: 'refused' },
+    { path: '/p', action: 'delete', lastError: 'waits for /pp/a.txt, which is refused' },
+  ])
+  await drive.calls().unlink('/pp/a.txt')
+  expect(await drive.fileSystem().drain({ timeoutMs: 600_000 })).toEqual([])
+  expect(await held(drive)).toEqual({ 'pp/b.txt': 'second' })
+})
+
 describe.each([
   ['', false],
   [' and a restart', true],
