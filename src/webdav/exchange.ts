@@ -68,9 +68,11 @@ export class Exchange {
     throw new Refused(400, 'Depth is 0, 1 or infinity')
   }
 
-  /** Absent means yes (section 10.6). */
+  /** Absent means yes (section 10.6). Throws Refused (400): what cannot be read may have meant no. */
   get mayOverwrite(): boolean {
-    return this.header('overwrite')?.trim().toUpperCase() !== 'F'
+    const text = this.header('overwrite')?.trim().toUpperCase() ?? 'T'
+    if (text === 'T' || text === 'F') return text === 'T'
+    throw new Refused(400, 'Overwrite is T or F')
   }
 
   /** Throws Refused: 400 where there is none, 502 where it is on another server. */

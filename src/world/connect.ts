@@ -1,4 +1,4 @@
-// Which connections a request takes: to one host, to any, or through the proxy that the environment names.
+// Which connections a request takes: to one host, to any, or through the proxy that the environment names, which is for other machines.
 
 import { Agent, Client, EnvHttpProxyAgent, buildConnector } from 'undici'
 import type { Connections } from './connections.ts'
@@ -17,7 +17,7 @@ const keepAliveMs = 30_000
 
 /** To one host, for calls that follow one another. */
 export function connectionsTo(origin: string, options: ConnectionsOptions): Connections {
-  if (isProxyConfigured()) return connectionsToAny(options)
+  if (isProxyConfigured() && !isHere(origin)) return connectionsToAny(options)
   // One for all: it keeps the TLS sessions.
   const connect = connector(options)
   return new Lanes(
@@ -29,7 +29,7 @@ export function connectionsTo(origin: string, options: ConnectionsOptions): Conn
 /** To any host. */
 export function connectionsToAny(options: ConnectionsOptions): Connections {
   const pooling = { connections: options.most, pipelining: 1, keepAliveTimeout: keepAliveMs }
-  if (isProxyConfigured()) return new Pooled(() => new EnvHttpProxyAgent(pooling))
+  if (isProxyConfigured()) return new Pooled(() => new EnvHttpProxyAgent({ ...pooling, noProxy: noProxy() }))
   return new Pooled(() => new Agent({ ...pooling, connect: connector(options) }))
 }
 
@@ -41,6 +41,19 @@ function connector({ onConnectError }: ConnectionsOptions): buildConnector.conne
       done(...outcome)
     })
   }
+}
+
+/** To a proxy these names are its own machine: it would get there with our key, or not get to ours at all. */
+const here = ['localhost', '127.0.0.1', '[::1]']
+
+function isHere(origin: string): boolean {
+  return here.includes(new URL(origin).hostname)
+}
+
+/** What the environment says, and this machine. */
+function noProxy(): string {
+  const said = process.env['no_proxy'] ?? process.env['NO_PROXY'] ?? ''
+  return said === '*' ? said : [said, ...here].join(',')
 }
 
 function isProxyConfigured(): boolean {

@@ -12,7 +12,7 @@ export interface RawRequest {
 }
 
 export interface RawServer extends AsyncDisposable {
-  /** `http://127.0.0.1:PORT`. */
+  /** `http://127.0.0.1:PORT`, or with the address it was started at. */
   readonly origin: string
   readonly requests: readonly RawRequest[]
   /** TCP connections made so far. */
@@ -22,7 +22,7 @@ export interface RawServer extends AsyncDisposable {
 export type RawHandler = (request: IncomingMessage, response: ServerResponse, count: number) => void
 
 /** Starts it on any free port; `count` is 1 for the first request. */
-export async function startRawServer(handler: RawHandler): Promise<RawServer> {
+export async function startRawServer(handler: RawHandler, host = '127.0.0.1'): Promise<RawServer> {
   const requests: RawRequest[] = []
   let connectionCount = 0
   const server = createServer((request, response) => {
@@ -32,9 +32,9 @@ export async function startRawServer(handler: RawHandler): Promise<RawServer> {
   server.on('connection', () => {
     connectionCount++
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin: `http://${host}:${(server.address() as AddressInfo).port}`,
     requests,
     get connectionCount() {
       return connectionCount

@@ -238,6 +238,8 @@ describe('COPY', () => {
     expect((await ask('COPY', '/given/copy.txt', { headers: { ...headers, overwrite: 'F' } })).status).toBe(
       412,
     )
+    for (const overwrite of ['false', 'no', '0', ''])
+      expect((await ask('COPY', '/given/copy.txt', { headers: { ...headers, overwrite } })).status).toBe(400)
     expect((await ask('COPY', '/given/copy.txt', { headers })).status).toBe(204)
   })
 
