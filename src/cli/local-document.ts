@@ -1,6 +1,6 @@
 // A local file, or what comes through stdin, as content of an upload.
 
-import { createReadStream, createWriteStream } from 'node:fs'
+import { type Stats, createReadStream, createWriteStream } from 'node:fs'
 import { mkdtemp, open, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -15,6 +15,8 @@ import { UsageError } from './usage-error.ts'
 export interface LocalDocument {
   readonly file: string
   readonly content: BytesContent
+  /** Throws DaemonError where it is another one than when it was opened. */
+  checkUnchanged(): Promise<void>
   /** Deletes what was made for it. Keep it instead where it is the only copy. */
   discard(): Promise<void>
 }
@@ -25,32 +27,46 @@ const readBytes = 96 * 1024
 /** Opens a local file, or for `-` takes stdin down into a temporary file: its size must be known before the upload. */
 export async function openLocal(local: string, signal: AbortSignal): Promise<LocalDocument> {
   if (local !== '-') {
-    return { file: local, content: await contentOf(local), discard: () => Promise.resolve() }
+    const { content, stats } = await contentOf(local)
+    const checkUnchanged = (): Promise<void> => checkStill(local, stats)
+    return { file: local, content, checkUnchanged, discard: () => Promise.resolve() }
   }
   const folder = await mkdtemp(join(tmpdir(), 'docmount-put-'))
   const discard = (): Promise<void> => rm(folder, { recursive: true, force: true })
   try {
     const file = join(folder, 'stdin')
     await pipeline(process.stdin, createWriteStream(file, { mode: 0o600 }), { signal })
-    return { file, content: await contentOf(file), discard }
+    const { content } = await contentOf(file)
+    return { file, content, checkUnchanged: () => Promise.resolve(), discard }
   } catch (error) {
     await discard()
     throw error
   }
 }
 
-async function contentOf(file: string): Promise<BytesContent> {
+async function contentOf(file: string): Promise<{ content: BytesContent; stats: Stats }> {
   const stats = await stat(file).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? new DaemonError(`there is no file ${file}`, { cause: error }) : error
   })
   if (!stats.isFile()) {
     throw new DaemonError(`${file} is no regular file; use - to send what a program writes`)
   }
-  return {
+  const content: BytesContent = {
     kind: 'bytes',
     size: stats.size,
     open: (signal) => createReadStream(file, { signal, highWaterMark: readBytes }),
   }
+  return { content, stats }
+}
+
+/** One that has gone since was sent as it was. */
+async function checkStill(file: string, before: Stats): Promise<void> {
+  const now = await stat(file).catch(() => before)
+  if (now.ino === before.ino && now.size === before.size && now.mtimeMs === before.mtimeMs) return
+  throw new DaemonError(
+    `${file} was changed while it was sent: what is stored may be no state of it; --replace sends it again`,
+    { isTemporary: true },
+  )
 }
 
 /** The same content, telling of every byte read; read anew, the bytes told so far are taken back first. */

@@ -25,7 +25,7 @@ export interface PutDocument {
 
 /**
  * Throws ApiError, NetworkError, ContentError, UsageError for a type the service does not take, DaemonError that says where
- * the content is when the old document is gone and the new one not there.
+ * the content is when the old document is gone and the new one not there, or that the file was changed meanwhile.
  */
 export async function putDocument(put: PutDocument): Promise<void> {
   const { path, signal } = put
@@ -38,6 +38,7 @@ export async function putDocument(put: PutDocument): Promise<void> {
     const mimetype = await mimetypeFor(put.mimetype, filename, document)
     const content = watched(document.content, (count) => put.onBytes(count))
     await upload(put, { mimetype, filename, content }, tellGone)
+    await document.checkUnchanged()
   } catch (error) {
     throw isOnlyCopy ? keptError(path, document, error) : error
   } finally {

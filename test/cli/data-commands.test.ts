@@ -1,6 +1,6 @@
 // The commands that talk to the service, run in this process against the reference service.
 
-import { chmod, lstat, mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readFile, readdir, rename, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { startGate } from '../support/gate.ts'
@@ -11,6 +11,7 @@ import type { TestService } from '../support/service.ts'
 import { project, startTestService } from '../support/service.ts'
 import type { TemporaryFolder } from '../support/temporary-folder.ts'
 import { makeTemporaryFolder } from '../support/temporary-folder.ts'
+import { waitUntil } from '../support/wait-until.ts'
 
 let service: TestService
 let temporary: TemporaryFolder
@@ -148,6 +149,30 @@ describe('put', () => {
     expect(await docmount('put', project, file, '/lost/a.txt', '--replace')).toMatchObject({ exitCode: 1 })
     await lost
     expect((await service.other.bytes('/lost/a.txt')).toString()).toBe('by another')
+  })
+
+  test('says so when the local file was changed while it was sent: --skip-existing would take it for stored', async () => {
+    const local = await localFile('a.txt', 'before')
+    for (const [path, change] of Object.entries({
+      '/changed/written.txt': () => writeFile(local, 'after!'),
+      '/changed/replaced.txt': async () => {
+        await writeFile(`${local}.new`, 'again!')
+        await rename(`${local}.new`, local)
+      },
+    })) {
+      await using gate = await startGate(() => service.service.port)
+      vi.stubEnv('DOCMOUNT_BASE_URL', gate.baseUrl)
+      gate.decide = ({ method }) => (method === 'PUT' ? 'keep' : 'pass')
+      const running = docmount('put', project, local, path)
+      await waitUntil('the upload is under way', () => gate.kept === 1)
+      await change()
+      gate.decide = () => 'pass'
+      gate.release()
+      expect(await running).toMatchObject({
+        exitCode: 75,
+        error: `${local} was changed while it was sent: what is stored may be no state of it; --replace sends it again`,
+      })
+    }
   })
 
   test('takes the type from the name, then from the content, and refuses what the service does not take', async () => {
