@@ -19,8 +19,11 @@ export const baseUrlOption: readonly [string, string] = [
   'the service, /api included (default: $DOCMOUNT_BASE_URL or the config file)',
 ]
 
+/** Each lets the work leave nothing half there; a second one of the same name ends it at once. */
+const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
 /**
- * Does the work with a connected client; `signal` is aborted by Ctrl-C. `project` chooses a section of the config file.
+ * Does the work with a connected client; `signal` is aborted by Ctrl-C, by the end of the terminal, and by `kill`. `project` chooses a section of the config file.
  * Throws UsageError where no service or key is configured, or the input is not what the service can be asked.
  */
 export async function withClient<T>(
@@ -36,7 +39,7 @@ export async function withClient<T>(
 
   const interruption = new AbortController()
   const interrupt = (): void => interruption.abort(new DaemonError('interrupted'))
-  process.once('SIGINT', interrupt)
+  for (const name of endings) process.once(name, interrupt)
   const { createClient } = await import('../api/client.ts')
   let client: Client | undefined
   try {
@@ -53,7 +56,7 @@ export async function withClient<T>(
       throw new DaemonError(`${error.message}; ${otherKeyMessage}`, { cause: error })
     throw error
   } finally {
-    process.off('SIGINT', interrupt)
+    for (const name of endings) process.off(name, interrupt)
     await client?.close()
   }
 }

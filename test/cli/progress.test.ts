@@ -144,16 +144,17 @@ describe('documents under way', () => {
     expect(drawn).toContain('10 assets created')
   })
 
-  test('that are interrupted leave nothing half there, and say how to go on', async () => {
-    for (const name of ['a', 'b']) await service.other.put(`/cut/${name}.txt`, 'x'.repeat(300_000))
+  const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  test.each(endings)('that %s interrupts leave nothing half there, and say how to go on', async (signal) => {
+    for (const name of ['a', 'b']) await service.other.put(`/cut-${signal}/${name}.txt`, 'x'.repeat(300_000))
     const out = join(home.path, 'cut-out')
-    const args = [cli, 'get', 'acme', '/cut', out, '--bwlimit', '100K']
+    const args = [cli, 'get', 'acme', `/cut-${signal}`, out, '--bwlimit', '100K']
     const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'pipe'] })
     let stderr = ''
     child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
-    const names = (): Promise<string[]> => readdir(join(out, 'cut')).catch(() => [])
+    const names = (): Promise<string[]> => readdir(join(out, `cut-${signal}`)).catch(() => [])
     await waitUntil('a part of a document to be there', async () => (await names()).length > 0)
-    child.kill('SIGINT')
+    child.kill(signal)
     const [code] = (await once(child, 'close')) as [number | null]
     expect({ code, names: await names() }).toEqual({ code: 1, names: [] })
     expect(stderr).toMatch(
