@@ -1,4 +1,4 @@
-// CSV → rows. The separator is the one the header line uses: comma, semicolon, tab or bar.
+// CSV → rows. The separator is the one the header line uses, comma, semicolon, tab or bar, or the one a first line `sep=;` names.
 
 import { CsvError, parse } from 'csv-parse/sync'
 import { type Row, RowsError, lineCounter, rowsOfCells } from './row.ts'
@@ -8,12 +8,12 @@ const separators = [',', ';', '\t', '|'] as const
 
 /** Rows of a CSV file with a header line; every value is text. Throws RowsError. */
 export function parseCsvRows(bytes: Uint8Array, maxRows: number = Infinity): Row[] {
-  const text = decodeText(bytes)
+  const { separator, text } = separated(decodeText(bytes))
   let lines: string[][]
   const count = lineCounter(maxRows)
   try {
     lines = parse(text, {
-      delimiter: separatorOf(text),
+      delimiter: separator,
       relax_column_count: true,
       skip_empty_lines: true,
       on_record: (line: string[]) => {
@@ -25,7 +25,29 @@ export function parseCsvRows(bytes: Uint8Array, maxRows: number = Infinity): Row
     if (error instanceof CsvError) throw new RowsError(`not CSV: ${error.message}`, { cause: error })
     throw error
   }
+  checkWidths(lines, separator)
   return rowsOfCells(lines, maxRows)
+}
+
+function separated(text: string): { separator: string; text: string } {
+  const said = /^\uFEFF?sep=([,;\t|])\r?\n/i.exec(text)
+  if (said?.[1] === undefined) return { separator: separatorOf(text), text }
+  return { separator: said[1], text: text.slice(said[0].length) }
+}
+
+/** A cell behind the last column is mostly the rest of a value that holds the separator: without quotes `1,50` are two. */
+function checkWidths(lines: readonly (readonly string[])[], separator: string): void {
+  const filled = lines.filter((line) => line.some(hasText))
+  const width = filled[0]?.length ?? 0
+  for (const [at, line] of filled.entries())
+    if (line.length > width && line.slice(width).some(hasText))
+      throw new RowsError(
+        `row ${at} (${(line[0] ?? '').slice(0, 40)}) has ${line.length} cells, and the header ${width}: quotes belong around a value that holds a ${separator === '\t' ? 'tab' : separator}`,
+      )
+}
+
+function hasText(cell: string): boolean {
+  return cell.trim() !== ''
 }
 
 function separatorOf(text: string): string {

@@ -21,7 +21,7 @@ const maxCells = 5_000_000
 const maxColumns = 16_384
 
 /**
- * Rows from cells whose first non-empty line is the header. Empty lines are left out, cells past the header too; a column
+ * Rows from cells whose first non-empty line is the header. Empty lines are left out, cells past the header too (in a sheet they are notes beside the table); a column
  * without a name is called `column 3`, a name met again gets a number: `amount (2)`. Throws RowsError without a header,
  * above 16,384 columns and above 5,000,000 cells, TooManyRowsError above `maxRows`.
  */

@@ -28,8 +28,19 @@ describe('a CSV file', () => {
     ])
   })
 
-  test('gives every column a name of its own, and leaves out empty lines and cells past the header', () => {
-    expect(rowsOf('a,a,\n\n1,2,3,4\n,,\n')).toEqual([{ a: '1', 'a (2)': '2', 'column 3': '3' }])
+  test('gives every column a name of its own, and leaves out empty lines and empty cells past the header', () => {
+    expect(rowsOf('a,a,\n\n1,2,3,,\n,,\n')).toEqual([{ a: '1', 'a (2)': '2', 'column 3': '3' }])
+  })
+
+  test('with a value past the header is refused: a value with the separator in it would be cut', () => {
+    expect(() => rowsOf('no,amount\nINV-1,7\n\nINV-2,1,50\n')).toThrow(
+      'row 2 (INV-2) has 3 cells, and the header 2: quotes belong around a value that holds a ,',
+    )
+  })
+
+  test('tells its separator in a first line, as spreadsheets write and read it', () => {
+    expect(rowsOf('sep=;\r\na;b\r\n1,5;2\r\n')).toEqual([{ a: '1,5', b: '2' }])
+    expect(rowsOf('sep=,\na;b,c\n1,2\n')).toEqual([{ 'a;b': '1', c: '2' }])
   })
 
   test.each([
