@@ -198,6 +198,21 @@ describe('the data folder', () => {
   )
 
   test.skipIf(isOnPostgres)(
+    'without contents takes any database, which is its own from then on',
+    async () => {
+      const dataDir = join(folder, 'data')
+      await (await startTestService({ dataDir })).close()
+      await rm(join(dataDir, 'service.db'))
+      for (const path of ['/first.txt', '/second.txt']) {
+        const service = await startTestService({ dataDir })
+        expect((await service.put(path, Buffer.alloc(100_000, path))).status).toBe(201)
+        await service.close()
+      }
+      expect(await contentsOf(dataDir)).toHaveLength(2)
+    },
+  )
+
+  test.skipIf(isOnPostgres)(
     'is refused with an older copy of its database, and the contents stay',
     async () => {
       const dataDir = join(folder, 'data')

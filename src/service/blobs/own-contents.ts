@@ -33,10 +33,13 @@ export async function checkContents(
   findKnown: FindKnown,
 ): Promise<void> {
   const file = join(folder, markName)
-  const mark = await readMark(file)
-  // A new one gets its mark at once: what a crash leaves of its first upload would be contents that nobody knows.
-  if (mark !== undefined && !holdsContents(folder)) return
   const own = await store.selectFrom('contents_mark').selectAll().executeTakeFirst()
+  const isEmpty = !holdsContents(folder)
+  // Where nothing is kept yet any database will do, and gets its mark at once: what a crash leaves of its first upload would be
+  // contents that nobody knows.
+  const said = await readMark(file)
+  const mark = isEmpty && said?.id !== own?.id ? undefined : said
+  if (mark !== undefined && isEmpty) return
   if (mark === undefined) await checkKnown(folder, backend, findKnown)
   else if (own?.id !== mark.id)
     throw new StartError(
