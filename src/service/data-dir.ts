@@ -2,6 +2,7 @@
 
 import { chmod, mkdir, open, readdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { refuseBackup } from './backup/manifest.ts'
 import { StartError } from './start-error.ts'
 
 const databases = ['service.db', 'service.lock']
@@ -14,6 +15,7 @@ export async function prepareDataDir(dataDir: string, isForContents = false): Pr
   const names = await readdir(dataDir).catch((error: unknown) => {
     throw new StartError(`${dataDir} cannot be read (${codeOf(error)})`, { cause: error })
   })
+  refuseBackup(dataDir)
   const foreign = names.filter((name) => !ownNames.test(name))
   if (isForContents && names.includes('service.db'))
     throw new StartError(`${dataDir} holds a database of its own: choose another folder for contents`)

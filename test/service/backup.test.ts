@@ -1,3 +1,4 @@
+import { withAdmin } from '../../src/service/admin/reach-admin.ts'
 import { execFile, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -234,6 +235,22 @@ describe('a backup', () => {
 })
 
 describe('a restore', () => {
+  test('is the one thing that takes a backup: as a data folder, which changes, it is refused untouched', async () => {
+    const service = await startService({ dataDir, projects: ['acme'] })
+    const served = { baseUrl: service.baseUrl, key: service.projects[0]!.apiKey! }
+    const stored = await fill(served, 4)
+    await makeBackup(dataDir, backup)
+    await service.close()
+    const before = await readdir(backup, { recursive: true })
+    const refusal = 'is a backup: docmount restore makes a data folder of it'
+    await expect(startService({ dataDir: backup })).rejects.toThrow(refusal)
+    await expect(
+      withAdmin({ dataDir: backup }, async (admin) => void (await admin.listKeys())),
+    ).rejects.toThrow(refusal)
+    expect(await readdir(backup, { recursive: true })).toEqual(before)
+    expect(await restored(served.key)).toEqual(stored)
+  })
+
   test('refuses a damaged or incomplete backup, and a folder in use', async () => {
     const service = await startService({ dataDir, projects: ['acme'] })
     await fill({ baseUrl: service.baseUrl, key: service.projects[0]!.apiKey! }, 2)

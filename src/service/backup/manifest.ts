@@ -1,11 +1,12 @@
 // What makes a folder a whole backup: written last, so that what a crash left has none.
 
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { parseJson } from '../../parse-json.ts'
+import { StartError } from '../start-error.ts'
 
 /** A backup that cannot be made or used, in one sentence. */
 export class BackupError extends Error {
@@ -29,6 +30,14 @@ const manifestName = 'backup.json'
 /** The files beside the contents. */
 export const databaseName = 'service.db'
 export const secretName = 'download-secret'
+
+/** Throws a StartError for a backup: what serves or administers it changes it, and it can never be restored then. */
+export function refuseBackup(dataDir: string): void {
+  if (!existsSync(join(dataDir, manifestName))) return
+  throw new StartError(
+    `${dataDir} is a backup: docmount restore makes a data folder of it, and leaves it as it is`,
+  )
+}
 
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   await writeSynced(join(folder, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`)

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { silentLog } from '../../log.ts'
+import { refuseBackup } from '../backup/manifest.ts'
 import { openSharedBackend } from '../blobs/open-shared-backend.ts'
 import { loadSecret } from '../downloads/secret.ts'
 import { StartError } from '../start-error.ts'
@@ -29,6 +30,7 @@ export type Move =
 
 /** Throws a MoveError, a StartError, or what the engines throw; nothing is lost then, and it can be run again. */
 export async function moveStore(dataDir: string, place: SharedPlace): Promise<Move> {
+  refuseBackup(dataDir)
   const opened = await openStore(place)
   try {
     const backend = await openSharedBackend(place, opened.now)

@@ -1,14 +1,16 @@
 // The store, whichever engine keeps it: chosen here, once. What engines differ in is in what they open.
 
 import type { Log } from '../../log.ts'
+import { refuseBackup } from '../backup/manifest.ts'
 import { refuseMoved } from '../move/moved-mark.ts'
 import type { Store } from './database.ts'
 import { openEmbedded, openEmbeddedReader } from './open-embedded.ts'
 import type { OpenedStore, SharedPlace, StorePlace } from './opened-store.ts'
 
-/** Opens the store, made where missing, and brings its tables up to date. Throws a StartError where it has moved. */
+/** Opens the store, made where missing, and brings its tables up to date. Throws a StartError where it has moved, or is a backup. */
 export async function openStore(place: StorePlace, log?: Log): Promise<OpenedStore> {
   if (!isSharedPlace(place)) {
+    refuseBackup(place.dataDir)
     refuseMoved(place.dataDir)
     return openEmbedded(place.dataDir)
   }
