@@ -59,7 +59,9 @@ export async function startUi(options: UiOptions): Promise<UiServer> {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (access === undefined) throw new Refused(503, 'not ready yet')
-    const url = new URL(request.url ?? '/', 'http://127.0.0.1')
+    const here = 'http://127.0.0.1'
+    if (!URL.canParse(request.url ?? '/', here)) throw new Refused(400, 'the address cannot be read')
+    const url = new URL(request.url ?? '/', here)
     if (await access.check(request, url)) {
       response.writeHead(303, { location: '/', 'set-cookie': access.cookie }).end()
       return

@@ -46,6 +46,12 @@ test.each(['/', '/page.js', '/live', '/retry', '/?token=', `/?token=${'A'.repeat
   },
 )
 
+test('an address that is none is refused as that', async () => {
+  const { status, text } = await page.ask('//[', { headers: { cookie } })
+  expect(status).toBe(400)
+  expect(text).toContain('the address cannot be read')
+})
+
 test('another cookie is refused', async () => {
   expect((await page.ask('/', { headers: { cookie: `${cookie}x` } })).status).toBe(403)
   expect((await page.ask('/', { headers: { cookie: cookie.replace(/=.*/, '=') } })).status).toBe(403)
