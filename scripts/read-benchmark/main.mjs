@@ -102,7 +102,8 @@ async function measure({ root, folder }, name, server, round) {
   const { output } = await read()
   const cpuSeconds = costsOf(mounted.pids()).cpuSeconds - before
   await mounted.unmount()
-  const sample = { ...JSON.parse(output), cpuSeconds }
+  const cachedBytes = await bytesIn(join(folder, 'cache'))
+  const sample = { ...JSON.parse(output), cpuSeconds, cachedBytes }
   const key = `${name} ${root}`
   samples.set(key, [...(samples.get(key) ?? []), sample])
   console.error(`${root} ${name}: ${JSON.stringify(sample)}`)

@@ -55,6 +55,8 @@ export interface Disk {
   ftruncate(fd: number, size: number): Promise<void>
   fdatasync(fd: number): Promise<void>
   open(path: string, flags: string, mode?: number): Promise<OpenFile>
+  /** A file that is there, to be written past the kernel's pages: in whole units, from memory that is aligned. */
+  openPastPages(path: string): Promise<OpenFile>
   stat(path: string): Promise<Stats>
   statfs(path: string): Promise<Room>
   readdir(path: string): Promise<string[]>
@@ -95,6 +97,7 @@ export const systemDisk: Disk = {
   ftruncate: promisify(fs.ftruncate),
   fdatasync: promisify(fs.fdatasync),
   open: promises.open,
+  openPastPages: (path) => promises.open(path, fs.constants.O_WRONLY | fs.constants.O_DIRECT),
   stat: promises.stat,
   statfs: promises.statfs,
   readdir: promises.readdir,

@@ -197,6 +197,7 @@ export function simulatedDisk(options: {
       }),
     fdatasync: (fd) => sync(() => syncOf(fd)),
     open: (path, flags) => later(() => openFile(opened(path, flags))),
+    openPastPages: (path) => later(() => openFile(opened(path, 'r+'))),
     stat: (path) => later(() => statOf(find(path))),
     statfs: () => later(() => ({ bavail: 2 ** 20, bsize: 4096, blocks: 2 ** 20 })),
     readdir: (path) => later(() => namesIn(path)),

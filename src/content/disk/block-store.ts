@@ -12,6 +12,7 @@ import { allocated, overheadBytes } from './disk-bytes.ts'
 import { takeOverFormerFormat } from './former-formats.ts'
 import { OneAfterAnother } from './one-after-another.ts'
 import { OpenSegments } from './open-segments.ts'
+import { PastPages } from './past-pages.ts'
 import type { Segment } from './segment.ts'
 import { entryBytes } from './segment-table.ts'
 import type { StoredBlock } from './segment-table.ts'
@@ -64,6 +65,7 @@ export class BlockStore {
   readonly #index: BlockIndex
   readonly #segments: OpenSegments
   readonly #backlog: WriteBacklog
+  readonly #pastPages: PastPages
   readonly #turns: WhenQuiet
   /** Paths whose files are about to be removed, with how often: nothing of theirs is here any more. */
   readonly #doomed = new Map<string, number>()
@@ -86,6 +88,7 @@ export class BlockStore {
     })
     this.#segments = new OpenSegments(this.#index, options)
     this.#backlog = new WriteBacklog(options.backlogBytes)
+    this.#pastPages = new PastPages(options)
     this.#turns = new WhenQuiet(options.clock, (name) => {
       void this.#work.run('write blocks', () => this.#writeBacklog(name))
     })
@@ -305,7 +308,10 @@ export class BlockStore {
     if (fresh.length === 0) return true
     if (!(await this.#index.reserve(name, bytes))) return false
     const segment = existing ?? (await this.#segments.make(version, id))
-    for (const run of consecutive(fresh)) await segment.write(run)
+    for (const run of consecutive(fresh)) {
+      const isPassing = run.every((stored) => stored.isPassing === true)
+      await segment.write(run, isPassing ? this.#pastPages : undefined)
+    }
     this.#writtenSinceScan += bytes
     if (this.#writtenSinceScan < this.#options.sizeBytes * rescanPart) return true
     this.#writtenSinceScan = 0

@@ -18,6 +18,8 @@ export interface StoredBlock {
   readonly block: number
   readonly bytes: Block
   readonly tag: number
+  /** Who reads in order takes it as it comes, and the drive's pages have it then: nobody looks for it on disk soon. */
+  readonly isPassing?: boolean
 }
 
 /** What a block takes in the table. */

@@ -8,8 +8,10 @@
 // Holes are absent blocks. Several processes may have the same file open: they write the same bytes to the same places.
 
 import type { Disk, OpenFile } from '../../world/disk.ts'
+import { appendSlice } from '../block.ts'
 import { blockSizeBytes } from '../extent.ts'
 import type { BlockRun } from '../extent.ts'
+import type { PastPages } from './past-pages.ts'
 import { SegmentTable, entryBytes, pieceBytes } from './segment-table.ts'
 import type { SegmentShape, StoredBlock } from './segment-table.ts'
 
@@ -34,13 +36,15 @@ const smallTableBytes = 2048
 export class Segment {
   readonly shape: SegmentShape
   readonly #disk: Disk
+  readonly #file: string
   readonly #handle: OpenFile
   readonly #table: SegmentTable
   /** The bytes are known to be right though no checksum is on disk yet. */
   #isTrusted = false
 
-  private constructor(disk: Disk, handle: OpenFile, table: SegmentTable) {
+  private constructor(disk: Disk, file: string, handle: OpenFile, table: SegmentTable) {
     this.#disk = disk
+    this.#file = file
     this.#handle = handle
     this.shape = table.shape
     this.#table = table
@@ -53,7 +57,7 @@ export class Segment {
       const table = new SegmentTable(shape, Buffer.alloc(shape.blocks * entryBytes))
       if (!isNew) await handle.read(table.bytes, 0, table.bytes.length, tableOffset(shape))
       table.dropTornEntries()
-      return new Segment(disk, handle, table)
+      return new Segment(disk, file, handle, table)
     } catch (error) {
       await handle.close()
       throw error
@@ -127,20 +131,27 @@ export class Segment {
     return this.#checked(part, start, buffer, bytesRead)
   }
 
-  /** Stores consecutive blocks. Throws the system's errors; nothing half-written is ever found afterwards. */
-  async write(blocks: readonly StoredBlock[]): Promise<void> {
+  /**
+   * Stores consecutive blocks, by `pastPages` as much of them as that takes. Throws the system's errors; nothing half-written
+   * is ever found afterwards.
+   */
+  async write(blocks: readonly StoredBlock[], pastPages?: PastPages): Promise<void> {
     const first = blocks[0]?.block
     const last = blocks.at(-1)?.block
     if (first === undefined || last === undefined) return
     const table = this.#table.copy()
     for (const stored of blocks) table.set(stored)
-    const pieces = blocks.flatMap((stored) => stored.bytes)
+    const pieces: Uint8Array[] = []
+    const all = blocks.flatMap((stored) => stored.bytes)
+    const begun = (await pastPages?.write(this.#file, all, this.#offsetOf(first))) ?? 0
+    appendSlice(pieces, all, begun, Infinity)
+    const offset = this.#offsetOf(first) + begun
     const isUpToTable = last === this.shape.firstBlock + this.shape.blocks - 1
     if (isUpToTable && table.bytes.length <= smallTableBytes) {
       const gap = tableOffset(this.shape) - this.shape.dataBytes
-      await this.#writeAll([...pieces, Buffer.alloc(gap), table.bytes], this.#offsetOf(first))
+      await this.#writeAll([...pieces, Buffer.alloc(gap), table.bytes], offset)
     } else {
-      await this.#writeAll(pieces, this.#offsetOf(first))
+      if (pieces.length > 0) await this.#writeAll(pieces, offset)
       const from = this.#table.entryAt(first)
       const entries = table.bytes.subarray(from, this.#table.entryAt(last) + entryBytes)
       await this.#writeAll([entries], tableOffset(this.shape) + from)

@@ -6,7 +6,7 @@ import type { Download } from '../../api/types.ts'
 import type { Block } from '../block.ts'
 import type { DiskCache } from '../disk/disk-cache.ts'
 import type { DownloadSources } from './download-attempts.ts'
-import type { DownloadQueue } from './download-queue.ts'
+import type { DownloadQueue, Urgency } from './download-queue.ts'
 import { downloadRun } from './download-run.ts'
 import type { BlockRun } from '../extent.ts'
 import type { Fetch } from './fetch.ts'
@@ -29,7 +29,7 @@ export interface FillTarget {
   checkAnswer(answer: Pick<Download, 'totalSize' | 'etag'>, at: Version): void
   /** False when a block on disk was stored with another ETag. Throws ESTALE. */
   acceptsStored(tag: number): boolean
-  arrived(block: number, bytes: Block, from: 'disk' | 'network'): void
+  arrived(block: number, bytes: Block, from: 'disk' | 'network', urgency?: Urgency): void
   /** Starts another fetch for the rest of this one. */
   splitOff(fetch: Fetch, first: number): void
   /** True when somebody waits for a block the fetch covers. */
@@ -103,7 +103,7 @@ function fillFromNetwork(fetch: Fetch, target: FillTarget, { download }: FillSou
       },
       give(block, bytes) {
         fetch.next = block + 1
-        target.arrived(block, bytes, 'network')
+        target.arrived(block, bytes, 'network', fetch.urgency)
       },
       isTooFar: () => !mayGoOn(fetch, target),
       hold: (progressed) => hold(fetch, target, download.world.clock, progressed),

@@ -225,12 +225,15 @@ export class VersionBlocks implements FillTarget {
     return this.#stored
   }
 
-  arrived(block: number, bytes: Block, from: 'disk' | 'network'): void {
+  arrived(block: number, bytes: Block, from: 'disk' | 'network', urgency?: Urgency): void {
     const { cache, store } = this.#sources
     if (this.#stale === undefined && !cache.has(this.id, block)) {
       if (cache.set(this.id, block, bytes, blockLength(block, this.sizeBytes))) this.resident++
       const stored = from === 'network' ? this.storedVersion : undefined
-      if (stored !== undefined) store.write(stored, { block, bytes, tag: this.#checkAt(this.#version).tag })
+      if (stored !== undefined) {
+        const { tag } = this.#checkAt(this.#version)
+        store.write(stored, { block, bytes, tag, isPassing: urgency === 'read-ahead' })
+      }
     }
     this.#waiters.give(block, bytes)
   }

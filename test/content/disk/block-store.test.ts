@@ -225,6 +225,35 @@ describe('the disk cache', () => {
     await readOnce(document)
   })
 
+  /** A disk, and what was written past the kernel's pages. */
+  function watchedDisk(): { disk: Disk; past: string[] } {
+    const past: string[] = []
+    const disk: Disk = {
+      ...systemDisk,
+      openPastPages(path) {
+        past.push(path)
+        return systemDisk.openPastPages(path)
+      },
+    }
+    return { disk, past }
+  }
+
+  test('what a reader in order takes goes past the kernel’s pages, what is fetched for later does not', async () => {
+    const { disk, past } = watchedDisk()
+    const world = { ...realWorld(), disk }
+    const later = await setup.store('/for-later.bin', 12 * MiB)
+    const reader = setup.reader({ cacheDir, world })
+    reader.prefetch(later.version, 12 * MiB)
+    await waitUntil('it is on disk', () => bytesOnDisk() >= 12 * MiB)
+    await reader.close()
+    expect(past).toEqual([])
+    const inOrder = await setup.store('/in-order.bin', 24 * MiB)
+    await readOnce(inOrder, { world })
+    expect(past.length).toBeGreaterThan(0)
+    goOffline()
+    await readOnce(inOrder)
+  })
+
   test('blocks kept from another content of the same fingerprint are never mixed in', async () => {
     const old = await setup.store('/same-print.bin', 6 * MiB, 'old')
     const reader = setup.reader({ cacheDir })
