@@ -94,6 +94,33 @@ it('content nobody needs any more goes with the next content that is journaled, 
   expect(ids()).toEqual(['d'])
 })
 
+it('content that is journaled takes the place of content nobody needs any more: no page is given back and taken again', () => {
+  const frames = (): number => readFileSync(join(dir, 'journal.db-shm')).readUInt32LE(16)
+  const rows = (): [string, string][] =>
+    journal.contents.all().map(({ spool, bytes }) => [spool, Buffer.from(bytes).toString('latin1', 0, 1)])
+  const save = (id: string, bytes = 2_000): void => journal.contents.save(id, Buffer.alloc(bytes, id))
+  for (const id of ['a', 'b']) save(id)
+  journal.contents.forget('a')
+  const before = frames()
+  save('c')
+  // The page it lies on, and the index.
+  expect(frames() - before).toBe(2)
+  expect(rows()).toEqual([
+    ['b', 'b'],
+    ['c', 'c'],
+  ])
+  // What is saved again is needed again, and stays; no other has its place.
+  journal.contents.forget('b')
+  journal.contents.forget('c')
+  save('c', 100)
+  expect(rows()).toEqual([['c', 'c']])
+  // What is gone without us is in nobody's place.
+  journal.contents.forget('c')
+  journal.contents.remove('c')
+  save('d', 9_000)
+  expect(rows()).toEqual([['d', 'd']])
+})
+
 it('what a sync has covered is not synced again', async () => {
   let syncs = 0
   const { disk, ...others } = realWorld()

@@ -4,13 +4,15 @@ import type { JournalDatabase } from '../journal-database.ts'
 
 export class Contents {
   readonly #db: JournalDatabase
+  /** What is to be removed with what is journaled next. */
+  readonly #forgotten = new Set<string>()
 
   constructor(db: JournalDatabase) {
     this.#db = db
   }
 
   all(): { spool: string; bytes: Uint8Array }[] {
-    const rows = this.#db.all('select spool, bytes from content') as unknown as {
+    const rows = this.#db.all('select spool, bytes from content order by spool') as unknown as {
       spool: string
       bytes: ArrayBuffer
     }[]
@@ -25,9 +27,29 @@ export class Contents {
     return row === undefined ? undefined : new Uint8Array(row.bytes)
   }
 
+  /**
+   * In the place of one that is to be removed, where there is one: an update writes a page or two, where a delete and an insert give
+   * pages back and take them again, each with the lists that tell of it.
+   */
   save(spool: string, bytes: Uint8Array): void {
-    this.#db.catchUp()
-    this.#db.save('content', { spool, bytes })
+    this.#db.transaction(() => {
+      this.#keep(spool)
+      const [place] = this.#forgotten
+      if (place === undefined || !this.#put(place, spool, bytes)) this.#db.save('content', { spool, bytes })
+      this.#db.catchUp()
+    })
+  }
+
+  /** False where there is no such place. */
+  #put(place: string, spool: string, bytes: Uint8Array): boolean {
+    this.#keep(place)
+    const sql = 'update or replace content set spool = ?, bytes = ? where spool = ?'
+    return this.#db.run(sql, spool, bytes, place).changes > 0
+  }
+
+  /** It is not to be removed any more. */
+  #keep(spool: string): void {
+    if (this.#forgotten.delete(spool)) this.#db.onRollback(() => this.#forgotten.add(spool))
   }
 
   remove(spool: string): void {
@@ -36,6 +58,11 @@ export class Contents {
 
   /** As `remove`, with what is journaled next: content that no row names is removed at the next start anyway. */
   forget(spool: string): void {
-    this.#db.later(() => this.remove(spool))
+    this.#forgotten.add(spool)
+    this.#db.later(() => {
+      if (!this.#forgotten.has(spool)) return
+      this.#keep(spool)
+      this.remove(spool)
+    })
   }
 }
