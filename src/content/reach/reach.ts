@@ -9,6 +9,7 @@
 // While it is away nothing is sent but one probe, and everybody is answered from what is here.
 
 import { abortable } from '../../abortable.ts'
+import { doubledMs, type BackoffLimits } from '../../backoff.ts'
 import { sleep, type Clock } from '../../world/clock.ts'
 import type { Log } from '../../log.ts'
 import type { Evidence } from './evidence.ts'
@@ -38,8 +39,7 @@ const longestDoubtMs = 2_500
 const betweenDoubtsMs = 500
 /** After a probe was answered, what only raises doubt says nothing new for a moment. */
 const trustMs = 1_000
-const firstPauseMs = 1_000
-const longestPauseMs = 15_000
+const betweenProbes: BackoffLimits = { firstMs: 1_000, longestMs: 15_000 }
 /** A probe in the dark waits longer: a slow service is there all the same. */
 const probeSilentMs = 5_000
 const lookAtNetworkMs = 1_000
@@ -173,11 +173,11 @@ export class Reach {
   }
 
   async #probes(): Promise<void> {
-    let pauseMs = firstPauseMs
+    let pauses = 1
     while (this.#state !== 'reachable' && !this.#isClosed) {
       if (this.#state === 'away') {
-        const hasChanged = await this.#pause(pauseMs)
-        pauseMs = hasChanged ? firstPauseMs : Math.min(pauseMs * 2, longestPauseMs)
+        const hasChanged = await this.#pause(doubledMs(pauses, betweenProbes))
+        pauses = hasChanged ? 1 : pauses + 1
         if (this.#isClosed) return
       }
       const leftMs = longestDoubtMs - (this.#clock.monotonic() - this.#doubtedAt)

@@ -5,6 +5,7 @@ import type { Disk } from '../../world/disk.ts'
 import type { Clock, Timer } from '../../world/clock.ts'
 import type { Reach } from '../../content/reach/reach.ts'
 import type { SavedListings } from '../../content/spool/saved-listings.ts'
+import { doubledMs } from '../../backoff.ts'
 import { diskBytesOf } from '../../content/disk/disk-bytes.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import type { Log } from '../../log.ts'
@@ -128,15 +129,15 @@ export class Pins {
 
   /** Round after round, until nothing is pinned. */
   async #keep(): Promise<void> {
-    let backoffMs = firstBackoffMs
+    let failures = 0
     while (!this.#closing.signal.aborted && (this.#isAsked || this.#options.store.list().length > 0)) {
-      if (this.#isAsked) backoffMs = firstBackoffMs
+      if (this.#isAsked) failures = 0
       this.#isAsked = false
       const outcome = await this.#round()
       if (outcome === undefined) return
       if (this.#isAsked || outcome.isCutShort) continue
-      await this.#pause(this.#pauseMs(outcome, backoffMs))
-      backoffMs = outcome.hasFailed ? backoffMs * 2 : firstBackoffMs
+      failures = outcome.hasFailed ? failures + 1 : 0
+      await this.#pause(this.#pauseMs(outcome, failures))
     }
   }
 
@@ -161,10 +162,12 @@ export class Pins {
   }
 
   /** While the service is away there is nothing to do until it is back. */
-  #pauseMs({ folders, hasFailed, againInMs }: RoundOutcome, backoffMs: number): number {
+  #pauseMs({ folders, againInMs }: RoundOutcome, failures: number): number {
     if (this.#options.reach.isAway) return Infinity
     const usualMs = Math.max(this.#options.ttlMs, folders * pausePerFolderMs)
-    return Math.max(shortestPauseMs, Math.min(usualMs, againInMs, hasFailed ? backoffMs : Infinity))
+    const limits = { firstMs: firstBackoffMs, longestMs: usualMs }
+    const dueInMs = failures === 0 ? usualMs : doubledMs(failures, limits)
+    return Math.max(shortestPauseMs, Math.min(dueInMs, againInMs))
   }
 
   async #pause(ms: number): Promise<void> {

@@ -1,15 +1,15 @@
 // Documents that could not be had, and when each may be tried again: later each time, so that what never works costs
 // next to nothing, and does not hold up the rest. No I/O.
 
+import { doubledMs, type BackoffLimits } from '../../backoff.ts'
 import type { FoundDocument } from './survey.ts'
 
-const firstPauseMs = 2_000
-const longestPauseMs = 5 * 60_000
+const backoff: BackoffLimits = { firstMs: 2_000, longestMs: 5 * 60_000 }
 
 interface Setback {
   readonly fingerprint: string | undefined
   readonly problem: string
-  readonly pauseMs: number
+  readonly failures: number
   /** Milliseconds of a monotonic clock. */
   readonly until: number
 }
@@ -32,10 +32,10 @@ export class Setbacks {
 
   /** Answers for how long it is left alone (ms). */
   failed({ path, version }: FoundDocument, problem: string): number {
-    const before = this.#byPath.get(path)
-    const pauseMs = before === undefined ? firstPauseMs : Math.min(before.pauseMs * 2, longestPauseMs)
+    const failures = (this.#byPath.get(path)?.failures ?? 0) + 1
+    const pauseMs = doubledMs(failures, backoff)
     const until = this.#now() + pauseMs
-    this.#byPath.set(path, { fingerprint: version?.fingerprint, problem, pauseMs, until })
+    this.#byPath.set(path, { fingerprint: version?.fingerprint, problem, failures, until })
     return pauseMs
   }
 

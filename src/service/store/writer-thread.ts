@@ -8,6 +8,7 @@
 import { basename } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { doubledMs, type BackoffLimits } from '../../backoff.ts'
 import { diskFull, isDiskFull } from '../disk-full.ts'
 import { ServiceError } from '../service-error.ts'
 import { carry } from './carried-error.ts'
@@ -21,7 +22,8 @@ import type { WriterAnswer, WriterData, WriterRequest } from './writer-protocol.
 
 /** Members of one transaction. */
 const maxGroup = 64
-const maxPauseMs = 50
+/** Between two tries for the database while another program has it. */
+const pauses: BackoffLimits = { firstMs: 1, longestMs: 50 }
 
 type Member = Extract<WriterRequest, { kind: 'change' | 'statement' }>
 
@@ -288,7 +290,7 @@ async function begin(): Promise<void> {
   if (gone !== undefined)
     throw new ServiceError(503, `${basename(gone.path)} is not where it was: nothing is kept until it is`)
   const start = performance.now()
-  for (let pauseMs = 1; ; pauseMs = Math.min(maxPauseMs, pauseMs * 2)) {
+  for (let attempts = 1; ; attempts++) {
     try {
       connection.control('begin immediate')
       return
@@ -301,7 +303,7 @@ async function begin(): Promise<void> {
         throw new Kept(503, 'another program is writing to the database: try again', { cause: error })
       }
     }
-    await sleep(pauseMs)
+    await sleep(doubledMs(attempts, pauses))
   }
 }
 

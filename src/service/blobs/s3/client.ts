@@ -2,12 +2,14 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
+import { doubledMs, type BackoffLimits } from '../../../backoff.ts'
 import { ServiceError } from '../../service-error.ts'
 import type { ShownAs } from '../backend.ts'
 import { type Bucket, type S3Address, findCredentials, parseBucket } from './address.ts'
 
 const attempts = 5
-const pauseMs = 100
+/** All of it by chance: many nodes share one store. */
+const pauses: BackoffLimits = { firstMs: 200, longestMs: 1_600 }
 /** Until the headers of the answer: of a part of 8 MiB, too. */
 const answerMs = 60_000
 /** How long somebody else may begin a download with a URL, in seconds. */
@@ -102,7 +104,7 @@ export class S3Client {
       if (!isPassing) throw reason
       if (attempt === attempts)
         throw new ServiceError(503, 'the store of contents does not answer: try again', { cause: reason })
-      await sleep(pauseMs * 2 ** attempt * Math.random())
+      await sleep(doubledMs(attempt, pauses) * Math.random())
     }
   }
 
