@@ -30,7 +30,10 @@ export interface AttemptOptions {
   giveWay(intention: Intention, take: (content: CarriedContent) => void, signal: AbortSignal): Promise<void>
   /** What a refused move was to take away goes, its content being here. */
   vacate(intention: Intention, signal: AbortSignal): Promise<void>
-  /** Told of every turn an intention takes: inside the journal transaction that takes it, before anybody waiting is told. */
+  /**
+   * Told of every turn an intention takes, before anybody waiting is told: inside the journal transaction that takes it, but for
+   * `refused`. What the service said holds whether or not the journal can take it, so whoever listens to that journals nothing.
+   */
   say(event: QueueEvent): void
 }
 
@@ -168,7 +171,7 @@ export class Attempts {
     this.#options.say({ kind: 'refused', intention, error })
   }
 
-  /** How an attempt went is worth noting, but not worth a crash: without room for it the intention itself is still there. */
+  /** How an attempt went is worth noting, but not worth a crash: without room for it the intention itself is still there, and the next start asks again. */
   #note(intention: Intention): void {
     try {
       this.#options.journal.intentions.save(intention)

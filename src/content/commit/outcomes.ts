@@ -1,5 +1,5 @@
 // What becomes of an intention that the service agreed to, in whole or in part: later ones for its path stand on that. What an
-// outcome journals and what it says are one transaction.
+// outcome journals and what it says are one transaction. A refusal is none of them: `attempts.ts`.
 
 import type { RemoteFile } from '../../api/types.ts'
 import { withDigest } from '../digest.ts'

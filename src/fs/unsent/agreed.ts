@@ -44,7 +44,7 @@ interface ElsewhereParts extends LocalRowParts {
 export interface AgreedParts
   extends ElsewhereParts, LeftParts, RefusedParts, LandParts, GaveWayParts, CacheParts {}
 
-/** The tree follows the queue. Synchronous: what it journals belongs to the queue's own transaction. */
+/** The tree follows the queue. Synchronous: what it journals belongs to the queue's own transaction, and at `refused` there is none. */
 export function agreed(parts: AgreedParts, event: QueueEvent): void {
   switch (event.kind) {
     case 'done':
@@ -183,7 +183,7 @@ function settleAway(
   parts.attributes.left(path)
 }
 
-/** A delete the service refuses: the document is still there, so it shows again, until somebody retries. */
+/** A delete the service refuses: the document is still there, so it shows again, until somebody retries. Journals nothing. */
 function refused(parts: RefusedParts, { kind, path, spool, lastError, errorErrno }: Intention): void {
   // What is damaged here no other try makes whole.
   if (errorErrno === 'EBADMSG') parts.tell({ kind: 'damaged', sentence: lastError ?? path })

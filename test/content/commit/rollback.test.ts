@@ -1,8 +1,10 @@
 // A transaction that fails leaves the queue as it was: memory never says what the journal does not.
 
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { Job } from '../../../src/content/commit/job.ts'
+import { ApiError } from '../../../src/api/errors.ts'
+import { waitForJob, type Job } from '../../../src/content/commit/job.ts'
 import type { Intention, IntentionDraft } from '../../../src/content/intention.ts'
+import { realWorld } from '../../../src/world/world.ts'
 import { setUpQueue, type QueueSetup } from './queue-setup.ts'
 
 let open: QueueSetup | undefined
@@ -73,6 +75,34 @@ it('what the service has and the journal could not say is looked at, and not tak
   expect(queued(open)).toEqual([])
   remove.mockRestore()
 })
+
+it('a refusal that the journal cannot take holds all the same: said once, heard by who waits, and asked again after a restart', async () => {
+  let tries = 0
+  open = setUpQueue(async ({ path }) => {
+    tries++
+    throw new ApiError({ method: 'PUT', path }, 413, 'too large')
+  })
+  const setup = open
+  const { queue, journal, events } = setup
+  const job = queue.submit({ kind: 'put', path: '/a', spool: '1' })
+  if (job === undefined) throw new Error('nothing was submitted')
+  const heard = waitForJob(realWorld().clock, job, { timeoutMs: Infinity }).catch((error: unknown) => error)
+  const full = vi.spyOn(journal.intentions, 'save').mockImplementation(() => {
+    throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
+  })
+  await setup.pass(600_000)
+  full.mockRestore()
+  expect(await heard).toMatchObject({ status: 413 })
+  expect(events).toMatchObject([{ kind: 'refused', intention: { path: '/a' } }])
+  expect(queued(setup)).toMatchObject([{ path: '/a', isRefused: true, lastError: expect.stringContaining('413') as string }])
+  expect(journal.intentions.all()).toMatchObject([{ path: '/a', isRefused: false }])
+  expect(tries).toBe(1)
+  await setup.restart()
+  await setup.pass(600_000)
+  expect(tries).toBe(2)
+  expect(events).toHaveLength(2)
+  expect(setup.journal.intentions.all()).toMatchObject([{ path: '/a', isRefused: true }])
+}) // prettier-ignore
 
 describe('a move with its content, which is written on while its last bytes are on the way', () => {
   const digest = { size: 1, sha256: 'a'.repeat(64) }
