@@ -34,7 +34,9 @@ export async function describeStartError(
       { isTemporary: true, cause: error },
     )
   }
-  if (error instanceof ErrnoError) return new DaemonError(error.message, { cause: error })
+  // The sentence says what the errno would.
+  if (error instanceof ErrnoError)
+    return new DaemonError(error.message.replace(`${error.code}: `, ''), { cause: error })
   if (!(error instanceof ApiError)) return error
   if (error.status === 401) {
     return new DaemonError(

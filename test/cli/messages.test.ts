@@ -4,7 +4,11 @@ import { createServer as createHttpServer } from 'node:http'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import Database from 'libsql'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { Journal } from '../../src/content/spool/journal.ts'
+import { schemaVersion } from '../../src/content/spool/journal-migrations.ts'
+import { realWorld } from '../../src/world/world.ts'
 import { cli } from '../support/cli.ts'
 import { bareHomeIn } from '../support/home.ts'
 import { bash, run, type Ran } from '../support/run.ts'
@@ -163,6 +167,19 @@ test('a place that is none, ours or the drive’s, is told with what to do', asy
     expect(await refusalOf([...mountQuietly(service.baseUrl), option, join(file, 'x')], env)).toMatch(
       new RegExp(`cannot make the .* folder ${file}/x(?:/acme-\\w+)? \\(ENOTDIR\\); ${option} names another`),
     )
+})
+
+test('a journal that a newer docmount wrote is refused by mount in one sentence that says what to do', async () => {
+  const state = join(home.path, 'state')
+  new Journal(state, realWorld()).close()
+  const db = new Database(join(state, 'journal.db'))
+  db.exec(`pragma user_version = ${schemaVersion + 1}`)
+  db.close()
+  const env = { DOCMOUNT_API_KEY: service.apiKey }
+  expect(await refusalOf([...mountQuietly(service.baseUrl), '--state-dir', state], env)).toBe(
+    `docmount: the journal in ${state} was written by a newer docmount ` +
+      `(schema ${schemaVersion + 1}, this one knows ${schemaVersion}): use that one, or another --state-dir\n`,
+  )
 })
 
 test.skipIf(process.getuid?.() !== 0)('who has no home folder is told to set HOME', async () => {
