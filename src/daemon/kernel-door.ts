@@ -7,7 +7,7 @@ import { DaemonError } from './daemon-error.ts'
 import { chooseDriver } from './driver-facts.ts'
 import { loadDriver } from './load-driver.ts'
 import type { MountPlan } from './mount-plan.ts'
-import { openMountpoint, prepareMountpoint } from './mountpoint.ts'
+import { openMountpoint, reserveMountpoint } from './mountpoint.ts'
 import type { SessionDoor, UndoStart } from './session-door.ts'
 import { takeOver } from './take-over.ts'
 
@@ -30,7 +30,7 @@ export async function prepareKernelDoor(options: KernelDoorOptions, undo: UndoSt
   await takeOver(plan)
   const isMade =
     !isDescriptorPassed &&
-    (await prepareMountpoint(mountpoint, { makeIfMissing: options.makeMountpoint, runtimeDir }))
+    (await reserveMountpoint(mountpoint, { makeIfMissing: options.makeMountpoint, runtimeDir }))
   if (isMade) undo.push(async (error) => isTaken(error) || rmdir(mountpoint))
   const closeMountpoint = isDescriptorPassed ? async () => {} : await openMountpoint(mountpoint, isMade)
   undo.push(async (error) => isTaken(error) || closeMountpoint())

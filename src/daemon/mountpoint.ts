@@ -2,7 +2,7 @@
 
 import { constants } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
-import { findMountAt, prepareMountpoint as prepareFolder, unusable } from '../fuse/mountpoint.ts'
+import { findMountAt, prepareMountpoint, unusable } from '../fuse/mountpoint.ts'
 import { DaemonError } from './daemon-error.ts'
 import { isAlive } from './mount-record.ts'
 import { readOwnRecords } from './own-records.ts'
@@ -10,15 +10,15 @@ import { readOwnRecords } from './own-records.ts'
 /**
  * Throws a DaemonError or MountError unless a drive can appear here: an existing empty folder that is no mount. What a
  * crashed docmount left mounted is cleaned away first. Answers whether the folder had to be made, which `makeIfMissing`
- * allows.
+ * allows. The check is the driver's own, made before anything is begun; this knows whose drive is there already.
  */
-export async function prepareMountpoint(
+export async function reserveMountpoint(
   mountpoint: string,
   options: { makeIfMissing: boolean; runtimeDir: string },
 ): Promise<boolean> {
   if ((await findMountAt(mountpoint)) !== undefined) await refuseLive(mountpoint, options.runtimeDir)
   else if (options.makeIfMissing && (await makeFolder(mountpoint))) return true
-  await prepareFolder(mountpoint)
+  await prepareMountpoint(mountpoint)
   return false
 }
 

@@ -1,7 +1,7 @@
 import { mkdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openMountpoint, prepareMountpoint } from '../../src/daemon/mountpoint.ts'
+import { openMountpoint, reserveMountpoint } from '../../src/daemon/mountpoint.ts'
 import { resolveMountpoint } from '../../src/fuse/mountpoint.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => temporary.remove())
 
 const prepare = (mountpoint: string, makeIfMissing = false): Promise<boolean> =>
-  prepareMountpoint(mountpoint, { makeIfMissing, runtimeDir: temporary.path })
+  reserveMountpoint(mountpoint, { makeIfMissing, runtimeDir: temporary.path })
 
 test('an empty folder is fine', async () => {
   const folder = join(temporary.path, 'drive')

@@ -52,3 +52,26 @@ test.each(Object.keys(damages))('every file of the cache %s: reads are right', a
     expect((await state.calls.readFile(`/own${path.slice(1)}`)).equals(content)).toBe(true)
   }
 })
+
+test.each(Object.keys(damages))(
+  'every file of the cache, and the saved listings, %s under a running drive: it goes on',
+  async (kind) => {
+    const content = patternedBytes(200_000, 'read before')
+    await state.service.other.put('/read.pdf', content)
+    await state.start()
+    expect((await state.calls.readFile('/read.pdf')).equals(content)).toBe(true)
+    await state.calls.writeFile('/own.pdf', content)
+    const listings = join(state.stateDir, 'listings.db')
+    await waitUntil('the listing to be saved', () => readFileSync(listings).includes('own.pdf'))
+    await waitUntil('the cache to be written', () => filesIn(state.cacheDir).length > 0)
+    for (const file of [...filesIn(state.cacheDir), listings]) damages[kind]?.(file)
+    for (const path of ['/read.pdf', '/own.pdf'])
+      expect((await state.calls.readFile(path)).equals(content)).toBe(true)
+    await state.calls.writeFile('/new.txt', 'new')
+    expect(await state.fileSystem.drain({ timeoutMs: 20_000 })).toEqual([])
+    // What is to be saved of the listings is written now.
+    await state.end()
+    await state.start()
+    expect((await state.calls.readdir('')).sort()).toEqual(['new.txt', 'own.pdf', 'read.pdf'])
+  },
+)
