@@ -138,6 +138,7 @@ export function mkdir(
     makeHere(parts, node)
     node.folder?.makeOnlyHere()
     parts.tree.places.attach(node, above, name)
+    parts.tree.hidden.takeOver(node)
     parts.tree.listings.set(node, { names: new ListedNames(), requestedAt: parts.clock.steady() })
     node.door.remember()
     return entryOf(parts, node)

@@ -15,7 +15,7 @@ import { commitAtClose, isBeingWritten, submit, type SubmitParts } from '../unse
 import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Tree } from '../tree/tree.ts'
 import type { CloseWait } from '../unsent/close-wait.ts'
-import { leavePath, type LeaveParts } from './leave-path.ts'
+import { leavePath, type LeaveParts, type LeftBehind } from './leave-path.ts'
 
 export interface RenameFolderParts extends RmdirParts, LeaveParts, SubmitParts, LocalRowParts {
   readonly tree: Tree
@@ -106,10 +106,15 @@ function apply(parts: RenameFolderParts, { node, from, to, name }: Move, plan: P
   for (const document of plan.documents) {
     const spool = document.job?.intention.spool
     if (document.isScratch) parts.journal.localFiles.remove(document.path)
-    else leavePath(parts, document)
+    else hide(parts, document, leavePath(parts, document))
     if (document.job === undefined) accepted.set(document, spool)
     parts.attributes.forget(document.path)
   }
+  for (const folder of plan.folders) {
+    if (folder !== node && folder.parent !== undefined && folder.folder?.isOnlyHere !== true)
+      parts.tree.tombstones.bury(folder.parent, folder.name, undefined)
+  }
+  for (const folder of plan.folders) parts.tree.hidden.left(folder)
   parts.tree.places.detach(node)
   parts.tree.places.attach(node, to, name)
   for (const folder of plan.folders) arrive(parts, folder)
@@ -126,6 +131,11 @@ function apply(parts: RenameFolderParts, { node, from, to, name }: Move, plan: P
   return prune === undefined ? jobs : [...jobs, prune]
 }
 
+/** What stood there, and is on its way, shows in no folder that is made at the old place. */
+function hide(parts: RenameFolderParts, { parent, name }: Node, left: LeftBehind | undefined): void {
+  if (left !== undefined && parent !== undefined) parts.tree.tombstones.bury(parent, name, left.fingerprint)
+}
+
 /** The folder is at its new place, where only what is kept exists so far. */
 function arrive(parts: RenameFolderParts, folder: Node): void {
   if (folder.folder === undefined) return
@@ -136,6 +146,7 @@ function arrive(parts: RenameFolderParts, folder: Node): void {
     else parts.tree.listings.set(folder, listing)
   })
   folder.folder.arrive()
+  parts.tree.hidden.takeOver(folder)
   folder.unsettle()
   parts.journal.folders.save(folder.path)
   parts.tree.places.keep(folder)

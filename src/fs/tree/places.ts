@@ -2,6 +2,7 @@
 // service has agreed, and one cache lifetime more.
 
 import type { Undo } from '../../content/spool/undo.ts'
+import type { HiddenNames } from './hidden-names.ts'
 import type { Listings } from './listings.ts'
 import type { FolderState, Node } from './node.ts'
 import { isKept } from './node-table.ts'
@@ -10,6 +11,7 @@ import type { Tombstones } from './tombstones.ts'
 
 export interface PlacesOptions {
   readonly tombstones: Tombstones
+  readonly hidden: HiddenNames
   readonly listings: Listings
   readonly now: () => number
   /** Takes what undoes a change, should the journal's transaction under way fail. */
@@ -71,6 +73,7 @@ export class Places {
 
   /** The node has no name any more; its handles keep their content. */
   displace(node: Node): void {
+    this.#options.hidden.left(node)
     this.detach(node)
     node.unlink()
   }

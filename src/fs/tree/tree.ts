@@ -18,6 +18,7 @@ import { FolderTimes } from './folder-times.ts'
 import { FormerNodes } from './former-nodes.ts'
 import { giveBack } from './give-back.ts'
 import { HeldNodes } from './held-nodes.ts'
+import { HiddenNames } from './hidden-names.ts'
 import { ListingMerge } from './listing-merge.ts'
 import { Listings, type Listing } from './listings.ts'
 import type { MemoryShares } from './memory-shares.ts'
@@ -62,6 +63,7 @@ export class Tree {
   readonly versions: Versions
   readonly places: Places
   readonly tombstones: Tombstones
+  readonly hidden: HiddenNames
   readonly #merge: ListingMerge
   readonly #held: HeldNodes
   notifier: Notifier = silentNotifier
@@ -105,7 +107,9 @@ export class Tree {
     }
     this.tombstones = new Tombstones({ ...shared, listings })
     const isToBeEmptied = (path: string): boolean => options.isToBeEmptied(path)
-    this.places = new Places({ ...shared, isToBeEmptied, listings, tombstones: this.tombstones })
+    this.hidden = new HiddenNames({ ...shared, isToBeEmptied })
+    const { tombstones, hidden } = this
+    this.places = new Places({ ...shared, isToBeEmptied, listings, tombstones, hidden })
     this.#merge = new ListingMerge({ ...shared, nodes, versions, places: this.places })
     this.#held = new HeldNodes({ ...shared, nodes, most: options.memory.nodes, timers: options.timers })
     this.nodes.isListed = (folder) => this.listings.known(folder) !== undefined
@@ -207,7 +211,10 @@ export class Tree {
     const ino = this.former.take(record.kind, folder, name)
     const node = this.nodes.add(record.kind, folder, name, ino)
     if (record.kind === 'file') this.versions.show(node, record, listing.requestedAt)
-    else this.#times.recall(node)
+    else {
+      this.#times.recall(node)
+      this.hidden.takeOver(node)
+    }
     return node
   }
 

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 
+import { realWorld } from '../../../src/world/world.ts'
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
 import { serviceTree } from '../../support/trees.ts'
 import { waitUntil } from '../../support/wait-until.ts'
@@ -79,6 +80,92 @@ describe('a listing older than one that was given before', () => {
     past.thaw()
     await drained
     expect(await held(drive)).toEqual({ '/e': undefined, '/e/a.txt': 'a' })
+  })
+})
+
+describe('a folder made anew does not show what was taken away from the one before it', () => {
+  it('where a listing lags behind', async () => {
+    await using drive = await openHeld({ '/d/a.txt': 'a', '/d/sub/b.txt': 'b' })
+    await drive.calls().readdir('/d/sub')
+    const past = freeze(drive)
+    await drive.calls().unlink('/d/a.txt')
+    await drive.calls().unlink('/d/sub/b.txt')
+    await drive.drain()
+    await drive.calls().rmdir('/d/sub')
+    await drive.calls().rmdir('/d')
+    await drive.calls().mkdir('/d')
+    await drive.calls().mkdir('/d/sub')
+    past.on()
+    await drive.fileSystem().refresh('/d/sub')
+    await drive.fileSystem().refresh('/d')
+    expect(await drive.calls().readdir('/d')).toEqual(['sub'])
+    expect(await drive.calls().readdir('/d/sub')).toEqual([])
+    past.thaw()
+  })
+
+  it('nor where a document had its name in between', async () => {
+    await using drive = await openHeld({ '/d/a.txt': 'a' })
+    await drive.calls().readdir('/d')
+    const past = freeze(drive)
+    await drive.calls().unlink('/d/a.txt')
+    await drive.drain()
+    await drive.calls().rmdir('/d')
+    await drive.calls().writeFile('/d', 'a document')
+    await drive.calls().rename('/d', '/e')
+    await drive.calls().mkdir('/d')
+    await drive.drain()
+    past.on()
+    await drive.fileSystem().refresh('/d')
+    expect(await drive.calls().readdir('/d')).toEqual([])
+    past.thaw()
+  })
+
+  it('nor where it was renamed, and its documents are on their way', async () => {
+    await using drive = await openHeld({ '/d/a.txt': 'a', '/d/sub/b.txt': 'b' })
+    await drive.calls().readdir('/d')
+    drive.hold('/e/a.txt')
+    drive.hold('/e/sub/b.txt')
+    await drive.calls().rename('/d', '/e')
+    await drive.calls().mkdir('/d')
+    await drive.fileSystem().refresh('/d')
+    expect(await drive.calls().readdir('/d')).toEqual([])
+    drive.release()
+    await drive.drain()
+  })
+
+  it('but all of it once it was renamed back, also when listings decide again', async () => {
+    const world = realWorld()
+    let aheadMs = 0
+    const clock = { ...world.clock, steady: () => world.clock.steady() + aheadMs }
+    await using drive = await openHeld(
+      { '/d/a.txt': 'a', '/d/sub/b.txt': 'b' },
+      { world: { ...world, clock } },
+    )
+    await drive.calls().readdir('/d/sub')
+    drive.hold('/e/a.txt')
+    drive.hold('/e/sub/b.txt')
+    await drive.calls().rename('/d', '/e')
+    await drive.reached('/e/a.txt')
+    await drive.calls().rename('/e', '/d')
+    drive.release()
+    await drive.drain()
+    aheadMs = 100_000
+    for (const path of ['/', '/d', '/d/sub']) await drive.fileSystem().refresh(path)
+    expect((await drive.calls().readdir('/d')).sort()).toEqual(['a.txt', 'sub'])
+    expect(await drive.calls().readdir('/d/sub')).toEqual(['b.txt'])
+  })
+
+  it('but what another client stored there since', async () => {
+    await using drive = await openHeld({ '/d/a.txt': 'a' })
+    await drive.calls().readdir('/d')
+    await drive.calls().unlink('/d/a.txt')
+    await drive.drain()
+    await drive.calls().rmdir('/d')
+    await drive.calls().mkdir('/d')
+    await tick()
+    await drive.testService.other.put('/d/a.txt', 'theirs')
+    await drive.fileSystem().refresh('/d')
+    expect((await drive.calls().readFile('/d/a.txt')).toString()).toBe('theirs')
   })
 })
 

@@ -1,0 +1,92 @@
+// What was hidden in folders that are gone from their places: a folder that is made anew there may be listed as the one before it
+// was. Kept until one cache lifetime after the folder went, and after the service agreed.
+
+import type { Undo } from '../../content/spool/undo.ts'
+import { pathIn, type Node } from './node.ts'
+import type { Tombstone } from './parts/folder.ts'
+import { putName } from './put-name.ts'
+
+/** About 200 bytes each. */
+const mostNames = 50_000
+
+export interface HiddenNamesOptions {
+  readonly ttlMs: number
+  readonly now: () => number
+  /** Takes what undoes a change, should the journal's transaction under way fail. */
+  follow(undo: Undo): void
+  /** Something passes through this path on its way to elsewhere, or is still to be taken away from there. */
+  isToBeEmptied(path: string): boolean
+}
+
+interface Hidden {
+  readonly names: ReadonlyMap<string, Tombstone>
+  readonly leftAt: number
+}
+
+export class HiddenNames {
+  readonly #options: HiddenNamesOptions
+  /** By path; those that left longest ago come first. */
+  readonly #folders = new Map<string, Hidden>()
+  #count = 0
+
+  constructor(options: HiddenNamesOptions) {
+    this.#options = options
+  }
+
+  /** The folder is about to leave its place. */
+  left({ path, folder }: Node): void {
+    this.#forgetOld()
+    if (folder === undefined || folder.tombstones.size === 0) return
+    this.#set(path, { names: new Map(folder.tombstones), leftAt: this.#options.now() })
+  }
+
+  /** A folder has this place now: what was hidden here is hidden in it. */
+  takeOver(node: Node): void {
+    const { folder } = node
+    if (folder === undefined || this.#folders.size === 0) return
+    const { path } = node
+    const hidden = this.#folders.get(path)
+    if (hidden === undefined) return
+    this.#set(path, undefined)
+    for (const [name, tombstone] of hidden.names) {
+      // What came along with the folder is there again.
+      if (folder.children.has(name) || this.#isOver(tombstone)) continue
+      // Its folder was not there when the service agreed.
+      const isAgreed = tombstone.settledAt === undefined && !this.#options.isToBeEmptied(pathIn(node, name))
+      const taken = isAgreed ? { ...tombstone, settledAt: this.#options.now() } : tombstone
+      putName(folder.tombstones, name, taken, (undo) => this.#options.follow(undo))
+    }
+  }
+
+  #isOver({ settledAt }: Tombstone): boolean {
+    return settledAt !== undefined && settledAt + this.#options.ttlMs < this.#options.now()
+  }
+
+  #forgetOld(): void {
+    for (const [path, hidden] of this.#folders) {
+      if (this.#count <= mostNames && this.#isStillToHide(path, hidden)) return
+      this.#put(path, undefined)
+    }
+  }
+
+  #isStillToHide(path: string, { names, leftAt }: Hidden): boolean {
+    if (leftAt + this.#options.ttlMs >= this.#options.now()) return true
+    for (const [name, { settledAt }] of names)
+      if (settledAt === undefined && this.#options.isToBeEmptied(`${path}/${name}`)) return true
+    return false
+  }
+
+  #set(path: string, hidden: Hidden | undefined): void {
+    const before = this.#folders.get(path)
+    this.#put(path, hidden)
+    this.#options.follow(() => this.#put(path, before))
+  }
+
+  #put(path: string, hidden: Hidden | undefined): void {
+    this.#count -= this.#folders.get(path)?.names.size ?? 0
+    this.#folders.delete(path)
+    if (hidden === undefined) return
+    this.#folders.set(path, hidden)
+    this.#count += hidden.names.size
+  }
+}
