@@ -184,7 +184,7 @@ export const mutants = [
   [
     'what is destroyed for is not on disk',
     `${commit}/committer.ts`,
-    'if (standing !== undefined || !onlyAdds(intention)) await this.#options.secure(intention)',
+    'await this.#options.secure(intention)',
     '',
   ],
   [

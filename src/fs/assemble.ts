@@ -194,7 +194,6 @@ function committerOf(parts: CommitterParts): Committer {
     log,
     mimetypeOf: (path, head) => types.mimetypeOf(nameOf(path), head),
     preserve: parts.preserve,
-    beginToSecure: () => journal.beginToSync(),
     secure: async ({ spool: id }) => {
       if (id !== undefined && spool.has(id)) await spool.makeDurable(id)
       await journal.durable()

@@ -25,8 +25,6 @@ const togetherBytes = 1024 * 1024
 export interface CommitterOptions extends FormerOptions, RemovalOptions {
   readonly keepConflicts: boolean
   readonly hostName: string
-  /** Begins what `secure` waits for: meanwhile the service is looked at. */
-  beginToSecure(): void
   conflictKept(path: string, copy: string): void
 }
 
@@ -61,15 +59,15 @@ export class Committer {
 
   /** Answers the record of what now stands at the path (undefined for a delete). */
   async run(intention: Intention, signal: AbortSignal): Promise<RemoteFile | undefined> {
+    // Nothing is destroyed for a promise that a power cut could take back; what only adds need not wait for the disk.
+    if (!onlyAdds(intention)) await this.#options.secure(intention)
     switch (intention.kind) {
       case 'put':
         return this.#put(intention, signal)
       case 'delete':
-        await this.#options.secure(intention)
         await this.#removal.asked(intention, signal)
         return undefined
       case 'prune':
-        await this.#options.secure(intention)
         await this.#removal.emptied(intention, signal)
         return undefined
     }
@@ -79,7 +77,6 @@ export class Committer {
     const { path, source } = intention
     const isMove = source !== undefined && source !== path && intention.keepSource !== true
     const isFresh = !intention.isProven
-    if (!isFresh) await this.#options.secure(intention)
     const { record, isSourceSeen } = isFresh
       ? await this.#store(intention, signal)
       : { record: await this.#provenRecord(intention, signal), isSourceSeen: false }
@@ -136,7 +133,6 @@ export class Committer {
     const { files } = this.#options
     const { path } = intention
     const mayExist = intention.base !== undefined || isDoubtful(intention)
-    if (!onlyAdds(intention)) this.#options.beginToSecure()
     let standing = mayExist ? await lookUp(files, path, { signal }) : undefined
     let removed: RemoteFile | undefined
     // What may be refused is sent before anything is deleted: that the name is taken is the answer hoped for.
@@ -145,8 +141,6 @@ export class Committer {
       const isAsking = round === 0
       // Once: what went wrong with both is taken up step by step.
       const isTogether = standing !== undefined && round === 1 && this.#fitsTogether(intention)
-      // Nothing is destroyed for a promise that a power cut could take back; what only adds need not wait for the disk.
-      if (standing !== undefined || !onlyAdds(intention)) await this.#options.secure(intention)
       if (standing !== undefined) {
         if (standing.kind === 'folder') {
           attempt.taken = undefined
@@ -159,6 +153,7 @@ export class Committer {
           return { record: standing, isSourceSeen: false }
         }
         if (!isAsking) {
+          await this.#options.secure(intention)
           if (await this.#prepareToReplace(intention, standing, whose === 'theirs', signal)) {
             // To keep it took as long as a copy takes, or until the service was back: another may stand there by now.
             if (round === replaceRounds)

@@ -18,11 +18,6 @@ export class GroupSync {
     return this.#next
   }
 
-  /** The one that began before this call, until it has ended. */
-  get underWay(): Promise<void> | undefined {
-    return this.#running
-  }
-
   #start(): Promise<void> {
     this.#next = undefined
     this.#running = this.#sync().finally(() => {

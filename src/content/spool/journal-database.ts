@@ -134,11 +134,6 @@ export class JournalDatabase {
     this.#take(steps)
   }
 
-  /** Begins what `durable` waits for. Where that fails, who waits tries it again, and is told. */
-  beginToSync(): void {
-    if (!this.#isClosed) this.#sync.catchUp().catch(() => {})
-  }
-
   /** Runs `step` when everything written so far survives a power cut: with whoever asks for that next, in a second else. */
   onceDurable(step: () => void): void {
     this.#sync.onceDurable(step)

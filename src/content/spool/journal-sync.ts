@@ -26,8 +26,6 @@ export class JournalSync {
   /** Transactions so far, and how many of them a sync has covered. */
   #changes = 0
   #synced = 0
-  /** How many the sync under way covers. */
-  #covered: number | undefined
   /** What is to be done once everything written so far survives a power cut. */
   #steps: (() => void)[] = []
   #isClosed = false
@@ -49,9 +47,7 @@ export class JournalSync {
 
   /** Resolves when all that was committed survives a power cut. Costs nothing where it does. */
   async catchUp(): Promise<void> {
-    if (this.#synced === this.#changes) return
-    const isCovered = this.#covered === this.#changes
-    await (isCovered ? this.#group.underWay : this.#group.run())
+    if (this.#synced < this.#changes) await this.#group.run()
   }
 
   /** As `catchUp`, always by a sync that begins after this call. */
@@ -62,12 +58,7 @@ export class JournalSync {
   async #syncOnce(): Promise<void> {
     const changes = this.#changes
     const { sync, writeAgain } = this.#options
-    this.#covered = changes
-    try {
-      await this.#believed.run(sync, writeAgain)
-    } finally {
-      this.#covered = undefined
-    }
+    await this.#believed.run(sync, writeAgain)
     this.#synced = Math.max(this.#synced, changes)
   }
 

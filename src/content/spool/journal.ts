@@ -72,11 +72,6 @@ export class Journal {
     return this.#db.durable()
   }
 
-  /** Begins what `durable` waits for: meanwhile there is something else to do. */
-  beginToSync(): void {
-    this.#db.beginToSync()
-  }
-
   /** Runs `step` when everything written so far survives a power cut: with whoever asks for that next, in a second else. */
   onceDurable(step: () => void): void {
     this.#db.onceDurable(step)

@@ -82,7 +82,6 @@ export async function setUpCommitter(testService: TestService): Promise<Committe
     log,
     mimetypeOf: (path, head) => types.mimetypeOf(nameOf(path), head),
     preserve: async (path) => void told.push(`preserve ${path}`),
-    beginToSecure: () => journal.beginToSync(),
     async secure() {
       told.push('secure')
       await journal.durable()

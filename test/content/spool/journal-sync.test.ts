@@ -57,41 +57,6 @@ it('a disk that fails once is asked again', async () => {
   expect(syncs).toBe(2)
 })
 
-it('who waits for what a sync under way covers waits for that one; for what was written since, for the next', async () => {
-  const { disk, ...others } = realWorld()
-  const syncs: (() => void)[] = []
-  const fdatasync: typeof disk.fdatasync = () => new Promise((resolve) => syncs.push(resolve))
-  journal.close()
-  journal = new Journal(dir, { ...others, disk: { ...disk, fdatasync } })
-  journal.folders.save('/a')
-  journal.beginToSync()
-  const first = journal.durable()
-  journal.folders.save('/b')
-  const second = journal.durable()
-  expect(syncs.length).toBe(1)
-  syncs[0]?.()
-  await first
-  await vi.waitUntil(() => syncs.length === 2)
-  syncs[1]?.()
-  await second
-  await journal.durable()
-  expect(syncs.length).toBe(2)
-})
-
-it('what a sync lost that nobody waited for is written again for who waits', async () => {
-  const disk = forgetfulDisk(16 * 1024 ** 2)
-  journal.close()
-  journal = new Journal(dir, { ...realWorld(), disk })
-  journal.folders.save('/a')
-  disk.refusals = 1
-  journal.beginToSync()
-  await vi.waitUntil(() => disk.refusals === 0)
-  journal.folders.save('/b')
-  await journal.durable()
-  const log = readFileSync(join(dir, 'journal.db-wal'))
-  expect(disk.kept.subarray(0, log.length).equals(log)).toBe(true)
-})
-
 it('what a failed sync lost of the log is written again before the next one is believed', async () => {
   const disk = forgetfulDisk(16 * 1024 ** 2)
   journal.close()
