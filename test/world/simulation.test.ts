@@ -111,6 +111,7 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [130305, 700],
   [340264, 700],
   [420458, 700],
+  [500583, 700],
   [2, 2000],
   [6, 2000],
   [15, 2000],

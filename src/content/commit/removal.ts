@@ -83,6 +83,8 @@ export class Removal {
       )
       return
     }
+    // The version that goes, also where it is a save of ours that nobody knew to be stored: a listing that lags still shows it.
+    intention.base = fingerprintOf(standing)
     await this.version(path, signal)
   }
 

@@ -47,6 +47,28 @@ describe('a listing older than one that was given before', () => {
     past.thaw()
   })
 
+  it('does not bring back what was deleted before its last save was known to be stored', async () => {
+    await using drive = await openHeld({ '/d/f.txt': 'an older one' })
+    await drive.calls().readdir('/d')
+    const { faults } = drive.testService.service
+    faults.inject({ kind: 'lost-answer' }, { method: 'PUT', path: '/d/f.txt' })
+    await drive.calls().writeFile('/d/f.txt', 'saved')
+    const isStored = async (): Promise<boolean> =>
+      (await drive.testService.other.get('/d/f.txt'))?.size === 'saved'.length
+    await waitUntil('it to be stored', isStored)
+    faults.inject({ kind: 'cut-request', afterBytes: 0 })
+    await waitUntil('the service to be away', () => drive.fileSystem().status().away !== undefined)
+    await tick()
+    const past = freeze(drive)
+    await drive.calls().unlink('/d/f.txt')
+    faults.clear()
+    await drive.drain()
+    past.on()
+    await drive.fileSystem().refresh('/d')
+    expect(await drive.calls().readdir('/d')).toEqual([])
+    past.thaw()
+  })
+
   it('leaves no document behind when its folder is renamed', async () => {
     await using drive = await openHeld({ '/d/old.txt': 'old' })
     await drive.calls().readdir('/d')
