@@ -301,10 +301,13 @@ class Simulation {
     return calls
   }
 
-  /** A move also looks at what it takes away. People are told of nothing that is sent while the service is away; what was begun goes on. */
+  /**
+   * A move also looks at what it takes away, and at nothing else: whoever asks for another document meanwhile (listings that tell
+   * no sizes) is a program that is shown it. People are told of nothing that is sent while the service is away; what was begun goes on.
+   */
   #isSending(path: string): boolean {
     const isAtIt = ({ isRunning, intention: { path: at, source } }: Job): boolean =>
-      isRunning && (at === path || source !== undefined)
+      isRunning && (at === path || source === path)
     return (
       this.#network.isDeleting(path) || this.#drive.sb?.queue.jobsUnder(sharedFolder).some(isAtIt) === true
     )
