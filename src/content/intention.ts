@@ -124,12 +124,15 @@ export function merge(
 ): IntentionDraft | undefined {
   const mayExist = isExpected || older.kind !== 'put' || older.base !== undefined || isDoubtful(older)
   if (newer.kind === 'delete' && !mayExist) return undefined
+  // A delete that knew neither a version nor a content would take whatever stands there by now.
+  const isAllThatMayStand = newer.kind === 'delete' && older.isInDoubt && older.doubts.length === 0
+  const doubts = isAllThatMayStand && older.digest !== undefined ? [older.digest] : older.doubts
   return {
     ...newer,
     // The older one's base is the fresher: the queue moves it on with every step taken.
     base: older.base ?? newer.base,
     isInDoubt: older.isInDoubt || newer.isInDoubt === true,
-    doubts: (newer.doubts ?? []).reduce(withDigest, older.doubts),
+    doubts: (newer.doubts ?? []).reduce(withDigest, doubts),
   }
 }
 

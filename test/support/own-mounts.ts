@@ -5,6 +5,6 @@
 export const ownMounts = `
 mount --make-rprivate /
 sed -nE 's/^([^ ]+ ){4}([^ ]+) .* - fuse[^ ]* .*/\\2/p' /proc/self/mountinfo | while read -r theirs; do
-  timeout 5 umount --no-canonicalize --lazy "$(printf '%b' "$theirs")" || true
+  timeout 5 umount --no-canonicalize --lazy "$(printf '%b' "$theirs")" >&2 || true
 done
 `

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { ApiError, NetworkError } from '../../../src/api/errors.ts'
 import type { Files } from '../../../src/api/types.ts'
 import type { CommitterOptions } from '../../../src/content/commit/committer.ts'
-import type { Intention } from '../../../src/content/intention.ts'
+import { merge, type Intention } from '../../../src/content/intention.ts'
 import type { Timers } from '../../../src/world/clock.ts'
 import { heldTimers } from '../../support/held-timers.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
@@ -1085,6 +1085,18 @@ describe('a delete of a document', () => {
     await given({ '/a.txt/inside.txt': 'saved since' })
     await setup.run(setup.intend({ kind: 'delete', path: '/a.txt' }, known))
     expect(await setup.held()).toEqual({ '/a.txt': undefined, '/a.txt/inside.txt': 'saved since' })
+  })
+
+  it.each([
+    ['leaves what another client has stored there by then', 'theirs', { '/a.txt': 'theirs' }],
+    ['takes that save', 'ours', {}],
+  ])('in the place of a save that may have arrived %s', async (_title, standing, left) => {
+    const carried = await setup.content('ours')
+    const saved = setup.intend({ kind: 'put', path: '/a.txt', ...carried }, { isInDoubt: true })
+    const draft = merge(saved, { kind: 'delete', path: '/a.txt' }, false)
+    await given({ '/a.txt': standing })
+    if (draft !== undefined) await setup.run(setup.intend(draft))
+    expect(await setup.held()).toEqual(left)
   })
 
   it('that comes late takes what an unanswered upload of ours has stored', async () => {
