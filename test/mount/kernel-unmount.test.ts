@@ -183,6 +183,23 @@ describe.skipIf(why !== undefined)(`a mount${why === undefined ? '' : ` (${why})
     expect(stdout.trim()).toBe('1')
   })
 
+  test('whose process was killed leaves the next mount there alone, however late its watchdog comes', async () => {
+    const drive = await mount()
+    const late = await watchdogs(drive.path)
+    expect(late).toHaveLength(1)
+    for (const pid of late) process.kill(pid, 'SIGSTOP')
+    drive.process.kill('SIGKILL')
+    await drive.ended
+    const next = await mount({ mountpoint: drive.path })
+    await writeFile(next.at('a'), 'alive')
+    for (const pid of late) if (isAlive(pid)) process.kill(pid, 'SIGCONT')
+    await waitUntil('the end of the late one', () => !late.some(isAlive))
+    expect(await readFile(next.at('a'), 'utf8')).toBe('alive')
+    expect(await watchdogs(drive.path)).toHaveLength(1)
+    await next.ask({ kind: 'unmount', isLazy: false })
+    expect(await within(10_000, 'the end of the mount', next.closed)).toBe('unmounted')
+  })
+
   describe.skipIf(!isRoot)('made by somebody else, who passed its descriptor,', () => {
     async function mountPassed(options: MemoryMountOptions = {}): Promise<MemoryMount> {
       const passed = await mountForOthers(folder)
@@ -279,4 +296,13 @@ describe.skipIf(why !== undefined)(`a mount${why === undefined ? '' : ` (${why})
 async function watchdogs(mountpoint: string): Promise<number[]> {
   const { stdout } = await run('pgrep', ['-f', `docmount-watchdog .*${mountpoint}`], { mayFail: true })
   return stdout.split('\n').filter(Boolean).map(Number)
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
 }

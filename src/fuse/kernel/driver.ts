@@ -4,12 +4,12 @@
 import type { Operations } from '../../fs/operations.ts'
 import { MountError, type CloseReason, type Driver, type Mounted, type MountOptions } from '../driver.ts'
 import { findMountOfDescriptor, findOurMount, type MountLine } from '../mountinfo.ts'
-import { passedDescriptor, prepareMountpoint } from '../mountpoint.ts'
+import { passedDescriptor, prepareMountpoint, resolveMountpoint } from '../mountpoint.ts'
 import { unmount } from '../unmount.ts'
 import { widenReadAhead } from './kernel-read-ahead.ts'
 import { deviceConnection, isRoot, mountKernel } from './mounting.ts'
 import { Session } from './session.ts'
-import { startWatchdog } from './watchdog.ts'
+import { endLateWatchdogs, startWatchdog } from './watchdog.ts'
 
 export const kernelDriver: Driver = {
   name: 'kernel',
@@ -38,6 +38,7 @@ async function mount(operations: Operations, options: MountOptions): Promise<Mou
 
 async function mountHere(operations: Operations, options: MountOptions): Promise<Mounted> {
   const { log } = options
+  await endLateWatchdogs(await resolveMountpoint(options.mountpoint))
   const mountpoint = await prepareMountpoint(options.mountpoint)
   const { connect, fd } = await mountKernel(mountpoint, options)
   const line = await findOurMount(mountpoint)

@@ -3,8 +3,13 @@
 // libfuse 3.14 and older ignore.
 
 import { spawn, type ChildProcess } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
+
+/** How a watchdog is known among all processes; mountpoint, connection and whom it watches follow. */
+const watchdogName = 'docmount-watchdog'
 
 /**
  * Reads until we say goodbye, are gone, or URG tells that our main thread is. Signals to our process group must not end
@@ -43,10 +48,11 @@ export function startWatchdog(mount: WatchedMount, log: Log): Watchdog {
     '/bin/sh',
     '-c',
     script,
-    'docmount-watchdog',
+    watchdogName,
     isRoot ? 'root' : 'user',
     mountpoint,
     connection,
+    String(process.pid),
   ]
   let isDismissed = false
   // util-linux's setpriv makes the kernel signal the shell when our main thread ends, even where the rest of us cannot.
@@ -63,6 +69,50 @@ export function startWatchdog(mount: WatchedMount, log: Log): Watchdog {
       isDismissed = true
       child.stdin?.end('goodbye\n')
     },
+  }
+}
+
+/** How long killed programs may take. */
+const endLimitMs = 5_000
+
+/**
+ * Ends the watchdogs of processes that are gone and were mounted here. On a busy machine such a one may come to its work late, and
+ * would take the next mount away, which it cannot tell from the dead one. What it was to do is done by whoever mounts.
+ */
+export async function endLateWatchdogs(mountpoint: string): Promise<void> {
+  for (let waitedMs = 0; waitedMs < endLimitMs; waitedMs += 10) {
+    const late = lateWatchdogs(mountpoint)
+    if (late.length === 0) return
+    // With the umount that it may just have started: both are in a group of their own.
+    for (const pid of late) end(-pid)
+    await sleep(10)
+  }
+}
+
+/** Empty where nobody's processes can be seen. */
+function lateWatchdogs(mountpoint: string): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.map(Number).filter((pid) => {
+    try {
+      const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+      const at = words.indexOf(watchdogName)
+      if (at === -1 || words[at + 2] !== mountpoint) return false
+      const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+      // In a container of its own: the numbers it knows are not ours, nor is its folder.
+      if (/^NSpid:\t\d+\t/m.test(status)) return false
+      return /^PPid:\t(\d+)$/m.exec(status)?.[1] !== words[at + 4]
+    } catch {
+      // It has ended meanwhile.
+      return false
+    }
+  })
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended, or is somebody else's.
   }
 }
 
