@@ -279,9 +279,16 @@ export async function simulate(options: SimulationOptions): Promise<Figures> {
       .filter(({ call }) => paths.includes(call.path))
       .map(({ at, call }) => ({ at, line: `    ${call.method} ${call.path} ${call.status ?? 'unanswered'}` }))
     const log = [...earlierLogs, drive.log()].join('\n').split('\n')
+    let at = Number.NaN
     const logged = log
-      .filter((line) => paths.some((path) => line.includes(path)))
-      .map((line) => ({ at: Date.parse(/"time":"([^"]+)"/.exec(line)?.[1] ?? ''), line: `    ${line}` }))
+      .map((line) => {
+        const time = Date.parse(/"time":"([^"]+)"/.exec(line)?.[1] ?? '')
+        // What is no line of the log was said right after one.
+        at = Number.isNaN(time) ? at : time
+        return { at, line }
+      })
+      .filter(({ line }) => paths.some((path) => line.includes(path)) || isAboutTheDrive(line))
+      .map(({ at, line }) => ({ at, line: `    ${line}` }))
     const story = [...related, ...asked, ...logged]
       .filter(({ at }) => !Number.isNaN(at))
       .sort((a, b) => a.at - b.at)
@@ -295,6 +302,14 @@ export async function simulate(options: SimulationOptions): Promise<Figures> {
     const explanation = `${error.message}\nseed ${seed}; ${JSON.stringify(figures())}\n${lines.join('\n')}`
     return error instanceof Loss ? new Loss(explanation) : new Error(explanation, { cause: error })
   }
+}
+
+/** A drive that ends, or was ended, says why; whatever is no line of the log was said by something that failed badly. */
+function isAboutTheDrive(line: string): boolean {
+  return (
+    line !== '' &&
+    (!line.startsWith('{') || /"level":"(?:warn|error|fatal)"|"msg":"(?:stopping|ended)"/.test(line))
+  )
 }
 
 function lineOf(action: Action): string {
