@@ -1,7 +1,7 @@
 // What docs/architecture.md says of the code is true of it.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
@@ -14,6 +14,19 @@ const sources = new Map(
 )
 
 const layerOf = (file: string): string => file.split('/')[0] ?? ''
+
+interface Import {
+  readonly from: string
+  readonly to: string
+}
+
+/** Who imports whom under src/, types and what is loaded later included. */
+const imports: readonly Import[] = [...sources].flatMap(([from, text]) =>
+  [...text.matchAll(/(?:\bfrom |\bimport\(|^import )'(\.[^']*)'/gm)].map(([, to = '']) => ({
+    from,
+    to: join(dirname(from), to),
+  })),
+)
 
 /** Packages by layer, as the block under "Layers" tells: the last column, which may go on in the next line. */
 function toldHomes(): Map<string, string[]> {
@@ -50,6 +63,29 @@ it('each outside package has the homes that are told, and no other', () => {
   expect(new Map([...homes].map(([layer, names]) => [layer, [...names].sort()]))).toEqual(
     new Map(told.map(([layer, names]) => [layer, names.toSorted()])),
   )
+})
+
+it('the leaves are those that are told, and import nothing of ours but one another', () => {
+  const [, told = ''] = /^(These files are leaves\.[^]*?)\n\n/m.exec(architecture) ?? []
+  const files = [...told.matchAll(/`(?:src\/)?([\w-]+\.ts)`/g)].map(([, name]) => name ?? '')
+  const folders = [...told.matchAll(/`([\w-]+\/)`/g)].map(([, name]) => name ?? '')
+  const isLeaf = (file: string): boolean =>
+    files.includes(file) || folders.some((folder) => file.startsWith(folder))
+  const inSrc = [...sources.keys()].filter((file) => !file.includes('/') && file !== 'index.ts')
+  expect(files.toSorted()).toEqual(inSrc.sort())
+  expect(folders).not.toEqual([])
+  expect(imports.filter(({ from, to }) => isLeaf(from) && !isLeaf(to))).toEqual([])
+})
+
+it('imports between layers go downwards, and only cli/ knows service/', () => {
+  const layers = [...toldHomes().keys()]
+  const main = layers.slice(0, layers.indexOf('world'))
+  expect(main).toContain('api')
+  const rank = (file: string): number => main.indexOf(layerOf(file))
+  const upwards = imports.filter(({ from, to }) => rank(from) > rank(to) && rank(to) >= 0)
+  expect(upwards).toEqual([])
+  const knowing = imports.filter(({ to }) => layerOf(to) === 'service').map(({ from }) => layerOf(from))
+  expect([...new Set(knowing)].sort()).toEqual(['cli', 'service'])
 })
 
 it('rows/ is for those that are told', () => {

@@ -4,7 +4,7 @@ import { ApiError, NetworkError } from './errors.ts'
 import type { CallDescription } from './errors.ts'
 import { PiecewiseJson } from './piecewise-json.ts'
 import { retryAfterMsOf } from './retry.ts'
-import type { Answer } from './transport.ts'
+import type { Answer } from '../world/transport.ts'
 
 const errorBodyBytes = 64 * 1024
 const longestErrorMessage = 500

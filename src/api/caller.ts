@@ -12,7 +12,7 @@ import type { KeyHolder } from './key-holder.ts'
 import { withRetry } from './retry.ts'
 import type { Repeatable } from './retry.ts'
 import { sendAlone, sendBehindDelete, type Send, type Way } from './send.ts'
-import { bodyLengthOf, type Answer, type TransportRequest } from './transport.ts'
+import { bodyLengthOf, type Answer, type TransportRequest } from '../world/transport.ts'
 import type { CallOptions } from './types.ts'
 import type { Log } from '../log.ts'
 

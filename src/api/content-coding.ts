@@ -4,7 +4,7 @@ import { pipeline, Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { NetworkError } from './errors.ts'
 import type { CallDescription } from './errors.ts'
-import type { Answer } from './transport.ts'
+import type { Answer } from '../world/transport.ts'
 
 const decoders: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,

@@ -4,7 +4,7 @@ import { drain, readError } from './answer-body.ts'
 import { parseContentRange } from './content-range.ts'
 import { NetworkError } from './errors.ts'
 import type { CallDescription } from './errors.ts'
-import type { Answer } from './transport.ts'
+import type { Answer } from '../world/transport.ts'
 import type { Range } from './types.ts'
 
 /** Which bytes of an answer's body are wanted. */

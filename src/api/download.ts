@@ -9,7 +9,7 @@ import { NetworkError } from './errors.ts'
 import type { CallDescription } from './errors.ts'
 import { type Part, partOf } from './download-part.ts'
 import { type Place, follow } from './redirects.ts'
-import { bodyLengthOf, type Answer, type Transport } from './transport.ts'
+import { bodyLengthOf, type Answer, type Transport } from '../world/transport.ts'
 import type { CallOptions, Download, Range, RequestRecord } from './types.ts'
 
 export interface DownloaderOptions {

@@ -5,7 +5,7 @@
 import { drain } from './answer-body.ts'
 import { NetworkError } from './errors.ts'
 import type { CallDescription } from './errors.ts'
-import type { Answer } from './transport.ts'
+import type { Answer } from '../world/transport.ts'
 
 /** A URL taken apart. */
 export interface Place {

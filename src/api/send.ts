@@ -4,7 +4,7 @@ import type { World } from '../world/world.ts'
 import { acceptAny, drain, readError } from './answer-body.ts'
 import { decoded } from './content-coding.ts'
 import type { CallDescription } from './errors.ts'
-import type { Answer, Transport, TransportRequest } from './transport.ts'
+import type { Answer, Transport, TransportRequest } from '../world/transport.ts'
 import type { RequestRecord } from './types.ts'
 
 /** What a request goes out through, and who is told of it. */

@@ -3,7 +3,9 @@
 // Glossary: a *node* is one file or folder we know of, named by its `ino`; a *name* is one segment; a *handle* is one
 // open(), named by its `fh`; *lookup count* is how many references the door holds on a node until it says `forget`.
 
-export type MaybePromise<T> = T | Promise<T>
+import type { MaybePromise } from '../maybe-promise.ts'
+
+export type { MaybePromise } from '../maybe-promise.ts'
 
 /** The root's node id: the kernel's own constant (FUSE_ROOT_ID). */
 export const rootIno = 1

@@ -1,10 +1,10 @@
-// The network as undici has it: two sets of connections, one of them never given the key. See api/transport.ts.
+// The network as undici has it: two sets of connections, one of them never given the key. See transport.ts.
 
 import { readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
-import { NetworkError } from '../api/errors.ts'
-import type { CallDescription, NetworkErrorKind } from '../api/errors.ts'
-import type { Answer, Transport, TransportRequest } from '../api/transport.ts'
+import { NetworkError } from './network-error.ts'
+import type { CallDescription, NetworkErrorKind } from './network-error.ts'
+import type { Answer, Transport, TransportRequest } from './transport.ts'
 import { connectionsTo, connectionsToAny } from './connect.ts'
 import type { Connections, Request, Response } from './connections.ts'
 

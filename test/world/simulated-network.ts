@@ -3,7 +3,7 @@
 // the drive's life ended, arrives all the same.
 
 import { NetworkError, type NetworkErrorKind } from '../../src/api/errors.ts'
-import type { Answer, Transport, TransportRequest } from '../../src/api/transport.ts'
+import type { Answer, Transport, TransportRequest } from '../../src/world/transport.ts'
 import type { Network } from '../../src/world/network.ts'
 import type { Chance } from '../model/chance.ts'
 import type { EventQueue, Life } from './events.ts'

@@ -2,7 +2,7 @@
 // repeats nothing, sets no time limit of its own but the one for connecting: time belongs to `deadline.ts`. Two ways out:
 // the one for downloads is never given the key, since a presigned URL may be on any host.
 
-import type { CallDescription } from './errors.ts'
+import type { CallDescription } from './network-error.ts'
 
 export interface TransportRequest {
   readonly call: CallDescription
