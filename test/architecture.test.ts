@@ -1,7 +1,9 @@
 // What docs/architecture.md says of the code is true of it.
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
 import { expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
@@ -157,4 +159,154 @@ it('every file it names is there', () => {
   const named = [...architecture.matchAll(/`([\w./-]+\.ts)`/g)].map(([, path]) => path ?? '')
   const isThere = (path: string): boolean => sources.has(path) || existsSync(join(root, path))
   expect(named.filter((path) => !isThere(path))).toEqual([])
+})
+
+/** Lines `one ──► other, another` of a block, by their first word. */
+function arrowsIn(block: string): Map<string, string[]> {
+  const arrows = [...block.matchAll(/([\w-]+) +──► ([\w, -]+)$/gm)]
+  return new Map(
+    arrows.map(([, from = '', to = '']) => [
+      from,
+      to === 'none' ? [] : to.split(',').map((each) => each.trim()),
+    ]),
+  )
+}
+
+const centres = ['fs', 'content'] as const
+
+/** What each room may import of its own centre, as the block under "Rooms" draws it. */
+function drawnArrows(centre: (typeof centres)[number]): Map<string, string[]> {
+  const [, block = ''] = /## Rooms\n[^]*?```\n([^`]*)```/.exec(architecture) ?? []
+  const [ofFs = '', ofContent = ''] = block.split(/^content\//m)
+  return arrowsIn(centre === 'fs' ? ofFs : ofContent)
+}
+
+/** What each room of `fs/` may import of `content/`: the table of what crosses the middle. */
+function drawnCrossings(): Map<string, string[]> {
+  const [, table = ''] = /\| room \| imports \| for \|\n\|[-|]+\n((?:\|.*\n)+)/.exec(architecture) ?? []
+  const rows = [...table.matchAll(/^\| ([\w-]+) \| ([\w, -]+) \|/gm)]
+  return new Map(rows.map(([, room = '', to = '']) => [room, to.split(',').map((each) => each.trim())]))
+}
+
+/** The room of this centre, of a file in one. */
+function roomOf(centre: string, file: string): string | undefined {
+  const [layer, room, ...rest] = file.split('/')
+  return layer === centre && rest.length > 0 ? room : undefined
+}
+
+function foundArrows(from: string, to: string): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>()
+  for (const each of imports) {
+    const [room, other] = [roomOf(from, each.from), roomOf(to, each.to)]
+    if (room === undefined || other === undefined || (from === to && room === other)) continue
+    found.set(room, (found.get(room) ?? new Set()).add(other))
+  }
+  return found
+}
+
+const inOrder = (arrows: ReadonlyMap<string, Iterable<string>>): Record<string, string[]> =>
+  Object.fromEntries(
+    [...arrows]
+      .map(([from, to]) => [from, [...to].sort()] as const)
+      .filter(([, to]) => to.length > 0)
+      .toSorted(([one], [other]) => (one < other ? -1 : 1)),
+  )
+
+it.each(centres)('the rooms of %s/ import those that are drawn, and no other', (centre) => {
+  expect(inOrder(foundArrows(centre, centre))).toEqual(inOrder(drawnArrows(centre)))
+  const rooms = [...sources.keys()].map((file) => roomOf(centre, file)).filter((room) => room !== undefined)
+  expect([...drawnArrows(centre).keys()].sort()).toEqual([...new Set(rooms)].sort())
+})
+
+it('what crosses the middle is told, and only downwards', () => {
+  expect(inOrder(foundArrows('fs', 'content'))).toEqual(inOrder(drawnCrossings()))
+  expect(imports.filter(({ from, to }) => layerOf(from) === 'content' && layerOf(to) === 'fs')).toEqual([])
+})
+
+it('the queue says the events that are drawn', () => {
+  const [, drawn = ''] = /one event: ([\w, ]+)/.exec(architecture) ?? []
+  const kinds = (sources.get('content/commit/queue-event.ts') ?? '').matchAll(/readonly kind: '(\w+)'/g)
+  expect(drawn.split(', ')).toEqual([...kinds].map(([, kind]) => kind))
+})
+
+interface LintOverride {
+  readonly files: readonly string[]
+  readonly rules: Record<string, unknown>
+}
+
+const lintConfig = JSON.parse(readFileSync(join(root, '.oxlintrc.json'), 'utf8')) as {
+  readonly overrides: readonly LintOverride[]
+}
+
+it('the files that go past the world to the disk are those that are told, and the linter lets no others', () => {
+  const [, told = ''] = /^(- Files of `content\/spool` [^]*?)\n- /m.exec(architecture) ?? []
+  const named = [...told.matchAll(/`([\w-]+)`/g)].map(([, name]) => `content/spool/${name}.ts`)
+  const using = [...sources]
+    .filter(([file]) => ['api', 'content', 'fs', 'tables-drive'].includes(layerOf(file)))
+    .filter(([, text]) => /from 'node:fs(?:\/promises)?'/.test(text))
+    .map(([file]) => file)
+  expect(named).toEqual(using.sort())
+  const letBy = lintConfig.overrides.map(({ files }) => files).find(([file]) => file === `src/${named[0]}`)
+  expect(letBy).toEqual(named.map((file) => `src/${file}`))
+})
+
+/** What the linter says of files with one import each, by the file's path. */
+function refusedImports(files: ReadonlyMap<string, string>): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'docmount-lint-'))
+  try {
+    const rules = lintConfig.overrides.filter((each) => 'no-restricted-imports' in each.rules)
+    writeFileSync(join(folder, '.oxlintrc.json'), JSON.stringify({ overrides: rules }))
+    for (const [file, imported] of files) {
+      mkdirSync(dirname(join(folder, file)), { recursive: true })
+      writeFileSync(join(folder, file), `export type { a } from '${imported}'\n`)
+    }
+    const oxlint = join(root, 'node_modules/.bin/oxlint')
+    const { stdout } = spawnSync(oxlint, ['-f', 'json', '.'], { cwd: folder, encoding: 'utf8' })
+    const { diagnostics } = JSON.parse(stdout) as { diagnostics: { filename: string; code: string }[] }
+    return diagnostics
+      .filter(({ code }) => code.includes('no-restricted-imports'))
+      .map((each) => each.filename)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+it('the linter refuses what is not drawn, at each depth of a room, and nothing that is drawn', () => {
+  const depths = ['', 'deep/', 'deep/er/']
+  const files = new Map<string, string>()
+  const refused: string[] = []
+  const add = (file: string, imported: string, isRefused: boolean): void => {
+    const path = relative(dirname(file), imported)
+    files.set(file, path.startsWith('.') ? path : `./${path}`)
+    if (isRefused) refused.push(file)
+  }
+  for (const centre of centres) {
+    const drawn = drawnArrows(centre)
+    for (const [room, below] of drawn)
+      for (const other of drawn.keys())
+        if (other !== room)
+          for (const depth of depths)
+            add(
+              `src/${centre}/${room}/${depth}to-${other}.ts`,
+              `src/${centre}/${other}/${depth}x.ts`,
+              !below.includes(other),
+            )
+  }
+  const layers = ['cli', 'ui', 'daemon', 'fuse', 'webdav', 'tables-drive', 'fs', 'content', 'api']
+  for (const [at, layer] of layers.entries())
+    for (const above of layers.slice(0, at))
+      for (const depth of depths)
+        add(`src/${layer}/${depth}to-${above}.ts`, `src/${above}/${depth}x.ts`, true)
+  for (const room of drawnArrows('content').keys()) {
+    add(`src/content/${room}/to-fs.ts`, 'src/fs/tree/x.ts', true)
+    add(`src/content/to-${room}.ts`, `src/content/${room}/x.ts`, true)
+  }
+  for (const layer of [...layers, 'service', 'rows']) {
+    add(`src/leaf-to-${layer}.ts`, `src/${layer}/x.ts`, true)
+    add(`src/world/to-${layer}.ts`, `src/${layer}/x.ts`, true)
+    add(`src/${layer}/to-leaf.ts`, 'src/log.ts', false)
+  }
+  add('src/leaf-to-leaf.ts', 'src/log.ts', false)
+  add('src/index.ts', 'src/fs/x.ts', false)
+  expect(refusedImports(files).sort()).toEqual(refused.sort())
 })
