@@ -4,7 +4,6 @@
 import type { Undo } from '../../content/spool/undo.ts'
 import { pathIn, type Node } from './node.ts'
 import type { Tombstone } from './parts/folder.ts'
-import { putName } from './put-name.ts'
 
 /** About 200 bytes each. */
 const mostNames = 50_000
@@ -54,7 +53,7 @@ export class HiddenNames {
       // Its folder was not there when the service agreed.
       const isAgreed = tombstone.settledAt === undefined && !this.#options.isToBeEmptied(pathIn(node, name))
       const taken = isAgreed ? { ...tombstone, settledAt: this.#options.now() } : tombstone
-      putName(folder.tombstones, name, taken, (undo) => this.#options.follow(undo))
+      this.#options.follow(folder.hide(name, taken))
     }
   }
 

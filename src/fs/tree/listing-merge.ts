@@ -46,7 +46,7 @@ export class ListingMerge {
     const isOurs = (name: string): boolean => state.kept.has(name) || state.tombstones.has(name)
     for (const [name, tombstone] of state.tombstones) {
       if (!this.#isOver(tombstone, listing.names.get(name), listing)) continue
-      state.tombstones.delete(name)
+      state.hide(name, undefined)
       if (!listing.names.has(name)) continue
       hasChanged = true
       this.#options.notifier().entryChanged(folder.ino, name)

@@ -25,7 +25,7 @@ export class NodeTable extends Nodes<Node> {
   add(kind: NodeKind, parent: Node, name: string, ino: number = ++this.#lastIno): Node {
     const node = new Node(ino, kind, parent, name)
     this.nodes.set(node.ino, node)
-    parent.folder?.children.set(name, node)
+    parent.folder?.put(name, node)
     this.onAdded()
     return node
   }
@@ -51,8 +51,8 @@ export class NodeTable extends Nodes<Node> {
       current = current.parent
     ) {
       if (!this.nodes.delete(current.ino)) return
-      const siblings: Map<string, Node> | undefined = current.parent?.folder?.children
-      if (siblings?.get(current.name) === current) siblings.delete(current.name)
+      const siblings: FolderState | undefined = current.parent?.folder
+      if (siblings?.children.get(current.name) === current) siblings.put(current.name, undefined)
       this.onDropped(current)
     }
   }

@@ -4,7 +4,7 @@
 import type { Undo } from '../../content/spool/undo.ts'
 import type { HiddenNames } from './hidden-names.ts'
 import type { Listings } from './listings.ts'
-import type { FolderState, Node } from './node.ts'
+import type { Node } from './node.ts'
 import { isKept } from './node-table.ts'
 import { putName } from './put-name.ts'
 import type { Tombstones } from './tombstones.ts'
@@ -35,9 +35,8 @@ export class Places {
       const state = current.parent.folder
       if (state === undefined || state.kept.has(current.name)) return
       const { name } = current
-      state.kept.add(name)
+      this.#options.follow(state.keep(name))
       state.change()
-      this.#options.follow(() => state.kept.delete(name))
     }
   }
 
@@ -45,7 +44,7 @@ export class Places {
   unkeep(node: Node): void {
     const { parent, name } = node
     const state = parent?.folder
-    if (state?.kept.delete(name) === true) this.#options.follow(() => state.kept.add(name))
+    if (state?.kept.has(name) === true) this.#options.follow(state.unkeep(name))
   }
 
   /** Takes the node's name away. */
@@ -55,7 +54,7 @@ export class Places {
     if (parent === undefined || state === undefined) return
     if (isKept(node)) this.unkeep(node)
     this.#options.follow(node)
-    if (state.children.get(node.name) === node) this.#setChild(state, node.name, undefined)
+    if (state.children.get(node.name) === node) this.#options.follow(state.put(node.name, undefined))
     // The node stood in front of it.
     if (this.#options.isToBeEmptied(path)) this.#options.tombstones.bury(parent, node.name, undefined)
     this.#options.namesChanged(parent)
@@ -65,7 +64,7 @@ export class Places {
   attach(node: Node, parent: Node, name: string): void {
     this.#options.follow(node)
     node.moveTo(parent, name)
-    if (parent.folder !== undefined) this.#setChild(parent.folder, name, node)
+    if (parent.folder !== undefined) this.#options.follow(parent.folder.put(name, node))
     this.#options.tombstones.replaced(parent, name)
     this.keep(node)
     this.#options.namesChanged(parent)
@@ -97,9 +96,5 @@ export class Places {
     const { settledAt } = folder
     this.#options.follow(() => (settledAt === undefined ? folder.unsettle() : folder.settle(settledAt)))
     folder.settle(this.#options.now())
-  }
-
-  #setChild({ children }: FolderState, name: string, node: Node | undefined): void {
-    putName(children, name, node, (undo) => this.#options.follow(undo))
   }
 }

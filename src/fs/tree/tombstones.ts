@@ -87,7 +87,7 @@ export class Tombstones {
     if (names !== undefined) putName(names, name, undefined, (undo) => this.#options.follow(undo))
   }
 
-  #set({ tombstones }: FolderState, name: string, tombstone: Tombstone | undefined): void {
-    putName(tombstones, name, tombstone, (undo) => this.#options.follow(undo))
+  #set(folder: FolderState, name: string, tombstone: Tombstone | undefined): void {
+    this.#options.follow(folder.hide(name, tombstone))
   }
 }

@@ -1,5 +1,6 @@
-// Which version of the service each document shows, and where the service has it: the only writer of `node.stored`. Knows
-// who shows the version at a path without being there: before that version is destroyed, they take its bytes.
+// Which version of the service each document shows, and where the service has it: nobody else makes `node.stored` another
+// version, or puts it elsewhere. Knows who shows the version at a path without being there: before that version is
+// destroyed, they take its bytes.
 
 import type { Undo } from '../../content/spool/undo.ts'
 import type { RemoteFile } from '../../api/types.ts'

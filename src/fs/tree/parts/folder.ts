@@ -13,12 +13,9 @@ export interface Tombstone {
 
 /** `Child` is a node. */
 export class FolderPart<Child> {
-  /** Live nodes by name. Written by `Places` and `NodeTable`. */
-  readonly children: Map<string, Child> = new Map()
-  /** Names of children that exist whatever a listing says: unsent, local-only, made here, or just sent. Written by `Places`. */
-  readonly kept: Set<string> = new Set()
-  /** Written by `Tombstones`. */
-  readonly tombstones: Map<string, Tombstone> = new Map()
+  readonly #children = new Map<string, Child>()
+  readonly #kept = new Set<string>()
+  readonly #tombstones = new Map<string, Tombstone>()
   #isMadeHere = false
   #isOnlyHere = false
   #order: FolderOrder | undefined
@@ -26,6 +23,43 @@ export class FolderPart<Child> {
   #knownFrom = 0
   #generation = 0
   #listedGeneration = -1
+
+  /** Live nodes by name. Written by `Places` and `NodeTable`. */
+  get children(): ReadonlyMap<string, Child> {
+    return this.#children
+  }
+
+  /** Names of children that exist whatever a listing says: unsent, local-only, made here, or just sent. Written by `Places`. */
+  get kept(): ReadonlySet<string> {
+    return this.#kept
+  }
+
+  /** Written by `Tombstones`; `HiddenNames` brings those of an earlier folder here, and `ListingMerge` ends what is over. */
+  get tombstones(): ReadonlyMap<string, Tombstone> {
+    return this.#tombstones
+  }
+
+  /** This child has the name; undefined for none. */
+  put(name: string, child: Child | undefined): () => void {
+    return put(this.#children, name, child)
+  }
+
+  /** The child of this name exists whatever a listing says. */
+  keep(name: string): () => void {
+    this.#kept.add(name)
+    return () => this.#kept.delete(name)
+  }
+
+  /** A listing decides on the name, which was kept. */
+  unkeep(name: string): () => void {
+    this.#kept.delete(name)
+    return () => this.#kept.add(name)
+  }
+
+  /** Hides the name; undefined for no longer. */
+  hide(name: string, tombstone: Tombstone | undefined): () => void {
+    return put(this.#tombstones, name, tombstone)
+  }
 
   /** mkdir made it here; the service learns of it when a file lands in it. */
   get isMadeHere(): boolean {
@@ -59,7 +93,7 @@ export class FolderPart<Child> {
 
   /** It was renamed: nothing is at its new place but what is kept. */
   arrive(): void {
-    this.tombstones.clear()
+    this.#tombstones.clear()
     this.#isMadeHere = true
   }
 
@@ -137,15 +171,27 @@ export class FolderPart<Child> {
 
   /** Who is in it, and whether the service knows it, as they are now, to be put back. */
   remembered(): () => void {
-    const [children, kept, tombstones] = [[...this.children], [...this.kept], [...this.tombstones]]
+    const [children, kept, tombstones] = [[...this.#children], [...this.#kept], [...this.#tombstones]]
     const [isMadeHere, isOnlyHere] = [this.#isMadeHere, this.#isOnlyHere]
     return () => {
-      for (const names of [this.children, this.kept, this.tombstones]) names.clear()
-      for (const [name, node] of children) this.children.set(name, node)
-      for (const name of kept) this.kept.add(name)
-      for (const [name, tombstone] of tombstones) this.tombstones.set(name, tombstone)
+      for (const names of [this.#children, this.#kept, this.#tombstones]) names.clear()
+      for (const [name, node] of children) this.#children.set(name, node)
+      for (const name of kept) this.#kept.add(name)
+      for (const [name, tombstone] of tombstones) this.#tombstones.set(name, tombstone)
       this.#isMadeHere = isMadeHere
       this.#isOnlyHere = isOnlyHere
     }
   }
+}
+
+/** One entry of a map, changed; answers how it is put back. */
+function put<T>(names: Map<string, T>, name: string, value: T | undefined): () => void {
+  const before = names.get(name)
+  set(names, name, value)
+  return () => set(names, name, before)
+}
+
+function set<T>(names: Map<string, T>, name: string, value: T | undefined): void {
+  if (value === undefined) names.delete(name)
+  else names.set(name, value)
 }

@@ -1,5 +1,6 @@
 // What the service has of a document, as far as its node shows it: nothing, a version at the node's own path, or one
-// elsewhere (a rename or copy under way, `f` → `f~`). Written by `Versions` alone, which knows who shows what from where.
+// elsewhere (a rename or copy under way, `f` → `f~`). Which version it is, and where, is written by `Versions` alone, which
+// knows who shows what from where. When the service was asked for it, and what it told beside, whoever asked says.
 
 import type { RemoteFile } from '../../../api/types.ts'
 import { fingerprintOf, type Version } from '../../../content/fingerprint.ts'

@@ -1,5 +1,5 @@
 // What the service has to hear of a document: the change under way, what that may replace, and where the document comes
-// from. Jobs come and go by `Owners` alone.
+// from. Jobs come and go by `Owners` alone, but for what is given up.
 
 import type { Job } from '../../../content/commit/job.ts'
 import type { SpoolFile } from '../../../content/spool/spool-file.ts'
