@@ -38,7 +38,7 @@ export async function findDriveOf(project: string): Promise<FoundMount | undefin
 }
 
 /** A daemon that lives tells its status at once, whatever else it is asked for. */
-const patienceMs = 5_000
+const silentAfterMs = 5_000
 
 /** Asks the drive's daemon. Throws a DaemonError that says how the drive fares when it has none; says where it is silent. */
 export async function askDrive<C extends ControlCommand>(
@@ -63,8 +63,8 @@ async function tellWhereSilent(
   const stop = (): void => enough.abort()
   over.addEventListener('abort', stop)
   try {
-    await sleep(patienceMs, undefined, { signal: over })
-    setTimeout(stop, patienceMs).unref()
+    await sleep(silentAfterMs, undefined, { signal: over })
+    setTimeout(stop, silentAfterMs).unref()
     await ask(socketPath, 'status', {}, { signal: enough.signal })
   } catch {
     if (!over.aborted) console.error(`docmount: ${describeSilent(mountpoint, pid)}`)

@@ -15,7 +15,7 @@ import { describeDrive, describeLeft } from './status-text.ts'
 import { unsentLine, unsentSum } from './unsent-text.ts'
 import { watch } from './watch.ts'
 
-const patienceMs = 5000
+const answerWithinMs = 5000
 
 /** A drive that has no daemon to ask, or one that does not answer. */
 interface Troubled {
@@ -82,7 +82,7 @@ async function look(found: FoundMount, path: string | undefined): Promise<Shown>
   try {
     const input = path === undefined ? {} : { path }
     const { mount, unsent, place } = await askDrive(found, 'status', input, {
-      signal: AbortSignal.timeout(patienceMs),
+      signal: AbortSignal.timeout(answerWithinMs),
     })
     const shown = { ...mount, state: stateOf(found, mount) }
     if (path === undefined) return shown

@@ -60,9 +60,9 @@ export async function startControlServer(
     },
     async close() {
       const allGone = listener.close()
-      const impatience = setTimeout(() => sockets.forEach((socket) => socket.destroy()), lastAnswersMs)
+      const tooLong = setTimeout(() => sockets.forEach((socket) => socket.destroy()), lastAnswersMs)
       await allGone
-      clearTimeout(impatience)
+      clearTimeout(tooLong)
     },
   }
 }

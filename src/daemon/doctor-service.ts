@@ -10,7 +10,8 @@ import { type ProbeAnswer, probe } from './probe.ts'
 import { redact } from '../redact.ts'
 import { pathBelow } from '../path.ts'
 
-const patienceMs = 10_000
+/** The service answers a question within this. */
+const answerWithinMs = 10_000
 const tolerableSkewMs = 60_000
 /** Folders looked into for a document to try a download with. */
 const maxFolders = 20
@@ -30,7 +31,7 @@ export async function checkService(
       problem('API key', 'none is configured', 'set DOCMOUNT_API_KEY_FILE or DOCMOUNT_API_KEY'),
     ]
   }
-  const client = createClient({ baseUrl, apiKey: key, deadlineMs: patienceMs })
+  const client = createClient({ baseUrl, apiKey: key, deadlineMs: answerWithinMs })
   try {
     const names = (await client.projects({ attempts: 1 })).map(({ name }) => name)
     checks.push(
@@ -55,7 +56,7 @@ export async function checkService(
 /** Any answer will do, a refusal too: it comes from the service. */
 async function reach(baseUrl: string): Promise<{ check: Check; date: Date | undefined }> {
   try {
-    const { date } = await probe(`${baseUrl.replace(/\/+$/, '')}/projects`, {}, patienceMs)
+    const { date } = await probe(`${baseUrl.replace(/\/+$/, '')}/projects`, {}, answerWithinMs)
     return { check: good('service', `${baseUrl} answers`), date: new Date(date ?? Number.NaN) }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
@@ -76,7 +77,7 @@ async function checkRange(files: Files): Promise<Check> {
   const file = await findSomeFile(files)
   if (file?.url === undefined)
     return note('Range', 'no document to try a download with', 'upload one and ask again')
-  const ask = (url: string): Promise<ProbeAnswer> => probe(url, { range: 'bytes=0-0' }, patienceMs)
+  const ask = (url: string): Promise<ProbeAnswer> => probe(url, { range: 'bytes=0-0' }, answerWithinMs)
   const own = await ask(file.url)
   // To where the bytes are.
   const { status } = own.status === 307 && own.location !== undefined ? await ask(own.location) : own

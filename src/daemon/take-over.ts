@@ -10,18 +10,18 @@ import type { MountPlan } from './mount-plan.ts'
 import { isAlive, type MountRecord, removeMountRecord } from './mount-record.ts'
 import { readOwnRecords } from './own-records.ts'
 
-const patienceMs = 10_000
+const goneWithinMs = 10_000
 
 /** Throws a DaemonError when the earlier daemon does not go, since it holds the state folder. */
 export async function takeOver(plan: MountPlan): Promise<void> {
   const record = await findLive(plan)
   if (record === undefined) return
   if (plan.descriptor === undefined && (await findOurMount(plan.mountpoint)) !== undefined) return
-  const signal = AbortSignal.timeout(patienceMs)
+  const signal = AbortSignal.timeout(goneWithinMs)
   await ask(record.socketPath, 'unmount', { force: true, timeoutMs: 0 }, { signal }).catch(() => {
     // Whether it goes is seen below.
   })
-  const deadline = performance.now() + patienceMs
+  const deadline = performance.now() + goneWithinMs
   while (await isAlive(record)) {
     if (performance.now() > deadline) {
       throw new DaemonError(

@@ -37,8 +37,8 @@ export interface WebdavDoorOptions {
 }
 
 const user = 'docmount'
-/** Requests under way when the drive ends. */
-const patienceMs = 10_000
+/** Requests under way when the drive ends have so long. */
+const lastRequestsMs = 10_000
 
 /** No mount: the session lives as long as its server. Throws a DaemonError where the drive is served already. */
 export async function prepareWebdavAlone(options: WebdavDoorOptions): Promise<SessionDoor> {
@@ -76,7 +76,7 @@ export function besideKernel(kernel: SessionDoor, options: WebdavDoorOptions): S
         const { mounted } = await kernel.open(fileSystem)
         notifier = mounted.notifier
         const closed = mounted.closed.then(async (reason) => {
-          await server.close({ patienceMs })
+          await server.close({ waitMs: lastRequestsMs })
           return reason
         })
         return {
@@ -85,7 +85,7 @@ export function besideKernel(kernel: SessionDoor, options: WebdavDoorOptions): S
           endBeginnings: () => server.endBeginnings(),
         }
       } catch (error) {
-        await server.close({ patienceMs: 0 })
+        await server.close({ waitMs: 0 })
         throw error
       }
     },
@@ -125,7 +125,7 @@ function asMounted(server: WebdavServer): Mounted {
     notifier: silentNotifier,
     closed,
     async unmount({ lazy }) {
-      await server.close({ patienceMs: lazy ? 0 : patienceMs })
+      await server.close({ waitMs: lazy ? 0 : lastRequestsMs })
       tell('unmounted')
     },
   }

@@ -17,7 +17,7 @@ export interface RunOptions {
   /** Default 20 s. A program stuck in the kernel is left behind: it may not even die of SIGKILL. */
   readonly limitMs?: number
   /**
-   * This process is not told of the program's end until this has settled: for a program that takes a drive of libfuse's
+   * This process is not told of the program's end until this is over: for a program that takes a drive of libfuse's
    * away. When the drive is gone libfuse cancels its threads; one that is told in that moment that a program of ours ended is
    * cancelled inside Node's signal handler, and takes the news and the handler's lock with it: this process would wait for
    * ever, and hang at its next signal.

@@ -28,7 +28,7 @@ export class KeyUse {
   }
 
   /** Resolves when everything noted so far is written. */
-  async settled(): Promise<void> {
+  async whenIdle(): Promise<void> {
     await this.#written
   }
 }

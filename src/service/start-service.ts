@@ -58,8 +58,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     // At once: what else ends first (a sweep, a statement to PostgreSQL) may take its time.
     closing.signal.addEventListener('abort', () => context.drain.begin(), { once: true })
     closers.push(() => context.matching.close())
-    closers.push(() => context.blobs.settled())
-    closers.push(() => context.keyUse.settled())
+    closers.push(() => context.blobs.whenIdle())
+    closers.push(() => context.keyUse.whenIdle())
     if (place.database === undefined) closers.push(await listenForAdmin(context, place.dataDir))
     closers.push(() => context.detachedTrees.stop())
     closers.push(() => context.tidying.stop())
@@ -135,9 +135,9 @@ async function openContext(
   const drain = new Drain()
   const blobs = await opened.openContents(log)
   const detachedTrees = new DetachedTrees(commits, blobs, log)
-  const settled = async (): Promise<void> => {
-    await detachedTrees.settled()
-    await blobs.settled()
+  const whenCleared = async (): Promise<void> => {
+    await detachedTrees.whenIdle()
+    await blobs.whenIdle()
   }
   return {
     store,
@@ -145,7 +145,7 @@ async function openContext(
     isInPlace: () => opened.isInPlace?.() ?? true,
     matching: new Matching(place, log),
     detachedTrees,
-    tidying: opened.tidying(settled, log),
+    tidying: opened.tidying(whenCleared, log),
     keys: new OpenedKeys(store, () => commits.otherChanges),
     keyUse: new KeyUse(store, log),
     blobs,

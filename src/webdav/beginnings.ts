@@ -1,12 +1,12 @@
 // Documents that were begun and not filled yet. Windows and Finder make a document empty (PUT of nothing, or LOCK of a name
 // that is free), and send its content a moment later: kept open until then, both are one save to the service. The name is
-// journaled at once; left alone, the document is closed after `patienceMs`, and is an empty document.
+// journaled at once; left alone, the document is closed after `leftAloneMs`, and is an empty document.
 
 import type { Log } from '../log.ts'
 import type { Caller, Operations } from '../fs/operations.ts'
 import type { Opened } from './visit.ts'
 
-const patienceMs = 10_000
+const leftAloneMs = 10_000
 const maximumCount = 256
 
 const nobody: Caller = { uid: 0, gid: 0, pid: 0, signal: new AbortController().signal }
@@ -31,7 +31,7 @@ export class Beginnings {
   /** Takes over a handle whose document is empty. */
   keep(path: string, opened: Opened): void {
     this.end(path)
-    const timer = setTimeout(() => this.end(path), patienceMs)
+    const timer = setTimeout(() => this.end(path), leftAloneMs)
     this.#open.set(path, { opened, timer })
     const [oldest] = this.#open.keys()
     if (this.#open.size > maximumCount && oldest !== undefined) this.end(oldest)

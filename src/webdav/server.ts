@@ -44,8 +44,8 @@ export interface WebdavServer {
   readonly url: string
   /** Closes documents that were begun and not filled: whoever waits for everything to be sent does not wait for them. */
   endBeginnings(): Promise<void>
-  /** Takes no more requests and lets those under way end, for at most `patienceMs`. */
-  close(options: { patienceMs: number }): Promise<void>
+  /** Takes no more requests and lets those under way end, for at most `waitMs`. */
+  close(options: { waitMs: number }): Promise<void>
 }
 
 const maximumConnections = 256
@@ -99,14 +99,14 @@ export async function startWebdav(operations: Operations, options: WebdavOptions
   return {
     url: `http${tls === undefined ? '' : 's'}://${host.includes(':') ? `[${host}]` : host}:${actual}`,
     endBeginnings: () => door.beginnings.endBelow(() => true),
-    async close({ patienceMs }) {
+    async close({ waitMs }) {
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve())
       })
       server.closeIdleConnections()
-      const impatience = setTimeout(() => server.closeAllConnections(), patienceMs)
+      const tooLong = setTimeout(() => server.closeAllConnections(), waitMs)
       await closed
-      clearTimeout(impatience)
+      clearTimeout(tooLong)
       await door.beginnings.endBelow(() => true)
       await properties.close()
     },

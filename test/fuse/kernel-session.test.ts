@@ -47,7 +47,7 @@ class Kernel {
     )
   }
 
-  /** Answers the request's number; `kept` settles when its bytes may be used again. */
+  /** Answers the request's number; `kept` ends when its bytes may be used again. */
   ask(
     code: number,
     nodeid: number,

@@ -108,7 +108,7 @@ export class Worker {
     return again === undefined || this.#do(again)
   }
 
-  /** Compares the whole folder; settles what was in doubt first. Answers whether it could. */
+  /** Compares the whole folder; decides what was in doubt first. Answers whether it could. */
   async check(what: string): Promise<boolean> {
     if (this.#inDoubt !== undefined) await this.#resolve(this.#inDoubt)
     if (this.#inDoubt !== undefined) return false
@@ -227,7 +227,7 @@ export class Worker {
    * The power was cut at that time: what was accepted as durable is there, of what came after it anything may be. A disk
    * that fails is asked again, until it does not.
    */
-  async settleAfterCut(cutAt: number, didDiskFail = false): Promise<void> {
+  async decideAfterCut(cutAt: number, didDiskFail = false): Promise<void> {
     const since = cutAt - durableWithin(didDiskFail)
     this.#times.forgetSince(since)
     const last = this.#revocable.findLastIndex(({ at }) => at < since)

@@ -128,14 +128,14 @@ describe('a group commit', () => {
 
   test('is refused with all that waits behind it where another process never lets go', async () => {
     const reserveFile = join(folder, 'service.reserve')
-    const writer = new Writer({ file: join(folder, 'service.db'), reserveFile, patienceMs: 200 })
+    const writer = new Writer({ file: join(folder, 'service.db'), reserveFile, waitLimitMs: 200 })
     const other = new Libsql(join(folder, 'service.db'))
     other.exec('begin immediate')
     const waiting: Promise<unknown>[] = Array.from({ length: 200 }, (_, at) =>
       writer.run('createFile', fileAt(`/${at}`)),
     )
     waiting.push(writer.begin())
-    // Whoever took its own patience now would find the database free.
+    // Whoever waited as long on its own now would find the database free.
     for (const one of waiting) one.catch(() => other.inTransaction && other.exec('commit'))
     const outcomes = await Promise.allSettled(waiting)
     expect(new Set(outcomes.map((one) => one.status === 'rejected' && one.reason.statusCode))).toEqual(
@@ -209,11 +209,11 @@ describe('a content store', () => {
       const again = stage().then((staged) =>
         blobs.keep(staged as never, async () => void referred.add(sha256)),
       )
-      await Promise.all([again, blobs.settled()])
+      await Promise.all([again, blobs.whenIdle()])
       expect(await has(sha256)).toBe(true)
       referred.delete(sha256)
       blobs.collect([sha256])
-      await blobs.settled()
+      await blobs.whenIdle()
       expect(await has(sha256)).toBe(false)
       expect(await blobs.share(sha256, async () => 'recorded')).toBeUndefined()
     }

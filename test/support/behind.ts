@@ -27,7 +27,7 @@ export type Documents = Readonly<Record<string, string | Uint8Array>>
 export interface Behind {
   clearCalls(): void
   /** Waits until the service holds exactly these documents in the folder. */
-  settle(folder: string, documents: Documents): Promise<void>
+  waitFor(folder: string, documents: Documents): Promise<void>
   /** Waits until the service holds exactly what the door shows in the folder, but for names that stay on this machine. */
   check(folder: string, staysHere: ReadonlySet<string>): Promise<void>
   /** Throws unless docmount kept its promise about calls for a folder or document since `clearCalls`. */
@@ -39,7 +39,7 @@ export interface Behind {
 /** Behind the oracle. */
 export const nothing: Behind = {
   clearCalls() {},
-  settle: async () => {},
+  waitFor: async () => {},
   check: async () => {},
   expectCalls() {},
   expectUploads() {},
@@ -47,7 +47,7 @@ export const nothing: Behind = {
 
 /** Behind docmount. */
 export function serviceBehind(testService: TestService, door: () => Door): Behind {
-  async function settle(folder: string, wanted: ReadonlyMap<string, Uint8Array>): Promise<void> {
+  async function waitFor(folder: string, wanted: ReadonlyMap<string, Uint8Array>): Promise<void> {
     let held = new Map<string, Buffer>()
     try {
       await waitUntil(`the service to hold what the door shows in ${folder}`, async () => {
@@ -85,8 +85,8 @@ export function serviceBehind(testService: TestService, door: () => Door): Behin
       testService.service.clearCalls()
       testService.other.clearCalls()
     },
-    settle: (folder, documents) =>
-      settle(
+    waitFor: (folder, documents) =>
+      waitFor(
         folder,
         new Map(
           Object.entries(documents).map(([name, content]) => [name, Buffer.from(content as Uint8Array)]),
@@ -98,7 +98,7 @@ export function serviceBehind(testService: TestService, door: () => Door): Behin
       for (const [name, content] of shown) {
         if (content !== undefined && !staysHere.has(name)) wanted.set(name, content)
       }
-      await settle(folder, wanted)
+      await waitFor(folder, wanted)
     },
     expectCalls(path, { apiAtMost, getAtMost, ...promised }) {
       const { GET, PUT, DELETE, download } = count(path)

@@ -102,11 +102,11 @@ export async function openWebdav(options: OpenWebdavOptions = {}): Promise<Opene
     },
     ask: (method, path, how) => ask(port(), method, path, how),
     async reopen(more = {}) {
-      await server.close({ patienceMs: 1_000 })
+      await server.close({ waitMs: 1_000 })
       server = await start({ ...options.webdav, ...more })
     },
     async close() {
-      await server.close({ patienceMs: 1_000 })
+      await server.close({ waitMs: 1_000 })
       await fileSystem.close()
       await client.close()
       await testService.close()

@@ -1,5 +1,5 @@
 // Virtual time: what is due next happens next, and nothing happens between two events. Node's queue of ticks comes to its
-// turn when every promise that an event settled has been followed to its end.
+// turn when every promise of an event has been followed to its end.
 
 import { createClock, type Clock, type Timer } from '../../src/world/clock.ts'
 
@@ -48,7 +48,7 @@ export class EventQueue {
     this.now = event.at
     this.count++
     event.run?.()
-    await (this.count % turnEvery === 0 ? turned() : settled())
+    await (this.count % turnEvery === 0 ? turned() : promisesFollowed())
     return true
   }
 
@@ -114,7 +114,7 @@ function turned(): Promise<void> {
 }
 
 /** Every promise has been followed as far as it goes by itself. */
-export function settled(): Promise<void> {
+export function promisesFollowed(): Promise<void> {
   // Ticks run when no promise is left to follow; what goes on by one is followed once more.
   return new Promise((resolve) => {
     process.nextTick(() => void Promise.resolve().then(() => process.nextTick(resolve)))

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import 'file-type'
 import { chance } from '../model/chance.ts'
 import { makeTemporaryFolder } from '../support/temporary-folder.ts'
-import { EventQueue, settled } from './events.ts'
+import { EventQueue, promisesFollowed } from './events.ts'
 import { ServiceModel, someHabits } from './service-model.ts'
 import { SimulatedDrive, worldBeganAt } from './simulated-drive.ts'
 import { SimulatedNetwork } from './simulated-network.ts'
@@ -26,7 +26,7 @@ it('a backup that stays beside its document, and what cannot be sent, cost no ca
   async function done<T>(work: Promise<T> | undefined): Promise<T | undefined> {
     const state = { isOver: false }
     void work?.finally(() => (state.isOver = true)).catch(() => {})
-    await settled()
+    await promisesFollowed()
     while (!state.isOver) if (!(await events.next())) throw new Error('nothing will ever happen')
     return work
   }

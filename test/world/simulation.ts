@@ -13,7 +13,7 @@ import { richTaste, usualSizes, type Action, type Sizes, type Taste } from '../m
 import { isScratch } from '../model/model.ts'
 import { compare, Worker } from '../model/worker.ts'
 import type { Calls } from '../support/door.ts'
-import { EventQueue, settled } from './events.ts'
+import { EventQueue, promisesFollowed } from './events.ts'
 import type { DiskTrouble } from './platter.ts'
 import { ServiceModel, someHabits } from './service-model.ts'
 import { sharedFolder, SharedFolder, sharedNames } from './shared-folder.ts'
@@ -471,7 +471,7 @@ class Simulation {
     if (kind === 'cut') this.#shared.forget()
     for (const worker of this.#workers)
       await this.#until<unknown>('a look', async () => {
-        if (kind === 'cut') await worker.settleAfterCut(at, trouble === 'errors')
+        if (kind === 'cut') await worker.decideAfterCut(at, trouble === 'errors')
         else if (!(await worker.takeAsShown())) await worker.check(`after a ${kind}`)
       })
   }
@@ -630,7 +630,7 @@ class Simulation {
   async #pass(ms: number): Promise<void> {
     const until = this.#events.now + ms
     // What was begun just now comes to its first event.
-    await settled()
+    await promisesFollowed()
     while (this.#events.nextAt <= until) await this.#next()
     this.#events.now = until
   }
@@ -642,7 +642,7 @@ class Simulation {
     const outcome = work().finally(() => (state.isOver = true))
     outcome.catch(() => {})
     // What needs no event is done without one.
-    await settled()
+    await promisesFollowed()
     while (!state.isOver) {
       if (!(await this.#next())) throw new Error(`${what} never comes: nothing will ever happen`)
       if (this.#events.now - begun > 2 * answerWithinMs) throw new Error(`${what} takes too long`)

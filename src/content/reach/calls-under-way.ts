@@ -15,9 +15,9 @@ export type CallKind = 'question' | 'change'
 /** A call without a byte for so long raises doubt. */
 const doubtAfterMs = 2_500
 /** While the service is away, a question under way gets no more than this. */
-const patienceMs = 500
+const questionEndsAfterMs = 500
 /** A change from before an absence that is silent for so long after it hangs on a dead connection. */
-const changePatienceMs = 5_000
+const changeEndsAfterMs = 5_000
 /** A look this late says that the process stood still: silence was its own. */
 const standstillMs = 2_000
 
@@ -146,7 +146,7 @@ export class CallsUnderWay {
     let isAnySilent = false
     for (const call of this.#calls) {
       const silentMs = call.silentMs(now)
-      const endsAfterMs = patienceWith(call, isAway)
+      const endsAfterMs = endsAfter(call, isAway)
       const doubtMs = isAway ? Infinity : doubtAfterMs
       if (silentMs >= endsAfterMs) {
         this.#end(call)
@@ -173,7 +173,7 @@ export class CallsUnderWay {
 }
 
 /** After how long a silence the call is ended (ms). */
-function patienceWith({ kind, isSuspect }: CallUnderWay, isAway: boolean): number {
-  if (kind === 'question') return isAway ? patienceMs : Infinity
-  return isSuspect && !isAway ? changePatienceMs : Infinity
+function endsAfter({ kind, isSuspect }: CallUnderWay, isAway: boolean): number {
+  if (kind === 'question') return isAway ? questionEndsAfterMs : Infinity
+  return isSuspect && !isAway ? changeEndsAfterMs : Infinity
 }

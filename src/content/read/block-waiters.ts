@@ -35,7 +35,7 @@ export class BlockWaiters {
       if (signal.aborted) return reject(signal.reason as Error)
       const blocks: Block[] = []
       const missing = new Set<number>()
-      const settle = (): void => {
+      const stop = (): void => {
         this.#timers.clear(timer)
         signal.removeEventListener('abort', giveUp)
       }
@@ -44,11 +44,11 @@ export class BlockWaiters {
           blocks[block - run.first] = bytes
           missing.delete(block)
           if (missing.size > 0) return
-          settle()
+          stop()
           resolve(blocks)
         },
         fail: (error) => {
-          settle()
+          stop()
           for (const block of missing) this.#remove(block, waiter)
           reject(error)
         },

@@ -155,10 +155,10 @@ export class SavedListings {
   #writeListings(db: Database.Database): void {
     if (this.#unsaved.size === 0) return
     const insert = db.prepare('insert or replace into listing (path, names) values (?, ?)')
-    const settle = db.prepare('delete from changed where folder = ?')
+    const forgetChanges = db.prepare('delete from changed where folder = ?')
     for (const [path, names] of this.#unsaved) {
       insert.run(path, JSON.stringify(Array.from(names.values(), entryOf)))
-      settle.run(path)
+      forgetChanges.run(path)
     }
   }
 

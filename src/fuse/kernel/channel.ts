@@ -28,7 +28,7 @@ export interface Channel extends MessageSink {
 }
 
 /**
- * Takes one request of `length` bytes. Answering a promise keeps the message's bytes until it settles; otherwise they
+ * Takes one request of `length` bytes. Answering a promise keeps the message's bytes until it is over; otherwise they
  * take the next request.
  */
 export type Receive = (message: Message, length: number) => Promise<void> | undefined

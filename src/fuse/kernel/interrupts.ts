@@ -7,11 +7,11 @@ import type { Request } from './request.ts'
 /** How often callers are looked at: a signal that ends the program may come after one that did not. */
 const lookEveryMs = 100
 /** How long whoever handles signals waits for a call that only looks before it is told EINTR. */
-const patienceMs = 5_000
+const longestLookMs = 5_000
 
 export class Interrupts {
   readonly #giveUp: (request: Request) => void
-  /** With the time (ms, monotonic) from which patience is over. */
+  /** With the time (ms, monotonic) from which a call that only looks is given up. */
   readonly #interrupted = new Map<Request, number>()
   #timer: NodeJS.Timeout | undefined
 
@@ -26,7 +26,7 @@ export class Interrupts {
       this.#giveUp(request)
       return
     }
-    this.#interrupted.set(request, performance.now() + patienceMs)
+    this.#interrupted.set(request, performance.now() + longestLookMs)
     this.#timer ??= setInterval(() => this.#look(), lookEveryMs).unref()
   }
 

@@ -115,6 +115,6 @@ async function inoOf(path: string): Promise<number | undefined> {
 
 function promiseWithResolvers<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
   let resolve!: (value: T) => void
-  const promise = new Promise<T>((settle) => (resolve = settle))
+  const promise = new Promise<T>((done) => (resolve = done))
   return { promise, resolve }
 }

@@ -97,7 +97,7 @@ export class ContentStore implements Contents {
     }
   }
 
-  async settled(): Promise<void> {
+  async whenIdle(): Promise<void> {
     await this.#collected
   }
 

@@ -25,10 +25,10 @@ export interface Contents {
   keep<Result>(staged: StagedBlob, record: () => Promise<Result>): Promise<Result>
   /** Runs `record`, which adds another row that refers to content that is here. Undefined, `record` not run, when it is gone. */
   share<Result>(sha256: string, record: () => Promise<Result>): Promise<Result | undefined>
-  /** Removes what of this nothing refers to any more, soon; `settled` tells when. */
+  /** Removes what of this nothing refers to any more, soon; `whenIdle` tells when. */
   collect(sha256s: Iterable<string>): void
   /** Resolves when everything given to `collect` so far is done with. */
-  settled(): Promise<void>
+  whenIdle(): Promise<void>
   /** Removes what nothing refers to: what a crash left. */
   sweep(signal: AbortSignal): Promise<void>
 }

@@ -71,7 +71,7 @@ export class SharedContents implements Contents {
   /** The sweep finds them by what the triggers have noted. */
   collect(): void {}
 
-  async settled(): Promise<void> {}
+  async whenIdle(): Promise<void> {}
 
   /** Goes on until `signal`: another node may have left something at any time. */
   async sweep(signal: AbortSignal): Promise<void> {

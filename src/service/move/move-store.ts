@@ -106,7 +106,7 @@ async function clearDetached(dataDir: string): Promise<void> {
   try {
     const contents = await opened.openContents(silentLog)
     while ((await opened.commits.run('clearDetached', {})) !== undefined);
-    await contents.settled()
+    await contents.whenIdle()
   } finally {
     await opened.close()
   }

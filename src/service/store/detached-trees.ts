@@ -30,14 +30,14 @@ export class DetachedTrees {
   }
 
   /** Resolves when everything deleted so far is cleared. */
-  async settled(): Promise<void> {
+  async whenIdle(): Promise<void> {
     while (this.#running !== undefined) await this.#running
   }
 
   /** Ends after the batch under way. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    await this.settled()
+    await this.whenIdle()
   }
 
   async #clearAll(): Promise<void> {
@@ -47,7 +47,7 @@ export class DetachedTrees {
         const blobs = this.#isStopped ? undefined : await this.#commits.run('clearDetached', {})
         if (blobs === undefined) break
         this.#blobs.collect(blobs)
-        await this.#blobs.settled()
+        await this.#blobs.whenIdle()
       }
     }
   }

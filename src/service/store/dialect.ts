@@ -10,7 +10,7 @@ import { EmbeddedAdapter } from './engine-adapter.ts'
 import type { Writer } from './writer.ts'
 
 /** Readers meet a lock only while another program recovers or rebuilds the database. */
-const patienceMs = 10_000
+const waitLimitMs = 10_000
 const pauseMs = 10
 
 export function dialectOf(reader: Connection, writer: Writer): Dialect {
@@ -87,7 +87,7 @@ class SplitConnection implements DatabaseConnection {
       try {
         return resultOf(this.#reader.execute(sql, parameters))
       } catch (error) {
-        if (!isBusy(error) || performance.now() - start > patienceMs) throw error
+        if (!isBusy(error) || performance.now() - start > waitLimitMs) throw error
       }
       await sleep(pauseMs)
     }

@@ -85,7 +85,7 @@ export async function openEmbedded(dataDir: string): Promise<OpenedStore> {
       for (const owner of owners) contents.addOwner(owner)
       return contents
     },
-    tidying: (settled, log) => new FileTidying(store, settled, log),
+    tidying: (whenCleared, log) => new FileTidying(store, whenCleared, log),
     sizes: async () => ({
       [databaseName]: await sizeOf(file),
       [`${databaseName}-wal`]: await sizeOf(`${file}-wal`),

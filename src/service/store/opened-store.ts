@@ -39,8 +39,8 @@ export interface OpenedStore {
   /** What presigned links are signed with. */
   linkSecrets(): Promise<LinkSecrets>
   openContents(log: Log): Promise<Contents>
-  /** `settled` resolves when what was deleted so far is cleared. */
-  tidying(settled: () => Promise<unknown>, log: Log): Tidying
+  /** `whenCleared` resolves when what was deleted so far is cleared. */
+  tidying(whenCleared: () => Promise<unknown>, log: Log): Tidying
   /** False where the files of the store were removed, moved or replaced: nothing is kept then. Absent where it has none. */
   isInPlace?(): boolean
   /** Where requests are counted for all nodes. Absent where there is one. */

@@ -13,17 +13,17 @@ const pagesAtOnce = 2_000
 
 export class FileTidying implements Tidying {
   readonly #store: Store
-  readonly #settled: () => Promise<unknown>
+  readonly #whenCleared: () => Promise<unknown>
   readonly #log: Log
   #timer: NodeJS.Timeout | undefined
   #running: Promise<unknown> = Promise.resolve()
   #hasFailed = false
   #isStopped = false
 
-  /** `settled` resolves when what was deleted so far is cleared. */
-  constructor(store: Store, settled: () => Promise<unknown>, log: Log) {
+  /** `whenCleared` resolves when what was deleted so far is cleared. */
+  constructor(store: Store, whenCleared: () => Promise<unknown>, log: Log) {
     this.#store = store
-    this.#settled = settled
+    this.#whenCleared = whenCleared
     this.#log = log
   }
 
@@ -57,7 +57,7 @@ export class FileTidying implements Tidying {
   }
 
   async #tidy(): Promise<void> {
-    await this.#settled()
+    await this.#whenCleared()
     await sql`pragma incremental_vacuum(${sql.raw(String(pagesAtOnce))})`.execute(this.#store)
     const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(this.#store)
     // A reader was in the way: the log is emptied once it is gone.

@@ -10,7 +10,7 @@ export interface WriterData {
   readonly inPlace: readonly KnownFile[]
   readonly reserveFile: string
   /** How long another program may keep the database before those who wait are refused. */
-  readonly patienceMs: number
+  readonly waitLimitMs: number
 }
 
 export type WriterRequest =

@@ -31,7 +31,7 @@ type Member = Extract<WriterRequest, { kind: 'change' | 'statement' }>
 class Kept extends ServiceError {}
 
 const port = parentPort!
-const { file, reserveFile, patienceMs, inPlace } = workerData as WriterData
+const { file, reserveFile, waitLimitMs, inPlace } = workerData as WriterData
 const connection = new Connection(file, { creationPragmas, pragmas: writerPragmas })
 const store = kyselyOver(connection)
 const reserve = new Reserve(reserveFile)
@@ -107,7 +107,7 @@ async function answer(
   }
 }
 
-/** Whoever waited behind has waited as long: each on its own would take its patience one after the other. */
+/** Whoever waited behind has waited as long: each on its own would wait that long, one after the other. */
 function refuseWaiting(error: unknown): WriterAnswer[] {
   if (!(error instanceof Kept)) return []
   const waits = (request: WriterRequest): boolean => isMember(request) || request.kind === 'begin'
@@ -284,7 +284,7 @@ function isOutsideTransactions(member: Member): boolean {
   return member.kind === 'statement' && /^\s*(?:pragma|vacuum)\b/i.test(member.sql)
 }
 
-/** Takes the database's write lock, and waits where another program has it. Throws ServiceError 503 without the files, Kept after `patienceMs`. */
+/** Takes the database's write lock, and waits where another program has it. Throws ServiceError 503 without the files, Kept after `waitLimitMs`. */
 async function begin(): Promise<void> {
   const gone = inPlace.find((known) => !isInPlace(known))
   if (gone !== undefined)
@@ -299,7 +299,7 @@ async function begin(): Promise<void> {
         connection.close()
         throw error
       }
-      if (performance.now() - start > patienceMs) {
+      if (performance.now() - start > waitLimitMs) {
         throw new Kept(503, 'another program is writing to the database: try again', { cause: error })
       }
     }

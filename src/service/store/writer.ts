@@ -15,7 +15,7 @@ interface Waiting {
 
 type Unnumbered<Request> = Request extends WriterRequest ? Omit<Request, 'id'> : never
 
-const patienceMs = 30_000
+const waitLimitMs = 30_000
 
 export class Writer {
   readonly #data: WriterData
@@ -29,8 +29,8 @@ export class Writer {
   #isClosed = false
 
   /** `file`: the database's; `reserveFile` keeps room on its disk. */
-  constructor(data: Omit<WriterData, 'patienceMs' | 'inPlace'> & Partial<WriterData>) {
-    this.#data = { patienceMs, inPlace: [], ...data }
+  constructor(data: Omit<WriterData, 'waitLimitMs' | 'inPlace'> & Partial<WriterData>) {
+    this.#data = { waitLimitMs, inPlace: [], ...data }
   }
 
   /** Resolves with what the change answers when it is durable; rejects with what it throws, and nothing has happened then. */
@@ -101,7 +101,7 @@ export class Writer {
       name: 'writer',
     })
     worker.on('message', (answers: readonly WriterAnswer[]) => {
-      for (const answer of answers) this.#settle(answer)
+      for (const answer of answers) this.#answered(answer)
     })
     // Whatever ended it: nobody is left waiting, and the next request starts another.
     let cause: unknown
@@ -114,7 +114,7 @@ export class Writer {
     return worker
   }
 
-  #settle(answer: WriterAnswer): void {
+  #answered(answer: WriterAnswer): void {
     const waiting = this.#waiting.get(answer.id)
     this.#waiting.delete(answer.id)
     if ('error' in answer) waiting?.reject(arrived(answer.error))

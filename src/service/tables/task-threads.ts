@@ -62,17 +62,17 @@ export class TaskThreads<Task, Result> {
 
 class Thread<Task, Result> {
   readonly #worker: Worker
-  #settle: { resolve(result: Result): void; reject(error: unknown): void } | undefined
+  #awaited: { resolve(result: Result): void; reject(error: unknown): void } | undefined
   #idling: NodeJS.Timeout | undefined
   #hasEnded = false
 
   constructor(file: URL, { workerData, resourceLimits }: ThreadOptions, ended: () => void) {
     this.#worker = new Worker(file, { workerData, resourceLimits, name: 'match' })
     this.#worker.on('message', (answer: TaskAnswer<Result>) => {
-      const settle = this.#settle
-      this.#settle = undefined
-      if ('error' in answer) settle?.reject(arrived(answer.error))
-      else settle?.resolve(answer.result)
+      const awaited = this.#awaited
+      this.#awaited = undefined
+      if ('error' in answer) awaited?.reject(arrived(answer.error))
+      else awaited?.resolve(answer.result)
     })
     let cause: unknown
     this.#worker.on('error', (error) => (cause = error))
@@ -80,7 +80,7 @@ class Thread<Task, Result> {
       this.#hasEnded = true
       clearTimeout(this.#idling)
       ended()
-      this.#settle?.reject(new ThreadEndedError('the thread has ended', { cause }))
+      this.#awaited?.reject(new ThreadEndedError('the thread has ended', { cause }))
     })
   }
 
@@ -92,17 +92,17 @@ class Thread<Task, Result> {
   async run(task: Task, signal: AbortSignal, transferList: readonly ArrayBuffer[]): Promise<Result> {
     clearTimeout(this.#idling)
     const giveUp = (): void => {
-      this.#settle?.reject(signal.reason)
+      this.#awaited?.reject(signal.reason)
       void this.end()
     }
     signal.addEventListener('abort', giveUp, { once: true })
     try {
       return await new Promise<Result>((resolve, reject) => {
-        this.#settle = { resolve, reject }
+        this.#awaited = { resolve, reject }
         this.#worker.postMessage(task, [...transferList])
       })
     } finally {
-      this.#settle = undefined
+      this.#awaited = undefined
       signal.removeEventListener('abort', giveUp)
     }
   }

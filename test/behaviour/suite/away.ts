@@ -175,7 +175,7 @@ export const lostTopic =
           expect((await door.stat(at('renamed.pdf'))).size).toBe(pages.length)
           expect(await set()).toEqual(asSet)
         })
-        await door.behind.settle(folder, {
+        await door.behind.waitFor(folder, {
           'append.txt': 'one two',
           'over.txt': 'new',
           'renamed.pdf': pages,
@@ -241,7 +241,7 @@ export const awayTopic: Topic<DocmountDoor> = (it) => {
         for (const name of ['a.txt', 'b.txt', 'seen.txt']) await door.writeFile(at(name), `new ${name}`)
       })
       await waitUntil('nothing to wait but what came to nothing', async () => (await door.unsent()) === 2)
-      await door.behind.settle(folder, {
+      await door.behind.waitFor(folder, {
         'a.txt': 'new a.txt',
         'b.txt': 'new b.txt',
         'seen.txt': 'new seen.txt',
@@ -281,7 +281,7 @@ export const awayTopic: Topic<DocmountDoor> = (it) => {
         await writing.close()
       })
       await reading.close()
-      await door.behind.settle(folder, { 'a.txt': 'known', 'new.txt': 'before during after' })
+      await door.behind.waitFor(folder, { 'a.txt': 'known', 'new.txt': 'before during after' })
     },
   )
 

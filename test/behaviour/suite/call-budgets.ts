@@ -83,7 +83,7 @@ export const callBudgets: Topic = (it) => {
     await door.rename(at('inner'), at('moved'))
     await door.rmdir(at('moved/deeper'))
     await door.rmdir(at('moved'))
-    await door.behind.settle(folder, {})
+    await door.behind.waitFor(folder, {})
     door.behind.expectCalls(folder, { apiAtMost: 0 })
   })
 
@@ -91,7 +91,7 @@ export const callBudgets: Topic = (it) => {
     await door.readdir(folder)
     door.behind.clearCalls()
     await door.writeFile(at('new.txt'), 'new')
-    await door.behind.settle(folder, { 'a.txt': 'a', 'new.txt': 'new' })
+    await door.behind.waitFor(folder, { 'a.txt': 'a', 'new.txt': 'new' })
     door.behind.expectCalls(folder, { GET: 0, PUT: 1, DELETE: 0, download: 0 })
   })
 
@@ -109,7 +109,7 @@ export const callBudgets: Topic = (it) => {
       await door.readdir(folder)
       door.behind.clearCalls()
       await door.writeFile(at('a.pdf'), 'new')
-      await door.behind.settle(folder, { 'a.pdf': 'new' })
+      await door.behind.waitFor(folder, { 'a.pdf': 'new' })
       door.behind.expectCalls(folder, { PUT: 1, DELETE: 1, download: 0, apiAtMost: 3 })
     },
   )
@@ -133,7 +133,7 @@ export const callBudgets: Topic = (it) => {
       await door.readdir(folder)
       door.behind.clearCalls()
       await door.rename(at('a.pdf'), at('b.pdf'))
-      await door.behind.settle(folder, { 'b.pdf': small })
+      await door.behind.waitFor(folder, { 'b.pdf': small })
       // The one download is the service's own, copying from itself.
       door.behind.expectCalls(folder, { PUT: 1, DELETE: 1, apiAtMost: 4 })
     },
@@ -146,7 +146,7 @@ export const callBudgets: Topic = (it) => {
     await file.write('content', 0)
     await door.rename(at('a.txt'), at('b.txt'))
     await file.close()
-    await door.behind.settle(folder, { 'b.txt': 'content' })
+    await door.behind.waitFor(folder, { 'b.txt': 'content' })
     door.behind.expectCalls(folder, { PUT: 1, DELETE: 0 })
     door.behind.expectUploads(folder, ['b.txt'])
   })
@@ -155,7 +155,7 @@ export const callBudgets: Topic = (it) => {
     await door.readdir(folder)
     door.behind.clearCalls()
     await door.unlink(at('a.txt'))
-    await door.behind.settle(folder, { 'b.txt': 'b' })
+    await door.behind.waitFor(folder, { 'b.txt': 'b' })
     door.behind.expectCalls(folder, { PUT: 0, DELETE: 1, apiAtMost: 2 })
   })
 
@@ -168,7 +168,7 @@ export const callBudgets: Topic = (it) => {
       door.behind.clearCalls()
       for (const name of names) await door.unlink(at(`inner/${name}`))
       await door.rmdir(at('inner'))
-      await door.behind.settle(folder, {})
+      await door.behind.waitFor(folder, {})
       door.behind.expectCalls(folder, { PUT: 0, DELETE: 1, apiAtMost: 2 })
     },
   )

@@ -79,7 +79,7 @@ export const rmdir: Topic = (it) => {
     await door.mkdir(at('g.txt'))
     await door.rmdir(at('g.txt'))
     expect(await door.readdir(folder)).toEqual([])
-    await door.behind.settle(folder, {})
+    await door.behind.waitFor(folder, {})
   })
 
   it(
@@ -92,7 +92,7 @@ export const rmdir: Topic = (it) => {
       await door.unlink(at('g.txt/b.txt'))
       await door.rmdir(at('g.txt'))
       expect(await door.readdir(folder)).toEqual([])
-      await door.behind.settle(folder, {})
+      await door.behind.waitFor(folder, {})
     },
   )
 

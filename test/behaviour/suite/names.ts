@@ -95,7 +95,7 @@ export const names: Topic = (it) => {
         'README.orig': 'r',
       }
       expect((await door.readdir(folder)).sort()).toEqual(Object.keys(documents).sort())
-      await door.behind.settle(folder, documents)
+      await door.behind.waitFor(folder, documents)
     },
   )
 

@@ -171,7 +171,7 @@ export const otherClients: Topic<DocmountDoor> = (it) => {
         })
       }
       for (const file of [saved, read]) await expectStale(file)
-      await door.behind.settle(folder, { 'a.txt': 'theirs', 'read.txt': 'theirs' })
+      await door.behind.waitFor(folder, { 'a.txt': 'theirs', 'read.txt': 'theirs' })
     },
   )
 
@@ -204,7 +204,7 @@ export const otherClients: Topic<DocmountDoor> = (it) => {
       await expect(cut.truncate(2)).rejects.toMatchObject(isStale)
       await expect(grown.truncate(20)).rejects.toMatchObject(isStale)
       for (const file of [cut, grown]) await file.close()
-      await door.behind.settle(folder, { 'cut.txt': theirs, 'grown.txt': theirs })
+      await door.behind.waitFor(folder, { 'cut.txt': theirs, 'grown.txt': theirs })
     },
   )
 
@@ -216,7 +216,7 @@ export const otherClients: Topic<DocmountDoor> = (it) => {
       await file.write('new', 0)
       await door.testService.other.delete(at('a.txt'))
       await file.close()
-      await door.behind.settle(folder, { 'a.txt': 'new', 'x.txt': 'x' })
+      await door.behind.waitFor(folder, { 'a.txt': 'new', 'x.txt': 'x' })
     },
   )
 

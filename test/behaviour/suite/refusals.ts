@@ -44,7 +44,7 @@ export const refusals: Topic = (it) => {
     )
     await expect(file.close()).rejects.toMatchObject({ code: 'EOPNOTSUPP' })
     await door.unlink(at('noise'))
-    await door.behind.settle(folder, { scan: '%PDF-1.7 and the rest' })
+    await door.behind.waitFor(folder, { scan: '%PDF-1.7 and the rest' })
   })
 
   it('a trash folder is EPERM, so that file managers offer to delete for good', async ({

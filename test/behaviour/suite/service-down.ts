@@ -59,7 +59,7 @@ export const serviceDown: Topic<DocmountDoor> = (it) => {
         await file.close()
         expect(await door.unsent()).toBe(1)
       })
-      await door.behind.settle(folder, { 'a.pdf': bytes })
+      await door.behind.waitFor(folder, { 'a.pdf': bytes })
       await waitUntil('nothing to be unsent', async () => (await door.unsent()) === 0)
       expect((await door.readFile(at('a.pdf'))).equals(bytes)).toBe(true)
     },
@@ -74,6 +74,6 @@ export const serviceDown: Topic<DocmountDoor> = (it) => {
     })
     await file.write('after', 14)
     await file.close()
-    await door.behind.settle(folder, { 'a.txt': 'before during after' })
+    await door.behind.waitFor(folder, { 'a.txt': 'before during after' })
   })
 }

@@ -57,7 +57,7 @@ export const unlinkedOpen: Topic = (it) => {
       expect(await door.readdir(folder)).toEqual([])
       expect((await file.read(1_000, 300_000)).equals(bytes.subarray(300_000, 301_000))).toBe(true)
       await file.close()
-      await door.behind.settle(folder, {})
+      await door.behind.waitFor(folder, {})
     },
   )
 

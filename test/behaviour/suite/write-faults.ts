@@ -56,7 +56,7 @@ export const writeFaults: Topic<DocmountDoor> = (it) => {
     it(`a new document arrives once: ${what}`, async ({ door, folder, at }) => {
       const hits = await withFault(door, fault, { ...target, path: at('a.pdf') }, async () => {
         await door.writeFile(at('a.pdf'), bytes)
-        await door.behind.settle(folder, { 'a.pdf': bytes })
+        await door.behind.waitFor(folder, { 'a.pdf': bytes })
       })
       expect(hits).toBe(target.times)
       expect(await door.readdir(folder)).toEqual(['a.pdf'])
@@ -69,7 +69,7 @@ export const writeFaults: Topic<DocmountDoor> = (it) => {
       await door.readdir(folder)
       await withFault(door, fault, { ...target, path: at('a.pdf') }, async () => {
         await door.writeFile(at('a.pdf'), bytes)
-        await door.behind.settle(folder, { 'a.pdf': bytes })
+        await door.behind.waitFor(folder, { 'a.pdf': bytes })
       })
       expect(await door.readdir(folder)).toEqual(['a.pdf'])
       await waitUntil('nothing to be unsent', async () => (await door.unsent()) === 0)
@@ -92,7 +92,7 @@ export const writeFaults: Topic<DocmountDoor> = (it) => {
           expect(await door.readdir(folder)).toEqual(['a.pdf'])
         },
       )
-      await door.behind.settle(folder, { 'a.pdf': bytes })
+      await door.behind.waitFor(folder, { 'a.pdf': bytes })
       await waitUntil('nothing to be unsent', async () => (await door.unsent()) === 0)
     },
   )
@@ -106,7 +106,7 @@ export const writeFaults: Topic<DocmountDoor> = (it) => {
       expect(await door.unsent()).toBe(1)
     })
     await door.writeFile(at('a.txt'), 'accepted')
-    await door.behind.settle(folder, { 'a.txt': 'accepted' })
+    await door.behind.waitFor(folder, { 'a.txt': 'accepted' })
     await waitUntil('nothing to be unsent', async () => (await door.unsent()) === 0)
   })
 
@@ -120,11 +120,11 @@ export const writeFaults: Topic<DocmountDoor> = (it) => {
         await file.write('precious', 0)
         await expect(file.close()).rejects.toMatchObject({ code: 'EFBIG' })
       })
-      await door.behind.settle(folder, { 'a.txt': 'what others read' })
+      await door.behind.waitFor(folder, { 'a.txt': 'what others read' })
       expect((await door.readFile(at('a.txt'))).toString()).toBe('precious')
       expect(await door.unsent()).toBe(1)
       await door.writeFile(at('a.txt'), 'accepted')
-      await door.behind.settle(folder, { 'a.txt': 'accepted' })
+      await door.behind.waitFor(folder, { 'a.txt': 'accepted' })
       await waitUntil('nothing to be unsent', async () => (await door.unsent()) === 0)
     },
   )
@@ -138,11 +138,11 @@ export const writeFaults: Topic<DocmountDoor> = (it) => {
         const file = await door.open(at('a.pdf'), 'w')
         await file.write(larger, 0)
         await expect(file.close()).rejects.toMatchObject({ code: 'EFBIG' })
-        await door.behind.settle(folder, { 'a.pdf': 'what others read' })
+        await door.behind.waitFor(folder, { 'a.pdf': 'what others read' })
         expect((await door.readFile(at('a.pdf'))).equals(larger)).toBe(true)
       })
       await door.rename(at('a.pdf'), at('b.pdf'))
-      await door.behind.settle(folder, { 'b.pdf': larger })
+      await door.behind.waitFor(folder, { 'b.pdf': larger })
       await waitUntil('nothing to be unsent', async () => (await door.unsent()) === 0)
     },
   )
@@ -155,9 +155,9 @@ export const writeFaults: Topic<DocmountDoor> = (it) => {
       await refusing(door, at('a.txt'), 1, async () => {
         await door.writeFile(at('a.txt'), 'precious').catch(() => {})
       })
-      await door.behind.settle(folder, { 'a.txt': 'what others read', 'b.txt': 'b' })
+      await door.behind.waitFor(folder, { 'a.txt': 'what others read', 'b.txt': 'b' })
       await door.unlink(at('a.txt'))
-      await door.behind.settle(folder, { 'b.txt': 'b' })
+      await door.behind.waitFor(folder, { 'b.txt': 'b' })
       await waitUntil('nothing to be unsent', async () => (await door.unsent()) === 0)
     },
   )
@@ -174,14 +174,14 @@ export const writeFaults: Topic<DocmountDoor> = (it) => {
         await door.rename(at('a.txt.tmp'), at('a.txt')).catch(() => {})
         await waitUntil('the refusal', async () => faults.hits > before)
       })
-      await door.behind.settle(folder, { 'a.txt': 'what others read' })
+      await door.behind.waitFor(folder, { 'a.txt': 'what others read' })
       // The rename was answered with an error: the kernel asks anew when what it knows has expired.
       await waitUntil(
         'the new version here',
         async () => (await door.readFile(at('a.txt'))).toString() === 'precious',
       )
       await door.writeFile(at('a.txt'), 'accepted')
-      await door.behind.settle(folder, { 'a.txt': 'accepted' })
+      await door.behind.waitFor(folder, { 'a.txt': 'accepted' })
     },
   )
 
@@ -196,7 +196,7 @@ export const writeFaults: Topic<DocmountDoor> = (it) => {
         { method: 'PUT', path: at('b.pdf') },
         async () => {
           await door.rename(at('a.pdf'), at('b.pdf'))
-          await door.behind.settle(folder, { 'b.pdf': bytes })
+          await door.behind.waitFor(folder, { 'b.pdf': bytes })
         },
       )
       expect(hits).toBeGreaterThan(0)
@@ -212,7 +212,7 @@ export const writeFaults: Topic<DocmountDoor> = (it) => {
       await door.readdir(folder)
       await withFault(door, fault, { method: 'PUT', path: at('b.pdf'), times: 1 }, async () => {
         await door.rename(at('a.pdf'), at('b.pdf'))
-        await door.behind.settle(folder, { 'b.pdf': bytes })
+        await door.behind.waitFor(folder, { 'b.pdf': bytes })
       })
       expect(await door.readdir(folder)).toEqual(['b.pdf'])
     })
@@ -226,7 +226,7 @@ export const writeFaults: Topic<DocmountDoor> = (it) => {
       await door.readdir(folder)
       await withFault(door, fault, { method: 'DELETE', path: at('a.txt'), times: 1 }, async () => {
         await door.unlink(at('a.txt'))
-        await door.behind.settle(folder, { 'b.txt': 'b' })
+        await door.behind.waitFor(folder, { 'b.txt': 'b' })
       })
       expect(await door.readdir(folder)).toEqual(['b.txt'])
     })
@@ -241,7 +241,7 @@ export const writeFaults: Topic<DocmountDoor> = (it) => {
       await withFault(door, fault, { method: 'DELETE', path: at('d'), times: 1 }, async () => {
         await door.unlink(at('d/a.txt'))
         await door.rmdir(at('d'))
-        await door.behind.settle(folder, { 'b.txt': 'b' })
+        await door.behind.waitFor(folder, { 'b.txt': 'b' })
       })
       expect(await door.readdir(folder)).toEqual(['b.txt'])
     },
@@ -262,7 +262,7 @@ export const writeFaults: Topic<DocmountDoor> = (it) => {
           expect((await door.readdir(folder)).sort()).toEqual(['b.txt', 'new.txt'])
         },
       )
-      await door.behind.settle(folder, { 'b.txt': 'b', 'new.txt': 'new' })
+      await door.behind.waitFor(folder, { 'b.txt': 'b', 'new.txt': 'new' })
       expect((await door.readdir(folder)).sort()).toEqual(['b.txt', 'new.txt'])
     },
   )

@@ -57,7 +57,7 @@ async function close(
     if (job.isDone) waiting?.resolve()
     else waiting?.reject(job.error as Error)
     job.announce()
-    await settled()
+    await turnsPassed()
   }
   const one: Close = {
     job,
@@ -86,11 +86,11 @@ async function close(
       },
     )
     .catch(() => {})
-  await settled()
+  await turnsPassed()
   return one
 }
 
-async function settled(): Promise<void> {
+async function turnsPassed(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 

@@ -9,7 +9,7 @@ import { ServiceError } from '../../service-error.ts'
 const ofOneProject = 2
 /** Of those that add many rows. */
 const longTurns = 2
-const patienceMs = 30_000
+const waitLimitMs = 30_000
 
 /** The turns of a node. A quarter of the pool is for readers, whatever is changed. */
 export class NodeTurns {
@@ -24,13 +24,13 @@ export class NodeTurns {
 
 export class Turns {
   readonly #all: PQueue
-  readonly #patienceMs: number
+  readonly #waitMs: number
   readonly #queues = new Map<string, PQueue>()
 
   /** `most` changes at a time, of all projects. */
-  constructor(most: number, waitMs: number = patienceMs) {
+  constructor(most: number, waitMs: number = waitLimitMs) {
     this.#all = new PQueue({ concurrency: most })
-    this.#patienceMs = waitMs
+    this.#waitMs = waitMs
   }
 
   /** Runs `work` when it is its turn. Throws ServiceError 503 where that takes too long. */
@@ -38,7 +38,7 @@ export class Turns {
     const waiting = new AbortController()
     const tooLong = setTimeout(() => {
       waiting.abort(new ServiceError(503, 'too many change this project at a time: try again'))
-    }, this.#patienceMs)
+    }, this.#waitMs)
     const { signal } = waiting
     const begin = (): Promise<Result> => {
       clearTimeout(tooLong)
