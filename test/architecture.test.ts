@@ -310,3 +310,11 @@ it('the linter refuses what is not drawn, at each depth of a room, and nothing t
   add('src/index.ts', 'src/fs/x.ts', false)
   expect(refusedImports(files).sort()).toEqual(refused.sort())
 })
+
+it('settled is said of what the service has agreed to, and of nothing else', () => {
+  expect(architecture).toContain('A change is settled when the service has agreed to it.')
+  const saying = [...sources].filter(([, text]) => /\b(?:un)?settle/i.test(text.replaceAll('allSettled', '')))
+  expect(
+    saying.map(([file]) => file).filter((file) => !/^fs\/(?:calls|control|tree|unsent)\//.test(file)),
+  ).toEqual([])
+})

@@ -15,8 +15,8 @@ export async function chooseDriver(
   { isDescriptorPassed }: Pick<DriverFacts, 'isDescriptorPassed'>,
 ): Promise<DriverChoice> {
   const facts = await gatherDriverFacts({ isDescriptorPassed })
-  const isSettled = requested === 'kernel' || (requested === 'auto' && judgeKernelDriver(facts).isPossible)
-  return selectDriver(requested, isSettled ? facts : { ...facts, fuseNative: await tryFuseNative() })
+  const isKernels = requested === 'kernel' || (requested === 'auto' && judgeKernelDriver(facts).isPossible)
+  return selectDriver(requested, isKernels ? facts : { ...facts, fuseNative: await tryFuseNative() })
 }
 
 /** Everything but fuse-native, which `tryFuseNative` tells. */
