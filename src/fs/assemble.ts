@@ -34,7 +34,7 @@ import { sendLeftAlone } from './unsent/send-left-alone.ts'
 import { CloseWait } from './unsent/close-wait.ts'
 import { Sizes } from './calls/sizes.ts'
 import { RemoteContent } from './tree/remote-content.ts'
-import { agreed, landed } from './unsent/agreed.ts'
+import { agreed, folderLanded } from './unsent/agreed.ts'
 import { contentTakenAway, refill } from './unsent/underfoot.ts'
 import { Trouble } from './concerns/trouble.ts'
 import { giveWay } from './unsent/give-way.ts'
@@ -128,7 +128,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     follow: (undo) => journal.onRollback(undo),
     isToBeEmptied: (path) => queue.isToBeEmptied(path),
     adorn: (node) => attributes.adorn(node),
-    folderLanded: (node) => landed(sb, node),
+    folderLanded: (node) => folderLanded(sb, node),
     overtaken: (node) => overtaken(sb.claims, node),
   })
   const remote = new RemoteContent(reader, urls)

@@ -133,9 +133,13 @@ export function mkdir(
   return withListing(parts.tree, above, caller, (listing) => {
     if (parts.tree.child(above, name, listing) !== undefined)
       throw new ErrnoError('EEXIST', `${above.path}: ${name} exists`)
-    const node = parts.tree.nodes.add('folder', above, name)
+    const node = parts.journal.transaction(() => {
+      const made = parts.tree.nodes.add('folder', above, name)
+      parts.journal.onRollback(() => parts.tree.nodes.dropIfUnused(made))
+      makeHere(parts, made)
+      return made
+    })
     node.times.made(mode, timeOfMs(parts.clock.wall()))
-    makeHere(parts, node)
     node.folder?.makeOnlyHere()
     parts.tree.places.attach(node, above, name)
     parts.tree.hidden.takeOver(node)

@@ -10,10 +10,13 @@ import type { Node } from '../tree/node.ts'
 import type { AttributeChange, Caller, Entry, MaybePromise, Time } from '../operations.ts'
 import { commit, type SubmitParts } from '../unsent/submit.ts'
 import type { AttributeStore } from '../tree/attribute-store.ts'
+import type { Times } from '../tree/parts/times.ts'
+import type { Journal } from '../../content/spool/journal.ts'
 
 interface ResizeParts extends TruncateParts, SubmitParts {}
 
 export interface SetattrParts extends ResizeParts, EntryParts {
+  readonly journal: Journal
   readonly attributes: AttributeStore
 }
 
@@ -63,9 +66,23 @@ function applied(parts: SetattrParts, node: Node, change: AttributeChange): Entr
   const now = timeOfMs(parts.clock.wall())
   const at = (time: Time | 'now' | undefined): Time | undefined => (time === 'now' ? now : time)
   const [atime, mtime] = [at(change.atime), at(change.mtime)]
-  node.times.set({ mode, atime, mtime }, now)
-  if (mode !== undefined || atime !== undefined || mtime !== undefined) parts.attributes.save(node)
+  if (mode === undefined && atime === undefined && mtime === undefined) node.times.set({}, now)
+  else setTimes(parts, node, { mode, atime, mtime }, now)
   return entryOf(parts, node)
+}
+
+/** Shown as they are journaled: where that fails they are as they were. */
+function setTimes(
+  { journal, attributes }: SetattrParts,
+  node: Node,
+  change: Partial<Pick<Times, 'mode' | 'atime' | 'mtime'>>,
+  now: Time,
+): void {
+  journal.transaction(() => {
+    journal.onRollback(node)
+    node.times.set(change, now)
+    attributes.save(node)
+  })
 }
 
 /** Reserving space means nothing to a spool file; extending it does. */

@@ -25,7 +25,7 @@ export class AttributeStore {
     const row = this.#rows.size === 0 ? undefined : this.#rows.get(node.path)
     const isOurs = row !== undefined && node.remote !== undefined && isOf(row, node.remote)
     node.times.follow(isOurs ? timesIn(row) : undefined)
-    if (row !== undefined && !isOurs && node.job === undefined) this.forget(node.path)
+    if (row !== undefined && !isOurs && node.job === undefined) this.#forgetIfPossible(node.path)
   }
 
   /** Puts what was set here on a node that shows what an earlier run left unsent. */
@@ -48,9 +48,11 @@ export class AttributeStore {
     const { mode, atime, mtime } = node.times
     if (mode === undefined && atime === undefined && mtime === undefined) return
     const row = { path: node.path, fingerprint, mode, atime, mtime }
-    this.#remember(row.path)
-    this.#rows.set(row.path, row)
-    this.#journal.attributes.save(row)
+    this.#journal.transaction(() => {
+      this.#remember(row.path)
+      this.#rows.set(row.path, row)
+      this.#journal.attributes.save(row)
+    })
   }
 
   /** What the service had at this path is gone; what is still to be sent there keeps its times. */
@@ -59,9 +61,21 @@ export class AttributeStore {
   }
 
   forget(path: string): void {
-    this.#remember(path)
-    if (!this.#rows.delete(path)) return
-    this.#journal.attributes.remove(path)
+    if (!this.#rows.has(path)) return
+    this.#journal.transaction(() => {
+      this.#remember(path)
+      this.#rows.delete(path)
+      this.#journal.attributes.remove(path)
+    })
+  }
+
+  /** For who only reads: a row of another version is never put on a node. Where it cannot go now, it stays until it can. */
+  #forgetIfPossible(path: string): void {
+    try {
+      this.forget(path)
+    } catch {
+      // The next look at the document tries again.
+    }
   }
 
   /** The journal has lost them: once more. */

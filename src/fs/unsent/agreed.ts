@@ -36,6 +36,10 @@ interface LandParts extends RememberParts {
   readonly clock: Clock
 }
 
+export interface FolderLandedParts extends LandParts {
+  readonly log: Log
+}
+
 interface ElsewhereParts extends LocalRowParts {
   readonly tree: Tree
   readonly clock: Clock
@@ -153,14 +157,29 @@ function landFolders(parts: LandParts, node: Node): void {
   }
 }
 
+/** A listing shows a folder made here. Never throws: where the journal cannot take it now, the next listing tries again. */
+export function folderLanded(parts: FolderLandedParts, folder: Node): void {
+  try {
+    landed(parts, folder)
+  } catch (error) {
+    parts.log.warn(
+      { path: folder.path, error: String(error) },
+      'a folder made here is in the service now, which could not be journaled yet',
+    )
+  }
+}
+
 /** A folder made here is in the service now. */
-export function landed(parts: LandParts, folder: Node): void {
-  if (folder.folder === undefined) return
-  parts.journal.onRollback(folder)
-  parts.journal.onRollback(folder.folder.land())
-  folder.settle(parts.clock.steady())
-  parts.journal.folders.remove(folder.path)
-  rememberFolder(parts, folder)
+function landed(parts: LandParts, folder: Node): void {
+  const state = folder.folder
+  if (state === undefined) return
+  parts.journal.transaction(() => {
+    parts.journal.onRollback(folder)
+    parts.journal.onRollback(state.land())
+    folder.settle(parts.clock.steady())
+    parts.journal.folders.remove(folder.path)
+    rememberFolder(parts, folder)
+  })
 }
 
 /** Nothing is at this path any more. */
