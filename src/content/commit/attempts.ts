@@ -4,7 +4,7 @@ import type { Chance } from '../../world/chance.ts'
 import { ApiError, NetworkError } from '../../api/errors.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import type { RemoteFile } from '../../api/types.ts'
-import type { Clock } from '../../world/clock.ts'
+import type { Clock, Timer } from '../../world/clock.ts'
 import type { Log } from '../../log.ts'
 import { redact } from '../../redact.ts'
 import { pathsOf, type CarriedContent, type Intention } from '../intention.ts'
@@ -18,6 +18,9 @@ import type { Outcomes } from './outcomes.ts'
 import type { PathOrder } from './path-order.ts'
 import type { QueueEvent } from './queue-event.ts'
 import type { Schedule } from './schedule.ts'
+
+/** How long what could not make way, for want of room in the journal, stays where it is (ms). */
+const makeWayAgainMs = 10_000
 
 export interface AttemptOptions {
   readonly journal: Journal
@@ -50,6 +53,9 @@ export class Attempts {
   readonly #options: AttemptOptions
   readonly #parts: AttemptParts
   readonly #log: CountedLog
+  /** What could not make way. */
+  readonly #inTheWay = new Set<Job>()
+  #makeWayAgain: Timer | undefined
 
   constructor(options: AttemptOptions, parts: AttemptParts) {
     this.#options = options
@@ -105,7 +111,35 @@ export class Attempts {
     outcomes.gaveWay(job, {}, { isSourceLeft: false })
   }
 
+  /** What did not come to its end makes way for what is behind it. Never throws: what the journal cannot take is tried again. */
+  makeWay(job: Job): void {
+    const { clock, intake, schedule } = this.#parts
+    try {
+      intake.makeWay(job)
+    } catch (error) {
+      if (schedule.isClosed) return
+      const { path } = job.intention
+      this.#log.warn(
+        'makeWay',
+        { path, error: String(error) },
+        'the journal cannot take a newer change yet, trying again',
+      )
+      this.#inTheWay.add(job)
+      this.#makeWayAgain ??= clock.setTimeout(() => this.#allMakeWay(), makeWayAgainMs)
+    }
+  }
+
+  #allMakeWay(): void {
+    const { order, schedule } = this.#parts
+    const jobs = [...this.#inTheWay].filter((job) => order.has(job))
+    this.#inTheWay.clear()
+    this.#makeWayAgain = undefined
+    for (const job of jobs) this.makeWay(job)
+    schedule.lookSoon()
+  }
+
   close(): void {
+    this.#parts.clock.clear(this.#makeWayAgain)
     this.#log.close()
   }
 
@@ -116,16 +150,19 @@ export class Attempts {
   }
 
   #ended(job: Job): void {
-    const { order, open, schedule, intake } = this.#parts
+    const { order, open, schedule } = this.#parts
     job.controller = undefined
     if (order.has(job)) {
       schedule.setWaiting(job, true)
-      intake.makeWay(job)
+      this.makeWay(job)
       // What it was stopped for waits for it all the same.
       if (order.has(job) && order.at(job.intention.path).at(-1) !== job) open.release(job)
     }
     // What is first by now may have been refused while it stood behind this.
-    for (const path of pathsOf(job.intention)) intake.makeWayAt(path)
+    for (const path of pathsOf(job.intention)) {
+      const first = order.at(path)[0]
+      if (first?.intention.isRefused === true) this.makeWay(first)
+    }
     job.announce()
     schedule.lookSoon()
   }

@@ -118,7 +118,7 @@ export class CommitQueue {
     }
     // It ended before what was refused had made way.
     const refused = [...this.#order.all()].filter(({ intention }) => intention.isRefused)
-    for (const job of refused) this.#intake.makeWay(job)
+    for (const job of refused) this.#attempts.makeWay(job)
     this.#schedule.look()
   }
 

@@ -81,15 +81,13 @@ export class Committer {
       ? await this.#store(intention, signal)
       : { record: await this.#provenRecord(intention, signal), isSourceSeen: false }
     if (!isMove) return record
-    if (isFresh) {
-      // Also where it was cut off since: what an intention carries never changes, so this is still what was wanted.
-      intention.isProven = true
-      intention.base = fingerprintOf(record)
-      this.#options.save(intention)
-      signal.throwIfAborted()
-      // The copy stands: a power cut that took this knowledge back would look for it at a source that is gone.
-      await this.#options.secure(intention)
-    }
+    // Also where it was cut off since: what an intention carries never changes, so this is still what was wanted.
+    if (isFresh) Object.assign(intention, { isProven: true, base: fingerprintOf(record) })
+    // Also where it is known already: the attempt that learned it may have found no room in the journal.
+    this.#options.save(intention)
+    signal.throwIfAborted()
+    // The copy stands: a power cut that took this knowledge back would look for it at a source that is gone.
+    await this.#options.secure(intention)
     const expected = isSourceSeen ? undefined : (intention.sourceFingerprint ?? 'unseen')
     await this.#removal.source(intention, source, expected, signal)
     return record

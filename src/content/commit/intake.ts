@@ -89,12 +89,6 @@ export class Intake {
     })
   }
 
-  /** The same of what is first at a path, where it was refused. */
-  makeWayAt(path: string): void {
-    const first = this.#order.at(path)[0]
-    if (first?.intention.isRefused === true) this.makeWay(first)
-  }
-
   /** What was refused, and would stand in the way of this for ever, makes way at once. Answers what the job goes on as. */
   #behind(job: Job | undefined): Job | undefined {
     let current = job
@@ -142,10 +136,13 @@ export class Intake {
 
   /** What is held for a newer submit, and cannot be merged with it, goes first; what is being sent only to be deleted stops. */
   #letGo({ kind, path }: IntentionDraft): void {
-    for (const job of this.#order.at(path)) if (job.intention.path === path) this.#open.release(job)
+    const { journal } = this.#options
+    for (const job of this.#order.at(path))
+      if (job.intention.path === path) journal.afterCommit(() => this.#open.release(job))
     const last = this.#order.at(path).at(-1)
     const isFutile = last?.isRunning === true && last.intention.path === path && isMergeable(last.intention)
-    if (kind === 'delete' && isFutile && last.intention.spool !== undefined) this.#open.hold(last)
+    if (kind === 'delete' && isFutile && last.intention.spool !== undefined)
+      journal.afterCommit(() => this.#open.hold(last))
   }
 
   /** The last job of this path, if it is idle, wants this path and no other, and nothing of its past must be seen through first. */

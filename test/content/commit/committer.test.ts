@@ -700,6 +700,22 @@ describe('a move', () => {
     expect(setup.calls).toEqual(lookedAtMissing('/a.txt'))
   })
 
+  it('leaves its source where it is until the journal says that the copy stands, however often that fails', async () => {
+    await given({ '/a.txt': 'content' })
+    const move = setup.intend(await fromA())
+    const save = (): never => {
+      throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
+    }
+    for (let time = 0; time < 2; time++) {
+      await expect(setup.run(move, { save })).rejects.toMatchObject({ code: 'SQLITE_FULL' })
+      expect(await setup.held()).toEqual({ '/a.txt': 'content', '/b.txt': 'content' })
+    }
+    const saved: boolean[] = []
+    await setup.run(move, { save: ({ isProven }) => void saved.push(isProven) })
+    expect(saved).toEqual([true])
+    expect(await setup.held()).toEqual({ '/b.txt': 'content' })
+  })
+
   it('goes through this machine where the service refuses copies by uri, and leaves nothing in the spool', async () => {
     await given({ '/a.txt': 'a' })
     inject({ kind: 'refuse-uri' })

@@ -61,6 +61,63 @@ it.each<[string, (setup: QueueSetup) => void]>([
   expect(ran.sort()).toEqual(['put /a 1', 'put /b undefined', 'put /c 2', 'put /d/x 3', 'put /e 4'])
 }) // prettier-ignore
 
+it('a newer change whose transaction fails lets go of nothing that is held, and stops nothing that is on its way', async () => {
+  const ran: string[] = []
+  let end: () => void = () => {}
+  open = setUpQueue(async ({ path, spool }, signal) => {
+    ran.push(`${spool} at ${path}`)
+    await new Promise<void>((resolve) => {
+      end = resolve
+      signal.addEventListener('abort', () => resolve())
+    })
+    signal.throwIfAborted()
+    return undefined
+  })
+  const { queue, journal } = open
+  const held = queue.submit({ kind: 'put', path: '/a', source: '/x', spool: '1', restMs: 10_000 })
+  if (held === undefined) throw new Error('nothing was submitted')
+  queue.hold(held)
+  const sent = queue.submit({ kind: 'put', path: '/b', spool: '2' })
+  await open.pass(0)
+  expect(() =>
+    journal.transaction(() => {
+      queue.submit({ kind: 'put', path: '/a', spool: '9' })
+      queue.submit({ kind: 'delete', path: '/b' })
+      throw new Error('the disk is full')
+    }),
+  ).toThrow('the disk is full')
+  await open.pass(60_000)
+  end()
+  await open.pass(60_000)
+  expect(ran).toEqual(['2 at /b'])
+  expect([held.isHeld, sent?.isHeld, sent?.isDone]).toEqual([true, false, true])
+})
+
+it('what is refused makes way for what is newer later, where the journal cannot take that now', async () => {
+  const ran: string[] = []
+  let refuse: () => void = () => {}
+  open = setUpQueue(({ path, spool }) => {
+    ran.push(`${spool} at ${path}`)
+    if (spool !== '1') return Promise.resolve(undefined)
+    const error = new ApiError({ method: 'PUT', path }, 413, 'too large')
+    return new Promise((_resolve, reject) => (refuse = () => reject(error)))
+  })
+  const { queue, journal } = open
+  queue.submit({ kind: 'put', path: '/a', source: '/x', spool: '1' })
+  await open.pass(0)
+  queue.submit({ kind: 'put', path: '/a', spool: '2' })
+  const full = vi.spyOn(journal.intentions, 'save').mockImplementation(() => {
+    throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
+  })
+  refuse()
+  await open.pass(60_000)
+  expect(queued(open)).toMatchObject([{ spool: '1', isRefused: true }, { spool: '2' }])
+  full.mockRestore()
+  await open.pass(60_000)
+  expect(queued(open)).toEqual([])
+  expect(ran).toEqual(['1 at /a', '2 at /a'])
+})
+
 it('what the service has and the journal could not say is looked at, and not taken for another client', async () => {
   const doubts: boolean[] = []
   open = setUpQueue(async ({ isInDoubt }) => (doubts.push(isInDoubt), undefined))
