@@ -26,7 +26,7 @@ export function isTemporary(id: string): boolean {
 }
 
 /** What the spool needs of the journal. */
-export type JournaledContents = Pick<Contents, 'get' | 'save' | 'remove' | 'forget'>
+export type JournaledContents = Pick<Contents, 'get' | 'save' | 'remove' | 'forget' | 'onRollback'>
 
 export class Spool {
   readonly dir: string
@@ -192,8 +192,7 @@ export class Spool {
     // What has grown since `secure` is still being written: its own close secures it.
     if (!isSmall(file) || file.isSynced) return
     this.#journaled.save(file.id, file.readAll())
-    file.journaledBytes = file.size
-    this.#inJournal += file.size
+    this.#isJournaled(file, file.size)
   }
 
   /** The journal has lost what it had of the content: as far as it is here it has it again. */
@@ -214,8 +213,18 @@ export class Spool {
   #leaveJournal(file: SpoolFile): void {
     if (file.journaledBytes === undefined) return
     this.#journaled.remove(file.id)
-    this.#inJournal -= file.journaledBytes
-    file.journaledBytes = undefined
+    this.#isJournaled(file, undefined)
+  }
+
+  /** The journal has so many bytes of it from now on; undefined: it has none. */
+  #isJournaled(file: SpoolFile, bytes: number | undefined): void {
+    const before = file.journaledBytes
+    const set = (now: number | undefined): void => {
+      this.#inJournal += (now ?? 0) - (file.journaledBytes ?? 0)
+      file.journaledBytes = now
+    }
+    set(bytes)
+    this.#journaled.onRollback(() => set(before))
   }
 
   /** The ids of all files here. */

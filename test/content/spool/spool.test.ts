@@ -2,6 +2,8 @@ import { systemDisk, type Disk } from '../../../src/world/disk.ts'
 import { realWorld } from '../../../src/world/world.ts'
 import { rm, stat } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Journal } from '../../../src/content/spool/journal.ts'
+import type { SpoolFile } from '../../../src/content/spool/spool-file.ts'
 import { Spool, type JournaledContents } from '../../../src/content/spool/spool.ts'
 import { forgetfulDisk } from '../../support/forgetful-disk.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.ts'
@@ -17,6 +19,7 @@ const spoolRows: JournaledContents = {
   remove: (id) => rows.delete(id),
   forget: (id) => rows.delete(id),
   get: (id) => rows.get(id),
+  onRollback() {},
 }
 
 beforeEach(async () => {
@@ -53,6 +56,32 @@ test('the journal takes 8 MiB of content, and more when some of it is gone', asy
   expect(rows.has(await save(small))).toBe(true)
 })
 
+test('content whose transaction fails is in the journal as it was before', async () => {
+  const state = await makeTemporaryFolder()
+  const journal = new Journal(state.path, realWorld())
+  const own = new Spool(temporary.path, journal.contents, realWorld())
+  const fail = (file: SpoolFile): void =>
+    journal.transaction(() => {
+      own.journal(file, '/a.pdf')
+      throw new Error('the disk is full')
+    })
+  const file = own.create('a.pdf')
+  await file.write(0, small)
+  await own.secure(file)
+  expect(() => fail(file)).toThrow('the disk is full')
+  expect(file.journaledBytes).toBeUndefined()
+  own.journal(file, '/a.pdf')
+  await file.write(0, small.subarray(0, 10))
+  await file.truncate(10)
+  await own.secure(file)
+  expect(() => fail(file)).toThrow('the disk is full')
+  expect(file.journaledBytes).toBe(small.length)
+  expect(journal.contents.get(file.id)).toHaveLength(small.length)
+  file.idle()
+  journal.close()
+  await state.remove()
+})
+
 test('content that was written again leaves the journal with what it was', async () => {
   const id = await save(small)
   const file = spool.get(id)
@@ -66,7 +95,7 @@ test('content that was written again leaves the journal with what it was', async
 test('content that is on disk is not synced again', async () => {
   let syncs = 0
   const disk = { ...systemDisk, fdatasync: (fd: number) => (syncs++, systemDisk.fdatasync(fd)) }
-  const noRows = { save() {}, remove() {}, forget() {}, get: () => undefined }
+  const noRows = { save() {}, remove() {}, forget() {}, onRollback() {}, get: () => undefined }
   const file = new Spool(temporary.path, noRows, { ...realWorld(), disk }).create('a.pdf')
   await file.write(0, Buffer.alloc(100_000))
   await file.sync()
@@ -123,7 +152,7 @@ test('content is secured with the writes that have begun, whoever began them', a
 test('what a failed sync lost is written again before the next one is believed', async () => {
   const content = Buffer.alloc(3_000_000, 'content')
   const disk = forgetfulDisk(content.length)
-  const rows = { save() {}, remove() {}, forget() {}, get: () => undefined }
+  const rows = { save() {}, remove() {}, forget() {}, onRollback() {}, get: () => undefined }
   const file = new Spool(temporary.path, rows, { ...realWorld(), disk }).create('a.pdf')
   await file.write(0, content)
   disk.refusals = 1
@@ -135,7 +164,7 @@ test('what a failed sync lost is written again before the next one is believed',
 
 test('of several syncs under way at once each fails, though the disk tells one', async () => {
   const disk = forgetfulDisk(1_000)
-  const rows = { save() {}, remove() {}, forget() {}, get: () => undefined }
+  const rows = { save() {}, remove() {}, forget() {}, onRollback() {}, get: () => undefined }
   const file = new Spool(temporary.path, rows, { ...realWorld(), disk }).create('a.pdf')
   await file.write(0, Buffer.alloc(1_000, 'content'))
   disk.refusals = 1

@@ -129,7 +129,7 @@ describe('a disk that refuses for hours', () => {
 
   it('is asked a few times a minute, however many documents wait, and not at all when none is left', async () => {
     const world = realWorld()
-    const rows = { save() {}, remove() {}, forget() {}, get: () => undefined }
+    const rows = { save() {}, remove() {}, forget() {}, onRollback() {}, get: () => undefined }
     const spool = new Spool(dir, rows, world)
     const nodes = new NodeTable()
     let asked = 0

@@ -52,6 +52,11 @@ export class Contents {
     if (this.#forgotten.delete(spool)) this.#db.onRollback(() => this.#forgotten.add(spool))
   }
 
+  /** Runs `undo` where the transaction under way is rolled back: for who knows what is in here. */
+  onRollback(undo: () => void): void {
+    this.#db.onRollback(undo)
+  }
+
   remove(spool: string): void {
     this.#db.run('delete from content where spool = ?', spool)
   }
