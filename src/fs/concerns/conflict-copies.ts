@@ -30,9 +30,9 @@ export class ConflictCopies {
   }
 
   kept(path: string, copy: string): void {
-    this.#keptAt.set(copy, this.#clock.steady())
     const row = { path, copy, at: this.#clock.wall() }
     this.#journaled.save(row)
+    this.#keptAt.set(copy, this.#clock.steady())
     this.#rows.set(copy, row)
   }
 
@@ -53,13 +53,14 @@ export class ConflictCopies {
   }
 
   #forget(copy: string): void {
-    this.#keptAt.delete(copy)
-    this.#rows.delete(copy)
     try {
       this.#journaled.remove(copy)
     } catch {
-      // The next start finds it gone, too.
+      // Whoever asks next finds it gone, too.
+      return
     }
+    this.#keptAt.delete(copy)
+    this.#rows.delete(copy)
   }
 
   /** Asks for the folders whose listings are not known, so that `list` tells what is gone. Never throws. */

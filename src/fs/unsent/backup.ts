@@ -6,6 +6,7 @@ import type { Job } from '../../content/commit/job.ts'
 import { forgetStored, type ForgetParts } from './content.ts'
 import { saveScratchRow, type LocalRowParts } from './local-rows.ts'
 import type { Node } from '../tree/node.ts'
+import { putName } from '../tree/put-name.ts'
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { Journal } from '../../content/spool/journal.ts'
 import type { Owners } from './owners.ts'
@@ -38,9 +39,12 @@ function isLeaving({ queue, owners }: BackupParts, node: Node, path: string): bo
 
 /** The document that stood at `path` rests under its new name. */
 export function rest(parts: RestParts, path: string, resting: Resting): void {
-  for (const [other, { node, job }] of parts.resting) if (node.job !== job) parts.resting.delete(other)
-  parts.resting.set(path, resting)
-  parts.journal.onRollback(() => parts.resting.delete(path))
+  for (const [other, { node, job }] of parts.resting) if (node.job !== job) put(parts, other, undefined)
+  put(parts, path, resting)
+}
+
+function put({ resting, journal }: RestParts, path: string, what: Resting | undefined): void {
+  putName(resting, path, what, (undo) => journal.onRollback(undo))
 }
 
 /**
@@ -50,8 +54,7 @@ export function rest(parts: RestParts, path: string, resting: Resting): void {
 export function keepBackup(parts: BackupParts, path: string): string | undefined {
   const resting = parts.resting.get(path)
   if (resting === undefined) return undefined
-  parts.resting.delete(path)
-  parts.journal.onRollback(() => parts.resting.set(path, resting))
+  put(parts, path, undefined)
   const { node, job } = resting
   // What stands at the backup's own place in the service has to be replaced there.
   if (node.job !== job || node.isUnlinked || job.intention.base !== undefined) return undefined

@@ -94,10 +94,10 @@ function takeCopy(parts: TakeContentParts, node: Node, copy: SpoolFile, isWhole:
 
 /** The content changes now: what is on its way of it stops, and the times say so. */
 export function markChanged(parts: ChangeParts, node: Node): void {
+  // What was sent, and is changed in place now, is of use again. First, since the journal may not take it.
+  if (!node.isDirty && node.content?.digest !== undefined) parts.journal.dropped.remove(node.content.id)
   // A move sends nothing of it: what it moves is in the service.
   if (node.job?.intention.spool !== undefined && !node.job.isHeld) parts.queue.hold(node.job)
-  // What was sent, and is changed in place now, is of use again.
-  if (!node.isDirty && node.content?.digest !== undefined) parts.journal.dropped.remove(node.content.id)
   node.unsettle()
   if (!node.isUnlinked) parts.tree.places.keep(node)
   touch(parts, node)

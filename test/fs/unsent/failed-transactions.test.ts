@@ -21,9 +21,9 @@ interface Drive {
   readonly calls: Calls
 }
 
-/** Everything that is known of every node, but for what only grows. */
+/** Everything that is known of every node, but for what only grows, and which backups rest. */
 function known({ sb }: Drive): unknown {
-  return [...sb.tree.nodes.all()].map((node) => {
+  const nodes = [...sb.tree.nodes.all()].map((node) => {
     const { ino, isUnlinked, settledAt, folder, times } = node
     const { base, movesFrom, isCopy, job } = node.unsent
     const { mode, atime, mtime, ctime } = times
@@ -36,7 +36,7 @@ function known({ sb }: Drive): unknown {
       shown: sb.tree.versions.shownElsewhere(node.stored.elsewhere ?? '').includes(node),
       job: job?.intention,
       owned: job === undefined || sb.owners.of(job.intention) === node,
-      content: node.content?.id,
+      content: [node.content?.id, node.content?.journaledBytes],
       kept: [...(folder?.kept ?? [])].sort(),
       children: [...(folder?.children.keys() ?? [])].sort(),
       tombstones: new Map(folder?.tombstones),
@@ -44,6 +44,8 @@ function known({ sb }: Drive): unknown {
       listed: [...(sb.tree.listings.known(node)?.names.keys() ?? [])].sort(),
     }
   })
+  const resting = [...sb.resting].map(([path, { node, job }]) => [path, node.ino, job.intention.id])
+  return { nodes, resting }
 }
 
 /** All that the journal says, and that memory says too. */
@@ -181,5 +183,19 @@ it('another client’s version shows while the disk is full, and the mode of the
     sb.tree.askAgain(sb.tree.nodes.root)
     await calls.readdir('')
     expect(await calls.stat('/a.txt')).toMatchObject({ size: 16, mode: 0o644 })
+    expect(rows()).toEqual([])
+  }))
+
+it('a copy of another client’s version that is gone is named no more, and forgotten once the journal can take it', () =>
+  withDrive(async ({ sb, calls }) => {
+    sb.conflicts.kept('/a.txt', '/a (conflict).txt')
+    const rows = (): string[] => sb.journal.conflicts.all().map(({ copy }) => copy)
+    sb.tree.askAgain(sb.tree.nodes.root)
+    await calls.readdir('')
+    const freeDisk = fillDisk()
+    expect(sb.conflicts.list(sb.tree)).toEqual([])
+    freeDisk()
+    expect(rows()).toEqual(['/a (conflict).txt'])
+    expect(sb.conflicts.list(sb.tree)).toEqual([])
     expect(rows()).toEqual([])
   }))
