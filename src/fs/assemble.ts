@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { createReader } from '../content/read/block-reader.ts'
 import { CommitQueue } from '../content/commit/commit-queue.ts'
 import { Committer, type CommitterOptions } from '../content/commit/committer.ts'
+import type { QueueEvent } from '../content/commit/queue-event.ts'
+import type { Questions } from '../content/commit/questions.ts'
 import { WatchedFiles } from '../content/reach/watched-files.ts'
 import { LostAndFound } from '../content/spool/lost-and-found.ts'
 import { Journal } from '../content/spool/journal.ts'
@@ -88,6 +90,13 @@ export function assemble(options: FileSystemOptions): Superblock {
     log,
   })
   const conflicts = new ConflictCopies(journal.conflicts, clock)
+  const ask: Questions = {
+    preserve: (path, signal) => preserve(sb, path, signal),
+    giveWay: (intention, take, signal) => giveWay(sb, intention, take, signal),
+    mimetypeOf: (path, head) => types.mimetypeOf(nameOf(path), head),
+    errnoOf,
+  }
+  const say = (event: QueueEvent): void => agreed(sb, event)
   const committer = committerOf({
     settings,
     files,
@@ -95,23 +104,19 @@ export function assemble(options: FileSystemOptions): Superblock {
     journal,
     spool,
     reader,
-    types,
-    conflicts,
     log,
-    tell,
-    preserve: (path, signal) => preserve(sb, path, signal),
-    look: (path) => tree.look(path),
+    ask,
+    say,
   })
   const queue = new CommitQueue({
     journal,
     log,
     clock,
     chance: world.chance,
-    errnoOf,
+    ask,
     run: (intention, signal) => committer.run(intention, signal),
-    giveWay: (intention, take, signal) => giveWay(sb, intention, take, signal),
     vacate: (intention, signal) => committer.vacate(intention, signal),
-    say: (event) => agreed(sb, event),
+    say,
   })
   const attributes = new AttributeStore(journal)
   const { reach } = files
@@ -174,16 +179,14 @@ export function assemble(options: FileSystemOptions): Superblock {
 /** What the committer has to know of the rest of the filesystem. */
 interface CommitterParts extends Pick<
   Superblock,
-  'settings' | 'files' | 'clock' | 'journal' | 'spool' | 'reader' | 'types' | 'conflicts' | 'log' | 'tell'
+  'settings' | 'files' | 'clock' | 'journal' | 'spool' | 'reader' | 'log'
 > {
-  /** Brings here what somebody still shows of a version that is about to be destroyed. */
-  readonly preserve: CommitterOptions['preserve']
-  /** Something was made at this path: its folder is listed anew. */
-  readonly look: (path: string) => Promise<void>
+  readonly ask: Questions
+  readonly say: CommitterOptions['say']
 }
 
 function committerOf(parts: CommitterParts): Committer {
-  const { settings, files, clock, journal, spool, reader, types, conflicts, log, tell } = parts
+  const { settings, files, clock, journal, spool, reader, log, ask, say } = parts
   return new Committer({
     files,
     timers: clock,
@@ -192,19 +195,12 @@ function committerOf(parts: CommitterParts): Committer {
     keepConflicts: settings.keepConflicts,
     hostName: settings.hostName,
     log,
-    mimetypeOf: (path, head) => types.mimetypeOf(nameOf(path), head),
-    preserve: parts.preserve,
+    ask,
+    say,
     secure: async ({ spool: id }) => {
       if (id !== undefined && spool.has(id)) await spool.makeDurable(id)
       await journal.durable()
     },
     save: (intention) => journal.intentions.save(intention),
-    conflictKept: (path, copy) => {
-      conflicts.kept(path, copy)
-      log.warn({ path, copy }, 'another client changed it too: their version is kept beside ours')
-      tell({ kind: 'conflict', path, copy })
-      // Asked for anew: the copy shows at once, not when the listing is old.
-      void parts.look(copy)
-    },
   })
 }

@@ -17,6 +17,7 @@ import type { OpenJobs } from './open-jobs.ts'
 import type { Outcomes } from './outcomes.ts'
 import type { PathOrder } from './path-order.ts'
 import type { QueueEvent } from './queue-event.ts'
+import type { Questions } from './questions.ts'
 import type { Schedule } from './schedule.ts'
 
 /** How long what could not make way, for want of room in the journal, stays where it is (ms). */
@@ -26,11 +27,8 @@ export interface AttemptOptions {
   readonly journal: Journal
   readonly log: Log
   readonly chance: Chance
-  /** The errno name that callers are told of an error. */
-  errnoOf(error: unknown): string
+  readonly ask: Pick<Questions, 'giveWay' | 'errnoOf'>
   run(intention: Intention, signal: AbortSignal): Promise<RemoteFile | undefined>
-  /** Brings here what a refused move was to take away, and hands it to `take` while it stays as it is. */
-  giveWay(intention: Intention, take: (content: CarriedContent) => void, signal: AbortSignal): Promise<void>
   /** What a refused move was to take away goes, its content being here. */
   vacate(intention: Intention, signal: AbortSignal): Promise<void>
   /**
@@ -100,7 +98,7 @@ export class Attempts {
     // Nothing takes the place of what stands there but a folder.
     const isFolder = intention.source !== undefined && order.at(intention.source).length === 1
     const take = (content: CarriedContent): void => outcomes.gaveWay(job, content, { isSourceLeft: isFolder })
-    await this.#options.giveWay(intention, take, signal)
+    await this.#options.ask.giveWay(intention, take, signal)
     if (!isFolder) return
     try {
       await this.#options.vacate(intention, signal)
@@ -177,7 +175,7 @@ export class Attempts {
       return
     }
     job.error = error
-    intention.errorErrno = this.#options.errnoOf(error)
+    intention.errorErrno = this.#options.ask.errnoOf(error)
     // A service may echo a signature or a key in what it says.
     intention.lastError = redact(error instanceof Error ? error.message : String(error))
     job.isUnreachable =

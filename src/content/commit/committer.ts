@@ -12,6 +12,8 @@ import { lookUp, mayMeanMissing } from '../remote-lookup.ts'
 import { keepTheirs } from './conflict.ts'
 import { Accepted, isFull, isRefusal } from './accepted.ts'
 import { Former, type FormerOptions } from './former.ts'
+import type { QueueEvent } from './queue-event.ts'
+import type { Questions } from './questions.ts'
 import { Removal, type RemovalOptions } from './removal.ts'
 import { Uploads } from './uploads.ts'
 import { Whose, type Taken } from './whose.ts'
@@ -25,7 +27,9 @@ const togetherBytes = 1024 * 1024
 export interface CommitterOptions extends FormerOptions, RemovalOptions {
   readonly keepConflicts: boolean
   readonly hostName: string
-  conflictKept(path: string, copy: string): void
+  readonly ask: Pick<Questions, 'preserve' | 'mimetypeOf'>
+  /** Told of what was kept of another client's, outside any transaction: where that throws, all of it is tried again. */
+  say(event: QueueEvent): void
 }
 
 interface Stored {
@@ -159,7 +163,7 @@ export class Committer {
             standing = await lookUp(files, path, { signal })
             continue
           }
-          await this.#options.preserve(path, signal)
+          await this.#options.ask.preserve(path, signal)
           this.#former.setAside(intention)
           removed = standing
           if (!isTogether) await this.#removal.preserved(path, signal)
@@ -222,9 +226,9 @@ export class Committer {
     if (isTheirs) {
       if (this.#options.keepConflicts && !(await this.#whose.isCopyOfSource(intention, standing, signal))) {
         const { files, timers, hostName } = this.#options
-        const mimetype = await this.#options.mimetypeOf(path, async () => new Uint8Array())
+        const mimetype = await this.#options.ask.mimetypeOf(path, async () => new Uint8Array())
         const copy = await keepTheirs({ files, timers, path, theirs: standing, hostName, mimetype, signal })
-        this.#options.conflictKept(path, copy)
+        this.#options.say({ kind: 'conflictKept', intention, copy })
         isCopied = true
       }
     }

@@ -1,4 +1,5 @@
-// What the queue says of an intention. It calls nobody by name: whoever listens decides what follows.
+// What the queue, and the committer it runs, say of an intention: whoever listens decides what follows, and answers nothing. What
+// they need an answer to, they ask (`questions.ts`).
 
 import type { RemoteFile } from '../../api/types.ts'
 import type { Intention } from '../intention.ts'
@@ -10,6 +11,7 @@ import type { Job } from './job.ts'
  * - `superseded`: a newer intention took its place.
  * - `replaced`: it goes on as another: whoever waits for it, or carries its content, follows.
  * - `refused`: the service said no for good; the intention stays until somebody retries, or something newer comes.
+ * - `conflictKept`: another client's version stood in the way, and is kept at `copy`.
  * - `gaveWay`: a refused move keeps its content here now, if there is any; what stands at its source is for what is newer there.
  */
 export type QueueEvent =
@@ -18,4 +20,5 @@ export type QueueEvent =
   | { readonly kind: 'superseded'; readonly intention: Intention }
   | { readonly kind: 'replaced'; readonly intention: Intention; readonly successor: Job | undefined }
   | { readonly kind: 'refused'; readonly intention: Intention; readonly error: unknown }
+  | { readonly kind: 'conflictKept'; readonly intention: Intention; readonly copy: string }
   | { readonly kind: 'gaveWay'; readonly intention: Intention }

@@ -9,6 +9,7 @@ import type { Reader } from '../read/reader.ts'
 import { checkGone, lookUp } from '../remote-lookup.ts'
 import type { Timers } from '../../world/clock.ts'
 import { untilAnswered } from './last-call.ts'
+import type { Questions } from './questions.ts'
 import type { Whose } from './whose.ts'
 
 /** A renamed folder that holds documents for longer than this got them from another client. */
@@ -19,8 +20,7 @@ export interface RemovalOptions {
   readonly reader: Reader
   readonly timers: Timers
   readonly log: Log
-  /** Called before the version at `path` is destroyed: whoever still needs its bytes takes them now. */
-  preserve(path: string, signal: AbortSignal): Promise<void>
+  readonly ask: Pick<Questions, 'preserve'>
 }
 
 export class Removal {
@@ -34,7 +34,7 @@ export class Removal {
 
   /** The version at the path goes: whoever still needs its bytes takes them first. */
   async version(path: string, signal: AbortSignal): Promise<void> {
-    await this.#options.preserve(path, signal)
+    await this.#options.ask.preserve(path, signal)
     await this.preserved(path, signal)
   }
 

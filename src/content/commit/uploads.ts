@@ -17,6 +17,7 @@ import { isUriRefusal } from './conflict.ts'
 import { countSent } from './count-sent.ts'
 import type { Timers } from '../../world/clock.ts'
 import { untilAnswered } from './last-call.ts'
+import type { Questions } from './questions.ts'
 import { storeAt, toldType } from './store-at.ts'
 
 export interface UploadsOptions {
@@ -25,8 +26,7 @@ export interface UploadsOptions {
   readonly spool: Spool
   readonly reader: Reader
   readonly log: Log
-  /** The mimetype for a document of this name; `head` is the start of its content. Throws EOPNOTSUPP. */
-  mimetypeOf(path: string, head: () => Promise<Uint8Array>): Promise<Mimetype>
+  readonly ask: Pick<Questions, 'mimetypeOf'>
   /** Journals the intention's changed fields. */
   save(intention: Intention): void
 }
@@ -179,12 +179,12 @@ export class Uploads {
   }
 
   #mimetypeOfContent(path: string, content: SpoolFile): Promise<Mimetype> {
-    return this.#options.mimetypeOf(path, async () => content.read(0, 4096))
+    return this.#options.ask.mimetypeOf(path, async () => content.read(0, 4096))
   }
 
   /** Its original's, where that is told. */
   async #mimetypeOfCopy(path: string, { mimetype }: RemoteFile): Promise<Mimetype> {
-    return toldType(mimetype) ?? this.#options.mimetypeOf(path, async () => new Uint8Array())
+    return toldType(mimetype) ?? this.#options.ask.mimetypeOf(path, async () => new Uint8Array())
   }
 }
 

@@ -5,6 +5,7 @@ import type { QueueEvent } from '../../content/commit/queue-event.ts'
 import { fingerprintOf } from '../../content/fingerprint.ts'
 import type { Intention } from '../../content/intention.ts'
 import type { RemoteFile } from '../../api/types.ts'
+import type { ConflictCopies } from '../concerns/conflict-copies.ts'
 import { attributesOf } from '../tree/attributes.ts'
 import { discardContent, rebindReaders } from './content.ts'
 import { giveToCache, type CacheParts } from './give-to-cache.ts'
@@ -31,6 +32,10 @@ interface RefusedParts {
   readonly tell: (notice: Notice) => void
 }
 
+interface ConflictParts extends RefusedParts {
+  readonly conflicts: ConflictCopies
+}
+
 interface LandParts extends RememberParts {
   readonly tree: Tree
   readonly clock: Clock
@@ -46,9 +51,12 @@ interface ElsewhereParts extends LocalRowParts {
 }
 
 export interface AgreedParts
-  extends ElsewhereParts, LeftParts, RefusedParts, LandParts, GaveWayParts, CacheParts {}
+  extends ElsewhereParts, LeftParts, RefusedParts, ConflictParts, LandParts, GaveWayParts, CacheParts {}
 
-/** The tree follows the queue. Synchronous: what it journals belongs to the queue's own transaction, and at `refused` there is none. */
+/**
+ * The tree follows the queue. Synchronous: what it journals belongs to the queue's own transaction. At `refused` there is none, and
+ * nothing is journaled; what is at `conflictKept` is a transaction of its own.
+ */
 export function agreed(parts: AgreedParts, event: QueueEvent): void {
   switch (event.kind) {
     case 'done':
@@ -64,9 +72,20 @@ export function agreed(parts: AgreedParts, event: QueueEvent): void {
       return void parts.owners.goesOnAs(event.intention, event.successor)
     case 'refused':
       return refused(parts, event.intention)
+    case 'conflictKept':
+      return conflictKept(parts, event.intention, event.copy)
     case 'gaveWay':
       return gaveWay(parts, event.intention)
   }
+}
+
+/** Another client's version is kept beside ours: the person has to deal with it. */
+function conflictKept(parts: ConflictParts, { path }: Intention, copy: string): void {
+  parts.conflicts.kept(path, copy)
+  parts.log.warn({ path, copy }, 'another client changed it too: their version is kept beside ours')
+  parts.tell({ kind: 'conflict', path, copy })
+  // Asked for anew: the copy shows at once, not when the listing is old.
+  void parts.tree.look(copy)
 }
 
 /** The service has it: so it shows. */

@@ -27,13 +27,12 @@ function open(): void {
     log: silentLog,
     clock,
     chance,
-    errnoOf: () => 'EIO',
+    ask: { errnoOf: () => 'EIO', giveWay: async (_intention, take) => take({}) },
     run: async (intention, signal) => {
       ran.push(`${intention.kind} ${intention.path}`)
       await answers.get(intention.path)?.(intention, signal)
       return undefined
     },
-    giveWay: async (_intention, take) => take({}),
     vacate: async () => {},
     say: () => {},
   })

@@ -28,6 +28,8 @@ import { serviceTree } from '../../support/trees.ts'
 export interface CommitterSetup {
   readonly files: Files
   committer(options?: Partial<CommitterOptions>): Committer
+  /** What the committer is answered, but where a run is given another. */
+  readonly ask: CommitterOptions['ask']
   readonly spool: Spool
   readonly journal: Journal
   readonly reader: Reader
@@ -80,17 +82,20 @@ export async function setUpCommitter(testService: TestService): Promise<Committe
     keepConflicts: true,
     hostName: 'desk',
     log,
-    mimetypeOf: (path, head) => types.mimetypeOf(nameOf(path), head),
-    preserve: async (path) => void told.push(`preserve ${path}`),
+    ask: {
+      mimetypeOf: (path, head) => types.mimetypeOf(nameOf(path), head),
+      preserve: async (path) => void told.push(`preserve ${path}`),
+    },
     async secure() {
       told.push('secure')
       await journal.durable()
     },
     save: (intention) => journal.intentions.save(intention),
-    conflictKept: (_path, copy) => void told.push(`kept ${copy}`),
+    say: (event) => void (event.kind === 'conflictKept' && told.push(`kept ${event.copy}`)),
   }
   return {
     files,
+    ask: options.ask,
     committer: (other) => new Committer({ ...options, ...other }),
     spool,
     journal,

@@ -162,7 +162,9 @@ describe('a save over a version that this mount has seen', () => {
     const preserve = async (): Promise<void> => {
       throw Object.assign(new Error('no space left'), { code: 'ENOSPC' })
     }
-    await expect(setup.run(put, { preserve })).rejects.toMatchObject({ code: 'ENOSPC' })
+    await expect(setup.run(put, { ask: { ...setup.ask, preserve } })).rejects.toMatchObject({
+      code: 'ENOSPC',
+    })
     expect(setup.calls).toEqual(['GET /a.txt'])
     expect(await setup.held()).toEqual({ '/a.txt': 'old' })
   })
@@ -735,11 +737,11 @@ describe('a move', () => {
     await given({ '/a.txt': 'a' })
     inject({ kind: 'refuse-uri' })
     const move = setup.intend(await fromA())
-    const mimetypeOf: CommitterOptions['mimetypeOf'] = async () => {
+    const mimetypeOf: CommitterOptions['ask']['mimetypeOf'] = async () => {
       await given({ '/a.txt': 'by another' })
       return 'text/plain'
     }
-    await setup.run(move, { mimetypeOf })
+    await setup.run(move, { ask: { ...setup.ask, mimetypeOf } })
     expect(await setup.held()).toEqual({ '/a.txt': 'by another', '/b.txt': 'a' })
     expect(setup.told.at(-1)).toMatch(/^warn .*both are kept/)
   })

@@ -48,12 +48,14 @@ export function setUpQueue(work: Work): QueueSetup {
       log: silentLog,
       clock,
       chance: realWorld().chance,
-      errnoOf,
-      run: work,
-      async giveWay(intention, take, signal) {
-        await work(intention, signal)
-        take(intention.spool === undefined && !setup.isVain ? { spool: 'brought' } : {})
+      ask: {
+        errnoOf,
+        async giveWay(intention, take, signal) {
+          await work(intention, signal)
+          take(intention.spool === undefined && !setup.isVain ? { spool: 'brought' } : {})
+        },
       },
+      run: work,
       vacate: async () => {},
       say: (event) => void events.push(event),
     }

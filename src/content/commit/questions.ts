@@ -1,0 +1,19 @@
+// What commit/ asks of whoever knows names and nodes. What it only has to tell is an event (`queue-event.ts`).
+
+import type { Mimetype } from '../../api/mimetypes.ts'
+import type { CarriedContent, Intention } from '../intention.ts'
+
+/**
+ * All that commit/ asks of the layer above, handed in where the parts are put together. A question is for what an attempt cannot
+ * go on without: it waits for the answer, and fails with it. Whatever needs no answer is an event.
+ */
+export interface Questions {
+  /** The version at `path` is about to be destroyed: whoever still needs its bytes takes them before this resolves. */
+  preserve(path: string, signal: AbortSignal): Promise<void>
+  /** Brings here what a refused move was to take away, and hands it to `take` while it stays as it is. */
+  giveWay(intention: Intention, take: (content: CarriedContent) => void, signal: AbortSignal): Promise<void>
+  /** The mimetype for a document of this name; `head` is the start of its content. Throws EOPNOTSUPP. */
+  mimetypeOf(path: string, head: () => Promise<Uint8Array>): Promise<Mimetype>
+  /** The errno name that callers are told of an error. */
+  errnoOf(error: unknown): string
+}
