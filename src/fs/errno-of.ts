@@ -1,4 +1,5 @@
-// The one table from errors to errnos, total: whatever is thrown has a name for the kernel. Called in the drivers only.
+// The one table from errors to errnos, total: whatever is thrown has a name for programs. Called where an error leaves as a name:
+// at the doors, in the trace and in `status`, where a full disk is told, and by the queue for what it journals of a refusal.
 
 import { ApiError, InputError, NetworkError } from '../api/errors.ts'
 import { ErrnoError } from '../errno-error.ts'
