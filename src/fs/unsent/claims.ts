@@ -1,5 +1,6 @@
 // Who needs a spool file: nodes that show it, rows of the journal that name it (an intention carries it, a local-only
-// file has it), work that is about to journal it. It lives while anybody claims it; the only code that removes one.
+// file has it), work that is about to journal it. It lives while anybody claims it, and is removed here when nobody does. Elsewhere
+// only what nobody ever claimed is removed: by whoever made it in vain, or for a moment, and at the start (`sweep-spool.ts`).
 // What a row does counts from when its transaction is committed; what rows named is removed when that is durable, so that
 // a power cut does not bring back a row whose content is gone.
 
@@ -33,14 +34,13 @@ export class Claims {
   readonly #spool: Spool
   readonly #log: Log
   readonly #claimants = new Map<string, Claimants>()
-  readonly #spoolOf = new Map<string, string>()
 
   constructor({ journal, spool, log }: ClaimsOptions) {
     this.#journal = journal
     this.#spool = spool
     this.#log = log
-    for (const [row, id] of journal.named.all()) this.#named(row, id)
-    journal.named.onNamed = (row, id) => this.#named(row, id)
+    for (const [row, id] of journal.named.all()) this.#named(row, undefined, id)
+    journal.named.onNamed = (row, before, now) => this.#named(row, before, now)
   }
 
   /** True where somebody claims it. */
@@ -114,14 +114,9 @@ export class Claims {
     }
   }
 
-  #named(row: string, id: string | undefined): void {
-    const before = this.#spoolOf.get(row)
-    if (before === id) return
-    if (id === undefined) {
-      this.#spoolOf.delete(row)
-    } else {
-      this.#spoolOf.set(row, id)
-      const claimants = this.#of(id)
+  #named(row: string, before: string | undefined, now: string | undefined): void {
+    if (now !== undefined) {
+      const claimants = this.#of(now)
       claimants.rows.add(row)
       claimants.wasNamed = true
       claimants.namings++

@@ -129,7 +129,7 @@ test('another program that held the database is waited for, and leaves nothing b
 test('a transaction that fails names no file, and takes no name away', () => {
   const journal = new Journal(dir, realWorld())
   const told: unknown[] = []
-  journal.named.onNamed = (row, spool) => told.push([row, spool])
+  journal.named.onNamed = (...named) => told.push(named)
   journal.localFiles.save({ path: '/a.tmp', spool: 'first', reference: undefined })
   const before = new Map(journal.named.all())
   expect(() =>
@@ -141,8 +141,10 @@ test('a transaction that fails names no file, and takes no name away', () => {
     }),
   ).toThrow('no')
   expect(new Map(journal.named.all())).toEqual(before)
-  expect(told).toEqual([['scratch /a.tmp', 'first']])
+  expect(told).toEqual([['scratch /a.tmp', undefined, 'first']])
   expect([...journal.dropped.all()]).toEqual([])
+  journal.localFiles.save({ path: '/a.tmp', spool: 'second', reference: undefined })
+  expect(told.at(-1)).toEqual(['scratch /a.tmp', 'first', 'second'])
   journal.close()
 })
 

@@ -7,8 +7,8 @@ export class NamedContents {
   readonly #db: JournalDatabase
   readonly #dropped: Dropped
   readonly #named = new Map<string, string>()
-  /** Told once it is true on disk: the row names this spool file now, or none. */
-  onNamed: (row: string, spool: string | undefined) => void = () => {}
+  /** Told once it is true on disk: the row names the one spool file no more, and the other one now; undefined is none. */
+  onNamed: (row: string, before: string | undefined, now: string | undefined) => void = () => {}
 
   constructor(db: JournalDatabase, dropped: Dropped) {
     this.#db = db
@@ -36,7 +36,7 @@ export class NamedContents {
     if (before !== undefined) this.#dropped.add(before)
     this.#set(row, spool)
     this.#db.onRollback(() => this.#set(row, before))
-    this.#db.afterCommit(() => this.onNamed(row, spool))
+    this.#db.afterCommit(() => this.onNamed(row, before, spool))
   }
 
   #set(row: string, spool: string | undefined): void {
