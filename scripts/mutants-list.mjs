@@ -67,8 +67,8 @@ export const fixes = [
   [
     'what is proven is not on disk when the source goes',
     `${commit}/committer.ts`,
-    '      await this.#options.secure(intention)\n    }\n    const expected',
-    '    }\n    const expected',
+    '    await this.#options.secure(intention)\n    const expected',
+    '    const expected',
     `${commit}/whose.ts`,
     "if (original?.kind !== 'file') return true",
     "if (original?.kind !== 'file') return false",
@@ -202,8 +202,8 @@ export const mutants = [
   [
     'a move forgets that it is proven',
     `${commit}/committer.ts`,
-    'intention.isProven = true',
-    'intention.isProven = false',
+    'Object.assign(intention, { isProven: true',
+    'Object.assign(intention, { isProven: false',
   ],
   [
     'nothing stands where a save goes',
@@ -226,13 +226,13 @@ export const mutants = [
   [
     'who replaces keeps nothing for those who read',
     `${commit}/committer.ts`,
-    'await this.#options.preserve(path, signal)',
+    'await this.#options.ask.preserve(path, signal)',
     '',
   ],
   [
     'who deletes keeps nothing for those who read',
     `${commit}/removal.ts`,
-    'await this.#options.preserve(path, signal)',
+    'await this.#options.ask.preserve(path, signal)',
     '',
   ],
   [

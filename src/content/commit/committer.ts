@@ -87,7 +87,7 @@ export class Committer {
     if (!isMove) return record
     // Also where it was cut off since: what an intention carries never changes, so this is still what was wanted.
     if (isFresh) Object.assign(intention, { isProven: true, base: fingerprintOf(record) })
-    // Also where it is known already: the attempt that learned it may have found no room in the journal.
+    // Known already, it need not be journaled: there may have been no room when an earlier attempt learned it.
     this.#options.save(intention)
     signal.throwIfAborted()
     // The copy stands: a power cut that took this knowledge back would look for it at a source that is gone.
