@@ -11,12 +11,10 @@ import type { AttributeChange, Caller, Entry, MaybePromise, Time } from '../oper
 import { commit, type SubmitParts } from '../unsent/submit.ts'
 import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Times } from '../tree/parts/times.ts'
-import type { Journal } from '../../content/spool/journal.ts'
 
 interface ResizeParts extends TruncateParts, SubmitParts {}
 
 export interface SetattrParts extends ResizeParts, EntryParts {
-  readonly journal: Journal
   readonly attributes: AttributeStore
 }
 
@@ -67,22 +65,28 @@ function applied(parts: SetattrParts, node: Node, change: AttributeChange): Entr
   const at = (time: Time | 'now' | undefined): Time | undefined => (time === 'now' ? now : time)
   const [atime, mtime] = [at(change.atime), at(change.mtime)]
   if (mode === undefined && atime === undefined && mtime === undefined) node.times.set({}, now)
-  else setTimes(parts, node, { mode, atime, mtime }, now)
+  else setTimes(parts.attributes, node, { mode, atime, mtime }, now)
   return entryOf(parts, node)
 }
 
-/** Shown as they are journaled: where that fails they are as they were. */
+/**
+ * Shown as they are journaled: where that fails they are as they were. In no transaction of its own: for a folder, and for what is
+ * being written, nothing is journaled, and whoever syncs next would sync for nothing.
+ */
 function setTimes(
-  { journal, attributes }: SetattrParts,
+  attributes: AttributeStore,
   node: Node,
   change: Partial<Pick<Times, 'mode' | 'atime' | 'mtime'>>,
   now: Time,
 ): void {
-  journal.transaction(() => {
-    journal.onRollback(node)
-    node.times.set(change, now)
+  const putBack = node.times.remembered()
+  node.times.set(change, now)
+  try {
     attributes.save(node)
-  })
+  } catch (error) {
+    putBack()
+    throw error
+  }
 }
 
 /** Reserving space means nothing to a spool file; extending it does. */
