@@ -19,7 +19,19 @@ export interface LeftBehind {
   readonly fingerprint: string | undefined
 }
 
-export function leavePath(parts: LeaveParts, node: Node): LeftBehind | undefined {
+export interface Left {
+  readonly behind: LeftBehind | undefined
+  /** The content of the change that was taken back, which an earlier close accepted. */
+  readonly accepted: string | undefined
+}
+
+export function leavePath(parts: LeaveParts, node: Node): Left {
+  const { job } = node
+  const behind = leftBehind(parts, node)
+  return { behind, accepted: node.job === undefined ? job?.intention.spool : undefined }
+}
+
+function leftBehind(parts: LeaveParts, node: Node): LeftBehind | undefined {
   const { path, job, remote } = node
   const isStoredHere = remote !== undefined && node.storedPath === path
   // Its bytes can be read where they are until they have been moved.

@@ -15,7 +15,7 @@ import { commitAtClose, isBeingWritten, submit, type SubmitParts } from '../unse
 import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Tree } from '../tree/tree.ts'
 import type { CloseWait } from '../unsent/close-wait.ts'
-import { leavePath, type LeaveParts, type LeftBehind } from './leave-path.ts'
+import { leavePath, type LeaveParts } from './leave-path.ts'
 
 export interface RenameFolderParts extends RmdirParts, LeaveParts, SubmitParts, LocalRowParts {
   readonly tree: Tree
@@ -104,10 +104,8 @@ function apply(parts: RenameFolderParts, { node, from, to, name }: Move, plan: P
   }
   const accepted = new Map<Node, string | undefined>()
   for (const document of plan.documents) {
-    const spool = document.job?.intention.spool
     if (document.isScratch) parts.journal.localFiles.remove(document.path)
-    else hide(parts, document, leavePath(parts, document))
-    if (document.job === undefined) accepted.set(document, spool)
+    else accepted.set(document, leave(parts, document))
     parts.attributes.forget(document.path)
   }
   for (const folder of plan.folders) {
@@ -131,9 +129,13 @@ function apply(parts: RenameFolderParts, { node, from, to, name }: Move, plan: P
   return prune === undefined ? jobs : [...jobs, prune]
 }
 
-/** What stood there, and is on its way, shows in no folder that is made at the old place. */
-function hide(parts: RenameFolderParts, { parent, name }: Node, left: LeftBehind | undefined): void {
-  if (left !== undefined && parent !== undefined) parts.tree.tombstones.bury(parent, name, left.fingerprint)
+/** What stood there, and is on its way, shows in no folder that is made at the old place. Answers what an earlier close accepted. */
+function leave(parts: RenameFolderParts, document: Node): string | undefined {
+  const { parent, name } = document
+  const { behind, accepted } = leavePath(parts, document)
+  if (behind !== undefined && parent !== undefined)
+    parts.tree.tombstones.bury(parent, name, behind.fingerprint)
+  return accepted
 }
 
 /** The folder is at its new place, where only what is kept exists so far. */

@@ -140,12 +140,11 @@ function toDocument(parts: RenameParts, move: Move, syncedEpoch: number, isBacku
   const { node, from } = move
   const { path: oldPath, name: oldName, isScratch: wasScratch } = node
   const base = baseOfTarget(move)
-  const accepted = node.job?.intention.spool
   const replaced = node.unsent.base
   const left = wasScratch ? undefined : leavePath(parts, node)
   take(parts, move)
   if (wasScratch) parts.journal.localFiles.remove(oldPath)
-  if (left !== undefined) parts.tree.tombstones.bury(from, oldName, left.fingerprint)
+  if (left?.behind !== undefined) parts.tree.tombstones.bury(from, oldName, left.behind.fingerprint)
   else if (!wasScratch && replaced !== undefined) {
     // What it was to replace has gone by now: a listing of before still shows it.
     parts.tree.tombstones.bury(from, oldName, replaced)
@@ -171,8 +170,7 @@ function toDocument(parts: RenameParts, move: Move, syncedEpoch: number, isBacku
     parts.attributes.save(node)
     return undefined
   }
-  if (!wasScratch && isBeingWritten(node))
-    return commitAtClose(parts, node, node.job === undefined ? accepted : undefined)
+  if (left !== undefined && isBeingWritten(node)) return commitAtClose(parts, node, left.accepted)
   if (!isBackup) return submit(parts, node, node.content, syncedEpoch)
   const job = submit(parts, node, node.content, syncedEpoch, backupGraceMs)
   if (job !== undefined) rest(parts, oldPath, { node, job })
