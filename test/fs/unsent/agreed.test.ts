@@ -1,56 +1,33 @@
 // What the tree makes of each thing that the queue says of an intention: while its document is there, nobody's, renamed meanwhile,
 // only on this machine, or without a name.
 
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createClient, type Client } from '../../../src/api/client.ts'
 import type { RemoteFile } from '../../../src/api/types.ts'
 import type { Job } from '../../../src/content/commit/job.ts'
 import type { QueueEvent } from '../../../src/content/commit/queue-event.ts'
 import { fingerprintOf } from '../../../src/content/fingerprint.ts'
 import { intend, type Intention } from '../../../src/content/intention.ts'
-import { operationsOf } from '../../../src/fs/file-system.ts'
-import type { Notice } from '../../../src/fs/notice.ts'
-import { start, stop } from '../../../src/fs/start.ts'
 import type { Superblock } from '../../../src/fs/superblock.ts'
 import type { Node } from '../../../src/fs/tree/node.ts'
 import { contradictions, stateOf } from '../../../src/fs/tree/states.ts'
 import { agreed } from '../../../src/fs/unsent/agreed.ts'
 import type { Calls } from '../../support/door.ts'
-import { objectDoor } from '../../support/object-door.ts'
-import { project, startTestService, type TestService } from '../../support/service.ts'
-import { makeTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.ts'
+import { openParts, type OpenParts } from '../../support/open-parts.ts'
+import type { TestService } from '../../support/service.ts'
 
-let temporary: TemporaryFolder
+let parts: OpenParts
 let service: TestService
-let client: Client
 let sb: Superblock
 let calls: Calls
-let notices: Notice[]
 
 beforeEach(async () => {
-  temporary = await makeTemporaryFolder()
-  service = await startTestService()
-  for (const path of ['/given.txt', '/moving.txt']) await service.other.put(path, `given ${path}`)
-  client = createClient({ baseUrl: service.baseUrl, apiKey: service.apiKey })
-  notices = []
-  sb = await start({
-    files: client.files(project),
-    stateDir: join(temporary.path, 'state'),
-    cacheDir: join(temporary.path, 'cache'),
-    closeWaitMs: 0,
-    onNotice: (notice) => void notices.push(notice),
-  })
   // The queue sends nothing by itself: what it says is the test's.
-  sb.queue.pause()
-  calls = objectDoor(operationsOf(sb))
+  parts = await openParts({ '/given.txt': 'given /given.txt', '/moving.txt': 'given /moving.txt' })
+  ;({ service, sb, calls } = parts)
 })
 
 afterEach(async () => {
-  await stop(sb)
-  await client.close()
-  await service.close()
-  await temporary.remove()
+  await parts[Symbol.asyncDispose]()
 })
 
 function at(path: string): Node {
@@ -110,7 +87,7 @@ const caller = { uid: 0, gid: 0, pid: process.pid, signal: new AbortController()
 
 /** Open without a close to come. */
 async function opened(path: string): Promise<number> {
-  const operations = operationsOf(sb)
+  const operations = parts.operations
   const { fh } = await operations.open(at(path).ino, { read: true, write: false, truncate: false }, caller)
   return fh
 }
@@ -267,7 +244,7 @@ describe('done', () => {
     expect(sb.journal.attributes.all()).toEqual([])
     // The delete that is behind it takes this very version.
     expect(tombstone('/a.txt')).toEqual({ fingerprint: fingerprintOf(record), isSettled: false })
-    await operationsOf(sb).release(fh)
+    await parts.operations.release(fh)
     expect(node.content).toBeUndefined()
   })
 
@@ -522,14 +499,19 @@ describe('refused', () => {
     refused(job.intention)
     refused(nobodys({ lastError: 'no' }))
     const told = { kind: 'refused', path: '/a.txt', reason: 'too large', isKept: true }
-    expect(notices).toEqual([told, told, told, { ...told, path: '/nobody.txt', reason: 'no', isKept: false }])
+    expect(parts.notices).toEqual([
+      told,
+      told,
+      told,
+      { ...told, path: '/nobody.txt', reason: 'no', isKept: false },
+    ])
   })
 
   it('what is damaged here is told as that', async () => {
     await calls.writeFile('/a.txt', 'ours')
     Object.assign(jobAt('/a.txt').intention, { errorErrno: 'EBADMSG', lastError: 'its content is damaged' })
     refused(jobAt('/a.txt').intention)
-    expect(notices).toEqual([{ kind: 'damaged', sentence: 'its content is damaged' }])
+    expect(parts.notices).toEqual([{ kind: 'damaged', sentence: 'its content is damaged' }])
   })
 
   it('a delete: the document is shown again', async () => {
@@ -538,12 +520,12 @@ describe('refused', () => {
     refused(jobAt('/given.txt').intention)
     expect(tombstone('/given.txt')).toBeUndefined()
     expect(await calls.readdir('/')).toContain('given.txt')
-    expect(notices).toMatchObject([{ kind: 'refused', path: '/given.txt', isKept: false }])
+    expect(parts.notices).toMatchObject([{ kind: 'refused', path: '/given.txt', isKept: false }])
   })
 
   it('a delete in a folder that is not known is only told', () => {
     refused(nobodys({ kind: 'delete', path: '/nowhere/a.txt' }))
-    expect(notices).toMatchObject([{ kind: 'refused', path: '/nowhere/a.txt' }])
+    expect(parts.notices).toMatchObject([{ kind: 'refused', path: '/nowhere/a.txt' }])
   })
 })
 
@@ -614,6 +596,6 @@ describe('gaveWay', () => {
     gaveWay(intention)
     expect([node.content?.id, node.remote]).toEqual([intention.spool, undefined])
     expect(sb.journal.attributes.all()).toEqual([])
-    await operationsOf(sb).release(fh)
+    await parts.operations.release(fh)
   })
 })

@@ -1,0 +1,59 @@
+// A filesystem with its parts in the open, for tests of the functions that take them. Nothing is sent until the test says so.
+
+import { join } from 'node:path'
+import { createClient } from '../../src/api/client.ts'
+import type { FileSystem, FileSystemOptions } from '../../src/fs/contract.ts'
+import { operationsOf } from '../../src/fs/file-system.ts'
+import type { Notice } from '../../src/fs/notice.ts'
+import { start, stop } from '../../src/fs/start.ts'
+import type { Superblock } from '../../src/fs/superblock.ts'
+import type { Calls } from './door.ts'
+import { objectDoor } from './object-door.ts'
+import { project, startTestService, type TestService } from './service.ts'
+import { makeTemporaryFolder } from './temporary-folder.ts'
+
+export interface OpenParts extends AsyncDisposable {
+  readonly sb: Superblock
+  readonly operations: FileSystem
+  readonly calls: Calls
+  readonly service: TestService
+  /** What the person was told. */
+  readonly notices: readonly Notice[]
+  /** A folder of the test's own. */
+  readonly folder: string
+}
+
+export async function openParts(
+  given: Readonly<Record<string, string>> = {},
+  options: Pick<FileSystemOptions, 'world' | 'cacheTtlMs' | 'unsupportedAs'> = {},
+): Promise<OpenParts> {
+  const temporary = await makeTemporaryFolder()
+  const service = await startTestService()
+  for (const [path, content] of Object.entries(given)) await service.other.put(path, content)
+  const client = createClient({ baseUrl: service.baseUrl, apiKey: service.apiKey })
+  const notices: Notice[] = []
+  const sb = await start({
+    files: client.files(project),
+    stateDir: join(temporary.path, 'state'),
+    cacheDir: join(temporary.path, 'cache'),
+    closeWaitMs: 0,
+    ...options,
+    onNotice: (notice) => void notices.push(notice),
+  })
+  sb.queue.pause()
+  const operations = operationsOf(sb)
+  return {
+    sb,
+    operations,
+    calls: objectDoor(operations),
+    service,
+    notices,
+    folder: temporary.path,
+    async [Symbol.asyncDispose]() {
+      await stop(sb)
+      await client.close()
+      await service.close()
+      await temporary.remove()
+    },
+  }
+}
