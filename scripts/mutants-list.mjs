@@ -450,20 +450,20 @@ export const mutants = [
   [
     'a held job is not let go at the last close',
     `${unsent}/submit.ts`,
-    'parts.queue.release(node.job)',
+    'this.#parts.queue.release(node.job)',
     'void node.job',
   ],
   [
     'a close journals what is not on disk',
     `${unsent}/submit.ts`,
-    '    await parts.spool.secure(content)\n',
+    '      await this.#parts.spool.secure(content)\n',
     '',
   ],
   ['a save stands on nothing', `${unsent}/submit.ts`, 'base: node.unsent.base,', 'base: undefined,'],
   [
     'the last close commits nothing',
     `${unsent}/submit.ts`,
-    'if (isUnsubmitted(node)) await commit(parts, node)\n      else if',
+    'if (isUnsubmitted(node)) await this.commit(node)\n        else if',
     'if',
   ],
   ['a close waits for no disk', `${unsent}/close-wait.ts`, 'await journal.durable()', ''],

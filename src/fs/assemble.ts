@@ -30,7 +30,7 @@ import { Bursts } from './unsent/bursts.ts'
 import { Claims } from './unsent/claims.ts'
 import { Owners } from './unsent/owners.ts'
 import { Unkept } from './unsent/unkept.ts'
-import { commit } from './unsent/submit.ts'
+import { Saves } from './unsent/submit.ts'
 import { LocalOnly } from './unsent/local-only.ts'
 import { sendLeftAlone } from './unsent/send-left-alone.ts'
 import { CloseWait } from './unsent/close-wait.ts'
@@ -91,7 +91,7 @@ export function assemble(options: FileSystemOptions): Superblock {
   })
   const conflicts = new ConflictCopies(journal.conflicts, clock)
   const ask: Questions = {
-    preserve: (path, signal) => preserve(sb, path, signal),
+    preserve: (path, signal) => sb.preserve(path, signal),
     giveWay: (intention, take, signal) => giveWay(sb, intention, take, signal),
     mimetypeOf: (path, head) => types.mimetypeOf(nameOf(path), head),
     errnoOf,
@@ -155,21 +155,31 @@ export function assemble(options: FileSystemOptions): Superblock {
     gid: options.gid ?? process.getgid?.() ?? 0,
     mountedAt: timeOfMs(clock.wall()),
   }
+  const handles = new HandleTable()
+  const owners = new Owners((undo) => journal.onRollback(undo))
+  const claims = new Claims({ journal, spool, log })
+  const closeWait = new CloseWait({ closeWaitMs: settings.closeWaitMs, clock, reach, journal, log })
+  const localOnly = new LocalOnly(settings.leftAloneMs, clock, (node) => sendLeftAlone(sb, node))
+  const unkept = new Unkept({ ...world, log, tell, keep: (node) => saves.commit(node) })
+  const bursts = new Bursts({
+    clock,
+    waitMs: options.closeWaitMs === undefined ? settings.closeWaitMs : undefined,
+    isReachable: () => reach.state === 'reachable',
+    durable: () => journal.durable(),
+  })
+  const saves = new Saves({
+    journal, queue, spool, reader, remote, reach, tree, owner, handles, owners, claims, closeWait, localOnly, unkept, bursts, attributes,
+    clock, log,
+  }) // prettier-ignore
   const sb: Superblock = {
-    settings, files, log, tree, handles: new HandleTable(), journal, saved, spool, queue, urls, reader, remote,
-    reach, sizes: new Sizes({ tree, files, reach, remote, clock, ttlMs: settings.cacheTtlMs }),
-    closeWait: new CloseWait({ closeWaitMs: settings.closeWaitMs, clock, reach, journal, log }),
-    walkAhead: new WalkAhead(tree), prefetch: new Prefetch({ tree, remote }), pinStore, pins, types, attributes, owner, clock,
-    chance: world.chance, disk,
-    owners: new Owners((undo) => journal.onRollback(undo)), resting: new Map(), claims: new Claims({ journal, spool, log }),
-    bursts: new Bursts({
-      clock, waitMs: options.closeWaitMs === undefined ? settings.closeWaitMs : undefined,
-      isReachable: () => reach.state === 'reachable', durable: () => journal.durable(),
-    }),
-    localOnly: new LocalOnly(settings.leftAloneMs, clock, (node) => sendLeftAlone(sb, node)),
-    unkept: new Unkept({ ...world, log, tell, keep: (node) => commit(sb, node) }),
-    lost: new LostAndFound(settings.stateDir, disk), trouble, tell,
-    refusedNames: new RefusedNames({ types, clock, log, tell }), conflicts,
+    settings, files, log, tree, handles, journal, saved, spool, queue, urls, reader, remote, reach, closeWait, pinStore, pins, types,
+    attributes, owner, clock, disk, owners, claims, localOnly, unkept, saves, trouble, tell, conflicts,
+    chance: world.chance,
+    sizes: new Sizes({ tree, files, reach, remote, clock, ttlMs: settings.cacheTtlMs }),
+    walkAhead: new WalkAhead(tree), prefetch: new Prefetch({ tree, remote }),
+    lost: new LostAndFound(settings.stateDir, disk),
+    refusedNames: new RefusedNames({ types, clock, log, tell }),
+    preserve: (path, signal) => preserve(sb, path, signal),
   } // prettier-ignore
   journal.onLost = () => refill(sb)
   followReach(sb)

@@ -17,7 +17,6 @@ import { statfsOf } from './calls/statfs.ts'
 import { withFullDisk } from './wrappers/full-disk.ts'
 import { rename } from './calls/rename.ts'
 import { rmdir } from './calls/rmdir.ts'
-import { flush, fsync } from './unsent/submit.ts'
 import { fallocate, setattr } from './calls/setattr.ts'
 import { start, stop } from './start.ts'
 import { givableBytes, makeRoom } from './control/make-room.ts'
@@ -73,9 +72,9 @@ export function operationsOf(sb: Superblock): FileSystem {
     write: (fh, offset, data, caller) => write(sb, fh, offset, data, caller),
     flush: (fh, caller) => {
       const { node, flags } = sb.handles.file(fh)
-      return flags.write ? flush(sb, node, caller) : undefined
+      return flags.write ? sb.saves.flush(node, caller) : undefined
     },
-    fsync: (fh, caller) => fsync(sb, sb.handles.file(fh).node, caller.signal),
+    fsync: (fh, caller) => sb.saves.fsync(sb.handles.file(fh).node, caller.signal),
     release: (fh) => release(sb, fh),
     fallocate: (fh, offset, length, keepSize, caller) => fallocate(sb, fh, offset + length, keepSize, caller),
     copyFileRange: (fhIn, offsetIn, fhOut, offsetOut, length) =>

@@ -21,7 +21,6 @@ import type { Notice } from './notice.ts'
 import type { HandleTable } from './tree/handles.ts'
 import type { TypePolicy } from './tree/names.ts'
 import type { RefusedNames } from './concerns/refused-names.ts'
-import type { Resting } from './unsent/backup.ts'
 import type { LocalOnly } from './unsent/local-only.ts'
 import type { Prefetch } from './ahead/prefetch.ts'
 import type { RemoteContent } from './tree/remote-content.ts'
@@ -29,7 +28,7 @@ import type { Tree } from './tree/tree.ts'
 import type { Sizes } from './calls/sizes.ts'
 import type { CloseWait } from './unsent/close-wait.ts'
 import type { WalkAhead } from './ahead/walk-ahead.ts'
-import type { Bursts } from './unsent/bursts.ts'
+import type { Saves } from './unsent/submit.ts'
 import type { Claims } from './unsent/claims.ts'
 import type { PinStore } from './pins/pin-store.ts'
 import type { Pins } from './pins/pins.ts'
@@ -78,8 +77,8 @@ export interface Superblock {
   readonly localOnly: LocalOnly
   /** What the disk here refused to keep. */
   readonly unkept: Unkept
-  /** How long a close waits. */
-  readonly bursts: Bursts
-  /** Documents that became backups a moment ago, by the path they left. */
-  readonly resting: Map<string, Resting>
+  /** From a document to an intention. */
+  readonly saves: Saves
+  /** Brings here what somebody still shows of the version at a path that is about to be destroyed. */
+  readonly preserve: (path: string, signal: AbortSignal) => Promise<void>
 }

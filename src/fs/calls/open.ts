@@ -12,7 +12,7 @@ import type { Node } from '../tree/node.ts'
 import { finalName, isMadeLocal, type Making } from '../tree/scratch.ts'
 import { takeContent, type TakeContentParts } from '../unsent/content.ts'
 import type { LocalOnly } from '../unsent/local-only.ts'
-import { saveAfterRelease, type ReleaseParts } from '../unsent/submit.ts'
+import type { SubmitParts } from '../unsent/submit.ts'
 import { truncateContent, type TruncateParts } from '../unsent/writing.ts'
 import { entryOf, withListing, type EntryParts } from './lookup.ts'
 import type { Sizes } from './sizes.ts'
@@ -107,7 +107,7 @@ function make(
   return node
 }
 
-export async function release(parts: ReleaseParts, fh: number): Promise<void> {
+export async function release(parts: OpenedParts & SubmitParts, fh: number): Promise<void> {
   const handle = parts.handles.removeFile(fh)
-  if (handle !== undefined) await saveAfterRelease(parts, handle.node)
+  if (handle !== undefined) await parts.saves.released(handle.node)
 }

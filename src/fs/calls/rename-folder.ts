@@ -11,14 +11,16 @@ import type { Node } from '../tree/node.ts'
 import { ListedNames } from '../tree/listed-names.ts'
 import type { Caller, MaybePromise } from '../operations.ts'
 import type { Move } from './move.ts'
-import { commitAtClose, isBeingWritten, submit, type SubmitParts } from '../unsent/submit.ts'
+import { isBeingWritten, type SubmitParts } from '../unsent/submit.ts'
 import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Tree } from '../tree/tree.ts'
+import type { Spool } from '../../content/spool/spool.ts'
 import type { CloseWait } from '../unsent/close-wait.ts'
 import { leavePath, type LeaveParts } from './leave-path.ts'
 
 export interface RenameFolderParts extends RmdirParts, LeaveParts, SubmitParts, LocalRowParts {
   readonly tree: Tree
+  readonly spool: Spool
   readonly attributes: AttributeStore
   readonly closeWait: CloseWait
   readonly settings: { readonly renameLimit: number }
@@ -166,6 +168,6 @@ function moved(parts: RenameFolderParts, document: Node, accepted: string | unde
     saveScratchRow(parts, document)
     return undefined
   }
-  if (isBeingWritten(document)) return commitAtClose(parts, document, accepted)
-  return submit(parts, document, document.content, document.content?.epoch ?? -1)
+  if (isBeingWritten(document)) return parts.saves.commitAtClose(document, accepted)
+  return parts.saves.submit(document, document.content, document.content?.epoch ?? -1)
 }

@@ -14,8 +14,7 @@ import { checkName } from '../tree/names.ts'
 import type { Node } from '../tree/node.ts'
 import type { Caller, RenameFlags } from '../operations.ts'
 import { renameFolder, type RenameFolderParts } from './rename-folder.ts'
-import { commitAtClose, isBeingWritten, sourceOf, submit } from '../unsent/submit.ts'
-import { backupGraceMs, rest } from '../unsent/backup.ts'
+import { isBeingWritten, sourceOf } from '../unsent/submit.ts'
 import { isBackupName, isHiddenName, isLocalName } from '../tree/scratch.ts'
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { RefusedNames } from '../concerns/refused-names.ts'
@@ -31,7 +30,7 @@ import { leavePath } from './leave-path.ts'
  */
 type Fate = 'document' | 'backup' | 'here' | 'deleted'
 
-export interface RenameParts extends RenameFolderParts {
+export interface RenameParts extends RenameFolderParts, BringParts {
   readonly refusedNames: RefusedNames
 }
 
@@ -170,10 +169,9 @@ function toDocument(parts: RenameParts, move: Move, syncedEpoch: number, isBacku
     parts.attributes.save(node)
     return undefined
   }
-  if (left !== undefined && isBeingWritten(node)) return commitAtClose(parts, node, left.accepted)
-  if (!isBackup) return submit(parts, node, node.content, syncedEpoch)
-  const job = submit(parts, node, node.content, syncedEpoch, backupGraceMs)
-  if (job !== undefined) rest(parts, oldPath, { node, job })
+  if (left !== undefined && isBeingWritten(node)) return parts.saves.commitAtClose(node, left.accepted)
+  if (!isBackup) return parts.saves.submit(node, node.content, syncedEpoch)
+  parts.saves.submitBackup(node, syncedEpoch, oldPath)
   return undefined
 }
 

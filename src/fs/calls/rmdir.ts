@@ -7,7 +7,6 @@ import { fingerprintOf, isNewer, modifiedAtIn } from '../../content/fingerprint.
 import { waitForJob, type Job } from '../../content/commit/job.ts'
 import { deleteLooking, type RemoteDelete } from '../../content/remote-delete.ts'
 import { lookUp, mayMeanMissing } from '../../content/remote-lookup.ts'
-import { preserve, type PreserveParts } from '../unsent/preserve.ts'
 import { childOf, withListing } from './lookup.ts'
 import { removeFolder, rmdirHere, type RmdirHereParts } from './rmdir-here.ts'
 import type { FolderState, Node } from '../tree/node.ts'
@@ -21,10 +20,13 @@ import type { Clock } from '../../world/clock.ts'
 const drainBeforeRemovalMs = 14_000
 const callDeadlineMs = 14_000
 
-export interface RmdirParts extends RmdirHereParts, PreserveParts {
+export interface RmdirParts extends RmdirHereParts {
+  /** Brings here what somebody still shows of the version at a path that is about to be destroyed. */
+  readonly preserve: (path: string, signal: AbortSignal) => Promise<void>
   readonly files: Files
   readonly reach: Reach
   readonly chance: Chance
+  readonly clock: Clock
 }
 
 interface DrainParts {
@@ -101,7 +103,7 @@ async function deleteWhole(
   signal: AbortSignal,
 ): Promise<void> {
   if (untried.length > 0) await parts.journal.durable()
-  for (const { intention } of untried) await preserve(parts, intention.path, signal)
+  for (const { intention } of untried) await parts.preserve(intention.path, signal)
   if (node.folder !== undefined && node.folder.kept.size > 0) throw notEmpty(node)
   const { files, clock, chance } = parts
   await deleteLooking({ files, path: node.path, clock, chance, deadlineMs: callDeadlineMs, signal, isToGo })

@@ -1,6 +1,7 @@
 // A file that is on this machine only and was left alone for long enough: it is somebody's document after all, and is sent.
 
 import { ErrnoError } from '../../errno-error.ts'
+import type { Journal } from '../../content/spool/journal.ts'
 import type { Log } from '../../log.ts'
 import { abortAfter } from '../../world/clock.ts'
 import type { TypePolicy } from '../tree/names.ts'
@@ -9,12 +10,13 @@ import type { Node } from '../tree/node.ts'
 import { whyLocal } from '../tree/scratch.ts'
 import { bringHere, type BringParts } from './bring-here.ts'
 import { isHereOnly } from './local-only.ts'
-import { submit, type SubmitParts } from './submit.ts'
+import type { SubmitParts } from './submit.ts'
 
 /** What a listing so old says of what stands beside the file is enough to leave it here: nobody is asked for that (ms). */
 const believedMs = 3_600_000
 
 export interface SendLeftAloneParts extends BringParts, SubmitParts {
+  readonly journal: Journal
   readonly types: TypePolicy
   readonly log: Log
 }
@@ -63,7 +65,7 @@ async function sendDocument(parts: SendLeftAloneParts, node: Node): Promise<stri
     parts.journal.localFiles.remove(node.path)
     node.local.becomeDocument()
     node.unsent.mayReplace(undefined)
-    submit(parts, node, content, epoch)
+    parts.saves.submit(node, content, epoch)
   })
   parts.log.info({ path: node.path }, 'left alone, so it is a document: it is sent')
   return undefined
