@@ -582,7 +582,7 @@ export const mutants = [
   [
     'a listing decides what is kept here',
     'src/fs/tree/places.ts',
-    'state.kept.add(name)\n      state.change()',
+    'this.#options.follow(state.keep(name))\n      state.change()',
     'state.change()',
   ],
 ]
