@@ -8,7 +8,7 @@ import { timeOfMs, type Owner } from '../tree/attributes.ts'
 import { entryOf, type EntryParts } from './lookup.ts'
 import type { Node } from '../tree/node.ts'
 import type { AttributeChange, Caller, Entry, MaybePromise, Time } from '../operations.ts'
-import { commit, type SubmitParts } from '../unsent/submit.ts'
+import type { SubmitParts } from '../unsent/submit.ts'
 import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Times } from '../tree/parts/times.ts'
 
@@ -49,7 +49,7 @@ async function resize(
   if (node.size !== before) node.local.wrote()
   // truncate(2) by path has no close that would save it. To 0 may be the O_TRUNC of a handle, whose close does.
   if (fh === undefined && (size > 0 || node.door.writeHandles === 0) && node.isDirty)
-    await commit(parts, node)
+    await parts.saves.commit(node)
 }
 
 /** Nobody but root may give documents away, and there is nobody to give them to. */

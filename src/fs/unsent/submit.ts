@@ -194,12 +194,6 @@ export class Saves {
     await this.#parts.journal.durable()
   }
 }
-
-/** `Saves.commit`, for who has the parts. */
-export function commit({ saves }: SubmitParts, node: Node): Promise<Job | undefined> {
-  return saves.commit(node)
-}
-
 /** Content and intention, in one. */
 function journalPut(
   { queue, spool }: Pick<SavesParts, 'queue' | 'spool'>,
