@@ -5,9 +5,10 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
-const saves = 3_000
+const [, , place = '.', count = '3000'] = process.argv
+const saves = Number(count)
 const warmUp = 500
-const root = resolve(process.argv[2] ?? '.')
+const root = resolve(place)
 const dist = (file) => import(join(root, 'dist/content', file))
 const { realWorld } = await import(join(root, 'dist/world/world.js'))
 const { Journal } = await dist('spool/journal.js')
@@ -79,7 +80,7 @@ function print() {
 
 const dir = mkdtempSync(join(tmpdir(), 'docmount-bench-save-'))
 const journal = new Journal(dir, realWorld())
-const parts = { journal, spool: new Spool(join(dir, 'spool'), journal, realWorld()) }
+const parts = { journal, spool: new Spool(join(dir, 'spool'), journal.contents, realWorld()) }
 for (let i = 0; i < warmUp; i++) await save(parts, i)
 figures.clear()
 for (let i = 0; i < saves; i++) await save(parts, i)

@@ -5,10 +5,17 @@
 import { copyBesideOthers, type Disk } from '../../world/disk.ts'
 import { basename, dirname, join } from 'node:path'
 import { digestOf, isSameDigest } from '../digest.ts'
+import { knownIn } from './known-contents.ts'
 import { namesIn } from './names-in.ts'
 import { makePrivateFolder } from './private-file.ts'
 import { isTemporary, type Spool } from './spool.ts'
-import { readSpoolInfo, removeSpoolInfo, spoolInfoSuffix } from './spool-info.ts'
+import {
+  readSpoolInfo,
+  removeSpoolInfo,
+  spoolInfoSuffix,
+  writeSpoolInfo,
+  type SpoolInfo,
+} from './spool-info.ts'
 
 export interface LostContent {
   /** Where it lies on this machine. */
@@ -35,7 +42,7 @@ export class LostAndFound {
       .sort()
       .flatMap((day) => namesIn(join(this.#dir, day), this.#disk).map((name) => join(this.#dir, day, name)))
       .filter((file) => !file.endsWith(spoolInfoSuffix))
-      .map((file) => describe(file, this.#disk))
+      .map((file) => describe(file, readSpoolInfo(file, this.#disk), this.#disk))
   }
 
   /** Moves a spool file here, with what is known of it. Answers that, and whether it is what was saved, byte for byte. */
@@ -44,15 +51,15 @@ export class LostAndFound {
     makePrivateFolder(this.#dir, this.#disk)
     makePrivateFolder(day, this.#disk)
     const from = join(spool.dir, id)
-    const info = readSpoolInfo(from, this.#disk)
+    const info = spool.infoOf(id)
     const found = await digestOf(spool.get(id).stream())
     const file = join(day, id)
-    if (info !== undefined) this.#disk.renameSync(from + spoolInfoSuffix, file + spoolInfoSuffix)
+    if (info !== undefined) writeSpoolInfo(file, info, this.#disk)
     this.#disk.renameSync(from, file)
     spool.forget(id)
     const { size, sha256 } = info ?? {}
     const isWhole = size !== undefined && sha256 !== undefined && isSameDigest(found, { size, sha256 })
-    return { ...describe(file, this.#disk), isWhole }
+    return { ...describe(file, info, this.#disk), isWhole }
   }
 
   /** Copies everything to a folder outside the mount, under its paths, and lets go of it. Answers the new files. */
@@ -71,9 +78,10 @@ export class LostAndFound {
 
 /** Spool files that nobody is known to want, as they would lie here after the next start. */
 export function strayIn(spoolDir: string, isWanted: (id: string) => boolean, disk: Disk): LostContent[] {
+  const known = knownIn(spoolDir, disk)
   return namesIn(spoolDir, disk)
     .filter((id) => !id.endsWith(spoolInfoSuffix) && !isTemporary(id) && !isWanted(id))
-    .map((id) => describe(join(spoolDir, id), disk))
+    .map((id) => describe(join(spoolDir, id), known.get(id), disk))
     .filter(({ bytes }) => bytes > 0)
 }
 
@@ -115,8 +123,8 @@ export async function placeUnder(
 /** Something of this name is there already, or a file where a folder should be, or the other way round. */
 const inTheWay: ReadonlySet<string | undefined> = new Set(['EEXIST', 'ENOTDIR', 'EISDIR'])
 
-function describe(file: string, disk: Disk): LostContent {
-  const path = readSpoolInfo(file, disk)?.path
+function describe(file: string, info: SpoolInfo | undefined, disk: Disk): LostContent {
+  const path = info?.path
   // An id ends with 36 characters that nobody needs to read.
   const name = path === undefined ? basename(file).slice(0, -37) || basename(file) : basename(path)
   return { file, path, name, bytes: disk.statSync(file).size }

@@ -1,8 +1,9 @@
-// What is known of a spool file, for when the journal is not there to tell: a small JSON file beside it. Not a header,
-// since the cache takes the file over as it is, and not an attribute, which not every disk has. Nothing depends on it
-// while the journal is well, so it is not synced by itself and may fail to be written.
+// What is known of one content that the service may not have: what it was saved as. Written as JSON: by known-contents.ts for what is
+// in the spool, and into a file beside it in lost+found, as it was in the spool of former versions. Not a header of the content,
+// since the cache takes its file over as it is, and not an attribute, which not every disk has.
 
 import type { Disk } from '../../world/disk.ts'
+import { parseJson } from '../../parse-json.ts'
 import type { Digest } from '../digest.ts'
 
 export const spoolInfoSuffix = '.json'
@@ -23,15 +24,18 @@ export function writeSpoolInfo(file: string, info: SpoolInfo, disk: Disk): void 
 /** Undefined where nothing is known, or what is there cannot be understood. */
 export function readSpoolInfo(file: string, disk: Disk): SpoolInfo | undefined {
   try {
-    const { path, size, sha256 } = JSON.parse(disk.readFileSync(file + spoolInfoSuffix, 'utf8')) as Record<
-      string,
-      unknown
-    >
-    if (typeof path !== 'string') return undefined
-    return typeof size === 'number' && typeof sha256 === 'string' ? { path, size, sha256 } : { path }
+    return infoIn(parseJson(disk.readFileSync(file + spoolInfoSuffix, 'utf8')))
   } catch {
     return undefined
   }
+}
+
+/** Undefined where it cannot be understood. */
+export function infoIn(value: unknown): SpoolInfo | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const { path, size, sha256 } = value as Record<string, unknown>
+  if (typeof path !== 'string') return undefined
+  return typeof size === 'number' && typeof sha256 === 'string' ? { path, size, sha256 } : { path }
 }
 
 export function removeSpoolInfo(file: string, disk: Disk): void {

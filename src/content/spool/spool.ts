@@ -1,16 +1,17 @@
 // The spool: local content the service has not got yet, one file each, in the state folder. On disk before anybody is
 // told "saved": by a sync of its own, or, where it is small, as a row of the journal, whose one sync then covers content and
-// intention. Never in a cache folder, which cleaners empty. Beside it lies what is known of it (spool-info.ts).
+// intention. Never in a cache folder, which cleaners empty. Beside them lies what is known of them (known-contents.ts).
 
 import { copyByReference, type Disk } from '../../world/disk.ts'
 import type { Chance } from '../../world/chance.ts'
 import type { World } from '../../world/world.ts'
 import { join } from 'node:path'
 import { GroupSync } from './group-sync.ts'
+import { KnownContents } from './known-contents.ts'
 import { makePrivateFolder } from './private-file.ts'
 import { SpoolFile, syncCallBytes, type TakenAway } from './spool-file.ts'
 import type { Contents } from './tables/contents.ts'
-import { removeSpoolInfo, spoolInfoSuffix, writeSpoolInfo } from './spool-info.ts'
+import { spoolInfoSuffix, type SpoolInfo } from './spool-info.ts'
 
 /** Content up to this many bytes goes into the journal … */
 const journaledBytes = 16 * 1024
@@ -32,6 +33,7 @@ export class Spool {
   readonly dir: string
   readonly #files = new Map<string, SpoolFile>()
   readonly #dirSync: GroupSync
+  readonly #known: KnownContents
   readonly #journaled: JournaledContents
   readonly #world: Pick<World, 'chance' | 'disk'>
   /** Bytes of the files that are in the journal. */
@@ -53,6 +55,7 @@ export class Spool {
     this.#world = world
     makePrivateFolder(dir, world.disk)
     this.#dirSync = new GroupSync(() => syncFolder(dir, world.disk))
+    this.#known = new KnownContents(dir, world.disk)
   }
 
   /** A new, empty file; `name` is for people who look into the folder. */
@@ -164,7 +167,7 @@ export class Spool {
     if (file.journaledBytes !== undefined) this.#journaled.forget(id)
     this.#inJournal -= file.journaledBytes ?? 0
     file.journaledBytes = undefined
-    removeSpoolInfo(file.path, this.#world.disk)
+    this.#known.delete(id)
   }
 
   /** Makes the content survive a power cut, unless it is so small that `journal` does, and takes its digest. */
@@ -182,7 +185,12 @@ export class Spool {
 
   /** What is known of the content, for when no row leads to it. */
   describe(file: SpoolFile, path: string): void {
-    writeSpoolInfo(file.path, { path, ...file.digest }, this.#world.disk)
+    this.#known.set(file.id, { path, ...file.digest })
+  }
+
+  /** What is known of a content beside the journal. */
+  infoOf(id: string): SpoolInfo | undefined {
+    return this.#known.get(id)
   }
 
   /** The other half of `secure`, for the transaction that journals the intention for `path`. */

@@ -1,7 +1,9 @@
 // A filesystem object whose state folder is damaged between an end and a start.
 
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { knownIn } from '../../../src/content/spool/known-contents.ts'
+import { systemDisk } from '../../../src/world/disk.ts'
 import { useRestartedFileSystem, type RestartedFileSystem } from '../../support/restarted-file-system.ts'
 
 export function useState(): RestartedFileSystem {
@@ -11,11 +13,9 @@ export function useState(): RestartedFileSystem {
 /** The file of the spool with content that was saved for this path. */
 export function spoolFile(stateDir: string, path: string): string {
   const folder = join(stateDir, 'spool')
-  const info = readdirSync(folder).find(
-    (name) =>
-      name.endsWith('.json') &&
-      (JSON.parse(readFileSync(join(folder, name), 'utf8')) as { path: string }).path === path,
+  const found = [...knownIn(folder, systemDisk)].find(
+    ([id, info]) => info.path === path && existsSync(join(folder, id)),
   )
-  if (info === undefined) throw new Error(`nothing in the spool is of ${path}`)
-  return join(folder, info.slice(0, -'.json'.length))
+  if (found === undefined) throw new Error(`nothing in the spool is of ${path}`)
+  return join(folder, found[0])
 }
