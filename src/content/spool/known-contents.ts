@@ -25,7 +25,7 @@ export class KnownContents {
     this.#dir = dir
     this.#disk = disk
     const names = new Set(namesIn(dir, disk))
-    for (const [id, info] of knownIn(dir, disk)) if (names.has(id)) this.#infos.set(id, info)
+    for (const [id, info] of knownIn(dir, names, disk)) if (names.has(id)) this.#infos.set(id, info)
     const former = [...names].filter((name) => name.endsWith(spoolInfoSuffix) && name !== fileName)
     if (former.length === 0 || !this.#writeAnew()) return
     for (const name of former) removeSpoolInfo(join(dir, name.slice(0, -spoolInfoSuffix.length)), disk)
@@ -81,10 +81,10 @@ export class KnownContents {
   }
 }
 
-/** What is known of the contents in a spool folder, by their ids; also where no drive serves it. */
-export function knownIn(dir: string, disk: Disk): Map<string, SpoolInfo> {
+/** What is known of the contents in a spool folder, where these `names` are, by their ids; also where no drive serves it. */
+export function knownIn(dir: string, names: Iterable<string>, disk: Disk): Map<string, SpoolInfo> {
   const known = new Map<string, SpoolInfo>()
-  for (const name of namesIn(dir, disk)) {
+  for (const name of names) {
     // A former version has a file for each.
     const id = name.endsWith(spoolInfoSuffix) ? name.slice(0, -spoolInfoSuffix.length) : undefined
     const info = id === undefined ? undefined : readSpoolInfo(join(dir, id), disk)

@@ -78,8 +78,9 @@ export class LostAndFound {
 
 /** Spool files that nobody is known to want, as they would lie here after the next start. */
 export function strayIn(spoolDir: string, isWanted: (id: string) => boolean, disk: Disk): LostContent[] {
-  const known = knownIn(spoolDir, disk)
-  return namesIn(spoolDir, disk)
+  const names = namesIn(spoolDir, disk)
+  const known = knownIn(spoolDir, names, disk)
+  return names
     .filter((id) => !id.endsWith(spoolInfoSuffix) && !isTemporary(id) && !isWanted(id))
     .map((id) => describe(join(spoolDir, id), known.get(id), disk))
     .filter(({ bytes }) => bytes > 0)

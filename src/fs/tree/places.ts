@@ -81,7 +81,7 @@ export class Places {
   settle(node: Node): void {
     const listed = node.parent === undefined ? undefined : this.#options.listings.known(node.parent)?.names
     if (listed !== undefined && node.remote !== undefined)
-      putName(listed, node.name, node.remote, (undo) => this.#options.follow(undo))
+      this.#options.follow(putName(listed, node.name, node.remote))
     this.#options.follow(node)
     node.settle(this.#options.now())
     this.settleFolders(node)

@@ -1,19 +1,16 @@
 // One entry of a map by names, changed so that it can be put back.
 
-import type { Undo } from '../../content/spool/undo.ts'
-
-/** What the name stands for from now on; undefined for nothing. `follow` takes what undoes it. */
+/** What the name stands for from now on; undefined for nothing. Answers what undoes it. */
 export function putName<T>(
   names: Pick<Map<string, T>, 'get' | 'delete'> & { set(name: string, value: T): unknown },
   name: string,
   value: T | undefined,
-  follow: (undo: Undo) => void,
-): void {
+): () => void {
   const before = names.get(name)
   const set = (what: T | undefined): void => {
     if (what === undefined) names.delete(name)
     else names.set(name, what)
   }
   set(value)
-  if (before !== value) follow(() => set(before))
+  return () => set(before)
 }

@@ -29,7 +29,7 @@ export class Tombstones {
   bury(folder: Node, name: string, fingerprint: string | undefined): void {
     if (folder.folder !== undefined) this.#set(folder.folder, name, { fingerprint, settledAt: undefined })
     const names = this.#options.listings.known(folder)?.names
-    if (names !== undefined) putName(names, name, undefined, (undo) => this.#options.follow(undo))
+    if (names !== undefined) this.#options.follow(putName(names, name, undefined))
   }
 
   /** A version arrived after its name was taken away: it is the one that goes. */
@@ -84,7 +84,7 @@ export class Tombstones {
     if (folder.folder?.tombstones.has(name) !== true) return
     this.unhide(folder, name)
     const names = this.#options.listings.known(folder)?.names
-    if (names !== undefined) putName(names, name, undefined, (undo) => this.#options.follow(undo))
+    if (names !== undefined) this.#options.follow(putName(names, name, undefined))
   }
 
   #set(folder: FolderState, name: string, tombstone: Tombstone | undefined): void {

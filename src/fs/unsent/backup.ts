@@ -44,7 +44,7 @@ export function rest(parts: RestParts, path: string, resting: Resting): void {
 }
 
 function put({ resting, journal }: RestParts, path: string, what: Resting | undefined): void {
-  putName(resting, path, what, (undo) => journal.onRollback(undo))
+  journal.onRollback(putName(resting, path, what))
 }
 
 /**

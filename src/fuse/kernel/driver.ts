@@ -4,7 +4,7 @@
 import type { Operations } from '../../fs/operations.ts'
 import { MountError, type CloseReason, type Driver, type Mounted, type MountOptions } from '../driver.ts'
 import { findMountOfDescriptor, findOurMount, type MountLine } from '../mountinfo.ts'
-import { passedDescriptor, prepareMountpoint, resolveMountpoint } from '../mountpoint.ts'
+import { passedDescriptor, prepareMountpoint } from '../mountpoint.ts'
 import { unmount } from '../unmount.ts'
 import { widenReadAhead } from './kernel-read-ahead.ts'
 import { deviceConnection, isRoot, mountKernel } from './mounting.ts'
@@ -38,8 +38,8 @@ async function mount(operations: Operations, options: MountOptions): Promise<Mou
 
 async function mountHere(operations: Operations, options: MountOptions): Promise<Mounted> {
   const { log } = options
-  await endLateWatchdogs(await resolveMountpoint(options.mountpoint))
   const mountpoint = await prepareMountpoint(options.mountpoint)
+  await endLateWatchdogs(mountpoint)
   const { connect, fd } = await mountKernel(mountpoint, options)
   const line = await findOurMount(mountpoint)
   const watchdog = startWatchdog(

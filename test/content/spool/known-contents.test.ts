@@ -53,7 +53,7 @@ test('that was cut off in the middle of a line is lost alone', () => {
   truncateSync(file(), statSync(file()).size - 5)
   const next = known()
   next.set('c', { path: '/c.pdf' })
-  const after = knownIn(temporary.path, systemDisk)
+  const after = knownIn(temporary.path, readdirSync(temporary.path), systemDisk)
   expect([...after]).toEqual([
     ['a', { path: '/a.pdf' }],
     ['c', { path: '/c.pdf' }],
@@ -64,7 +64,10 @@ test('of a former version, a file for each, is taken over', () => {
   content('a')
   writeFileSync(join(temporary.path, 'a.json'), JSON.stringify({ path: '/a.pdf', ...digest }))
   writeFileSync(join(temporary.path, 'gone.json'), JSON.stringify({ path: '/gone.pdf' }))
-  expect(knownIn(temporary.path, systemDisk).get('a')).toEqual({ path: '/a.pdf', ...digest })
+  expect(knownIn(temporary.path, readdirSync(temporary.path), systemDisk).get('a')).toEqual({
+    path: '/a.pdf',
+    ...digest,
+  })
   expect(known().get('a')).toEqual({ path: '/a.pdf', ...digest })
   expect(readdirSync(temporary.path).sort()).toEqual(['a', 'known.json'])
   expect(known().get('a')).toEqual({ path: '/a.pdf', ...digest })
@@ -88,7 +91,7 @@ test('that somebody took away is there again with the next', () => {
   it.set('a', { path: '/a.pdf' })
   unlinkSync(file())
   it.set('b', { path: '/b.pdf' })
-  expect([...knownIn(temporary.path, systemDisk).keys()]).toEqual(['a', 'b'])
+  expect([...knownIn(temporary.path, readdirSync(temporary.path), systemDisk).keys()]).toEqual(['a', 'b'])
 })
 
 test('that a full disk does not take keeps nobody from saving, and the next is known', () => {
@@ -109,6 +112,6 @@ test('that a full disk does not take keeps nobody from saving, and the next is k
   expect(it.get('b')).toEqual({ path: '/b.pdf' })
   isFull = false
   it.set('c', { path: '/c.pdf' })
-  expect([...knownIn(temporary.path, systemDisk).keys()]).toEqual(['a', 'c'])
+  expect([...knownIn(temporary.path, readdirSync(temporary.path), systemDisk).keys()]).toEqual(['a', 'c'])
   expect(readFileSync(file(), 'utf8').split('\n').filter(Boolean)).toHaveLength(2)
 })

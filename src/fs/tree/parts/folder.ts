@@ -1,6 +1,7 @@
 // What only a folder has: who is in it, what is kept or hidden in it whatever a listing says, whether the service knows it, and
 // what the door was told of its names. A verb that a transaction of the journal may undo answers how.
 
+import { putName } from '../put-name.ts'
 import { FolderOrder } from '../folder-order.ts'
 
 /** A name that is hidden although a listing may still show it: it was deleted or moved away here. */
@@ -41,7 +42,7 @@ export class FolderPart<Child> {
 
   /** This child has the name; undefined for none. */
   put(name: string, child: Child | undefined): () => void {
-    return put(this.#children, name, child)
+    return putName(this.#children, name, child)
   }
 
   /** The child of this name exists whatever a listing says. */
@@ -58,7 +59,7 @@ export class FolderPart<Child> {
 
   /** Hides the name; undefined for no longer. */
   hide(name: string, tombstone: Tombstone | undefined): () => void {
-    return put(this.#tombstones, name, tombstone)
+    return putName(this.#tombstones, name, tombstone)
   }
 
   /** mkdir made it here; the service learns of it when a file lands in it. */
@@ -182,16 +183,4 @@ export class FolderPart<Child> {
       this.#isOnlyHere = isOnlyHere
     }
   }
-}
-
-/** One entry of a map, changed; answers how it is put back. */
-function put<T>(names: Map<string, T>, name: string, value: T | undefined): () => void {
-  const before = names.get(name)
-  set(names, name, value)
-  return () => set(names, name, before)
-}
-
-function set<T>(names: Map<string, T>, name: string, value: T | undefined): void {
-  if (value === undefined) names.delete(name)
-  else names.set(name, value)
 }
