@@ -54,20 +54,22 @@ const strategies = {
     const here = new Set()
     const asked = new Set()
     const onTheWay = []
+    const waitMs = latencyMs + blockBytes / bytesPerMs
     let waitedMs = 0
     let misses = 0
     return reads((at) => {
       const block = pattern(at)
       if (here.has(block)) return waitedMs
       misses++
-      waitedMs += latencyMs + blockBytes / bytesPerMs
+      waitedMs += waitMs
       here.add(block)
       let carriedBytes = latencyMs * bytesPerMs
       while (onTheWay.length > 0 && carriedBytes >= blockBytes) {
         carriedBytes -= blockBytes
         here.add(onTheWay.shift())
       }
-      const until = Math.floor(boughtPart({ paidMs: waitedMs, misses }, priceOf(way)) * pieces)
+      const account = { paidMs: waitedMs, misses, shortestMs: waitMs }
+      const until = Math.floor(boughtPart(account, priceOf(way)) * pieces)
       for (let piece = Math.floor(block / pieceBlocks); asked.size < until; piece = (piece + 1) % pieces) {
         if (asked.has(piece)) continue
         asked.add(piece)

@@ -8,15 +8,20 @@ export interface Account {
   readonly paidMs: number
   /** How often. */
   readonly misses: number
+  /** Milliseconds of the shortest wait. */
+  readonly shortestMs: number
 }
 
 /** The head and the tail of an archive are looked at, and it is closed: that is no reason to fetch it. */
-const leastMisses = 2
-/** Nothing is bought before so much of the price was paid. */
-const reserve = 1 / 4
+const leastMisses = 3
+/** Who waits for less waits for processors, which buying takes from him. A longer way is idle meanwhile. */
+const nearMs = 5
+/** From near, nothing is bought before so much of the price was paid. */
+const nearReserve = 1 / 2
 
 /** Which part of the rest should be on its way, 0…1, where all of it would take `priceMs`. */
-export function boughtPart({ paidMs, misses }: Account, priceMs: number): number {
+export function boughtPart({ paidMs, misses, shortestMs }: Account, priceMs: number): number {
   if (misses < leastMisses) return 0
+  const reserve = shortestMs < nearMs ? nearReserve : 0
   return Math.min(1, Math.max(0, (paidMs / priceMs - reserve) / (1 - reserve)))
 }

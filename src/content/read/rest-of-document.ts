@@ -31,6 +31,7 @@ export class RestOfDocument implements FetchOwner {
   readonly #asked = new Set<number>()
   #paidMs = 0
   #misses = 0
+  #shortestMs = Number.POSITIVE_INFINITY
   #lastBlock = 0
   #isBackwards = false
   #isWatched = false
@@ -49,6 +50,7 @@ export class RestOfDocument implements FetchOwner {
   paid(ms: number, block: number): void {
     this.#paidMs += ms
     this.#misses++
+    this.#shortestMs = Math.min(this.#shortestMs, ms)
     this.#isBackwards = block < this.#lastBlock
     this.#lastBlock = block
     this.#isWatched = true
@@ -59,7 +61,8 @@ export class RestOfDocument implements FetchOwner {
   fetchOn(): void {
     const { sizeBytes, keepableBytes, link } = this.#options
     if (!this.#isWatched || sizeBytes > keepableBytes) return
-    const part = boughtPart({ paidMs: this.#paidMs, misses: this.#misses }, link.msFor(sizeBytes))
+    const account = { paidMs: this.#paidMs, misses: this.#misses, shortestMs: this.#shortestMs }
+    const part = boughtPart(account, link.msFor(sizeBytes))
     const until = Math.floor(part * this.#pieces)
     while (this.#asked.size < until && this.#options.underWay(this) < parallelPieces) {
       const piece = this.#nextPiece()
