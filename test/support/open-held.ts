@@ -176,7 +176,7 @@ export async function openHeld(
 
 /** As it is. What libsql closes meanwhile loses its log, which is in the database then: copied again. */
 async function copyOf(stateDir: string, copy: string): Promise<void> {
-  const filter = (path: string): boolean => !/(lock|listings)\.db|\.db-shm/.test(path)
+  const filter = (path: string): boolean => !/lock\.db|\.db-shm/.test(path)
   await cp(stateDir, copy, { recursive: true, filter }).catch(async (error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     await rm(copy, { recursive: true, force: true })

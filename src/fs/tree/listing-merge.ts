@@ -4,6 +4,7 @@
 import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
 import { agrees, fingerprintOf, isNewer } from '../../content/fingerprint.ts'
 import type { Notifier } from '../operations.ts'
+import { isRemembered } from './folder-source.ts'
 import type { Listing } from './listings.ts'
 import { pathIn, type FolderState, type Node } from './node.ts'
 import type { NodeTable } from './node-table.ts'
@@ -111,17 +112,21 @@ export class ListingMerge {
     listing: Listing,
   ): boolean {
     const isListed = record?.kind === 'folder'
-    if (isListed && state.isMadeHere && state.kept.size === 0 && !this.#wasEmptiedLately(state, listing))
+    if (isListed && state.isMadeHere && state.kept.size === 0 && !this.#mayBeOfBefore(child, state, listing))
       this.#options.folderLanded(child)
     if (state.isMadeHere || state.kept.size > 0) return false
     return this.#hasTheLastWord(listing, child.settledAt ?? -Infinity, isListed)
   }
 
-  /** What was taken away in it may still be listed, and the folder with it: a service may keep no empty folders. */
-  #wasEmptiedLately({ tombstones }: FolderState, { requestedAt }: Listing): boolean {
-    const isLate = ({ settledAt }: Tombstone): boolean =>
-      settledAt === undefined || requestedAt <= settledAt + this.#options.ttlMs
-    return [...tombstones.values()].some(isLate)
+  /**
+   * What was taken away in it may still be listed, and the folder with it: a service may keep no empty folders. Of what was
+   * taken away before this start nobody knows when.
+   */
+  #mayBeOfBefore({ settledAt }: Node, { tombstones }: FolderState, listing: Listing): boolean {
+    const isLate = (since: number | undefined): boolean =>
+      since === undefined || listing.requestedAt <= since + this.#options.ttlMs
+    const isOfBefore = isRemembered(listing) || isLate(settledAt ?? -Infinity)
+    return isOfBefore || [...tombstones.values()].some((gone) => isLate(gone.settledAt))
   }
 
   /**

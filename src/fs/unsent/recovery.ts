@@ -6,6 +6,7 @@ import type { Intention } from '../../content/intention.ts'
 import type { Journal } from '../../content/spool/journal.ts'
 import type { Spool } from '../../content/spool/spool.ts'
 import { nameOf } from '../../path.ts'
+import type { Clock } from '../../world/clock.ts'
 import { isBackupName, isHiddenName } from '../tree/scratch.ts'
 import type { Claims } from './claims.ts'
 import type { LocalOnly } from './local-only.ts'
@@ -20,6 +21,7 @@ interface RestoreContentsParts {
 export interface RecoverParts extends RestoreParts {
   readonly queue: CommitQueue
   readonly localOnly: LocalOnly
+  readonly clock: Clock
 }
 
 /** Puts everything that is true only here back into the tree, then lets the queue go on. */
@@ -33,6 +35,7 @@ export async function recover(parts: RecoverParts): Promise<void> {
   for (const path of parts.journal.folders.all()) {
     const folder = ensureFolder(parts.tree, path)
     folder.folder?.makeHere()
+    folder.settle(parts.clock.steady())
     parts.tree.places.keep(folder)
   }
   // Last: a backup may share its content with what is on its way, and keeps it.

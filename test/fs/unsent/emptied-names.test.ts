@@ -46,6 +46,31 @@ it('an emptied folder stays, though a listing that lags behind shows it for a wh
   await expectToStay(drive, ['d'])
 })
 
+it('an emptied folder stays, though a listing that lags behind shows it after a restart', async () => {
+  await using drive = await openHeld({ '/d/a.txt': 'a' })
+  await drive.calls().readdir('/d')
+  const asOf = Date.now()
+  await drive.calls().unlink('/d/a.txt')
+  await drive.drain()
+  drive.testService.service.faults.inject({ kind: 'stale-listing', asOf }, { method: 'GET' })
+  await drive.restart()
+  expect(await drive.calls().readdir('/')).toEqual(['d'])
+  drive.testService.service.faults.clear()
+  await expectToStay(drive, ['d'])
+})
+
+it('an emptied folder stays, though the drive begins without the service, by a listing of before', async () => {
+  await using drive = await openHeld({ '/d/a.txt': 'a' })
+  await drive.calls().readdir('/d')
+  await drive.calls().unlink('/d/a.txt')
+  await drive.drain()
+  await drive.testService.stop()
+  await drive.restart()
+  expect(await drive.calls().readdir('/')).toEqual(['d'])
+  await drive.testService.start()
+  await expectToStay(drive, ['d'])
+})
+
 it('a folder stays whose last document is renamed away', async () => {
   await using drive = await openHeld({ '/d/a.txt': 'a' })
   await drive.calls().readdir('/d')
