@@ -1,5 +1,8 @@
 // Paths in a project: absolute, `/` between names.
 
+/** A name has at most so many bytes of UTF-8 (Linux: NAME_MAX). */
+export const nameMaxBytes = 255
+
 /** The last name; empty for the root. */
 export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
@@ -26,4 +29,17 @@ export function isAtOrUnder(path: string, folder: string): boolean {
 /** The path of a name in a folder. */
 export function pathBelow(folder: string, name: string): string {
   return folder === '/' ? `/${name}` : `${folder}/${name}`
+}
+
+/** At most so many bytes of UTF-8, without half a character at the end. */
+export function cutTo(name: string, bytes: number): string {
+  if (Buffer.byteLength(name) <= bytes) return name
+  let kept = ''
+  let length = 0
+  for (const character of name) {
+    length += Buffer.byteLength(character)
+    if (length > bytes) break
+    kept += character
+  }
+  return kept
 }

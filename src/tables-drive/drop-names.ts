@@ -2,7 +2,8 @@
 
 import { formerName, mimetypeOfName } from '../api/mimetype-of.ts'
 import { ErrnoError } from '../errno-error.ts'
-import { checkName, nameMaxBytes } from '../fs/tree/names.ts'
+import { checkName } from '../fs/tree/names.ts'
+import { nameMaxBytes } from '../path.ts'
 import { isLocalName } from '../fs/tree/scratch.ts'
 import type { DropTarget } from './drop-target.ts'
 

@@ -1,7 +1,7 @@
 // Names of tables as names of folders: possible, and different from each other.
 
 import type { Table } from '../api/table-types.ts'
-import { nameMaxBytes } from '../fs/tree/names.ts'
+import { cutTo, nameMaxBytes } from '../path.ts'
 
 /** A table that can be asked for. */
 export type KnownTable = Table & { readonly id: string }
@@ -23,7 +23,7 @@ function byAge(a: KnownTable, b: KnownTable): number {
 
 function withId(name: string, id: string): string {
   const suffix = ` (${possible(id)})`
-  return cut(name, nameMaxBytes - Buffer.byteLength(suffix)) + suffix
+  return cutTo(name, nameMaxBytes - Buffer.byteLength(suffix)) + suffix
 }
 
 /** Lone surrogates and U+FFFD would come back from the kernel as another name. */
@@ -32,18 +32,5 @@ function possible(name: string): string {
   const storable = name.replaceAll(/[/\0\uFFFD\p{Surrogate}]/gu, '_')
   return storable === '' || storable === '.' || storable === '..'
     ? `_${storable}`
-    : cut(storable, nameMaxBytes)
-}
-
-/** At most so many bytes, without half a character at the end. */
-function cut(name: string, bytes: number): string {
-  if (Buffer.byteLength(name) <= bytes) return name
-  let kept = ''
-  let length = 0
-  for (const character of name) {
-    length += Buffer.byteLength(character)
-    if (length > bytes) break
-    kept += character
-  }
-  return kept
+    : cutTo(storable, nameMaxBytes)
 }

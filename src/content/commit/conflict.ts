@@ -6,15 +6,16 @@ import type { Files, RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import { lookUp } from '../remote-lookup.ts'
 import { areSameDocuments, digestOfStored, storedBytes } from '../digest.ts'
-import { folderOf, nameOf, pathBelow } from '../../path.ts'
+import { cutTo, folderOf, nameMaxBytes, nameOf, pathBelow } from '../../path.ts'
 import type { Timers } from '../../world/clock.ts'
 import { storeAt, toldType } from './store-at.ts'
 
+const longestExtensionBytes = 32
+
 /** `report (conflict 2026-11-20 20.45.10 host).pdf`: named after *their* time, so that doing it twice makes one copy. */
 export function conflictName(name: string, modifiedAt: string | undefined, hostName: string): string {
-  const dot = name.lastIndexOf('.')
-  const stem = dot > 0 ? name.slice(0, dot) : name
-  const extension = dot > 0 ? name.slice(dot) : ''
+  const extension = extensionOf(name)
+  const stem = name.slice(0, name.length - extension.length)
   const time = modifiedAt === undefined ? Number.NaN : Date.parse(modifiedAt)
   const stamp = new Date(Number.isNaN(time) ? 0 : time)
     .toISOString()
@@ -22,14 +23,15 @@ export function conflictName(name: string, modifiedAt: string | undefined, hostN
     .replace('T', ' ')
     .replaceAll(':', '.')
   const host = hostName.replaceAll(/[^\p{L}\p{N}.-]+/gu, '-')
-  return fitted(stem, ` (conflict ${stamp} ${host})${extension}`)
+  const tail = ` (conflict ${stamp} ${host})${extension}`
+  return cutTo(stem, nameMaxBytes - Buffer.byteLength(tail)) + tail
 }
 
-/** Cuts the stem so that the whole name stays within 255 bytes of UTF-8. */
-function fitted(stem: string, tail: string): string {
-  let head = stem
-  while (Buffer.byteLength(head + tail) > 255) head = head.slice(0, -1)
-  return head + tail
+/** What is longer is a part of the name, and may be cut. */
+function extensionOf(name: string): string {
+  const dot = name.lastIndexOf('.')
+  const extension = dot > 0 ? name.slice(dot) : ''
+  return Buffer.byteLength(extension) > longestExtensionBytes ? '' : extension
 }
 
 export interface ConflictCopy {

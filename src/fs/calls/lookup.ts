@@ -2,10 +2,10 @@
 
 import { ErrnoError } from '../../errno-error.ts'
 import { abortable } from '../../abortable.ts'
+import { nameMaxBytes } from '../../path.ts'
 import type { Reach } from '../../content/reach/reach.ts'
 import { attributesOf, type Owner } from '../tree/attributes.ts'
 import type { Listing } from '../tree/listings.ts'
-import { nameMaxBytes } from '../tree/names.ts'
 import type { Node } from '../tree/node.ts'
 import { isKept } from '../tree/node-table.ts'
 import type { Caller, Entry, MaybePromise, NegativeEntry } from '../operations.ts'

@@ -2,9 +2,9 @@
 // room it has there is the drive's: what is free, and what is only cached on the same disk (`control/make-room.ts`).
 
 import type { Disk } from '../../world/disk.ts'
+import { nameMaxBytes } from '../../path.ts'
 import type { World } from '../../world/world.ts'
 import type { FilesystemStatistics } from '../operations.ts'
-import { nameMaxBytes } from '../tree/names.ts'
 
 const blockSizeBytes = 4096
 /** File managers ask often. */

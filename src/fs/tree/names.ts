@@ -4,9 +4,8 @@ import { formerName, isTypeDecidedByContent, mimetypeOfName, sniffMimetype } fro
 import { isMimetype, type Mimetype } from '../../api/mimetypes.ts'
 import { kindOfUnsupported } from '../../api/unsupported-kind.ts'
 import { ErrnoError } from '../../errno-error.ts'
+import { nameMaxBytes } from '../../path.ts'
 import { isTrashName, patchedName, typedName } from './scratch.ts'
-
-export const nameMaxBytes = 255
 
 /** Throws ENAMETOOLONG, EINVAL, EILSEQ or EPERM for a name that cannot be made here. */
 export function checkName(name: string): void {

@@ -32,6 +32,16 @@ describe('conflict name', () => {
     const name = conflictName(`${'é'.repeat(125)}.txt`, '2026-01-02T03:04:05Z', 'h')
     expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255)
     expect(name).toMatch(/^é+ \(conflict 2026-01-02 03\.04\.05 h\)\.txt$/)
+    for (const stem of ['😀'.repeat(62), `a${'😀'.repeat(62)}`])
+      expect(conflictName(`${stem}.txt`, undefined, 'h')).not.toMatch(/\p{Surrogate}/u)
+  })
+
+  it('is there for any name that a document can have, also where nearly all of it is behind the last dot', () => {
+    for (const name of [`a.${'b'.repeat(253)}`, `.${'b'.repeat(254)}`, 'a'.repeat(255), `${'é'.repeat(127)}.`]) {
+      const kept = conflictName(name, '2026-01-02T03:04:05Z', 'h')
+      expect(Buffer.byteLength(kept)).toBeLessThanOrEqual(255)
+      expect(kept).toContain(' (conflict 2026-01-02 03.04.05 h)')
+    }
   })
 })
 
