@@ -49,7 +49,7 @@ export async function openHeld(
   {
     tellsTime = true,
     ...options
-  }: Pick<FileSystemOptions, 'closeWaitMs' | 'leftAloneMs' | 'world'> & {
+  }: Pick<FileSystemOptions, 'closeWaitMs' | 'leftAloneMs' | 'renameLimit' | 'world'> & {
     /** False: of any document the service says that it was changed in the same moment. */
     readonly tellsTime?: boolean
   } = {},

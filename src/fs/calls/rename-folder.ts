@@ -33,8 +33,9 @@ interface Plan {
 
 export async function renameFolder(parts: RenameFolderParts, move: Move, caller: Caller): Promise<void> {
   const { node, to, name, target } = move
-  if (target !== undefined) await rmdir(parts, to.ino, name, caller)
+  // First: what cannot be moved takes the place of nothing.
   const listings = await list(parts.tree, node, parts.settings.renameLimit)
+  if (target !== undefined) await rmdir(parts, to.ino, name, caller)
   // What is dirty is secured before its journal row promises it.
   for (const { content } of planned(parts.tree, node, listings).documents)
     if (content !== undefined) await parts.spool.secure(content)
