@@ -2,11 +2,13 @@
 
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createClient } from '../../../src/api/client.ts'
 import type { RemoteFile } from '../../../src/api/types.ts'
 import { conflictName, keepTheirs } from '../../../src/content/commit/conflict.ts'
 import { areSameDocuments } from '../../../src/content/digest.ts'
+import { cutTo } from '../../../src/path.ts'
 import { realWorld } from '../../../src/world/world.ts'
 import { answerJson, startRawServer } from '../../support/raw-server.ts'
 
@@ -36,12 +38,20 @@ describe('conflict name', () => {
       expect(conflictName(`${stem}.txt`, undefined, 'h')).not.toMatch(/\p{Surrogate}/u)
   })
 
-  it('is there for any name that a document can have, also where nearly all of it is behind the last dot', () => {
-    for (const name of [`a.${'b'.repeat(253)}`, `.${'b'.repeat(254)}`, 'a'.repeat(255), `${'é'.repeat(127)}.`]) {
-      const kept = conflictName(name, '2026-01-02T03:04:05Z', 'h')
-      expect(Buffer.byteLength(kept)).toBeLessThanOrEqual(255)
-      expect(kept).toContain(' (conflict 2026-01-02 03.04.05 h)')
-    }
+  it('is there for any name that a document can have, and ends as that', () => {
+    const names = fc
+      .tuple(fc.string({ unit: 'grapheme', maxLength: 255 }), fc.string({ unit: 'grapheme', maxLength: 255 }))
+      .map(([stem, extension]) => cutTo(`${stem}.${extension}`.replaceAll(/[/\0\p{Surrogate}]/gu, '_'), 255))
+    fc.assert(
+      fc.property(names, (name) => {
+        const kept = conflictName(name, '2026-01-02T03:04:05Z', 'h')
+        expect(Buffer.byteLength(kept)).toBeLessThanOrEqual(255)
+        expect(kept).toContain(' (conflict 2026-01-02 03.04.05 h)')
+        expect(kept).not.toMatch(/\p{Surrogate}/u)
+      }),
+    )
+    for (const name of [`a.${'b'.repeat(253)}`, `.${'b'.repeat(254)}`, `${'é'.repeat(127)}.`])
+      expect(Buffer.byteLength(conflictName(name, '2026-01-02T03:04:05Z', 'h'))).toBeLessThanOrEqual(255)
   })
 })
 
