@@ -39,6 +39,20 @@ test('without faults nothing misbehaves, and nothing is hit', async () => {
   expect(service.service.faults.hits).toBe(0)
 })
 
+test('as many answers may be held back as there are requests, and nobody is warned of a leak', async () => {
+  const warnings: string[] = []
+  const note = ({ name }: Error): void => void warnings.push(name)
+  process.on('warning', note)
+  try {
+    service.service.faults.inject({ kind: 'latency', ms: 100 })
+    const answers = await Promise.all(Array.from({ length: 12 }, () => service.get('/kept.txt')))
+    expect(answers.every(({ status }) => status === 200)).toBe(true)
+    expect(warnings).toEqual([])
+  } finally {
+    process.off('warning', note)
+  }
+})
+
 describe('a target', () => {
   const fault: Fault = { kind: 'status', status: 503 }
   const statusOf = async (path: string): Promise<number> => (await service.get(path)).status

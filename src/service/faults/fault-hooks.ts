@@ -1,6 +1,7 @@
 // The faults that need no route's help: delays, refusals, cut and slowed connections. What a route must know to misbehave
 // (stale listings, expired links, ignored ranges, refused uris) it asks for itself with `takeFault`.
 
+import { setMaxListeners } from 'node:events'
 import { Readable, Transform } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -14,6 +15,8 @@ export function registerFaultHooks(
   context: ServiceContext,
   closing: AbortSignal,
 ): void {
+  // As many answers are held back at once as there are requests.
+  setMaxListeners(0, closing)
   app.addHook('onRequest', async (request, reply) => {
     const latency = takeFault(context, request, 'latency')
     if (latency !== undefined) await sleep(latency.ms, undefined, { signal: closing }).catch(() => undefined)
