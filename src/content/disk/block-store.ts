@@ -301,12 +301,15 @@ export class BlockStore {
   async #writeBlocks(version: StoredVersion, name: string, blocks: readonly StoredBlock[]): Promise<boolean> {
     await this.#prepare()
     const id = segmentIdIn(name)
-    const existing = await this.#segments.find(version, id)
+    // What was taken over whole has a place for each, and is looked into first, also where damage or a crash left some of it absent.
+    const whole = await this.#segments.find(version, 'whole')
+    const existing = whole ?? (await this.#segments.find(version, id))
     const fresh = blocks.filter(({ block }) => existing?.has(block) !== true)
-    let bytes = existing === undefined ? overheadBytes : 0
-    for (const block of fresh) bytes += allocated(lengthOf(block))
     if (fresh.length === 0) return true
-    if (!(await this.#index.reserve(name, bytes))) return false
+    let bytes = existing === undefined ? overheadBytes : 0
+    if (whole === undefined) for (const block of fresh) bytes += allocated(lengthOf(block))
+    if (!(await this.#index.reserve(whole === undefined ? name : segmentName(version, 'whole'), bytes)))
+      return false
     const segment = existing ?? (await this.#segments.make(version, id))
     for (const run of consecutive(fresh)) {
       const isPassing = run.every((stored) => stored.isPassing === true)

@@ -519,6 +519,24 @@ describe('changes of the namespace', () => {
     await readOnce(document)
   })
 
+  test.each([
+    ['ended before its checksums were written', (content: Buffer) => content.subarray(0, 600 * KiB)],
+    ['was damaged', (content: Buffer) => Buffer.from(content).fill(1, 200_000, 200_001)],
+  ])('an adopted file %s: what is fetched again is kept', async (_what, damaged) => {
+    const document = await setup.store('/adopted-kept.bin', 600 * KiB)
+    const file = `${setup.folder}/spooled`
+    await writeFile(file, document.bytes)
+    const reader = setup.reader({ cacheDir })
+    await reader.adopt(document.version, file)
+    await reader.close()
+    const [cached = ''] = cacheFiles()
+    await writeFile(cached, damaged(await readFile(cached)))
+    await readOnce(document)
+    goOffline()
+    await readOnce(document)
+    expect(setup.service.calls).toHaveLength(0)
+  })
+
   test('a file of the wrong size is not adopted, and removed', async () => {
     const document = await setup.store('/wrong-size.bin', 5_000)
     const file = `${setup.folder}/spooled`
