@@ -5,7 +5,7 @@ import type { RemoteFile } from '../../api/types.ts'
 import type { Intention } from '../../content/intention.ts'
 import type { Journal } from '../../content/spool/journal.ts'
 import type { SavedListings } from '../../content/spool/saved-listings.ts'
-import { folderOf, nameOf } from '../../path.ts'
+import { folderOf, foldersAbove, nameOf } from '../../path.ts'
 import type { Node } from '../tree/node.ts'
 
 export interface RememberParts {
@@ -23,7 +23,12 @@ export function remember(
   journal.afterCommit(() => {
     if (kind === 'prune') return saved.gone(path)
     if (kind === 'delete') return left(path)
-    if (record !== undefined) saved.changed(folderOf(path), nameOf(path), record)
+    if (record !== undefined) {
+      saved.changed(folderOf(path), nameOf(path), record)
+      // A service may keep no empty folders: they were gone with what stood there before.
+      for (const folder of foldersAbove(path))
+        saved.changed(folderOf(folder), nameOf(folder), { kind: 'folder', name: nameOf(folder) })
+    }
     if (source !== undefined && keepSource !== true) left(source)
   })
 }

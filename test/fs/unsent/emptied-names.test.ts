@@ -71,6 +71,23 @@ it('an emptied folder stays, though the drive begins without the service, by a l
   await expectToStay(drive, ['d'])
 })
 
+it('a folder that is gone for as long as its only document is replaced is there without the service, too', async () => {
+  await using drive = await openHeld({ '/d/a.txt': 'a' })
+  await drive.calls().readFile('/d/a.txt')
+  drive.hold('/d/a.txt')
+  await drive.calls().writeFile('/d/a.txt', 'new')
+  await drive.reached('/d/a.txt')
+  await drive.testService.other.delete('/d')
+  await drive.fileSystem().refresh('/')
+  expect(await drive.calls().readdir('/')).toEqual(['d'])
+  drive.release()
+  await drive.drain()
+  await drive.testService.stop()
+  await drive.restart()
+  expect(await drive.calls().readdir('/')).toEqual(['d'])
+  expect(await drive.calls().readdir('/d')).toEqual(['a.txt'])
+})
+
 it('a folder stays whose last document is renamed away', async () => {
   await using drive = await openHeld({ '/d/a.txt': 'a' })
   await drive.calls().readdir('/d')
