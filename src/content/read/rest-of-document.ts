@@ -1,7 +1,7 @@
 // The rest of a document that is read here and there, fetched behind its readers as far as they have paid for it: see
 // rent-or-buy.ts. One for each version in use. It ends with the last handle; what was paid is remembered.
 
-import { blockCount } from '../extent.ts'
+import { blockCount, blockSizeBytes } from '../extent.ts'
 import type { BlockRun } from '../extent.ts'
 import type { FetchOwner } from './fetch.ts'
 import type { LinkEstimate } from './link-estimate.ts'
@@ -21,8 +21,11 @@ export interface RestOptions {
 
 /** 4 MiB: a segment of the disk cache. */
 const pieceBlocks = 32
-/** Enough to fill the way; a reader's own request still gets its share. */
-const parallelPieces = 4
+/** What is on its way at once fills the way for so many round trips. */
+const filledRoundTrips = 2
+/** A shorter round trip is counted as this (ms). */
+const leastRoundTripMs = 20
+const mostAtOnce = 8
 
 export class RestOfDocument implements FetchOwner {
   readonly #options: RestOptions
@@ -64,12 +67,20 @@ export class RestOfDocument implements FetchOwner {
     const account = { paidMs: this.#paidMs, misses: this.#misses, shortestMs: this.#shortestMs }
     const part = boughtPart(account, link.msFor(sizeBytes))
     const until = Math.floor(part * this.#pieces)
-    while (this.#asked.size < until && this.#options.underWay(this) < parallelPieces) {
+    const atOnce = this.#atOnce
+    while (this.#asked.size < until && this.#options.underWay(this) < atOnce) {
       const piece = this.#nextPiece()
       this.#asked.add(piece)
       const first = piece * pieceBlocks
       this.#options.fetch({ first, end: Math.min(first + pieceBlocks, blockCount(sizeBytes)) }, this)
     }
+  }
+
+  /** Pieces. On a slow way it is one: what a reader waits for would wait behind the others. */
+  get #atOnce(): number {
+    const filledMs = filledRoundTrips * Math.max(leastRoundTripMs, this.#shortestMs)
+    const pieceMs = this.#options.link.msFor(pieceBlocks * blockSizeBytes)
+    return Math.min(mostAtOnce, Math.max(1, Math.floor(filledMs / pieceMs)))
   }
 
   /** A piece did not come whole: it is asked for again, when somebody pays again. */
