@@ -92,6 +92,9 @@ export class Unkept {
 
   /** Tries all of them now. Answers how many are kept by it. */
   tryNow(): Promise<number> {
+    // First: it may be the timer that asks, and nothing be left to try.
+    this.#options.clock.clear(this.#timer)
+    this.#timer = undefined
     this.#forget()
     if (this.#refusals.size === 0) return Promise.resolve(0)
     this.#round ??= this.#tryAll().finally(() => {
@@ -108,9 +111,7 @@ export class Unkept {
   }
 
   async #tryAll(): Promise<number> {
-    const { clock, keep, log } = this.#options
-    clock.clear(this.#timer)
-    this.#timer = undefined
+    const { keep, log } = this.#options
     let kept = 0
     let failures = 0
     // Those that fail go to the end of the line.

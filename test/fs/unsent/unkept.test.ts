@@ -161,4 +161,32 @@ describe('a disk that refuses for hours', () => {
     expect(vi.getTimerCount()).toBe(0)
     await unkept.close()
   })
+
+  it('is asked for what it refuses later, too, where nothing was left when it was to be asked before', async () => {
+    const nodes = new NodeTable()
+    const spool = new Spool(
+      dir,
+      { save() {}, remove() {}, forget() {}, onRollback() {}, get: () => undefined },
+      realWorld(),
+    )
+    const unkept: Unkept = new Unkept({
+      ...realWorld(),
+      log: silentLog,
+      tell: () => {},
+      keep: async (node: Node) => node.local.saved(),
+    })
+    const refused = (name: string): Node => {
+      const node = nodes.add('file', nodes.root, name)
+      node.local.become(spool.create(name))
+      unkept.refused(node, new Error('no room'))
+      return node
+    }
+    // Saved anew, by its program, before it is tried again.
+    refused('a.txt').local.saved()
+    await vi.advanceTimersByTimeAsync(60_000)
+    const later = refused('b.txt')
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(later.isDirty).toBe(false)
+    await unkept.close()
+  })
 })
