@@ -40,7 +40,9 @@ export class NodeTable extends Nodes<Node> {
   }
 
   putLast(node: Node): void {
-    if (this.nodes.delete(node.ino)) this.nodes.set(node.ino, node)
+    if (this.nodes.get(node.ino) !== node) return
+    this.nodes.delete(node.ino)
+    this.nodes.set(node.ino, node)
   }
 
   /** Drops the node when nothing holds it any more, and then its parent likewise. */
@@ -50,7 +52,9 @@ export class NodeTable extends Nodes<Node> {
       current !== undefined && !this.#isHeld(current);
       current = current.parent
     ) {
-      if (!this.nodes.delete(current.ino)) return
+      // Who held on to a node for a while may have one that was dropped: its number is another's by now.
+      if (this.nodes.get(current.ino) !== current) return
+      this.nodes.delete(current.ino)
       const siblings: FolderState | undefined = current.parent?.folder
       if (siblings?.children.get(current.name) === current) siblings.put(current.name, undefined)
       this.onDropped(current)
