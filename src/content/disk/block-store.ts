@@ -162,7 +162,7 @@ export class BlockStore {
         this.#index.rename(name, newName)
         const segment = await this.#segments.find(to, segmentIdIn(newName))
         // Its checksums were not on disk yet.
-        if (isTrusted && segment !== undefined) this.#trust(segment)
+        if (isTrusted && segment !== undefined) this.#trust(newName, segment)
         else await segment?.untag()
       }
     })
@@ -186,7 +186,7 @@ export class BlockStore {
       if (size !== version.sizeBytes || size === 0 || !(await this.#index.reserve(name, bytes))) return
       await this.#moveIn(file, name)
       const segment = await this.#segments.find(version, 'whole')
-      if (segment !== undefined) this.#trust(segment)
+      if (segment !== undefined) this.#trust(name, segment)
       isKept = true
     })
     return isKept
@@ -266,12 +266,17 @@ export class BlockStore {
   }
 
   /** Not waited for: until its checksums are on disk the segment is trusted, and after a crash it is absent. */
-  #trust(segment: Segment): void {
+  #trust(name: string, segment: Segment): void {
     segment.trust()
     const sealing = segment
       .seal()
       .catch((error: unknown) => {
-        this.#options.log.debug({ error: String(error) }, 'a file taken over is cached for this run only')
+        this.#options.log.debug(
+          { error: String(error) },
+          'a file taken over is fetched again when it is read',
+        )
+        // Nobody is told that it is here, and finds it gone after the next start.
+        this.#segments.close(name)
       })
       .finally(() => this.#sealing.delete(sealing))
     this.#sealing.add(sealing)
@@ -313,7 +318,9 @@ export class BlockStore {
     const segment = existing ?? (await this.#segments.make(version, id))
     for (const run of consecutive(fresh)) {
       const isPassing = run.every((stored) => stored.isPassing === true)
-      await segment.write(run, isPassing ? this.#pastPages : undefined)
+      // What is told to be here for good is asked for by nobody until the service is away.
+      const isSure = this.#options.evicts === false
+      await segment.write(run, { pastPages: isPassing ? this.#pastPages : undefined, isSure })
     }
     this.#writtenSinceScan += bytes
     if (this.#writtenSinceScan < this.#options.sizeBytes * rescanPart) return true

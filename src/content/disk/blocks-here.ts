@@ -141,6 +141,12 @@ export class BlocksHere {
     return bytes
   }
 
+  /** True while what is here of it would be absent after a crash. */
+  isOfThisRun(version: StoredVersion): boolean {
+    const whole = this.#segments.peek(segmentName(version, 'whole'))
+    return whole instanceof Segment && whole.isTrusted
+  }
+
   /** An open segment that has all of the part. */
   #segmentWith(version: StoredVersion, part: BlockPart): Segment | undefined {
     if (this.#isGone(version)) return undefined

@@ -148,7 +148,8 @@ export class DiskCache {
     const stored = storedVersion(version, sizeBytes)
     if (place === this.#pinned && this.#whole.get(stored.pathKey) === stored.key) return sizeBytes
     const bytes = await place.here.bytes(stored)
-    if (place === this.#pinned && bytes === sizeBytes) this.#whole.set(stored.pathKey, stored.key)
+    if (place === this.#pinned && bytes === sizeBytes && !place.here.isOfThisRun(stored))
+      this.#whole.set(stored.pathKey, stored.key)
     return bytes
   }
 

@@ -133,9 +133,12 @@ export class Segment {
 
   /**
    * Stores consecutive blocks, by `pastPages` as much of them as that takes. Throws the system's errors; nothing half-written
-   * is ever found afterwards.
+   * is ever found afterwards. `isSure`: nor is it taken for here after a power cut that took the bytes.
    */
-  async write(blocks: readonly StoredBlock[], pastPages?: PastPages): Promise<void> {
+  async write(
+    blocks: readonly StoredBlock[],
+    { pastPages, isSure = false }: { pastPages?: PastPages | undefined; isSure?: boolean } = {},
+  ): Promise<void> {
     const first = blocks[0]?.block
     const last = blocks.at(-1)?.block
     if (first === undefined || last === undefined) return
@@ -147,11 +150,12 @@ export class Segment {
     appendSlice(pieces, all, begun, Infinity)
     const offset = this.#offsetOf(first) + begun
     const isUpToTable = last === this.shape.firstBlock + this.shape.blocks - 1
-    if (isUpToTable && table.bytes.length <= smallTableBytes) {
+    if (isUpToTable && !isSure && table.bytes.length <= smallTableBytes) {
       const gap = tableOffset(this.shape) - this.shape.dataBytes
       await this.#writeAll([...pieces, Buffer.alloc(gap), table.bytes], offset)
     } else {
       if (pieces.length > 0) await this.#writeAll(pieces, offset)
+      if (isSure) await this.#handle.sync()
       const from = this.#table.entryAt(first)
       const entries = table.bytes.subarray(from, this.#table.entryAt(last) + entryBytes)
       await this.#writeAll([entries], tableOffset(this.shape) + from)
@@ -170,13 +174,14 @@ export class Segment {
     this.#isTrusted = true
   }
 
-  /** Computes and writes the whole table of a trusted segment, reading it once, in small steps. */
+  /** Computes and writes the whole table of a trusted segment, reading it once, in small steps. Throws the system's errors. */
   async seal(): Promise<void> {
     const { firstBlock, blocks, dataBytes } = this.shape
     const buffer = Buffer.allocUnsafeSlow(Math.min(8 * blockSizeBytes, dataBytes))
     for (let offset = 0; offset < dataBytes && this.#isTrusted; offset += buffer.length) {
       const { bytesRead } = await this.#handle.read(buffer, 0, buffer.length, offset)
-      if (bytesRead < Math.min(buffer.length, dataBytes - offset)) return
+      if (bytesRead < Math.min(buffer.length, dataBytes - offset))
+        throw new Error(`${this.#file}: it is shorter than the document`)
       for (let at = 0; at < bytesRead; at += blockSizeBytes) {
         const block = firstBlock + (offset + at) / blockSizeBytes
         const bytes = buffer.subarray(at, Math.min(at + blockSizeBytes, bytesRead))

@@ -1,4 +1,4 @@
-import { systemDisk } from '../../../src/world/disk.ts'
+import { systemDisk, type Disk } from '../../../src/world/disk.ts'
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Segment } from '../../../src/content/disk/segment.ts'
@@ -145,4 +145,29 @@ test('an ETag stands for a number that is never 0', () => {
   expect(tagOf(undefined)).toBe(0)
   expect(tagOf('')).toBeGreaterThan(0)
   expect(tagOf('"a"')).not.toBe(tagOf('"b"'))
+})
+
+test('what is to be here for good is on disk before its entry says so', async () => {
+  const calls: string[] = []
+  const open: Disk['open'] = async (...given) => {
+    const handle = await systemDisk.open(...given)
+    return {
+      ...handle,
+      fd: handle.fd,
+      read: (...read) => handle.read(...read),
+      writev: (pieces, position) => {
+        calls.push(position !== undefined && position >= shape.dataBytes ? 'entry' : 'bytes')
+        return handle.writev(pieces, position)
+      },
+      sync: () => {
+        calls.push('sync')
+        return handle.sync()
+      },
+      close: () => handle.close(),
+    }
+  }
+  const segment = await Segment.open({ ...systemDisk, open }, `${folder.path}/sure`, shape, true)
+  await segment.write([stored(67)], { isSure: true })
+  expect(calls).toEqual(['bytes', 'sync', 'entry'])
+  await segment.close()
 })
