@@ -113,11 +113,40 @@ export class Worker {
     if (this.#inDoubt !== undefined) await this.#resolve(this.#inDoubt)
     if (this.#inDoubt !== undefined) return false
     const shown = await this.#shown(what)
-    for (const path of this.#mayBeGone)
-      if (!shown.has(path) && this.model.under(path).length === 1) this.model.apply({ kind: 'rmdir', path })
+    this.#noteGone(shown)
     compare(`${what}: ${this.folder}`, shown, this.model.tree)
     this.#wasRight()
     return true
+  }
+
+  #noteGone(shown: ReadonlyMap<string, unknown>): void {
+    for (const path of this.#mayBeGone)
+      if (!shown.has(path) && this.model.under(path).length === 1) this.model.apply({ kind: 'rmdir', path })
+  }
+
+  /** The same without the service: of what is not here, its name and size. */
+  async checkNames(what: string): Promise<void> {
+    const shown = new Map<string, string>()
+    const walk = async (folder: string): Promise<void> => {
+      for (const name of await this.calls.readdir(folder)) {
+        const path = `${folder}/${name}`
+        if (isConflictCopy(path)) continue
+        const { kind, size } = await this.calls.stat(path)
+        shown.set(path, kind === 'folder' ? 'a folder' : `${size} bytes`)
+        if (kind === 'folder') await walk(path)
+      }
+    }
+    await walk(this.folder)
+    this.#noteGone(shown)
+    const wanted = [...this.model.tree].map(([path, content]): [string, string] => [
+      path,
+      content === undefined ? 'a folder' : `${content.length} bytes`,
+    ])
+    const lines = [...new Set([...shown.keys(), ...this.model.tree.keys()])]
+      .map((path) => [path, shown.get(path) ?? 'nothing', new Map(wanted).get(path) ?? 'nothing'])
+      .filter(([, is, shouldBe]) => is !== shouldBe)
+      .map(([path, is, shouldBe]) => `  ${path}: ${is}, should be ${shouldBe}`)
+    if (lines.length > 0) throw new Loss(`${what}: ${this.folder}\n${lines.join('\n')}`)
   }
 
   async #shown(what: string): Promise<Map<string, Buffer | undefined>> {

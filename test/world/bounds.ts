@@ -9,8 +9,8 @@ import type { Platter } from './platter.ts'
 const mostAtPath = 6
 /** Contents of one change: the one it carries, and the copy that is being written. */
 const contentsPerChange = 2
-/** Contents that are being written, or are on their way out, of no change yet. */
-const contentsUnderWay = 12
+/** Contents that are being written, of no change yet, or were sent within the last second: they go when no power cut brings their rows back. */
+const contentsUnderWay = 30
 
 /** Throws where more is kept of what is unsent than its documents need. `filesHere`: how many are on this machine only. */
 export function checkKept(sb: Superblock, platter: Platter, filesHere: () => number): void {

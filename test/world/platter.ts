@@ -107,6 +107,8 @@ export class Platter {
   #changes: NameChange[] = []
   /** What it does to whoever writes. */
   trouble: DiskTrouble = 'none'
+  /** What it refuses it may refuse the journal, too. */
+  refusesJournal = false
   faults = 0
 
   constructor(chance: Chance) {
@@ -123,6 +125,13 @@ export class Platter {
   mayWrite(isSync = false): void {
     if (this.trouble === 'full' && !isSync && this.#chance.random() < 0.5) throw this.#fault('ENOSPC')
     if (this.trouble === 'errors' && this.#chance.random() < 0.1) throw this.#fault('EIO')
+  }
+
+  /** The same for a transaction of the journal, at its end. */
+  mayCommit(): void {
+    if (!this.refusesJournal) return
+    if (this.trouble === 'full' && this.#chance.random() < 0.3) throw this.#fault('SQLITE_FULL')
+    if (this.trouble === 'errors' && this.#chance.random() < 0.1) throw this.#fault('SQLITE_IOERR_WRITE')
   }
 
   #fault(code: string): Error {

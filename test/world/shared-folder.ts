@@ -11,6 +11,8 @@ export const sharedFolder = '/shared'
 /** So many documents are written there. */
 export const sharedNames = 4
 const keptOperations = 500
+/** More than any document there is long. */
+const mostBytes = 1_000_000
 /** How long a delete rests before it is sent, at most, and what its call takes (ms). */
 const deleteRestMs = 5_000
 /** A document may be gone, and a drive may be dead, at any time. */
@@ -48,6 +50,8 @@ export interface SharedFolderOptions {
   readonly cacheTtlMs: number
   /** True while the drive looks at what it is about to replace there: the race that the interface leaves open. */
   readonly isSending: (path: string) => boolean
+  /** How often a program here appends, beside all the rest. */
+  readonly appends: number
   readonly note: (line: string) => void
 }
 
@@ -106,9 +110,9 @@ export class SharedFolder {
 
   /** A program here does something. */
   async act(chance: Chance): Promise<void> {
-    const { note } = this.#options
+    const { note, appends } = this.#options
     const path = this.#path(chance)
-    const kind = chance.weighted({ write: 5, save: 3, rename: 2, unlink: 1, read: 4 })
+    const kind = chance.weighted({ write: 5, save: 3, rename: 2, unlink: 1, read: 4, append: appends })
     note(`${kind} ${path}`)
     try {
       if (kind === 'write') await this.#write(path, this.#content(chance), path)
@@ -120,7 +124,8 @@ export class SharedFolder {
         const done = this.#begin([path], true)
         await this.#options.calls().unlink(path)
         done.endedAt = this.#options.now()
-      } else await this.#look(path)
+      } else if (kind === 'append') await this.#append(path, chance)
+      else await this.#look(path)
     } catch (error) {
       if (!passing.has((error as NodeJS.ErrnoException).code ?? '')) throw error
     }
@@ -149,6 +154,27 @@ export class SharedFolder {
     const done = this.#begin([path], false)
     await this.#options.calls().writeFile(through, bytes)
     if (through !== path) await this.#options.calls().rename(through, path)
+    this.#saved(path, bytes, done)
+  }
+
+  /** What a program has read goes on behind that, or not at all. */
+  async #append(path: string, chance: Chance): Promise<void> {
+    const done = this.#begin([path], false)
+    const outdated = new Set(this.#outdated.get(path))
+    const file = await this.#options.calls().open(path, 'r+')
+    let whole: Buffer
+    try {
+      const before = await file.read(mostBytes, 0)
+      this.#check(path, before, outdated)
+      whole = this.#content(chance, before)
+      await file.write(whole.subarray(before.length), before.length)
+    } finally {
+      await file.close()
+    }
+    this.#saved(path, whole, done)
+  }
+
+  #saved(path: string, bytes: Buffer, done: Done): void {
     done.endedAt = this.#options.now()
     this.#ours.set(path, bytes)
     const before = this.#lastSaved.get(path)
@@ -173,7 +199,11 @@ export class SharedFolder {
 
   async #look(path: string): Promise<void> {
     const outdated = new Set(this.#outdated.get(path))
-    const shown = await this.#options.calls().readFile(path)
+    this.#check(path, await this.#options.calls().readFile(path), outdated)
+  }
+
+  /** `outdated`: before it was read. */
+  #check(path: string, shown: Buffer, outdated: ReadonlySet<number>): void {
     // An open that failed after it had emptied the document.
     if (shown.length === 0) return
     this.#read.add(shown.length)
@@ -223,8 +253,9 @@ export class SharedFolder {
     return `${sharedFolder}/n${chance.below(sharedNames)}.txt`
   }
 
-  #content(chance: Chance): Buffer {
-    const bytes = chance.bytes((this.#lastLength += 1 + chance.below(50)))
+  #content(chance: Chance, beginning: Buffer = Buffer.alloc(0)): Buffer {
+    this.#lastLength += 1 + chance.below(50)
+    const bytes = Buffer.concat([beginning, chance.bytes(this.#lastLength - beginning.length)])
     this.#contents.set(bytes.length, bytes)
     return bytes
   }

@@ -14,6 +14,7 @@ import type { Calls } from '../support/door.ts'
 import { objectDoor } from '../support/object-door.ts'
 import type { EventQueue, Life } from './events.ts'
 import { JournalFiles } from './journal-files.ts'
+import { atEachCommit } from './journal-trouble.ts'
 import { Platter } from './platter.ts'
 import { project, serviceOrigin } from './service-model.ts'
 import { simulatedDisk } from './simulated-disk.ts'
@@ -63,6 +64,7 @@ export class SimulatedDrive {
     this.#chance = options.chance
     this.onLog = options.onLog
     this.platter = new Platter(options.chance)
+    atEachCommit(() => this.platter.mayCommit())
   }
 
   get isAlive(): boolean {

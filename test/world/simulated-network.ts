@@ -181,11 +181,15 @@ export class SimulatedNetwork {
     if (typeof request.body === 'string' || request.body instanceof Uint8Array)
       return Buffer.from(request.body)
     const pieces: Uint8Array[] = []
+    let left = Number(request.headers['content-length'])
     let isFirst = true
     for await (const piece of request.body) {
       if (!isFirst) await this.#wait(this.#latency() / 4, signal, life)
       isFirst = false
       pieces.push(Buffer.from(piece))
+      left -= piece.length
+      // What was given up before all of it had left never arrives.
+      if (left > 0) signal.throwIfAborted()
     }
     return Buffer.concat(pieces)
   }

@@ -26,6 +26,7 @@ import {
   troubles,
   type Trouble,
 } from './simulated-network.ts'
+import { isOfSort } from './sorts-of-world.ts'
 import { someOf } from './swarm.ts'
 import { WatchedFolder, watchedFolder } from './watched-folder.ts'
 
@@ -83,6 +84,8 @@ const lookEveryMs = 100
 const answerWithinMs = 10 * 60_000
 /** An hour of nobody asking anything costs no more calls than this. */
 const mostIdleCalls = 4
+/** What was listed, and what the service agreed to, is written for a time without it after so long. */
+const listingsSavedMs = 2_500
 /** From a kill to the next start: longer than any request is on its way. */
 const startTakesMs = lateRequestMs + 1_500
 /** Of two requests that go out together the second may come first: that is seen once in a run of the drive, by a look and another upload. */
@@ -118,17 +121,11 @@ const sharedBents: readonly Bent[] = [
 ]
 /** How often, beside all the rest. */
 const againOfHasty = 150
-/** In one world of so many a balancer repeats changes, so many times as often as there is any other trouble. */
-const repeatingWorlds = 4
+/** Where a balancer repeats changes it does so many times as often as there is any other trouble. */
 const repeatedTimes = 6
-const repeatingSalt = 37
-/** In one world of so many the service keeps no empty folders; with this salt none is that failed before there were any (`simulation.test.ts`). */
-const vanishingWorlds = 5
-const vanishingSalt = 88_879
-/** In one world of so many programs also set times: so often, beside all the rest; with this salt as above. */
-const touchingWorlds = 4
-const touchingSalt = 1_399_136
+/** Where programs set times, or append beside another client: so often, beside all the rest. */
 const touches = 12
+const sharedAppends = 3
 
 interface Bent {
   readonly trouble?: Trouble
@@ -166,6 +163,9 @@ class Simulation {
   readonly #workers: Worker[]
   readonly #shared: SharedFolder
   readonly #watched: WatchedFolder
+  /** The folder of a program that is pinned, if any is. */
+  readonly #pinned: string | undefined
+  readonly #beginsAway: boolean
   #awayAt = -Infinity
   /** When the disk was last known to refuse. */
   #unwellAt = -Infinity
@@ -193,9 +193,7 @@ class Simulation {
     this.#world = chance(seed)
     this.#step = this.#world
     const events = this.#events
-    // Drawn by itself: of the other worlds each stays what it was.
-    const foldersVanish = chance(seed + vanishingSalt).below(vanishingWorlds) === 0
-    const habits = { ...someHabits(this.#world), foldersVanish }
+    const habits = { ...someHabits(this.#world), foldersVanish: isOfSort(seed, 'foldersVanish') }
     this.#service = new ServiceModel(habits, this.#world, () => worldBeganAt + events.now)
     this.#network = new SimulatedNetwork(events, this.#world, this.#service)
     this.#network.note = (line) => this.#note(`    ${line}`)
@@ -206,6 +204,10 @@ class Simulation {
       chance: this.#world,
       onLog: (line) => this.#note(`      ${line}`),
     })
+    this.#drive.platter.refusesJournal = isOfSort(seed, 'journalFails')
+    // Of what tells no size no copy is kept, and without the service nobody can say how long it is.
+    this.#pinned = habits.tellsSizes && isOfSort(seed, 'pins') ? '/w0' : undefined
+    this.#beginsAway = habits.tellsSizes && isOfSort(seed, 'beginsAway')
     this.#bent = this.#world.pick(options.isShared === true ? sharedBents : bents)
     const bent = this.#bent
     this.#settings = {
@@ -223,16 +225,14 @@ class Simulation {
       ...this.#bent.turns,
     }
     const taste = someOf(richTaste, this.#world, ['write', 'over'])
-    const touch = chance(seed + touchingSalt).below(touchingWorlds) === 0 ? touches : 0
+    const touch = isOfSort(seed, 'touches') ? touches : 0
     this.#taste = { ...taste, ...(bent.isHasty === true ? { again: againOfHasty } : {}), touch }
     const weights = Object.fromEntries(troubles.map((each) => [each, 1])) as Record<Trouble, number>
     const some = someOf(weights, this.#world, ['late request'])
     const drawn = troubles.filter((each) => some[each] > 0)
-    // Drawn by itself, too.
-    const repeats: readonly Trouble[] =
-      chance(seed + repeatingSalt).below(repeatingWorlds) === 0
-        ? Array.from({ length: repeatedTimes }, () => repeated)
-        : []
+    const repeats: readonly Trouble[] = isOfSort(seed, 'repeats')
+      ? Array.from({ length: repeatedTimes }, () => repeated)
+      : []
     this.#troubles = bent.trouble === undefined ? [...drawn, ...repeats] : [bent.trouble]
     this.#sizes = bent.sizes ?? usualSizes
     this.#note(`habits ${JSON.stringify(this.#service.habits)} ${JSON.stringify(this.#settings)}`)
@@ -259,6 +259,7 @@ class Simulation {
       now,
       cacheTtlMs,
       isSending: (path) => this.#isSending(path),
+      appends: isOfSort(seed, 'appends') ? sharedAppends : 0,
       note,
     })
   }
@@ -323,6 +324,7 @@ class Simulation {
         await this.#until('mkdir', async () => this.#drive.calls?.mkdir(folder))
       // The folders are everybody's ground: no cut takes them back.
       await this.#pass(startTakesMs)
+      await this.#pin()
       for (let number = 0; number < steps; number++) {
         if (only?.has(number) === false) continue
         this.#step = chance(seed * 7_919 + number + 1)
@@ -443,6 +445,7 @@ class Simulation {
       this.#work(idle, (this.#workers[idle] as Worker).act())
       await this.#pass(this.#step.random() * this.#step.pick(soonMs))
     }
+    if (kind !== 'cut' && this.#beginsAway && this.#step.random() < 0.5) return this.#restartAway(kind)
     this.#note(kind)
     const at = this.#events.now
     const { trouble } = this.#drive.platter
@@ -474,6 +477,30 @@ class Simulation {
         if (kind === 'cut') await worker.decideAfterCut(at, trouble === 'errors')
         else if (!(await worker.takeAsShown())) await worker.check(`after a ${kind}`)
       })
+  }
+
+  /** The drive begins without the service: what it showed before that, it shows, and programs go on. */
+  async #restartAway(kind: 'kill' | 'remount'): Promise<void> {
+    this.#note(`${kind}, and the service is away`)
+    this.#fair()
+    await this.#pauseAll()
+    // A change of a moment ago may be told of nowhere yet.
+    for (let changes = -1; changes !== this.#changesSoFar();) {
+      changes = this.#changesSoFar()
+      await this.#pass(listingsSavedMs)
+    }
+    this.#network.weather = { ...fairWeather, isDown: true }
+    this.#fairSince = Infinity
+    if (kind === 'kill') {
+      this.#kills++
+      this.#drive.kill()
+    } else await this.#until('the drive to be closed', () => this.#drive.stop())
+    await this.#pass(startTakesMs)
+    await this.#until('a start', () => this.#drive.start(this.#settings))
+    this.#note('started without the service')
+    this.#watched.forget()
+    for (const worker of this.#workers)
+      await this.#until('a look', () => worker.checkNames(`after a ${kind}, the service away`))
   }
 
   #fair(): void {
@@ -537,11 +564,48 @@ class Simulation {
       this.#compareWithService(worker)
     }
     this.#shared.check(refused)
+    await this.#beAway()
     this.#quietPeriods++
     if (!isEnd) return
+    if (this.#pinned !== undefined) this.#drive.fileSystem?.unpin(this.#pinned)
     await this.#idleHour()
     this.#checkSpool(refused.size)
     for (const worker of this.#workers) await this.#checkCalls(worker)
+  }
+
+  async #pin(): Promise<void> {
+    const path = this.#pinned
+    if (path === undefined) return
+    const { signal } = new AbortController()
+    await this.#until('a pin', async () => this.#drive.fileSystem?.pin(path, { signal }))
+  }
+
+  /** What is pinned is here by itself, and is read while the service is away, also by a drive that began then. */
+  async #beAway(): Promise<void> {
+    const worker = this.#workers.find(({ folder }) => folder === this.#pinned)
+    if (worker === undefined) return
+    const pin = () => this.#drive.fileSystem?.pins().at(0)
+    // What was left alone for less than a listing lives may not have been looked at since.
+    await this.#pass(this.#settings.cacheTtlMs)
+    const until = this.#events.now + quietWithinMs
+    while (pin()?.state !== 'here' && this.#events.now < until) await this.#pass(lookEveryMs)
+    if (pin()?.state !== 'here') throw new Error(`left alone, and not here: ${JSON.stringify(pin())}`)
+    this.#note('the service is away')
+    this.#network.weather = { ...fairWeather, isDown: true }
+    const kind = this.#step.pick(['none', 'kill', 'remount'])
+    if (kind === 'kill') this.#drive.kill()
+    if (kind === 'remount') await this.#until('the drive to be closed', () => this.#drive.stop())
+    await this.#pass(startTakesMs)
+    if (kind !== 'none') await this.#until('a start', () => this.#drive.start(this.#settings))
+    this.#watched.forget()
+    worker.forgetSeen()
+    await this.#look(worker)
+    this.#network.weather = fairWeather
+    this.#fairSince = this.#events.now
+    const back = this.#events.now + quietWithinMs
+    while (this.#drive.sb?.reach.isAway === true && this.#events.now < back) await this.#pass(lookEveryMs)
+    if (this.#drive.sb?.reach.isAway === true)
+      throw new Error('left alone, and the service that is back is still taken to be away')
   }
 
   /** One program alone, and a service that is well: what it does costs what it may. */
@@ -610,6 +674,11 @@ class Simulation {
     const here = this.#drive.fileSystem?.status().localOnly.length ?? 0
     if (calls > mostIdleCalls + here * 60)
       throw new Error(`${calls} calls in an hour in which nobody asked anything`)
+  }
+
+  #changesSoFar(): number {
+    const { put, delete: deletes } = this.#service.calls
+    return put + deletes
   }
 
   #callsSoFar(): number {

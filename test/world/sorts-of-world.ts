@@ -1,0 +1,29 @@
+// What only some worlds have, and was added when seeds had failed already: each is drawn from the seed by a number of its own,
+// chosen so that no seed had it that had failed by then (`simulation.test.ts`). Each of those stays the world in which it failed.
+
+import { chance } from '../model/chance.ts'
+
+/** In one world of so many; and the number. */
+export const sorts = {
+  /** A balancer sends a change twice. */
+  repeats: [4, 37],
+  /** The service keeps no empty folders. */
+  foldersVanish: [5, 88_879],
+  /** Programs also set times. */
+  touches: [4, 1_399_136],
+  /** What the disk refuses it may refuse the journal, too. */
+  journalFails: [5, 9_147_426],
+  /** What one program works in is pinned, and is read while the service is away. */
+  pins: [5, 26_882_939],
+  /** The drive begins now and then while the service is away. */
+  beginsAway: [5, 38_179_894],
+  /** Beside another client, programs also append. */
+  appends: [3, 5_205_382],
+} as const
+
+export type Sort = keyof typeof sorts
+
+export function isOfSort(seed: number, sort: Sort): boolean {
+  const [worlds, salt] = sorts[sort]
+  return chance(seed + salt).below(worlds) === 0
+}
