@@ -42,6 +42,8 @@ export async function stop(sb: Superblock): Promise<void> {
   await sb.pins.close()
   sb.tree.listings.close()
   sb.localOnly.close()
+  // What the disk refused a moment ago it may take now; later nobody asks it.
+  await sb.unkept.tryNow()
   await sb.unkept.close()
   sb.refusedNames.close()
   await sb.queue.close()

@@ -114,6 +114,7 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [340264, 700],
   [420458, 700],
   [500583, 700],
+  [820359, 700],
   [820565, 700],
   [820619, 700],
   [820740, 700],

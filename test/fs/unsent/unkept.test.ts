@@ -93,6 +93,17 @@ describe('what the disk here refuses', () => {
     expect(drive.fileSystem().status().lost).toMatchObject([{ path: '/a.txt', bytes: 40_000 }])
   })
 
+  it('is kept by a drive that ends, where the disk takes it by then', async () => {
+    const broken = brokenWorld()
+    await using drive = await openHeld({ '/a.txt': 'before' }, { world: broken.world })
+    await expect(drive.calls().writeFile('/a.txt', content)).rejects.toMatchObject({ code: 'EIO' })
+    broken.refuses = undefined
+    await drive.restart()
+    await drive.drain()
+    expect((await drive.testService.other.bytes('/a.txt')).toString()).toBe(content)
+    expect(drive.fileSystem().status().lost).toEqual([])
+  })
+
   it('by truncate(2) is tried again, too', async () => {
     const broken = brokenWorld()
     await using drive = await openHeld({ '/a.txt': 'before' }, { world: broken.world })
