@@ -196,7 +196,7 @@ export class Spool {
   /** The other half of `secure`, for the transaction that journals the intention for `path`. */
   journal(file: SpoolFile, path: string): void {
     this.describe(file, path)
-    this.#leaveJournal(file)
+    this.leaveJournal(file)
     // What has grown since `secure` is still being written: its own close secures it.
     if (!isSmall(file) || file.isSynced) return
     this.#journaled.save(file.id, file.readAll())
@@ -218,7 +218,8 @@ export class Spool {
     file.idle()
   }
 
-  #leaveJournal(file: SpoolFile): void {
+  /** It is on disk by itself, or is journaled anew: the journal has nothing of it any more. */
+  leaveJournal(file: SpoolFile): void {
     if (file.journaledBytes === undefined) return
     this.#journaled.remove(file.id)
     this.#isJournaled(file, undefined)

@@ -1,11 +1,13 @@
 // The journal's rows of files that are on this machine only.
 
 import type { Journal } from '../../content/spool/journal.ts'
+import type { Spool } from '../../content/spool/spool.ts'
 import type { Node } from '../tree/node.ts'
 import type { LocalOnly } from './local-only.ts'
 
 export interface LocalRowParts {
   readonly journal: Journal
+  readonly spool: Spool
   readonly localOnly: LocalOnly
 }
 
@@ -23,6 +25,8 @@ export async function persistScratch(parts: LocalRowParts, node: Node): Promise<
 export function saveScratchRow(parts: LocalRowParts, node: Node): void {
   const { content, version } = node
   const reference = content === undefined && version !== undefined ? version : undefined
+  // What the journal has of it is of when it was a document, and would be put over what was written since.
+  if (content?.isSynced === true) parts.spool.leaveJournal(content)
   parts.journal.localFiles.save({ path: node.path, spool: content?.id, reference })
   parts.localOnly.changed(node)
 }

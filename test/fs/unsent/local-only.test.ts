@@ -139,6 +139,19 @@ describe('a document that becomes a backup', () => {
     expect(await held(drive)).toEqual({ '/a.txt': 'new', '/b.txt': 'new' })
   })
 
+  it('is after a restart what was written to it last, whatever it was as a document', async () => {
+    await using drive = await openHeld()
+    await drive.testService.stop()
+    await drive.calls().writeFile('/a.txt', 'first')
+    await drive.calls().rename('/a.txt', '/a.txt~')
+    await drive.calls().writeFile('/a.txt', 'second')
+    await drive.calls().writeFile('/a.txt~', 'written later')
+    await drive.restart()
+    expect((await drive.calls().readFile('/a.txt~')).toString()).toBe('written later')
+    await drive.testService.start()
+    await drive.drain()
+  })
+
   it('is sent when its document goes', async () => {
     await using drive = await openHeld({ '/a.txt': 'a' }, quick)
     await drive.calls().rename('/a.txt', '/a.txt~')
