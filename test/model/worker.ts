@@ -2,7 +2,7 @@
 // there, so that what the drive shows is known exactly at all times, whatever the service makes of it.
 
 import { described } from '../support/trees.ts'
-import type { Calls } from '../support/door.ts'
+import type { Calls, Stat } from '../support/door.ts'
 import type { Chance } from './chance.ts'
 import { Choices, type Action, type Sizes, type Taste } from './choices.ts'
 import { isScratch, Model, perform, type Operation } from './model.ts'
@@ -127,41 +127,35 @@ export class Worker {
   /** The same without the service: of what is not here, its name and size. */
   async checkNames(what: string): Promise<void> {
     const shown = new Map<string, string>()
-    const walk = async (folder: string): Promise<void> => {
-      for (const name of await this.calls.readdir(folder)) {
-        const path = `${folder}/${name}`
-        if (isConflictCopy(path)) continue
-        const { kind, size } = await this.calls.stat(path)
-        shown.set(path, kind === 'folder' ? 'a folder' : `${size} bytes`)
-        if (kind === 'folder') await walk(path)
-      }
-    }
-    await walk(this.folder)
+    await this.#walk(
+      (path, { kind, size }) => void shown.set(path, kind === 'folder' ? 'a folder' : `${size} bytes`),
+    )
     this.#noteGone(shown)
     const wanted = [...this.model.tree].map(([path, content]): [string, string] => [
       path,
       content === undefined ? 'a folder' : `${content.length} bytes`,
     ])
-    const lines = [...new Set([...shown.keys(), ...this.model.tree.keys()])]
-      .map((path) => [path, shown.get(path) ?? 'nothing', new Map(wanted).get(path) ?? 'nothing'])
-      .filter(([, is, shouldBe]) => is !== shouldBe)
-      .map(([path, is, shouldBe]) => `  ${path}: ${is}, should be ${shouldBe}`)
-    if (lines.length > 0) throw new Loss(`${what}: ${this.folder}\n${lines.join('\n')}`)
+    const lines = differences(Object.fromEntries(shown), Object.fromEntries(wanted))
+    if (lines.length > 0) throw new Loss([`${what}: ${this.folder}`, ...lines].join('\n'))
+  }
+
+  /** Everything in its folder but conflict copies, a folder before what is in it. */
+  async #walk(visit: (path: string, stat: Stat) => unknown, folder: string = this.folder): Promise<void> {
+    for (const name of await this.calls.readdir(folder)) {
+      const path = `${folder}/${name}`
+      if (isConflictCopy(path)) continue
+      const stat = await this.calls.stat(path)
+      await visit(path, stat)
+      if (stat.kind === 'folder') await this.#walk(visit, path)
+    }
   }
 
   async #shown(what: string): Promise<Map<string, Buffer | undefined>> {
     const shown = new Map<string, Buffer | undefined>()
-    const walk = async (folder: string): Promise<void> => {
-      for (const name of await this.calls.readdir(folder)) {
-        const path = `${folder}/${name}`
-        if (isConflictCopy(path)) continue
-        const { kind, size, mtimeNs } = await this.calls.stat(path)
-        this.#times.check(what, path, mtimeNs)
-        shown.set(path, kind === 'folder' ? undefined : await this.#contentOf(path, size, what))
-        if (kind === 'folder') await walk(path)
-      }
-    }
-    await walk(this.folder)
+    await this.#walk(async (path, { kind, size, mtimeNs }) => {
+      this.#times.check(what, path, mtimeNs)
+      shown.set(path, kind === 'folder' ? undefined : await this.#contentOf(path, size, what))
+    })
     return shown
   }
 
@@ -424,9 +418,15 @@ export function compare(
   wanted: ReadonlyMap<string, Buffer | undefined>,
 ): void {
   if (areSame(found, wanted)) return
-  const [is, shouldBe] = [described(found), described(wanted)]
-  const lines = [...new Set([...Object.keys(is), ...Object.keys(shouldBe)])]
+  throw new Loss([what, ...differences(described(found), described(wanted))].join('\n'))
+}
+
+/** A line for each path that is another than it should be. */
+function differences(
+  is: Readonly<Record<string, string>>,
+  shouldBe: Readonly<Record<string, string>>,
+): string[] {
+  return [...new Set([...Object.keys(is), ...Object.keys(shouldBe)])]
     .filter((path) => is[path] !== shouldBe[path])
     .map((path) => `  ${path}: ${is[path] ?? 'nothing'}, should be ${shouldBe[path] ?? 'nothing'}`)
-  throw new Loss(`${what}\n${lines.join('\n')}`)
 }

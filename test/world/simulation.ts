@@ -491,6 +491,14 @@ class Simulation {
     }
     this.#network.weather = { ...fairWeather, isDown: true }
     this.#fairSince = Infinity
+    await this.#beginAgainAway(kind)
+    this.#watched.forget()
+    for (const worker of this.#workers)
+      await this.#until('a look', () => worker.checkNames(`after a ${kind}, the service away`))
+  }
+
+  /** A drive ends, and another begins, while the service is away. */
+  async #beginAgainAway(kind: 'kill' | 'remount'): Promise<void> {
     if (kind === 'kill') {
       this.#kills++
       this.#drive.kill()
@@ -498,9 +506,6 @@ class Simulation {
     await this.#pass(startTakesMs)
     await this.#until('a start', () => this.#drive.start(this.#settings))
     this.#note('started without the service')
-    this.#watched.forget()
-    for (const worker of this.#workers)
-      await this.#until('a look', () => worker.checkNames(`after a ${kind}, the service away`))
   }
 
   #fair(): void {
@@ -587,25 +592,27 @@ class Simulation {
     const pin = () => this.#drive.fileSystem?.pins().at(0)
     // What was left alone for less than a listing lives may not have been looked at since.
     await this.#pass(this.#settings.cacheTtlMs)
-    const until = this.#events.now + quietWithinMs
-    while (pin()?.state !== 'here' && this.#events.now < until) await this.#pass(lookEveryMs)
-    if (pin()?.state !== 'here') throw new Error(`left alone, and not here: ${JSON.stringify(pin())}`)
+    if (!(await this.#comesTo(() => pin()?.state === 'here')))
+      throw new Error(`left alone, and not here: ${JSON.stringify(pin())}`)
     this.#note('the service is away')
     this.#network.weather = { ...fairWeather, isDown: true }
-    const kind = this.#step.pick(['none', 'kill', 'remount'])
-    if (kind === 'kill') this.#drive.kill()
-    if (kind === 'remount') await this.#until('the drive to be closed', () => this.#drive.stop())
-    await this.#pass(startTakesMs)
-    if (kind !== 'none') await this.#until('a start', () => this.#drive.start(this.#settings))
+    const kind = this.#step.pick(['none', 'kill', 'remount'] as const)
+    if (kind === 'none') await this.#pass(startTakesMs)
+    else await this.#beginAgainAway(kind)
     this.#watched.forget()
     worker.forgetSeen()
     await this.#look(worker)
     this.#network.weather = fairWeather
     this.#fairSince = this.#events.now
-    const back = this.#events.now + quietWithinMs
-    while (this.#drive.sb?.reach.isAway === true && this.#events.now < back) await this.#pass(lookEveryMs)
-    if (this.#drive.sb?.reach.isAway === true)
+    if (!(await this.#comesTo(() => this.#drive.sb?.reach.isAway !== true)))
       throw new Error('left alone, and the service that is back is still taken to be away')
+  }
+
+  /** Lets time go by until it is so; false where it never comes to that. */
+  async #comesTo(isSo: () => boolean): Promise<boolean> {
+    const until = this.#events.now + quietWithinMs
+    while (!isSo() && this.#events.now < until) await this.#pass(lookEveryMs)
+    return isSo()
   }
 
   /** One program alone, and a service that is well: what it does costs what it may. */

@@ -1,5 +1,6 @@
 // A version nobody here had seen is kept beside ours before ours takes its name.
 
+import { extname } from 'node:path'
 import { ApiError } from '../../api/errors.ts'
 import type { Mimetype } from '../../api/mimetypes.ts'
 import type { Files, RemoteFile } from '../../api/types.ts'
@@ -14,7 +15,9 @@ const longestExtensionBytes = 32
 
 /** `report (conflict 2026-11-20 20.45.10 host).pdf`: named after *their* time, so that doing it twice makes one copy. */
 export function conflictName(name: string, modifiedAt: string | undefined, hostName: string): string {
-  const extension = extensionOf(name)
+  const ending = extname(name)
+  // What is longer is a part of the name, and may be cut.
+  const extension = Buffer.byteLength(ending) > longestExtensionBytes ? '' : ending
   const stem = name.slice(0, name.length - extension.length)
   const time = modifiedAt === undefined ? Number.NaN : Date.parse(modifiedAt)
   const stamp = new Date(Number.isNaN(time) ? 0 : time)
@@ -25,13 +28,6 @@ export function conflictName(name: string, modifiedAt: string | undefined, hostN
   const host = hostName.replaceAll(/[^\p{L}\p{N}.-]+/gu, '-')
   const tail = ` (conflict ${stamp} ${host})${extension}`
   return cutTo(stem, nameMaxBytes - Buffer.byteLength(tail)) + tail
-}
-
-/** What is longer is a part of the name, and may be cut. */
-function extensionOf(name: string): string {
-  const dot = name.lastIndexOf('.')
-  const extension = dot > 0 ? name.slice(dot) : ''
-  return Buffer.byteLength(extension) > longestExtensionBytes ? '' : extension
 }
 
 export interface ConflictCopy {

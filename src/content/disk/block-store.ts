@@ -305,21 +305,20 @@ export class BlockStore {
   /** False where there is no room. Blocks of one file. */
   async #writeBlocks(version: StoredVersion, name: string, blocks: readonly StoredBlock[]): Promise<boolean> {
     await this.#prepare()
-    const id = segmentIdIn(name)
     // What was taken over whole has a place for each, and is looked into first, also where damage or a crash left some of it absent.
     const whole = await this.#segments.find(version, 'whole')
+    const id = whole === undefined ? segmentIdIn(name) : 'whole'
     const existing = whole ?? (await this.#segments.find(version, id))
     const fresh = blocks.filter(({ block }) => existing?.has(block) !== true)
     if (fresh.length === 0) return true
     let bytes = existing === undefined ? overheadBytes : 0
     if (whole === undefined) for (const block of fresh) bytes += allocated(lengthOf(block))
-    if (!(await this.#index.reserve(whole === undefined ? name : segmentName(version, 'whole'), bytes)))
-      return false
+    if (!(await this.#index.reserve(segmentName(version, id), bytes))) return false
     const segment = existing ?? (await this.#segments.make(version, id))
+    // What is told to be here for good is asked for by nobody until the service is away.
+    const isSure = this.#options.evicts === false
     for (const run of consecutive(fresh)) {
       const isPassing = run.every((stored) => stored.isPassing === true)
-      // What is told to be here for good is asked for by nobody until the service is away.
-      const isSure = this.#options.evicts === false
       await segment.write(run, { pastPages: isPassing ? this.#pastPages : undefined, isSure })
     }
     this.#writtenSinceScan += bytes

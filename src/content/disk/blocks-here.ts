@@ -143,8 +143,7 @@ export class BlocksHere {
 
   /** True while what is here of it would be absent after a crash. */
   isOfThisRun(version: StoredVersion): boolean {
-    const whole = this.#segments.peek(segmentName(version, 'whole'))
-    return whole instanceof Segment && whole.isTrusted
+    return this.#segments.isTrusted(segmentName(version, 'whole'))
   }
 
   /** An open segment that has all of the part. */

@@ -26,17 +26,22 @@ export function remember(
     if (record !== undefined) {
       saved.changed(folderOf(path), nameOf(path), record)
       // A service may keep no empty folders: they were gone with what stood there before.
-      for (const folder of foldersAbove(path))
-        saved.changed(folderOf(folder), nameOf(folder), { kind: 'folder', name: nameOf(folder) })
+      for (const folder of foldersAbove(path)) stands(saved, folder)
     }
     if (source !== undefined && keepSource !== true) left(source)
   })
 }
 
 /** The folder was made here, and the service has it now. */
-export function rememberFolder({ journal, saved }: RememberParts, { path, name }: Node): void {
+export function rememberFolder({ journal, saved }: RememberParts, { path }: Node): void {
   journal.afterCommit(() => {
     saved.began(path)
-    saved.changed(folderOf(path), name, { kind: 'folder', name })
+    stands(saved, path)
   })
+}
+
+/** The service has this folder. */
+function stands(saved: RememberParts['saved'], path: string): void {
+  const name = nameOf(path)
+  saved.changed(folderOf(path), name, { kind: 'folder', name })
 }

@@ -49,6 +49,25 @@ async function readOnce({ version, bytes }: StoredDocument, options: object = {}
   await reader.close()
 }
 
+/** A document whose file the cache took over, and what became of that on disk. */
+async function adoptedAnd(damaged: (content: Buffer) => Buffer, path: string): Promise<StoredDocument> {
+  const document = await setup.store(path, 600 * KiB)
+  const file = `${setup.folder}/spooled`
+  await writeFile(file, document.bytes)
+  const reader = setup.reader({ cacheDir })
+  await reader.adopt(document.version, file)
+  await reader.close()
+  const [cached = ''] = cacheFiles()
+  await writeFile(cached, damaged(await readFile(cached)))
+  return document
+}
+
+function withOtherByte(content: Buffer): Buffer {
+  const other = Buffer.from(content)
+  other[200_000] = (other[200_000] ?? 0) ^ 1
+  return other
+}
+
 /** Cuts the service off: what is read from now on is here, or it fails. */
 function goOffline(): void {
   setup.service.faults.inject({ kind: 'status', status: 500 })
@@ -506,31 +525,14 @@ describe('changes of the namespace', () => {
   })
 
   test('an adopted file is damaged on disk: its blocks are fetched again', async () => {
-    const document = await setup.store('/adopted-damaged.bin', 600 * KiB)
-    const file = `${setup.folder}/spooled`
-    await writeFile(file, document.bytes)
-    const reader = setup.reader({ cacheDir })
-    await reader.adopt(document.version, file)
-    await reader.close()
-    const [cached = ''] = cacheFiles()
-    const content = await readFile(cached)
-    content[200_000] = (content[200_000] ?? 0) ^ 1
-    await writeFile(cached, content)
-    await readOnce(document)
+    await readOnce(await adoptedAnd(withOtherByte, '/adopted-damaged.bin'))
   })
 
   test.each([
     ['ended before its checksums were written', (content: Buffer) => content.subarray(0, 600 * KiB)],
-    ['was damaged', (content: Buffer) => Buffer.from(content).fill(1, 200_000, 200_001)],
+    ['was damaged', withOtherByte],
   ])('an adopted file %s: what is fetched again is kept', async (_what, damaged) => {
-    const document = await setup.store('/adopted-kept.bin', 600 * KiB)
-    const file = `${setup.folder}/spooled`
-    await writeFile(file, document.bytes)
-    const reader = setup.reader({ cacheDir })
-    await reader.adopt(document.version, file)
-    await reader.close()
-    const [cached = ''] = cacheFiles()
-    await writeFile(cached, damaged(await readFile(cached)))
+    const document = await adoptedAnd(damaged, '/adopted-kept.bin')
     await readOnce(document)
     goOffline()
     await readOnce(document)

@@ -35,10 +35,7 @@ it('an emptied folder stays, also where it was listed before its last document h
 
 it('an emptied folder stays, though a listing that lags behind shows it for a while', async () => {
   await using drive = await openHeld({ '/d/a.txt': 'a' })
-  await drive.calls().readdir('/d')
-  const asOf = Date.now()
-  await drive.calls().unlink('/d/a.txt')
-  await drive.drain()
+  const asOf = await emptied(drive)
   const { faults } = drive.testService.service
   const thaw = faults.inject({ kind: 'stale-listing', asOf }, { method: 'GET' })
   await drive.fileSystem().refresh('/')
@@ -48,10 +45,7 @@ it('an emptied folder stays, though a listing that lags behind shows it for a wh
 
 it('an emptied folder stays, though a listing that lags behind shows it after a restart', async () => {
   await using drive = await openHeld({ '/d/a.txt': 'a' })
-  await drive.calls().readdir('/d')
-  const asOf = Date.now()
-  await drive.calls().unlink('/d/a.txt')
-  await drive.drain()
+  const asOf = await emptied(drive)
   drive.testService.service.faults.inject({ kind: 'stale-listing', asOf }, { method: 'GET' })
   await drive.restart()
   expect(await drive.calls().readdir('/')).toEqual(['d'])
@@ -61,9 +55,7 @@ it('an emptied folder stays, though a listing that lags behind shows it after a 
 
 it('an emptied folder stays, though the drive begins without the service, by a listing of before', async () => {
   await using drive = await openHeld({ '/d/a.txt': 'a' })
-  await drive.calls().readdir('/d')
-  await drive.calls().unlink('/d/a.txt')
-  await drive.drain()
+  await emptied(drive)
   await drive.testService.stop()
   await drive.restart()
   expect(await drive.calls().readdir('/')).toEqual(['d'])
@@ -112,6 +104,15 @@ it('a folder stays whose last document is deleted while it is on its way', async
   drive.release()
   await expectToStay(drive, ['d'])
 })
+
+/** Deletes the only document of `/d`, also in the service. Answers when that began. */
+async function emptied(drive: HeldDrive): Promise<number> {
+  await drive.calls().readdir('/d')
+  const asOf = Date.now()
+  await drive.calls().unlink('/d/a.txt')
+  await drive.drain()
+  return asOf
+}
 
 /** Everything being sent to a service that keeps no empty folders: `/d` is none of its folders then. */
 async function expectToStay(drive: HeldDrive, names: readonly string[]): Promise<void> {

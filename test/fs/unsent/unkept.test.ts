@@ -128,6 +128,7 @@ describe('what the disk here refuses', () => {
 })
 
 describe('a disk that refuses for hours', () => {
+  const rows = { save() {}, remove() {}, forget() {}, onRollback() {}, get: () => undefined }
   let dir: string
   beforeEach(async () => {
     dir = await mkdtemp(join(tmpdir(), 'unkept-'))
@@ -140,7 +141,6 @@ describe('a disk that refuses for hours', () => {
 
   it('is asked a few times a minute, however many documents wait, and not at all when none is left', async () => {
     const world = realWorld()
-    const rows = { save() {}, remove() {}, forget() {}, onRollback() {}, get: () => undefined }
     const spool = new Spool(dir, rows, world)
     const nodes = new NodeTable()
     let asked = 0
@@ -175,11 +175,7 @@ describe('a disk that refuses for hours', () => {
 
   it('is asked for what it refuses later, too, where nothing was left when it was to be asked before', async () => {
     const nodes = new NodeTable()
-    const spool = new Spool(
-      dir,
-      { save() {}, remove() {}, forget() {}, onRollback() {}, get: () => undefined },
-      realWorld(),
-    )
+    const spool = new Spool(dir, rows, realWorld())
     const unkept: Unkept = new Unkept({
       ...realWorld(),
       log: silentLog,
