@@ -10,6 +10,7 @@ import { lookUp, mayMeanMissing } from '../../content/remote-lookup.ts'
 import { childOf, withListing } from './lookup.ts'
 import { removeFolder, rmdirHere, type RmdirHereParts } from './rmdir-here.ts'
 import type { FolderState, Node } from '../tree/node.ts'
+import type { Tree } from '../tree/tree.ts'
 import type { Caller } from '../operations.ts'
 import type { Reach } from '../../content/reach/reach.ts'
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
@@ -28,6 +29,8 @@ export interface RmdirParts extends RmdirHereParts {
   readonly chance: Chance
   readonly clock: Clock
 }
+
+type HiddenNames = FolderState['tombstones']
 
 interface DrainParts {
   readonly queue: CommitQueue
@@ -58,10 +61,15 @@ export async function rmdir(parts: RmdirParts, parent: number, name: string, cal
   const own = pendingDelete(parts.queue, node.path)
   const untried = parts.queue.untriedDeletes(node.path).filter((job) => job !== own)
   await drainUnder(parts, node.path, signal, own === undefined ? untried : [...untried, own])
+  const beganAt = parts.clock.steady()
+  const hiddenBefore = new Map(state.tombstones)
   /** Whether the service has a folder to delete. Asked before every attempt: what another client stores there in between stays. */
   const isToGo = async (standing: RemoteFile | FolderListing | undefined): Promise<boolean> => {
     const folder = folderIn(standing, node, own)
-    if (state.kept.size > 0 || (await isAnyLeft(parts.files, node.path, state, folder, signal))) {
+    // A look that is answered late shows what was deleted when it was asked for, though a listing may have had the last word since.
+    const hidden = new Map([...hiddenBefore, ...state.tombstones])
+    const isLeft = await isAnyLeft(parts.files, node.path, hidden, folder, signal)
+    if (isLeft || state.kept.size > 0 || isShownSince(parts.tree, node, beganAt)) {
       parts.tree.listings.forget(node)
       throw notEmpty(node)
     }
@@ -110,16 +118,22 @@ async function deleteWhole(
   await parts.queue.fulfilled(untried)
 }
 
+/** Whether a listing that was asked for since `at` shows something: a look that is answered later than it need not have that. */
+function isShownSince(tree: Tree, node: Node, at: number): boolean {
+  const listing = tree.listings.known(node)
+  return listing !== undefined && listing.requestedAt > at && !tree.isEmpty(node)
+}
+
 /** Whether more than what was deleted here is in the folder. */
 async function isAnyLeft(
   files: Files,
   path: string,
-  state: FolderState,
+  hidden: HiddenNames,
   standing: FolderListing | undefined,
   signal: AbortSignal,
 ): Promise<boolean> {
   for (const entry of standing?.entries ?? [])
-    if (!isLeaving(entry, state) && !(await isGone(files, path, entry, state, signal))) return true
+    if (!isLeaving(entry, hidden) && !(await isGone(files, path, entry, hidden, signal))) return true
   return false
 }
 
@@ -128,13 +142,13 @@ async function isGone(
   files: Files,
   folder: string,
   { name }: RemoteFile | RemoteFolder,
-  state: FolderState,
+  hidden: HiddenNames,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (!state.tombstones.has(name)) return false
+  if (!hidden.has(name)) return false
   try {
     const found = await files.get(`${folder}/${name}`, { deadlineMs: callDeadlineMs, signal })
-    return found.kind === 'file' && isLeaving(found, state)
+    return found.kind === 'file' && isLeaving(found, hidden)
   } catch (error) {
     if (mayMeanMissing(error)) return true
     throw error
@@ -142,8 +156,8 @@ async function isGone(
 }
 
 /** Deleted here, and still shown as it was, or as it was even before: by a listing that lags behind. */
-function isLeaving(entry: RemoteFile | RemoteFolder, state: FolderState): boolean {
-  const tombstone = state.tombstones.get(entry.name)
+function isLeaving(entry: RemoteFile | RemoteFolder, hidden: HiddenNames): boolean {
+  const tombstone = hidden.get(entry.name)
   if (tombstone === undefined) return false
   const { fingerprint } = tombstone
   if (entry.kind === 'folder' || fingerprint === undefined)

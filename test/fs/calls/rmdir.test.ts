@@ -2,7 +2,8 @@
 // is not taken by another one.
 
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createClient, type Client } from '../../../src/api/client.ts'
 import type { FileSystem } from '../../../src/fs/contract.ts'
 import { createFileSystem } from '../../../src/fs/file-system.ts'
@@ -13,6 +14,7 @@ import { losingAnswerOfDelete } from '../../support/losing-answer.ts'
 import { objectDoor } from '../../support/object-door.ts'
 import { project, startTestService, type TestService } from '../../support/service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.ts'
+import { waitUntil } from '../../support/wait-until.ts'
 
 let testService: TestService
 let temporary: TemporaryFolder
@@ -28,14 +30,7 @@ beforeEach(async () => {
   temporary = await makeTemporaryFolder()
   gate = await startGate(() => Number(new URL(testService.baseUrl).port))
   client = createClient({ baseUrl: gate.baseUrl, apiKey: testService.apiKey })
-  fileSystem = await createFileSystem({
-    files: client.files(project),
-    stateDir: join(temporary.path, 'state'),
-    cacheDir: join(temporary.path, 'cache'),
-  })
-  calls = objectDoor(fileSystem)
-  expect(await calls.readdir('/d')).toEqual(['a.txt'])
-  await calls.unlink('/d/a.txt')
+  await emptied({})
 })
 afterEach(async () => {
   await fileSystem.close()
@@ -44,6 +39,19 @@ afterEach(async () => {
   await testService.close()
   await temporary.remove()
 })
+
+/** The folder, with a drive of its own, and what was in it deleted. */
+async function emptied(options: { cacheTtlMs?: number }): Promise<void> {
+  fileSystem = await createFileSystem({
+    files: client.files(project),
+    stateDir: join(temporary.path, 'state'),
+    cacheDir: join(temporary.path, 'cache'),
+    ...options,
+  })
+  calls = objectDoor(fileSystem)
+  expect(await calls.readdir('/d')).toEqual(['a.txt'])
+  await calls.unlink('/d/a.txt')
+}
 
 it.each(['a.txt', 'theirs.txt'])(
   'a document (%s) that another client stores between a DELETE and its repetition stays',
@@ -82,4 +90,43 @@ it.each(undone)('a DELETE that is not carried out ($kind $status) is repeated', 
   testService.service.faults.inject(fault, { method: 'DELETE', times: 2 })
   await calls.rmdir('/d')
   expect((await testService.other.get('/'))?.entries?.map(({ name }) => name)).toEqual(['b.txt'])
+})
+
+describe('a look that is answered late', () => {
+  beforeEach(async () => {
+    await fileSystem.drain({ timeoutMs: 20_000 })
+    await fileSystem.close()
+    await testService.other.put('/d/a.txt', 'a')
+    await emptied({ cacheTtlMs: 100 })
+  })
+
+  /** An rmdir whose look is answered as of when it was asked for, when `meanwhile` is done and a listing had the last word of it. */
+  async function overtaken(meanwhile: () => Promise<unknown>): Promise<void> {
+    const asOf = Date.now()
+    gate.decide = ({ method, path }) => (method === 'GET' && path === '/d' ? 'keep' : 'pass')
+    const removing = calls.rmdir('/d')
+    await waitUntil('the look is under way', () => gate.kept === 1)
+    gate.decide = () => 'pass'
+    await meanwhile()
+    expect(await fileSystem.drain({ timeoutMs: 20_000 })).toEqual([])
+    await delay(300)
+    await calls.readdir('/d')
+    testService.service.faults.inject(
+      { kind: 'stale-listing', asOf },
+      { method: 'GET', path: '/d', times: 1 },
+    )
+    gate.release()
+    await removing
+  }
+
+  it('may show what was deleted when it was asked for', async () => {
+    await overtaken(async () => undefined)
+    expect(await testService.other.get('/d')).toBeUndefined()
+  })
+
+  it('does not show what was saved since, which stays', async () => {
+    const removing = overtaken(() => calls.writeFile('/d/new.txt', 'new'))
+    await expect(removing).rejects.toMatchObject({ code: 'ENOTEMPTY' })
+    expect((await testService.other.bytes('/d/new.txt')).toString()).toBe('new')
+  })
 })
