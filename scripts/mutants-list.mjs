@@ -18,8 +18,8 @@ export const fixes = [
   [
     'a folder does not go where a lagging listing tells less of what was in it',
     'src/fs/calls/rmdir.ts',
-    '!isLeaving(entry, state) && !(await isGone(files, path, entry, state, signal))',
-    '!isLeaving(entry, state)',
+    '!isLeaving(entry, hidden) && !(await isGone(files, path, entry, hidden, signal))',
+    '!isLeaving(entry, hidden)',
   ],
   [
     'a listing that was asked for earlier and comes later is believed',

@@ -74,6 +74,7 @@ const corpus: readonly (readonly [seed: number, steps: number])[] = [
   [800452, 700],
   [900032, 400],
   [2024876801, 2000],
+  [800505, 700],
 ]
 
 /** Where another client works in one of the folders. */
@@ -126,6 +127,7 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [30, 2000],
   [31, 2000],
   [52, 2000],
+  [860081, 700],
 ]
 
 it.each(corpus)('nothing is lost with seed %i, %i steps', async (seed, steps) => {

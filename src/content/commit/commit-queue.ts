@@ -137,9 +137,9 @@ export class CommitQueue {
     return job
   }
 
-  /** Takes an idle job back as if it had never been asked for. False when it is under way or may have been stored. */
-  withdraw(job: Job): boolean {
-    return this.#open.withdraw(job)
+  /** See `OpenJobs.withdraw`. */
+  withdraw(job: Job, options?: { seesToDoubts: boolean }): boolean {
+    return this.#open.withdraw(job, options)
   }
 
   /** The job's content is being written again: stops sending it; the next submit for its path takes over. */

@@ -87,9 +87,13 @@ export class OpenJobs {
     })
   }
 
-  /** Takes an idle job back as if it had never been asked for. False when it is under way or may have been stored. */
-  withdraw(job: Job): boolean {
+  /**
+   * Takes an idle job back as if it had never been asked for. False when it is under way or may have been stored; also where an
+   * earlier change may have left something at its path, unless the caller sees to those `doubts`.
+   */
+  withdraw(job: Job, { seesToDoubts = false }: { seesToDoubts?: boolean } = {}): boolean {
     const { intention } = job
+    if (intention.doubts.length > 0 && !seesToDoubts) return false
     // The answer to a delete that was tried may have been lost.
     if (intention.kind === 'delete' && intention.attempts > 0) return false
     if (!this.#order.has(job) || !job.isIdle || this.#mayBeStored(job)) return false

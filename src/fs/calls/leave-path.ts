@@ -42,7 +42,7 @@ function leftBehind(parts: LeaveParts, node: Node): LeftBehind | undefined {
       ? { fingerprint: fingerprintOf(remote) }
       : dropReplaced(parts.queue, { path, base: node.unsent.base })
   }
-  if (!parts.queue.withdraw(job)) return arriving(node, path)
+  if (!parts.queue.withdraw(job, { seesToDoubts: true })) return arriving(node, path)
   const { source, sourceFingerprint, keepSource, base, doubts } = job.intention
   parts.owners.withdraw(node)
   const isMove = source !== undefined && keepSource !== true

@@ -244,6 +244,35 @@ describe('a document that becomes a backup', () => {
     },
   )
 
+  it('is not there again when it is deleted though the answer to an earlier one’s upload was lost', async () => {
+    await using drive = await openHeld({}, quick)
+    const { faults } = drive.testService.service
+    for (const path of ['/a.txt~', '/f.txt']) {
+      faults.inject({ kind: 'lost-answer' }, { method: 'PUT', path, times: 1 })
+      faults.inject({ kind: 'status', status: 503 }, { method: 'GET', path })
+    }
+    await drive.calls().writeFile('/a.txt~', 'older')
+    await drive.calls().writeFile('/f.txt', 'first')
+    const isStored = async (): Promise<boolean> => {
+      const stored = await drive.testService.other.get('/')
+      return stored?.entries?.length === 2
+    }
+    await waitUntil('both to be stored', isStored)
+    await waitUntil('the drive to hear of neither', () =>
+      drive
+        .fileSystem()
+        .unsent('/')
+        .every(({ attempts }) => attempts > 0),
+    )
+    await drive.calls().rename('/f.txt', '/a.txt')
+    await drive.calls().rename('/a.txt', '/a.txt~')
+    await drive.calls().writeFile('/a.txt', 'second')
+    await drive.calls().unlink('/a.txt~')
+    faults.clear()
+    await becomes(drive, { '/a.txt': 'second' })
+    expect(await drive.calls().readdir('/')).toEqual(['a.txt'])
+  })
+
   it('survives a restart before and after its successor', async () => {
     await using drive = await openHeld({ '/a.txt': 'a', '/b.txt': 'b' })
     await drive.calls().rename('/a.txt', '/a.txt~')
