@@ -142,6 +142,10 @@ export class CommitQueue {
     return this.#open.withdraw(job, options)
   }
 
+  mayWithdraw(job: Job): boolean {
+    return this.#open.mayWithdraw(job)
+  }
+
   /** The job's content is being written again: stops sending it; the next submit for its path takes over. */
   hold(job: Job): void {
     this.#open.hold(job)

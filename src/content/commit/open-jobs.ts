@@ -91,18 +91,23 @@ export class OpenJobs {
    * Takes an idle job back as if it had never been asked for. False when it is under way or may have been stored; also where an
    * earlier change may have left something at its path, unless the caller sees to those `doubts`.
    */
-  withdraw(job: Job, { seesToDoubts = false }: { seesToDoubts?: boolean } = {}): boolean {
+  withdraw(job: Job, how: { seesToDoubts?: boolean } = {}): boolean {
+    if (!this.mayWithdraw(job, how)) return false
+    this.#journal.transaction(() => this.drop(job))
+    this.supersede(job, undefined)
+    this.#schedule.lookSoon()
+    return true
+  }
+
+  /** What `withdraw` would answer now. */
+  mayWithdraw(job: Job, { seesToDoubts = false }: { seesToDoubts?: boolean } = {}): boolean {
     const { intention } = job
     if (intention.doubts.length > 0 && !seesToDoubts) return false
     // The answer to a delete that was tried may have been lost.
     if (intention.kind === 'delete' && intention.attempts > 0) return false
     if (!this.#order.has(job) || !job.isIdle || this.#mayBeStored(job)) return false
     // What waits behind it was meant to find its work done.
-    if (!this.#order.isLast(job)) return false
-    this.#journal.transaction(() => this.drop(job))
-    this.supersede(job, undefined)
-    this.#schedule.lookSoon()
-    return true
+    return this.#order.isLast(job)
   }
 
   /** The job's content is being written again: stops sending it; the next submit for its path takes over. */

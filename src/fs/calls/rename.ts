@@ -34,10 +34,6 @@ export interface RenameParts extends RenameFolderParts, BringParts {
   readonly refusedNames: RefusedNames
 }
 
-interface ReclaimParts extends BringParts {
-  readonly queue: CommitQueue
-}
-
 export async function rename(
   parts: RenameParts,
   parent: number,
@@ -53,33 +49,36 @@ export async function rename(
   const expected = await fate(parts.tree, await nodeAt(parts.tree, from, name), to, newName)
   const isSent = expected === 'document' || expected === 'backup'
   if (isSent) checkType(parts.refusedNames, await nodeAt(parts.tree, from, name), to, newName)
-  // A dirty document is synced before its journal row promises it; the names are looked at after that, at once.
-  const before = await nodeAt(parts.tree, from, name)
-  if (expected === 'deleted') await bringWhatIsUnderWay(parts, before, caller.signal)
-  else if (isSent) await reclaim(parts, before, caller.signal)
-  const syncedEpoch = before.content?.epoch ?? -1
-  if (!isSent) await before.content?.sync()
-  else if (before.content !== undefined) await parts.spool.secure(before.content)
-  const toListing = await parts.tree.listing(to)
-  const node = await nodeAt(parts.tree, from, name)
-  const target = parts.tree.child(to, newName, toListing)
-  if (target === node) return
-  if (target !== undefined && flags.noReplace) throw new ErrnoError('EEXIST', `${target.path} exists`)
-  const move: Move = { node, from, to, name: newName, target }
-  checkKinds(move)
-  if (node.folder !== undefined) {
-    await renameFolder(parts, move, caller)
+  for (;;) {
+    // A dirty document is synced before its journal row promises it; the names are looked at after that, at once.
+    const before = await nodeAt(parts.tree, from, name)
+    if (expected === 'deleted') await bringWhatIsUnderWay(parts, before, caller.signal)
+    const syncedEpoch = before.content?.epoch ?? -1
+    if (!isSent) await before.content?.sync()
+    else if (before.content !== undefined) await parts.spool.secure(before.content)
+    const toListing = await parts.tree.listing(to)
+    const node = await nodeAt(parts.tree, from, name)
+    const target = parts.tree.child(to, newName, toListing)
+    if (target === node) return
+    if (target !== undefined && flags.noReplace) throw new ErrnoError('EEXIST', `${target.path} exists`)
+    const move: Move = { node, from, to, name: newName, target }
+    checkKinds(move)
+    if (node.folder !== undefined) return renameFolder(parts, move, caller)
+    if (isSent && isAboutToGo(parts.queue, node)) {
+      await bringHere(parts, node, caller.signal)
+      continue
+    }
+    const job = parts.journal.transaction(() => {
+      parts.journal.onRollback(node)
+      const moved = renamed(parts, move, expected, syncedEpoch)
+      stayThoughEmpty(parts, from)
+      return moved
+    })
+    if (job !== undefined) await parts.closeWait.wait(job, caller.signal)
+    // Renamed back: nothing is left to send, and the disk still knows the way there.
+    else if (expected === 'document') await parts.journal.durable()
     return
   }
-  const job = parts.journal.transaction(() => {
-    parts.journal.onRollback(node)
-    const moved = renamed(parts, move, expected, syncedEpoch)
-    stayThoughEmpty(parts, from)
-    return moved
-  })
-  if (job !== undefined) await parts.closeWait.wait(job, caller.signal)
-  // Renamed back: nothing is left to send, and the disk still knows the way there.
-  else if (expected === 'document') await parts.journal.durable()
 }
 
 function renamed(parts: RenameParts, move: Move, fate: Fate, syncedEpoch: number): Job | undefined {
@@ -140,6 +139,9 @@ function toDocument(parts: RenameParts, move: Move, syncedEpoch: number, isBacku
   const { path: oldPath, name: oldName, isScratch: wasScratch } = node
   const base = baseOfTarget(move)
   const replaced = node.unsent.base
+  const pending = pendingUnder(parts.queue, node)
+  // Its delete, which is taken back with the rename: one that fails leaves it as it is.
+  if (pending !== undefined) parts.queue.withdraw(pending)
   const left = wasScratch ? undefined : leavePath(parts, node)
   take(parts, move)
   if (wasScratch) parts.journal.localFiles.remove(oldPath)
@@ -175,17 +177,17 @@ function toDocument(parts: RenameParts, move: Move, syncedEpoch: number, isBacku
   return undefined
 }
 
-/**
- * A backup (`f~`) that shows a version the service still has at `f` becomes a document: the pending delete of that version
- * is taken back, or, where something else is on its way to `f`, the bytes are brought here first.
- */
-async function reclaim(parts: ReclaimParts, node: Node, signal: AbortSignal): Promise<void> {
-  if (!node.isScratch || node.stored.elsewhere === undefined || node.content !== undefined) return
+/** What is on its way to where the service has the version that a backup (`f~`) shows. */
+function pendingUnder(queue: CommitQueue, { isScratch, stored, content }: Node): Job | undefined {
+  if (!isScratch || stored.elsewhere === undefined || content !== undefined) return undefined
+  return queue.first(stored.elsewhere)
+}
+
+/** A backup that becomes a document, and whose bytes go by something that is not taken back: they have to be here first. */
+function isAboutToGo(queue: CommitQueue, node: Node): boolean {
+  const pending = pendingUnder(queue, node)
   // A delete that stands behind something else is not of this version, and is not taken back alone.
-  const pending = parts.queue.first(node.stored.elsewhere)
-  if (pending === undefined) return
-  if (pending.intention.kind === 'delete' && parts.queue.withdraw(pending)) return
-  await bringHere(parts, node, signal)
+  return pending !== undefined && !(pending.intention.kind === 'delete' && queue.mayWithdraw(pending))
 }
 
 /** A file that is on this machine only goes on under another name. */

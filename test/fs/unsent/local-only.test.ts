@@ -273,6 +273,18 @@ describe('a document that becomes a backup', () => {
     expect(await drive.calls().readdir('/')).toEqual(['a.txt'])
   })
 
+  it('lets its deleted document go also where a rename of it failed', async () => {
+    await using drive = await openHeld({ '/a.txt': 'a', '/d/x.txt': 'x' }, quick)
+    expect(await drive.calls().readdir('/d')).toEqual(['x.txt'])
+    await drive.testService.stop()
+    await drive.calls().rename('/a.txt', '/a.txt~')
+    await drive.calls().writeFile('/a.txt', 'new')
+    await drive.calls().unlink('/a.txt')
+    await expect(drive.calls().rename('/a.txt~', '/d')).rejects.toMatchObject({ code: 'EISDIR' })
+    await drive.testService.start()
+    await becomes(drive, { '/a.txt~': 'a', '/d': undefined, '/d/x.txt': 'x' })
+  })
+
   it('survives a restart before and after its successor', async () => {
     await using drive = await openHeld({ '/a.txt': 'a', '/b.txt': 'b' })
     await drive.calls().rename('/a.txt', '/a.txt~')
