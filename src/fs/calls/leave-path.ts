@@ -5,6 +5,8 @@ import { fingerprintOf } from '../../content/fingerprint.ts'
 import type { Node } from '../tree/node.ts'
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { Intention } from '../../content/intention.ts'
+import type { AttributeRow } from '../../content/spool/journal-rows.ts'
+import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Tree } from '../tree/tree.ts'
 import type { Owners } from '../unsent/owners.ts'
 
@@ -12,6 +14,7 @@ export interface LeaveParts {
   readonly tree: Tree
   readonly queue: CommitQueue
   readonly owners: Owners
+  readonly attributes: Pick<AttributeStore, 'at'>
 }
 
 /** What the service has, or may get, at the path a node left: that name has to be hidden until it is gone. */
@@ -23,12 +26,15 @@ export interface Left {
   readonly behind: LeftBehind | undefined
   /** The content of the change that was taken back, which an earlier close accepted. */
   readonly accepted: string | undefined
+  /** What was set on what the journal has of it, which may be being written again. */
+  readonly set: AttributeRow | undefined
 }
 
 export function leavePath(parts: LeaveParts, node: Node): Left {
-  const { job } = node
+  const { job, path } = node
   const behind = leftBehind(parts, node)
-  return { behind, accepted: node.job === undefined ? job?.intention.spool : undefined }
+  const accepted = node.job === undefined ? job?.intention.spool : undefined
+  return { behind, accepted, set: parts.attributes.at(path) }
 }
 
 function leftBehind(parts: LeaveParts, node: Node): LeftBehind | undefined {

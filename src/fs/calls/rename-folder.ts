@@ -16,7 +16,7 @@ import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Tree } from '../tree/tree.ts'
 import type { Spool } from '../../content/spool/spool.ts'
 import type { CloseWait } from '../unsent/close-wait.ts'
-import { leavePath, type LeaveParts } from './leave-path.ts'
+import { leavePath, type LeaveParts, type Left } from './leave-path.ts'
 
 export interface RenameFolderParts extends RmdirParts, LeaveParts, SubmitParts, LocalRowParts {
   readonly tree: Tree
@@ -105,10 +105,10 @@ function apply(parts: RenameFolderParts, { node, from, to, name }: Move, plan: P
   for (const folder of plan.folders) {
     if (folder.folder?.isMadeHere === true) parts.journal.folders.remove(folder.path)
   }
-  const accepted = new Map<Node, string | undefined>()
+  const left = new Map<Node, Left>()
   for (const document of plan.documents) {
     if (document.isScratch) parts.journal.localFiles.remove(document.path)
-    else accepted.set(document, leave(parts, document))
+    else left.set(document, leave(parts, document))
     parts.attributes.forget(document.path)
   }
   for (const folder of plan.folders) {
@@ -120,7 +120,7 @@ function apply(parts: RenameFolderParts, { node, from, to, name }: Move, plan: P
   parts.tree.places.attach(node, to, name)
   for (const folder of plan.folders) arrive(parts, folder)
   const jobs = plan.documents
-    .map((document) => moved(parts, document, accepted.get(document)))
+    .map((document) => moved(parts, document, left.get(document)))
     .filter((job) => job !== undefined)
   if (!wasInService) {
     const deleted = pendingDelete(parts.queue, oldPath)
@@ -132,13 +132,14 @@ function apply(parts: RenameFolderParts, { node, from, to, name }: Move, plan: P
   return prune === undefined ? jobs : [...jobs, prune]
 }
 
-/** What stood there, and is on its way, shows in no folder that is made at the old place. Answers what an earlier close accepted. */
-function leave(parts: RenameFolderParts, document: Node): string | undefined {
+/** What stood there, and is on its way, shows in no folder that is made at the old place. */
+function leave(parts: RenameFolderParts, document: Node): Left {
   const { parent, name } = document
-  const { behind, accepted } = leavePath(parts, document)
+  const left = leavePath(parts, document)
+  const { behind } = left
   if (behind !== undefined && parent !== undefined)
     parts.tree.tombstones.bury(parent, name, behind.fingerprint)
-  return accepted
+  return left
 }
 
 /** The folder is at its new place, where only what is kept exists so far. */
@@ -158,7 +159,7 @@ function arrive(parts: RenameFolderParts, folder: Node): void {
   parts.tree.listings.set(folder, { names: new ListedNames(), requestedAt: parts.clock.steady() })
 }
 
-function moved(parts: RenameFolderParts, document: Node, accepted: string | undefined): Job | undefined {
+function moved(parts: RenameFolderParts, document: Node, left: Left | undefined): Job | undefined {
   parts.journal.onRollback(document)
   parts.tree.places.keep(document)
   // Back at its older place: what the service has there is its own.
@@ -169,6 +170,6 @@ function moved(parts: RenameFolderParts, document: Node, accepted: string | unde
     saveScratchRow(parts, document)
     return undefined
   }
-  if (isBeingWritten(document)) return parts.saves.commitAtClose(document, accepted)
+  if (isBeingWritten(document)) return parts.saves.commitAtClose(document, left?.accepted, left?.set)
   return parts.saves.submit(document, document.content, document.content?.epoch ?? -1)
 }

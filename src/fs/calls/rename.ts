@@ -171,7 +171,8 @@ function toDocument(parts: RenameParts, move: Move, syncedEpoch: number, isBacku
     parts.attributes.save(node)
     return undefined
   }
-  if (left !== undefined && isBeingWritten(node)) return parts.saves.commitAtClose(node, left.accepted)
+  if (left !== undefined && isBeingWritten(node))
+    return parts.saves.commitAtClose(node, left.accepted, left.set)
   if (!isBackup) return parts.saves.submit(node, node.content, syncedEpoch)
   parts.saves.submitBackup(node, syncedEpoch, oldPath)
   return undefined

@@ -8,8 +8,11 @@ import type { Journal } from '../../content/spool/journal.ts'
 import type { AttributeRow } from '../../content/spool/journal-rows.ts'
 import type { Node } from './node.ts'
 
-/** Before what tells unsent content, in the place of a fingerprint: no fingerprint begins so. */
-const unsentMark = 'unsent '
+/**
+ * In the place of a fingerprint: what is to be sent to this path. No fingerprint begins so. Nothing tells which change that is: it
+ * goes on as another one, with another source or with its content brought here, and what was set stays.
+ */
+const unsentMark = 'unsent'
 
 export class AttributeStore {
   readonly #journal: Journal
@@ -20,34 +23,58 @@ export class AttributeStore {
     this.#rows = new Map(journal.attributes.all().map((row) => [row.path, row]))
   }
 
-  /** Puts what was set here on a node that shows a version of the service. */
+  /** Puts what was set here on a node that shows a version of the service. What is to be sent of it keeps its times. */
   adorn(node: Node): void {
+    if (node.job !== undefined) return
     const row = this.#rows.size === 0 ? undefined : this.#rows.get(node.path)
     const isOurs = row !== undefined && node.remote !== undefined && isOf(row, node.remote)
     node.times.follow(isOurs ? timesIn(row) : undefined)
-    if (row !== undefined && !isOurs && node.job === undefined) this.#forgetIfPossible(node.path)
+    if (row !== undefined && !isOurs) this.#forgetIfPossible(node.path)
   }
 
   /** Puts what was set here on a node that shows what an earlier run left unsent. */
-  adornUnsent(node: Node, intention: Intention): void {
+  adornUnsent(node: Node): void {
     const row = this.#rows.get(node.path)
-    if (row?.fingerprint === unsentKey(intention)) node.times.follow(timesIn(row))
+    if (row !== undefined && isUnsent(row)) node.times.follow(timesIn(row))
+  }
+
+  /** What was set on what is at this path, as it outlives a restart. */
+  at(path: string): AttributeRow | undefined {
+    return this.#rows.get(path)
   }
 
   /** Makes what is set on a node durable; what is being written is handed in first, and its times with it. */
   save(node: Node): void {
-    const { content } = node
-    const isBeingWritten = content !== undefined && node.isDirty && !node.unsent.isOf(content)
-    if (!isBeingWritten) this.handedIn(node, node.job?.intention)
+    if (!isToBeHandedIn(node)) this.handedIn(node, node.job?.intention)
   }
 
   /** The times of what is handed in to be sent: they are its, not those of the version that the service has; undefined: it is as stored. */
   handedIn(node: Node, intention: Intention | undefined): void {
-    const fingerprint = intention === undefined ? node.stored.fingerprint : unsentKey(intention)
+    const fingerprint = intention === undefined ? node.stored.fingerprint : unsentMark
     if (fingerprint === undefined || node.isScratch || node.isUnlinked) return
+    const { path } = node
     const { mode, atime, mtime } = node.times
-    if (mode === undefined && atime === undefined && mtime === undefined) return
-    const row = { path: node.path, fingerprint, mode, atime, mtime }
+    // Nor is anything kept of what had this path before.
+    if (mode === undefined && atime === undefined && mtime === undefined) this.forget(path)
+    else this.#put({ path, fingerprint, mode, atime, mtime })
+  }
+
+  /** What is handed in is not what is being written, but what was here before that, on which this was set. */
+  handedInAsBefore({ path }: Node, set: AttributeRow | undefined): void {
+    if (set === undefined) this.forget(path)
+    else this.#put({ ...set, path, fingerprint: unsentMark })
+  }
+
+  /** Of what was handed in nothing is left to be sent: what was set is of the version that the service has, also while that is written again. */
+  settled(node: Node): void {
+    const { path, stored } = node
+    if (!isToBeHandedIn(node)) return this.handedIn(node, undefined)
+    const row = this.#rows.get(path)
+    if (row !== undefined && isUnsent(row) && stored.fingerprint !== undefined)
+      this.#put({ ...row, fingerprint: stored.fingerprint })
+  }
+
+  #put(row: AttributeRow): void {
     this.#journal.transaction(() => {
       this.#remember(row.path)
       this.#rows.set(row.path, row)
@@ -57,7 +84,8 @@ export class AttributeStore {
 
   /** What the service had at this path is gone; what is still to be sent there keeps its times. */
   left(path: string): void {
-    if (this.#rows.get(path)?.fingerprint.startsWith(unsentMark) !== true) this.forget(path)
+    const row = this.#rows.get(path)
+    if (row !== undefined && !isUnsent(row)) this.forget(path)
   }
 
   forget(path: string): void {
@@ -94,13 +122,18 @@ export class AttributeStore {
 }
 
 /** Set for this version, as far as its record tells (the interface leaves size and time out where it likes). */
-function isOf({ fingerprint }: AttributeRow, record: RemoteFile): boolean {
-  return !fingerprint.startsWith(unsentMark) && mayBe(record, fingerprint)
+function isOf(row: AttributeRow, record: RemoteFile): boolean {
+  return !isUnsent(row) && mayBe(record, row.fingerprint)
 }
 
-/** The content itself, or the version that is moved: the same after a restart, and another one with the next save. */
-function unsentKey({ spool, sourceFingerprint }: Intention): string {
-  return unsentMark + (spool ?? sourceFingerprint ?? '')
+/** An earlier docmount wrote more behind the mark. */
+function isUnsent({ fingerprint }: AttributeRow): boolean {
+  return fingerprint.startsWith(unsentMark)
+}
+
+/** Changed since it was handed in, if it was. */
+function isToBeHandedIn(node: Node): boolean {
+  return node.content !== undefined && node.isDirty && !node.unsent.isOf(node.content)
 }
 
 function timesIn({ mode, atime, mtime }: AttributeRow): Pick<AttributeRow, 'mode' | 'atime' | 'mtime'> {

@@ -1,6 +1,7 @@
 // The way up: what the queue says of an intention, and what the tree makes of it.
 
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
+import type { Job } from '../../content/commit/job.ts'
 import type { QueueEvent } from '../../content/commit/queue-event.ts'
 import { fingerprintOf } from '../../content/fingerprint.ts'
 import type { Intention } from '../../content/intention.ts'
@@ -12,6 +13,7 @@ import { giveToCache, type CacheParts } from './give-to-cache.ts'
 import { gaveWay, type GaveWayParts } from './give-way.ts'
 import { saveScratchRow, type LocalRowParts } from './local-rows.ts'
 import type { Node } from '../tree/node.ts'
+import type { Owners } from './owners.ts'
 import { remember, rememberFolder, type RememberParts } from './remember.ts'
 import type { Log } from '../../log.ts'
 import type { Clock } from '../../world/clock.ts'
@@ -34,6 +36,11 @@ interface RefusedParts {
 
 interface ConflictParts extends RefusedParts {
   readonly conflicts: ConflictCopies
+}
+
+interface ReplacedParts {
+  readonly owners: Owners
+  readonly attributes: AttributeStore
 }
 
 interface LandParts extends RememberParts {
@@ -69,7 +76,7 @@ export function agreed(parts: AgreedParts, event: QueueEvent): void {
       // A newer intention took this one's place.
       return void parts.owners.goesOnAs(event.intention, undefined)
     case 'replaced':
-      return void parts.owners.goesOnAs(event.intention, event.successor)
+      return replaced(parts, event.intention, event.successor)
     case 'refused':
       return refused(parts, event.intention)
     case 'conflictKept':
@@ -112,7 +119,8 @@ function committed(parts: AgreedParts, intention: Intention, record: RemoteFile 
     discardContent(parts, node)
     return
   }
-  parts.attributes.save(node)
+  if (isLatest) parts.attributes.settled(node)
+  else parts.attributes.save(node)
   landFolders(parts, node)
   // What is still to be sent, or being written, is no listing's to decide.
   if (isLatest && !node.isDirty) parts.tree.places.settle(node)
@@ -121,6 +129,12 @@ function committed(parts: AgreedParts, intention: Intention, record: RemoteFile 
   if (isLatest) parts.journal.afterCommit(() => giveToCache(parts, node))
   rebindReaders(parts.handles, node)
   parts.journal.afterCommit(() => parts.tree.nodes.dropIfUnused(node))
+}
+
+/** It goes on as another one; where the document is where it was to come to, nothing is left to be sent of it. */
+function replaced(parts: ReplacedParts, intention: Intention, successor: Job | undefined): void {
+  const node = parts.owners.goesOnAs(intention, successor)
+  if (node !== undefined && successor?.intention.kind !== 'put') parts.attributes.settled(node)
 }
 
 /** The service has an older state of content that is being written again: the next commit stands on that. */

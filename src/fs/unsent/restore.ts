@@ -41,7 +41,7 @@ export function restore(parts: RestoreParts, job: Job): void {
   if (intention.digest !== undefined) node.content?.knowDigest(intention.digest)
   parts.owners.restore(node, job)
   restoreSource(parts, node, intention)
-  parts.attributes.adornUnsent(node, intention)
+  parts.attributes.adornUnsent(node)
 }
 
 /** Its content is gone from this machine: what the service has shows, or, where it never had any, a document that cannot be read. */

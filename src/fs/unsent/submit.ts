@@ -1,6 +1,7 @@
 // The way down: from a dirty node to an intention in the queue. Close waits here.
 
 import type { Job } from '../../content/commit/job.ts'
+import type { AttributeRow } from '../../content/spool/journal-rows.ts'
 import type { SpoolFile } from '../../content/spool/spool-file.ts'
 import { backupGraceMs, keepBackup, rest, type BackupParts, type Resting } from './backup.ts'
 import { discardContent, type DiscardParts } from './content.ts'
@@ -109,13 +110,14 @@ export class Saves {
 
   /**
    * A document that is being written has moved: its close commits it, under the new name. Until then the journal has what
-   * an earlier close accepted, which is in this spool file, or in the service; where there is nothing of the kind the close
-   * is in time.
+   * an earlier close accepted, which is in this spool file, or in the service, with what was set on that; where there is
+   * nothing of the kind the close is in time.
    */
-  commitAtClose(node: Node, accepted: string | undefined): undefined {
+  commitAtClose(node: Node, accepted: string | undefined, set: AttributeRow | undefined): undefined {
     const content = accepted === undefined ? undefined : this.#parts.spool.get(accepted)
     if (content === undefined && node.unsent.movesFrom === undefined) return
     const job = this.submit(node, content, -1)
+    this.#parts.attributes.handedInAsBefore(node, set)
     if (job !== undefined) this.#parts.queue.hold(job)
   }
 

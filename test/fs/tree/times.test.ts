@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { FolderTimes } from '../../../src/fs/tree/folder-times.ts'
 import { Node } from '../../../src/fs/tree/node.ts'
 import type { Calls } from '../../support/door.ts'
-import { openHeld } from '../../support/open-held.ts'
+import { openHeld, type HeldDrive } from '../../support/open-held.ts'
+import { waitUntil } from '../../support/wait-until.ts'
 
 /** 2001-02-03 04:05:06 UTC. */
 const longAgoSec = 981_173_106
@@ -120,6 +121,131 @@ describe('after a restart', () => {
       expect(await shown()).toEqual(asSet)
     })
   }
+
+  describe('what was set on what is moved on while it is on its way', () => {
+    const asSet = { ...longAgo, mode: 0o600 }
+    const setOn = async (calls: Calls, path: string): Promise<void> => {
+      await calls.utimes(path, longAgoSec, longAgoSec)
+      await calls.chmod(path, 0o600)
+    }
+    const shown = async (drive: HeldDrive, path = '/new.txt'): Promise<unknown> => {
+      const { mode, mtimeNs } = await drive.calls().stat(path)
+      return { mode: mode & 0o777, mtimeNs }
+    }
+
+    it('is told when it has come to the first place, which nobody had seen there when it was set', async () => {
+      await using drive = await openHeld({ '/a.txt': 'a' })
+      drive.hold('/first.txt', '/new.txt')
+      await drive.calls().rename('/a.txt', '/first.txt')
+      await drive.reached('/first.txt')
+      await drive.calls().rename('/first.txt', '/new.txt')
+      await setOn(drive.calls(), '/new.txt')
+      drive.release('/first.txt')
+      await drive.reached('/new.txt')
+      await drive.restart()
+      expect(await shown(drive)).toEqual(asSet)
+      drive.release()
+      await drive.drain()
+      expect(await shown(drive)).toEqual(asSet)
+    })
+
+    it('is told when the first place is refused, and it goes straight to the other', async () => {
+      await using drive = await openHeld({ '/a.txt': 'a' })
+      drive.hold('/first.txt', '/new.txt')
+      const { service } = drive.testService
+      await drive.calls().rename('/a.txt', '/first.txt')
+      await drive.reached('/first.txt')
+      await drive.calls().rename('/first.txt', '/new.txt')
+      await setOn(drive.calls(), '/new.txt')
+      service.faults.inject({ kind: 'status', status: 422 }, { method: 'PUT', path: '/first.txt' })
+      drive.release('/first.txt')
+      await drive.reached('/new.txt')
+      await drive.restart()
+      expect(await shown(drive)).toEqual(asSet)
+      drive.release()
+      await drive.drain()
+      expect(await shown(drive)).toEqual(asSet)
+    })
+
+    it('is told when the first place is refused on the way back', async () => {
+      await using drive = await openHeld({ '/new.txt': 'new' })
+      drive.hold('/first.txt')
+      await drive.calls().rename('/new.txt', '/first.txt')
+      await drive.reached('/first.txt')
+      await drive.calls().rename('/first.txt', '/new.txt')
+      await setOn(drive.calls(), '/new.txt')
+      const { faults } = drive.testService.service
+      faults.inject({ kind: 'status', status: 422 }, { method: 'PUT', path: '/first.txt' })
+      drive.release()
+      await drive.drain()
+      await drive.restart()
+      expect(await shown(drive)).toEqual(asSet)
+    })
+
+    it('is told when it comes to its place while it is written again', async () => {
+      await using drive = await openHeld({ '/a.txt': 'new' })
+      drive.hold('/new.txt')
+      await drive.calls().rename('/a.txt', '/new.txt')
+      await setOn(drive.calls(), '/new.txt')
+      await drive.reached('/new.txt')
+      const file = await drive.calls().open('/new.txt', 'r+')
+      await file.write('N', 0)
+      drive.release()
+      await waitUntil('it to be there', () => drive.fileSystem().unsent('/').length === 0)
+      await drive.restart()
+      expect((await drive.calls().readFile('/new.txt')).toString()).toBe('new')
+      expect(await shown(drive)).toEqual(asSet)
+    })
+
+    const before: Readonly<Record<string, (drive: HeldDrive) => Promise<void>>> = {
+      'saved and not sent': (drive) => drive.calls().writeFile('/d/first.txt', 'new'),
+      'in the service': (drive) => drive.testService.other.put('/d/first.txt', 'new'),
+    }
+    for (const [what, work] of Object.entries(before))
+      for (const [from, to] of [
+        ['/d/first.txt', '/d/new.txt'],
+        ['/d', '/e'],
+      ] as const)
+        it(`is told of what was ${what} before it is written again: ${from} is renamed meanwhile`, async () => {
+          await using drive = await openHeld({ '/d/a.txt': 'a' })
+          drive.hold('/d/first.txt', '/d/new.txt', '/e/first.txt')
+          await work(drive)
+          await setOn(drive.calls(), '/d/first.txt')
+          const file = await drive.calls().open('/d/first.txt', 'r+')
+          await file.write('N', 0)
+          await drive.calls().rename(from, to)
+          await drive.restart()
+          const place = to === '/e' ? '/e/first.txt' : to
+          expect((await drive.calls().readFile(place)).toString()).toBe('new')
+          expect(await shown(drive, place)).toEqual(asSet)
+        })
+
+    it('is not told of what takes its place, on which nothing was set', async () => {
+      await using drive = await openHeld({ '/a.txt': 'a' })
+      drive.hold('/new.txt')
+      const { mtimeNs } = await drive.calls().stat('/a.txt')
+      await drive.calls().writeFile('/new.txt', 'new')
+      await setOn(drive.calls(), '/new.txt')
+      await drive.calls().rename('/a.txt', '/new.txt')
+      await drive.restart()
+      expect(await shown(drive)).toEqual({ mode: 0o644, mtimeNs })
+    })
+
+    it('is told when the answer to who asked for its size comes later', async () => {
+      await using drive = await openHeld({ '/d/a.txt': 'a' })
+      const { service } = drive.testService
+      service.faults.inject({ kind: 'omit-fields', fields: ['size'] }, { method: 'GET', path: '/d' })
+      service.faults.inject({ kind: 'latency', ms: 1_000 }, { method: 'GET', path: '/d/a.txt', times: 1 })
+      drive.hold('/new.txt')
+      await drive.calls().readdir('/d')
+      const asked = drive.calls().stat('/d/a.txt')
+      await waitUntil('the question', () => service.calls.at(-1)?.path === '/d/a.txt')
+      await drive.calls().rename('/d/a.txt', '/new.txt')
+      await setOn(drive.calls(), '/new.txt')
+      await asked
+      expect(await shown(drive)).toEqual(asSet)
+    })
+  })
 
   it('a document that was sent, renamed and renamed back keeps what was set', async () => {
     await using drive = await openHeld({ '/a.txt': 'a' })

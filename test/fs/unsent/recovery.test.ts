@@ -163,17 +163,19 @@ describe('a save', () => {
     expect(stateOf(at(parts, '/b.txt'))?.name).toBe('saved')
   })
 
-  it('has the mode that was set for it, and not for what was saved before', async () => {
+  it('has the mode that was set for it, also by an earlier docmount, and not for the version it replaces', async () => {
+    const paths = ['/a.txt', '/b.txt', '/c.txt']
     const parts = await recovered({
-      intentions: [intended({ spool: 'a', digest }), intended({ path: '/b.txt', spool: 'b', digest })],
-      spool: ['a', 'b'],
+      intentions: paths.map((path) => intended({ path, spool: path.slice(1), digest, base: version })),
+      spool: paths.map((path) => path.slice(1)),
       rows(journal) {
         const times = { mode: 0o600, atime: undefined, mtime: undefined }
-        journal.attributes.save({ path: '/a.txt', fingerprint: 'unsent a', ...times })
-        journal.attributes.save({ path: '/b.txt', fingerprint: 'unsent an earlier one', ...times })
+        journal.attributes.save({ path: '/a.txt', fingerprint: 'unsent', ...times })
+        journal.attributes.save({ path: '/b.txt', fingerprint: 'unsent b.txt', ...times })
+        journal.attributes.save({ path: '/c.txt', fingerprint: version, ...times })
       },
     })
-    expect(['/a.txt', '/b.txt'].map((path) => at(parts, path).times.mode)).toEqual([0o600, undefined])
+    expect(paths.map((path) => at(parts, path).times.mode)).toEqual([0o600, 0o600, undefined])
   })
 })
 
