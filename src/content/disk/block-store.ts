@@ -118,9 +118,11 @@ export class BlockStore {
   async store(version: StoredVersion, blocks: readonly StoredBlock[]): Promise<boolean> {
     const [first] = blocks
     if (first === undefined) return true
+    // What comes before it is closed is kept.
+    if (this.#isClosed) return false
     let isKept = false
     await this.#work.run('write blocks', async () => {
-      if (this.#isClosed || this.#work.isPaused) return
+      if (this.#work.isPaused) return
       isKept = await this.#writeBlocks(version, segmentName(version, segmentNumber(first.block)), blocks)
     })
     return isKept
@@ -194,18 +196,24 @@ export class BlockStore {
 
   /** Gives up every file of a version that is not wanted, to `heir` where that has room for it. */
   async keepOnly(
-    isWanted: (pathKey: string, versionKey: string) => boolean,
+    isWanted: (pathKey: string, versionKey: string, file: string) => boolean,
     heir: BlockStore | undefined,
   ): Promise<void> {
     await this.#work.run('give blocks away', async () => {
       await this.#prepare()
       for (const name of this.#index.names()) {
-        if (isWanted(pathKeyInName(name) ?? '', versionKeyIn(name))) continue
+        if (isWanted(pathKeyInName(name) ?? '', versionKeyIn(name), name)) continue
         this.#segments.close(name)
         await heir?.inherit(name, this.#index.pathOf(name))
         await this.#index.remove(name)
       }
     })
+  }
+
+  /** Names of the files that are here now. */
+  async files(): Promise<ReadonlySet<string>> {
+    await this.#work.run('read the cache folder', () => this.#prepare())
+    return new Set(this.#index.names())
   }
 
   /** Looks whether the files are still there: a cache folder may be deleted at any time. True where one was missing. */

@@ -134,6 +134,13 @@ export class DiskCache {
     })
   }
 
+  /** A document of one block is at hand whole: where it is pinned it is in its place at once, whatever becomes of `write`. */
+  keep(version: Version, bytes: Uint8Array): void {
+    const place = this.placeOf(version.path)
+    if (place === undefined || place === this.#ordinary) return
+    void place.store(storedVersion(version, bytes.length), [{ block: 0, bytes: [bytes], tag: 0 }])
+  }
+
   /** Where a document is kept whole: with the pins, or for as long as the cache has room. Undefined: nowhere. */
   placeOf(path: string): BlockStore | undefined {
     const { pinned } = this.#options
@@ -153,11 +160,19 @@ export class DiskCache {
     return bytes
   }
 
+  /** Files that are with the pins when a look at them begins: see `keepPinned`. */
+  async pinnedFiles(): Promise<ReadonlySet<string>> {
+    return (await this.#pinned?.files()) ?? new Set()
+  }
+
   /**
-   * What is pinned is these versions now, as far as it is still on disk: older ones of the same paths go to the cache, which may evict them, and so does
-   * everything else where they are `all`.
+   * What is pinned is these versions now, as far as it is still on disk: of the `files` that were there before the look, older ones of
+   * the same paths go to the cache, which may evict them, and so does everything else where they are `all`.
    */
-  async keepPinned(versions: Iterable<Version>, { all }: { all: boolean }): Promise<void> {
+  async keepPinned(
+    versions: Iterable<Version>,
+    { files, all }: { files: ReadonlySet<string>; all: boolean },
+  ): Promise<void> {
     const wanted = new Map<string, string>()
     for (const version of versions) {
       const { pathKey, key } = storedVersion(version, 0)
@@ -166,7 +181,7 @@ export class DiskCache {
     if ((await this.#pinned?.noticeMissing()) === true) this.#whole.clear()
     for (const [pathKey, key] of this.#whole) if (wanted.get(pathKey) !== key) this.#whole.delete(pathKey)
     await this.#pinned?.keepOnly(
-      (pathKey, key) => (wanted.get(pathKey) ?? (all ? '' : key)) === key,
+      (pathKey, key, file) => !files.has(file) || (wanted.get(pathKey) ?? (all ? '' : key)) === key,
       this.#ordinary,
     )
   }

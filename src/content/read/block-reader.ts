@@ -169,6 +169,7 @@ class BlockReader implements Reader, BlockEvents {
     void this.forget(version.path)
     const blocks = this.#blocksOf(version, bytes.length)
     blocks.arrived(0, [bytes], 'network')
+    this.disk.keep(version, bytes)
     if (blocks.isIdle) this.becameIdle(blocks)
   }
 

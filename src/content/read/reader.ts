@@ -61,7 +61,10 @@ export interface Reader {
   forgetMemory(): void
   /** Takes over a file that holds exactly this version's bytes (a spool file after its commit). Removes `file`. */
   adopt(version: Version, file: string): Promise<void>
-  /** Keeps a version's bytes that are at hand, in memory and on disk as if they had been fetched. At most one block. */
+  /**
+   * Keeps a version's bytes that are at hand, in memory and on disk as if they had been fetched, and with the pins at once where it
+   * is pinned. At most one block.
+   */
   keep(version: Version, bytes: Uint8Array): void
   /** The same bytes live under another version now (a rename in the service). */
   moved(from: Version, to: Version): void

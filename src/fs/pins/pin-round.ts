@@ -41,10 +41,13 @@ const mostFailuresInARow = 8
 
 /** Throws the signal's reason. */
 export async function pinRound(pins: readonly PinFigures[], options: RoundOptions): Promise<RoundOutcome> {
+  // What is saved here from now on the look need not have seen.
+  const files = await options.reader.disk.pinnedFiles()
   const surveys: (Survey | undefined)[] = []
   for (const pin of pins) surveys.push(await lookAt(pin, options))
   const documents = surveys.flatMap((found) => found?.documents ?? [])
   await options.reader.disk.keepPinned(versionsOf(documents), {
+    files,
     all: surveys.every((found) => found?.problems.length === 0),
   })
   const missing: Missing[] = []

@@ -8,6 +8,8 @@ import { waitUntil } from '../../support/wait-until.ts'
 import { never, usePins } from './pins-setup.ts'
 
 const MiB = 1024 * 1024
+/** Nothing is looked at again by itself. */
+const longTtlMs = 600_000
 const setup = usePins()
 
 /** Documents with known bytes, some in folders of their own. */
@@ -102,6 +104,44 @@ describe('a pinned folder', () => {
     await setup.start()
     expect((await setup.calls.readFile('/own/saved.pdf')).equals(content)).toBe(true)
   })
+
+  test.each([1_000, 400_000])(
+    'keeps %i bytes that are saved into it here before it is looked at again',
+    async (size) => {
+      await fill('/own', [1_000])
+      await setup.start({ cacheSizeBytes: 0, cacheTtlMs: longTtlMs })
+      await setup.pin('/own')
+      await setup.untilHere('/own')
+      const content = patternedBytes(size, 'saved')
+      await setup.calls.writeFile('/own/saved.pdf', content)
+      await setup.fileSystem.wait('/', { timeoutMs: 20_000 })
+      await waitUntil('it to be kept', async () => (await setup.fileSystem.cache()).pinnedDocuments === 2)
+      expect(setup.pinOf('/own').documents).toBe(1)
+      await setup.fileSystem.clearCache({ withPinned: false })
+      await setup.service.stop()
+      expect((await setup.calls.readFile('/own/saved.pdf')).equals(content)).toBe(true)
+    },
+  )
+
+  test.each([1_000, 400_000])(
+    'keeps %i bytes that are saved into it here while it is looked at',
+    async (size) => {
+      await fill('/own', [1_000, 1_000])
+      await setup.start({ cacheSizeBytes: 0, cacheTtlMs: longTtlMs })
+      await setup.pin('/own')
+      await setup.untilHere('/own')
+      await setup.service.other.put('/own/below/2.pdf', 'new')
+      const { service } = setup.service
+      service.faults.inject({ kind: 'latency', ms: 2_000 }, { endpoint: 'files', path: /below$/, times: 1 })
+      service.clearCalls()
+      await setup.fileSystem.refresh('/')
+      await waitUntil('the look', () => service.calls.some(({ path }) => path === '/own/below'))
+      await setup.calls.writeFile('/own/saved.pdf', patternedBytes(size, 'saved'))
+      await setup.fileSystem.wait('/', { timeoutMs: 20_000 })
+      await setup.untilHere('/own', ({ documents }) => documents === 3)
+      await waitUntil('it to be kept', async () => (await setup.fileSystem.cache()).pinnedDocuments === 4)
+    },
+  )
 
   test('is mended where the disk did not keep what was written', async () => {
     const documents = await fill('/pinned', [300_000])
