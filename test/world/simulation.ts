@@ -13,6 +13,7 @@ import { richTaste, usualSizes, type Action, type Sizes, type Taste } from '../m
 import { isScratch } from '../model/model.ts'
 import { compare, Worker } from '../model/worker.ts'
 import type { Calls } from '../support/door.ts'
+import { crowd, crowdedFolder, CrowdedFolder } from './crowded-folder.ts'
 import { EventQueue, promisesFollowed } from './events.ts'
 import type { DiskTrouble } from './platter.ts'
 import { ServiceModel, someHabits } from './service-model.ts'
@@ -126,6 +127,8 @@ const repeatedTimes = 6
 /** Where programs set times, or append beside another client: so often, beside all the rest. */
 const touches = 12
 const sharedAppends = 3
+/** Where several programs work on the same names: so often. */
+const crowdTurns = 60
 
 interface Bent {
   readonly trouble?: Trouble
@@ -156,13 +159,14 @@ class Simulation {
   readonly #bent: Bent
   readonly #settings: DriveSettings
   readonly #room: { readonly mostDocuments: number; readonly mostFolders: number }
-  readonly #turns: Record<keyof typeof turns, number>
+  readonly #turns: Record<keyof typeof turns | 'crowd', number>
   readonly #taste: Taste
   readonly #sizes: Sizes
   readonly #troubles: readonly Trouble[]
   readonly #workers: Worker[]
   readonly #shared: SharedFolder
   readonly #watched: WatchedFolder
+  readonly #crowded: CrowdedFolder
   /** The folder of a program that is pinned, if any is. */
   readonly #pinned: string | undefined
   readonly #beginsAway: boolean
@@ -223,6 +227,7 @@ class Simulation {
     this.#turns = {
       ...someOf(turns, this.#world, ['work', 'shared', 'other', 'wait', 'weather']),
       ...this.#bent.turns,
+      crowd: isOfSort(seed, 'crowds') ? crowdTurns : 0,
     }
     const taste = someOf(richTaste, this.#world, ['write', 'over'])
     const touch = isOfSort(seed, 'touches') ? touches : 0
@@ -251,6 +256,13 @@ class Simulation {
       },
       oldestMs: cacheTtlMs + this.#service.habits.lagMs,
       awayAt: () => worldBeganAt + (this.#drive.sb?.reach.isAway === true ? events.now : this.#awayAt),
+      note,
+    })
+    this.#crowded = new CrowdedFolder({
+      service: this.#service,
+      calls,
+      pause: (ms) => this.#wait(ms),
+      onAction: () => void this.#operations++,
       note,
     })
     this.#shared = new SharedFolder({
@@ -314,6 +326,10 @@ class Simulation {
     )
   }
 
+  get #isCrowded(): boolean {
+    return this.#turns.crowd > 0
+  }
+
   async run(): Promise<SimulationFigures> {
     const { seed, steps, only } = this.#options
     try {
@@ -322,6 +338,7 @@ class Simulation {
         await this.#until('mkdir', async () => this.#drive.calls?.mkdir(worker.folder))
       for (const folder of [watchedFolder, ...(this.#options.isShared === true ? [sharedFolder] : [])])
         await this.#until('mkdir', async () => this.#drive.calls?.mkdir(folder))
+      if (this.#isCrowded) await this.#until('mkdir', async () => this.#drive.calls?.mkdir(crowdedFolder))
       // The folders are everybody's ground: no cut takes them back.
       await this.#pass(startTakesMs)
       await this.#pin()
@@ -388,6 +405,13 @@ class Simulation {
         this.#work(workers + 1, this.#watched.act(step))
         await this.#pass(step.random() * 20)
         return true
+      case 'crowd': {
+        const index = workers + 2 + step.below(crowd)
+        if (this.#busySince[index] !== undefined) return false
+        this.#work(index, this.#crowded.act(step))
+        await this.#pass(step.random() * 20)
+        return true
+      }
       case 'theirs':
         this.#watched.otherActs(step)
         return true
@@ -477,6 +501,7 @@ class Simulation {
         if (kind === 'cut') await worker.decideAfterCut(at, trouble === 'errors')
         else if (!(await worker.takeAsShown())) await worker.check(`after a ${kind}`)
       })
+    if (kind === 'cut' && this.#isCrowded) await this.#until('a look', () => this.#crowded.beginAnew())
   }
 
   /** The drive begins without the service: what it showed before that, it shows, and programs go on. */
@@ -565,9 +590,10 @@ class Simulation {
     }
     for (const worker of this.#workers) {
       if (isEnd) worker.forgetSeen()
-      if (!(await this.#look(worker))) continue
+      if (!(await this.#look(() => worker.check('left alone')))) continue
       this.#compareWithService(worker)
     }
+    if (this.#isCrowded) await this.#look(() => this.#crowded.check())
     this.#shared.check(refused)
     await this.#beAway()
     this.#quietPeriods++
@@ -601,7 +627,7 @@ class Simulation {
     else await this.#beginAgainAway(kind)
     this.#watched.forget()
     worker.forgetSeen()
-    await this.#look(worker)
+    await this.#look(() => worker.check('left alone'))
     this.#network.weather = fairWeather
     this.#fairSince = this.#events.now
     if (!(await this.#comesTo(() => this.#drive.sb?.reach.isAway !== true)))
@@ -639,10 +665,10 @@ class Simulation {
   }
 
   /** What was asked before, in another weather, may be answered in the middle of it, and a drive that was away takes a while. */
-  async #look(worker: Worker): Promise<boolean> {
+  async #look<T>(look: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#until('a look', () => worker.check('left alone'))
+        return await this.#until('a look', look)
       } catch (error) {
         const { code = '' } = error as NodeJS.ErrnoException
         if (attempt === 5 || !['EIO', 'EACCES', 'ETIMEDOUT'].includes(code)) throw error
