@@ -32,7 +32,9 @@ export interface CrowdedFolderOptions {
 export class CrowdedFolder {
   readonly #options: CrowdedFolderOptions
   readonly #contents = new Map<number, Buffer>()
-  readonly #orders = new PossibleOrders<Shown>(new Map(), (shown) => [...shown].sort().join(' '))
+  readonly #orders = new PossibleOrders<Shown>(new Map(), (shown) =>
+    names.map((name) => shown.get(pathOf(name))).join(),
+  )
   #lastScratch = 0
 
   constructor(options: CrowdedFolderOptions) {
