@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 // The sources load it when they first need it: that takes real time, in which no event is due.
 import 'file-type'
-import { callsFor, checkKept, contentsOf } from './bounds.ts'
+import { callsFor, contentsOf, Kept } from './bounds.ts'
 import type { Job } from '../../src/content/commit/job.ts'
 import type { Unsent } from '../../src/fs/status.ts'
 import { chance, type Chance } from '../model/chance.ts'
@@ -167,6 +167,7 @@ class Simulation {
   readonly #shared: SharedFolder
   readonly #watched: WatchedFolder
   readonly #crowded: CrowdedFolder
+  readonly #kept = new Kept()
   /** The folder of a program that is pinned, if any is. */
   readonly #pinned: string | undefined
   readonly #beginsAway: boolean
@@ -720,7 +721,7 @@ class Simulation {
 
   #checkAlways(): void {
     const { sb, platter, fileSystem } = this.#drive
-    if (sb !== undefined) checkKept(sb, platter, () => fileSystem?.status().scratchFiles ?? 0)
+    if (sb !== undefined) this.#kept.check(sb, platter, () => fileSystem?.status().scratchFiles ?? 0)
     const overlooked = this.#drive.sb?.queue.overlooked() ?? []
     if (overlooked.length > 0)
       throw new Error(
