@@ -109,6 +109,8 @@ export class Platter {
   trouble: DiskTrouble = 'none'
   /** What it refuses it may refuse the journal, too. */
   refusesJournal = false
+  /** Or any row of it, in the midst of a transaction. */
+  refusesRows = false
   faults = 0
 
   constructor(chance: Chance) {
@@ -132,6 +134,13 @@ export class Platter {
     if (!this.refusesJournal) return
     if (this.trouble === 'full' && this.#chance.random() < 0.3) throw this.#fault('SQLITE_FULL')
     if (this.trouble === 'errors' && this.#chance.random() < 0.1) throw this.#fault('SQLITE_IOERR_WRITE')
+  }
+
+  /** The same for a row of it. */
+  mayWriteRow(): void {
+    if (!this.refusesRows) return
+    if (this.trouble === 'full' && this.#chance.random() < 0.1) throw this.#fault('SQLITE_FULL')
+    if (this.trouble === 'errors' && this.#chance.random() < 0.03) throw this.#fault('SQLITE_IOERR_WRITE')
   }
 
   #fault(code: string): Error {

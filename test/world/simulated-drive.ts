@@ -64,7 +64,10 @@ export class SimulatedDrive {
     this.#chance = options.chance
     this.onLog = options.onLog
     this.platter = new Platter(options.chance)
-    atEachCommit(() => this.platter.mayCommit())
+    atEachCommit(
+      () => this.platter.mayCommit(),
+      () => this.platter.mayWriteRow(),
+    )
   }
 
   get isAlive(): boolean {

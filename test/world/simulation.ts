@@ -210,6 +210,7 @@ class Simulation {
       onLog: (line) => this.#note(`      ${line}`),
     })
     this.#drive.platter.refusesJournal = isOfSort(seed, 'journalFails')
+    this.#drive.platter.refusesRows = isOfSort(seed, 'rowsFail')
     // Of what tells no size no copy is kept, and without the service nobody can say how long it is.
     this.#pinned = habits.tellsSizes && isOfSort(seed, 'pins') ? '/w0' : undefined
     this.#beginsAway = habits.tellsSizes && isOfSort(seed, 'beginsAway')
