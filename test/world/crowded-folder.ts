@@ -65,8 +65,11 @@ export class CrowdedFolder {
   async check(): Promise<void> {
     const shown = new Map<string, number>()
     for (const name of names) {
-      const length = await this.#read(pathOf(name), 0)
-      if (length !== undefined) shown.set(pathOf(name), length)
+      const path = pathOf(name)
+      const answer = await this.#read(path, 0)
+      // Looked at again, a few times.
+      if (answer === undefined) throw Object.assign(new Error(`${path} cannot be read`), { code: 'EIO' })
+      if (answer !== 'ENOENT') shown.set(path, Number(answer))
     }
     const { documents } = this.#options.service
     for (const name of names) {
@@ -139,10 +142,10 @@ export class CrowdedFolder {
     )
   }
 
-  /** Its length; undefined where nothing is there, or nobody can tell. Read a while after it was opened. */
-  async #read(path: string, afterMs: number): Promise<number | undefined> {
+  /** Its length, or ENOENT; undefined where nobody can tell. Read a while after it was opened. */
+  #read(path: string, afterMs: number): Promise<string | undefined> {
     const { calls, pause } = this.#options
-    const answer = await this.#call(`read ${path}`, lengthOf(path), async () => {
+    return this.#call(`read ${path}`, lengthOf(path), async () => {
       const file = await calls().open(path, 'r')
       try {
         if (afterMs > 0) await pause(afterMs)
@@ -151,7 +154,6 @@ export class CrowdedFolder {
         await file.close()
       }
     })
-    return answer === undefined || answer === 'ENOENT' ? undefined : Number(answer)
   }
 
   /** Runs a call. Throws a Loss where what it answers cannot be. */
@@ -162,14 +164,15 @@ export class CrowdedFolder {
   ): Promise<string | undefined> {
     const call = this.#orders.begin(effect)
     let answer: string | undefined
+    let code = ''
     try {
       answer = String((await run()) ?? 'done')
     } catch (error) {
-      const code = codeOf(error)
+      code = codeOf(error)
       if (error instanceof Loss || (code !== 'ENOENT' && !passing.has(code))) throw error
       answer = code === 'ENOENT' ? code : undefined
     }
-    this.#options.note(`${what}: ${answer ?? 'failed'}`)
+    this.#options.note(`${what}: ${answer ?? code}`)
     if (!this.#orders.end(call, answer))
       throw new Loss(`${what} answers ${answer}, and in no order of the calls it can`)
     return answer

@@ -6,7 +6,7 @@ import { ErrnoError } from '../../errno-error.ts'
 import { timeOfMs } from '../tree/attributes.ts'
 import { isUnreachable, longAgo } from '../tree/folder-source.ts'
 import { FolderHandle, type HandleTable } from '../tree/handles.ts'
-import { entryOf, withListing, type EntryParts } from './lookup.ts'
+import { checkStands, entryOf, withListing, type EntryParts } from './lookup.ts'
 import { checkName } from '../tree/names.ts'
 import type { Listing } from '../tree/listings.ts'
 import type { Node } from '../tree/node.ts'
@@ -131,6 +131,7 @@ export function mkdir(
   checkName(name)
   const above = parts.tree.nodes.getFolder(parent)
   return withListing(parts.tree, above, caller, (listing) => {
+    checkStands(above)
     if (parts.tree.child(above, name, listing) !== undefined)
       throw new ErrnoError('EEXIST', `${above.path}: ${name} exists`)
     const node = parts.journal.transaction(() => {

@@ -75,6 +75,17 @@ export function lookup(
   })
 }
 
+/** Nothing is made in a folder that was removed while somebody waited to make it. Throws ENOENT. */
+export function checkStands(folder: Node): void {
+  if (folder.isUnlinked) throw new ErrnoError('ENOENT', `${folder.path} is gone`)
+}
+
+/** Throws ENOENT where the node was removed or renamed while somebody waited. */
+export function checkIsStill(node: Node, above: Node, name: string): void {
+  if (node.isUnlinked || node.parent !== above || node.name !== name)
+    throw new ErrnoError('ENOENT', `${above.path}: no ${name} here`)
+}
+
 /** The child of this name; throws ENOENT. */
 export function childOf(tree: Tree, folder: Node, name: string, listing: Listing): Node {
   const node = tree.child(folder, name, listing)

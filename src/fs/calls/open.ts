@@ -14,7 +14,7 @@ import { takeContent, type TakeContentParts } from '../unsent/content.ts'
 import type { LocalOnly } from '../unsent/local-only.ts'
 import type { SubmitParts } from '../unsent/submit.ts'
 import { truncateContent, type TruncateParts } from '../unsent/writing.ts'
-import { entryOf, withListing, type EntryParts } from './lookup.ts'
+import { checkStands, entryOf, withListing, type EntryParts } from './lookup.ts'
 import type { Sizes } from './sizes.ts'
 
 interface OpenedParts {
@@ -68,6 +68,7 @@ export function create(
   checkName(name)
   const folder = parts.tree.nodes.getFolder(parent)
   return withListing(parts.tree, folder, caller, (listing) => {
+    checkStands(folder)
     const existing = parts.tree.child(folder, name, listing)
     if (existing !== undefined) {
       if (options.exclusive) throw new ErrnoError('EEXIST', `${existing.path} exists`)

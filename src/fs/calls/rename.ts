@@ -8,7 +8,7 @@ import { forgetStored } from '../unsent/content.ts'
 import { saveScratchRow } from '../unsent/local-rows.ts'
 import { deleteStored } from './delete-stored.ts'
 import { stayThoughEmpty } from './folders.ts'
-import { childOf } from './lookup.ts'
+import { checkStands, childOf } from './lookup.ts'
 import { baseOfTarget, take, type Move } from './move.ts'
 import { checkName } from '../tree/names.ts'
 import type { Node } from '../tree/node.ts'
@@ -56,8 +56,10 @@ export async function rename(
     const syncedEpoch = before.content?.epoch ?? -1
     if (!isSent) await before.content?.sync()
     else if (before.content !== undefined) await parts.spool.secure(before.content)
-    const toListing = await parts.tree.listing(to)
-    const node = await nodeAt(parts.tree, from, name)
+    const [fromListing, toListing] = await Promise.all([parts.tree.listing(from), parts.tree.listing(to)])
+    // Nothing comes in between from here on.
+    const node = childOf(parts.tree, from, name, fromListing)
+    checkStands(to)
     const target = parts.tree.child(to, newName, toListing)
     if (target === node) return
     if (target !== undefined && flags.noReplace) throw new ErrnoError('EEXIST', `${target.path} exists`)

@@ -3,7 +3,7 @@
 
 import { ErrnoError } from '../../errno-error.ts'
 import { stayThoughEmpty, type FolderParts } from './folders.ts'
-import { withListing } from './lookup.ts'
+import { checkIsStill, withListing } from './lookup.ts'
 import type { Node } from '../tree/node.ts'
 import type { Caller } from '../operations.ts'
 import type { SavedListings } from '../../content/spool/saved-listings.ts'
@@ -21,13 +21,17 @@ export async function rmdirHere(
   node: Node,
   caller: Caller,
 ): Promise<void> {
-  const names = await withListing(parts.tree, node, caller, (listing) => parts.tree.names(node, listing))
-  if (names.length > 0) throw new ErrnoError('ENOTEMPTY', `${node.path} is not empty`)
-  const { isScratch } = node
-  removeFolder(parts, above, node, () => {
-    if (isScratch) return
-    parts.queue.submit({ kind: 'prune', path: node.path })
-    parts.tree.tombstones.bury(above, node.name, undefined)
+  const { name } = node
+  await withListing(parts.tree, node, caller, (listing) => {
+    checkIsStill(node, above, name)
+    if (parts.tree.names(node, listing).length > 0)
+      throw new ErrnoError('ENOTEMPTY', `${node.path} is not empty`)
+    const { isScratch } = node
+    removeFolder(parts, above, node, () => {
+      if (isScratch) return
+      parts.queue.submit({ kind: 'prune', path: node.path })
+      parts.tree.tombstones.bury(above, name, undefined)
+    })
   })
 }
 

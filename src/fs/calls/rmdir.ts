@@ -7,7 +7,7 @@ import { fingerprintOf, isNewer, modifiedAtIn } from '../../content/fingerprint.
 import { waitForJob, type Job } from '../../content/commit/job.ts'
 import { deleteLooking, type RemoteDelete } from '../../content/remote-delete.ts'
 import { lookUp, mayMeanMissing } from '../../content/remote-lookup.ts'
-import { childOf, withListing } from './lookup.ts'
+import { checkIsStill, childOf, withListing } from './lookup.ts'
 import { removeFolder, rmdirHere, type RmdirHereParts } from './rmdir-here.ts'
 import type { FolderState, Node } from '../tree/node.ts'
 import type { Tree } from '../tree/tree.ts'
@@ -65,6 +65,7 @@ export async function rmdir(parts: RmdirParts, parent: number, name: string, cal
   const hiddenBefore = new Map(state.tombstones)
   /** Whether the service has a folder to delete. Asked before every attempt: what another client stores there in between stays. */
   const isToGo = async (standing: RemoteFile | FolderListing | undefined): Promise<boolean> => {
+    checkIsStill(node, above, name)
     const folder = folderIn(standing, node, own)
     // A look that is answered late shows what was deleted when it was asked for, though a listing may have had the last word since.
     const hidden = new Map([...hiddenBefore, ...state.tombstones])
@@ -77,6 +78,7 @@ export async function rmdir(parts: RmdirParts, parent: number, name: string, cal
   }
   const standing = await lookUp(parts.files, node.path, { deadlineMs: callDeadlineMs, signal })
   if (await isToGo(standing)) await deleteWhole(parts, node, { untried, isToGo }, signal)
+  checkIsStill(node, above, name)
   // Made while that was under way: it makes its folder anew.
   if (state.kept.size > 0) {
     parts.tree.listings.forget(node)
