@@ -83,6 +83,13 @@ export class CommitQueue {
     return this.#order.at(path).some(({ intention }) => intention !== except && empties(intention, path))
   }
 
+  /** True where something is on its way to this path that nothing newer takes away from there. */
+  isExpected(path: string): boolean {
+    const isDecided = ({ intention }: Job): boolean => intention.path === path || empties(intention, path)
+    const last = this.#order.at(path).findLast(isDecided)
+    return last?.intention.kind === 'put' && last.intention.path === path
+  }
+
   /** Deletes under a folder that were never sent and stand alone for their paths: what one recursive delete may do for all. */
   untriedDeletes(folder: string): Job[] {
     return this.jobsUnder(folder).filter(

@@ -52,7 +52,7 @@ function leftBehind(parts: LeaveParts, node: Node): LeftBehind | undefined {
   const { source, sourceFingerprint, keepSource, base, doubts } = job.intention
   parts.owners.withdraw(node)
   const isMove = source !== undefined && keepSource !== true
-  const isExpected = parts.queue.find(path)?.intention.kind === 'put'
+  const isExpected = parts.queue.isExpected(path)
   if (isMove) {
     node.unsent.comesFrom({ path: source, fingerprint: sourceFingerprint })
     // What is still on its way here is the document whose place it was to take.

@@ -273,6 +273,30 @@ describe('a document that becomes a backup', () => {
     expect(await drive.calls().readdir('/')).toEqual(['a.txt'])
   })
 
+  it.each(['', 'after a restart'])(
+    'keeps its bytes though its folder is renamed before it has come there %s',
+    async (when) => {
+      await using drive = await openHeld({ '/n.txt': 'first', '/d/x.txt': 'x' })
+      const { faults } = drive.testService.service
+      faults.inject({ kind: 'lost-answer' }, { method: 'PUT', path: '/d/n.txt', times: 1 })
+      await drive.calls().readdir('/d')
+      await drive.calls().rename('/n.txt', '/d/n.txt')
+      const isStored = async (): Promise<boolean> =>
+        (await drive.testService.other.get('/d'))?.entries?.length === 2
+      await waitUntil('it to be stored', isStored)
+      faults.inject({ kind: 'status', status: 503 }, { path: /n\.txt/ })
+      await drive.calls().rename('/d/n.txt', '/d/n.txt~')
+      await drive.calls().writeFile('/d/n.txt', 'second')
+      await drive.calls().rename('/d', '/e')
+      if (when !== '') await drive.restart()
+      faults.clear()
+      await drive.drain()
+      expect((await drive.calls().readFile('/e/n.txt')).toString()).toBe('second')
+      expect((await drive.calls().readFile('/e/n.txt~')).toString()).toBe('first')
+      expect((await drive.calls().readdir('/')).sort()).toEqual(['e'])
+    },
+  )
+
   it('lets its deleted document go also where a rename of it failed', async () => {
     await using drive = await openHeld({ '/a.txt': 'a', '/d/x.txt': 'x' }, quick)
     expect(await drive.calls().readdir('/d')).toEqual(['x.txt'])
