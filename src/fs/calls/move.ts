@@ -19,6 +19,13 @@ export interface Move {
   readonly target: Node | undefined
 }
 
+/** True where the one is the other, or somewhere in it. */
+export function isWithin(folder: Node, other: Node): boolean {
+  for (let above: Node | undefined = folder; above !== undefined; above = above.parent)
+    if (above === other) return true
+  return false
+}
+
 /** Which version at the target this mount has seen, and may replace. */
 export function baseOfTarget({ to, name, target }: Move): string | undefined {
   if (target === undefined) return to.folder?.tombstones.get(name)?.fingerprint

@@ -10,13 +10,12 @@ import type { Listing } from '../tree/listings.ts'
 import type { Node } from '../tree/node.ts'
 import { ListedNames } from '../tree/listed-names.ts'
 import type { Caller, MaybePromise } from '../operations.ts'
-import type { Move } from './move.ts'
+import { isWithin, type Move } from './move.ts'
 import { isBeingWritten, type SubmitParts } from '../unsent/submit.ts'
 import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Tree } from '../tree/tree.ts'
 import type { Spool } from '../../content/spool/spool.ts'
 import type { CloseWait } from '../unsent/close-wait.ts'
-import { checkIsStill, checkStands } from './lookup.ts'
 import { leavePath, type LeaveParts, type Left } from './leave-path.ts'
 
 export interface RenameFolderParts extends RmdirParts, LeaveParts, SubmitParts, LocalRowParts {
@@ -32,34 +31,29 @@ interface Plan {
   readonly folders: Node[]
 }
 
-export async function renameFolder(parts: RenameFolderParts, move: Move, caller: Caller): Promise<void> {
+/** False where another call has changed what has these names, before anything moved: they are to be looked up anew. */
+export async function renameFolder(parts: RenameFolderParts, move: Move, caller: Caller): Promise<boolean> {
   const { node, from, to, name, target } = move
-  const oldName = node.name
+  const { name: oldName } = node
   // First: what cannot be moved takes the place of nothing.
   const listings = await list(parts.tree, node, parts.settings.renameLimit)
   if (target !== undefined) await rmdir(parts, to.ino, name, caller)
   // What is dirty is secured before its journal row promises it.
   for (const { content } of planned(parts.tree, node, listings).documents)
     if (content !== undefined) await parts.spool.secure(content)
+  const isWhereItWas = !node.isUnlinked && node.parent === from && node.name === oldName
+  const isFree = parts.tree.keptChild(to, name) === undefined && !to.isUnlinked && !isWithin(to, node)
+  if (!isWhereItWas || !isFree) return false
   // Nodes may have come and gone meanwhile: what moves is what is there now, at once.
-  checkIsStill(node, from, oldName)
-  checkStands(to)
-  const made = shownIn(parts.tree, to, name)
-  if (made !== undefined) throw new ErrnoError('EEXIST', `${made.path} exists`)
   const plan = planned(parts.tree, node, listings)
   const jobs = parts.journal.transaction(() => {
     const moved = apply(parts, move, plan)
-    stayThoughEmpty(parts, move.from)
+    stayThoughEmpty(parts, from)
     return moved
   })
   if (jobs.length === 0) await parts.journal.durable()
   for (const job of jobs) await parts.closeWait.wait(job, caller.signal)
-}
-
-/** What shows at this name now, as far as the folder is listed. */
-function shownIn(tree: Tree, folder: Node, name: string): Node | undefined {
-  const listing = tree.listings.known(folder)
-  return listing === undefined ? tree.keptChild(folder, name) : tree.child(folder, name, listing)
+  return true
 }
 
 /** Every folder under this one, listed afresh: a document that appeared meanwhile moves along. */

@@ -9,8 +9,9 @@ import { saveScratchRow } from '../unsent/local-rows.ts'
 import { deleteStored } from './delete-stored.ts'
 import { stayThoughEmpty } from './folders.ts'
 import { checkStands, childOf } from './lookup.ts'
-import { baseOfTarget, take, type Move } from './move.ts'
+import { baseOfTarget, isWithin, take, type Move } from './move.ts'
 import { checkName } from '../tree/names.ts'
+import type { Listing } from '../tree/listings.ts'
 import type { Node } from '../tree/node.ts'
 import type { Caller, RenameFlags } from '../operations.ts'
 import { renameFolder, type RenameFolderParts } from './rename-folder.ts'
@@ -30,6 +31,17 @@ import { leavePath } from './leave-path.ts'
  */
 type Fate = 'document' | 'backup' | 'here' | 'deleted'
 
+interface Names {
+  readonly from: Node
+  readonly name: string
+  readonly to: Node
+  readonly newName: string
+}
+
+interface LookedUp extends Pick<Move, 'node' | 'target'> {
+  readonly fate: Fate
+}
+
 export interface RenameParts extends RenameFolderParts, BringParts {
   readonly refusedNames: RefusedNames
 }
@@ -46,39 +58,44 @@ export async function rename(
   if (flags.exchange) throw new ErrnoError('EINVAL', 'two names cannot be swapped here')
   const from = parts.tree.nodes.getFolder(parent)
   const to = parts.tree.nodes.getFolder(newParent)
-  const expected = await fate(parts.tree, await nodeAt(parts.tree, from, name), to, newName)
-  const isSent = expected === 'document' || expected === 'backup'
-  if (isSent) checkType(parts.refusedNames, await nodeAt(parts.tree, from, name), to, newName)
+  const names: Names = { from, name, to, newName }
   for (;;) {
-    // A dirty document is synced before its journal row promises it; the names are looked at after that, at once.
-    const before = await nodeAt(parts.tree, from, name)
-    if (expected === 'deleted') await bringWhatIsUnderWay(parts, before, caller.signal)
-    const syncedEpoch = before.content?.epoch ?? -1
-    if (!isSent) await before.content?.sync()
-    else if (before.content !== undefined) await parts.spool.secure(before.content)
-    const [fromListing, toListing] = await Promise.all([parts.tree.listing(from), parts.tree.listing(to)])
-    // Nothing comes in between from here on.
-    const node = childOf(parts.tree, from, name, fromListing)
-    checkStands(to)
-    const target = parts.tree.child(to, newName, toListing)
+    const before = lookedUp(parts.tree, names, await parts.tree.listing(from), await parts.tree.listing(to))
+    const { fate } = before
+    const isSent = fate === 'document' || fate === 'backup'
+    if (isSent) checkType(parts.refusedNames, before.node, to, newName)
+    if (fate === 'deleted') await bringWhatIsUnderWay(parts, before.node, caller.signal)
+    // A dirty document is synced before its journal row promises it.
+    const { content } = before.node
+    const syncedEpoch = content?.epoch ?? -1
+    if (!isSent) await content?.sync()
+    else if (content !== undefined) await parts.spool.secure(content)
+    // Another call may have renamed, replaced or removed it meanwhile. From here on nothing is waited for, not even a promise that
+    // is kept already: what the names stand for is what is renamed.
+    const now = lookedUp(parts.tree, names, await parts.tree.listing(from), await parts.tree.listing(to))
+    const { node, target } = now
     if (target === node) return
+    if (node !== before.node || node.content !== content || now.fate !== fate) continue
     if (target !== undefined && flags.noReplace) throw new ErrnoError('EEXIST', `${target.path} exists`)
     const move: Move = { node, from, to, name: newName, target }
     checkKinds(move)
-    if (node.folder !== undefined) return renameFolder(parts, move, caller)
+    if (node.folder !== undefined) {
+      if (await renameFolder(parts, move, caller)) return
+      continue
+    }
     if (isSent && isAboutToGo(parts.queue, node)) {
       await bringHere(parts, node, caller.signal)
       continue
     }
     const job = parts.journal.transaction(() => {
       parts.journal.onRollback(node)
-      const moved = renamed(parts, move, expected, syncedEpoch)
+      const moved = renamed(parts, move, fate, syncedEpoch)
       stayThoughEmpty(parts, from)
       return moved
     })
     if (job !== undefined) await parts.closeWait.wait(job, caller.signal)
     // Renamed back: nothing is left to send, and the disk still knows the way there.
-    else if (expected === 'document') await parts.journal.durable()
+    else if (fate === 'document') await parts.journal.durable()
     return
   }
 }
@@ -95,12 +112,20 @@ function renamed(parts: RenameParts, move: Move, fate: Fate, syncedEpoch: number
   }
 }
 
-async function fate(tree: Tree, node: Node, to: Node, newName: string): Promise<Fate> {
+/** What the names stand for now. The listings are those last told: where one was waited for longer than the other, that is known anew. */
+function lookedUp(tree: Tree, names: Names, fromListing: Listing, toListing: Listing): LookedUp {
+  const { from, name, to, newName } = names
+  checkStands(to)
+  const node = childOf(tree, from, name, tree.listings.known(from) ?? fromListing)
+  const target = tree.child(to, newName, tree.listings.known(to) ?? toListing)
+  return { node, target, fate: fateOf(node, to, newName, target) }
+}
+
+function fateOf(node: Node, to: Node, newName: string, target: Node | undefined): Fate {
   if (node.folder !== undefined) return 'document'
   if (isHiddenName(newName) && node.door.openHandles > 0) return node.isScratch ? 'here' : 'deleted'
   if (!node.isScratch) return isBackupName(newName) ? 'backup' : 'document'
   if (!isLocalName(newName)) return 'document'
-  const target = tree.child(to, newName, await tree.listing(to))
   // What the service has, or had, under that name is replaced there, whatever the name.
   const isStored =
     target === undefined ? to.folder?.tombstones.get(newName)?.fingerprint !== undefined : !target.isScratch
@@ -114,10 +139,6 @@ async function bringWhatIsUnderWay(parts: BringParts, node: Node, signal: AbortS
   await bringHere(parts, node, signal)
 }
 
-async function nodeAt(tree: Tree, folder: Node, name: string): Promise<Node> {
-  return childOf(tree, folder, name, await tree.listing(folder))
-}
-
 /** Refused now, before anything moved, and not at some later commit. */
 function checkType(refusedNames: RefusedNames, node: Node, to: Node, newName: string): void {
   if (node.folder === undefined) refusedNames.check(to.path, newName, (name) => name === node.name)
@@ -125,9 +146,7 @@ function checkType(refusedNames: RefusedNames, node: Node, to: Node, newName: st
 
 function checkKinds({ node, to, target }: Move): void {
   if (node.folder !== undefined) {
-    for (let above: Node | undefined = to; above !== undefined; above = above.parent) {
-      if (above === node) throw new ErrnoError('EINVAL', `${node.path} cannot be moved into itself`)
-    }
+    if (isWithin(to, node)) throw new ErrnoError('EINVAL', `${node.path} cannot be moved into itself`)
     if (target !== undefined && target.folder === undefined)
       throw new ErrnoError('ENOTDIR', `${target.path} is a document`)
   } else if (target?.folder !== undefined) {

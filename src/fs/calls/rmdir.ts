@@ -44,9 +44,7 @@ interface DrainParts {
 export async function rmdir(parts: RmdirParts, parent: number, name: string, caller: Caller): Promise<void> {
   const { signal } = caller
   const above = parts.tree.nodes.getFolder(parent)
-  const node = await withListing(parts.tree, above, caller, (listing) =>
-    childOf(parts.tree, above, name, listing),
-  )
+  const node = childOf(parts.tree, above, name, await withListing(parts.tree, above, caller, (told) => told))
   const state = node.folder
   if (state === undefined) throw new ErrnoError('ENOTDIR', `${node.path} is a document`)
   if (state.kept.size > 0 && [...state.kept].some((kept) => state.children.get(kept)?.folder === undefined))
