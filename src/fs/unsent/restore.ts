@@ -30,7 +30,8 @@ export function restore(parts: RestoreParts, job: Job): void {
     // Refused: it is still there, and shows.
     if (intention.isRefused) return
     const standing = folder.folder?.children.get(name)
-    if (standing !== undefined && standing.folder === undefined) moveOut(parts, folder, standing)
+    if (standing?.folder !== undefined) folderLeft(parts.tree, standing)
+    else if (standing !== undefined) moveOut(parts, folder, standing)
     parts.tree.tombstones.bury(folder, name, intention.base)
     return
   }
@@ -94,6 +95,22 @@ function moveOut(parts: RestoreParts, from: Node, document: Node): void {
   }
 }
 
+/** The folder is gone: what is hidden in it is hidden in one that is made there anew. One in which something is shown stays. */
+function folderLeft(tree: Tree, folder: Node): void {
+  if (folder.folder !== undefined && folder.folder.kept.size > 0) return
+  for (const inside of foldersIn(folder)) tree.hidden.left(inside)
+  tree.places.displace(folder)
+  tree.nodes.dropIfUnused(folder)
+}
+
+function* foldersIn({ folder }: Node): Iterable<Node> {
+  for (const child of folder?.children.values() ?? []) {
+    if (child.folder === undefined) continue
+    yield child
+    yield* foldersIn(child)
+  }
+}
+
 /** The node shows this spool file; where that is missing, what it showed. */
 export function restoreContent(parts: RestoreParts, node: Node, spool: string): void {
   try {
@@ -145,8 +162,10 @@ export function ensureFolder(tree: Tree, path: string): Node {
   for (const name of path.split('/')) {
     if (name === '') continue
     const child = folder.folder?.children.get(name)
-    const next = child?.folder === undefined ? tree.nodes.add('folder', folder, name) : child
-    folder = next
+    if (child?.folder === undefined) {
+      folder = tree.nodes.add('folder', folder, name)
+      tree.hidden.takeOver(folder)
+    } else folder = child
   }
   return folder
 }

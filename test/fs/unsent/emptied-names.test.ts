@@ -1,8 +1,9 @@
 // Folders in which nothing is any more stay until they are removed: also under a name that a document is still to leave in the
 // service, and where that keeps no empty folders.
 
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
+import { waitUntil } from '../../support/wait-until.ts'
 
 it('a folder that has the name of a document that was renamed there and deleted is shown after a restart', async () => {
   await using drive = await openHeld({ '/a.txt': 'a', '/b.txt': 'b' })
@@ -104,6 +105,81 @@ it('a folder stays whose last document is deleted while it is on its way', async
   drive.release()
   await expectToStay(drive, ['d'])
 })
+
+describe('what was deleted in a folder that was removed without the service shows in none of its name', () => {
+  it('that is made after a restart', async () => {
+    await using drive = await removedWhileAway()
+    await drive.restart()
+    await drive.calls().mkdir('/d')
+    await drive.calls().writeFile('/d/b.txt', 'b')
+    await expectAlone(drive)
+  })
+
+  it('that is made before a restart', async () => {
+    await using drive = await removedWhileAway()
+    await drive.calls().mkdir('/d')
+    await drive.calls().writeFile('/d/b.txt', 'b')
+    await drive.restart()
+    await expectAlone(drive)
+  })
+
+  it('that is made before a restart, after a document of that name', async () => {
+    await using drive = await removedWhileAway()
+    await drive.calls().writeFile('/other.txt', 'other')
+    await drive.calls().rename('/other.txt', '/d')
+    await drive.calls().unlink('/d')
+    await drive.calls().mkdir('/d')
+    await drive.calls().writeFile('/d/b.txt', 'b')
+    await drive.restart()
+    await expectAlone(drive)
+  })
+})
+
+it('what is in a renamed folder shows in none that is made at its old place after a restart', async () => {
+  await using drive = await openHeld({ '/d/e/a.txt': 'a' })
+  await drive.calls().readdir('/d/e')
+  drive.hold('/n/e/a.txt')
+  await drive.calls().rename('/d', '/n')
+  await drive.restart()
+  await drive.calls().mkdir('/d')
+  await drive.calls().mkdir('/d/e')
+  await drive.calls().writeFile('/d/e/b.txt', 'b')
+  await drive.fileSystem().refresh('/d/e')
+  expect(await drive.calls().readdir('/d/e')).toEqual(['b.txt'])
+  await drive.restart()
+  expect(await drive.calls().readdir('/d/e')).toEqual(['b.txt'])
+  drive.release()
+  await drive.drain()
+  expect(await drive.calls().readdir('/d/e')).toEqual(['b.txt'])
+  expect(await drive.calls().readFile('/n/e/a.txt')).toEqual(Buffer.from('a'))
+})
+
+/** `/d` is removed with its document while the service is away, which has not heard of it by now. */
+async function removedWhileAway(): Promise<HeldDrive> {
+  const drive = await openHeld({ '/d/a.txt': 'a', '/other.txt': 'before' })
+  await drive.calls().readdir('/')
+  await drive.calls().readdir('/d')
+  drive.holdDelete('/d/a.txt')
+  await drive.testService.stop()
+  await drive.calls().writeFile('/seen.txt', 'seen')
+  await waitUntil('it to be away', () => drive.fileSystem().status().service === 'away')
+  await drive.calls().unlink('/d/a.txt')
+  await drive.calls().rmdir('/d')
+  return drive
+}
+
+/** Only `b.txt` shows in `/d`, while the service has what was deleted and after that. */
+async function expectAlone(drive: HeldDrive): Promise<void> {
+  await drive.testService.start()
+  await waitUntil('it to be back', () => drive.fileSystem().status().service !== 'away')
+  await drive.reached('/d/a.txt')
+  await drive.fileSystem().refresh('/d')
+  expect(await drive.calls().readdir('/d')).toEqual(['b.txt'])
+  drive.release()
+  await drive.drain()
+  await drive.fileSystem().refresh('/d')
+  expect(await drive.calls().readdir('/d')).toEqual(['b.txt'])
+}
 
 /** Deletes the only document of `/d`, also in the service. Answers when that began. */
 async function emptied(drive: HeldDrive): Promise<number> {
