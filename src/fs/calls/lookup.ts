@@ -60,18 +60,17 @@ export function lookup(
     throw new ErrnoError('ENAMETOOLONG', `names are at most ${nameMaxBytes} bytes long`)
   const folder = parts.tree.nodes.getFolder(parent)
   const here = parts.tree.keptChild(folder, name)
-  if (here !== undefined && parts.reach.isAway) {
-    here.door.remember()
-    return entryOf(parts, here)
-  }
-  return withListing(parts.tree, folder, caller, (listing) => {
-    const node = parts.tree.child(folder, name, listing)
-    if (node === undefined)
-      return { attributes: undefined, entryTtlMs: parts.tree.listings.doorTtlMs(listing) }
-    return parts.sizes.whenKnown(node, caller, () => {
+  const found = (node: Node): MaybePromise<Entry> =>
+    parts.sizes.whenKnown(node, caller, () => {
       node.door.remember()
       return entryOf(parts, node)
     })
+  if (here !== undefined && parts.reach.isAway) return found(here)
+  return withListing<Entry | NegativeEntry>(parts.tree, folder, caller, (listing) => {
+    const node = parts.tree.child(folder, name, listing)
+    return node === undefined
+      ? { attributes: undefined, entryTtlMs: parts.tree.listings.doorTtlMs(listing) }
+      : found(node)
   })
 }
 

@@ -1,9 +1,10 @@
 // Documents whose listing does not tell their size (interface: `size` and `url` may both be absent): the document itself is
 // asked before anybody is told a size.
 
-import type { Files } from '../../api/types.ts'
+import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
 import { abortAfter, type Clock } from '../../world/clock.ts'
 import { abortable } from '../../abortable.ts'
+import { waitForJob } from '../../content/commit/job.ts'
 import { mayMeanMissing } from '../../content/remote-lookup.ts'
 import type { Reach } from '../../content/reach/reach.ts'
 import { ErrnoError } from '../../errno-error.ts'
@@ -55,21 +56,33 @@ export class Sizes {
 
   /** True where the service's listing tells no size, and the document was not asked within one cache lifetime. */
   #isToBeAsked(node: Node): boolean {
-    if (node.remote === undefined || node.content !== undefined || node.job !== undefined) return false
+    if (node.remote === undefined || node.content !== undefined) return false
     const { clock, reach, ttlMs } = this.#options
     const { askedWholeAt } = node.stored
-    if (node.size !== undefined && (askedWholeAt === undefined || reach.isAway)) return false
+    // What our own rename is to take elsewhere is not looked at again, and yet has a size.
+    const isLeft = askedWholeAt === undefined || reach.isAway || node.job !== undefined
+    if (node.size !== undefined && isLeft) return false
     return askedWholeAt === undefined || clock.steady() - askedWholeAt > ttlMs
   }
 
-  async #ask(node: Node): Promise<void> {
+  async #ask(node: Node, untilMs: number = this.#options.clock.monotonic() + deadlineMs): Promise<void> {
     const { clock, files, tree, remote } = this.#options
     const path = node.storedPath
     if (path === undefined) return
     const askedAt = clock.steady()
-    const found = await files
-      .get(path, { deadlineMs })
-      .catch((refusal: unknown) => this.#refused(node, refusal, askedAt))
+    const leftMs = Math.max(0, untilMs - clock.monotonic())
+    let found: RemoteFile | FolderListing
+    try {
+      found = await files.get(path, { deadlineMs: leftMs })
+    } catch (refusal) {
+      if (mayMeanMissing(refusal) && (await this.#hasMoved(node, path, untilMs)))
+        return this.#ask(node, untilMs)
+      // The name stays for whoever has to deal with it.
+      if (mayMeanMissing(refusal) && node.job?.intention.isRefused === true) return
+      return this.#refused(node, refusal, askedAt)
+    }
+    // Of what came to its old place since nothing is known by that.
+    if (node.storedPath !== path && this.#isToBeAsked(node)) return this.#ask(node, untilMs)
     if (found.kind !== 'file' || node.storedPath !== path || node.content !== undefined) return
     tree.completed(node, found, askedAt)
     const { version } = node
@@ -83,9 +96,20 @@ export class Sizes {
     node.stored.learn(size)
   }
 
+  /** Whether our own rename has taken it from there; waits for one that is under way. */
+  async #hasMoved(node: Node, path: string, untilMs: number): Promise<boolean> {
+    const { clock } = this.#options
+    const timeoutMs = Math.max(0, untilMs - clock.monotonic())
+    // One that is refused leaves it there.
+    if (node.job !== undefined) await waitForJob(clock, node.job, { timeoutMs }).catch(() => {})
+    return node.storedPath !== path
+  }
+
   /** What seems to be gone is so where its folder says the same, which then shows it no more, also when the service is away. */
   async #refused(node: Node, refusal: unknown, askedAt: number): Promise<never> {
-    const { parent, path } = node
+    const { parent, path, job } = node
+    if (mayMeanMissing(refusal) && job !== undefined)
+      throw new ErrnoError('ETIMEDOUT', `${path} is still being moved in the service`, { cause: refusal })
     if (!mayMeanMissing(refusal) || parent === undefined || node.storedPath !== path) throw refusal
     const { requestedAt } = await this.#options.tree.listedAfter(parent, askedAt)
     if (node.isUnlinked)

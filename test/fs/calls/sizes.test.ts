@@ -1,10 +1,10 @@
 // Documents whose listing does not tell their size are asked themselves, and may be gone by then.
 
-import { beforeEach, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { useRestartedFileSystem } from '../../support/restarted-file-system.ts'
 import { waitUntil } from '../../support/wait-until.ts'
 
-const drive = useRestartedFileSystem({ cacheTtlMs: 600_000 })
+const drive = useRestartedFileSystem({ cacheTtlMs: 600_000, closeWaitMs: 0 })
 
 beforeEach(async () => {
   const { service, other } = drive.service
@@ -50,4 +50,36 @@ it('many that are gone at once cost one look at their folder', async () => {
   for (const result of await Promise.allSettled(both))
     expect(result).toMatchObject({ status: 'rejected', reason: { code: 'ENOENT' } })
   expect(service.calls.filter(({ path }) => path === '/d')).toHaveLength(1)
+})
+
+describe('one that was renamed, of which the service has not heard', () => {
+  const moved = (): Promise<unknown> => drive.calls.stat('/d/c.txt')
+  /** How often the service is not ready for it: each time the next attempt comes a second later, or more. */
+  const rename = async (times: number): Promise<void> => {
+    const { faults } = drive.service.service
+    faults.inject({ kind: 'status', status: 503 }, { method: 'PUT', path: '/d/c.txt', times })
+    await drive.calls.rename('/d/a.txt', '/d/c.txt')
+  }
+
+  it('is as long as it is where it was', async () => {
+    await rename(1_000)
+    expect(await moved()).toMatchObject({ size: 1 })
+  })
+
+  it('is as long as it is where it has come by the time it is asked for', async () => {
+    await rename(1)
+    const { faults } = drive.service.service
+    faults.inject({ kind: 'status', status: 404 }, { method: 'GET', path: '/d/a.txt', times: 1 })
+    expect(await moved()).toMatchObject({ size: 1 })
+  })
+
+  it('has no size, rather than none of its bytes, while the service is away', async () => {
+    await rename(1_000)
+    await drive.service.stop()
+    await waitUntil('it to be away', () => drive.fileSystem.status().service === 'away')
+    await expect(moved()).rejects.toMatchObject({ code: 'ETIMEDOUT' })
+    await drive.service.start()
+    await waitUntil('it to be back', () => drive.fileSystem.status().service !== 'away')
+    expect(await moved()).toMatchObject({ size: 1 })
+  })
 })
