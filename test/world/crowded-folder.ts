@@ -101,7 +101,7 @@ export class CrowdedFolder {
     await this.#call(
       `save ${path} ${content.length} bytes`,
       (shown) => ({ state: new Map(shown).set(path, content.length), answer: 'done' }),
-      () => calls().rename(scratch, path),
+      () => this.#moved(scratch, path),
     )
   }
 
@@ -117,9 +117,26 @@ export class CrowdedFolder {
         state.delete(path)
         return { state: state.set(to, length), answer: 'done' }
       },
-      () => this.#options.calls().rename(path, to),
+      () => this.#moved(path, to),
     )
     return answer === 'done'
+  }
+
+  async #moved(path: string, to: string): Promise<void> {
+    await this.#look(path)
+    await this.#look(to)
+    await this.#options.calls().rename(path, to)
+  }
+
+  /** As kernel and WebDAV do before they take a name away: the version that a listing tells without its size is asked for it (1000112). */
+  async #look(path: string): Promise<void> {
+    const { calls, service } = this.#options
+    if (service.habits.tellsSizes) return
+    try {
+      await calls().stat(path)
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error
+    }
   }
 
   async #unlink(path: string): Promise<void> {
@@ -130,7 +147,10 @@ export class CrowdedFolder {
         const state = new Map(shown)
         return { state, answer: state.delete(path) ? 'done' : 'ENOENT' }
       },
-      () => this.#options.calls().unlink(path),
+      async () => {
+        await this.#look(path)
+        await this.#options.calls().unlink(path)
+      },
     )
   }
 
