@@ -4,7 +4,20 @@
 import type { Chance } from '../model/chance.ts'
 import { Loss } from '../model/loss.ts'
 import { isScratch } from '../model/model.ts'
-import type { Calls } from '../support/door.ts'
+import type { Calls, OpenFile } from '../support/door.ts'
+import {
+  closed,
+  holding,
+  keyOf,
+  looked,
+  opened,
+  placed,
+  readBy,
+  removed,
+  renamed,
+  writtenBy,
+  type CrowdedState,
+} from './crowded-state.ts'
 import { PossibleOrders, type Effect } from './possible-orders.ts'
 import type { ServiceModel } from './service-model.ts'
 
@@ -12,19 +25,23 @@ export const crowdedFolder = '/crowd'
 export const crowd = 3
 const names = ['a.txt', 'b.txt', 'c.txt', 'a.txt~'] as const
 const taste = { save: 5, rename: 3, backup: 1, unlink: 2, read: 4, stat: 2, 'read slowly': 2 }
+/** So often one is written in place, where that is done. */
+const writes = 6
 /** A content of this kind goes to a file of its own. */
 const largeBytes = 150_000
+/** The same, read and written by one call. */
+const largestAtOnce = 100_000
+const longestPauseMs = 500
 const longestReadMs = 3_000
 /** What a call may meet: done, or not. */
 const passing = new Set(['EIO', 'ETIMEDOUT', 'EBUSY', 'EAGAIN', 'ENOSPC', 'EACCES', 'ENOTCONN', 'ESTALE'])
-
-/** The content at each name, by its length. */
-type Shown = ReadonlyMap<string, number>
 
 export interface CrowdedFolderOptions {
   readonly service: ServiceModel
   readonly calls: () => Calls
   readonly pause: (ms: number) => Promise<void>
+  /** Documents are also written in place, through handles. */
+  readonly writesInPlace: boolean
   readonly onAction: () => void
   readonly note: (line: string) => void
 }
@@ -32,10 +49,13 @@ export interface CrowdedFolderOptions {
 export class CrowdedFolder {
   readonly #options: CrowdedFolderOptions
   readonly #contents = new Map<number, Buffer>()
-  readonly #orders = new PossibleOrders<Shown>(new Map(), (shown) =>
-    names.map((name) => shown.get(pathOf(name))).join(),
-  )
+  readonly #orders = new PossibleOrders<CrowdedState>(holding([]), keyOf)
+  /** A write failed, or its close: a drive that ends need not have kept it. */
+  #isInDoubt = false
+  #isWriting = false
   #lastScratch = 0
+  #lastHandle = 0
+  #lastDocument = 0
 
   constructor(options: CrowdedFolderOptions) {
     this.#options = options
@@ -44,7 +64,7 @@ export class CrowdedFolder {
   /** A program does something. */
   async act(chance: Chance): Promise<void> {
     const path = pathOf(chance.pick(names))
-    const kind = chance.weighted(taste)
+    const kind = chance.weighted({ ...taste, write: this.#options.writesInPlace ? writes : 0 })
     this.#options.onAction()
     if (kind === 'save') return this.#save(path, this.#content(chance))
     if (kind === 'rename') return void (await this.#rename(path, pathOf(chance.pick(names))))
@@ -53,12 +73,18 @@ export class CrowdedFolder {
     if (kind === 'read') return void (await this.#read(path, 0))
     if (kind === 'read slowly') return void (await this.#read(path, chance.random() * longestReadMs))
     const content = this.#content(chance)
+    if (kind === 'write') return this.#write(path, content, chance)
     if (await this.#rename(pathOf('a.txt'), pathOf('a.txt~'))) await this.#save(pathOf('a.txt'), content)
   }
 
-  /** After a power cut, which takes back what nobody was told to be durable: what shows is the beginning. */
-  async beginAnew(): Promise<void> {
-    this.#orders.known(await this.#shown())
+  /**
+   * The drive has begun again. A power cut takes back what nobody was told to be durable, and a kill what was being written: what
+   * shows then is the beginning.
+   */
+  async goOn(wasCut: boolean): Promise<void> {
+    if (!wasCut && !this.#isInDoubt) return
+    this.#isInDoubt = false
+    this.#orders.known(holding(await this.#shown()))
   }
 
   /** No call is under way, and nothing is unsent. */
@@ -86,6 +112,7 @@ export class CrowdedFolder {
       if (path.startsWith(`${crowdedFolder}/`) && !isOurs)
         throw new Loss(`${path} is in the service, and nobody has made it`)
     }
+    this.#isInDoubt = false
   }
 
   async #save(path: string, content: Buffer): Promise<void> {
@@ -100,25 +127,69 @@ export class CrowdedFolder {
     }
     await this.#call(
       `save ${path} ${content.length} bytes`,
-      (shown) => ({ state: new Map(shown).set(path, content.length), answer: 'done' }),
+      placed(path, ++this.#lastDocument, content.length),
       () => this.#moved(scratch, path),
     )
+  }
+
+  /** Opened, emptied, written and closed, whatever becomes of its name meanwhile. One at a time: two would write a mixture. */
+  async #write(path: string, content: Buffer, chance: Chance): Promise<void> {
+    if (this.#isWriting) return
+    this.#isWriting = true
+    const pauses = [0, 1, 2].map(() => (chance.random() < 0.5 ? 0 : chance.random() * longestPauseMs))
+    const truncates = chance.random() < 0.5
+    const handle = ++this.#lastHandle
+    let file: OpenFile | undefined
+    try {
+      const how = { made: truncates ? ++this.#lastDocument : undefined, truncates }
+      const answer = await this.#call(`open ${path} to write`, opened(path, handle, how), async () => {
+        file = await this.#options.calls().open(path, truncates ? 'w' : 'r+')
+      })
+      if (answer === undefined) this.#isInDoubt = true
+      if (file !== undefined) await this.#writeAll(file, handle, { content, pauses, truncates })
+    } finally {
+      await this.#close(handle, file, true)
+      this.#isWriting = false
+    }
+  }
+
+  async #writeAll(
+    file: OpenFile,
+    handle: number,
+    { content, pauses, truncates }: { content: Buffer; pauses: readonly number[]; truncates: boolean },
+  ): Promise<void> {
+    const steps: readonly (() => Promise<string | undefined>)[] = [
+      async () => (truncates ? 'done' : this.#call('truncate', writtenBy(handle, 0), () => file.truncate(0))),
+      () =>
+        this.#call(`write ${content.length} bytes`, writtenBy(handle, content.length), () =>
+          file.write(content, 0),
+        ),
+      async () => 'done',
+    ]
+    for (const [number, step] of steps.entries()) {
+      await this.#options.pause(pauses[number] ?? 0)
+      if ((await step()) !== undefined) continue
+      this.#isInDoubt = true
+      return
+    }
+  }
+
+  /** Nothing is seen of it, but that what could not be written is not kept. */
+  async #close(handle: number, file: OpenFile | undefined, wasWritten: boolean): Promise<void> {
+    try {
+      await file?.close()
+    } catch (error) {
+      if (wasWritten) this.#isInDoubt = true
+      if (!passing.has(codeOf(error))) throw error
+    } finally {
+      this.#orders.happens((state) => closed(state, handle))
+    }
   }
 
   /** Answers whether there was something to be renamed. */
   async #rename(path: string, to: string): Promise<boolean> {
     this.#options.note(`rename ${path} → ${to}`)
-    const answer = await this.#call(
-      `rename ${path} → ${to}`,
-      (shown) => {
-        const length = shown.get(path)
-        if (length === undefined) return { state: shown, answer: 'ENOENT' }
-        const state = new Map(shown)
-        state.delete(path)
-        return { state: state.set(to, length), answer: 'done' }
-      },
-      () => this.#moved(path, to),
-    )
+    const answer = await this.#call(`rename ${path} → ${to}`, renamed(path, to), () => this.#moved(path, to))
     return answer === 'done'
   }
 
@@ -141,46 +212,44 @@ export class CrowdedFolder {
 
   async #unlink(path: string): Promise<void> {
     this.#options.note(`unlink ${path}`)
-    await this.#call(
-      `unlink ${path}`,
-      (shown) => {
-        const state = new Map(shown)
-        return { state, answer: state.delete(path) ? 'done' : 'ENOENT' }
-      },
-      async () => {
-        await this.#look(path)
-        await this.#options.calls().unlink(path)
-      },
-    )
+    await this.#call(`unlink ${path}`, removed(path), async () => {
+      await this.#look(path)
+      await this.#options.calls().unlink(path)
+    })
   }
 
   async #stat(path: string): Promise<void> {
-    await this.#call(
-      `stat ${path}`,
-      lengthOf(path),
-      async () => (await this.#options.calls().stat(path)).size,
-    )
+    await this.#call(`stat ${path}`, looked(path), async () => (await this.#options.calls().stat(path)).size)
   }
 
   /** Its length, or ENOENT; undefined where nobody can tell. Read a while after it was opened. */
-  #read(path: string, afterMs: number): Promise<string | undefined> {
-    const { calls, pause } = this.#options
-    return this.#call(`read ${path}`, lengthOf(path), async () => {
-      const file = await calls().open(path, 'r')
-      try {
-        if (afterMs > 0) await pause(afterMs)
-        return this.#known(path, await file.read(2 * largeBytes, 0))
-      } finally {
-        await file.close()
-      }
-    })
+  async #read(path: string, afterMs: number): Promise<string | undefined> {
+    const handle = ++this.#lastHandle
+    let file: OpenFile | undefined
+    try {
+      const answer = await this.#call(
+        `open ${path} r`,
+        opened(path, handle, { made: undefined, truncates: false }),
+        async () => {
+          file = await this.#options.calls().open(path, 'r')
+        },
+      )
+      if (file === undefined) return answer
+      if (afterMs > 0) await this.#options.pause(afterMs)
+      const shown = file
+      return await this.#call(`read ${path}`, readBy(handle), async () =>
+        this.#known(path, await shown.read(2 * largeBytes, 0)),
+      )
+    } finally {
+      await this.#close(handle, file, false)
+    }
   }
 
   /** Runs a call. Throws a Loss where what it answers cannot be. */
   async #call(
     what: string,
-    effect: Effect<Shown>,
-    run: () => Promise<number | void>,
+    effect: Effect<CrowdedState>,
+    run: () => Promise<number | void> | undefined,
   ): Promise<string | undefined> {
     const call = this.#orders.begin(effect)
     let answer: string | undefined
@@ -198,7 +267,7 @@ export class CrowdedFolder {
     return answer
   }
 
-  async #shown(): Promise<Shown> {
+  async #shown(): Promise<Map<string, number>> {
     const shown = new Map<string, number>()
     for (const name of await this.#options.calls().readdir(crowdedFolder)) {
       const path = pathOf(name)
@@ -210,6 +279,8 @@ export class CrowdedFolder {
 
   /** The length of a content that was written here. */
   #known(path: string, bytes: Buffer): number {
+    // Made, or emptied, to be written.
+    if (bytes.length === 0 && this.#options.writesInPlace) return 0
     if (this.#contents.get(bytes.length)?.equals(bytes) !== true)
       throw new Loss(`${path}: ${bytes.length} bytes that nobody has written`)
     return bytes.length
@@ -217,14 +288,11 @@ export class CrowdedFolder {
 
   #content(chance: Chance): Buffer {
     const number = this.#contents.size + 1
-    const content = chance.bytes(chance.random() < 0.2 ? largeBytes + number : number)
+    const large = this.#options.writesInPlace ? largestAtOnce : largeBytes
+    const content = chance.bytes(chance.random() < 0.2 ? large + number : number)
     this.#contents.set(content.length, content)
     return content
   }
-}
-
-function lengthOf(path: string): Effect<Shown> {
-  return (shown) => ({ state: shown, answer: String(shown.get(path) ?? 'ENOENT') })
 }
 
 function pathOf(name: string): string {

@@ -62,6 +62,11 @@ export class PossibleOrders<State> {
     return left.size > 0
   }
 
+  /** Something happens now, whatever is under way. */
+  happens(change: (state: State) => State): void {
+    this.#possible = this.#possible?.map(({ state, happened }) => ({ state: change(state), happened }))
+  }
+
   /** One more call happens. */
   *#next({ state, happened }: Possibility<State>): Iterable<Possibility<State>> {
     for (const [call, effect] of this.#underWay) {

@@ -264,6 +264,7 @@ class Simulation {
       service: this.#service,
       calls,
       pause: (ms) => this.#wait(ms),
+      writesInPlace: isOfSort(seed, 'crowdWrites'),
       onAction: () => void this.#operations++,
       note,
     })
@@ -503,7 +504,7 @@ class Simulation {
         if (kind === 'cut') await worker.decideAfterCut(at, trouble === 'errors')
         else if (!(await worker.takeAsShown())) await worker.check(`after a ${kind}`)
       })
-    if (kind === 'cut' && this.#isCrowded) await this.#until('a look', () => this.#crowded.beginAnew())
+    if (this.#isCrowded) await this.#until('a look', () => this.#crowded.goOn(kind === 'cut'))
   }
 
   /** The drive begins without the service: what it showed before that, it shows, and programs go on. */

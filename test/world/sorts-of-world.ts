@@ -26,6 +26,8 @@ const since = 1_000_000
 const younger = {
   /** Several programs work on the same names. */
   crowds: [3, 3_001],
+  /** They also write in place. */
+  crowdWrites: [2, 21_001],
   /** What the disk refuses it may refuse any row of the journal, too. */
   rowsFail: [4, 11_003],
 } as const
