@@ -31,6 +31,8 @@ export interface HeldDrive extends AsyncDisposable {
   reached(path: string): Promise<void>
   /** Ends it as it is, and starts it again, perhaps with what `prepare` does to its state folder. */
   restart(prepare?: (stateDir: string) => Promise<void>): Promise<void>
+  /** The same of one that is killed: nothing is written at its end. */
+  restartKilled(): Promise<void>
   /** Keeps the journal as it is now. Answers what puts it back for `restart`: a power cut took what came after it. */
   keepJournal(): Promise<(stateDir: string) => Promise<void>>
   /** The contents in its spool. */
@@ -125,6 +127,13 @@ export async function openHeld(
     }
   }
 
+  /** Starts on another state folder. */
+  async function startOn(dir: string): Promise<void> {
+    stateDir = dir
+    fileSystem = await start()
+    calls = objectDoor(fileSystem)
+  }
+
   return {
     testService,
     fileSystem: () => fileSystem,
@@ -150,10 +159,14 @@ export async function openHeld(
       // libsql keeps a database open until its statements are collected: it goes on with a copy, as after a crash.
       const copy = `${stateDir}+`
       await copyOf(stateDir, copy)
-      stateDir = copy
-      await prepare?.(stateDir)
-      fileSystem = await start()
-      calls = objectDoor(fileSystem)
+      await prepare?.(copy)
+      await startOn(copy)
+    },
+    async restartKilled() {
+      const copy = `${stateDir}+`
+      await copyOf(stateDir, copy)
+      await fileSystem.close()
+      await startOn(copy)
     },
     async spooled() {
       const spool = join(stateDir, 'spool')

@@ -1,6 +1,6 @@
 // The last listing of each folder, with what was changed here since, kept across restarts, so that a project can be mounted while
-// the service is down. A cache: written lazily, without fsync, and without presigned URLs, which are secrets and dead by then
-// anyway. Whatever happens to its file, the drive goes on: it is made anew, or done without until the next start.
+// the service is down. A cache: listings are written lazily, all of it without fsync, and without presigned URLs, which are
+// secrets and dead by then anyway. Whatever happens to its file, the drive goes on: it is made anew, or done without until the next start.
 
 import type { Timer, Timers } from '../../world/clock.ts'
 import { rmSync } from 'node:fs'
@@ -13,12 +13,19 @@ import { isDamage } from './journal-salvage.ts'
 import { makePrivateDatabase } from './private-file.ts'
 
 const saveAfterMs = 2_000
-/** What the service has agreed to is journaled no more: it is written sooner. */
+/** What has changed since is written sooner. */
 const saveChangesAfterMs = 200
 /** A folder of more names than this is asked for again rather than saved. */
 export const mostSavedNames = 50_000
 
 type Told = RemoteFile | RemoteFolder
+
+/** What is at a name by now; undefined for nothing. */
+export interface Change {
+  readonly folder: string
+  readonly name: string
+  readonly record: Told | undefined
+}
 
 /** A folder's names with what the service said of them. */
 export interface Names {
@@ -37,6 +44,8 @@ export class SavedListings {
   readonly #changes = new Map<string, Map<string, Told | undefined>>()
   #timer: Timer | undefined
   #changesTimer: Timer | undefined
+  /** The disk took nothing the last time. */
+  #isRefused = false
 
   constructor(stateDir: string, log: Log, timers: Timers) {
     this.#path = join(stateDir, 'listings.db')
@@ -64,7 +73,7 @@ export class SavedListings {
     this.#timer ??= this.#timers.setTimeout(() => this.flush(), saveAfterMs).unref()
   }
 
-  /** The service has agreed to a change made here: this is at the name now, or nothing. Of a folder never listed nothing is kept. */
+  /** This is at the name now, or nothing. Of a folder never listed nothing is kept. */
   changed(path: string, name: string, record: Told | undefined): void {
     if (this.#db === undefined) return
     const changes = this.#changes.get(path) ?? new Map<string, Told | undefined>()
@@ -73,9 +82,24 @@ export class SavedListings {
     this.#changesTimer ??= this.#timers.setTimeout(() => this.flush(), saveChangesAfterMs).unref()
   }
 
+  /**
+   * The service has agreed to these, which were made here. They are journaled no more: a kill before they are written would leave
+   * nobody who knows them, and what stands there would be taken for another client's.
+   */
+  agreed(changes: readonly Change[]): void {
+    const isWritten = !this.#isRefused && this.#write((db) => writeChanges(db, changes))
+    for (const { folder, name, record } of changes) {
+      // A listing that waits takes the place of what is written.
+      if (!isWritten || this.#unsaved.has(folder)) this.changed(folder, name, record)
+      else this.#changes.get(folder)?.delete(name)
+    }
+  }
+
   /** A folder made here is in the service now: what is in it is what is stored in it from here on. */
   began(path: string): void {
     if (this.#db === undefined || this.load(path) !== undefined) return
+    const empty = new Map([[path, new Map<string, Told>()]])
+    if (!this.#isRefused && this.#write((db) => writeListings(db, empty))) return
     this.#unsaved.set(path, new Map())
     this.#changesTimer ??= this.#timers.setTimeout(() => this.flush(), saveChangesAfterMs).unref()
   }
@@ -87,7 +111,7 @@ export class SavedListings {
       this.#unsaved.delete(known)
       this.#changes.delete(known)
     }
-    this.changed(folderOf(path), nameOf(path), undefined)
+    this.agreed([{ folder: folderOf(path), name: nameOf(path), record: undefined }])
     this.#guarded('written', () => {
       // All that begins with `path/`, for `0` follows `/`.
       for (const [table, column] of [
@@ -116,26 +140,40 @@ export class SavedListings {
     this.#timers.clear(this.#changesTimer)
     this.#timer = undefined
     this.#changesTimer = undefined
+    if ((this.#unsaved.size === 0 && this.#changes.size === 0) || this.#db === undefined) return
+    const isWritten = this.#write((db) => {
+      writeListings(db, this.#unsaved)
+      for (const [folder, changes] of this.#changes)
+        writeChanges(
+          db,
+          Array.from(changes, ([name, record]) => ({ folder, name, record })),
+        )
+    })
+    if (!isWritten && this.#db !== undefined) {
+      this.#dropOldest()
+      return
+    }
+    this.#unsaved.clear()
+    this.#changes.clear()
+  }
+
+  /** All of it or nothing. False where the disk does not take it. */
+  #write(work: (db: Database.Database) => void): boolean {
     const db = this.#db
-    if ((this.#unsaved.size === 0 && this.#changes.size === 0) || db === undefined) return
+    if (db === undefined) return false
     const isWritten = this.#guarded('written', () => {
       try {
         // Refused before a statement is begun: libsql leaves one in progress that met a lock, and commits nothing after that.
         db.exec('begin immediate')
-        this.#writeListings(db)
-        this.#writeChanges(db)
+        work(db)
         db.exec('commit')
         return true
       } finally {
         if (db.inTransaction) db.exec('rollback')
       }
     })
-    if (isWritten !== true && this.#db !== undefined) {
-      this.#dropOldest()
-      return
-    }
-    this.#unsaved.clear()
-    this.#changes.clear()
+    this.#isRefused = isWritten !== true
+    return !this.#isRefused
   }
 
   /** What could not be written is tried again with what comes next: a disk that stays full does not take the memory, too. */
@@ -150,27 +188,6 @@ export class SavedListings {
         names -= size
       }
     }
-  }
-
-  #writeListings(db: Database.Database): void {
-    if (this.#unsaved.size === 0) return
-    const insert = db.prepare('insert or replace into listing (path, names) values (?, ?)')
-    const forgetChanges = db.prepare('delete from changed where folder = ?')
-    for (const [path, names] of this.#unsaved) {
-      insert.run(path, JSON.stringify(Array.from(names.values(), entryOf)))
-      forgetChanges.run(path)
-    }
-  }
-
-  #writeChanges(db: Database.Database): void {
-    if (this.#changes.size === 0) return
-    const insert = db.prepare(
-      `insert or replace into changed (folder, name, entry)
-       select ?1, ?2, ?3 where exists (select 1 from listing where path = ?1)`,
-    )
-    for (const [path, changes] of this.#changes)
-      for (const [name, record] of changes)
-        insert.run(path, name, record === undefined ? null : JSON.stringify(entryOf(record)))
   }
 
   #stored(path: string): Map<string, Told> | undefined {
@@ -229,6 +246,26 @@ function open(path: string): Database.Database {
     db.close()
     throw error
   }
+}
+
+function writeListings(db: Database.Database, listings: ReadonlyMap<string, Names>): void {
+  if (listings.size === 0) return
+  const insert = db.prepare('insert or replace into listing (path, names) values (?, ?)')
+  const forgetChanges = db.prepare('delete from changed where folder = ?')
+  for (const [path, names] of listings) {
+    insert.run(path, JSON.stringify(Array.from(names.values(), entryOf)))
+    forgetChanges.run(path)
+  }
+}
+
+function writeChanges(db: Database.Database, changes: readonly Change[]): void {
+  if (changes.length === 0) return
+  const insert = db.prepare(
+    `insert or replace into changed (folder, name, entry)
+     select ?1, ?2, ?3 where exists (select 1 from listing where path = ?1)`,
+  )
+  for (const { folder, name, record } of changes)
+    insert.run(folder, name, record === undefined ? null : JSON.stringify(entryOf(record)))
 }
 
 function byName(records: Iterable<Told>): Map<string, Told> {

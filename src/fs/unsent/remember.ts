@@ -4,13 +4,13 @@
 import type { RemoteFile } from '../../api/types.ts'
 import type { Intention } from '../../content/intention.ts'
 import type { Journal } from '../../content/spool/journal.ts'
-import type { SavedListings } from '../../content/spool/saved-listings.ts'
+import type { Change, SavedListings } from '../../content/spool/saved-listings.ts'
 import { folderOf, foldersAbove, nameOf } from '../../path.ts'
 import type { Node } from '../tree/node.ts'
 
 export interface RememberParts {
   readonly journal: Journal
-  readonly saved: Pick<SavedListings, 'began' | 'changed' | 'gone'>
+  readonly saved: Pick<SavedListings, 'began' | 'agreed' | 'gone'>
 }
 
 /** The intention is done; `record`: what it has stored. */
@@ -19,16 +19,16 @@ export function remember(
   { kind, path, source, keepSource }: Intention,
   record: RemoteFile | undefined,
 ): void {
-  const left = (from: string): void => saved.changed(folderOf(from), nameOf(from), undefined)
   journal.afterCommit(() => {
     if (kind === 'prune') return saved.gone(path)
-    if (kind === 'delete') return left(path)
+    if (kind === 'delete') return saved.agreed([at(path, undefined)])
+    const changes: Change[] = []
     if (record !== undefined) {
-      saved.changed(folderOf(path), nameOf(path), record)
       // A service may keep no empty folders: they were gone with what stood there before.
-      for (const folder of foldersAbove(path)) stands(saved, folder)
+      changes.push(at(path, record), ...foldersAbove(path).map(standing))
     }
-    if (source !== undefined && keepSource !== true) left(source)
+    if (source !== undefined && keepSource !== true) changes.push(at(source, undefined))
+    saved.agreed(changes)
   })
 }
 
@@ -36,12 +36,15 @@ export function remember(
 export function rememberFolder({ journal, saved }: RememberParts, { path }: Node): void {
   journal.afterCommit(() => {
     saved.began(path)
-    stands(saved, path)
+    saved.agreed([standing(path)])
   })
 }
 
 /** The service has this folder. */
-function stands(saved: RememberParts['saved'], path: string): void {
-  const name = nameOf(path)
-  saved.changed(folderOf(path), name, { kind: 'folder', name })
+function standing(path: string): Change {
+  return at(path, { kind: 'folder', name: nameOf(path) })
+}
+
+function at(path: string, record: Change['record']): Change {
+  return { folder: folderOf(path), name: nameOf(path), record }
 }

@@ -97,6 +97,31 @@ it('a folder that is gone is gone with all below, and with nothing beside it', (
   expect(told('/')).toEqual({ 'in.txt': 1 })
 })
 
+it('what the service has agreed to is there after a kill, over what was changed before and under what is listed later', async () => {
+  saved.save('/in', listed({ 'a.txt': 1, 'b.txt': 1 }))
+  saved.flush()
+  saved.changed('/in', 'a.txt', file('a.txt', 2))
+  saved.agreed([
+    { folder: '/in', name: 'a.txt', record: file('a.txt', 3) },
+    { folder: '/in', name: 'b.txt', record: undefined },
+  ])
+  saved.began('/made')
+  saved.agreed([{ folder: '/made', name: 'c.txt', record: file('c.txt', 1) }])
+  const killed = saved
+  saved = open()
+  expect(told('/in')).toEqual({ 'a.txt': 3 })
+  expect(told('/made')).toEqual({ 'c.txt': 1 })
+  killed.flush()
+  expect(told('/in')).toEqual({ 'a.txt': 3 })
+  killed.close()
+  // It came before, and is written after.
+  saved.save('/in', listed({ 'a.txt': 3 }))
+  saved.agreed([{ folder: '/in', name: 'a.txt', record: file('a.txt', 4) }])
+  expect(told('/in')).toEqual({ 'a.txt': 4 })
+  restart()
+  expect(told('/in')).toEqual({ 'a.txt': 4 })
+})
+
 it('what the disk refuses to take is told all the same, and written with what comes next', () => {
   saved.save('/in', listed({ 'a.txt': 1 }))
   saved.flush()

@@ -2,6 +2,7 @@
 
 import { expect, it } from 'vitest'
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
+import { waitUntil } from '../../support/wait-until.ts'
 
 /** Ended with the answer still to come, which nobody hears any more; started again. */
 async function killed(drive: HeldDrive): Promise<void> {
@@ -68,3 +69,32 @@ it('a new document, its answer lost, a kill, and its delete: it goes', async () 
   await drive.drain()
   expect(await drive.testService.other.documents('/')).toEqual(new Map())
 })
+
+it.each(['/d', '/new'])(
+  'a save in %s that has just arrived, a kill, and another while the service is away: no conflict copy of our own',
+  async (folder) => {
+    await using drive = await openHeld({ '/d/a.txt': 'older' })
+    const path = `${folder}/a.txt`
+    await drive.calls().readFile('/d/a.txt')
+    // With what was listed.
+    await drive.restart()
+    await drive.calls().readFile('/d/a.txt')
+    if (folder === '/new') await drive.calls().mkdir(folder)
+    await drive.calls().writeFile(path, 'first')
+    await drive.drain()
+    // At once: what is listed is written a little later.
+    await drive.restartKilled()
+    const comesBack = drive.testService.service.faults.inject({ kind: 'cut-request', afterBytes: 0 })
+    await waitUntil('the service to be away', async () => {
+      await drive.calls().stat(path)
+      return drive.fileSystem().status().away !== undefined
+    })
+    await drive.calls().writeFile(`${folder}/.goutputstream-1`, 'second')
+    await drive.calls().rename(`${folder}/.goutputstream-1`, path)
+    comesBack()
+    await drive.drain()
+    expect(await drive.testService.other.documents(folder)).toEqual(
+      new Map([['a.txt', Buffer.from('second')]]),
+    )
+  },
+)
