@@ -21,6 +21,7 @@ import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { RefusedNames } from '../concerns/refused-names.ts'
 import type { Tree } from '../tree/tree.ts'
 import { leavePath } from './leave-path.ts'
+import type { Sizes } from './sizes.ts'
 
 /**
  * What a document is under its new name:
@@ -44,6 +45,7 @@ interface LookedUp extends Pick<Move, 'node' | 'target'> {
 
 export interface RenameParts extends RenameFolderParts, BringParts {
   readonly refusedNames: RefusedNames
+  readonly sizes: Sizes
 }
 
 export async function rename(
@@ -59,6 +61,7 @@ export async function rename(
   const from = parts.tree.nodes.getFolder(parent)
   const to = parts.tree.nodes.getFolder(newParent)
   const names: Names = { from, name, to, newName }
+  const asked = new Set<Node>()
   for (;;) {
     const before = lookedUp(parts.tree, names, await parts.tree.listing(from), await parts.tree.listing(to))
     const { fate } = before
@@ -85,6 +88,14 @@ export async function rename(
     }
     if (isSent && isAboutToGo(parts.queue, node)) {
       await bringHere(parts, node, caller.signal)
+      continue
+    }
+    const untold = [node, target].find(
+      (each) => each !== undefined && !asked.has(each) && parts.sizes.isUntold(each),
+    )
+    if (untold !== undefined) {
+      asked.add(untold)
+      await parts.sizes.tell(untold, caller)
       continue
     }
     const job = parts.journal.transaction(() => {

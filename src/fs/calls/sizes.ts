@@ -5,6 +5,7 @@ import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
 import { abortAfter, type Clock } from '../../world/clock.ts'
 import { abortable } from '../../abortable.ts'
 import { waitForJob } from '../../content/commit/job.ts'
+import { agrees } from '../../content/fingerprint.ts'
 import { mayMeanMissing } from '../../content/remote-lookup.ts'
 import type { Reach } from '../../content/reach/reach.ts'
 import { ErrnoError } from '../../errno-error.ts'
@@ -43,6 +44,30 @@ export class Sizes {
       this.#asking.set(node, answer)
     }
     return abortable(answer, caller.signal).then(use)
+  }
+
+  /**
+   * True where a listing told the time of a version, and no size, and nobody has asked since: who replaces it, or takes it away,
+   * asks first. The record that is found there when that is sent would be another one, and no version that was seen.
+   */
+  isUntold({ remote, stored, job }: Node): boolean {
+    if (remote?.modifiedAt === undefined || remote.size !== undefined || job !== undefined) return false
+    if (stored.askedWholeAt !== undefined) return false
+    return !this.#options.reach.isAway
+  }
+
+  /** Asks for all of it, once. Where that cannot be told now, or is another version by now, it stays what it was listed as. */
+  async tell(node: Node, { signal }: Caller): Promise<void> {
+    const { clock, files, tree } = this.#options
+    const { storedPath: path } = node
+    if (path === undefined) return
+    const askedAt = clock.steady()
+    const found = await files.get(path, { deadlineMs, signal }).catch(() => undefined)
+    signal.throwIfAborted()
+    const { remote, job } = node
+    if (remote === undefined || job !== undefined || node.storedPath !== path || node.content !== undefined)
+      return
+    if (found?.kind === 'file' && agrees(remote, found)) tree.completed(node, found, askedAt)
   }
 
   /** For whoever reads it: neither its listing nor its record tell the size, so its content is asked. Throws EIO where that does not, either. */

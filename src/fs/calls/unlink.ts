@@ -7,20 +7,31 @@ import { stayThoughEmpty, type FolderParts } from './folders.ts'
 import { childOf, withListing } from './lookup.ts'
 import type { Node } from '../tree/node.ts'
 import type { Caller, MaybePromise } from '../operations.ts'
+import type { Sizes } from './sizes.ts'
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { AttributeStore } from '../tree/attribute-store.ts'
 
 export interface UnlinkParts extends FolderParts, DiscardParts {
   readonly queue: CommitQueue
   readonly attributes: AttributeStore
+  readonly sizes: Sizes
 }
 
-export function unlink(parts: UnlinkParts, parent: number, name: string, caller: Caller): MaybePromise<void> {
+/** `asked`: what had the name when the service was asked which version it is. */
+export function unlink(
+  parts: UnlinkParts,
+  parent: number,
+  name: string,
+  caller: Caller,
+  asked?: Node,
+): MaybePromise<void> {
   const folder = parts.tree.nodes.getFolder(parent)
   return withListing(parts.tree, folder, caller, (listing) => {
     const node = childOf(parts.tree, folder, name, listing)
     if (node.folder !== undefined) throw new ErrnoError('EISDIR', `${node.path} is a folder`)
-    parts.journal.transaction(() => {
+    if (node !== asked && parts.sizes.isUntold(node))
+      return parts.sizes.tell(node, caller).then(() => unlink(parts, parent, name, caller, node))
+    return parts.journal.transaction(() => {
       removeDocument(parts, folder, node)
       stayThoughEmpty(parts, folder)
     })

@@ -58,6 +58,8 @@ describe('one that was renamed, of which the service has not heard', () => {
   const rename = async (times: number): Promise<void> => {
     const { faults } = drive.service.service
     faults.inject({ kind: 'status', status: 503 }, { method: 'PUT', path: '/d/c.txt', times })
+    // Nor does it tell the rename.
+    faults.inject({ kind: 'status', status: 403 }, { method: 'GET', path: '/d/a.txt', times: 1 })
     await drive.calls.rename('/d/a.txt', '/d/c.txt')
   }
 
@@ -82,4 +84,45 @@ describe('one that was renamed, of which the service has not heard', () => {
     await waitUntil('it to be back', () => drive.fileSystem.status().service !== 'away')
     expect(await moved()).toMatchObject({ size: 1 })
   })
+})
+
+/** Its documents, by name. */
+async function inService(): Promise<Record<string, string>> {
+  const documents = (await drive.service.other.documents('/d')) ?? new Map<string, Buffer>()
+  return Object.fromEntries([...documents].map(([name, bytes]) => [name, bytes.toString()]))
+}
+
+// Who makes these calls has not looked at the name: the listing may be of a moment ago, and another program's.
+it.each([
+  ['renamed over', []],
+  ['deleted, and saved again', [() => drive.calls.unlink('/d/a.txt')]],
+  ['made a backup of, and saved again', [() => drive.calls.rename('/d/a.txt', '/d/a.txt~')]],
+])('one that nobody has asked for is replaced, and not kept beside: %s', async (_how, before) => {
+  await drive.calls.writeFile('/d/.goutputstream-1', 'another')
+  for (const step of before) await step()
+  await drive.calls.rename('/d/.goutputstream-1', '/d/a.txt')
+  await drive.fileSystem.drain({ timeoutMs: 20_000 })
+  const { 'a.txt~': _backup, ...documents } = await inService()
+  expect(documents).toEqual({ 'a.txt': 'another', 'b.txt': 'b' })
+})
+
+it.each([true, false])(
+  'one that another client saves after it was listed is kept beside (asked for before: %s)',
+  async (isAsked) => {
+    if (isAsked) await stat()
+    await drive.service.other.put('/d/a.txt', 'theirs')
+    await drive.calls.writeFile('/d/.goutputstream-1', 'ours')
+    await drive.calls.rename('/d/.goutputstream-1', '/d/a.txt')
+    await drive.fileSystem.drain({ timeoutMs: 20_000 })
+    expect(Object.values(await inService()).toSorted()).toEqual(['b', 'ours', 'theirs'])
+  },
+)
+
+it('one that cannot be asked for now is renamed over all the same', async () => {
+  const { faults } = drive.service.service
+  faults.inject({ kind: 'status', status: 403 }, { method: 'GET', path: '/d/a.txt', times: 1 })
+  await drive.calls.writeFile('/d/.goutputstream-1', 'ours')
+  await drive.calls.rename('/d/.goutputstream-1', '/d/a.txt')
+  await drive.fileSystem.drain({ timeoutMs: 20_000 })
+  expect((await inService())['a.txt']).toBe('ours')
 })
