@@ -46,6 +46,8 @@ export interface ModelRequest {
   readonly target: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
+  /** How long it was on its way (ms). */
+  readonly onItsWayMs: number
 }
 
 export class ServiceModel {
@@ -62,10 +64,14 @@ export class ServiceModel {
   readonly calls = { get: 0, list: 0, put: 0, delete: 0, download: 0 }
   /** When a document was first told of to whoever looks, by its number: in a listing, or by itself, but to who is about to replace it. */
   readonly shownAt = new Map<number, number>()
+  /** What is to be stored below a document is refused as a path that is invalid; where not, as if it were there. */
+  refusesBelowDocuments = false
   /** True while the drive looks at what it is about to replace, or to take away, there. */
   isSending: (path: string) => boolean = () => false
-  /** Told of each document that a DELETE takes away. */
-  onDestroyed: (id: number) => void = () => {}
+  /** Told of each document that a DELETE takes away: of what path, and when it was sent. */
+  onDestroyed: (id: number, at: string, sentAt: number) => void = () => {}
+  /** Told of each look at a path: the names it was answered with, if it is a folder, and as of when. */
+  onLooked: (path: string, names: readonly string[], asOf: number) => void = () => {}
 
   constructor(habits: Habits, chance: Chance, now: () => number) {
     this.habits = habits
@@ -80,7 +86,7 @@ export class ServiceModel {
     const path = normalised(url.searchParams.get('path') ?? '/')
     if (request.method === 'GET') return this.#get(path)
     if (request.method === 'PUT') return this.#put(path, request.body)
-    return this.#delete(path)
+    return this.#delete(path, this.#now() - request.onItsWayMs)
   }
 
   download(request: ModelRequest): ModelAnswer {
@@ -120,10 +126,16 @@ export class ServiceModel {
     return document
   }
 
+  #isBelowDocument(path: string): boolean {
+    for (let above = folderOf(path); above !== '/'; above = folderOf(above))
+      if (this.documents.has(above)) return true
+    return false
+  }
+
   /** With everything below it. False where there is nothing. */
   remove(path: string): boolean {
     if (!this.documents.has(path) && !this.folders.has(path)) return false
-    const isBelow = (other: string): boolean => other === path || other.startsWith(`${path}/`)
+    const isBelow = (other: string): boolean => isAtOrBelow(other, path)
     for (const other of [...this.documents.keys()].filter(isBelow))
       this.#change(other, () => this.documents.delete(other))
     for (const other of [...this.folders].filter(isBelow))
@@ -150,6 +162,7 @@ export class ServiceModel {
     if (this.folders.has(path)) this.calls.list++
     else this.calls.get++
     const document = this.documents.get(path)
+    if (!this.folders.has(path)) this.onLooked(path, [], this.#now())
     if (document !== undefined) return json(200, this.#file(nameOf(path), path, document, true))
     if (!this.folders.has(path)) return failure(404, 'nothing here')
     return json(200, { ftype: 'folder', name: nameOf(path), entries: this.#entries(path) })
@@ -157,8 +170,9 @@ export class ServiceModel {
 
   #entries(folder: string): object[] {
     let { documents, folders }: { documents: Map<string, Document>; folders: Set<string> } = this
+    let asOf = this.#now()
     if (this.habits.lagMs > 0 && this.#chance.random() < this.lagging) {
-      const asOf = this.#now() - this.#chance.below(this.habits.lagMs)
+      asOf -= this.#chance.below(this.habits.lagMs)
       documents = new Map(documents)
       folders = new Set(folders)
       for (const { at, path, before } of this.#past.toReversed()) {
@@ -169,8 +183,9 @@ export class ServiceModel {
         else if (before !== undefined) documents.set(path, before)
       }
     }
-    const names = this.#namesIn(folder, documents.keys(), folders)
-    return [...names].map((name) => {
+    const names = [...this.#namesIn(folder, documents.keys(), folders)]
+    this.onLooked(folder, names, asOf)
+    return names.map((name) => {
       const path = folder === '/' ? `/${name}` : `${folder}/${name}`
       const document = documents.get(path)
       return document === undefined ? { ftype: 'folder', name } : this.#file(name, path, document, false)
@@ -217,6 +232,8 @@ export class ServiceModel {
       return failure(400, 'malformed body')
     }
     if (path === '/' || path.split('/').includes('..')) return failure(400, 'invalid path')
+    if (this.refusesBelowDocuments && this.#isBelowDocument(path))
+      return failure(400, 'a document is above it')
     const { mimetype = 'text/plain', file_type: kind, file = '' } = upload
     let bytes = Buffer.from(file, 'base64')
     if (kind === 'uri') {
@@ -230,13 +247,12 @@ export class ServiceModel {
     return json(201, this.#file(nameOf(path), path, document, true))
   }
 
-  #delete(path: string): ModelAnswer {
+  #delete(path: string, sentAt: number): ModelAnswer {
     this.calls.delete++
     if (path === '/') return failure(400, 'the root cannot be deleted')
-    const isBelow = (other: string): boolean => other === path || other.startsWith(`${path}/`)
-    const gone = [...this.documents].filter(([other]) => isBelow(other))
+    const gone = [...this.documents].filter(([other]) => isAtOrBelow(other, path))
     if (!this.remove(path)) return failure(404, 'nothing here')
-    for (const [, { id }] of gone) this.onDestroyed(id)
+    for (const [, { id }] of gone) this.onDestroyed(id, path, sentAt)
     return { status: 204, headers: {}, body: Buffer.alloc(0) }
   }
 }
@@ -266,11 +282,15 @@ function normalised(path: string): string {
     .join('/')}`
 }
 
+export function isAtOrBelow(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`)
+}
+
 export function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/')) || '/'
 }
 
-function nameOf(path: string): string {
+export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 

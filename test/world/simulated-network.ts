@@ -96,7 +96,15 @@ export class SimulatedNetwork {
       await this.#wait(1, signal, life)
       throw failed(request, 'unreachable', 'no connection')
     }
+    const begunAt = this.#events.now
     const body = await this.#bodyOf(request, signal, life)
+    const asked = (): ModelRequest => ({
+      method: request.method,
+      target: request.target,
+      headers: request.headers,
+      body,
+      onItsWayMs: this.#events.now - begunAt,
+    })
     const isLate = trouble === 'late request' || trouble === 'late change'
     // The second of two is on its way while it waits for the first.
     const arrivesAt = this.#events.now + (isLate ? this.#chance.below(lateRequestMs) : 0)
@@ -108,12 +116,7 @@ export class SimulatedNetwork {
     if (after?.isBroken === true) {
       // Both had been sent: the service may have come to this one, too. Nobody hears of it.
       if (after.isServed && this.#chance.random() < 0.5) {
-        const { status } = ask({
-          method: request.method,
-          target: request.target,
-          headers: request.headers,
-          body,
-        })
+        const { status } = ask(asked())
         this.note(`${line} ${status} (after a lost answer)`)
       }
       await this.#wait(1, signal, life)
@@ -142,9 +145,8 @@ export class SimulatedNetwork {
           this.note(`${line} is lost on its way`)
           return fail(this.#latency())
         }
-        const asked = { method: request.method, target: request.target, headers: request.headers, body }
-        if (trouble === repeated) ask(asked)
-        const answer = this.#before(trouble) ?? ask(asked)
+        if (trouble === repeated) ask(asked())
+        const answer = this.#before(trouble) ?? ask(asked())
         const told = trouble === '500 after' ? failure(500, 'Unexpected failure') : answer
         const isGivenUp = signal.aborted ? ', given up' : ''
         this.note(`${line} ${answer.status}${trouble === undefined ? '' : ` (${trouble}${isGivenUp})`}`)

@@ -17,7 +17,9 @@ import { crowd, crowdedFolder, CrowdedFolder } from './crowded-folder.ts'
 import { EventQueue, promisesFollowed } from './events.ts'
 import type { DiskTrouble } from './platter.ts'
 import { ServiceModel, someHabits } from './service-model.ts'
-import { sharedFolder, SharedFolder, sharedNames } from './shared-folder.ts'
+import { sharedFolder, SharedFolder, sharedNames, type SharedFolderOptions } from './shared-folder.ts'
+import { namesInFolders, SharedFolders } from './shared-folders.ts'
+import { SharedLedger } from './shared-ledger.ts'
 import { SimulatedDrive, worldBeganAt, type DriveSettings } from './simulated-drive.ts'
 import {
   fairWeather,
@@ -129,6 +131,8 @@ const touches = 12
 const sharedAppends = 3
 /** Where several programs work on the same names: so often. */
 const crowdTurns = 60
+/** Where folders are worked with beside another client: so many of the steps there are. */
+const inFolders = 0.7
 
 interface Bent {
   readonly trouble?: Trouble
@@ -164,7 +168,9 @@ class Simulation {
   readonly #sizes: Sizes
   readonly #troubles: readonly Trouble[]
   readonly #workers: Worker[]
+  readonly #ledger: SharedLedger
   readonly #shared: SharedFolder
+  readonly #sharedFolders: SharedFolders | undefined
   readonly #watched: WatchedFolder
   readonly #crowded: CrowdedFolder
   readonly #kept = new Kept()
@@ -268,15 +274,17 @@ class Simulation {
       onAction: () => void this.#operations++,
       note,
     })
-    this.#shared = new SharedFolder({
+    this.#ledger = new SharedLedger({ service: this.#service, now, cacheTtlMs })
+    const shared: SharedFolderOptions = {
       service: this.#service,
+      ledger: this.#ledger,
       calls,
-      now,
-      cacheTtlMs,
       isSending: (path) => this.#isSending(path),
       appends: isOfSort(seed, 'appends') ? sharedAppends : 0,
       note,
-    })
+    }
+    this.#shared = new SharedFolder(shared)
+    this.#sharedFolders = isOfSort(seed, 'sharedFolders') ? new SharedFolders(shared) : undefined
   }
 
   #worker(index: number): Worker {
@@ -398,11 +406,11 @@ class Simulation {
       case 'shared':
         if (this.#busySince[workers] !== undefined) return false
         this.#operations++
-        this.#work(workers, this.#shared.act(step))
+        this.#work(workers, this.#sharedPlace(step).act(step))
         await this.#pass(step.random() * 20)
         return true
       case 'other':
-        return this.#shared.otherActs(step)
+        return this.#sharedPlace(step).otherActs(step)
       case 'watch':
         if (this.#busySince[workers + 1] !== undefined) return false
         this.#work(workers + 1, this.#watched.act(step))
@@ -455,6 +463,11 @@ class Simulation {
     }
   }
 
+  #sharedPlace(step: Chance): SharedFolder | SharedFolders {
+    const folders = this.#sharedFolders
+    return folders !== undefined && step.random() < inFolders ? folders : this.#shared
+  }
+
   #work(index: number, work: Promise<void>): void {
     this.#busySince[index] = this.#events.now
     work.then(
@@ -493,12 +506,12 @@ class Simulation {
     await this.#pass(startTakesMs)
     // Others go on meanwhile.
     const theirs = this.#options.isShared === true ? this.#step.below(3) : 0
-    for (let times = 0; times < theirs; times++) this.#shared.otherActs(this.#step)
+    for (let times = 0; times < theirs; times++) this.#sharedPlace(this.#step).otherActs(this.#step)
     if (trouble === 'slow') this.#setDisk(trouble)
     await this.#until('a start', () => this.#drive.start(this.#settings))
     this.#note('started')
     this.#watched.forget()
-    if (kind === 'cut') this.#shared.forget()
+    if (kind === 'cut') this.#ledger.forget()
     for (const worker of this.#workers)
       await this.#until<unknown>('a look', async () => {
         if (kind === 'cut') await worker.decideAfterCut(at, trouble === 'errors')
@@ -578,8 +591,10 @@ class Simulation {
     // What was to be moved may be gone by another client's hand: that is refused, and told.
     const refused = new Set<string>()
     const unsent = (): readonly Unsent[] =>
-      (this.#drive.fileSystem?.unsent('/') ?? []).filter(({ path, state }) => {
-        const isRefused = state === 'refused' && path.startsWith(`${sharedFolder}/`)
+      (this.#drive.fileSystem?.unsent('/') ?? []).filter(({ path, state, lastError = '' }) => {
+        // What waits for it says so.
+        const isOut = state === 'refused' || (state === 'pending' && lastError.endsWith('which is refused'))
+        const isRefused = isOut && path.startsWith(`${sharedFolder}/`)
         if (isRefused) refused.add(path)
         return !isRefused
       })
@@ -597,7 +612,8 @@ class Simulation {
       this.#compareWithService(worker)
     }
     if (this.#isCrowded) await this.#look(() => this.#crowded.check())
-    this.#shared.check(refused)
+    this.#ledger.check(refused)
+    await this.#checkSharedFolders(refused)
     await this.#beAway()
     this.#quietPeriods++
     if (!isEnd) return
@@ -605,6 +621,14 @@ class Simulation {
     await this.#idleHour()
     this.#checkSpool(refused.size)
     for (const worker of this.#workers) await this.#checkCalls(worker)
+  }
+
+  async #checkSharedFolders(refused: ReadonlySet<string>): Promise<void> {
+    const folders = this.#options.isShared === true ? this.#sharedFolders : undefined
+    if (folders === undefined) return
+    // What was listed before it was left alone is asked for again.
+    await this.#pass(this.#settings.cacheTtlMs)
+    await this.#look(() => folders.check(refused))
   }
 
   async #pin(): Promise<void> {
@@ -685,7 +709,7 @@ class Simulation {
     const here = this.#drive.fileSystem?.status().scratchFiles ?? 0
     const kept = contentsOf(this.#drive.platter)
     // What a disk refused to save beside another client is written again by nobody.
-    if (kept.length > here + refused + sharedNames)
+    if (kept.length > here + refused + sharedNames + (this.#sharedFolders === undefined ? 0 : namesInFolders))
       throw new Error(`left alone, ${kept.length} contents are kept for ${here} files: ${kept.join()}`)
   }
 

@@ -19,6 +19,8 @@ export const sorts = {
   beginsAway: [5, 38_179_894],
   /** Beside another client, programs also append. */
   appends: [3, 5_205_382],
+  /** Beside another client, both also work with folders. */
+  sharedFolders: [5, 192_576_305],
 } as const
 
 /** Younger ones, of seeds from this on: so many have failed by now that hardly any number is left which none of them draws. */
