@@ -628,7 +628,11 @@ class Simulation {
     if (folders === undefined) return
     // What was listed before it was left alone is asked for again.
     await this.#pass(this.#settings.cacheTtlMs)
-    await this.#look(() => folders.check(refused))
+    // What was to be moved is shown where it was to go, and no more where it is.
+    const sources = (this.#drive.sb?.queue.jobsUnder(sharedFolder) ?? []).map(
+      ({ intention: { source, path } }) => source ?? path,
+    )
+    await this.#look(() => folders.check(new Set([...refused, ...sources])))
   }
 
   async #pin(): Promise<void> {
