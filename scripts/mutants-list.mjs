@@ -17,9 +17,9 @@ export const fixes = [
   ['an upload that was given up is carried out late', `${commit}/uploads.ts`, '() => !isSent', '() => true'],
   [
     'a folder does not go where a lagging listing tells less of what was in it',
-    'src/fs/calls/rmdir.ts',
-    '!isLeaving(entry, hidden) && !(await isGone(files, path, entry, hidden, signal))',
-    '!isLeaving(entry, hidden)',
+    'src/fs/calls/left-in-folder.ts',
+    '!isSeenLeaving && !(await isGone(asked, `${path}/${entry.name}`, entry.name, going))',
+    '!isSeenLeaving',
   ],
   [
     'a listing that was asked for earlier and comes later is believed',
@@ -118,6 +118,12 @@ export const fixes = [
 ]
 
 export const mutants = [
+  [
+    'a folder that was removed here is not looked into when the one above it goes',
+    'src/fs/calls/left-in-folder.ts',
+    ' && !(await holdsDocuments(asked, path, found, going))',
+    '',
+  ],
   // content/commit
   [
     'what may be refused is not asked about',

@@ -1,15 +1,15 @@
 // Removing a folder without ever removing more than was asked. What was deleted in it a moment ago goes with it, in one
 // call: the service's delete is recursive (interface, "DELETE /projects/{project_name}/files").
 
-import type { Files, FolderListing, RemoteFile, RemoteFolder } from '../../api/types.ts'
+import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
-import { fingerprintOf, isNewer, modifiedAtIn } from '../../content/fingerprint.ts'
 import { waitForJob, type Job } from '../../content/commit/job.ts'
 import { deleteLooking, type RemoteDelete } from '../../content/remote-delete.ts'
-import { lookUp, mayMeanMissing } from '../../content/remote-lookup.ts'
+import { lookUp } from '../../content/remote-lookup.ts'
+import { callDeadlineMs, isAnyLeft } from './left-in-folder.ts'
 import { checkIsStill, childOf, withListing } from './lookup.ts'
 import { removeFolder, rmdirHere, type RmdirHereParts } from './rmdir-here.ts'
-import type { FolderState, Node } from '../tree/node.ts'
+import type { Node } from '../tree/node.ts'
 import type { Tree } from '../tree/tree.ts'
 import type { Caller } from '../operations.ts'
 import type { Reach } from '../../content/reach/reach.ts'
@@ -19,7 +19,6 @@ import type { Clock } from '../../world/clock.ts'
 
 /** How long rmdir waits for what is on its way under the folder: nothing but a waiting close blocks longer. */
 const drainBeforeRemovalMs = 14_000
-const callDeadlineMs = 14_000
 
 export interface RmdirParts extends RmdirHereParts {
   /** Brings here what somebody still shows of the version at a path that is about to be destroyed. */
@@ -29,8 +28,6 @@ export interface RmdirParts extends RmdirHereParts {
   readonly chance: Chance
   readonly clock: Clock
 }
-
-type HiddenNames = FolderState['tombstones']
 
 interface DrainParts {
   readonly queue: CommitQueue
@@ -67,7 +64,7 @@ export async function rmdir(parts: RmdirParts, parent: number, name: string, cal
     const folder = folderIn(standing, node, own)
     // A look that is answered late shows what was deleted when it was asked for, though a listing may have had the last word since.
     const hidden = new Map([...hiddenBefore, ...state.tombstones])
-    const isLeft = await isAnyLeft(parts.files, node.path, hidden, folder, signal)
+    const isLeft = await isAnyLeft(parts.files, node.path, { hidden, untried }, folder, signal)
     if (isLeft || state.kept.size > 0 || isShownSince(parts.tree, node, beganAt)) {
       parts.tree.listings.forget(node)
       throw notEmpty(node)
@@ -122,50 +119,6 @@ async function deleteWhole(
 function isShownSince(tree: Tree, node: Node, at: number): boolean {
   const listing = tree.listings.known(node)
   return listing !== undefined && listing.requestedAt > at && !tree.isEmpty(node)
-}
-
-/** Whether more than what was deleted here is in the folder. */
-async function isAnyLeft(
-  files: Files,
-  path: string,
-  hidden: HiddenNames,
-  standing: FolderListing | undefined,
-  signal: AbortSignal,
-): Promise<boolean> {
-  for (const entry of standing?.entries ?? [])
-    if (!isLeaving(entry, hidden) && !(await isGone(files, path, entry, hidden, signal))) return true
-  return false
-}
-
-/** A listing that lags behind, or tells less than is known, cannot say which version it shows: the document itself is asked. */
-async function isGone(
-  files: Files,
-  folder: string,
-  { name }: RemoteFile | RemoteFolder,
-  hidden: HiddenNames,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (!hidden.has(name)) return false
-  try {
-    const found = await files.get(`${folder}/${name}`, { deadlineMs: callDeadlineMs, signal })
-    return found.kind === 'file' && isLeaving(found, hidden)
-  } catch (error) {
-    if (mayMeanMissing(error)) return true
-    throw error
-  }
-}
-
-/** Deleted here, and still shown as it was, or as it was even before: by a listing that lags behind. */
-function isLeaving(entry: RemoteFile | RemoteFolder, hidden: HiddenNames): boolean {
-  const tombstone = hidden.get(entry.name)
-  if (tombstone === undefined) return false
-  const { fingerprint } = tombstone
-  if (entry.kind === 'folder' || fingerprint === undefined)
-    return entry.kind === 'folder' && fingerprint === undefined
-  return (
-    fingerprintOf(entry) === fingerprint ||
-    isNewer({ modifiedAt: modifiedAtIn(fingerprint) }, fingerprintOf(entry))
-  )
 }
 
 /** Neither the service nor this machine has it any more. */

@@ -65,6 +65,17 @@ it.each(['a.txt', 'theirs.txt'])(
   },
 )
 
+it('a document that another client stores in a folder below it, where one was removed here, stays', async () => {
+  await calls.mkdir('/d/below')
+  await calls.writeFile('/d/below/ours.txt', 'ours')
+  expect(await fileSystem.drain({ timeoutMs: 20_000 })).toEqual([])
+  await calls.unlink('/d/below/ours.txt')
+  await calls.rmdir('/d/below')
+  await testService.other.put('/d/below/theirs.txt', 'by another')
+  await expect(calls.rmdir('/d')).rejects.toMatchObject({ code: 'ENOTEMPTY' })
+  expect((await testService.other.bytes('/d/below/theirs.txt')).toString()).toBe('by another')
+})
+
 it('a document that another client stores under the folder’s name meanwhile stays', async () => {
   const removed = losingAnswerOfDelete(gate, () => testService.other.put('/d', 'by another'))
   await expect(calls.rmdir('/d')).rejects.toMatchObject({ code: 'ENOTDIR' })
