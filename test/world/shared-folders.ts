@@ -4,7 +4,7 @@
 import { isScratch } from '../model/model.ts'
 import type { Chance } from '../model/chance.ts'
 import { Loss } from '../model/loss.ts'
-import { isAtOrBelow, nameOf } from './service-model.ts'
+import { folderOf, isAtOrBelow, nameOf } from './service-model.ts'
 import {
   otherActsOn,
   passOver,
@@ -28,6 +28,8 @@ const passing = [
 export class SharedFolders {
   readonly #options: SharedFolderOptions
   readonly #programs: SharedPrograms
+  /** The folder that a program here was last about to remove, or to rename. */
+  #left = `${folders[0]}/${inner}`
 
   constructor(options: SharedFolderOptions) {
     this.#options = options
@@ -39,14 +41,15 @@ export class SharedFolders {
   /** The other client works in a folder, removes it with all that is in it, or puts a document in its place, or a folder where a document is. */
   otherActs(chance: Chance): boolean {
     const { service, ledger, isSending, note } = this.#options
-    const kind = chance.weighted({ document: 6, remove: 2, replace: 1 })
-    const folder = this.#folder(chance)
+    const kind = chance.weighted({ document: 6, after: 3, remove: 2, replace: 1 })
+    // What was to be empty, or to be no more.
+    const folder = kind === 'after' ? this.#left : this.#folder(chance)
     const isBusy = [...service.documents.keys()].some((path) => isAtOrBelow(path, folder) && isSending(path))
     if (isBusy || isSending(folder)) return false
-    if (kind === 'document') {
+    if (kind === 'document' || kind === 'after') {
       const path = this.#documentIn(folder, chance)
       // It takes away a document that is in the way of its folder.
-      for (let at = path; at !== sharedFolder; at = at.slice(0, at.lastIndexOf('/'))) {
+      for (let at = path; at !== sharedFolder; at = folderOf(at)) {
         if (at === path || !service.documents.has(at)) continue
         if (isSending(at)) return false
         note(`the other client deletes ${at}`)
@@ -68,7 +71,9 @@ export class SharedFolders {
     const kind = chance.weighted({
       write: 6, save: 3, rename: 4, renameFolder: 3, unlink: 2, read: 3, mkdir: 3, rmdir: 3, clear: 2, list: 2,
     }) // prettier-ignore
-    const folder = this.#folder(chance)
+    // Whoever removes a folder removes the one above it next.
+    const isNext = ['rmdir', 'clear'].includes(kind) && chance.random() < 0.4
+    const folder = isNext && this.#left.endsWith(`/${inner}`) ? folderOf(this.#left) : this.#folder(chance)
     const path = this.#document(chance)
     this.#options.note(`${kind} ${path.startsWith(`${folder}/`) ? path : `${folder} or ${path}`}`)
     await passOver(passing, async () => {
@@ -80,12 +85,15 @@ export class SharedFolders {
         case 'mkdir':
           return this.#options.calls().mkdir(folder)
         case 'rmdir':
-          return this.#options.calls().rmdir(folder)
+          return this.#rmdir(folder)
         case 'clear':
           return this.#clear(folder)
         case 'list':
           return void (await this.#list(folder))
-        default:
+        case 'write':
+        case 'save':
+        case 'unlink':
+        case 'read':
           return this.#programs[kind](path, chance)
       }
     })
@@ -100,9 +108,15 @@ export class SharedFolders {
     if ((await this.#kind(to)) !== undefined) return
     if (!isFolderName(to) && (await this.#kind(path)) !== 'file') return
     note(`renames ${path} → ${to}`)
+    this.#left = path
     const done = ledger.renamesFolder(path, to)
     await calls().rename(path, to)
     done()
+  }
+
+  async #rmdir(folder: string): Promise<void> {
+    this.#left = folder
+    await this.#options.calls().rmdir(folder)
   }
 
   async #kind(path: string): Promise<string | undefined> {
@@ -121,7 +135,7 @@ export class SharedFolders {
       if ((await this.#kind(path)) === 'folder') await this.#clear(path)
       else await this.#programs.unlink(path)
     }
-    await this.#options.calls().rmdir(folder)
+    await this.#rmdir(folder)
     this.#options.note(`cleared ${folder}`)
   }
 

@@ -284,7 +284,8 @@ class Simulation {
       note,
     }
     this.#shared = new SharedFolder(shared)
-    this.#sharedFolders = isOfSort(seed, 'sharedFolders') ? new SharedFolders(shared) : undefined
+    const hasFolders = options.isShared === true && isOfSort(seed, 'sharedFolders')
+    this.#sharedFolders = hasFolders ? new SharedFolders(shared) : undefined
   }
 
   #worker(index: number): Worker {
@@ -624,7 +625,7 @@ class Simulation {
   }
 
   async #checkSharedFolders(refused: ReadonlySet<string>): Promise<void> {
-    const folders = this.#options.isShared === true ? this.#sharedFolders : undefined
+    const folders = this.#sharedFolders
     if (folders === undefined) return
     // What was listed before it was left alone is asked for again.
     await this.#pass(this.#settings.cacheTtlMs)
