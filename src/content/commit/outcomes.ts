@@ -73,6 +73,7 @@ export class Outcomes {
     const { journal, open, schedule } = this.#options
     const { intention } = job
     const { spool, size, digest, isRefused } = intention
+    const left = isSourceLeft ? undefined : intention.source
     journal.transaction(() => {
       open.follow(() => Object.assign(intention, { spool, size, digest, isRefused }))
       Object.assign(intention, content)
@@ -80,7 +81,7 @@ export class Outcomes {
       // Nothing was left of it but its source.
       if (intention.isProven) intention.isRefused = false
       journal.intentions.save(intention)
-      this.#options.say({ kind: 'gaveWay', intention })
+      this.#options.say({ kind: 'gaveWay', intention, left })
       // Who waited at its source may go before this attempt has come to its end.
       journal.afterCommit(() => schedule.lookSoon())
     })

@@ -82,7 +82,8 @@ export function agreed(parts: AgreedParts, event: QueueEvent): void {
     case 'conflictKept':
       return conflictKept(parts, event.intention, event.copy)
     case 'gaveWay':
-      return gaveWay(parts, event.intention)
+      gaveWay(parts, event.intention)
+      return leftAlone(parts, event.intention, event.left)
   }
 }
 
@@ -213,6 +214,14 @@ function landed(parts: LandParts, folder: Node): void {
     parts.journal.folders.remove(folder.path)
     rememberFolder(parts, folder)
   })
+}
+
+/** It takes nothing away from its source any more: what comes to stand there shows. */
+function leftAlone({ tree, queue }: LeftParts, intention: Intention, left: string | undefined): void {
+  if (left === undefined || left === intention.path || queue.isToBeEmptied(left, intention)) return
+  const { folder, name } = placeOf(tree, left)
+  if (folder?.folder?.tombstones.get(name)?.settledAt !== undefined) return
+  if (folder !== undefined) tree.tombstones.settle(folder, name, undefined)
 }
 
 /** Nothing is at this path any more. */

@@ -556,6 +556,16 @@ describe('gaveWay', () => {
     expect(sb.tree.versions.shownElsewhere('/moving.txt')).toEqual([])
   })
 
+  it('the name it was to leave hides nothing of what comes to stand there', async () => {
+    const { job } = await moving()
+    gaveWay(job.intention)
+    expect(tombstone('/moving.txt')?.isSettled).toBe(false)
+    const left = job.intention.source
+    Object.assign(job.intention, { source: undefined })
+    say({ kind: 'gaveWay', intention: job.intention, left })
+    expect(tombstone('/moving.txt')?.isSettled).toBe(true)
+  })
+
   it('content that is here stays what is shown', async () => {
     const { node, job } = await moving()
     const file = await calls.open('/moved.txt', 'r+')
