@@ -71,7 +71,7 @@ export class ServiceModel {
   /** Told of each document that a DELETE takes away: of what path, and when it was sent. */
   onDestroyed: (id: number, at: string, sentAt: number) => void = () => {}
   /** Told of each look at a path: the names it was answered with, if it is a folder, and as of when. */
-  onLooked: (path: string, names: readonly string[], asOf: number) => void = () => {}
+  onLooked: (path: string, names: readonly string[] | undefined, asOf: number) => void = () => {}
 
   constructor(habits: Habits, chance: Chance, now: () => number) {
     this.habits = habits
@@ -162,7 +162,7 @@ export class ServiceModel {
     if (this.folders.has(path)) this.calls.list++
     else this.calls.get++
     const document = this.documents.get(path)
-    if (!this.folders.has(path)) this.onLooked(path, [], this.#now())
+    if (!this.folders.has(path)) this.onLooked(path, undefined, this.#now())
     if (document !== undefined) return json(200, this.#file(nameOf(path), path, document, true))
     if (!this.folders.has(path)) return failure(404, 'nothing here')
     return json(200, { ftype: 'folder', name: nameOf(path), entries: this.#entries(path) })

@@ -223,7 +223,11 @@ export class SharedLedger {
       (done) =>
         done.takesAway && isOf(done) && done.beganAt > storedAt - deleteRestMs,
     ) // prettier-ignore
-    if (wasSeen || (isWith ? !this.#looks.showed(theirs, at, sentAt) : isRace)) return
+    if (
+      wasSeen ||
+      (isWith ? !this.#looks.showed(theirs, at, sentAt) : isRace || this.#looks.sawFolder(theirs, sentAt))
+    )
+      return
     throw new Loss(
       `${path}: the ${bytes.length} bytes that another client stored were ${isWith ? `removed with ${at}` : 'overwritten'} unseen`,
     )

@@ -11,6 +11,7 @@ interface Look {
   /** What it shows was so then: earlier, where the service's listings lag. */
   readonly asOf: number
   readonly names: ReadonlySet<string>
+  readonly isFolder: boolean
 }
 
 export class SharedLooks {
@@ -19,9 +20,15 @@ export class SharedLooks {
   constructor(service: ServiceModel, now: () => number) {
     service.onLooked = (path, names, asOf) => {
       const looks = this.#looks.get(path) ?? []
-      looks.push({ at: now(), asOf, names: new Set(names) })
+      looks.push({ at: now(), asOf, names: new Set(names), isFolder: names !== undefined })
       this.#looks.set(path, looks.slice(-keptLooks))
     }
+  }
+
+  /** Whether a folder was seen there before a DELETE was sent, and the document came after that look: in its place. */
+  sawFolder({ path, storedAt }: { path: string; storedAt: number }, sentAt: number): boolean {
+    const look = this.#looks.get(path)?.findLast((each) => each.at <= sentAt)
+    return look?.isFolder === true && storedAt >= look.at
   }
 
   /** Whether the looks before a DELETE of the folder was sent showed the document, or would have, had all of it been looked at. */
