@@ -25,6 +25,8 @@ interface Claimants {
   wasNamed: boolean
   /** How often a row came to name it. */
   namings: number
+  /** An intention named it, or does, and a power cut may bring that back: until then it stays as it is. */
+  isSealed: boolean
   /** Work that is about to journal the content as it is now. */
   holds: number
 }
@@ -93,7 +95,7 @@ export class Claims {
     }
   }
 
-  /** True where nobody but the node, and its own row as a local-only file, has its content: it may be changed in place. */
+  /** True where nobody but the node, and its own row as a local-only file, has its content. */
   isOnlyOf(node: Node): boolean {
     const claimants = node.content === undefined ? undefined : this.#claimants.get(node.content.id)
     if (claimants === undefined) return true
@@ -101,6 +103,12 @@ export class Claims {
     for (const row of claimants.rows)
       if (isIntentionRow(row) || row !== rowOfLocalFile(node.path)) return false
     return true
+  }
+
+  /** True where its content may be changed in place: what an intention names never changes, also not the one that a power cut brings back. */
+  mayChange(node: Node): boolean {
+    const isSealed = node.content !== undefined && this.#claimants.get(node.content.id)?.isSealed === true
+    return !isSealed && this.isOnlyOf(node)
   }
 
   /** While `work` runs the content stays as it is: whoever writes meanwhile gets a copy. */
@@ -120,16 +128,34 @@ export class Claims {
       claimants.rows.add(row)
       claimants.wasNamed = true
       claimants.namings++
+      if (isIntentionRow(row)) claimants.isSealed = true
     }
     if (before === undefined) return
     this.#claimants.get(before)?.rows.delete(row)
+    if (isIntentionRow(row)) this.#unsealLater(before)
     this.#removeUnclaimed(before)
+  }
+
+  #unsealLater(id: string): void {
+    const claimants = this.#claimants.get(id)
+    if (claimants === undefined || hasIntention(claimants)) return
+    const { namings } = claimants
+    this.#journal.onceDurable(() => {
+      if (claimants.namings === namings) claimants.isSealed = hasIntention(claimants)
+    })
   }
 
   #of(id: string): Claimants {
     let claimants = this.#claimants.get(id)
     if (claimants === undefined) {
-      claimants = { rows: new Set(), nodes: new Set(), wasNamed: false, namings: 0, holds: 0 }
+      claimants = {
+        rows: new Set(),
+        nodes: new Set(),
+        wasNamed: false,
+        namings: 0,
+        isSealed: false,
+        holds: 0,
+      }
       this.#claimants.set(id, claimants)
     }
     return claimants
@@ -156,6 +182,11 @@ export class Claims {
       )
     })
   }
+}
+
+function hasIntention({ rows }: Claimants): boolean {
+  for (const row of rows) if (isIntentionRow(row)) return true
+  return false
 }
 
 function isUnclaimed({ rows, nodes, holds }: Claimants): boolean {

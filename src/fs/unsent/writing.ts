@@ -47,7 +47,7 @@ export function makeWritable(
   const { content } = node
   if (content === undefined || node.local.copyUp !== undefined)
     return bringHere(parts, node, caller.signal, length)
-  if (parts.claims.isOnlyOf(node)) return undefined
+  if (parts.claims.mayChange(node)) return undefined
   const bytes = Math.min(length ?? content.size, content.size)
   const copy =
     bytes === 0 ? parts.spool.create(node.name) : parts.spool.smallCopyOf(content, node.name, bytes)

@@ -151,6 +151,18 @@ test('what a row named may be changed when its end survives a power cut, not bef
   expect(count).toBe(4)
 })
 
+test('what an intention named is not changed before its end survives a power cut', async () => {
+  put(1, '/a.txt', file.id)
+  expect(claims.mayChange(node)).toBe(false)
+  journal.intentions.remove(1)
+  expect([claims.isOnlyOf(node), claims.mayChange(node)]).toEqual([true, false])
+  await journal.durable()
+  expect(claims.mayChange(node)).toBe(true)
+  // A file of this machine only is changed where it is.
+  journal.localFiles.save({ path: '/a.txt', spool: file.id, reference: undefined })
+  expect(claims.mayChange(node)).toBe(true)
+})
+
 test('rows of an earlier run claim their files', async () => {
   put(1, '/a.txt', file.id)
   journal.close()

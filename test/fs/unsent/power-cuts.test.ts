@@ -137,33 +137,62 @@ describe('a power cut right after', () => {
     expect((await held(drive))['a.txt']).toBe('after')
   })
 
-  it('a large document arrived: what the older journal names is as it was saved, until it is on disk that it arrived', async () => {
+  describe('a large document arrived: what the older journal names is as it was saved, until it is on disk that it arrived', () => {
     const saved = Buffer.alloc(300_000, 'as it was saved ')
-    let letSyncsGo = (): void => {}
-    let syncs: Promise<void> | undefined
-    const disk: Disk = {
-      ...systemDisk,
-      async fdatasync(fd) {
-        if (readlinkSync(`/proc/self/fd/${fd}`).endsWith('-wal')) await syncs
-        await systemDisk.fdatasync(fd)
-      },
+
+    interface Change {
+      readonly wanted: Buffer
+      /** What is not answered before that is on disk. */
+      readonly answer?: () => Promise<void>
     }
-    await using drive = await openHeld({}, { closeWaitMs: 0, world: { ...realWorld(), disk } })
-    drive.hold('/a.txt')
-    await drive.calls().writeFile('/a.txt', saved)
-    await drive.reached('/a.txt')
-    syncs = new Promise((resolve) => (letSyncsGo = resolve))
-    try {
-      drive.release()
-      await drive.drain()
-      // Waits until the cache has taken it, if it does.
-      expect((await drive.calls().readFile('/a.txt')).equals(saved)).toBe(true)
-      expect((await drive.spooled()).map((bytes) => bytes.equals(saved))).toEqual([true])
-    } finally {
-      letSyncsGo()
+
+    async function untilOnDisk(change: (drive: HeldDrive) => Promise<Change>): Promise<void> {
+      let letSyncsGo = (): void => {}
+      let syncs: Promise<void> | undefined
+      const disk: Disk = {
+        ...systemDisk,
+        async fdatasync(fd) {
+          if (readlinkSync(`/proc/self/fd/${fd}`).endsWith('-wal')) await syncs
+          await systemDisk.fdatasync(fd)
+        },
+      }
+      await using drive = await openHeld({}, { closeWaitMs: 0, world: { ...realWorld(), disk } })
+      drive.hold('/a.txt')
+      await drive.calls().writeFile('/a.txt', saved)
+      await drive.reached('/a.txt')
+      syncs = new Promise((resolve) => (letSyncsGo = resolve))
+      let changed: Change
+      try {
+        drive.release()
+        await drive.drain()
+        changed = await change(drive)
+        // Waits until the cache has taken it, if it does.
+        expect((await drive.calls().readFile('/a.txt')).equals(changed.wanted)).toBe(true)
+        expect((await drive.spooled()).some((bytes) => bytes.equals(saved))).toBe(true)
+      } finally {
+        letSyncsGo()
+      }
+      await changed.answer?.()
+      await expect.poll(() => drive.spooled()).toEqual([])
+      expect((await drive.calls().readFile('/a.txt')).equals(changed.wanted)).toBe(true)
     }
-    await expect.poll(() => drive.spooled()).toEqual([])
-    expect((await drive.calls().readFile('/a.txt')).equals(saved)).toBe(true)
+
+    it('and only read', () => untilOnDisk(async () => ({ wanted: saved })))
+
+    it('and is written to', () =>
+      untilOnDisk(async (drive) => {
+        const file = await drive.calls().open('/a.txt', 'r+')
+        await file.write('changed', 0)
+        const wanted = Buffer.concat([Buffer.from('changed'), saved.subarray(7)])
+        return { wanted, answer: () => file.close() }
+      }))
+
+    it('and is cut', () =>
+      untilOnDisk(async (drive) => {
+        const file = await drive.calls().open('/a.txt', 'r+')
+        await file.truncate(200_000)
+        return { wanted: saved.subarray(0, 200_000), answer: () => file.close() }
+      }))
   })
 
   it('a delete: it is done', async () => {
