@@ -37,7 +37,10 @@ export interface ListingsOptions {
   isAway(): boolean
   /** True where something in the folder is here only: what stands beside it decides what becomes of it. */
   isWanted(ino: number): boolean
-  /** Asks the service and puts the answer into the tree. `previous` is what was known before. */
+  /**
+   * Asks the service, puts the answer into the tree and sets it here, in one step: what is known is what the tree was told
+   * last. `previous` is what was known before.
+   */
   load(folder: Node, previous: Listing | undefined): Promise<Listing>
   /** A listing is kept no longer: it made room for others, or nobody looked at it for its time to live. */
   dropped(ino: number, listing: Listing): void
@@ -155,16 +158,15 @@ export class Listings {
   /** A listing asked for from now on, whatever is known. Rejects as `load` does. */
   async fetch(folder: Node): Promise<Listing> {
     const listing = await this.#ask(folder.ino, folder, this.known(folder))
-    this.set(folder, listing)
+    // What is known is as new as this, and setting anything gives up what is being asked for.
+    if (this.known(folder) === undefined) this.set(folder, listing)
     return listing
   }
 
   async #ask(ino: number, folder: Node, previous: Listing | undefined): Promise<Listing> {
     this.#asked.set(ino, (this.#asked.get(ino) ?? 0) + 1)
     try {
-      const listing = await this.#options.load(folder, previous)
-      if (listing !== previous) this.#justListed.add(ino, listing.names)
-      return listing
+      return await this.#options.load(folder, previous)
     } finally {
       const others = (this.#asked.get(ino) ?? 1) - 1
       if (others > 0) this.#asked.set(ino, others)

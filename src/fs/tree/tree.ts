@@ -155,6 +155,9 @@ export class Tree {
       state.know(this.#options.now())
     }
     this.#merge.merge(folder, listing, previous)
+    // Not left to who asked: another answer may come first and take its place, though what it settled here stays settled.
+    const wasForgotten = known === undefined && previous !== undefined
+    if (!wasForgotten) this.listings.set(folder, listing)
     if (isTold) this.source.save(folder, listing)
     return listing
   }

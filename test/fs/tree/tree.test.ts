@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { RemoteFile } from '../../../src/api/types.ts'
 import { refresh } from '../../../src/fs/control/refresh.ts'
+import { ListedNames } from '../../../src/fs/tree/listed-names.ts'
 import type { Node } from '../../../src/fs/tree/node.ts'
 import { createClock } from '../../../src/world/clock.ts'
 import { heldTimers } from '../../support/held-timers.ts'
@@ -268,6 +269,50 @@ describe('a listing', () => {
     await testService.other.put('/d/b.txt', 'b')
     await Promise.all(asked)
     expect(drive.shown('/d').toSorted()).toEqual(['a.txt', 'b.txt'])
+  })
+
+  it('that comes after one that was asked for before it is what is known from then on', async () => {
+    const drive = await open({ '/d/a.txt': 'a' })
+    await drive.list('/d')
+    const folder = at(drive, '/d')
+    drive.pass(ttlMs + 1)
+    const { faults } = testService.service
+    const begun = async <T>(fault: Parameters<typeof faults.inject>[0], ask: () => T): Promise<T> => {
+      const { hits } = faults
+      faults.inject(fault, { method: 'GET', path: '/d', times: 1 })
+      const asked = ask()
+      await expect.poll(() => faults.hits).toBe(hits + 1)
+      return asked
+    }
+    const drip = { kind: 'slow-drip', bytesPerSecond: 1_000 } as const
+    const { first } = await begun(drip, () => ({ first: drive.tree.loadFresh(folder) }))
+    await testService.other.put('/d/b.txt', 'b')
+    drive.pass(1)
+    const latency = { kind: 'latency', ms: 1_500 } as const
+    const { later } = await begun(latency, () => ({ later: drive.tree.listing(folder) }))
+    expect(drive.tree.names(folder, await first)).toEqual(['a.txt'])
+    await later
+    expect(drive.shown('/d').toSorted()).toEqual(['a.txt', 'b.txt'])
+  })
+
+  it('that comes when the service was thought to be away, and the last one was told, is what is known from then on', async () => {
+    const drive = await open({ '/d/a.txt': 'a' })
+    await drive.list('/d')
+    const folder = at(drive, '/d')
+    await drive.sent(drive.made('/d/b.txt'), 'b')
+    drive.tree.listings.set(folder, { names: new ListedNames(), requestedAt: 1_000_001 })
+    drive.pass(ttlMs + 10)
+    const { faults } = testService.service
+    const { hits } = faults
+    faults.inject({ kind: 'latency', ms: 300 }, { method: 'GET', path: '/d', times: 1 })
+    const slow = drive.tree.listing(folder)
+    await expect.poll(() => faults.hits, { interval: 5 }).toBe(hits + 1)
+    drive.files.reach.tell('no-connection', 'the cable is out')
+    expect(await drive.list('/d')).toEqual(['b.txt'])
+    await slow
+    expect(drive.shown('/d').toSorted()).toEqual(['a.txt', 'b.txt'])
+    // Whoever saves over it knows what it replaces.
+    expect(drive.node('/d/b.txt')?.unsent.base).toBeDefined()
   })
 
   it('that was asked for earlier and never comes is what was told since, though nobody has looked', async () => {
