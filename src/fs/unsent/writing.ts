@@ -96,8 +96,9 @@ function takeCopy(parts: TakeContentParts, node: Node, copy: SpoolFile, isWhole:
 export function markChanged(parts: ChangeParts, node: Node): void {
   // What was sent, and is changed in place now, is of use again. First, since the journal may not take it.
   if (!node.isDirty && node.content?.digest !== undefined) parts.journal.dropped.remove(node.content.id)
-  // A move sends nothing of it: what it moves is in the service.
-  if (node.job?.intention.spool !== undefined && !node.job.isHeld) parts.queue.hold(node.job)
+  // A move sends nothing of it: what it moves is in the service. And of what nobody sees any more no close takes over.
+  const { job } = node
+  if (job?.intention.spool !== undefined && !job.isHeld && !node.isUnlinked) parts.queue.hold(job)
   node.unsettle()
   if (!node.isUnlinked) parts.tree.places.keep(node)
   touch(parts, node)

@@ -33,3 +33,23 @@ it.each<readonly [at: string, given: Readonly<Record<string, string>>]>([
   await drive.drain()
   expect(await held(drive)).toEqual({ '/k.txt': 'moved' })
 })
+
+it('renamed while it is written, replaced there, and written on: what took its place is sent', async () => {
+  await using drive = await openHeld({ '/a.txt': 'a' })
+  const calls = drive.calls()
+  drive.hold('/a.txt')
+  await calls.writeFile('/a.txt', 'saved')
+  await drive.reached('/a.txt')
+  const file = await calls.open('/a.txt', 'r+')
+  await calls.rename('/a.txt', '/b.txt')
+  await file.write('written', 0)
+  await calls.writeFile('/.goutputstream-1', 'another')
+  await calls.rename('/.goutputstream-1', '/b.txt')
+  // Nobody sees it any more.
+  await file.write('on', 0)
+  await file.close()
+  drive.release()
+  await drive.drain()
+  expect(await calls.readdir('/')).toEqual(['b.txt'])
+  expect((await drive.testService.other.bytes('/b.txt')).toString()).toBe('another')
+})
