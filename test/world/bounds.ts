@@ -68,7 +68,8 @@ const mostCalls: Readonly<Record<Action['kind'], number>> = {
   unlink: 2,
   // A folder made here, which the service may have by now.
   mkdir: 1,
-  rmdir: 1,
+  // A folder that was removed in it, and is listed still, is looked into.
+  rmdir: 2,
 }
 
 /** What a service that tells less, or copies nothing by itself, costs more. */
