@@ -107,19 +107,33 @@ export class Intake {
     if (instead === undefined || this.#isSourceTaken(job, instead)) return second
     const [first, ...rest] = instead
     return this.#options.journal.transaction(() => {
-      this.#open.drop(job)
-      if (first === undefined) this.#open.drop(second)
-      const successor = first === undefined ? undefined : this.#open.putInPlace(second, first)
+      const [place, other] = this.#isOlderPlace(job, second, first) ? [job, second] : [second, job]
+      if (first === undefined) this.#open.drop(place)
+      const successor = first === undefined ? undefined : this.#open.putInPlace(place, first)
       for (const each of [job, second]) this.#open.supersede(each, successor)
       this.#options.say({ kind: 'superseded', intention: job.intention })
       this.#options.say({ kind: 'replaced', intention: second.intention, successor })
       // What stands at such a path by now sees to it.
-      for (const draft of rest) if (this.#order.at(draft.path).length === 0) this.#open.journaled(draft)
+      const left = rest.find((draft) => this.#order.at(draft.path).every((at) => at === other))
+      // Wanted since is perhaps that its folder goes, or a document in the place of that: it comes before either.
+      if (left === undefined) this.#open.drop(other)
+      else this.#open.putInPlace(other, left)
       const next = this.#order.at(path)[0]
       if (next !== undefined && next !== successor) this.#open.standOn(next, path, base)
       this.#options.schedule.lookSoon()
       return successor
     })
+  }
+
+  /** What is to leave the source of what was refused does so before what was wanted there, or above, since then. */
+  #isOlderPlace(job: Job, second: Job, draft: IntentionDraft | undefined): boolean {
+    const { path, source = path } = job.intention
+    if (source === path || draft === undefined) return false
+    if (draft.kind === 'delete') return draft.path === source
+    if (draft.source !== source || !this.#order.isOvertakenAbove(job, source)) return false
+    // Unless it waits for something where it goes to.
+    const isAwaited = this.#order.olderAbove(second, draft.path) ?? this.#order.olderPrune(second)
+    return isAwaited === undefined
   }
 
   /** It is not wanted any more. */
