@@ -512,7 +512,7 @@ export const mutants = [
   [
     'a write does not stop what is being sent',
     `${unsent}/writing.ts`,
-    'if (node.job?.intention.spool !== undefined && !node.job.isHeld) parts.queue.hold(node.job)',
+    'if (job?.intention.spool !== undefined && !job.isHeld && !node.isUnlinked) parts.queue.hold(job)',
     '',
   ],
   [
