@@ -64,6 +64,8 @@ export class ServiceModel {
   readonly calls = { get: 0, list: 0, put: 0, delete: 0, download: 0 }
   /** When a document was first told of to whoever looks, by its number: in a listing, or by itself, but to who is about to replace it. */
   readonly shownAt = new Map<number, number>()
+  /** When a record that told the time alone was first shown: by path and time, of whatever was stored there then. */
+  readonly #shownByTimeAt = new Map<string, number>()
   /** What is to be stored below a document is refused as a path that is invalid; where not, as if it were there. */
   refusesBelowDocuments = false
   /** True while the drive looks at what it is about to replace, or to take away, there. */
@@ -124,6 +126,17 @@ export class ServiceModel {
     const document = { id: ++this.#lastId, bytes, mimetype, modifiedAt }
     this.#change(path, () => this.documents.set(path, document))
     return document
+  }
+
+  /**
+   * When a record was first shown that is as true of this version as of the one it was made for. The interface leaves it open:
+   * two versions of one second are told apart by their lengths alone, and a listing need not tell those.
+   */
+  lookedLikeAt(path: string, { id, modifiedAt }: Document): number {
+    return Math.min(
+      this.shownAt.get(id) ?? Infinity,
+      this.#shownByTimeAt.get(`${path}@${modifiedAt}`) ?? Infinity,
+    )
   }
 
   #isBelowDocument(path: string): boolean {
@@ -203,6 +216,9 @@ export class ServiceModel {
     const { tellsSizes, tellsTypes, tellsUrlsInListings } = this.habits
     const isLook = !isAlone || !this.isSending(path)
     if (isLook && !this.shownAt.has(document.id)) this.shownAt.set(document.id, this.#now())
+    const byTime = `${path}@${document.modifiedAt}`
+    if (!tellsSizes && !isAlone && !this.#shownByTimeAt.has(byTime))
+      this.#shownByTimeAt.set(byTime, this.#now())
     const expires = this.#now() + urlLifetimeMs
     return {
       ftype: 'file',

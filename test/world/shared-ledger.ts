@@ -24,6 +24,7 @@ export interface Done {
 interface Theirs {
   readonly path: string
   readonly bytes: Buffer
+  readonly stored: Document
   readonly storedAt: number
 }
 
@@ -73,7 +74,8 @@ export class SharedLedger {
   /** The other client stores a document, where nothing stands. */
   otherStores(path: string, bytes: Buffer): void {
     const stored = this.#options.service.store(path, bytes)
-    if (stored !== undefined) this.#theirs.set(stored.id, { path, bytes, storedAt: this.#options.now() })
+    if (stored !== undefined)
+      this.#theirs.set(stored.id, { path, bytes, stored, storedAt: this.#options.now() })
   }
 
   /** The other client deletes a document, or a folder with all that is in it. */
@@ -208,16 +210,20 @@ export class SharedLedger {
     if (theirs === undefined) return
     this.#theirs.delete(id)
     const { service, now, cacheTtlMs } = this.#options
-    const { path, bytes, storedAt } = theirs
+    const { path, bytes, stored, storedAt } = theirs
     if (this.#isInService(bytes)) return
     const shownAt = service.shownAt.get(id) ?? Infinity
+    // What no listing tells from the version before it is deleted with what was decided about that one (shared seed 970061).
+    const lookedLikeAt = service.lookedLikeAt(path, stored)
     const isWith = at !== path
     const isOf = ({ paths, isTree }: Done): boolean =>
       isTree ? !isWith && paths.some((folder) => isAtOrBelow(path, folder)) : paths.includes(path)
     // Who removes a folder is not told of what was only read in it: that is not removed with it.
     const wasSeen =
       (!isWith && this.#read.has(bytes.length)) ||
-      this.#done.some((done) => isOf(done) && done.endedAt > shownAt)
+      this.#done.some(
+        (done) => isOf(done) && done.endedAt > (!isWith && done.takesAway ? lookedLikeAt : shownAt),
+      )
     // A delete goes by what was shown when it was asked for, and is sent after a rest without another look.
     const isRace = now() - storedAt <= cacheTtlMs + deleteRestMs && this.#done.some(
       (done) =>
