@@ -120,18 +120,19 @@ export interface Performer {
   rmdir(path: string): Promise<void>
 }
 
-/** `pause` lets time go by in the middle of what is written slowly (ms). */
+/** `pause` lets time go by in the middle of what is written slowly (ms); `onLateClose` is told when a descriptor that stayed open is closed. */
 export async function perform(
   performer: Performer,
   operation: Operation,
   pause: (ms: number) => Promise<unknown> = sleep,
+  onLateClose: () => void = () => {},
 ): Promise<void> {
   const { kind, path } = operation
   if (kind === 'write') await performer.writeFile(path, operation.content)
   else if (kind === 'write slowly') await writeSlowly(performer, path, operation.content, pause)
   else if (kind === 'append') await performer.appendFile(path, operation.content)
   else if (kind === 'truncate') await performer.truncate(path, operation.size)
-  else if (kind === 'cut') await cut(performer, path, operation.size, pause)
+  else if (kind === 'cut') await cut(performer, path, operation.size, pause, onLateClose)
   else if (kind === 'cut while closing')
     await cutWhileClosing(performer, path, operation.content, operation.size, pause)
   else if (kind === 'rename') await performer.rename(path, operation.to)
@@ -164,6 +165,7 @@ async function cut(
   path: string,
   size: number,
   pause: (ms: number) => Promise<unknown>,
+  onLateClose: () => void,
 ): Promise<void> {
   const file = await performer.open(path, 'r+')
   let other: WrittenFile | undefined
@@ -172,9 +174,19 @@ async function cut(
     await file.truncate(size)
   } finally {
     const second = other
-    if (second !== undefined) void pause(size % 500).then(() => second.close()).catch(() => {}) // prettier-ignore
+    if (second !== undefined) void closeLate(second, pause(size % 500), onLateClose)
     await file.close()
   }
+}
+
+async function closeLate(
+  file: WrittenFile,
+  whenever: Promise<unknown>,
+  onLateClose: () => void,
+): Promise<void> {
+  await whenever
+  onLateClose()
+  await file.close().catch(() => {})
 }
 
 /** Cut by its name while the close of what was written is under way: neither waits for the other. */

@@ -6,6 +6,7 @@ import type { Calls, Stat } from '../support/door.ts'
 import type { Chance } from './chance.ts'
 import { Choices, type Action, type Sizes, type Taste } from './choices.ts'
 import { isScratch, Model, perform, type Operation } from './model.ts'
+import { LateCloses } from './late-closes.ts'
 import { Loss } from './loss.ts'
 import { SetTimes } from './set-times.ts'
 
@@ -52,6 +53,7 @@ export class Worker {
   /** What was read and was right, by path. */
   readonly #seen = new Map<string, Buffer>()
   readonly #times = new SetTimes()
+  readonly #lateCloses = new LateCloses()
   /** An operation that failed or was cut off: done, not done, or in part. */
   #inDoubt: Operation | undefined
   /** What was there before each operation that a power cut may take back, oldest first. */
@@ -60,6 +62,8 @@ export class Worker {
   #wasKilled = false
   /** The write under way may have failed before that. */
   #mayBePart = false
+  /** Another descriptor of the document was closed in the midst of it: that saves what was written by then (seed 1000617). */
+  #wasSavedInPart = false
   /** Folders that showed on after an rmdir which failed while the service may have removed them: a later look may tell. */
   readonly #mayBeGone = new Set<string>()
   /** What a disk that failed answered EIO to: nobody was told that it is saved, so that its program saves it again. */
@@ -186,8 +190,9 @@ export class Worker {
     const life = this.#options.life()
     const begunAt = this.#now()
     this.#options.onAction(operation)
+    const closed = operation.kind === 'cut' ? this.#lateCloses.opened(operation.path, begunAt) : undefined
     try {
-      await perform(this.calls, operation, this.#options.pause)
+      await perform(this.calls, operation, this.#options.pause, () => closed?.(this.#now()))
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
       const expected = life !== undefined && this.#options.life() === life ? this.#passing : this.#dead
@@ -198,6 +203,7 @@ export class Worker {
       this.#times.changed(operation)
       this.#mayBePart = this.#options.isDiskUnwell?.(begunAt) === true
       this.#wasKilled = this.#options.life() !== life
+      this.#wasSavedInPart = this.#lateCloses.hasClosed(operation.path, begunAt)
       return false
     }
     const kind = isDurable(operation) ? operation.kind : 'truncate'
@@ -209,6 +215,7 @@ export class Worker {
     }
     this.model.apply(operation)
     this.#times.done(operation, begunAt)
+    this.#lateCloses.done(operation)
     for (const path of this.#mayBeGone)
       if (operation.path === path || operation.path.startsWith(`${path}/`)) this.#mayBeGone.delete(path)
     if (isDurable(operation)) this.#revocable = this.#revocable.slice(this.#firstUnsynced())
@@ -314,12 +321,16 @@ export class Worker {
     if (areSame(shown, restricted(after))) {
       this.#revocable.push({ at: this.#now(), model: this.model, kind: 'truncate' })
       this.model = after
+      this.#lateCloses.done(operation)
       return
     }
     const found = shown.get(operation.path)
     // What was never closed is not there after a kill: the version that was accepted last is.
     const isInPart =
-      (!this.#wasKilled || this.#mayBePart || operation.kind === 'cut while closing') &&
+      (!this.#wasKilled ||
+        this.#mayBePart ||
+        this.#wasSavedInPart ||
+        operation.kind === 'cut while closing') &&
       found !== undefined &&
       isPart(found, operation, this.model.tree.get(operation.path))
     if (isInPart) {
