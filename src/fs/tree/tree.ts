@@ -154,7 +154,8 @@ export class Tree {
       if (listing.requestedAt < state.knownFrom) return this.#load(folder, previous)
       state.know(this.#options.now())
     }
-    this.#merge.merge(folder, listing, previous)
+    // Another may have come since this one was asked for: the door knows that.
+    this.#merge.merge(folder, listing, known ?? previous)
     // Not left to who asked: another answer may come first and take its place, though what it settled here stays settled.
     const wasForgotten = known === undefined && previous !== undefined
     if (!wasForgotten) this.listings.set(folder, listing)

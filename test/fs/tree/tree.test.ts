@@ -315,6 +315,27 @@ describe('a listing', () => {
     expect(drive.node('/d/b.txt')?.unsent.base).toBeDefined()
   })
 
+  it('that somebody waits for while another comes that was asked for earlier is what shows from then on', async () => {
+    const drive = await open({ '/d/a.txt': 'a' })
+    const folder = at(drive, '/d')
+    const { faults } = testService.service
+    const { hits } = faults
+    faults.inject({ kind: 'latency', ms: 300 }, { method: 'GET', path: '/d', times: 1 })
+    const refreshed = drive.tree.loadFresh(folder)
+    await expect.poll(() => faults.hits).toBe(hits + 1)
+    faults.inject({ kind: 'latency', ms: 1_000 }, { method: 'GET', path: '/d', times: 1 })
+    drive.pass(1)
+    const waitedFor = drive.tree.listing(folder)
+    await expect.poll(() => faults.hits).toBe(hits + 2)
+    drive.pass(1)
+    expect(drive.tree.names(folder, await refreshed)).toEqual(['a.txt'])
+    drive.told()
+    await testService.other.put('/d/b.txt', 'b')
+    expect(drive.tree.names(folder, await waitedFor).toSorted()).toEqual(['a.txt', 'b.txt'])
+    expect(drive.told()).toContain('entry /d/b.txt')
+    expect(drive.shown('/d').toSorted()).toEqual(['a.txt', 'b.txt'])
+  })
+
   it('that was asked for earlier and never comes is what was told since, though nobody has looked', async () => {
     const timers = heldTimers()
     const drive = await open({ '/d/a.txt': 'a' }, { timers })
