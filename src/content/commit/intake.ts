@@ -111,13 +111,13 @@ export class Intake {
       if (first === undefined) this.#open.drop(place)
       const successor = first === undefined ? undefined : this.#open.putInPlace(place, first)
       for (const each of [job, second]) this.#open.supersede(each, successor)
-      this.#options.say({ kind: 'superseded', intention: job.intention })
-      this.#options.say({ kind: 'replaced', intention: second.intention, successor })
       // What stands at such a path by now sees to it.
       const left = rest.find((draft) => this.#order.at(draft.path).every((at) => at === other))
       // Wanted since is perhaps that its folder goes, or a document in the place of that: it comes before either.
       if (left === undefined) this.#open.drop(other)
       else this.#open.putInPlace(other, left)
+      this.#options.say({ kind: 'superseded', intention: job.intention })
+      this.#options.say({ kind: 'replaced', intention: second.intention, successor })
       const next = this.#order.at(path)[0]
       if (next !== undefined && next !== successor) this.#open.standOn(next, path, base)
       this.#options.schedule.lookSoon()

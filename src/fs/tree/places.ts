@@ -87,6 +87,13 @@ export class Places {
     this.settleFolders(node)
   }
 
+  /** Whatever the next listing says of the node is believed. */
+  leaveToListings(node: Node): void {
+    this.#options.follow(node)
+    node.settle(-Infinity)
+    if (node.parent !== undefined) this.#options.listings.expire(node.parent)
+  }
+
   /** The service has the folders above the node. */
   settleFolders(node: Node): void {
     for (let folder = node.parent; folder !== undefined; folder = folder.parent) this.#settled(folder)

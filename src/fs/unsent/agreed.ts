@@ -8,6 +8,7 @@ import type { Intention } from '../../content/intention.ts'
 import type { RemoteFile } from '../../api/types.ts'
 import type { ConflictCopies } from '../concerns/conflict-copies.ts'
 import { attributesOf } from '../tree/attributes.ts'
+import { cameHome } from './came-home.ts'
 import { discardContent, rebindReaders } from './content.ts'
 import { giveToCache, type CacheParts } from './give-to-cache.ts'
 import { gaveWay, type GaveWayParts } from './give-way.ts'
@@ -38,9 +39,8 @@ interface ConflictParts extends RefusedParts {
   readonly conflicts: ConflictCopies
 }
 
-interface ReplacedParts {
+interface ReplacedParts extends LeftParts {
   readonly owners: Owners
-  readonly attributes: AttributeStore
 }
 
 interface LandParts extends RememberParts {
@@ -134,8 +134,24 @@ function committed(parts: AgreedParts, intention: Intention, record: RemoteFile 
 
 /** It goes on as another one; where the document is where it was to come to, nothing is left to be sent of it. */
 function replaced(parts: ReplacedParts, intention: Intention, successor: Job | undefined): void {
-  const node = parts.owners.goesOnAs(intention, successor)
-  if (node !== undefined && successor?.intention.kind !== 'put') parts.attributes.settled(node)
+  const isSent = successor?.intention.kind === 'put'
+  // The delete of what it left on its way is no change of the document.
+  const node = parts.owners.goesOnAs(intention, isSent ? successor : undefined)
+  passedBy(parts, intention)
+  if (node === undefined || isSent) return
+  parts.attributes.settled(node)
+  if (intention.kind === 'put' && node.path === intention.path && node.job === undefined)
+    cameHome(parts.tree, node)
+}
+
+/** Nothing came to the name it was to be taken on from, and nothing will: what is there shows. */
+function passedBy({ tree, queue }: LeftParts, { path, source, keepSource }: Intention): void {
+  if (source === undefined || source === path || keepSource === true) return
+  const { folder, name } = placeOf(tree, source)
+  const isWaiting = folder?.folder?.tombstones.get(name)?.settledAt === undefined
+  if (folder === undefined || !isWaiting || queue.isToBeEmptied(source)) return
+  tree.tombstones.leaveToListings(folder, name)
+  tree.listings.expire(folder)
 }
 
 /** The service has an older state of content that is being written again: the next commit stands on that. */

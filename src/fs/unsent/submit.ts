@@ -4,6 +4,7 @@ import type { Job } from '../../content/commit/job.ts'
 import type { AttributeRow } from '../../content/spool/journal-rows.ts'
 import type { SpoolFile } from '../../content/spool/spool-file.ts'
 import { backupGraceMs, keepBackup, rest, type BackupParts, type Resting } from './backup.ts'
+import { cameHome } from './came-home.ts'
 import { discardContent, type DiscardParts } from './content.ts'
 import { persistScratch } from './local-rows.ts'
 import { giveToCache, type CacheParts } from './give-to-cache.ts'
@@ -99,6 +100,8 @@ export class Saves {
       content,
       epoch: content === node.content ? securedEpoch : undefined,
     })
+    // Back where it was before a rename that was refused.
+    if (job === undefined) cameHome(this.#parts.tree, node)
     return job
   }
 
@@ -216,7 +219,9 @@ function journalPut(
       ? { source: source.path, sourceFingerprint: source.fingerprint, keepSource: node.unsent.isCopy }
       : {}),
   })
-  if (content !== undefined && job !== undefined) spool.journal(content, node.path)
+  // The delete of what it left on its way is no change of the document.
+  if (job?.intention.kind !== 'put') return undefined
+  if (content !== undefined) spool.journal(content, node.path)
   return job
 }
 

@@ -448,6 +448,44 @@ describe('superseded and replaced', () => {
     expect([node.job, sb.owners.of(successor.intention)]).toEqual([undefined, undefined])
   })
 
+  /** Renamed away, and back over what was saved there meanwhile. */
+  async function renamedBack(to: string, prepare?: (job: Job) => void): Promise<{ node: Node; job: Job }> {
+    await calls.rename('/moving.txt', to)
+    const job = jobAt(to)
+    await calls.writeFile('/moving.txt', 'another')
+    prepare?.(job)
+    await calls.rename(to, '/moving.txt')
+    return { node: at('/moving.txt'), job }
+  }
+  /** What keeps the queue from ever doing it. */
+  const refuse = ({ intention }: Job): void =>
+    void Object.assign(intention, { isRefused: true, errorErrno: 'EINVAL' })
+
+  it('replaced by nothing: what is back where the service has it is for listings to tell of', async () => {
+    const { node } = await renamedBack('/moved.txt')
+    const { intention } = node.job as Job
+    expect(intention).toMatchObject({ path: '/moving.txt', source: '/moved.txt' })
+    say({ kind: 'replaced', intention, successor: undefined })
+    expectState(node, 'as listed')
+    expect(node.settledAt).toBe(-Infinity)
+  })
+
+  it.each([
+    ['nothing', '/moved.txt', []],
+    ['the delete of what it was renamed over', '/given.txt', ['delete /given.txt']],
+  ])(
+    'renamed back after the refusal, and nothing is left but %s: listings tell of it',
+    async (_, to, left) => {
+      const { node } = await renamedBack(to, refuse)
+      const jobs = sb.queue.jobsUnder('/').map(({ intention: { kind, path } }) => `${kind} ${path}`)
+      expect(jobs).toEqual(left)
+      expectState(node, 'as listed')
+      expect([node.job, node.settledAt]).toEqual([undefined, -Infinity])
+      await service.other.delete('/moving.txt')
+      expect(await calls.readdir('/')).not.toContain('moving.txt')
+    },
+  )
+
   it.each(['superseded', 'replaced'] as const)(
     '%s by nothing, of an older change: the newest goes on',
     async (kind) => {

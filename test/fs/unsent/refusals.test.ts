@@ -134,6 +134,70 @@ describe.each([
 describe.each([
   ['', false],
   [' and a restart', true],
+])(
+  'a document renamed back over what was saved at its old name%s, and the first rename is refused',
+  (_, isRestarted) => {
+    /** `refuse`: what makes the first of the two renames end refused. */
+    async function renamedBack(refuse: (drive: HeldDrive) => Promise<unknown>): Promise<HeldDrive> {
+      const drive = await openHeld({ '/a.txt': 'first', '/c.txt': 'another' })
+      await drive.calls().readdir('/')
+      await drive.calls().readFile('/a.txt')
+      drive.hold('/c.txt')
+      await drive.calls().rename('/a.txt', '/c.txt')
+      await drive.calls().writeFile('/a.txt', 'second')
+      await drive.calls().rename('/c.txt', '/a.txt')
+      await refuse(drive)
+      if (isRestarted) await drive.restart()
+      drive.release()
+      await waitUntil('all to be sent', () => drive.fileSystem().unsent('/').length === 0)
+      return drive
+    }
+
+    it('what another client deleted is not shown for ever', async () => {
+      await using drive = await renamedBack((given) => given.testService.other.delete('/a.txt'))
+      await drive.fileSystem().refresh('/')
+      expect(await drive.calls().readdir('/')).toEqual(Object.keys(await held(drive)))
+      await expect(drive.calls().readFile('/a.txt')).rejects.toMatchObject({ code: 'ENOENT' })
+    })
+
+    it('what another client stores at the name between, from where it was renamed on, shows', async () => {
+      await using drive = await openHeld({ '/a.txt': 'first' })
+      await drive.calls().readdir('/')
+      drive.hold('/c.txt')
+      await drive.calls().rename('/a.txt', '/c.txt')
+      await drive.calls().writeFile('/a.txt', 'second')
+      await drive.calls().rename('/c.txt', '/e.txt')
+      await drive.testService.other.delete('/a.txt')
+      if (isRestarted) await drive.restart()
+      drive.release()
+      await refusedAt(drive, '/e.txt')
+      await sent(drive, '/a.txt')
+      await drive.testService.other.put('/c.txt', 'theirs')
+      await drive.fileSystem().refresh('/')
+      expect((await drive.calls().readFile('/c.txt')).toString()).toBe('theirs')
+    })
+
+    it('is there, and what another client saves there shows', async () => {
+      await using drive = await renamedBack(async ({ testService: { service } }) =>
+        service.faults.inject({ kind: 'status', status: 400 }, { method: 'PUT', path: '/c.txt' }),
+      )
+      expect((await drive.calls().readFile('/a.txt')).toString()).toBe('first')
+      expect(await held(drive)).toEqual({ 'a.txt': 'first' })
+      expect(await drive.calls().readdir('/')).toEqual(['a.txt'])
+      await drive.testService.other.put('/a.txt', 'theirs')
+      await drive.fileSystem().refresh('/')
+      expect((await drive.calls().readFile('/a.txt')).toString()).toBe('theirs')
+      await drive.calls().writeFile('/a.txt', 'third')
+      await drive.drain()
+      expect(await held(drive)).toEqual({ 'a.txt': 'third' })
+      expect(drive.fileSystem().status().conflicts).toBe(0)
+    })
+  },
+)
+
+describe.each([
+  ['', false],
+  [' and a restart', true],
 ])('renames one over another, whose sources another client deleted%s', (_, isRestarted) => {
   it('hold up no later save, and move nothing else in their place', async () => {
     await using drive = await openHeld({ '/a.txt': 'a', '/b.txt': 'b', '/seen.txt': 'seen' })
