@@ -116,6 +116,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     ask,
     run: (intention, signal) => committer.run(intention, signal),
     vacate: (intention, signal) => committer.vacate(intention, signal),
+    isSourceTaken: (intention, signal) => committer.isSourceTaken(intention, signal),
     say,
   })
   const attributes = new AttributeStore(journal)
@@ -132,6 +133,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     saved,
     follow: (undo) => journal.onRollback(undo),
     isToBeEmptied: (path) => queue.isToBeEmptied(path),
+    foundHidden: (path) => queue.foundAt(path),
     adorn: (node) => attributes.adorn(node),
     folderLanded: (node) => folderLanded(sb, node),
     overtaken: (node) => overtaken(sb.claims, node),

@@ -153,6 +153,11 @@ export class SharedFolders {
     return names
   }
 
+  /** All of it, and no more. */
+  async look(): Promise<void> {
+    await this.#tree(sharedFolder, () => true)
+  }
+
   /** Left alone: what is shown is what the service has. `refused`: changes that it has not taken, and that are shown all the same. */
   async check(refused: ReadonlySet<string>): Promise<void> {
     const { service } = this.#options

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 // The sources load it when they first need it: that takes real time, in which no event is due.
 import 'file-type'
 import { callsFor, contentsOf, Kept } from './bounds.ts'
+import type { Intention } from '../../src/content/intention.ts'
 import type { Job } from '../../src/content/commit/job.ts'
 import type { Unsent } from '../../src/fs/status.ts'
 import { chance, type Chance } from '../model/chance.ts'
@@ -629,11 +630,19 @@ class Simulation {
     if (folders === undefined) return
     // What was listed before it was left alone is asked for again.
     await this.#pass(this.#settings.cacheTtlMs)
-    // What was to be moved is shown where it was to go, and no more where it is.
-    const sources = (this.#drive.sb?.queue.jobsUnder(sharedFolder) ?? []).map(
-      ({ intention: { source, path } }) => source ?? path,
+    const left = (): Intention[] =>
+      (this.#drive.sb?.queue.jobsUnder(sharedFolder) ?? []).map(({ intention }) => intention)
+    // A refused move leaves its old name to others once its folder was looked at.
+    if (left().some(({ source }) => source !== undefined)) {
+      await this.#look(() => folders.look())
+      await this.#pass(2 * this.#settings.cacheTtlMs)
+    }
+    // What was to be moved is shown where it was to go, and no more where it is. Nobody else has content of that length.
+    const { documents } = this.#service
+    const hidden = left().flatMap(({ path, source = path, size }) =>
+      source === path || documents.get(source)?.bytes.length === size ? [source] : [],
     )
-    await this.#look(() => folders.check(new Set([...refused, ...sources])))
+    await this.#look(() => folders.check(new Set([...refused, ...hidden])))
   }
 
   async #pin(): Promise<void> {

@@ -31,6 +31,8 @@ export interface AttemptOptions {
   run(intention: Intention, signal: AbortSignal): Promise<RemoteFile | undefined>
   /** What a refused move was to take away goes, its content being here. */
   vacate(intention: Intention, signal: AbortSignal): Promise<void>
+  /** Whether another document stands where a refused move was to take one away. */
+  isSourceTaken(intention: Intention, signal: AbortSignal): Promise<boolean>
   /**
    * Told of every turn an intention takes, before anybody waiting is told: inside the journal transaction that takes it, but for
    * `refused`. What the service said holds whether or not the journal can take it, so whoever listens to that journals nothing.
@@ -95,6 +97,10 @@ export class Attempts {
     const { order, intake, outcomes } = this.#parts
     const { intention } = job
     if (intention.kind === 'prune') return intake.forgo(job)
+    const { isSourceTaken } = job
+    job.isSourceTaken = false
+    if (isSourceTaken && !job.isUnderfoot && order.at(intention.source ?? '').length === 1)
+      return this.#leaveToOthers(job, signal)
     // Nothing takes the place of what stands there but a folder.
     const isFolder = intention.source !== undefined && order.at(intention.source).length === 1
     const take = (content: CarriedContent): void => outcomes.gaveWay(job, content, { isSourceLeft: isFolder })
@@ -107,6 +113,15 @@ export class Attempts {
       if (isWorthRetrying(error)) throw error
     }
     outcomes.gaveWay(job, {}, { isSourceLeft: false })
+  }
+
+  /** A listing shows another document where it came from, and may lag behind: only what stands there makes it leave that. */
+  async #leaveToOthers(job: Job, signal: AbortSignal): Promise<void> {
+    const { intention } = job
+    if (!(await this.#options.isSourceTaken(intention, signal))) return
+    const take = (content: CarriedContent): void =>
+      this.#parts.outcomes.gaveWay(job, content, { isSourceLeft: false })
+    await this.#options.ask.giveWay(intention, take, signal)
   }
 
   /** What did not come to its end makes way for what is behind it. Never throws: what the journal cannot take is tried again. */

@@ -176,6 +176,14 @@ export class CommitQueue {
     return count
   }
 
+  /** Another document than the one that was to be moved is listed where that stood: a refused move looks, and makes way for it. */
+  foundAt(path: string): void {
+    const job = this.first(path)
+    if (job === undefined || job.isSourceTaken || !mayBeAnothers(job.intention, path)) return
+    job.isSourceTaken = true
+    this.#schedule.lookSoon()
+  }
+
   /** It can never be sent as it is: waits for the person, as what the service refuses. */
   refuse(job: Job, error: unknown): void {
     this.#attempts.refuse(job, error)
@@ -210,4 +218,13 @@ export class CommitQueue {
     this.#attempts.close()
     await this.#schedule.close()
   }
+}
+
+/** A refused move that was to take a version from this path, of which it can be told whether another stands there. */
+function mayBeAnothers(
+  { isRefused, path, source, sourceFingerprint, keepSource, errorErrno }: Intention,
+  at: string,
+): boolean {
+  const isMove = source === at && path !== at && keepSource !== true
+  return isRefused && isMove && (sourceFingerprint !== undefined || errorErrno === 'ENOENT')
 }

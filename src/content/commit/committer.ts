@@ -105,6 +105,11 @@ export class Committer {
     await this.#removal.source(intention, source, sourceFingerprint ?? 'unseen', signal)
   }
 
+  /** Whether another document stands where a refused move was to take one away. */
+  isSourceTaken(intention: Intention, signal: AbortSignal): Promise<boolean> {
+    return this.#removal.isSourceTaken(intention, signal)
+  }
+
   async #provenRecord(intention: Intention, signal: AbortSignal): Promise<RemoteFile> {
     const { path, base } = intention
     const found = await lookUp(this.#options.files, path, { signal })

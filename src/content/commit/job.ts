@@ -13,6 +13,8 @@ export class Job {
   isUnreachable = false
   /** Something newer is wanted under a folder that has the name it came from, or that it was to remove. */
   isUnderfoot = false
+  /** It was refused, and another document than the one it was to move is listed where that stood. */
+  isSourceTaken = false
   /** Not before this time (ms of the steady clock). */
   dueAt = 0
   /** Waits before it is sent for the first time: a quiet time, or a grace. */

@@ -69,6 +69,17 @@ export class Removal {
     await this.version(source, signal)
   }
 
+  /** Whether what stands at its source is another document than the one that a refused move was to take from there. */
+  async isSourceTaken(intention: Intention, signal: AbortSignal): Promise<boolean> {
+    const { source, sourceFingerprint: expected } = intention
+    if (source === undefined) return false
+    const standing = await lookUp(this.#options.files, source, { signal })
+    if (standing?.kind !== 'file') return standing !== undefined
+    // Where no version was known, the service said that nothing is there.
+    if (expected !== undefined && mayBe(standing, expected)) return false
+    return !(await this.#whose.wasSent(intention, source, standing, signal))
+  }
+
   /** A delete was decided by a listing that may be old by now: it does not hit a version nobody here has seen. */
   async asked(intention: Intention, signal: AbortSignal): Promise<void> {
     const { path, base, doubts } = intention

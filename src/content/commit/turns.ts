@@ -74,11 +74,11 @@ export class Turns {
     if (!this.isPaused) yield* this.#order.refusedBefore(prune)
   }
 
-  /** It is refused, and something newer is wanted where it came from, or under that. */
+  /** It is refused, and something newer is wanted, or listed, where it came from, or wanted under that. */
   #isInTheWay(job: Job): boolean {
     if (!mayGiveWay(job)) return false
     const { path, source = path } = job.intention
-    return job.isUnderfoot || (source !== path && this.#order.at(source).length > 1)
+    return job.isUnderfoot || job.isSourceTaken || (source !== path && this.#order.at(source).length > 1)
   }
 }
 

@@ -2,7 +2,7 @@
 // another client did shows, and the door is told.
 
 import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
-import { agrees, fingerprintOf, isNewer } from '../../content/fingerprint.ts'
+import { agrees, fingerprintOf, isNewer, mayBe } from '../../content/fingerprint.ts'
 import type { Notifier } from '../operations.ts'
 import { isRemembered } from './folder-source.ts'
 import type { Listing } from './listings.ts'
@@ -26,6 +26,8 @@ export interface ListingMergeOptions {
   folderLanded(node: Node): void
   /** There is no folder at this path any more: one that comes later is another. */
   folderGone(path: string): void
+  /** It shows another version than the one for which this path is hidden. */
+  foundHidden(path: string): void
 }
 
 export class ListingMerge {
@@ -46,7 +48,10 @@ export class ListingMerge {
     let hasChanged = false
     const isOurs = (name: string): boolean => state.kept.has(name) || state.tombstones.has(name)
     for (const [name, tombstone] of state.tombstones) {
-      if (!this.#isOver(tombstone, listing.names.get(name), listing)) continue
+      if (!this.#isOver(tombstone, listing.names.get(name), listing)) {
+        if (isAnother(tombstone, listing.names.get(name))) this.#options.foundHidden(pathIn(folder, name))
+        continue
+      }
       state.hide(name, undefined)
       if (!listing.names.has(name)) continue
       hasChanged = true
@@ -173,4 +178,13 @@ export class ListingMerge {
     this.#options.notifier().entryChanged(parent.ino, child.name)
     this.#options.nodes.dropIfUnused(child)
   }
+}
+
+/** The service has not agreed yet, and lists something else than what is to go. */
+function isAnother(
+  { fingerprint, settledAt }: Tombstone,
+  record: RemoteFile | RemoteFolder | undefined,
+): boolean {
+  if (settledAt !== undefined || record === undefined) return false
+  return record.kind === 'folder' || fingerprint === undefined || !mayBe(record, fingerprint)
 }

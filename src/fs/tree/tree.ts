@@ -49,6 +49,8 @@ export interface TreeOptions {
   follow(undo: Undo): void
   /** Something passes through this path on its way to elsewhere, or is still to be taken away from there. */
   isToBeEmptied(path: string): boolean
+  /** A listing shows another version than the one for which this path is hidden. */
+  foundHidden(path: string): void
   /** Another client's version takes the place of what the node shows: content of the older one that is here goes. */
   overtaken(node: Node): void
   /** The node shows this record now: modes and times set here for this version are put on it. */
@@ -103,6 +105,7 @@ export class Tree {
       namesChanged: (folder: Node | undefined) => this.#namesChanged(folder),
       folderLanded: (folder: Node) => options.folderLanded(folder),
       folderGone: (path: string) => options.saved.gone(path),
+      foundHidden: (path: string) => options.foundHidden(path),
       overtaken: (node: Node) => this.overtaken(node),
     }
     this.tombstones = new Tombstones({ ...shared, listings })

@@ -237,7 +237,9 @@ function leftAlone({ tree, queue }: LeftParts, intention: Intention, left: strin
   if (left === undefined || left === intention.path || queue.isToBeEmptied(left, intention)) return
   const { folder, name } = placeOf(tree, left)
   if (folder?.folder?.tombstones.get(name)?.settledAt !== undefined) return
-  if (folder !== undefined) tree.tombstones.settle(folder, name, undefined)
+  if (folder === undefined) return
+  tree.tombstones.settle(folder, name, undefined)
+  tree.listings.expire(folder)
 }
 
 /** Nothing is at this path any more. */

@@ -34,6 +34,7 @@ function open(): void {
       return undefined
     },
     vacate: async () => {},
+    isSourceTaken: async () => true,
     say: () => {},
   })
 }

@@ -57,6 +57,7 @@ export function setUpQueue(work: Work): QueueSetup {
       },
       run: work,
       vacate: async () => {},
+      isSourceTaken: async () => true,
       say: (event) => void events.push(event),
     }
     return { journal, queue: new CommitQueue(options) }

@@ -80,6 +80,7 @@ export async function setUpTree(
     saved,
     follow: (undo) => journal.onRollback(undo),
     isToBeEmptied: () => false,
+    foundHidden: () => {},
     adorn: (node) => attributes.adorn(node),
     overtaken() {},
     folderLanded: (node) => void landed.push(node.path),

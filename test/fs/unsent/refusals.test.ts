@@ -198,6 +198,85 @@ describe.each([
 describe.each([
   ['', false],
   [' and a restart', true],
+])('a refused rename%s leaves its old name to what another client stores there since', (_, isRestarted) => {
+  /** Its source is gone; `isRead`: its bytes are here. */
+  async function refusedRename({ isRead = false } = {}): Promise<HeldDrive> {
+    const drive = await openHeld({ '/a.txt': 'first' })
+    await drive.calls().readdir('/')
+    if (isRead) await drive.calls().readFile('/a.txt')
+    drive.hold('/c.txt')
+    await drive.calls().rename('/a.txt', '/c.txt')
+    await drive.testService.other.delete('/a.txt')
+    drive.release()
+    await refusedAt(drive, '/c.txt')
+    if (isRestarted) await drive.restart()
+    return drive
+  }
+
+  async function shown(drive: HeldDrive, ...names: string[]): Promise<void> {
+    await waitUntil(`${names.join()} to show`, async () => {
+      await drive.fileSystem().refresh('/')
+      return (await drive.calls().readdir('/')).sort().join() === names.join()
+    })
+  }
+
+  it('which shows, and is neither moved nor deleted by a retry', async () => {
+    await using drive = await refusedRename()
+    await drive.testService.other.put('/a.txt', 'theirs')
+    await shown(drive, 'a.txt', 'c.txt')
+    expect((await drive.calls().readFile('/a.txt')).toString()).toBe('theirs')
+    if (isRestarted) await drive.restart()
+    expect(drive.fileSystem().retry('/')).toBe(1)
+    await refusedAt(drive, '/c.txt')
+    expect(await held(drive)).toEqual({ 'a.txt': 'theirs' })
+    expect((await drive.calls().readdir('/')).sort()).toEqual(['a.txt', 'c.txt'])
+    await drive.calls().writeFile('/a.txt', 'ours over theirs')
+    await drive.calls().unlink('/c.txt')
+    await drive.drain()
+    expect(await held(drive)).toEqual({ 'a.txt': 'ours over theirs' })
+    expect(drive.fileSystem().status().conflicts).toBe(0)
+  })
+
+  it('what was renamed is kept, where this machine has its bytes, and retry sends it', async () => {
+    await using drive = await refusedRename({ isRead: true })
+    await drive.testService.other.put('/a.txt', 'theirs')
+    await shown(drive, 'a.txt', 'c.txt')
+    expect((await drive.calls().readFile('/c.txt')).toString()).toBe('first')
+    drive.fileSystem().retry('/')
+    await drive.drain()
+    expect(await held(drive)).toEqual({ 'a.txt': 'theirs', 'c.txt': 'first' })
+  })
+
+  it('also a folder', async () => {
+    await using drive = await refusedRename()
+    await drive.testService.other.put('/a.txt/b.txt', 'theirs')
+    await drive.fileSystem().refresh('/')
+    await waitUntil('its source to be left', () => drive.fileSystem().unsent('/a.txt').length === 0)
+    drive.fileSystem().retry('/')
+    await refusedAt(drive, '/c.txt')
+    expect(await held(drive)).toEqual({ 'a.txt/b.txt': 'theirs' })
+  })
+
+  it('and hides there the very version that it is to move, for as long as that stands there', async () => {
+    await using drive = await openHeld({ '/a.txt': 'first' })
+    await drive.calls().readdir('/')
+    const { faults } = drive.testService.service
+    faults.inject({ kind: 'status', status: 400 }, { method: 'PUT', path: '/c.txt' })
+    await drive.calls().rename('/a.txt', '/c.txt')
+    await refusedAt(drive, '/c.txt')
+    if (isRestarted) await drive.restart()
+    for (let look = 0; look < 3; look++) await drive.fileSystem().refresh('/')
+    expect(await drive.calls().readdir('/')).toEqual(['c.txt'])
+    faults.clear()
+    drive.fileSystem().retry('/')
+    await drive.drain()
+    expect(await held(drive)).toEqual({ 'c.txt': 'first' })
+  })
+})
+
+describe.each([
+  ['', false],
+  [' and a restart', true],
 ])('renames one over another, whose sources another client deleted%s', (_, isRestarted) => {
   it('hold up no later save, and move nothing else in their place', async () => {
     await using drive = await openHeld({ '/a.txt': 'a', '/b.txt': 'b', '/seen.txt': 'seen' })
