@@ -43,10 +43,13 @@ function leftBehind(parts: LeaveParts, node: Node): LeftBehind | undefined {
   // Its bytes can be read where they are until they have been moved.
   parts.tree.versions.refer(node, node.storedPath ?? path)
   if (job === undefined || job.intention.path !== path) {
-    if (isStoredHere) node.unsent.comesFrom({ path, fingerprint: fingerprintOf(remote) })
-    return isStoredHere
-      ? { fingerprint: fingerprintOf(remote) }
-      : dropReplaced(parts.queue, { path, base: node.unsent.base })
+    if (isStoredHere) {
+      const fingerprint = fingerprintOf(remote)
+      node.unsent.comesFrom({ path, fingerprint })
+      return { fingerprint }
+    }
+    // Nothing of its own is on its way here, but what it was renamed over may be.
+    return dropReplaced(parts.queue, { path, base: node.unsent.base }, parts.queue.isExpected(path))
   }
   if (!parts.queue.withdraw(job, { seesToDoubts: true })) return arriving(node, path)
   const { source, sourceFingerprint, keepSource, base, doubts } = job.intention

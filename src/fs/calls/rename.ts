@@ -6,7 +6,7 @@ import { fingerprintOf } from '../../content/fingerprint.ts'
 import { bringHere, type BringParts } from '../unsent/bring-here.ts'
 import { forgetStored } from '../unsent/content.ts'
 import { saveScratchRow } from '../unsent/local-rows.ts'
-import { deleteStored } from './delete-stored.ts'
+import { deleteStored, mayBeStored } from './delete-stored.ts'
 import { stayThoughEmpty } from './folders.ts'
 import { checkStands, childOf } from './lookup.ts'
 import { baseOfTarget, isWithin, take, type Move } from './move.ts'
@@ -236,13 +236,13 @@ function toHidden(parts: RenameParts, move: Move): undefined {
   const { node, from } = move
   const { name: oldName, storedPath, remote } = node
   const { base } = node.unsent
+  const isToGo = mayBeStored(parts.queue, node)
   take(parts, move)
   node.local.stay()
-  const mayBeStored = remote !== undefined || node.job !== undefined || base !== undefined
   if (node.content !== undefined) forgetStored(parts, node)
   else if (storedPath !== undefined) parts.tree.versions.refer(node, storedPath)
   saveScratchRow(parts, node)
-  if (!mayBeStored) return
+  if (!isToGo) return
   deleteStored(parts, from, oldName, remote === undefined ? base : fingerprintOf(remote))
   node.unsent.givenUp()
 }

@@ -2,7 +2,7 @@
 
 import { ErrnoError } from '../../errno-error.ts'
 import { discardContent, type DiscardParts } from '../unsent/content.ts'
-import { deleteStored } from './delete-stored.ts'
+import { deleteStored, mayBeStored } from './delete-stored.ts'
 import { stayThoughEmpty, type FolderParts } from './folders.ts'
 import { childOf, withListing } from './lookup.ts'
 import type { Node } from '../tree/node.ts'
@@ -45,8 +45,8 @@ function removeDocument(parts: UnlinkParts, folder: Node, node: Node): void {
   if (node.isScratch) {
     parts.journal.localFiles.remove(path)
   } else {
-    const mayBeStored = node.remote !== undefined || node.job !== undefined || node.unsent.base !== undefined
-    if (mayBeStored) deleteStored(parts, folder, name, node.unsent.base ?? node.stored.fingerprint)
+    if (mayBeStored(parts.queue, node))
+      deleteStored(parts, folder, name, node.unsent.base ?? node.stored.fingerprint)
     parts.attributes.forget(path)
   }
   if (node.door.openHandles > 0 && storedPath !== undefined && node.content === undefined)

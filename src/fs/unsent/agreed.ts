@@ -100,7 +100,7 @@ function conflictKept(parts: ConflictParts, { path }: Intention, copy: string): 
 function committed(parts: AgreedParts, intention: Intention, record: RemoteFile | undefined): void {
   const node = parts.owners.goesOnAs(intention, undefined)
   settleWhatLeft(parts, intention)
-  noteArrival(parts.tree, intention, record)
+  noteArrival(parts, intention, record)
   if (node === undefined || record === undefined) return
   const isLatest = node.job === undefined
   if (node.path !== intention.path || node.isScratch) {
@@ -157,7 +157,7 @@ function passedBy({ tree, queue }: LeftParts, { path, source, keepSource }: Inte
 /** The service has an older state of content that is being written again: the next commit stands on that. */
 function outpaced(parts: AgreedParts, intention: Intention, record: RemoteFile | undefined): void {
   settleWhatLeft(parts, intention)
-  noteArrival(parts.tree, intention, record)
+  noteArrival(parts, intention, record)
   const node = parts.owners.of(intention)
   if (node === undefined || record === undefined) return
   if (node.path !== intention.path || node.isScratch) {
@@ -185,11 +185,28 @@ function noteAnother(tree: Tree, node: Node, { tookAnother, path, sourceFingerpr
   else if (node.path === path) node.unsent.mayReplace(sourceFingerprint)
 }
 
-/** What stands at a path that was to be left meanwhile is the version that goes. */
-function noteArrival(tree: Tree, { path }: Intention, record: RemoteFile | undefined): void {
+/**
+ * What stands at a path that was to be left meanwhile is the version that goes; what was renamed over it, and is being written,
+ * replaces it.
+ */
+function noteArrival(
+  { tree, journal }: Pick<LandParts, 'tree' | 'journal'>,
+  { path, tookAnother }: Intention,
+  record: RemoteFile | undefined,
+): void {
   const { folder, name } = placeOf(tree, path)
-  if (folder !== undefined && record !== undefined)
-    tree.tombstones.arrived(folder, name, fingerprintOf(record))
+  if (folder === undefined || record === undefined) return
+  tree.tombstones.arrived(folder, name, fingerprintOf(record))
+  const node = tree.keptChild(folder, name)
+  // What another client stored there nobody has seen.
+  if (node === undefined || !isInFront(node) || tookAnother === true) return
+  journal.onRollback(node)
+  node.unsent.mayReplace(fingerprintOf(record))
+}
+
+/** Nothing of it is on its way to where it stands, until its close. */
+function isInFront(node: Node): boolean {
+  return node.folder === undefined && !node.isScratch && node.job === undefined && node.isDirty
 }
 
 /** What the intention took away is gone from the service. */
