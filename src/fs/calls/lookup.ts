@@ -60,11 +60,21 @@ export function lookup(
     throw new ErrnoError('ENAMETOOLONG', `names are at most ${nameMaxBytes} bytes long`)
   const folder = parts.tree.nodes.getFolder(parent)
   const here = parts.tree.keptChild(folder, name)
-  const found = (node: Node): MaybePromise<Entry> =>
-    parts.sizes.whenKnown(node, caller, () => {
+  const found = (node: Node): MaybePromise<Entry | NegativeEntry> => {
+    const isThere = (): boolean => isStill(node, folder, name) && parts.tree.nodes.find(node.ino) === node
+    const again = (): MaybePromise<Entry | NegativeEntry> => lookup(parts, parent, name, caller)
+    const answer = parts.sizes.whenKnown<Entry | NegativeEntry>(node, caller, () => {
+      if (!isThere()) return again()
       node.door.remember()
       return entryOf(parts, node)
     })
+    if (!(answer instanceof Promise)) return answer
+    // What it says of a document that has left the name meanwhile says nothing of the name.
+    return answer.catch((error: unknown) => {
+      if (isThere() || caller.signal.aborted) throw error
+      return again()
+    })
+  }
   if (here !== undefined && parts.reach.isAway) return found(here)
   return withListing<Entry | NegativeEntry>(parts.tree, folder, caller, (listing) => {
     const node = parts.tree.child(folder, name, listing)
@@ -79,10 +89,23 @@ export function checkStands(folder: Node): void {
   if (folder.isUnlinked) throw new ErrnoError('ENOENT', `${folder.path} is gone`)
 }
 
+/** False where the node was removed or renamed while somebody waited. */
+export function isStill(node: Node, above: Node, name: string): boolean {
+  return !node.isUnlinked && node.parent === above && node.name === name
+}
+
 /** Throws ENOENT where the node was removed or renamed while somebody waited. */
 export function checkIsStill(node: Node, above: Node, name: string): void {
-  if (node.isUnlinked || node.parent !== above || node.name !== name)
-    throw new ErrnoError('ENOENT', `${above.path}: no ${name} here`)
+  if (!isStill(node, above, name)) throw new ErrnoError('ENOENT', `${above.path}: no ${name} here`)
+}
+
+/**
+ * Throws ESTALE for a document that lost its name after it was looked up, and that nobody has open: its content is gone, and it
+ * would be read as an empty one. The kernel looks the name up again.
+ */
+export function checkHasContent(node: Node): void {
+  if (node.isUnlinked && node.folder === undefined && node.door.openHandles === 0)
+    throw new ErrnoError('ESTALE', `${node.path} was replaced or removed meanwhile`)
 }
 
 /** The child of this name; throws ENOENT. */

@@ -14,7 +14,7 @@ import { takeContent, type TakeContentParts } from '../unsent/content.ts'
 import type { LocalOnly } from '../unsent/local-only.ts'
 import type { SubmitParts } from '../unsent/submit.ts'
 import { truncateContent, type TruncateParts } from '../unsent/writing.ts'
-import { checkStands, entryOf, withListing, type EntryParts } from './lookup.ts'
+import { checkHasContent, checkStands, entryOf, isStill, withListing, type EntryParts } from './lookup.ts'
 import type { Sizes } from './sizes.ts'
 
 interface OpenedParts {
@@ -38,6 +38,7 @@ export interface CreateParts extends OpenParts, MakeParts, EntryParts {}
 export function open(parts: OpenParts, ino: number, flags: OpenFlags, caller: Caller): MaybePromise<Opened> {
   const node = parts.tree.nodes.get(ino)
   if (node.folder !== undefined) throw new ErrnoError('EISDIR', `${node.path} is a folder`)
+  checkHasContent(node)
   if (node.size === undefined && !flags.truncate) return openUnsized(parts, node, flags, caller)
   if (!flags.truncate) return opened(parts, node, flags)
   return truncateContent(parts, node, 0, caller, node.door.contentGeneration).then(() =>
@@ -46,8 +47,14 @@ export function open(parts: OpenParts, ino: number, flags: OpenFlags, caller: Ca
 }
 
 async function openUnsized(parts: OpenParts, node: Node, flags: OpenFlags, caller: Caller): Promise<Opened> {
-  await parts.sizes.whenKnown(node, caller, () => undefined)
-  if (node.size === undefined) await parts.sizes.learn(node, caller)
+  try {
+    await parts.sizes.whenKnown(node, caller, () => undefined)
+    if (node.size === undefined) await parts.sizes.learn(node, caller)
+  } catch (error) {
+    // It is nothing that its name stands for now.
+    checkHasContent(node)
+    throw error
+  }
   return open(parts, node.ino, flags, caller)
 }
 
@@ -74,7 +81,10 @@ export function create(
       if (options.exclusive) throw new ErrnoError('EEXIST', `${existing.path} exists`)
       return Promise.resolve(open(parts, existing.ino, options.flags, caller)).then((result) => {
         existing.door.remember()
-        return { entry: entryOf(parts, existing), opened: result }
+        const entry = entryOf(parts, existing)
+        // Renamed meanwhile: no door goes on taking it for what has this name.
+        const isThere = isStill(existing, folder, name)
+        return { entry: isThere ? entry : { ...entry, entryTtlMs: 0 }, opened: result }
       })
     }
     const isBeside = (other: string): boolean => parts.tree.child(folder, other, listing) !== undefined

@@ -5,7 +5,7 @@ import { abortable } from '../../abortable.ts'
 import { makeWritableAs, markChanged, truncateContent, type TruncateParts } from '../unsent/writing.ts'
 import { persistScratch, type LocalRowParts } from '../unsent/local-rows.ts'
 import { timeOfMs, type Owner } from '../tree/attributes.ts'
-import { entryOf, type EntryParts } from './lookup.ts'
+import { checkHasContent, entryOf, type EntryParts } from './lookup.ts'
 import type { Node } from '../tree/node.ts'
 import type { AttributeChange, Caller, Entry, MaybePromise, Time } from '../operations.ts'
 import type { SubmitParts } from '../unsent/submit.ts'
@@ -31,6 +31,7 @@ export function setattr(
   checkOwner(parts.owner, node, change)
   if (change.size === undefined) return applied(parts, node, change)
   if (node.folder !== undefined) throw new ErrnoError('EISDIR', `${node.path} is a folder`)
+  checkHasContent(node)
   if (change.size > Number.MAX_SAFE_INTEGER) throw new ErrnoError('EFBIG', `${node.path}: too large`)
   return resize(parts, node, change.size, fh, caller).then(() => applied(parts, node, change))
 }

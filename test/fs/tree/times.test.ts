@@ -242,7 +242,8 @@ describe('after a restart', () => {
       await waitUntil('the question', () => service.calls.at(-1)?.path === '/d/a.txt')
       await drive.calls().rename('/d/a.txt', '/new.txt')
       await setOn(drive.calls(), '/new.txt')
-      await asked
+      // Its name stands for nothing by then.
+      await expect(asked).rejects.toMatchObject({ code: 'ENOENT' })
       expect(await shown(drive)).toEqual(asSet)
     })
   })
