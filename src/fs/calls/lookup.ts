@@ -100,11 +100,13 @@ export function checkIsStill(node: Node, above: Node, name: string): void {
 }
 
 /**
- * Throws ESTALE for a document that lost its name after it was looked up, and that nobody has open: its content is gone, and it
- * would be read as an empty one. The kernel looks the name up again.
+ * Throws ESTALE for a document that lost its name after it was looked up, that nobody has open, and that was here only: its content
+ * is gone, and it would be read as an empty one. The kernel looks the name up again. A version of the service is read as far as
+ * that has it: libfuse 2 goes by names that are no more until they expire.
  */
 export function checkHasContent(node: Node): void {
-  if (node.isUnlinked && node.folder === undefined && node.door.openHandles === 0)
+  if (!node.isUnlinked || node.folder !== undefined || node.door.openHandles > 0) return
+  if (node.content === undefined && node.remote === undefined)
     throw new ErrnoError('ESTALE', `${node.path} was replaced or removed meanwhile`)
 }
 
