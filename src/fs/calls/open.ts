@@ -47,14 +47,15 @@ export function open(parts: OpenParts, ino: number, flags: OpenFlags, caller: Ca
 }
 
 async function openUnsized(parts: OpenParts, node: Node, flags: OpenFlags, caller: Caller): Promise<Opened> {
+  /** What was asked for is nothing that its name stands for now: nor is what was answered. */
+  const hasLeft = (): boolean => node.isUnlinked && node.door.openHandles === 0
   try {
     await parts.sizes.whenKnown(node, caller, () => undefined)
     if (node.size === undefined) await parts.sizes.learn(node, caller)
   } catch (error) {
-    // It is nothing that its name stands for now.
-    checkHasContent(node)
-    throw error
+    if (!hasLeft()) throw error
   }
+  if (hasLeft()) throw new ErrnoError('ESTALE', `${node.path} was replaced or removed meanwhile`)
   return open(parts, node.ino, flags, caller)
 }
 
