@@ -108,8 +108,8 @@ export class CrowdedFolder {
         )
     }
     for (const path of documents.keys()) {
-      const isOurs = names.some((name) => pathOf(name) === path) || isScratch(path)
-      if (path.startsWith(`${crowdedFolder}/`) && !isOurs)
+      if (!path.startsWith(pathOf(''))) continue
+      if (!isAmong(path.slice(pathOf('').length)) && !isScratch(path))
         throw new Loss(`${path} is in the service, and nobody has made it`)
     }
     this.#isInDoubt = false

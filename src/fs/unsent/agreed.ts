@@ -147,9 +147,9 @@ function replaced(parts: ReplacedParts, intention: Intention, successor: Job | u
 /** Nothing came to the name it was to be taken on from, and nothing will: what is there shows. */
 function passedBy({ tree, queue }: LeftParts, { path, source, keepSource }: Intention): void {
   if (source === undefined || source === path || keepSource === true) return
-  const { folder, name } = placeOf(tree, source)
-  const isWaiting = folder?.folder?.tombstones.get(name)?.settledAt === undefined
-  if (folder === undefined || !isWaiting || queue.isToBeEmptied(source)) return
+  const hidden = queue.isToBeEmptied(source) ? undefined : unsettledAt(tree, source)
+  if (hidden === undefined) return
+  const { folder, name } = hidden
   tree.tombstones.leaveToListings(folder, name)
   tree.listings.expire(folder)
 }
@@ -249,12 +249,19 @@ function landed(parts: LandParts, folder: Node): void {
   })
 }
 
+/** The name at a path, unless the service has agreed to what hides it. */
+function unsettledAt(tree: Tree, path: string): { folder: Node; name: string } | undefined {
+  const { folder, name } = placeOf(tree, path)
+  const isSettled = folder?.folder?.tombstones.get(name)?.settledAt !== undefined
+  return folder === undefined || isSettled ? undefined : { folder, name }
+}
+
 /** It takes nothing away from its source any more: what comes to stand there shows. */
 function leftAlone({ tree, queue }: LeftParts, intention: Intention, left: string | undefined): void {
   if (left === undefined || left === intention.path || queue.isToBeEmptied(left, intention)) return
-  const { folder, name } = placeOf(tree, left)
-  if (folder?.folder?.tombstones.get(name)?.settledAt !== undefined) return
-  if (folder === undefined) return
+  const hidden = unsettledAt(tree, left)
+  if (hidden === undefined) return
+  const { folder, name } = hidden
   tree.tombstones.settle(folder, name, undefined)
   tree.listings.expire(folder)
 }

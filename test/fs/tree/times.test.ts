@@ -133,31 +133,18 @@ describe('after a restart', () => {
       return { mode: mode & 0o777, mtimeNs }
     }
 
-    it('is told when it has come to the first place, which nobody had seen there when it was set', async () => {
+    it.each([
+      ['it has come to the first place, which nobody had seen there when it was set', false],
+      ['the first place is refused, and it goes straight to the other', true],
+    ])('is told when %s', async (_when, isRefused) => {
       await using drive = await openHeld({ '/a.txt': 'a' })
       drive.hold('/first.txt', '/new.txt')
+      const { faults } = drive.testService.service
       await drive.calls().rename('/a.txt', '/first.txt')
       await drive.reached('/first.txt')
       await drive.calls().rename('/first.txt', '/new.txt')
       await setOn(drive.calls(), '/new.txt')
-      drive.release('/first.txt')
-      await drive.reached('/new.txt')
-      await drive.restart()
-      expect(await shown(drive)).toEqual(asSet)
-      drive.release()
-      await drive.drain()
-      expect(await shown(drive)).toEqual(asSet)
-    })
-
-    it('is told when the first place is refused, and it goes straight to the other', async () => {
-      await using drive = await openHeld({ '/a.txt': 'a' })
-      drive.hold('/first.txt', '/new.txt')
-      const { service } = drive.testService
-      await drive.calls().rename('/a.txt', '/first.txt')
-      await drive.reached('/first.txt')
-      await drive.calls().rename('/first.txt', '/new.txt')
-      await setOn(drive.calls(), '/new.txt')
-      service.faults.inject({ kind: 'status', status: 422 }, { method: 'PUT', path: '/first.txt' })
+      if (isRefused) faults.inject({ kind: 'status', status: 422 }, { method: 'PUT', path: '/first.txt' })
       drive.release('/first.txt')
       await drive.reached('/new.txt')
       await drive.restart()

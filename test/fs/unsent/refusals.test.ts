@@ -41,21 +41,31 @@ it('a rename that is refused is not waited for at the end, nor is the folder tha
   expect(await held(drive)).toEqual({ 'pp/b.txt': 'second' })
 })
 
+/** A rename of a.txt to c.txt whose source another client deleted; `isRead`: its bytes are here. */
+async function renameRefused({
+  isRestarted,
+  isRead = false,
+}: {
+  isRestarted: boolean
+  isRead?: boolean
+}): Promise<HeldDrive> {
+  const drive = await openHeld({ '/a.txt': 'first' })
+  await drive.calls().readdir('/')
+  if (isRead) await drive.calls().readFile('/a.txt')
+  drive.hold('/c.txt')
+  await drive.calls().rename('/a.txt', '/c.txt')
+  await drive.testService.other.delete('/a.txt')
+  drive.release()
+  await refusedAt(drive, '/c.txt')
+  if (isRestarted) await drive.restart()
+  return drive
+}
+
 describe.each([
   ['', false],
   [' and a restart', true],
 ])('a rename whose source another client deleted%s', (_, isRestarted) => {
-  async function refusedRename(): Promise<HeldDrive> {
-    const drive = await openHeld({ '/a.txt': 'first' })
-    await drive.calls().readdir('/')
-    drive.hold('/c.txt')
-    await drive.calls().rename('/a.txt', '/c.txt')
-    await drive.testService.other.delete('/a.txt')
-    drive.release()
-    await refusedAt(drive, '/c.txt')
-    if (isRestarted) await drive.restart()
-    return drive
-  }
+  const refusedRename = (): Promise<HeldDrive> => renameRefused({ isRestarted })
 
   it('makes way for a save', async () => {
     await using drive = await refusedRename()
@@ -199,19 +209,8 @@ describe.each([
   ['', false],
   [' and a restart', true],
 ])('a refused rename%s leaves its old name to what another client stores there since', (_, isRestarted) => {
-  /** Its source is gone; `isRead`: its bytes are here. */
-  async function refusedRename({ isRead = false } = {}): Promise<HeldDrive> {
-    const drive = await openHeld({ '/a.txt': 'first' })
-    await drive.calls().readdir('/')
-    if (isRead) await drive.calls().readFile('/a.txt')
-    drive.hold('/c.txt')
-    await drive.calls().rename('/a.txt', '/c.txt')
-    await drive.testService.other.delete('/a.txt')
-    drive.release()
-    await refusedAt(drive, '/c.txt')
-    if (isRestarted) await drive.restart()
-    return drive
-  }
+  const refusedRename = ({ isRead = false } = {}): Promise<HeldDrive> =>
+    renameRefused({ isRestarted, isRead })
 
   async function shown(drive: HeldDrive, ...names: string[]): Promise<void> {
     await waitUntil(`${names.join()} to show`, async () => {

@@ -65,19 +65,11 @@ describe.each(ways)('while the older save is $way', ({ hold, isThrough = false, 
     expect(await calls.readdir('/')).toEqual([])
   })
 
-  it('the newer one is renamed on', async () => {
-    await using drive = await openHeld(given)
-    const [calls, file] = await begun(drive)
-    await calls.rename('/f.txt', '/g.txt')
-    drive.release()
-    await file.write(Buffer.from('newer'), 0)
-    await file.close()
-    expect(await stored(drive)).toEqual({ 'g.txt': 'newer' })
-    expect(await calls.readdir('/')).toEqual(['g.txt'])
-  })
-
-  it('the newer one is renamed over another', async () => {
-    await using drive = await openHeld({ ...given, '/g.txt': 'other' })
+  it.each([
+    ['on', {}],
+    ['over another', { '/g.txt': 'other' }],
+  ])('the newer one is renamed %s', async (_where, others) => {
+    await using drive = await openHeld({ ...given, ...others })
     const [calls, file] = await begun(drive)
     await calls.rename('/f.txt', '/g.txt')
     drive.release()
