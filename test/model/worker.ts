@@ -271,6 +271,7 @@ export class Worker {
     this.#inDoubt = undefined
     this.#again = undefined
     const shown = await this.#shown('after a power cut')
+    this.#noteGone(shown)
     for (const path of new Set([...shown.keys(), ...possible.flatMap(({ tree }) => [...tree.keys()])])) {
       if (isScratch(path)) continue
       const found = restricted(shown, path)

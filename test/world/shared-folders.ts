@@ -183,13 +183,24 @@ export class SharedFolders {
     tree = new Map<string, Buffer | undefined>(),
   ): Promise<Map<string, Buffer | undefined>> {
     const { calls } = this.#options
-    for (const name of await calls().readdir(folder)) {
+    for (const name of await this.#names(folder)) {
       const path = `${folder}/${name}`
       const isFolder = (await calls().stat(path)).kind === 'folder'
       tree.set(path, isFolder || isDoubtful(path) ? undefined : await calls().readFile(path))
       if (isFolder) await this.#tree(path, isDoubtful, tree)
     }
     return tree
+  }
+
+  /** A service without empty folders forgets also this one, with the last that was in it (shared seed 1149028). */
+  async #names(folder: string): Promise<string[]> {
+    return this.#options
+      .calls()
+      .readdir(folder)
+      .catch((error: NodeJS.ErrnoException) => {
+        if (folder === sharedFolder && error.code === 'ENOENT') return []
+        throw error
+      })
   }
 
   /** A document goes into a folder, or out of it, under its name or another. */
