@@ -160,5 +160,10 @@ function makeHere(parts: FolderParts, folder: Node): void {
 
 /** A folder whose last name went away here stays until rmdir, whatever the service makes of empty folders. */
 export function stayThoughEmpty(parts: FolderParts, folder: Node): void {
-  if (parts.tree.isEmpty(folder)) makeHere(parts, folder)
+  if (parts.tree.isEmpty(folder, isNeverSaved)) makeHere(parts, folder)
+}
+
+/** The service has never heard of it, and a kill may take it along: the folder that it is in stays. */
+function isNeverSaved({ folder, job, remote }: Node): boolean {
+  return folder === undefined && job === undefined && remote === undefined
 }

@@ -263,10 +263,14 @@ export class Tree {
     this.#times.changed(folder, this.#options.wall())
   }
 
-  /** True when nothing is visible in a folder whose listing is known. */
-  isEmpty(folder: Node): boolean {
+  /** True when nothing is visible in a folder whose listing is known, or nothing that counts. */
+  isEmpty(folder: Node, countsNot: (child: Node) => boolean = () => false): boolean {
     const state = folder.folder
-    if (state === undefined || state.kept.size > 0) return false
+    if (state === undefined) return false
+    for (const name of state.kept) {
+      const child = state.children.get(name)
+      if (child === undefined || !countsNot(child)) return false
+    }
     for (const name of this.listings.known(folder)?.names.keys() ?? [])
       if (!state.tombstones.has(name)) return false
     return true

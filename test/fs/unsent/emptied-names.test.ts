@@ -106,6 +106,21 @@ it('a folder stays whose last document is deleted while it is on its way', async
   await expectToStay(drive, ['d'])
 })
 
+it.for(['/d/b.txt', '/d/.goutputstream-1'])(
+  'a folder stays whose last document is deleted beside a new one that a kill takes: %s',
+  async (path) => {
+    await using drive = await openHeld({ '/d/a.txt': 'a' })
+    await drive.calls().readdir('/d')
+    drive.hold(path)
+    const file = await drive.calls().open(path, 'w')
+    await file.write(Buffer.from('never closed'), 0)
+    await drive.calls().unlink('/d/a.txt')
+    await drive.restartKilled()
+    drive.release()
+    await expectToStay(drive, ['d'])
+  },
+)
+
 describe('what was deleted in a folder that was removed without the service shows in none of its name', () => {
   it('that is made after a restart', async () => {
     await using drive = await removedWhileAway()
