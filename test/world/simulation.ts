@@ -415,12 +415,14 @@ class Simulation {
         return this.#sharedPlace(step).otherActs(step)
       case 'watch':
         if (this.#busySince[workers + 1] !== undefined) return false
+        this.#operations++
         this.#work(workers + 1, this.#watched.act(step))
         await this.#pass(step.random() * 20)
         return true
       case 'crowd': {
         const index = workers + 2 + step.below(crowd)
         if (this.#busySince[index] !== undefined) return false
+        this.#operations++
         this.#work(index, this.#crowded.act(step))
         await this.#pass(step.random() * 20)
         return true
