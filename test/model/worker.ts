@@ -149,8 +149,21 @@ export class Worker {
       const path = `${folder}/${name}`
       if (isConflictCopy(path)) continue
       const stat = await this.calls.stat(path)
+      if (await this.#isGone(path)) continue
       await visit(path, stat)
       if (stat.kind === 'folder') await this.#walk(visit, path)
+    }
+  }
+
+  /** It is listed by what was known before, and who looks into it is told (1100768). */
+  async #isGone(folder: string): Promise<boolean> {
+    if (!this.#mayBeGone.has(folder)) return false
+    try {
+      await this.calls.readdir(folder)
+      return false
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      return true
     }
   }
 
