@@ -142,6 +142,7 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [970048, 700],
   [970061, 700],
   [1150880, 700],
+  [1151092, 700],
   [2, 2000],
   [6, 2000],
   [15, 2000],

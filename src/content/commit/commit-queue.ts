@@ -220,11 +220,15 @@ export class CommitQueue {
   }
 }
 
-/** A refused move that was to take a version from this path, of which it can be told whether another stands there. */
+/**
+ * A refused move that was to take a version from this path, of which it can be told whether another stands there. What a save that
+ * was refused there may have stored has no fingerprint, and is told by its digest.
+ */
 function mayBeAnothers(
-  { isRefused, path, source, sourceFingerprint, keepSource, errorErrno }: Intention,
+  { isRefused, path, source, sourceFingerprint, doubts, keepSource, errorErrno }: Intention,
   at: string,
 ): boolean {
   const isMove = source === at && path !== at && keepSource !== true
-  return isRefused && isMove && (sourceFingerprint !== undefined || errorErrno === 'ENOENT')
+  const isKnown = sourceFingerprint !== undefined || doubts.length > 0
+  return isRefused && isMove && (isKnown || errorErrno === 'ENOENT')
 }

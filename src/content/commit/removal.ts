@@ -75,9 +75,12 @@ export class Removal {
     if (source === undefined) return false
     const standing = await lookUp(this.#options.files, source, { signal })
     if (standing?.kind !== 'file') return standing !== undefined
-    // Where no version was known, the service said that nothing is there.
     if (expected !== undefined && mayBe(standing, expected)) return false
-    return !(await this.#whose.wasSent(intention, source, standing, signal))
+    // Where nothing is known of it, the service said that nothing is there.
+    if (!(await this.#whose.wasSent(intention, source, standing, signal))) return true
+    // Its bytes are not read again at the next listing.
+    intention.sourceFingerprint = fingerprintOf(standing)
+    return false
   }
 
   /** A delete was decided by a listing that may be old by now: it does not hit a version nobody here has seen. */

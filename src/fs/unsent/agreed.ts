@@ -262,7 +262,10 @@ function leftAlone({ tree, queue }: LeftParts, intention: Intention, left: strin
   const hidden = unsettledAt(tree, left)
   if (hidden === undefined) return
   const { folder, name } = hidden
-  tree.tombstones.settle(folder, name, undefined)
+  const version = folder.folder?.tombstones.get(name)?.fingerprint
+  // A listing that lags may still show the version that was moved; where none was known there, it shows another client's.
+  if (version === undefined) tree.tombstones.leaveToListings(folder, name)
+  else tree.tombstones.settle(folder, name, version)
   tree.listings.expire(folder)
 }
 

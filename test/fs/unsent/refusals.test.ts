@@ -271,6 +271,61 @@ describe.each([
     await drive.drain()
     expect(await held(drive)).toEqual({ 'c.txt': 'first' })
   })
+
+  describe('also of a save that was refused there', () => {
+    /** A new document that an earlier run may have sent, and that is refused wherever it is to go. */
+    async function renamedSave(): Promise<HeldDrive> {
+      const drive = await openHeld()
+      await drive.calls().readdir('/')
+      drive.hold('/a.txt')
+      await drive.calls().writeFile('/a.txt', 'first')
+      await drive.restart()
+      const { faults } = drive.testService.service
+      for (const path of ['/a.txt', '/c.txt'])
+        faults.inject({ kind: 'status', status: 400 }, { method: 'PUT', path })
+      drive.release()
+      await refusedAt(drive, '/a.txt')
+      await drive.calls().rename('/a.txt', '/c.txt')
+      await refusedAt(drive, '/c.txt')
+      faults.clear()
+      if (isRestarted) await drive.restart()
+      return drive
+    }
+
+    it.each([
+      ['which shows', '/a.txt'],
+      ['a folder', '/a.txt/b.txt'],
+    ])('%s', async (_kind, path) => {
+      await using drive = await renamedSave()
+      await drive.testService.other.put(path, 'theirs')
+      await shown(drive, 'a.txt', 'c.txt')
+      expect((await drive.calls().readFile(path)).toString()).toBe('theirs')
+      if (isRestarted) await drive.restart()
+      drive.fileSystem().retry('/')
+      await drive.drain()
+      expect(await held(drive)).toEqual({ [path.slice(1)]: 'theirs', 'c.txt': 'first' })
+      expect(drive.fileSystem().status().conflicts).toBe(0)
+    })
+
+    it('and hides there what was sent after all, which is looked at once', async () => {
+      await using drive = await renamedSave()
+      const { service, other } = drive.testService
+      // As the service stores it late.
+      await other.put('/a.txt', 'first')
+      service.clearCalls()
+      const asked = (kind: string): number =>
+        service.calls.filter(({ endpoint, path }) => endpoint === kind && path === '/a.txt').length
+      for (let look = 1; look <= 3; look++) {
+        await drive.fileSystem().refresh('/')
+        expect(await drive.calls().readdir('/')).toEqual(['c.txt'])
+        await waitUntil('the service to be asked', () => asked('files') >= look)
+      }
+      expect(asked('download')).toBe(1)
+      drive.fileSystem().retry('/')
+      await drive.drain()
+      expect(await held(drive)).toEqual({ 'c.txt': 'first' })
+    })
+  })
 })
 
 describe.each([
