@@ -506,8 +506,8 @@ export const mutants = [
   [
     'after a restart a proven move looks at its source',
     `${unsent}/restore.ts`,
-    'if (intention.isProven) return',
-    'if (false) return',
+    '= intention.isProven\n',
+    '= false\n',
   ],
   [
     'a write does not stop what is being sent',

@@ -143,6 +143,7 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [970061, 700],
   [1150880, 700],
   [1151092, 700],
+  [1151015, 700],
   [2, 2000],
   [6, 2000],
   [15, 2000],

@@ -32,6 +32,7 @@ export class Intake {
   /** Undefined where nothing is left to do. */
   accept(given: IntentionDraft): Job | undefined {
     const draft = this.#takingOver(given)
+    this.#letArrive(draft)
     const older = this.#mergeableWith(draft)
     if (older !== undefined) {
       const isExpected = this.#order.at(draft.path)[0] !== older
@@ -157,6 +158,14 @@ export class Intake {
     const isFutile = last?.isRunning === true && last.intention.path === path && isMergeable(last.intention)
     if (kind === 'delete' && isFutile && last.intention.spool !== undefined)
       journal.afterCommit(() => this.#open.hold(last))
+  }
+
+  /** What is held for a newer submit, and is moved on instead, arrives first. One that is still being stopped is let go at its end. */
+  #letArrive({ path, source = path, keepSource }: IntentionDraft): void {
+    if (source === path || keepSource === true) return
+    for (const job of this.#order.at(source))
+      if (job.intention.path === source && job.isIdle)
+        this.#options.journal.afterCommit(() => this.#open.release(job))
   }
 
   /** The last job of this path, if it is idle, wants this path and no other, and nothing of its past must be seen through first. */

@@ -24,7 +24,7 @@ export interface LeftBehind {
 
 export interface Left {
   readonly behind: LeftBehind | undefined
-  /** The content of the change that was taken back, which an earlier close accepted. */
+  /** The content that an earlier close accepted, and that the service has not got yet. */
   readonly accepted: string | undefined
   /** What was set on what the journal has of it, which may be being written again. */
   readonly set: AttributeRow | undefined
@@ -33,8 +33,7 @@ export interface Left {
 export function leavePath(parts: LeaveParts, node: Node): Left {
   const { job, path } = node
   const behind = leftBehind(parts, node)
-  const accepted = node.job === undefined ? job?.intention.spool : undefined
-  return { behind, accepted, set: parts.attributes.at(path) }
+  return { behind, accepted: job?.intention.spool, set: parts.attributes.at(path) }
 }
 
 function leftBehind(parts: LeaveParts, node: Node): LeftBehind | undefined {

@@ -2,7 +2,7 @@
 
 import type { RemoteFile } from '../../api/types.ts'
 import type { Job } from '../../content/commit/job.ts'
-import { modifiedAtIn } from '../../content/fingerprint.ts'
+import { modifiedAtIn, versionOf, type Version } from '../../content/fingerprint.ts'
 import type { Intention } from '../../content/intention.ts'
 import type { Journal } from '../../content/spool/journal.ts'
 import type { Spool } from '../../content/spool/spool.ts'
@@ -61,8 +61,7 @@ function restoreSource(parts: RestoreParts, node: Node, intention: Intention): v
   // It was on its way to its old name when it was renamed: that arrives first, and is moved on.
   const standing = folder.folder?.children.get(name)
   if (intention.spool === undefined) {
-    const { path, fingerprint } = whereItIs(intention, source, standing)
-    showStored(parts.tree, node, { path, fingerprint: fingerprint ?? '', size: intention.size })
+    showStored(parts.tree, node, whereItIs(intention, source, standing))
   }
   if (intention.keepSource === true) return
   if (standing !== undefined && standing.folder === undefined) {
@@ -72,15 +71,17 @@ function restoreSource(parts: RestoreParts, node: Node, intention: Intention): v
   parts.tree.tombstones.bury(folder, name, intention.sourceFingerprint)
 }
 
-/** Where the service has the bytes of a move at the start. */
-function whereItIs(
-  intention: Intention,
-  source: string,
-  standing: Node | undefined,
-): { path: string; fingerprint: string | undefined } {
+/** Where the service has the bytes of a move at the start, and which version that is. */
+function whereItIs(intention: Intention, source: string, standing: Node | undefined): Version {
+  const { size } = intention
   // Proven: the bytes are at the new place, and may be gone from the old one.
-  if (intention.isProven) return { path: intention.path, fingerprint: intention.base }
-  return standing?.version ?? { path: source, fingerprint: intention.sourceFingerprint }
+  const { path, fingerprint } = intention.isProven
+    ? { path: intention.path, fingerprint: intention.base }
+    : (standing?.version ?? { path: source, fingerprint: intention.sourceFingerprint })
+  if (fingerprint === undefined) return { path, fingerprint: '', size }
+  // The move is of a length that was known before: what it met may be another client's version since.
+  const version = versionOf(path, fingerprint)
+  return { ...version, size: version.size ?? size }
 }
 
 /** The document is not there any more; nor are the folders that were there for it alone, unless a listing says so. */
@@ -126,11 +127,7 @@ export function restoreContent(parts: RestoreParts, node: Node, spool: string): 
 }
 
 /** The node shows a version whose record is not here: its fingerprint tells size and time. */
-export function showStored(
-  tree: Tree,
-  node: Node,
-  version: { path: string; fingerprint: string; size: number | undefined },
-): void {
+export function showStored(tree: Tree, node: Node, version: Version): void {
   const record: RemoteFile = {
     kind: 'file',
     name: node.name,

@@ -100,7 +100,7 @@ export class Saves {
       content,
       epoch: content === node.content ? securedEpoch : undefined,
     })
-    // Back where it was before a rename that was refused.
+    // Back where it was before a rename that was refused, or not sent yet.
     if (job === undefined) cameHome(this.#parts.tree, node)
     return job
   }
@@ -121,7 +121,8 @@ export class Saves {
     if (content === undefined && node.unsent.movesFrom === undefined) return
     const job = this.submit(node, content, -1)
     this.#parts.attributes.handedInAsBefore(node, set)
-    if (job !== undefined) this.#parts.queue.hold(job)
+    if (job === undefined) this.#parts.attributes.settled(node)
+    else this.#parts.queue.hold(job)
   }
 
   /**
@@ -201,17 +202,23 @@ export class Saves {
 }
 /** Content and intention, in one. */
 function journalPut(
-  { queue, spool }: Pick<SavesParts, 'queue' | 'spool'>,
+  { queue, spool, owners }: Pick<SavesParts, 'queue' | 'spool' | 'owners'>,
   node: Node,
   content: SpoolFile | undefined,
   restMs: number,
 ): Job | undefined {
   const source = sourceOf(node)
+  if (content === undefined && source?.path === node.path) {
+    // Back where the service has it, or gets it: there is nothing to be moved.
+    const arriving = queue.find(node.path)
+    return arriving !== undefined && owners.of(arriving.intention) === node ? arriving : undefined
+  }
   const job = queue.submit({
     kind: 'put',
     path: node.path,
     spool: content?.id,
-    size: content?.size ?? node.size,
+    // Of what is moved or copied: what is being written here may be of another length.
+    size: (content ?? node.stored).size,
     digest: content?.digest,
     base: node.unsent.base,
     restMs,

@@ -285,6 +285,25 @@ describe('commit queue', () => {
     expect(ran).toEqual(['put /a', 'put /a'])
   })
 
+  it.each([
+    ['', false],
+    ['over what is to be deleted', true],
+  ])(
+    'lets what is held arrive before it is moved on %s: nobody else would let it go',
+    async (_where, isOver) => {
+      queue.pause()
+      const first = queue.submit({ kind: 'put', path: '/a', source: '/o' })
+      if (first === undefined) throw new Error('nothing was submitted')
+      queue.hold(first)
+      if (isOver) queue.submit({ kind: 'delete', path: '/b', base: '1' })
+      const second = queue.submit({ kind: 'put', path: '/b', source: '/a' })
+      if (second === undefined) throw new Error('nothing was submitted')
+      queue.goOn()
+      expect(await waitForJob(clock, second, done)).toBe('done')
+      expect(ran).toEqual(['put /a', 'put /b'])
+    },
+  )
+
   it('knows that a copy stands also when its document is written again: what an intention carries never changes', async () => {
     let attempts = 0
     answers.set('/b', async (intention) => {

@@ -232,6 +232,20 @@ describe('a move', () => {
     expect([node.storedPath, node.stored.fingerprint, hidden(parts)]).toEqual(['/b.txt', version, ['a.txt']])
   })
 
+  it.each<[string, Partial<IntentionDraft>, Partial<Intention>]>([
+    ['has arrived', { base: '9@2026-01-02T00:00:00.000Z' }, { isProven: true }],
+    ['came to its source', { sourceFingerprint: '9@2026-01-02T00:00:00.000Z' }, {}],
+  ])('shows what %s in the length of that, which may be another client’s', async (_what, draft, change) => {
+    const parts = await recovered({ intentions: [intended({ ...move, ...draft }, change)] })
+    expect(at(parts, '/b.txt').size).toBe(9)
+  })
+
+  it('of a version whose size is not told has the size that was known', async () => {
+    const untold = '?@2026-01-01T00:00:00.000Z'
+    const parts = await recovered({ intentions: [intended({ ...move, sourceFingerprint: untold })] })
+    expect(at(parts, '/b.txt').size).toBe(7)
+  })
+
   it('with content of its own shows that', async () => {
     const parts = await recovered({ intentions: [intended({ ...move, spool: 'a', digest })], spool: ['a'] })
     const node = at(parts, '/b.txt')
