@@ -31,7 +31,7 @@ export const fixes = [
   [
     'a backup whose first write failed is not on disk when its original goes',
     `${unsent}/preserve.ts`,
-    '  await keepReferred(parts, path)\n}',
+    '  await keepReferred(parts, path, signal)\n}',
     '}',
   ],
   [

@@ -144,6 +144,7 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [1150880, 700],
   [1151092, 700],
   [1151015, 700],
+  [1150969, 700],
   [2, 2000],
   [6, 2000],
   [15, 2000],

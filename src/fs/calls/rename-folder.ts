@@ -3,7 +3,8 @@
 
 import { ErrnoError } from '../../errno-error.ts'
 import type { Job } from '../../content/commit/job.ts'
-import { saveScratchRow, type LocalRowParts } from '../unsent/local-rows.ts'
+import type { ScratchRow } from '../../content/spool/journal-rows.ts'
+import { arriveScratchRow, leaveScratchRow, type LocalRowParts } from '../unsent/local-rows.ts'
 import { stayThoughEmpty } from './folders.ts'
 import { pendingDelete, rmdir, type RmdirParts } from './rmdir.ts'
 import type { Listing } from '../tree/listings.ts'
@@ -11,7 +12,8 @@ import type { Node } from '../tree/node.ts'
 import { ListedNames } from '../tree/listed-names.ts'
 import type { Caller, MaybePromise } from '../operations.ts'
 import { isWithin, type Move } from './move.ts'
-import { isBeingWritten, type SubmitParts } from '../unsent/submit.ts'
+import type { SubmitParts } from '../unsent/submit.ts'
+import { isBeingWritten } from '../unsent/unsubmitted.ts'
 import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Tree } from '../tree/tree.ts'
 import type { Spool } from '../../content/spool/spool.ts'
@@ -39,8 +41,8 @@ export async function renameFolder(parts: RenameFolderParts, move: Move, caller:
   const listings = await list(parts.tree, node, parts.settings.renameLimit)
   if (target !== undefined) await rmdir(parts, to.ino, name, caller)
   // What is dirty is secured before its journal row promises it.
-  for (const { content } of planned(parts.tree, node, listings).documents)
-    if (content !== undefined) await parts.spool.secure(content)
+  for (const { content, isScratch } of planned(parts.tree, node, listings).documents)
+    if (content !== undefined) await (isScratch ? content.sync() : parts.spool.secure(content))
   const isWhereItWas = !node.isUnlinked && node.parent === from && node.name === oldName
   const isFree = parts.tree.keptChild(to, name) === undefined && !to.isUnlinked && !isWithin(to, node)
   if (!isWhereItWas || !isFree) return false
@@ -111,8 +113,9 @@ function apply(parts: RenameFolderParts, { node, from, to, name }: Move, plan: P
     if (folder.folder?.isMadeHere === true) parts.journal.folders.remove(folder.path)
   }
   const left = new Map<Node, Left>()
+  const here = new Map<Node, ScratchRow | undefined>()
   for (const document of plan.documents) {
-    if (document.isScratch) parts.journal.localFiles.remove(document.path)
+    if (document.isScratch) here.set(document, leaveScratchRow(parts, document))
     else left.set(document, leave(parts, document))
     parts.attributes.forget(document.path)
   }
@@ -125,7 +128,7 @@ function apply(parts: RenameFolderParts, { node, from, to, name }: Move, plan: P
   parts.tree.places.attach(node, to, name)
   for (const folder of plan.folders) arrive(parts, folder)
   const jobs = plan.documents
-    .map((document) => moved(parts, document, left.get(document)))
+    .map((document) => moved(parts, document, left.get(document), here.get(document)))
     .filter((job) => job !== undefined)
   if (!wasInService) {
     const deleted = pendingDelete(parts.queue, oldPath)
@@ -164,7 +167,12 @@ function arrive(parts: RenameFolderParts, folder: Node): void {
   parts.tree.listings.set(folder, { names: new ListedNames(), requestedAt: parts.clock.steady() })
 }
 
-function moved(parts: RenameFolderParts, document: Node, left: Left | undefined): Job | undefined {
+function moved(
+  parts: RenameFolderParts,
+  document: Node,
+  left: Left | undefined,
+  here: ScratchRow | undefined,
+): Job | undefined {
   parts.journal.onRollback(document)
   parts.tree.places.keep(document)
   // Back at its older place: what the service has there is its own.
@@ -172,7 +180,7 @@ function moved(parts: RenameFolderParts, document: Node, left: Left | undefined)
   document.unsent.mayReplace(movesFrom?.path === document.path ? movesFrom.fingerprint : undefined)
   document.unsettle()
   if (document.isScratch) {
-    saveScratchRow(parts, document)
+    arriveScratchRow(parts, document, here)
     return undefined
   }
   if (isBeingWritten(document)) return parts.saves.commitAtClose(document, left?.accepted, left?.set)

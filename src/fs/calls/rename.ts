@@ -5,7 +5,7 @@ import type { Job } from '../../content/commit/job.ts'
 import { fingerprintOf } from '../../content/fingerprint.ts'
 import { bringHere, type BringParts } from '../unsent/bring-here.ts'
 import { forgetStored } from '../unsent/content.ts'
-import { saveScratchRow } from '../unsent/local-rows.ts'
+import { arriveScratchRow, leaveScratchRow, saveScratchRow } from '../unsent/local-rows.ts'
 import { deleteStored, mayBeStored } from './delete-stored.ts'
 import { stayThoughEmpty } from './folders.ts'
 import { checkStands, childOf } from './lookup.ts'
@@ -15,7 +15,8 @@ import type { Listing } from '../tree/listings.ts'
 import type { Node } from '../tree/node.ts'
 import type { Caller, RenameFlags } from '../operations.ts'
 import { renameFolder, type RenameFolderParts } from './rename-folder.ts'
-import { isBeingWritten, sourceOf } from '../unsent/submit.ts'
+import { sourceOf } from '../unsent/submit.ts'
+import { isBeingWritten } from '../unsent/unsubmitted.ts'
 import { isBackupName, isHiddenName, isLocalName } from '../tree/scratch.ts'
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { RefusedNames } from '../concerns/refused-names.ts'
@@ -226,9 +227,9 @@ function isAboutToGo(queue: CommitQueue, node: Node): boolean {
 /** A file that is on this machine only goes on under another name. */
 function stayHere(parts: RenameParts, move: Move): undefined {
   const { node } = move
-  parts.journal.localFiles.remove(node.path)
+  const left = leaveScratchRow(parts, node)
   take(parts, move)
-  saveScratchRow(parts, node)
+  arriveScratchRow(parts, node, left)
 }
 
 /** The document is deleted, but for those who have it open. */

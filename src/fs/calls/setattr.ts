@@ -3,7 +3,6 @@
 import { ErrnoError } from '../../errno-error.ts'
 import { abortable } from '../../abortable.ts'
 import { makeWritableAs, markChanged, truncateContent, type TruncateParts } from '../unsent/writing.ts'
-import { persistScratch, type LocalRowParts } from '../unsent/local-rows.ts'
 import { timeOfMs, type Owner } from '../tree/attributes.ts'
 import { checkHasContent, entryOf, type EntryParts } from './lookup.ts'
 import type { Node } from '../tree/node.ts'
@@ -17,8 +16,6 @@ interface ResizeParts extends TruncateParts, SubmitParts {}
 export interface SetattrParts extends ResizeParts, EntryParts {
   readonly attributes: AttributeStore
 }
-
-export interface FallocateParts extends TruncateParts, LocalRowParts {}
 
 export function setattr(
   parts: SetattrParts,
@@ -92,7 +89,7 @@ function setTimes(
 
 /** Reserving space means nothing to a spool file; extending it does. */
 export async function fallocate(
-  parts: FallocateParts,
+  parts: TruncateParts,
   fh: number,
   end: number,
   keepSize: boolean,
@@ -109,5 +106,4 @@ export async function fallocate(
   markChanged(parts, node)
   node.local.wrote()
   await content.truncate(end)
-  if (node.isScratch) await persistScratch(parts, node)
 }

@@ -87,10 +87,14 @@ export function isHiddenName(name: string): boolean {
 /** Why a file that has been quiet for a while is no document even so; undefined where it is one. */
 export function whyLocal(name: string, isBeside: (name: string) => boolean): string | undefined {
   if (isOwnName(name, isBeside)) return 'belongs to the program that made it'
-  if (matches(unfinishedPatterns, name) || isRandomName(name) || isSurelyPatched(name))
-    return 'its program has not finished it'
+  if (isUnfinishedName(name)) return 'its program has not finished it'
   const original = name.slice(0, -1)
   return name.endsWith('~') && isBeside(original) ? `a backup of ${original}` : undefined
+}
+
+/** True for a file that becomes no document by being left alone, whatever is beside it and whatever goes from there. */
+export function isNeverSent(name: string): boolean {
+  return isOwnName(name, () => true) || isUnfinishedName(name)
 }
 
 /** The name whose extension tells the type: `report.pdf` for `report.pdf.part` and `report.pdf~`. */
@@ -118,6 +122,10 @@ export function isTrashName(name: string): boolean {
 function isOwnName(name: string, isBeside: (name: string) => boolean): boolean {
   if (matches(ownPatterns, name)) return true
   return databaseEnding.test(name) && isBeside(name.replace(databaseEnding, ''))
+}
+
+function isUnfinishedName(name: string): boolean {
+  return matches(unfinishedPatterns, name) || isRandomName(name) || isSurelyPatched(name)
 }
 
 /** But not `.notes.config`, which has a type. */

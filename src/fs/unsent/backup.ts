@@ -10,6 +10,7 @@ import { putName } from '../tree/put-name.ts'
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { Journal } from '../../content/spool/journal.ts'
 import type { Owners } from './owners.ts'
+import { isUnsubmitted } from './unsubmitted.ts'
 
 interface RestParts {
   readonly journal: Journal
@@ -58,6 +59,8 @@ export function keepBackup(parts: BackupParts, path: string): string | undefined
   const { node, job } = resting
   // What stands at the backup's own place in the service has to be replaced there.
   if (node.job !== job || node.isUnlinked || job.intention.base !== undefined) return undefined
+  // It is being written: what was accepted of it goes on to its own place, and what is written follows.
+  if (isUnsubmitted(node)) return undefined
   // What an earlier change stores there has to be replaced, too, or deleted: whoever deletes the backup then asks the service to.
   if (parts.queue.first(node.path) !== job) return undefined
   // Its bytes are between two places: it goes on to its own.

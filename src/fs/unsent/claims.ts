@@ -6,11 +6,13 @@
 
 import type { Journal } from '../../content/spool/journal.ts'
 import { isIntentionRow } from '../../content/spool/tables/intentions.ts'
-import { rowOfLocalFile } from '../../content/spool/tables/local-files.ts'
+import { pathOfLocalRow, rowOfLocalFile } from '../../content/spool/tables/local-files.ts'
 import type { Spool } from '../../content/spool/spool.ts'
 import type { SpoolFile } from '../../content/spool/spool-file.ts'
 import type { Log } from '../../log.ts'
+import { nameOf } from '../../path.ts'
 import type { Node } from '../tree/node.ts'
+import { isNeverSent } from '../tree/scratch.ts'
 
 export interface ClaimsOptions {
   readonly journal: Journal
@@ -25,7 +27,7 @@ interface Claimants {
   wasNamed: boolean
   /** How often a row came to name it. */
   namings: number
-  /** An intention named it, or does, and a power cut may bring that back: until then it stays as it is. */
+  /** A row that seals it named it, or does, and a power cut may bring that back: until then it stays as it is. */
   isSealed: boolean
   /** Work that is about to journal the content as it is now. */
   holds: number
@@ -105,7 +107,7 @@ export class Claims {
     return true
   }
 
-  /** True where its content may be changed in place: what an intention names never changes, also not the one that a power cut brings back. */
+  /** True where its content may be changed in place: what is sealed never changes, also not by a row that a power cut brings back. */
   mayChange(node: Node): boolean {
     const isSealed = node.content !== undefined && this.#claimants.get(node.content.id)?.isSealed === true
     return !isSealed && this.isOnlyOf(node)
@@ -128,20 +130,20 @@ export class Claims {
       claimants.rows.add(row)
       claimants.wasNamed = true
       claimants.namings++
-      if (isIntentionRow(row)) claimants.isSealed = true
+      if (isSealing(row)) claimants.isSealed = true
     }
     if (before === undefined) return
     this.#claimants.get(before)?.rows.delete(row)
-    if (isIntentionRow(row)) this.#unsealLater(before)
+    if (isSealing(row)) this.#unsealLater(before)
     this.#removeUnclaimed(before)
   }
 
   #unsealLater(id: string): void {
     const claimants = this.#claimants.get(id)
-    if (claimants === undefined || hasIntention(claimants)) return
+    if (claimants === undefined || hasSeal(claimants)) return
     const { namings } = claimants
     this.#journal.onceDurable(() => {
-      if (claimants.namings === namings) claimants.isSealed = hasIntention(claimants)
+      if (claimants.namings === namings) claimants.isSealed = hasSeal(claimants)
     })
   }
 
@@ -184,8 +186,14 @@ export class Claims {
   }
 }
 
-function hasIntention({ rows }: Claimants): boolean {
-  for (const row of rows) if (isIntentionRow(row)) return true
+/** What such a row names is sent as it is, or may be: of a local-only file that is left alone, or whose document goes. */
+function isSealing(row: string): boolean {
+  const path = pathOfLocalRow(row)
+  return isIntentionRow(row) || (path !== undefined && !isNeverSent(nameOf(path)))
+}
+
+function hasSeal({ rows }: Claimants): boolean {
+  for (const row of rows) if (isSealing(row)) return true
   return false
 }
 

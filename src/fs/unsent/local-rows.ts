@@ -1,32 +1,73 @@
-// The journal's rows of files that are on this machine only.
+// The journal's rows of files that are on this machine only. Each names what was accepted last: what is written since then waits
+// for its close, as that of a document does.
 
 import type { Journal } from '../../content/spool/journal.ts'
+import type { ScratchRow } from '../../content/spool/journal-rows.ts'
+import type { SpoolFile } from '../../content/spool/spool-file.ts'
 import type { Spool } from '../../content/spool/spool.ts'
+import { rowOfLocalFile } from '../../content/spool/tables/local-files.ts'
 import type { Node } from '../tree/node.ts'
+import { isHiddenName } from '../tree/scratch.ts'
+import type { Claims } from './claims.ts'
 import type { LocalOnly } from './local-only.ts'
+import { isBeingWritten } from './unsubmitted.ts'
 
 export interface LocalRowParts {
   readonly journal: Journal
   readonly spool: Spool
+  readonly claims: Claims
   readonly localOnly: LocalOnly
 }
 
-/** Makes a local-only file survive a restart. */
+/** Makes a local-only file survive a restart, as it is now. */
 export async function persistScratch(parts: LocalRowParts, node: Node): Promise<void> {
   const { content } = node
-  const epoch = content?.epoch
-  await content?.sync()
-  if (node.isUnlinked || !node.isScratch) return
-  saveScratchRow(parts, node)
-  if (epoch !== undefined) node.local.saved(epoch)
+  if (content === undefined) {
+    if (!node.isUnlinked && node.isScratch) saveScratchRow(parts, node)
+    return
+  }
+  // What is written while it is synced goes into a copy: its own close sees to it.
+  await parts.claims.hold(content, async () => {
+    const { epoch } = content
+    await content.sync()
+    // A later close may have been faster.
+    if (node.isUnlinked || !node.isScratch) return
+    if (node.content !== content && isNewerNamed(parts, node, content)) return
+    saveScratchRow(parts, node, content)
+    if (node.content === content) node.local.saved(epoch)
+  })
+}
+
+function isNewerNamed({ journal, spool }: LocalRowParts, { path }: Node, { id, order }: SpoolFile): boolean {
+  const named = journal.named.of(rowOfLocalFile(path))
+  return named !== undefined && named !== id && spool.get(named).order > order
 }
 
 /** The journaling half of it, for a transaction of the caller's: the content is synced already. */
-export function saveScratchRow(parts: LocalRowParts, node: Node): void {
-  const { content, version } = node
+export function saveScratchRow(
+  parts: LocalRowParts,
+  node: Node,
+  content: SpoolFile | undefined = node.content,
+): void {
+  const { version } = node
   const reference = content === undefined && version !== undefined ? version : undefined
   // What the journal has of it is of when it was a document, and would be put over what was written since.
   if (content?.isSynced === true) parts.spool.leaveJournal(content)
   parts.journal.localFiles.save({ path: node.path, spool: content?.id, reference })
+  parts.localOnly.changed(node)
+}
+
+/** It is about to get another name. Answers what the journal has of it, for `arriveScratchRow`. */
+export function leaveScratchRow({ journal }: LocalRowParts, { path }: Node): ScratchRow | undefined {
+  const left = journal.localFiles.at(path)
+  journal.localFiles.remove(path)
+  return left
+}
+
+/** It has its new name, and its content is synced. What is being written waits for its close, and is until then what it was. */
+export function arriveScratchRow(parts: LocalRowParts, node: Node, left: ScratchRow | undefined): void {
+  // What libfuse hides is deleted: a start finds its row, and lets go of what that names.
+  if (!isBeingWritten(node) || isHiddenName(node.name)) return saveScratchRow(parts, node)
+  if (left !== undefined) parts.journal.localFiles.save({ ...left, path: node.path })
   parts.localOnly.changed(node)
 }

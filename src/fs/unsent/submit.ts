@@ -249,8 +249,3 @@ function usualRestMs(closeWait: CloseWait, node: Node): number {
 function isKnown(node: Node): boolean {
   return node.unsent.base !== undefined || node.remote !== undefined || node.job !== undefined
 }
-
-/** True for a document whose next close commits it anyway. */
-export function isBeingWritten(node: Node): boolean {
-  return node.door.writeHandles > 0 && isUnsubmitted(node)
-}

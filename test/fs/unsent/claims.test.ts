@@ -104,7 +104,7 @@ test('what is rolled back has changed nothing', async () => {
   expect(await isThere()).toBe(false)
 })
 
-test('a local-only file is changed in place, unless its content is somebody else’s too', () => {
+test('a local-only file is its own, unless its content is somebody else’s too', () => {
   journal.localFiles.save({ path: '/a.txt', spool: file.id, reference: undefined })
   expect(claims.isOnlyOf(node)).toBe(true)
   const other = new Node(3, 'file', root, 'b.txt')
@@ -151,17 +151,36 @@ test('what a row named may be changed when its end survives a power cut, not bef
   expect(count).toBe(4)
 })
 
-test('what an intention named is not changed before its end survives a power cut', async () => {
-  put(1, '/a.txt', file.id)
+test.each([
+  {
+    what: 'an intention',
+    name: (): void => put(1, '/a.txt', file.id),
+    end: (): void => journal.intentions.remove(1),
+  },
+  {
+    what: 'a local-only file that may be sent',
+    name: (): void => journal.localFiles.save({ path: '/a.txt', spool: file.id, reference: undefined }),
+    end: (): void => journal.localFiles.remove('/a.txt'),
+  },
+])('what $what named is not changed before its end survives a power cut', async ({ name, end }) => {
+  name()
   expect(claims.mayChange(node)).toBe(false)
-  journal.intentions.remove(1)
+  end()
   expect([claims.isOnlyOf(node), claims.mayChange(node)]).toEqual([true, false])
   await journal.durable()
   expect(claims.mayChange(node)).toBe(true)
-  // A file of this machine only is changed where it is.
-  journal.localFiles.save({ path: '/a.txt', spool: file.id, reference: undefined })
-  expect(claims.mayChange(node)).toBe(true)
 })
+
+test.each(['.a.txt.swp', '.goutputstream-AB12CD', '.a.txt.Xa3b9Z'])(
+  'what no name of its own makes a document is changed where it is: %s',
+  (name) => {
+    const swap = new Node(3, 'file', root, name)
+    const content = spool.create(name)
+    claims.show(swap, content)
+    journal.localFiles.save({ path: `/${name}`, spool: content.id, reference: undefined })
+    expect(claims.mayChange(swap)).toBe(true)
+  },
+)
 
 test('rows of an earlier run claim their files', async () => {
   put(1, '/a.txt', file.id)

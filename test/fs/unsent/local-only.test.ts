@@ -1,6 +1,8 @@
 // Files that are on this machine only do not stay so unsaid: left alone, each is sent or named.
 
+import { type Disk, systemDisk } from '../../../src/world/disk.ts'
 import { realWorld } from '../../../src/world/world.ts'
+import { readlinkSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -8,6 +10,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
 
 import { Journal } from '../../../src/content/spool/journal.ts'
+import type { OpenFile } from '../../support/door.ts'
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
 import { serviceTree } from '../../support/trees.ts'
 import { waitUntil } from '../../support/wait-until.ts'
@@ -114,6 +117,153 @@ describe('a temporary file that is left alone', () => {
     await drive.calls().unlink('/a.tmp')
     await drive.calls().writeFile('/a.tmp', 'd')
     await becomes(drive, { '/a.tmp': 'd' })
+  })
+})
+
+const saved = 'as it was saved'
+
+/** It was saved and closed; half of the next save is written. */
+async function halfWritten(drive: HeldDrive, path: string): Promise<OpenFile> {
+  await drive.calls().writeFile(path, saved)
+  const file = await drive.calls().open(path, 'r+')
+  await file.truncate(0)
+  await file.write('half', 0)
+  return file
+}
+
+describe('what is on this machine only and is being written again when the drive is killed', () => {
+  it.each(['/b.tmp', '/a.txt.part', '/a.txt~'])('is as it was saved: %s', async (path) => {
+    await using drive = await openHeld({ '/a.txt': 'a' }, quick)
+    await drive.calls().readdir('/')
+    await halfWritten(drive, path)
+    await drive.restartKilled()
+    expect((await drive.calls().readFile(path)).toString()).toBe(saved)
+    // What its document held back is sent without it.
+    await drive.calls().unlink('/a.txt')
+    await becomes(drive, { [path]: saved })
+  })
+
+  it.each([
+    ['/b.tmp', '/b.tmp', '/c.tmp', '/c.tmp'],
+    ['/d/b.tmp', '/d', '/e', '/e/b.tmp'],
+  ])('is as it was saved, renamed meanwhile: %s, by a rename of %s to %s', async (path, from, to, now) => {
+    await using drive = await openHeld({}, quick)
+    await drive.calls().readdir('/')
+    if (from !== path) await drive.calls().mkdir(from)
+    await halfWritten(drive, path)
+    await drive.calls().rename(from, to)
+    await drive.restartKilled()
+    expect((await drive.calls().readFile(now)).toString()).toBe(saved)
+    await becomes(drive, { ...(from === path ? {} : { [to]: undefined }), [now]: saved })
+  })
+
+  it('is nobody’s save where it was never closed, renamed or not', async () => {
+    await using drive = await openHeld({}, quick)
+    await drive.calls().readdir('/')
+    for (const path of ['/b.tmp', '/c.tmp']) {
+      const file = await drive.calls().open(path, 'w')
+      await file.write('half', 0)
+    }
+    await drive.calls().rename('/c.tmp', '/d.tmp')
+    await drive.restartKilled()
+    expect(await drive.calls().readdir('/')).toEqual([])
+    expect(drive.fileSystem().status().lost).toHaveLength(2)
+  })
+
+  it.each([
+    { which: 'and not closed', isClosed: false, wanted: saved },
+    { which: 'and closed sooner', isClosed: true, wanted: `half${saved.slice(4)}` },
+  ])('is what was closed, written to while that was made durable, $which', async ({ isClosed, wanted }) => {
+    let isHeld = false
+    let goOn = (): void => {}
+    const released = new Promise<void>((resolve) => (goOn = resolve))
+    let reached = (): void => {}
+    const syncing = new Promise<void>((resolve) => (reached = resolve))
+    const disk: Disk = {
+      ...systemDisk,
+      async fdatasync(fd) {
+        if (isHeld && readlinkSync(`/proc/self/fd/${fd}`).includes('/spool/')) {
+          reached()
+          await released
+        }
+        await systemDisk.fdatasync(fd)
+      },
+    }
+    await using drive = await openHeld({}, { ...quick, world: { ...realWorld(), disk } })
+    const [file, other] = [await drive.calls().open('/b.tmp', 'w'), await drive.calls().open('/b.tmp', 'r+')]
+    await file.write(saved, 0)
+    isHeld = true
+    const closed = file.close()
+    await syncing
+    isHeld = false
+    await other.write('half', 0)
+    if (isClosed) await other.close()
+    goOn()
+    await closed
+    await drive.restartKilled()
+    expect((await drive.calls().readFile('/b.tmp')).toString()).toBe(wanted)
+  })
+
+  it.each([{ given: {} }, { given: { '/a.txt': saved } }])(
+    'is what it was as a document, where its successor came meanwhile: $given',
+    async ({ given }) => {
+      await using drive = await openHeld(given)
+      await drive.calls().readdir('/')
+      drive.hold('/a.txt', '/a.txt~')
+      if (!('/a.txt' in given)) await drive.calls().writeFile('/a.txt', saved)
+      await drive.calls().rename('/a.txt', '/a.txt~')
+      const file = await drive.calls().open('/a.txt~', 'r+')
+      await file.write('half', 0)
+      await drive.calls().writeFile('/a.txt', 'successor')
+      await drive.restartKilled()
+      drive.release()
+      expect((await drive.calls().readFile('/a.txt~')).toString()).toBe(saved)
+      await drive.drain()
+      expect((await drive.calls().readFile('/a.txt~')).toString()).toBe(saved)
+      expect((await held(drive))['/a.txt']).toBe('successor')
+    },
+  )
+
+  it.each(['r+', 'w'] as const)(
+    'is as the service had it, though that was replaced there meanwhile: opened with %s',
+    async (flags) => {
+      await using drive = await openHeld({ '/a.txt': saved })
+      expect((await drive.calls().readFile('/a.txt')).toString()).toBe(saved)
+      await drive.testService.stop()
+      await drive.calls().rename('/a.txt', '/a.txt~')
+      await drive.calls().writeFile('/a.txt', 'successor')
+      const file = await drive.calls().open('/a.txt~', flags)
+      await file.write('half', 0)
+      await drive.testService.start()
+      await drive.drain()
+      expect(await held(drive)).toEqual({ '/a.txt': 'successor' })
+      await drive.restartKilled()
+      expect((await drive.calls().readFile('/a.txt~')).toString()).toBe(saved)
+    },
+  )
+
+  it('holds nothing up where another client has replaced what the service had', async () => {
+    await using drive = await openHeld({ '/a.txt': saved })
+    await drive.calls().readdir('/')
+    await drive.testService.other.put('/a.txt', 'theirs')
+    await drive.testService.stop()
+    await drive.calls().rename('/a.txt', '/a.txt~')
+    await drive.calls().writeFile('/a.txt', 'successor')
+    const file = await drive.calls().open('/a.txt~', 'w')
+    await file.write('whole', 0)
+    await drive.testService.start()
+    await drive.drain()
+    expect(new Set(Object.values(await held(drive)))).toEqual(new Set(['successor', 'theirs']))
+    await file.close()
+    await drive.restartKilled()
+    expect((await drive.calls().readFile('/a.txt~')).toString()).toBe('whole')
+  })
+
+  it('goes on as it is where it is its program’s own', async () => {
+    await using drive = await openHeld()
+    await halfWritten(drive, '/.a.txt.swp')
+    await drive.restartKilled()
+    expect((await drive.calls().readFile('/.a.txt.swp')).toString()).toBe('half')
   })
 })
 

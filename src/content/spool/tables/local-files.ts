@@ -6,8 +6,15 @@ import type { JournalDatabase } from '../journal-database.ts'
 import { rowOfScratch, scratchOf, type ScratchRow } from '../journal-rows.ts'
 import type { NamedContents } from './named-contents.ts'
 
+const rowPrefix = 'scratch '
+
 /** The row of a local-only file. */
-export const rowOfLocalFile = (path: string): string => `scratch ${path}`
+export const rowOfLocalFile = (path: string): string => `${rowPrefix}${path}`
+
+/** The path of the local-only file whose row this is; undefined for any other row. */
+export function pathOfLocalRow(row: string): string | undefined {
+  return row.startsWith(rowPrefix) ? row.slice(rowPrefix.length) : undefined
+}
 
 export class LocalFiles {
   readonly #db: JournalDatabase
@@ -27,6 +34,10 @@ export class LocalFiles {
 
   all(): ScratchRow[] {
     return this.#db.all('select * from scratch order by path').map(scratchOf)
+  }
+
+  at(path: string): ScratchRow | undefined {
+    return this.#db.all('select * from scratch where path = ?', path).map(scratchOf).at(0)
   }
 
   /** Paths of those whose bytes are said to be in the service, at this path. */
