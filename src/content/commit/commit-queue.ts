@@ -4,7 +4,7 @@
 //   submitted ─► waiting ─► in line ─► running ─► done
 //                  ▲                      │
 //                  ├─ backoff ◄───────────┤ temporary failure (for ever)
-//                  ├─ held ◄──────────────┤ its content is being written again (until the next submit)
+//                  ├─ held ◄──────────────┤ its content is being written again (until something newer is behind it)
 //                  └─ refused ◄───────────┘ 4xx (until retry, or until something newer comes; a move whose source
 //                                             something newer waits for gives that way: it keeps its content here,
 //                                             and what stands there goes where a folder is wanted)

@@ -32,14 +32,13 @@ export class Intake {
   /** Undefined where nothing is left to do. */
   accept(given: IntentionDraft): Job | undefined {
     const draft = this.#takingOver(given)
-    this.#letArrive(draft)
+    this.#letGo(draft)
     const older = this.#mergeableWith(draft)
     if (older !== undefined) {
       const isExpected = this.#order.at(draft.path)[0] !== older
       const merged = merge(older.intention, draft, isExpected)
       return this.#behind(this.#succeed(older, merged))
     }
-    this.#letGo(draft)
     return this.#behind(this.#open.journaled(draft))
   }
 
@@ -149,23 +148,19 @@ export class Intake {
     )
   }
 
-  /** What is held for a newer submit, and cannot be merged with it, goes first; what is being sent only to be deleted stops. */
-  #letGo({ kind, path }: IntentionDraft): void {
+  /**
+   * What is held goes where something newer stands behind it: the close it is held for may be long in coming, and where its document
+   * is taken on from there, none comes. What is being sent only to be deleted stops.
+   */
+  #letGo(draft: IntentionDraft): void {
     const { journal } = this.#options
-    for (const job of this.#order.at(path))
-      if (job.intention.path === path) journal.afterCommit(() => this.#open.release(job))
+    const { kind, path } = draft
+    for (const at of pathsOf(draft))
+      for (const job of this.#order.at(at)) journal.afterCommit(() => this.#open.release(job))
     const last = this.#order.at(path).at(-1)
     const isFutile = last?.isRunning === true && last.intention.path === path && isMergeable(last.intention)
     if (kind === 'delete' && isFutile && last.intention.spool !== undefined)
       journal.afterCommit(() => this.#open.hold(last))
-  }
-
-  /** What is held for a newer submit, and is moved on instead, arrives first. One that is still being stopped is let go at its end. */
-  #letArrive({ path, source = path, keepSource }: IntentionDraft): void {
-    if (source === path || keepSource === true) return
-    for (const job of this.#order.at(source))
-      if (job.intention.path === source && job.isIdle)
-        this.#options.journal.afterCommit(() => this.#open.release(job))
   }
 
   /** The last job of this path, if it is idle, wants this path and no other, and nothing of its past must be seen through first. */

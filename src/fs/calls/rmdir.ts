@@ -145,6 +145,8 @@ async function drainUnder(
   const sent = new Set(jobs.map(({ intention }) => intention))
   parts.queue.expedite((intention) => intention.kind === 'delete' && sent.has(intention))
   for (const job of jobs) {
+    // It was moved away while it is written: its close may be long in coming.
+    parts.queue.release(job)
     const outcome = await waitForJob(parts.clock, job, {
       timeoutMs: Math.max(0, until - parts.clock.monotonic()),
       signal,

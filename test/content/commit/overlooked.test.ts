@@ -48,6 +48,34 @@ describe('what is let go', () => {
     expect(ran).toEqual(['/b from /a', '/b from here'])
   })
 
+  it.each<readonly [what: string, newer: readonly IntentionDraft[]]>([
+    ['moved on from where it goes to', [{ kind: 'put', path: '/c', source: '/b' }]],
+    [
+      'moved on over what is still to be saved there',
+      [
+        { kind: 'put', path: '/c', spool: '2', restMs: 5_000 },
+        { kind: 'put', path: '/c', source: '/b' },
+      ],
+    ],
+    ['followed by a save where it comes from', [{ kind: 'put', path: '/a', spool: '2' }]],
+  ])('a move that is held, and %s, goes first', async (_what, newer) => {
+    const ran: string[] = []
+    open = setUpQueue(async ({ path }) => {
+      ran.push(path)
+      return undefined
+    })
+    const { queue } = open
+    const move = queue.submit({ kind: 'put', path: '/b', source: '/a', restMs: 200 })
+    if (move === undefined) throw new Error('nothing was submitted')
+    queue.hold(move)
+    await open.pass(1_000)
+    expect(ran).toEqual([])
+    for (const each of newer) queue.submit(each)
+    await open.pass(1_000)
+    expect(ran).toEqual(['/b', newer.at(-1)?.path])
+    expect([...queue.jobs()]).toEqual([])
+  })
+
   it('a save that is held while its move is under way goes on when it is let go', async () => {
     const moving = gate()
     open = setUpQueue(moving.work)
