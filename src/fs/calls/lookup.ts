@@ -59,6 +59,7 @@ export function lookup(
   if (Buffer.byteLength(name) > nameMaxBytes)
     throw new ErrnoError('ENAMETOOLONG', `names are at most ${nameMaxBytes} bytes long`)
   const folder = parts.tree.nodes.getFolder(parent)
+  checkStands(folder)
   const here = parts.tree.keptChild(folder, name)
   const found = (node: Node): MaybePromise<Entry | NegativeEntry> => {
     const isThere = (): boolean => isStill(node, folder, name) && parts.tree.nodes.find(node.ino) === node
@@ -84,7 +85,7 @@ export function lookup(
   })
 }
 
-/** Nothing is made in a folder that was removed while somebody waited to make it. Throws ENOENT. */
+/** Nothing is in a folder that was removed, also while somebody waited, and nothing is made there. Throws ENOENT. */
 export function checkStands(folder: Node): void {
   if (folder.isUnlinked) throw new ErrnoError('ENOENT', `${folder.path} is gone`)
 }
@@ -100,18 +101,19 @@ export function checkIsStill(node: Node, above: Node, name: string): void {
 }
 
 /**
- * Throws ESTALE for a document that lost its name after it was looked up, that nobody has open, and that was here only: its content
- * is gone, and it would be read as an empty one. The kernel looks the name up again. A version of the service is read as far as
- * that has it: libfuse 2 goes by names that are no more until they expire.
+ * Throws ESTALE for a document that lost its name after it was looked up, that nobody has open, and that is to be written, or was here
+ * only: its content is gone, and it would be read as an empty one, and nobody would see what is written. The kernel looks the name up
+ * again. A version of the service is read as far as that has it: libfuse 2 goes by names that are no more until they expire.
  */
-export function checkHasContent(node: Node): void {
+export function checkHasContent(node: Node, isToBeWritten: boolean): void {
   if (!node.isUnlinked || node.folder !== undefined || node.door.openHandles > 0) return
-  if (node.content === undefined && node.remote === undefined)
+  if (isToBeWritten || (node.content === undefined && node.remote === undefined))
     throw new ErrnoError('ESTALE', `${node.path} was replaced or removed meanwhile`)
 }
 
 /** The child of this name; throws ENOENT. */
 export function childOf(tree: Tree, folder: Node, name: string, listing: Listing): Node {
+  checkStands(folder)
   const node = tree.child(folder, name, listing)
   if (node === undefined) throw new ErrnoError('ENOENT', `${folder.path}: no ${name} here`)
   return node

@@ -38,7 +38,7 @@ export interface CreateParts extends OpenParts, MakeParts, EntryParts {}
 export function open(parts: OpenParts, ino: number, flags: OpenFlags, caller: Caller): MaybePromise<Opened> {
   const node = parts.tree.nodes.get(ino)
   if (node.folder !== undefined) throw new ErrnoError('EISDIR', `${node.path} is a folder`)
-  checkHasContent(node)
+  checkHasContent(node, flags.write)
   if (node.size === undefined && !flags.truncate) return openUnsized(parts, node, flags, caller)
   if (!flags.truncate) return opened(parts, node, flags)
   return truncateContent(parts, node, 0, caller, node.door.contentGeneration).then(() =>

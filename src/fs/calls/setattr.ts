@@ -28,7 +28,7 @@ export function setattr(
   checkOwner(parts.owner, node, change)
   if (change.size === undefined) return applied(parts, node, change)
   if (node.folder !== undefined) throw new ErrnoError('EISDIR', `${node.path} is a folder`)
-  checkHasContent(node)
+  checkHasContent(node, true)
   if (change.size > Number.MAX_SAFE_INTEGER) throw new ErrnoError('EFBIG', `${node.path}: too large`)
   return resize(parts, node, change.size, fh, caller).then(() => applied(parts, node, change))
 }

@@ -49,9 +49,9 @@ export class Node {
     return this.#name
   }
 
-  /** No name leads here any more; open handles still do. */
+  /** No name leads here any more, its own or that of a folder above it; open handles still do. */
   get isUnlinked(): boolean {
-    return this.#isUnlinked
+    return this.#isUnlinked || this.#parent?.isUnlinked === true
   }
 
   /** The service agreed at this time (ms); listings asked for one cache lifetime later decide again. Undefined: it did not yet. */
