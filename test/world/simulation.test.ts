@@ -146,6 +146,7 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [1151015, 700],
   [1150969, 700],
   [1151597, 700],
+  [1151615, 700],
   [2, 2000],
   [6, 2000],
   [15, 2000],

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import Database from 'libsql'
 import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
 import type { Log } from '../../log.ts'
-import { folderOf, isAtOrUnder, nameOf } from '../../path.ts'
+import { folderOf, isAtOrUnder, nameOf, pathBelow } from '../../path.ts'
 import { isDamage } from './journal-salvage.ts'
 import { makePrivateDatabase } from './private-file.ts'
 
@@ -63,6 +63,15 @@ export class SavedListings {
       for (const [name, record] of this.#changes.get(path) ?? []) put(found, name, record)
       return [...found.values()]
     })
+  }
+
+  /** Names in the folder at `path` that are folders, as far as anything is saved of what is in them. */
+  foldersIn(path: string): Set<string> {
+    const below = pathBelow(path, '')
+    const names = new Set(this.#guarded('read', () => storedFoldersIn(this.#db, below)))
+    for (const known of [...this.#unsaved.keys(), ...this.#changes.keys()])
+      if (known !== path && isAtOrUnder(known, path)) names.add(firstName(known, below))
+    return names
   }
 
   /** Keeps a listing for the next start, a little later, many at once. What was changed before is in it, or is told again. */
@@ -266,6 +275,27 @@ function writeChanges(db: Database.Database, changes: readonly Change[]): void {
   )
   for (const { folder, name, record } of changes)
     insert.run(folder, name, record === undefined ? null : JSON.stringify(entryOf(record)))
+}
+
+/** One look for each of them, however much is below. */
+function storedFoldersIn(db: Database.Database | undefined, below: string): string[] {
+  const names: string[] = []
+  const next = db?.prepare('select path from listing where path >= ? and path < ? limit 1')
+  // `0` follows `/`; no name begins before the first character.
+  const end = `${below.slice(0, -1)}0`
+  let from = `${below}\u0001`
+  for (;;) {
+    const row = next?.get(from, end) as { path: string } | undefined
+    if (row === undefined) return names
+    const name = firstName(row.path, below)
+    names.push(name)
+    // Other names may come between a folder and what is in it.
+    from = row.path === below + name ? `${row.path}\u0001` : `${below}${name}0`
+  }
+}
+
+function firstName(path: string, below: string): string {
+  return path.slice(below.length).split('/', 1)[0] ?? ''
 }
 
 function byName(records: Iterable<Told>): Map<string, Told> {

@@ -24,8 +24,10 @@ export interface ListingMergeOptions {
   overtaken(node: Node): void
   /** A folder made here is in the service now. */
   folderLanded(node: Node): void
-  /** There is no folder at this path any more: one that comes later is another. */
-  folderGone(path: string): void
+  /** Names in the folder at which folders were, as far as anything is saved of them. */
+  savedFolders(folder: Node): Iterable<string>
+  /** There is no folder at this name any more: one that comes later is another. */
+  folderGone(folder: Node, name: string): void
   /** It shows another version than the one for which this path is hidden. */
   foundHidden(path: string): void
 }
@@ -70,13 +72,20 @@ export class ListingMerge {
       for (const name of previous.names.keys()) {
         if (listing.names.has(name) || isOurs(name)) continue
         haveNamesChanged = true
-        if (previous.names.get(name)?.kind === 'folder') this.#options.folderGone(pathIn(folder, name))
       }
     }
+    for (const name of this.#foldersBefore(folder, listing, previous))
+      if (!isOurs(name) && listing.names.get(name)?.kind !== 'folder') this.#options.folderGone(folder, name)
     if (haveNamesChanged) this.#options.namesChanged(folder)
     else if (hasChanged) state.change()
     else return
     this.#options.notifier().contentChanged(folder.ino)
+  }
+
+  /** Names that were folders. Where nobody looked for a while, or since before this start, what is saved tells. */
+  #foldersBefore(folder: Node, listing: Listing, previous: Listing | undefined): Iterable<string> {
+    if (previous !== undefined) return previous.names.namesOf('folder')
+    return isRemembered(listing) ? [] : this.#options.savedFolders(folder)
   }
 
   /** True when the listing may speak of a deleted name again. */
@@ -172,7 +181,7 @@ export class ListingMerge {
   #vanish(child: Node): void {
     const { parent } = child
     if (parent === undefined) return
-    if (child.folder !== undefined) this.#options.folderGone(child.path)
+    if (child.folder !== undefined) this.#options.folderGone(parent, child.name)
     this.#options.versions.vanished(child)
     this.#options.places.displace(child)
     this.#options.notifier().entryChanged(parent.ino, child.name)

@@ -22,7 +22,7 @@ import { HiddenNames } from './hidden-names.ts'
 import { ListingMerge } from './listing-merge.ts'
 import { Listings, type Listing } from './listings.ts'
 import type { MemoryShares } from './memory-shares.ts'
-import type { Node } from './node.ts'
+import { pathIn, type Node } from './node.ts'
 import { isKept, NodeTable } from './node-table.ts'
 import { Places } from './places.ts'
 import { Tombstones } from './tombstones.ts'
@@ -104,7 +104,11 @@ export class Tree {
       follow: (undo: Undo) => options.follow(undo),
       namesChanged: (folder: Node | undefined) => this.#namesChanged(folder),
       folderLanded: (folder: Node) => options.folderLanded(folder),
-      folderGone: (path: string) => options.saved.gone(path),
+      // What is saved at the path of a folder that is gone is another's.
+      savedFolders: (folder: Node) => (folder.isUnlinked ? [] : options.saved.foldersIn(folder.path)),
+      folderGone: (folder: Node, name: string) => {
+        if (!folder.isUnlinked) options.saved.gone(pathIn(folder, name))
+      },
       foundHidden: (path: string) => options.foundHidden(path),
       overtaken: (node: Node) => this.overtaken(node),
     }
@@ -162,7 +166,8 @@ export class Tree {
     // Not left to who asked: another answer may come first and take its place, though what it settled here stays settled.
     const wasForgotten = known === undefined && previous !== undefined
     if (!wasForgotten) this.listings.set(folder, listing)
-    if (isTold) this.source.save(folder, listing)
+    // Nor is it saved of a folder that is gone by now: one of its name is another.
+    if (isTold && !folder.isUnlinked) this.source.save(folder, listing)
     return listing
   }
 

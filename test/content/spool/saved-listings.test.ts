@@ -97,6 +97,31 @@ it('a folder that is gone is gone with all below, and with nothing beside it', (
   expect(told('/')).toEqual({ 'in.txt': 1 })
 })
 
+it('tells of what folders in a folder something is saved, before and after it is written', () => {
+  for (const path of [
+    '/',
+    '/in',
+    '/in.bak/deep/er',
+    '/in/deep',
+    '/in0',
+    '/in0.bak',
+    '/inner/deep',
+    '/über',
+    '/\u0001',
+  ])
+    saved.save(path, listed({ 'a.txt': 1 }))
+  const tops = ['in', 'in.bak', 'in0', 'in0.bak', 'inner', 'über', '\u0001']
+  const check = (): void => {
+    expect([...saved.foldersIn('/')].toSorted()).toEqual(tops.toSorted())
+    expect([...saved.foldersIn('/in')]).toEqual(['deep'])
+    expect([...saved.foldersIn('/in.bak/deep')]).toEqual(['er'])
+    expect([...saved.foldersIn('/in0')]).toEqual([])
+  }
+  check()
+  restart()
+  check()
+})
+
 it('what the service has agreed to is there after a kill, over what was changed before and under what is listed later', async () => {
   saved.save('/in', listed({ 'a.txt': 1, 'b.txt': 1 }))
   saved.flush()

@@ -40,6 +40,14 @@ function at(drive: TreeSetup, path: string): Node {
   return found
 }
 
+/** As after a while in which nobody looked there. */
+function forget({ tree }: TreeSetup, path: string): void {
+  const folder = tree.find(path)
+  if (folder === undefined) throw new Error(`no ${path}`)
+  tree.listings.forget(folder)
+  tree.nodes.dropIfUnused(folder)
+}
+
 /** `on` makes every listing what it was when this was called, until `off`. */
 async function past(): Promise<{ on: () => void; off: () => void } & Disposable> {
   await tick()
@@ -397,6 +405,86 @@ describe('a listing', () => {
     await drive.tree.loadFresh(at(drive, '/'))
     drive.files.reach.tell('no-connection', 'the cable is out')
     expect(await drive.list('/')).toEqual(['d'])
+    await expect(drive.list('/d')).rejects.toMatchObject({ name: 'NetworkError' })
+  })
+
+  it.each(['/d', '/d/e'])(
+    'that comes after its folder %s was gone is not that of another of its name',
+    async (path) => {
+      const drive = await open({ [`${path}/a.txt`]: 'a' })
+      if (path !== '/d') await drive.list('/d')
+      await drive.list(path)
+      const { faults } = testService.service
+      const { hits } = faults
+      const drip = { kind: 'slow-drip', bytesPerSecond: 300 } as const
+      faults.inject(drip, { method: 'GET', path, times: 1 })
+      // Who waits for it holds on to the folder.
+      at(drive, path).door.remember()
+      const late = drive.tree.loadFresh(at(drive, path))
+      await expect.poll(() => faults.hits).toBe(hits + 1)
+      await testService.other.delete('/d')
+      expect(await drive.list()).toEqual([])
+      await late
+      await testService.other.put(`${path}/b.txt`, 'b')
+      await drive.list()
+      if (path !== '/d') await drive.list('/d')
+      drive.files.reach.tell('no-connection', 'the cable is out')
+      await expect(drive.list(path)).rejects.toMatchObject({ name: 'NetworkError' })
+    },
+  )
+
+  it('that comes after its folder was gone takes nothing of another of its name away', async () => {
+    const drive = await open({ '/d/a.txt': 'a', '/d/e/a.txt': 'a' })
+    await drive.list('/d')
+    await testService.other.delete('/d/e')
+    const { faults } = testService.service
+    const { hits } = faults
+    const drip = { kind: 'slow-drip', bytesPerSecond: 300 } as const
+    faults.inject(drip, { method: 'GET', path: '/d', times: 1 })
+    at(drive, '/d').door.remember()
+    const late = drive.tree.loadFresh(at(drive, '/d'))
+    await expect.poll(() => faults.hits).toBe(hits + 1)
+    await testService.other.delete('/d')
+    await drive.list()
+    await testService.other.put('/d/e/b.txt', 'b')
+    for (const path of ['/', '/d', '/d/e']) await drive.list(path)
+    await late
+    forget(drive, '/d/e')
+    drive.files.reach.tell('no-connection', 'the cable is out')
+    expect(await drive.list('/d/e')).toEqual(['b.txt'])
+  })
+
+  it('of a folder that was gone is not that of another of its name, though nobody had looked for a while before', async () => {
+    const drive = await open({
+      '/d/a.txt': 'a',
+      '/d/e/a.txt': 'a',
+      '/d.txt': 'stays',
+      '/d (2)/a.txt': 'stays',
+    })
+    for (const path of ['/', '/d', '/d/e', '/d (2)']) await drive.list(path)
+    // As after a restart, too.
+    for (const path of ['/d/e', '/d', '/d (2)', '/']) forget(drive, path)
+    await testService.other.delete('/d')
+    expect((await drive.list()).toSorted()).toEqual(['d (2)', 'd.txt'])
+    await testService.other.put('/d/e/b.txt', 'b')
+    await drive.list()
+    drive.files.reach.tell('no-connection', 'the cable is out')
+    await expect(drive.list('/d')).rejects.toMatchObject({ name: 'NetworkError' })
+    expect(await drive.list('/d (2)')).toEqual(['a.txt'])
+  })
+
+  it('of a folder that was a document meanwhile is not that of another of its name', async () => {
+    const drive = await open({ '/d/a.txt': 'a' })
+    await drive.list()
+    await drive.list('/d')
+    forget(drive, '/d')
+    await testService.other.delete('/d')
+    await testService.other.put('/d', 'a document')
+    await drive.list()
+    await testService.other.delete('/d')
+    await testService.other.put('/d/b.txt', 'b')
+    await drive.list()
+    drive.files.reach.tell('no-connection', 'the cable is out')
     await expect(drive.list('/d')).rejects.toMatchObject({ name: 'NetworkError' })
   })
 
