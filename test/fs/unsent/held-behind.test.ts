@@ -130,6 +130,25 @@ it.each(cases)('$what: all is sent', async ({ given = { '/a.txt': 'a' }, names, 
   expect(await stored(drive)).toEqual(sent)
 })
 
+it.each(cases)('$what, and killed: what was there before is at its name', async (each) => {
+  const { given = { '/a.txt': 'a' }, names, sent } = each
+  await using drive = await openHeld(given)
+  const calls = drive.calls()
+  const [path = ''] = Object.keys(given)
+  await calls.chmod(path, 0o600)
+  const file = await calls.open(path, 'w')
+  await names(calls)
+  await file.write('written', 0)
+  await drive.restartKilled()
+  await drive.drain()
+  const before = Object.entries(sent).map(([at, content]) => [at, content === 'written' ? 'a' : content])
+  expect(await stored(drive)).toEqual(Object.fromEntries(before))
+  for (const [at, content] of before) {
+    expect((await drive.calls().readFile(at ?? '')).toString()).toBe(content)
+    if (content === 'a') expect((await drive.calls().stat(at ?? '')).mode).toBe(0o600)
+  }
+})
+
 it('what is saved where it was does not wait for its close', async () => {
   await using drive = await openHeld({ '/a.txt': 'a' })
   const file = await drive.calls().open('/a.txt', 'w')
