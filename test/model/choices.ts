@@ -56,12 +56,12 @@ const rare = {
 
 type Kind = keyof typeof usual | keyof typeof rare
 
-export type Taste = Readonly<Record<Kind | 'touch', number>>
+export type Taste = Readonly<Record<Kind | 'touch' | 'rewriteSlowly', number>>
 
 /** As programs do in general. */
-const usualTaste: Taste = { ...usual, ...rare, touch: 0 }
+const usualTaste: Taste = { ...usual, ...rare, touch: 0, rewriteSlowly: 0 }
 
-/** As the simulated world has them; times are set in some of its worlds only. */
+/** As the simulated world has them; times are set, and what is large is rewritten slowly, in some of its worlds only. */
 export const richTaste: Readonly<Record<Kind, number>> = {
   ...usual,
   sameLength: 4,
@@ -234,6 +234,14 @@ export class Choices {
           this.#write(path),
           this.#write(path, large.subarray(1)),
           this.#write(path),
+        ]
+      }
+      case 'rewriteSlowly': {
+        // Accepted, in a file of its own, and not sent yet.
+        const path = any()
+        return [
+          this.#write(path, chance.bytes(140_000 + chance.below(100_000))),
+          { kind: 'write slowly', path, content: this.#content() },
         ]
       }
       case 'replaceByRename': {

@@ -130,6 +130,10 @@ const repeatedTimes = 6
 /** Where programs set times, or append beside another client: so often, beside all the rest. */
 const touches = 12
 const sharedAppends = 3
+/** Where contents are heavy: of which size, and what happens how often. */
+const heavySizes: Sizes = { small: 30, empty: 3, medium: 20, large: 20 }
+const heavyTurns: Partial<typeof turns> = { kill: 8, cut: 4 }
+const heavyRewrites = 25
 /** Where several programs work on the same names: so often. */
 const crowdTurns = 60
 /** Where folders are worked with beside another client: so many of the steps there are. */
@@ -236,11 +240,14 @@ class Simulation {
     this.#turns = {
       ...someOf(turns, this.#world, ['work', 'shared', 'other', 'wait', 'weather']),
       ...this.#bent.turns,
+      ...(isOfSort(seed, 'heavy') ? heavyTurns : {}),
       crowd: isOfSort(seed, 'crowds') ? crowdTurns : 0,
     }
     const taste = someOf(richTaste, this.#world, ['write', 'over'])
     const touch = isOfSort(seed, 'touches') ? touches : 0
-    this.#taste = { ...taste, ...(bent.isHasty === true ? { again: againOfHasty } : {}), touch }
+    const rewriteSlowly = isOfSort(seed, 'heavy') ? heavyRewrites : 0
+    const again = bent.isHasty === true ? { again: againOfHasty } : {}
+    this.#taste = { ...taste, ...again, touch, rewriteSlowly }
     const weights = Object.fromEntries(troubles.map((each) => [each, 1])) as Record<Trouble, number>
     const some = someOf(weights, this.#world, ['late request'])
     const drawn = troubles.filter((each) => some[each] > 0)
@@ -248,7 +255,7 @@ class Simulation {
       ? Array.from({ length: repeatedTimes }, () => repeated)
       : []
     this.#troubles = bent.trouble === undefined ? [...drawn, ...repeats] : [bent.trouble]
-    this.#sizes = bent.sizes ?? usualSizes
+    this.#sizes = isOfSort(seed, 'heavy') ? heavySizes : (bent.sizes ?? usualSizes)
     this.#note(`habits ${JSON.stringify(this.#service.habits)} ${JSON.stringify(this.#settings)}`)
     this.#workers = Array.from({ length: workers }, (_, index) => this.#worker(index))
     const calls = (): Calls => this.#calls()

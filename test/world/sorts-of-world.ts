@@ -32,6 +32,8 @@ const younger = {
   crowdWrites: [2, 21_001],
   /** What the disk refuses it may refuse any row of the journal, too. */
   rowsFail: [4, 11_003],
+  /** Many contents have a file of their own in the spool, and the drive is killed in the midst of their writing. */
+  heavy: [8, 31_009],
 } as const
 
 export type Sort = keyof typeof sorts | keyof typeof younger
