@@ -26,6 +26,9 @@ export const fixes = [
     'src/fs/tree/tree.ts',
     'if (known !== undefined && known.requestedAt > listing.requestedAt) return known',
     '',
+    'src/fs/tree/tree.ts',
+    'if (listing.requestedAt < state.knownFrom) return this.#load(folder, previous)',
+    '',
   ],
   ['a close waits for what is written again', `${unsent}/close-wait.ts`, 'untilHeld: true,', ''],
   [

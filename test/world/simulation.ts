@@ -103,6 +103,8 @@ const turns = {
   work: 100, shared: 15, other: 5, watch: 10, theirs: 4, wait: 20, weather: 8, disk: 3, refresh: 2, kill: 1, cut: 1, remount: 0.5, alone: 1, hours: 0.3,
 } // prettier-ignore
 const workers = 3
+/** Somebody looks all the time, while answers overtake one another. */
+const watchesBent: Bent = { trouble: 'slow', turns: { watch: 60, theirs: 10, weather: 16 } }
 /**
  * What takes several things at once comes up in a world that is bent on it: one trouble alone; one document written, deleted and
  * renamed while all that is on its way; content that is synced by itself.
@@ -110,7 +112,7 @@ const workers = 3
 const bents: readonly Bent[] = [
   {},
   {},
-  { trouble: 'slow', turns: { watch: 60, theirs: 10, weather: 16 } },
+  watchesBent,
   { trouble: 'late change', isHasty: true, turns: { wait: 5, weather: 16 } },
   { trouble: 'late change', isHasty: true, turns: { wait: 20, weather: 16 } },
   { sizes: { small: 30, empty: 3, medium: 60, large: 1 }, turns: { cut: 4 } },
@@ -209,7 +211,11 @@ class Simulation {
     this.#world = chance(seed)
     this.#step = this.#world
     const events = this.#events
-    const habits = { ...someHabits(this.#world), foldersVanish: isOfSort(seed, 'foldersVanish') }
+    const habits = {
+      ...someHabits(this.#world),
+      foldersVanish: isOfSort(seed, 'foldersVanish'),
+      ...(isOfSort(seed, 'watches') ? { lagMs: 0 } : {}),
+    }
     this.#service = new ServiceModel(habits, this.#world, () => worldBeganAt + events.now)
     this.#network = new SimulatedNetwork(events, this.#world, this.#service)
     this.#network.note = (line) => this.#note(`    ${line}`)
@@ -225,7 +231,8 @@ class Simulation {
     // Of what tells no size no copy is kept, and without the service nobody can say how long it is.
     this.#pinned = habits.tellsSizes && isOfSort(seed, 'pins') ? '/w0' : undefined
     this.#beginsAway = habits.tellsSizes && isOfSort(seed, 'beginsAway')
-    this.#bent = this.#world.pick(options.isShared === true ? sharedBents : bents)
+    const drawnBent = this.#world.pick(options.isShared === true ? sharedBents : bents)
+    this.#bent = isOfSort(seed, 'watches') ? watchesBent : drawnBent
     const bent = this.#bent
     this.#settings = {
       cacheTtlMs: Math.max(2_000, this.#service.habits.lagMs * 2),

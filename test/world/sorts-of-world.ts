@@ -34,6 +34,8 @@ const younger = {
   rowsFail: [4, 11_003],
   /** Many contents have a file of their own in the spool, and the drive is killed in the midst of their writing. */
   heavy: [8, 31_009],
+  /** Listings do not lag, their answers overtake one another, and somebody looks all the time. */
+  watches: [10, 41_024],
 } as const
 
 export type Sort = keyof typeof sorts | keyof typeof younger
