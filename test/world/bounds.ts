@@ -1,7 +1,6 @@
 // What a drive may take while it works: what it keeps of each change that the service has not got yet, and the calls that one
 // operation costs when the service is well.
 
-import type { Intention } from '../../src/content/intention.ts'
 import type { Superblock } from '../../src/fs/superblock.ts'
 import type { Action } from '../model/choices.ts'
 import type { Platter } from './platter.ts'
@@ -24,7 +23,7 @@ export class Kept {
     for (const { intention } of sb.queue.jobs()) {
       changes++
       const { path, doubts } = intention
-      const waiting = (atPath.get(path) ?? 0) + (findsNothing(intention) ? 0 : 1)
+      const waiting = (atPath.get(path) ?? 0) + 1
       atPath.set(path, waiting)
       if (waiting > mostAtPath) throw new Error(`${waiting} changes wait at ${path}`)
       const digests = new Set(doubts.map(({ sha256 }) => sha256))
@@ -44,14 +43,6 @@ export class Kept {
         `${contents} contents are kept for ${changes} unsent changes and ${here} files of this machine`,
       )
   }
-}
-
-/**
- * A name that is a document, a folder and a document again, before the service has heard of any, keeps a change without content for
- * each turn (1200448): open in docs/reliability.md.
- */
-function findsNothing({ kind, base, doubts }: Intention): boolean {
-  return kind === 'prune' || (kind === 'delete' && base === undefined && doubts.length === 0)
 }
 
 /** Paths of the contents in the spool. */

@@ -33,10 +33,11 @@ export class Intake {
   accept(given: IntentionDraft): Job | undefined {
     const draft = this.#takingOver(given)
     this.#letGo(draft)
+    const asked = this.#pruneOf(draft)
+    if (asked !== undefined) return asked
     const older = this.#mergeableWith(draft)
     if (older !== undefined) {
-      const isExpected = this.#order.at(draft.path)[0] !== older
-      const merged = merge(older.intention, draft, isExpected)
+      const merged = merge(older.intention, draft, this.#isExpectedBefore(older))
       return this.#behind(this.#succeed(older, merged))
     }
     return this.#behind(this.#open.journaled(draft))
@@ -161,6 +162,21 @@ export class Intake {
     const isFutile = last?.isRunning === true && last.intention.path === path && isMergeable(last.intention)
     if (kind === 'delete' && isFutile && last.intention.spool !== undefined)
       journal.afterCommit(() => this.#open.hold(last))
+  }
+
+  /** The folder is to go already, and nothing has changed in it since. */
+  #pruneOf({ kind, path }: IntentionDraft): Job | undefined {
+    const last = kind === 'prune' ? this.#order.under(path).at(-1) : undefined
+    if (last === undefined || !last.isIdle || last.intention.isRefused) return undefined
+    return last.intention.kind === 'prune' && last.intention.path === path ? last : undefined
+  }
+
+  /** Something is on its way to its path before it, and not to be gone by then. */
+  #isExpectedBefore(job: Job): boolean {
+    const { path } = job.intention
+    const jobs = this.#order.at(path)
+    const before = jobs[jobs.indexOf(job) - 1]?.intention
+    return before !== undefined && (before.kind === 'put' || before.path !== path)
   }
 
   /** The last job of this path, if it is idle, wants this path and no other, and nothing of its past must be seen through first. */

@@ -170,13 +170,29 @@ describe('commit queue', () => {
     queue.pause()
     queue.submit({ kind: 'delete', path: '/f/x', base: 'v1' })
     queue.submit({ kind: 'prune', path: '/f' })
-    queue.submit({ kind: 'put', path: '/f', spool: '1' })
+    queue.submit({ kind: 'put', path: '/f', spool: '1', base: 'v1' })
     queue.submit({ kind: 'delete', path: '/f' })
     const save = queue.submit({ kind: 'put', path: '/f/x', spool: '2' })
     if (save === undefined) throw new Error('nothing was submitted')
     queue.goOn()
     await waitForJob(clock, save, done)
     expect(ran).toEqual(['delete /f/x', 'prune /f', 'delete /f', 'put /f/x'])
+  })
+
+  it('keeps nothing of what was never sent, nor of a folder that was made there, behind what takes the folder of before away', async () => {
+    queue.pause()
+    queue.submit({ kind: 'delete', path: '/f/x', base: 'v1' })
+    const prune = queue.submit({ kind: 'prune', path: '/f' })
+    queue.submit({ kind: 'put', path: '/f', spool: '1' })
+    expect(queue.submit({ kind: 'delete', path: '/f' })).toBeUndefined()
+    expect(queue.submit({ kind: 'prune', path: '/f' })).toBe(prune)
+    // What is in it since then is to be gone first.
+    queue.submit({ kind: 'put', path: '/f/y', spool: '2' })
+    const last = queue.submit({ kind: 'prune', path: '/f' })
+    if (last === undefined || last === prune) throw new Error('nothing was submitted')
+    queue.goOn()
+    await waitForJob(clock, last, done)
+    expect(ran).toEqual(['delete /f/x', 'prune /f', 'put /f/y', 'prune /f'])
   })
 
   it('nor where what stood there before is cut off, and waits for its next attempt', async () => {

@@ -57,6 +57,27 @@ it('a log that is turned over again and again is a change and a content for each
   await expectInService(new Map([['/log.txt', 'day 12'], ['/log.1.txt', 'day 11'], ['/log.2.txt', 'day 10']]))
 }, 60_000) // prettier-ignore
 
+it.each([new Map([['/a.txt', 'a']]), new Map([['/b.txt', 'b']])])(
+  'a name that is a document and a folder in turn is what it is in the end: %o',
+  async (given) => {
+    await goAway(given)
+    const { calls } = drive
+    await calls.writeFile('/seen.txt', 'seen')
+    await waitUntil('it to be away', () => drive.fileSystem.status().service === 'away')
+    for (let turn = 1; turn <= 5; turn++) {
+      await calls.writeFile('/a.txt', `turn ${turn}`)
+      await calls.unlink('/a.txt')
+      await calls.mkdir('/a.txt')
+      await calls.writeFile('/a.txt/b.txt', 'in it')
+      await calls.unlink('/a.txt/b.txt')
+      await calls.rmdir('/a.txt')
+    }
+    await calls.writeFile('/a.txt', 'in the end')
+    expect(unsent()).toBeLessThanOrEqual(4)
+    await expectInService(new Map([...given, ['/seen.txt', 'seen'], ['/a.txt', 'in the end']]))
+  },
+)
+
 const names = ['/a.txt', '/b.txt', '/c.txt', '/d.txt']
 const steps = 150
 /** What may be under way, or is still only in the service, at each name, and what is wanted there. */
