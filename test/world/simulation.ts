@@ -211,10 +211,12 @@ class Simulation {
     this.#world = chance(seed)
     this.#step = this.#world
     const events = this.#events
+    const isHeavy = isOfSort(seed, 'heavy')
+    const isWatched = isOfSort(seed, 'watches')
     const habits = {
       ...someHabits(this.#world),
       foldersVanish: isOfSort(seed, 'foldersVanish'),
-      ...(isOfSort(seed, 'watches') ? { lagMs: 0 } : {}),
+      ...(isWatched ? { lagMs: 0 } : {}),
     }
     this.#service = new ServiceModel(habits, this.#world, () => worldBeganAt + events.now)
     this.#network = new SimulatedNetwork(events, this.#world, this.#service)
@@ -232,7 +234,7 @@ class Simulation {
     this.#pinned = habits.tellsSizes && isOfSort(seed, 'pins') ? '/w0' : undefined
     this.#beginsAway = habits.tellsSizes && isOfSort(seed, 'beginsAway')
     const drawnBent = this.#world.pick(options.isShared === true ? sharedBents : bents)
-    this.#bent = isOfSort(seed, 'watches') ? watchesBent : drawnBent
+    this.#bent = isWatched ? watchesBent : drawnBent
     const bent = this.#bent
     this.#settings = {
       cacheTtlMs: Math.max(2_000, this.#service.habits.lagMs * 2),
@@ -247,12 +249,12 @@ class Simulation {
     this.#turns = {
       ...someOf(turns, this.#world, ['work', 'shared', 'other', 'wait', 'weather']),
       ...this.#bent.turns,
-      ...(isOfSort(seed, 'heavy') ? heavyTurns : {}),
+      ...(isHeavy ? heavyTurns : {}),
       crowd: isOfSort(seed, 'crowds') ? crowdTurns : 0,
     }
     const taste = someOf(richTaste, this.#world, ['write', 'over'])
     const touch = isOfSort(seed, 'touches') ? touches : 0
-    const rewriteSlowly = isOfSort(seed, 'heavy') ? heavyRewrites : 0
+    const rewriteSlowly = isHeavy ? heavyRewrites : 0
     const again = bent.isHasty === true ? { again: againOfHasty } : {}
     this.#taste = { ...taste, ...again, touch, rewriteSlowly }
     const weights = Object.fromEntries(troubles.map((each) => [each, 1])) as Record<Trouble, number>
@@ -262,7 +264,7 @@ class Simulation {
       ? Array.from({ length: repeatedTimes }, () => repeated)
       : []
     this.#troubles = bent.trouble === undefined ? [...drawn, ...repeats] : [bent.trouble]
-    this.#sizes = isOfSort(seed, 'heavy') ? heavySizes : (bent.sizes ?? usualSizes)
+    this.#sizes = isHeavy ? heavySizes : (bent.sizes ?? usualSizes)
     this.#note(`habits ${JSON.stringify(this.#service.habits)} ${JSON.stringify(this.#settings)}`)
     this.#workers = Array.from({ length: workers }, (_, index) => this.#worker(index))
     const calls = (): Calls => this.#calls()

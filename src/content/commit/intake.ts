@@ -173,10 +173,8 @@ export class Intake {
 
   /** Something is on its way to its path before it, and not to be gone by then. */
   #isExpectedBefore(job: Job): boolean {
-    const { path } = job.intention
-    const jobs = this.#order.at(path)
-    const before = jobs[jobs.indexOf(job) - 1]?.intention
-    return before !== undefined && (before.kind === 'put' || before.path !== path)
+    const jobs = this.#order.at(job.intention.path)
+    return jobs[jobs.indexOf(job) - 1]?.intention.kind === 'put'
   }
 
   /** The last job of this path, if it is idle, wants this path and no other, and nothing of its past must be seen through first. */

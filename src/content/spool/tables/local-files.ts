@@ -3,7 +3,7 @@
 
 import type { EndedRows } from '../ended-rows.ts'
 import type { JournalDatabase } from '../journal-database.ts'
-import { rowOfScratch, scratchOf, type ScratchRow } from '../journal-rows.ts'
+import { rowOfScratch, scratchOf, type Row, type ScratchRow } from '../journal-rows.ts'
 import type { NamedContents } from './named-contents.ts'
 
 const rowPrefix = 'scratch '
@@ -37,7 +37,8 @@ export class LocalFiles {
   }
 
   at(path: string): ScratchRow | undefined {
-    return this.#db.all('select * from scratch where path = ?', path).map(scratchOf).at(0)
+    const row = this.#db.get('select * from scratch where path = ?', path) as Row | undefined
+    return row === undefined ? undefined : scratchOf(row)
   }
 
   /** Paths of those whose bytes are said to be in the service, at this path. */
