@@ -40,6 +40,12 @@ export async function serviceTree(
   return tree
 }
 
+/** The same as text. */
+export async function serviceTexts(other: OtherClient): Promise<Record<string, string | undefined>> {
+  const tree = await serviceTree(other, '')
+  return Object.fromEntries([...tree].map(([path, content]) => [path, content?.toString()]))
+}
+
 /** Path → size and beginning of its content, sorted. */
 export function described(tree: Contents): Record<string, string> {
   const lines = [...tree].map(([path, content]): [string, string] => [

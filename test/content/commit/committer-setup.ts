@@ -23,7 +23,7 @@ import { TypePolicy } from '../../../src/fs/tree/names.ts'
 import { nameOf } from '../../../src/path.ts'
 import { project, type TestService } from '../../support/service.ts'
 import { makeTemporaryFolder } from '../../support/temporary-folder.ts'
-import { serviceTree } from '../../support/trees.ts'
+import { serviceTexts } from '../../support/trees.ts'
 
 export interface CommitterSetup {
   readonly files: Files
@@ -134,10 +134,7 @@ export async function setUpCommitter(testService: TestService): Promise<Committe
         )
       }
     },
-    async held() {
-      const tree = await serviceTree(other, '')
-      return Object.fromEntries([...tree].map(([path, bytes]) => [path, bytes?.toString()]))
-    },
+    held: () => serviceTexts(other),
     async close() {
       await reader.close()
       await client.close()

@@ -4,13 +4,11 @@ import { describe, expect, it } from 'vitest'
 
 import { realWorld } from '../../../src/world/world.ts'
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
-import { serviceTree } from '../../support/trees.ts'
+import { serviceTexts } from '../../support/trees.ts'
 import { waitUntil } from '../../support/wait-until.ts'
 
-async function held({ testService }: HeldDrive): Promise<Record<string, string | undefined>> {
-  const tree = await serviceTree(testService.other, '')
-  return Object.fromEntries([...tree].map(([path, content]) => [path, content?.toString()]))
-}
+const held = ({ testService }: HeldDrive): Promise<Record<string, string | undefined>> =>
+  serviceTexts(testService.other)
 
 /** A later millisecond. */
 async function tick(): Promise<void> {

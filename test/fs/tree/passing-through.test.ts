@@ -4,12 +4,10 @@
 import { expect, it } from 'vitest'
 
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
-import { serviceTree } from '../../support/trees.ts'
+import { serviceTexts } from '../../support/trees.ts'
 
-async function held({ testService }: HeldDrive): Promise<Record<string, string | undefined>> {
-  const tree = await serviceTree(testService.other, '')
-  return Object.fromEntries([...tree].map(([path, content]) => [path, content?.toString()]))
-}
+const held = ({ testService }: HeldDrive): Promise<Record<string, string | undefined>> =>
+  serviceTexts(testService.other)
 
 /**
  * `f` moves away, another document comes to its name, is written there and moves on before any of it is sent. Not sent yet: all of it.

@@ -3,13 +3,11 @@
 
 import { expect, it } from 'vitest'
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
-import { serviceTree } from '../../support/trees.ts'
+import { serviceTexts } from '../../support/trees.ts'
 import { waitUntil } from '../../support/wait-until.ts'
 
-async function held({ testService }: HeldDrive): Promise<Record<string, string | undefined>> {
-  const tree = await serviceTree(testService.other, '')
-  return Object.fromEntries([...tree].map(([path, content]) => [path, content?.toString()]))
-}
+const held = ({ testService }: HeldDrive): Promise<Record<string, string | undefined>> =>
+  serviceTexts(testService.other)
 
 it.each<readonly [at: string, given: Readonly<Record<string, string>>]>([
   ['a new name', {}],

@@ -4,21 +4,24 @@
 import { expect, it } from 'vitest'
 import type { Calls } from '../../support/door.ts'
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
-import { serviceTree } from '../../support/trees.ts'
 
 type Documents = Readonly<Record<string, string>>
 
 async function stored({ testService }: HeldDrive): Promise<Documents> {
-  const tree = await serviceTree(testService.other, '')
-  return Object.fromEntries(
-    [...tree].flatMap(([path, content]) => (content === undefined ? [] : [[path, content.toString()]])),
-  )
+  const documents = (await testService.other.documents('/')) ?? new Map<string, Buffer>()
+  return Object.fromEntries([...documents].map(([name, bytes]) => [`/${name}`, bytes.toString()]))
 }
 
 /** Puts a document at a path as an editor does, whatever has that name. */
 async function replace(calls: Calls, path: string): Promise<void> {
   await calls.writeFile('/.goutputstream-1', 'another')
   await calls.rename('/.goutputstream-1', path)
+}
+
+function renamed(...renames: readonly (readonly [from: string, to: string])[]): Case['names'] {
+  return async (calls) => {
+    for (const [from, to] of renames) await calls.rename(from, to)
+  }
 }
 
 /** Renamed, and a new document saved where it was: that waits for the rename. */
@@ -83,37 +86,25 @@ const cases: readonly Case[] = [
   },
   {
     what: 'there and back',
-    names: async (calls) => {
-      await calls.rename('/a.txt', '/b.txt')
-      await calls.rename('/b.txt', '/a.txt')
-    },
+    names: renamed(['/a.txt', '/b.txt'], ['/b.txt', '/a.txt']),
     sent: { '/a.txt': 'written' },
   },
   {
     what: 'with its folder, twice',
     given: { '/d/a.txt': 'a' },
-    names: async (calls) => {
-      await calls.rename('/d', '/e')
-      await calls.rename('/e', '/f')
-    },
+    names: renamed(['/d', '/e'], ['/e', '/f']),
     sent: { '/f/a.txt': 'written' },
   },
   {
     what: 'with its folder, and back',
     given: { '/d/a.txt': 'a' },
-    names: async (calls) => {
-      await calls.rename('/d', '/e')
-      await calls.rename('/e', '/d')
-    },
+    names: renamed(['/d', '/e'], ['/e', '/d']),
     sent: { '/d/a.txt': 'written' },
   },
   {
     what: 'with its folder, and out',
     given: { '/d/a.txt': 'a' },
-    names: async (calls) => {
-      await calls.rename('/d', '/e')
-      await calls.rename('/e/a.txt', '/a.txt')
-    },
+    names: renamed(['/d', '/e'], ['/e/a.txt', '/a.txt']),
     sent: { '/a.txt': 'written' },
   },
 ]

@@ -1,8 +1,6 @@
 // Files that are on this machine only do not stay so unsaid: left alone, each is sent or named.
 
-import { type Disk, systemDisk } from '../../../src/world/disk.ts'
 import { realWorld } from '../../../src/world/world.ts'
-import { readlinkSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -11,17 +9,16 @@ import { describe, expect, it } from 'vitest'
 
 import { Journal } from '../../../src/content/spool/journal.ts'
 import type { OpenFile } from '../../support/door.ts'
+import { heldSyncs } from '../../support/held-syncs.ts'
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
-import { serviceTree } from '../../support/trees.ts'
+import { serviceTexts } from '../../support/trees.ts'
 import { waitUntil } from '../../support/wait-until.ts'
 
 /** Short enough for a test, long enough for the calls of an editor. */
 const quick = { leftAloneMs: 300 }
 
-async function held({ testService }: HeldDrive): Promise<Record<string, string | undefined>> {
-  const tree = await serviceTree(testService.other, '')
-  return Object.fromEntries([...tree].map(([path, content]) => [path, content?.toString()]))
-}
+const held = ({ testService }: HeldDrive): Promise<Record<string, string | undefined>> =>
+  serviceTexts(testService.other)
 
 /** Nothing is done to the drive: it gets there by itself. */
 async function becomes(drive: HeldDrive, wanted: Record<string, string | undefined>): Promise<void> {
@@ -174,31 +171,17 @@ describe('what is on this machine only and is being written again when the drive
     { which: 'and not closed', isClosed: false, wanted: saved },
     { which: 'and closed sooner', isClosed: true, wanted: `half${saved.slice(4)}` },
   ])('is what was closed, written to while that was made durable, $which', async ({ isClosed, wanted }) => {
-    let isHeld = false
-    let goOn = (): void => {}
-    const released = new Promise<void>((resolve) => (goOn = resolve))
-    let reached = (): void => {}
-    const syncing = new Promise<void>((resolve) => (reached = resolve))
-    const disk: Disk = {
-      ...systemDisk,
-      async fdatasync(fd) {
-        if (isHeld && readlinkSync(`/proc/self/fd/${fd}`).includes('/spool/')) {
-          reached()
-          await released
-        }
-        await systemDisk.fdatasync(fd)
-      },
-    }
-    await using drive = await openHeld({}, { ...quick, world: { ...realWorld(), disk } })
+    const syncs = heldSyncs((path) => path.includes('/spool/'))
+    await using drive = await openHeld({}, { ...quick, world: { ...realWorld(), disk: syncs.disk } })
     const [file, other] = [await drive.calls().open('/b.tmp', 'w'), await drive.calls().open('/b.tmp', 'r+')]
     await file.write(saved, 0)
-    isHeld = true
+    syncs.hold()
     const closed = file.close()
-    await syncing
-    isHeld = false
+    await syncs.reached
+    syncs.pass()
     await other.write('half', 0)
     if (isClosed) await other.close()
-    goOn()
+    syncs.release()
     await closed
     await drive.restartKilled()
     expect((await drive.calls().readFile('/b.tmp')).toString()).toBe(wanted)

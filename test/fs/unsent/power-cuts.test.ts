@@ -12,6 +12,7 @@ import { createFileSystem } from '../../../src/fs/file-system.ts'
 import { type Disk, systemDisk } from '../../../src/world/disk.ts'
 import { realWorld } from '../../../src/world/world.ts'
 import { objectDoor } from '../../support/object-door.ts'
+import { heldSyncs } from '../../support/held-syncs.ts'
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
 import { project, startTestService } from '../../support/service.ts'
 import { makeTemporaryFolder } from '../../support/temporary-folder.ts'
@@ -78,30 +79,17 @@ describe('a power cut right after', () => {
     { what: 'a new folder', from: '/n', to: '/m', holds: {}, made: '/n' },
   ])('a rename of $what and back: the way back is answered when it is on disk', async (rename) => {
     const { from, to, holds, made } = rename
-    let isHeld = false
-    let goOn = (): void => {}
-    const released = new Promise<void>((resolve) => (goOn = resolve))
-    let askFor = (): void => {}
-    const asked = new Promise<void>((resolve) => (askFor = resolve))
-    const disk: Disk = {
-      ...systemDisk,
-      async fdatasync(fd) {
-        if (isHeld && readlinkSync(`/proc/self/fd/${fd}`).endsWith('-wal')) {
-          askFor()
-          await released
-        }
-        await systemDisk.fdatasync(fd)
-      },
-    }
-    const world = { ...realWorld(), disk }
+    const syncs = heldSyncs((path) => path.endsWith('-wal'))
+    const world = { ...realWorld(), disk: syncs.disk }
     await using drive = await openHeld({ '/a.txt': 'a', ...holds }, { closeWaitMs: 0, world })
     await drive.calls().readdir('/')
     if (made !== undefined) await drive.calls().mkdir(made)
     await drive.calls().rename(from, to)
-    isHeld = true
+    syncs.hold()
     const back = drive.calls().rename(to, from)
-    const first = await Promise.race([back.then(() => 'answered'), asked.then(() => 'asked the disk')])
-    goOn()
+    const asked = syncs.reached.then(() => 'asked the disk')
+    const first = await Promise.race([back.then(() => 'answered'), asked])
+    syncs.release()
     await back
     expect(first).toBe('asked the disk')
     await drive.drain()

@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Calls, OpenFile } from '../../support/door.ts'
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
-import { serviceTree } from '../../support/trees.ts'
+import { serviceTexts } from '../../support/trees.ts'
 import { waitUntil } from '../../support/wait-until.ts'
 
 const before = 'what was saved before'
@@ -25,10 +25,8 @@ const begun: Readonly<Record<string, (calls: Calls, path: string) => Promise<Ope
   },
 }
 
-async function stored({ testService }: HeldDrive): Promise<Record<string, string | undefined>> {
-  const tree = await serviceTree(testService.other, '')
-  return Object.fromEntries([...tree].map(([path, content]) => [path, content?.toString()]))
-}
+const stored = ({ testService }: HeldDrive): Promise<Record<string, string | undefined>> =>
+  serviceTexts(testService.other)
 
 /** Killed; nothing comes to its place in the service until this was seen. */
 async function restarted(drive: HeldDrive, path: string): Promise<Calls> {
