@@ -71,21 +71,23 @@ describe.skipIf(whyNoFuse() !== undefined)('under a running drive', () => {
     expect(await fault.held('/folder/renamed.txt')).toBe('will be renamed')
   }
 
+  /** Each file at once: the drive may notice the first of them, and make the others anew, at any time. */
+  async function replaced(by: (name: string) => string): Promise<void> {
+    const names = files()
+    for (const name of names) await cp(by(name), state(`copy of ${name}`))
+    for (const name of names) await rename(state(`copy of ${name}`), state(name))
+  }
+
   const damages: Readonly<Record<string, () => Promise<unknown>>> = {
     'deleted, with its log': () => Promise.all(files().map((name) => rm(state(name)))),
     deleted: () => rm(state('journal.db')),
     'without its log': () => rm(state('journal.db-wal')),
     'without its shared memory': () => rm(state('journal.db-shm')),
     'moved away': () => rename(state('journal.db'), state('mine.db')),
-    async 'replaced by a copy of it'() {
-      for (const name of files()) await cp(state(name), state(`copy of ${name}`))
-      for (const name of files()) await rename(state(`copy of ${name}`), state(name))
-    },
+    'replaced by a copy of it': () => replaced(state),
     emptied: () => truncate(state('journal.db')),
     'its log emptied': () => truncate(state('journal.db-wal')),
-    async 'written over by an earlier copy'() {
-      for (const name of files()) await cp(earlier(name), state(name))
-    },
+    'written over by an earlier copy': () => replaced(earlier),
     async 'replaced by something else'() {
       await rm(state('journal.db'))
       await writeFile(state('journal.db'), patternedBytes(50_000, 'no journal'))

@@ -88,6 +88,7 @@ const corpus: readonly (readonly [seed: number, steps: number])[] = [
   [1000617, 700],
   [1000642, 700],
   [1200448, 700],
+  [1310286, 700],
   [2024876801, 2000],
 ]
 

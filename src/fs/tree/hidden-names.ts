@@ -1,5 +1,5 @@
-// What was hidden in folders that are gone from their places: a folder that is made anew there may be listed as the one before it
-// was. Kept until one cache lifetime after the folder went, and after the service agreed.
+// What was hidden in folders that are gone from their places, or that nobody looked at for a while: a folder that is made or found
+// there may be listed as the one before it was. Kept until one cache lifetime after the folder went, and after the service agreed.
 
 import type { Undo } from '../../content/spool/undo.ts'
 import { pathIn, type Node } from './node.ts'
@@ -37,6 +37,14 @@ export class HiddenNames {
     this.#forgetOld()
     if (folder === undefined || folder.tombstones.size === 0) return
     this.#set(path, { names: new Map(folder.tombstones), leftAt: this.#options.now() })
+  }
+
+  /** Its node is dropped, and it is where it was: no change that could be undone. */
+  dropped(node: Node): void {
+    this.#forgetOld()
+    if (node.folder === undefined || node.isUnlinked) return
+    const names = new Map([...node.folder.tombstones].filter(([, tombstone]) => !this.#isOver(tombstone)))
+    if (names.size > 0) this.#put(node.path, { names, leftAt: this.#options.now() })
   }
 
   /** A folder has this place now: what was hidden here is hidden in it. */

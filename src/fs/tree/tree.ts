@@ -125,6 +125,7 @@ export class Tree {
       this.versions.dropped(node)
       if (node.folder === undefined) return
       this.listings.forget(node)
+      this.hidden.dropped(node)
       this.#times.left(node)
     }
   }

@@ -682,6 +682,24 @@ describe('a name that was deleted here', () => {
     expect(at(drive, '/d')).toBe(folder)
     expect(await drive.list('/d')).toEqual([])
   })
+
+  it('is not forgotten with its folder when the service has agreed, for one cache lifetime', async () => {
+    const drive = await open({ '/d/a.txt': 'a', '/d/b.txt': 'b' })
+    await drive.list('/d')
+    const folder = at(drive, '/d')
+    const node = at(drive, '/d/a.txt')
+    drive.tree.places.displace(node)
+    drive.tree.tombstones.bury(folder, 'a.txt', node.stored.fingerprint)
+    drive.tree.tombstones.settle(folder, 'a.txt', undefined)
+    for (let looks = 0; looks < 2; looks++) {
+      forget(drive, '/d')
+      expect(drive.tree.find('/d')).toBeUndefined()
+      expect(await drive.list('/d')).toEqual(['b.txt'])
+    }
+    forget(drive, '/d')
+    drive.pass(ttlMs)
+    expect(await drive.list('/d')).toEqual(['a.txt', 'b.txt'])
+  })
 })
 
 describe('a rename', () => {
