@@ -149,6 +149,7 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [1150969, 700],
   [1151597, 700],
   [1151615, 700],
+  [1450065, 700],
   [2, 2000],
   [6, 2000],
   [15, 2000],

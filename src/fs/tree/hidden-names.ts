@@ -2,8 +2,10 @@
 // there may be listed as the one before it was. Kept until one cache lifetime after the folder went, and after the service agreed.
 
 import type { Undo } from '../../content/spool/undo.ts'
+import { folderOf, nameOf } from '../../path.ts'
 import { pathIn, type Node } from './node.ts'
 import type { Tombstone } from './parts/folder.ts'
+import { putName } from './put-name.ts'
 
 /** About 200 bytes each. */
 const mostNames = 50_000
@@ -18,7 +20,7 @@ export interface HiddenNamesOptions {
 }
 
 interface Hidden {
-  readonly names: ReadonlyMap<string, Tombstone>
+  readonly names: Map<string, Tombstone>
   readonly leftAt: number
 }
 
@@ -47,6 +49,15 @@ export class HiddenNames {
     if (names.size > 0) this.#put(node.path, { names, leftAt: this.#options.now() })
   }
 
+  /** The service agreed that nothing is at a path whose folder has no node now. */
+  settle(path: string): void {
+    const names = this.#folders.get(folderOf(path))?.names
+    const name = nameOf(path)
+    const tombstone = names?.get(name)
+    if (names === undefined || tombstone === undefined || tombstone.settledAt !== undefined) return
+    this.#options.follow(putName(names, name, { ...tombstone, settledAt: this.#options.now() }))
+  }
+
   /** A folder has this place now: what was hidden here is hidden in it. */
   takeOver(node: Node): void {
     const { folder } = node
@@ -58,7 +69,7 @@ export class HiddenNames {
     for (const [name, tombstone] of hidden.names) {
       // What came along with the folder is there again.
       if (folder.children.has(name) || this.#isOver(tombstone)) continue
-      // Its folder was not there when the service agreed.
+      // When it was agreed to, or given up, nobody said.
       const isAgreed = tombstone.settledAt === undefined && !this.#options.isToBeEmptied(pathIn(node, name))
       const taken = isAgreed ? { ...tombstone, settledAt: this.#options.now() } : tombstone
       this.#options.follow(folder.hide(name, taken))

@@ -277,15 +277,16 @@ function settleAway(
   fingerprint: string | undefined,
 ): void {
   const { folder, name } = placeOf(parts.tree, path)
+  // What passes through here on its way to elsewhere is not to be seen: who takes that away settles it.
+  const isAgreed = !parts.queue.isToBeEmptied(path, intention)
   if (folder !== undefined) {
     // It was shown again after a refusal.
     const shown = parts.tree.listings.known(folder)?.names.get(name)
     const isHidden = folder.folder?.tombstones.has(name) === true || folder.folder?.kept.has(name) === true
     if (!isHidden && shown?.kind === 'file' && fingerprintOf(shown) === fingerprint)
       parts.tree.tombstones.vanish(folder, name, fingerprint)
-    // What passes through here on its way to elsewhere is not to be seen: who takes that away settles it.
-    if (!parts.queue.isToBeEmptied(path, intention)) parts.tree.tombstones.settle(folder, name, fingerprint)
-  }
+    if (isAgreed) parts.tree.tombstones.settle(folder, name, fingerprint)
+  } else if (isAgreed) parts.tree.hidden.settle(path)
   parts.attributes.left(path)
 }
 

@@ -14,6 +14,7 @@ import { agreed } from '../../../src/fs/unsent/agreed.ts'
 import type { Calls } from '../../support/door.ts'
 import { openParts, type OpenParts } from '../../support/open-parts.ts'
 import type { TestService } from '../../support/service.ts'
+import { waitUntil } from '../../support/wait-until.ts'
 
 let parts: OpenParts
 let service: TestService
@@ -283,6 +284,21 @@ describe('done', () => {
     done(intention)
     expect(tombstone('/given.txt')).toEqual({ fingerprint, isSettled: true })
     expect(sb.journal.attributes.all()).toEqual([])
+  })
+
+  it('a delete in a folder that is gone is settled when the service agrees, not when a folder is there again', async () => {
+    await stored('/d/a.txt')
+    await sb.tree.loadFresh(sb.tree.nodes.root)
+    await calls.unlink('/d/a.txt')
+    const { intention } = jobAt('/d/a.txt')
+    sb.tree.places.displace(at('/d'))
+    sb.queue.withdraw(jobAt('/d/a.txt'))
+    done(intention)
+    const agreedBy = sb.clock.steady()
+    await waitUntil('the clock', () => sb.clock.steady() > agreedBy)
+    await stored('/d/b.txt')
+    expect(await calls.readdir('/d')).toEqual(['b.txt'])
+    expect(at('/d').folder?.tombstones.get('a.txt')?.settledAt).toBeLessThanOrEqual(agreedBy)
   })
 
   it('a delete that shows again after its refusal is hidden now', async () => {
