@@ -55,7 +55,7 @@ export const fixes = [
     '    void this.forget(version.path)\n    const blocks',
     '    void this.disk.forget(version.path)\n    const blocks',
     `${commit}/uploads.ts`,
-    'if (!how.isAsking) await this.#options.reader.forget(intention.path)',
+    'if (!how.isAsking) await forget()',
     '',
   ],
   [
@@ -64,7 +64,7 @@ export const fixes = [
     '    void this.forget(to.path)\n',
     '',
     `${commit}/uploads.ts`,
-    'if (!how.isAsking) await this.#options.reader.forget(intention.path)',
+    'if (!how.isAsking) await forget()',
     '',
   ],
   [
@@ -112,6 +112,19 @@ export const fixes = [
     'if (order.has(job) && order.at(job.intention.path).at(-1) !== job) open.release(job)',
     '',
   ],
+  [
+    'what was cached a second before comes back with a power cut',
+    'src/content/disk/block-store.ts',
+    'if (isDoubtful()) await this.#index.syncRemoved(pathKey)',
+    '',
+  ],
+  [
+    'a file made anew is journaled when it is released',
+    `${unsent}/submit.ts`,
+    'return node.remote !== undefined || node.job',
+    'return node.unsent.base !== undefined || node.remote !== undefined || node.job',
+  ],
+  ['what is hidden in a folder goes with its node', 'src/fs/tree/tree.ts', 'this.hidden.dropped(node)', ''],
   [
     'a spool file is rewritten in place',
     `${unsent}/writing.ts`,
@@ -527,14 +540,14 @@ export const mutants = [
   [
     'what left for good shows again',
     `${unsent}/agreed.ts`,
-    /if \(!parts\.queue\.isToBeEmptied\(path, intention\)\) [^\n]*/,
+    'if (isAgreed) parts.tree.tombstones.settle(folder, name, fingerprint)',
     '',
   ],
   [
     'what only passes through a name shows there',
     `${unsent}/agreed.ts`,
-    'if (!parts.queue.isToBeEmptied(path, intention)) ',
-    '',
+    'if (isAgreed) parts.tree.tombstones',
+    'parts.tree.tombstones',
   ],
   ['a document that was agreed to stays unsaved', `${unsent}/agreed.ts`, '    node.local.saved()\n', ''],
   [

@@ -34,6 +34,11 @@ export function mayBe({ size, modifiedAt }: Told, fingerprint: string): boolean 
   return agree(size, fingerprint.slice(0, at)) && agree(modifiedAt, fingerprint.slice(at + 1))
 }
 
+/** True where what is stored a moment later may get the same fingerprint: the service tells time by the second, as far as is known. */
+export function mayComeAgain(fingerprint: string | undefined): boolean {
+  return fingerprint === undefined || !/\.0*[1-9]/.test(modifiedAtIn(fingerprint) ?? '')
+}
+
 /** What a fingerprint was taken of. */
 export function versionOf(path: string, fingerprint: string): Version {
   const size = Number(fingerprint.slice(0, fingerprint.indexOf('@')))

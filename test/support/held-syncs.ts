@@ -22,14 +22,21 @@ export function heldSyncs(isHeldAt: (path: string) => boolean): HeldSyncs {
   const reached = new Promise<void>((resolve) => (reach = resolve))
   let release = (): void => {}
   const released = new Promise<void>((resolve) => (release = resolve))
+  const gate = async (path: string): Promise<void> => {
+    if (!isHolding || !isHeldAt(path)) return
+    reach()
+    await released
+  }
   const disk: Disk = {
     ...systemDisk,
     async fdatasync(fd) {
-      if (isHolding && isHeldAt(readlinkSync(`/proc/self/fd/${fd}`))) {
-        reach()
-        await released
-      }
+      await gate(readlinkSync(`/proc/self/fd/${fd}`))
       await systemDisk.fdatasync(fd)
+    },
+    async open(path, flags, mode) {
+      const file = await systemDisk.open(path, flags, mode)
+      const sync = file.sync.bind(file)
+      return Object.assign(file, { sync: () => gate(path).then(sync) })
     },
   }
   return {

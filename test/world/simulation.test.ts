@@ -89,6 +89,7 @@ const corpus: readonly (readonly [seed: number, steps: number])[] = [
   [1000642, 700],
   [1200448, 700],
   [1310286, 700],
+  [1500123, 700],
   [2024876801, 2000],
 ]
 
@@ -150,6 +151,8 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [1151597, 700],
   [1151615, 700],
   [1450065, 700],
+  [1450241, 700],
+  [1451081, 700],
   [2, 2000],
   [6, 2000],
   [15, 2000],

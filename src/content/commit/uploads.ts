@@ -6,7 +6,7 @@ import { ErrnoError } from '../../errno-error.ts'
 import type { Log } from '../../log.ts'
 import { nameOf } from '../../path.ts'
 import { checked, digested, digestOf, isSameDigest, type Digest } from '../digest.ts'
-import { fingerprintOf, mayBe } from '../fingerprint.ts'
+import { fingerprintOf, mayBe, mayComeAgain } from '../fingerprint.ts'
 import type { Intention } from '../intention.ts'
 import type { Reader } from '../read/reader.ts'
 import { lookUp, whole } from '../remote-lookup.ts'
@@ -69,9 +69,11 @@ export class Uploads {
   async send(intention: Intention, how: Uploading): Promise<RemoteFile> {
     // A service that tells time by the second may tell it from what stood there by nothing: that is read by nobody any more,
     // also where this machine ends before the answer comes.
-    if (!how.isAsking) await this.#options.reader.forget(intention.path)
+    const { path, base } = intention
+    const forget = (): Promise<void> => this.#options.reader.forget(path, { isSure: mayComeAgain(base) })
+    if (!how.isAsking) await forget()
     const record = await this.#sent(intention, how)
-    if (how.isAsking) await this.#options.reader.forget(intention.path)
+    if (how.isAsking) await forget()
     return record
   }
 

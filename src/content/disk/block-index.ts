@@ -124,6 +124,17 @@ export class BlockIndex {
     await unlinkIfThere(this.pathOf(name), this.#options.disk)
   }
 
+  /** What was removed of a path, or renamed, stays so after a power cut. */
+  async syncRemoved(pathKey: string): Promise<void> {
+    const { disk } = this.#options
+    const shard = await disk.open(join(this.#dir, shardOf(pathKey)), 'r').catch(unlessThere)
+    try {
+      await shard?.sync()
+    } finally {
+      await shard?.close()
+    }
+  }
+
   /** A file has another name now. */
   rename(from: string, to: string): void {
     const bytes = this.#bytes.peek(from)
@@ -208,7 +219,10 @@ export class BlockIndex {
 }
 
 async function unlinkIfThere(path: string, disk: Disk): Promise<void> {
-  await disk.unlink(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-  })
+  await disk.unlink(path).catch(unlessThere)
+}
+
+/** Rethrows whatever else the disk says. */
+function unlessThere(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
 }

@@ -10,6 +10,7 @@ import { BlocksHere } from './blocks-here.ts'
 import { blockCount } from '../extent.ts'
 import { allocated, overheadBytes } from './disk-bytes.ts'
 import { takeOverFormerFormat } from './former-formats.ts'
+import { JustWritten } from './just-written.ts'
 import { OneAfterAnother } from './one-after-another.ts'
 import { OpenSegments } from './open-segments.ts'
 import { PastPages } from './past-pages.ts'
@@ -72,6 +73,7 @@ export class BlockStore {
   /** By version: its blocks are being renamed. */
   readonly #arriving = new Map<string, Promise<void>>()
   readonly #sealing = new Set<Promise<void>>()
+  readonly #written: JustWritten
   readonly #work: OneAfterAnother
   #writtenSinceScan = 0
   #isClosed = false
@@ -86,6 +88,7 @@ export class BlockStore {
       evicts: options.evicts ?? true,
       onEvict: (name) => this.#segments.close(name),
     })
+    this.#written = new JustWritten(options.clock)
     this.#segments = new OpenSegments(this.#index, options)
     this.#backlog = new WriteBacklog(options.backlogBytes)
     this.#pastPages = new PastPages(options)
@@ -129,17 +132,19 @@ export class BlockStore {
   }
 
   /**
-   * Removes all versions of a path: none is read from now on. Resolves when what is known to be on disk is gone; what the
-   * disk does not let go of is not read in this run.
+   * Removes all versions of a path: none is read from now on. Resolves when what is known to be on disk is gone, `isSure`: so that
+   * no power cut brings back what the next version could be taken for; what the disk does not let go of is not read in this run.
    */
-  forget(path: string): Promise<void> {
+  forget(path: string, { isSure = false }: { isSure?: boolean } = {}): Promise<void> {
     const pathKey = pathKeyOf(path)
+    const isDoubtful = isSure ? this.#written.sinceNow(pathKey) : (): boolean => false
     this.#backlog.drop(pathKey)
     this.#doomed.set(pathKey, (this.#doomed.get(pathKey) ?? 0) + 1)
-    const mayBeHere = !this.#index.isComplete || this.#index.namesOf(pathKey).length > 0
+    const mayBeHere = !this.#index.isComplete || this.#index.namesOf(pathKey).length > 0 || isDoubtful()
     const removed = this.#work.run('remove blocks', async () => {
       await this.#prepare()
       await this.#removeAll(pathKey)
+      if (isDoubtful()) await this.#index.syncRemoved(pathKey)
       const left = (this.#doomed.get(pathKey) ?? 1) - 1
       if (left === 0) this.#doomed.delete(pathKey)
       else this.#doomed.set(pathKey, left)
@@ -162,6 +167,7 @@ export class BlockStore {
           this.#options.disk.rename(this.#index.pathOf(name), path),
         )
         this.#index.rename(name, newName)
+        this.#written.add(newName)
         const segment = await this.#segments.find(to, segmentIdIn(newName))
         // Its checksums were not on disk yet.
         if (isTrusted && segment !== undefined) this.#trust(newName, segment)
@@ -187,6 +193,7 @@ export class BlockStore {
       const bytes = allocated(size + blockCount(size) * entryBytes)
       if (size !== version.sizeBytes || size === 0 || !(await this.#index.reserve(name, bytes))) return
       await this.#moveIn(file, name)
+      this.#written.add(name)
       const segment = await this.#segments.find(version, 'whole')
       if (segment !== undefined) this.#trust(name, segment)
       isKept = true
@@ -329,6 +336,7 @@ export class BlockStore {
       const isPassing = run.every((stored) => stored.isPassing === true)
       await segment.write(run, { pastPages: isPassing ? this.#pastPages : undefined, isSure })
     }
+    this.#written.add(name)
     this.#writtenSinceScan += bytes
     if (this.#writtenSinceScan < this.#options.sizeBytes * rescanPart) return true
     this.#writtenSinceScan = 0

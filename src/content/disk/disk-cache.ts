@@ -109,9 +109,9 @@ export class DiskCache {
   }
 
   /** See `BlockStore.forget`. */
-  async forget(path: string): Promise<void> {
+  async forget(path: string, options?: { isSure?: boolean }): Promise<void> {
     this.#whole.delete(pathKeyOf(path))
-    await Promise.all([this.#pinned?.forget(path), this.#ordinary?.forget(path)])
+    await Promise.all([this.#pinned?.forget(path, options), this.#ordinary?.forget(path, options)])
   }
 
   /** See `BlockStore.move`. */

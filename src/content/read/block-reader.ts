@@ -224,9 +224,9 @@ class BlockReader implements Reader, BlockEvents {
     void this.forget(asidePathOf(path))
   }
 
-  forget(path: string): Promise<void> {
+  forget(path: string, options?: { isSure?: boolean }): Promise<void> {
     this.#forgetMemoryOf(path)
-    return this.disk.forget(path)
+    return this.disk.forget(path, options)
   }
 
   #forgetMemoryOf(path: string): void {

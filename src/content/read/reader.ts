@@ -74,9 +74,9 @@ export interface Reader {
   copyAside(version: Version, fd: number): Promise<boolean>
   forgetAside(path: string): void
   /**
-   * Forgets all blocks of a path: its content is another one now, or about to be. Resolves when they are gone from disk, too,
-   * and never rejects.
+   * Forgets all blocks of a path: its content is another one now, or about to be. Resolves when they are gone from disk, too
+   * (`isSure`: whatever a power cut brings back), and never rejects.
    */
-  forget(path: string): Promise<void>
+  forget(path: string, options?: { isSure?: boolean }): Promise<void>
   close(): Promise<void>
 }

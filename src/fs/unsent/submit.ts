@@ -247,5 +247,5 @@ function usualRestMs(closeWait: CloseWait, node: Node): number {
 
 /** Something of it is in the service, or was accepted by an earlier close. */
 function isKnown(node: Node): boolean {
-  return node.unsent.base !== undefined || node.remote !== undefined || node.job !== undefined
+  return node.remote !== undefined || node.job !== undefined
 }

@@ -1,6 +1,7 @@
 // A document that is deleted while it is being sent.
 
 import { describe, expect, it } from 'vitest'
+import { rootIno } from '../../../src/fs/operations.ts'
 import { createClock } from '../../../src/world/clock.ts'
 import { realWorld } from '../../../src/world/world.ts'
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
@@ -67,6 +68,34 @@ it('a backup that is deleted while its bytes are brought here leaves none of the
   await drive.drain()
   await expect.poll(() => drive.spooled()).toEqual([])
 })
+
+it.each([
+  { what: 'was deleted', leave: (drive: HeldDrive) => drive.calls().unlink('/a.txt') },
+  { what: 'became a backup', leave: (drive: HeldDrive) => drive.calls().rename('/a.txt', '/a.txt~') },
+  { what: 'was moved away', leave: (drive: HeldDrive) => drive.calls().rename('/a.txt', '/b.txt') },
+])(
+  'a file that is made where a document $what is there after a kill once its close is answered',
+  async ({ leave }) => {
+    await using drive = await openHeld({ '/a.txt': 'before' })
+    await drive.calls().readdir('/')
+    drive.hold('/a.txt', '/b.txt')
+    drive.holdDelete('/a.txt')
+    await leave(drive)
+    const caller = { uid: 0, gid: 0, pid: process.pid, signal: new AbortController().signal }
+    const flags = { read: false, write: true, truncate: false }
+    const operations = drive.fileSystem()
+    const { opened } = await operations.create(
+      rootIno,
+      'a.txt',
+      { mode: 0o644, flags, exclusive: false },
+      caller,
+    )
+    // Nothing is written, and a duplicate of its handle may be left: it is not released.
+    await operations.flush(opened.fh, caller)
+    await drive.restartKilled()
+    expect((await drive.calls().readFile('/a.txt')).toString()).toBe('')
+  },
+)
 
 describe('a folder goes though what was deleted in it', () => {
   it('arrived after that, from an upload that could not be stopped', async () => {
