@@ -1,7 +1,7 @@
-// Runs the simulated world from the command line: scripts/simulate says how. With --jobs each job is a process of its own
-// that takes every so manieth seed.
+// Runs the simulated world from the command line: scripts/simulate says how. Many seeds are run in processes of their own, one after
+// another; with --jobs so many at once, each of which takes every so manieth seed.
 
-import { fork } from 'node:child_process'
+import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,6 +23,9 @@ const options = {
   'go-on': { type: 'boolean', default: false },
   shared: { type: 'boolean', default: false },
 } as const
+
+/** A process takes so many: libsql closes a file when its statements are collected, and only so many may be open. */
+const seedsOfAProcess = 200
 
 const values = given()
 
@@ -80,36 +83,47 @@ const total: Total = {
   cpuSeconds: 0,
 }
 
-if (jobs > 1) await inParallel()
-else await oneAfterAnother()
+const running = new Set<ChildProcess>()
+if (isOne || process.send !== undefined) await oneAfterAnother()
+else await inProcesses()
 if (process.send === undefined) console.log(summary())
 if (total.failed.length > 0) process.exitCode = 1
 
-async function inParallel(): Promise<void> {
+async function inProcesses(): Promise<void> {
+  process.once('SIGTERM', () => {
+    // One that has come to no end hears of nothing else.
+    for (const child of running) child.kill('SIGKILL')
+    process.exit(143)
+  })
+  await Promise.all(Array.from({ length: jobs }, (_, job) => everySoManieth(firstSeed + job)))
+}
+
+/** Every so manieth seed from `seed` on, a process after another. */
+async function everySoManieth(seed: number): Promise<void> {
   const flags = (['history', 'go-on', 'shared'] as const)
     .filter((name) => values[name])
     .map((name) => `--${name}`)
-  const rest = ['--events', values.events, '--shorten', values.shorten, ...flags]
-  if (values.minutes !== undefined) rest.push('--minutes', values.minutes)
-  if (values.seeds !== undefined) rest.push('--seeds', String(Math.ceil(mostSeeds / jobs)))
-  await Promise.all(
-    Array.from({ length: jobs }, async (_, job) => {
-      const child = fork(import.meta.filename, [
-        '--seed',
-        String(firstSeed + job),
-        '--stride',
-        String(jobs),
-        ...rest,
-      ])
-      let part: Total | undefined
-      child.on('message', (told) => (part = told as Total))
-      const [code, signal] = (await once(child, 'exit')) as [number | null, string | null]
-      if (part !== undefined) add(part)
-      if (code === 0 || code === 1) return
-      console.error(`a job ended with ${signal ?? code} behind seed ${part?.lastSeed ?? 'none'}`)
-      process.exitCode = 1
-    }),
-  )
+  const rest = ['--stride', String(jobs), '--events', values.events, '--shorten', values.shorten, ...flags]
+  let left = Math.ceil(mostSeeds / jobs)
+  for (let first = seed; left > 0; first += jobs * seedsOfAProcess) {
+    const seeds = Math.min(left, seedsOfAProcess)
+    left -= seeds
+    const minutes = (endsAt - performance.now()) / 60_000
+    if (minutes <= 0) return
+    const limits = ['--seeds', String(seeds), ...(minutes < Infinity ? ['--minutes', String(minutes)] : [])]
+    const child = fork(import.meta.filename, ['--seed', String(first), ...limits, ...rest])
+    running.add(child)
+    let part: Total | undefined
+    child.on('message', (told) => (part = told as Total))
+    const [code, signal] = (await once(child, 'exit')) as [number | null, string | null]
+    running.delete(child)
+    if (part !== undefined) add(part)
+    if (code === 0) continue
+    if (code !== 1)
+      console.error(`a process ended with ${signal ?? code} behind seed ${part?.lastSeed ?? 'none'}`)
+    process.exitCode = 1
+    if (!values['go-on']) return
+  }
 }
 
 function add(part: Total): void {
