@@ -56,12 +56,15 @@ const rare = {
 
 type Kind = keyof typeof usual | keyof typeof rare
 
-export type Taste = Readonly<Record<Kind | 'touch' | 'rewriteSlowly', number>>
+/** Of some of the simulated worlds only. */
+type Special = 'touch' | 'rewriteSlowly' | 'handOn' | 'sameSecond'
+
+export type Taste = Readonly<Record<Kind | Special, number>>
 
 /** As programs do in general. */
-const usualTaste: Taste = { ...usual, ...rare, touch: 0, rewriteSlowly: 0 }
+const usualTaste: Taste = { ...usual, ...rare, touch: 0, rewriteSlowly: 0, handOn: 0, sameSecond: 0 }
 
-/** As the simulated world has them; times are set, and what is large is rewritten slowly, in some of its worlds only. */
+/** As the simulated world has them. */
 export const richTaste: Readonly<Record<Kind, number>> = {
   ...usual,
   sameLength: 4,
@@ -221,6 +224,21 @@ export class Choices {
         ])
         return [...both, { kind: 'rename', path: from, to }, { kind: 'read', path: to }]
       }
+      case 'sameSecond': {
+        // What comes second is as long, and perhaps of the same second.
+        const [from, path] = [any(), any()]
+        const length = model.tree.get(from)?.length ?? 0
+        if (from === path || length === 0) return []
+        const read: Action = { kind: 'read', path }
+        const rest = (): Step => ({ kind: 'rest', ms: chance.random() * 300 })
+        const second: Action =
+          chance.random() < 0.5
+            ? this.#write(path, chance.bytes(length))
+            : { kind: 'rename', path: from, to: path }
+        return [this.#write(path, chance.bytes(length)), read, rest(), second, rest(), read]
+      }
+      case 'handOn':
+        return [{ kind: 'hand on', path: any(), content: chance.bytes(2 + chance.below(3_000)) }]
       case 'remake': {
         const path = any()
         return [this.#write(path), { kind: 'unlink', path }, this.#write(path)]

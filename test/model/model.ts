@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /** One thing a program does. Paths are absolute in the project. */
 export type Operation =
-  | { readonly kind: 'write' | 'write slowly'; readonly path: string; readonly content: Buffer }
+  | { readonly kind: 'write' | 'write slowly' | 'hand on'; readonly path: string; readonly content: Buffer }
   | { readonly kind: 'append'; readonly path: string; readonly content: Buffer }
   | { readonly kind: 'truncate' | 'cut'; readonly path: string; readonly size: number }
   | {
@@ -65,6 +65,7 @@ export class Model {
     switch (operation.kind) {
       case 'write':
       case 'write slowly':
+      case 'hand on':
         this.#tree.set(path, operation.content)
         break
       case 'append':
@@ -130,6 +131,7 @@ export async function perform(
   const { kind, path } = operation
   if (kind === 'write') await performer.writeFile(path, operation.content)
   else if (kind === 'write slowly') await writeSlowly(performer, path, operation.content, pause)
+  else if (kind === 'hand on') await handOn(performer, path, operation.content, pause)
   else if (kind === 'append') await performer.appendFile(path, operation.content)
   else if (kind === 'truncate') await performer.truncate(path, operation.size)
   else if (kind === 'cut') await cut(performer, path, operation.size, pause, onLateClose)
@@ -157,6 +159,34 @@ async function writeSlowly(
     throw error
   }
   await file.close()
+}
+
+/** Two with a descriptor each: the second writes on when the first is closing, and closes when the first has closed. */
+async function handOn(
+  performer: Performer,
+  path: string,
+  content: Buffer,
+  pause: (ms: number) => Promise<unknown>,
+): Promise<void> {
+  const first = await performer.open(path, 'w')
+  const half = content.length >> 1
+  let second: WrittenFile
+  try {
+    second = await performer.open(path, 'r+')
+    await first.write(content.subarray(0, half), 0)
+  } catch (error) {
+    await first.close().catch(() => {})
+    throw error
+  }
+  const closing = first.close()
+  closing.catch(() => {})
+  try {
+    await pause(content.length % 40)
+    await second.write(content.subarray(half), half)
+    await closing
+  } finally {
+    await second.close()
+  }
 }
 
 /** ftruncate(2) and close, while a second descriptor stays open for a moment: that close alone has to save it. */

@@ -315,7 +315,6 @@ function isAboutTheDrive(line: string): boolean {
 function lineOf(action: Action): string {
   if (action.kind === 'rename') return `rename ${action.path} → ${action.to}`
   if (action.kind === 'truncate') return `truncate ${action.path} ${action.size}`
-  if (action.kind === 'write' || action.kind === 'write slowly' || action.kind === 'append')
-    return `${action.kind} ${action.path} ${action.content.length} bytes`
+  if ('content' in action) return `${action.kind} ${action.path} ${action.content.length} bytes`
   return `${action.kind} ${action.path}`
 }

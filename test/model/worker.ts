@@ -344,6 +344,7 @@ export class Worker {
       (!this.#wasKilled ||
         this.#mayBePart ||
         this.#wasSavedInPart ||
+        operation.kind === 'hand on' ||
         operation.kind === 'cut while closing') &&
       found !== undefined &&
       isPart(found, operation, this.model.tree.get(operation.path))
@@ -416,7 +417,7 @@ function restricted(
   return new Map(tree.has(path) ? [[path, tree.get(path)]] : [])
 }
 
-const durableKinds: ReadonlySet<string> = new Set(['write', 'write slowly', 'append', 'rename'])
+const durableKinds: ReadonlySet<string> = new Set(['write', 'write slowly', 'hand on', 'append', 'rename'])
 
 /** Its success says that a power cut takes neither it nor anything before it back. */
 function isDurable({ kind, ...operation }: Operation): boolean {
@@ -428,7 +429,10 @@ function isDurable({ kind, ...operation }: Operation): boolean {
 
 /** A write that was cut off may have arrived in part. */
 function isPart(found: Buffer, operation: Operation, before: Buffer | undefined): boolean {
-  if (['write', 'write slowly', 'cut while closing'].includes(operation.kind) && 'content' in operation)
+  if (
+    ['write', 'write slowly', 'hand on', 'cut while closing'].includes(operation.kind) &&
+    'content' in operation
+  )
     return operation.content.subarray(0, found.length).equals(found)
   if (operation.kind !== 'append') return false
   return Buffer.concat([before ?? Buffer.alloc(0), operation.content])

@@ -55,6 +55,7 @@ const mostCalls: Readonly<Record<Action['kind'], number>> = {
   // A look, and a replace.
   write: 3,
   'write slowly': 3,
+  'hand on': 6,
   'cut while closing': 6,
   // It may have to be fetched first, by a new link.
   append: 5,

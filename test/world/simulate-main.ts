@@ -60,6 +60,7 @@ interface Total {
   lastSeed: number
   failed: number[]
   operations: number
+  calls: number
   events: number
   faults: number
   kills: number
@@ -74,6 +75,7 @@ const total: Total = {
   lastSeed: firstSeed,
   failed: [],
   operations: 0,
+  calls: 0,
   events: 0,
   faults: 0,
   kills: 0,
@@ -175,6 +177,7 @@ async function oneAfterAnother(): Promise<void> {
 function count(figures: SimulationFigures): void {
   total.events += figures.events
   total.operations += figures.operations
+  total.calls += figures.calls
   total.faults += figures.faults
   total.kills += figures.kills
   total.cuts += figures.cuts
@@ -216,7 +219,7 @@ function summary(): string {
     `${(what / seconds).toFixed(0)}/s, ${(what / total.cpuSeconds).toFixed(0)} per second of one core`
   return (
     `seeds ${firstSeed} to ${total.lastSeed}, ${seconds.toFixed(1)} s: ${total.operations} operations ` +
-    `(${perSecond(total.operations)}), ${total.events} events (${perSecond(total.events)}), ` +
+    `(${perSecond(total.operations)}), ${total.calls} calls (${perSecond(total.calls)}), ${total.events} events (${perSecond(total.events)}), ` +
     `${total.faults} faults, ${total.kills} kills, ${total.cuts} cuts, ${total.quietPeriods} times left alone, ` +
     `${total.virtualHours.toFixed(1)} hours; ${total.failed.length} of ${total.seeds} seeds failed` +
     (total.failed.length > 0 ? `: ${total.failed.join()}` : '')

@@ -11,6 +11,7 @@ import type { Superblock } from '../../src/fs/superblock.ts'
 import type { World } from '../../src/world/world.ts'
 import type { Chance } from '../model/chance.ts'
 import type { Calls } from '../support/door.ts'
+import type { Operations } from '../../src/fs/operations.ts'
 import { objectDoor } from '../support/object-door.ts'
 import type { EventQueue, Life } from './events.ts'
 import { JournalFiles } from './journal-files.ts'
@@ -49,6 +50,8 @@ export class SimulatedDrive {
   /** Rejects what is under way when this life ends. */
   #end: (error: Error) => void = () => {}
   calls: Calls | undefined
+  /** Calls of the filesystem object so far, as a kernel makes them: each lookup, read, write, flush … */
+  operations = 0
 
   /** `root`: a real folder for the databases. */
   constructor(options: {
@@ -117,7 +120,7 @@ export class SimulatedDrive {
       this.#end = reject
     })
     ended.catch(() => {})
-    this.calls = mortal(objectDoor(this.fileSystem), ended)
+    this.calls = mortal(objectDoor(counted(this.fileSystem, () => void this.operations++)), ended)
   }
 
   /** kill -9. */
@@ -162,6 +165,19 @@ export class SimulatedDrive {
     mkdirSync(join(dir, 'state'), { recursive: true })
     return dir
   }
+}
+
+function counted(operations: Operations, onCall: () => void): Operations {
+  return new Proxy(operations, {
+    get(target, name) {
+      const call: unknown = Reflect.get(target, name)
+      if (typeof call !== 'function' || name === 'remember' || name === 'forget') return call
+      return (...rest: unknown[]): unknown => {
+        onCall()
+        return Reflect.apply(call, target, rest)
+      }
+    },
+  })
 }
 
 /** The same calls, each of which ends with the drive. */

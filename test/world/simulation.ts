@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 // The sources load it when they first need it: that takes real time, in which no event is due.
 import 'file-type'
 import { callsFor, contentsOf, Kept } from './bounds.ts'
+import { versionOf } from '../../src/content/fingerprint.ts'
 import type { Intention } from '../../src/content/intention.ts'
 import type { Job } from '../../src/content/commit/job.ts'
 import type { Unsent } from '../../src/fs/status.ts'
@@ -70,7 +71,10 @@ export interface SimulationFigures {
   readonly seed: number
   readonly steps: number
   readonly events: number
+  /** Of programs: a save, a rename, a read … */
   readonly operations: number
+  /** Of the filesystem object, which these are made of, and looks at what is there. */
+  readonly calls: number
   readonly faults: number
   readonly kills: number
   readonly cuts: number
@@ -136,6 +140,11 @@ const sharedAppends = 3
 const heavySizes: Sizes = { small: 30, empty: 3, medium: 20, large: 20 }
 const heavyTurns: Partial<typeof turns> = { kill: 8, cut: 4 }
 const heavyRewrites = 25
+/** Where the service tells time by the second. */
+const secondsTaste: Partial<Taste> = { sameSecond: 150 }
+const secondsTurns: Partial<typeof turns> = { weather: 0.5, wait: 2, kill: 4, cut: 12 }
+/** Where what one program writes another goes on with: so often. */
+const handsOn = 40
 /** Where several programs work on the same names: so often. */
 const crowdTurns = 60
 /** Where folders are worked with beside another client: so many of the steps there are. */
@@ -213,10 +222,13 @@ class Simulation {
     const events = this.#events
     const isHeavy = isOfSort(seed, 'heavy')
     const isWatched = isOfSort(seed, 'watches')
+    const tellsSeconds = isOfSort(seed, 'seconds')
+    const isHandedOn = isOfSort(seed, 'handsOn')
     const habits = {
       ...someHabits(this.#world),
       foldersVanish: isOfSort(seed, 'foldersVanish'),
       ...(isWatched ? { lagMs: 0 } : {}),
+      ...(tellsSeconds ? { clockStepMs: 1_000 } : {}),
     }
     this.#service = new ServiceModel(habits, this.#world, () => worldBeganAt + events.now)
     this.#network = new SimulatedNetwork(events, this.#world, this.#service)
@@ -231,14 +243,15 @@ class Simulation {
     this.#drive.platter.refusesJournal = isOfSort(seed, 'journalFails')
     this.#drive.platter.refusesRows = isOfSort(seed, 'rowsFail')
     // Of what tells no size no copy is kept, and without the service nobody can say how long it is.
-    this.#pinned = habits.tellsSizes && isOfSort(seed, 'pins') ? '/w0' : undefined
+    this.#pinned = habits.tellsSizes && (isOfSort(seed, 'pins') || tellsSeconds) ? '/w0' : undefined
     this.#beginsAway = habits.tellsSizes && isOfSort(seed, 'beginsAway')
     const drawnBent = this.#world.pick(options.isShared === true ? sharedBents : bents)
     this.#bent = isWatched ? watchesBent : drawnBent
     const bent = this.#bent
+    const drawnWaitMs = this.#world.pick(bent.isHasty === true ? [0, 200] : [0, 200, 10_000, Infinity])
     this.#settings = {
       cacheTtlMs: Math.max(2_000, this.#service.habits.lagMs * 2),
-      closeWaitMs: this.#world.pick(bent.isHasty === true ? [0, 200] : [0, 200, 10_000, Infinity]),
+      closeWaitMs: isHandedOn ? Infinity : drawnWaitMs,
     }
     // Few documents meet each other more often, and are looked at sooner.
     this.#room = this.#world.pick([
@@ -250,13 +263,16 @@ class Simulation {
       ...someOf(turns, this.#world, ['work', 'shared', 'other', 'wait', 'weather']),
       ...this.#bent.turns,
       ...(isHeavy ? heavyTurns : {}),
+      ...(tellsSeconds ? secondsTurns : {}),
       crowd: isOfSort(seed, 'crowds') ? crowdTurns : 0,
     }
     const taste = someOf(richTaste, this.#world, ['write', 'over'])
     const touch = isOfSort(seed, 'touches') ? touches : 0
     const rewriteSlowly = isHeavy ? heavyRewrites : 0
     const again = bent.isHasty === true ? { again: againOfHasty } : {}
-    this.#taste = { ...taste, ...again, touch, rewriteSlowly }
+    const handOn = isHandedOn ? handsOn : 0
+    const inSeconds = tellsSeconds ? secondsTaste : {}
+    this.#taste = { ...taste, ...again, touch, rewriteSlowly, handOn, sameSecond: 0, ...inSeconds }
     const weights = Object.fromEntries(troubles.map((each) => [each, 1])) as Record<Trouble, number>
     const some = someOf(weights, this.#world, ['late request'])
     const drawn = troubles.filter((each) => some[each] > 0)
@@ -395,6 +411,7 @@ class Simulation {
       steps,
       events: this.#events.count,
       operations: this.#operations,
+      calls: this.#drive.operations,
       faults: this.#network.faults + this.#drive.platter.faults,
       kills: this.#kills,
       cuts: this.#cuts,
@@ -655,11 +672,13 @@ class Simulation {
       await this.#look(() => folders.look())
       await this.#pass(2 * this.#settings.cacheTtlMs)
     }
-    // What was to be moved is shown where it was to go, and no more where it is. Nobody else has content of that length.
+    // What was to be moved is shown where it was to go, and no more where it is: as it is moved, or as it was before it was written
+    // to (shared seed 1651222). Nobody else has content of these lengths.
     const { documents } = this.#service
-    const hidden = left().flatMap(({ path, source = path, size }) =>
-      source === path || documents.get(source)?.bytes.length === size ? [source] : [],
-    )
+    const hidden = left().flatMap(({ path, source = path, sourceFingerprint = '', size }) => {
+      const lengths = [size, versionOf(source, sourceFingerprint).size]
+      return source === path || lengths.includes(documents.get(source)?.bytes.length) ? [source] : []
+    })
     await this.#look(() => folders.check(new Set([...refused, ...hidden])))
   }
 

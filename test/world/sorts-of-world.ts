@@ -36,6 +36,10 @@ const younger = {
   heavy: [8, 31_009],
   /** Listings do not lag, their answers overtake one another, and somebody looks all the time. */
   watches: [10, 41_024],
+  /** The service tells time by the second, and what is saved is often as long as what was there. */
+  seconds: [8, 51_004],
+  /** What one program writes another goes on with, and no close gives up waiting. */
+  handsOn: [10, 61_006],
 } as const
 
 export type Sort = keyof typeof sorts | keyof typeof younger
