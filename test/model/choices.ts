@@ -57,12 +57,20 @@ const rare = {
 type Kind = keyof typeof usual | keyof typeof rare
 
 /** Of some of the simulated worlds only. */
-type Special = 'touch' | 'rewriteSlowly' | 'handOn' | 'sameSecond'
+type Special = 'touch' | 'rewriteSlowly' | 'handOn' | 'sameSecond' | 'onItsWay'
 
 export type Taste = Readonly<Record<Kind | Special, number>>
 
 /** As programs do in general. */
-const usualTaste: Taste = { ...usual, ...rare, touch: 0, rewriteSlowly: 0, handOn: 0, sameSecond: 0 }
+const usualTaste: Taste = {
+  ...usual,
+  ...rare,
+  touch: 0,
+  rewriteSlowly: 0,
+  handOn: 0,
+  sameSecond: 0,
+  onItsWay: 0,
+}
 
 /** As the simulated world has them. */
 export const richTaste: Readonly<Record<Kind, number>> = {
@@ -236,6 +244,19 @@ export class Choices {
             ? this.#write(path, chance.bytes(length))
             : { kind: 'rename', path: from, to: path }
         return [this.#write(path, chance.bytes(length)), read, rest(), second, rest(), read]
+      }
+      case 'onItsWay': {
+        // Gone from its name before the service has it.
+        const rest: Step = { kind: 'rest', ms: chance.random() * 2_500 }
+        if (chance.random() < 0.5) {
+          const path = free()
+          const saved: Action = { kind: 'write slowly', path, content: this.#content() }
+          return [this.#write(path), { kind: 'rename', path, to: `${path}~` }, rest, saved]
+        }
+        const folder = `${this.#folder}/d${++this.#lastName}`
+        const path = `${folder}/a.txt`
+        const made: Action[] = [{ kind: 'mkdir', path: folder }, this.#write(path)]
+        return [...made, { kind: 'unlink', path }, rest, { kind: 'rmdir', path: folder }]
       }
       case 'handOn':
         return [{ kind: 'hand on', path: any(), content: chance.bytes(2 + chance.below(3_000)) }]

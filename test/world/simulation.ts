@@ -145,6 +145,9 @@ const secondsTaste: Partial<Taste> = { sameSecond: 150 }
 const secondsTurns: Partial<typeof turns> = { weather: 0.5, wait: 2, kill: 4, cut: 12 }
 /** Where what one program writes another goes on with: so often. */
 const handsOn = 40
+/** Where what was saved leaves its name before the service has it. */
+const onItsWay = 60
+const onItsWayTurns: Partial<typeof turns> = { weather: 16 }
 /** Where several programs work on the same names: so often. */
 const crowdTurns = 60
 /** Where folders are worked with beside another client: so many of the steps there are. */
@@ -224,6 +227,7 @@ class Simulation {
     const isWatched = isOfSort(seed, 'watches')
     const tellsSeconds = isOfSort(seed, 'seconds')
     const isHandedOn = isOfSort(seed, 'handsOn')
+    const isOnItsWay = isOfSort(seed, 'onItsWay')
     const habits = {
       ...someHabits(this.#world),
       foldersVanish: isOfSort(seed, 'foldersVanish'),
@@ -251,7 +255,7 @@ class Simulation {
     const drawnWaitMs = this.#world.pick(bent.isHasty === true ? [0, 200] : [0, 200, 10_000, Infinity])
     this.#settings = {
       cacheTtlMs: Math.max(2_000, this.#service.habits.lagMs * 2),
-      closeWaitMs: isHandedOn ? Infinity : drawnWaitMs,
+      closeWaitMs: isHandedOn ? Infinity : isOnItsWay ? 200 : drawnWaitMs,
     }
     // Few documents meet each other more often, and are looked at sooner.
     this.#room = this.#world.pick([
@@ -264,6 +268,7 @@ class Simulation {
       ...this.#bent.turns,
       ...(isHeavy ? heavyTurns : {}),
       ...(tellsSeconds ? secondsTurns : {}),
+      ...(isOnItsWay ? onItsWayTurns : {}),
       crowd: isOfSort(seed, 'crowds') ? crowdTurns : 0,
     }
     const taste = someOf(richTaste, this.#world, ['write', 'over'])
@@ -272,7 +277,8 @@ class Simulation {
     const again = bent.isHasty === true ? { again: againOfHasty } : {}
     const handOn = isHandedOn ? handsOn : 0
     const inSeconds = tellsSeconds ? secondsTaste : {}
-    this.#taste = { ...taste, ...again, touch, rewriteSlowly, handOn, sameSecond: 0, ...inSeconds }
+    const special = { touch, rewriteSlowly, handOn, sameSecond: 0, onItsWay: isOnItsWay ? onItsWay : 0 }
+    this.#taste = { ...taste, ...again, ...special, ...inSeconds }
     const weights = Object.fromEntries(troubles.map((each) => [each, 1])) as Record<Trouble, number>
     const some = someOf(weights, this.#world, ['late request'])
     const drawn = troubles.filter((each) => some[each] > 0)

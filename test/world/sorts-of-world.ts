@@ -40,6 +40,8 @@ const younger = {
   seconds: [8, 51_004],
   /** What one program writes another goes on with, and no close gives up waiting. */
   handsOn: [10, 61_006],
+  /** Hardly any close waits until the service has it, and what was saved leaves its name at once. */
+  onItsWay: [10, 71_017],
 } as const
 
 export type Sort = keyof typeof sorts | keyof typeof younger
