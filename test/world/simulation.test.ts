@@ -154,6 +154,7 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [1450241, 700],
   [1451081, 700],
   [1651222, 700],
+  [1751430, 700],
   [2, 2000],
   [6, 2000],
   [15, 2000],

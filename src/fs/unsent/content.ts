@@ -21,6 +21,7 @@ export interface TakeContentParts extends ForgetParts {
 }
 
 export interface DiscardParts {
+  readonly tree: Tree
   readonly claims: Claims
   readonly journal: Journal
 }
@@ -76,6 +77,11 @@ export function forgetStored(parts: ForgetParts, node: Node): void {
 export function discardContent(parts: DiscardParts, node: Node): void {
   const { content } = node
   if (content === undefined || !node.isUnlinked) return
-  if (node.door.openHandles === 0) parts.claims.show(node, undefined)
-  else parts.journal.dropped.add(content.id)
+  if (node.door.openHandles > 0) {
+    parts.journal.dropped.add(content.id)
+    return
+  }
+  // The service has another one, if any: that is not read as this one by who looked the name up before.
+  if (node.isDirty) parts.tree.versions.forget(node)
+  parts.claims.show(node, undefined)
 }

@@ -32,10 +32,12 @@ async function listed(operations: FileSystem, name: string): Promise<number> {
 }
 
 describe('a document that was looked up and has no name by now', () => {
-  it.each([
+  const ways = [
     ['was replaced', (calls: Calls) => calls.rename('/b.txt', '/a.txt')],
     ['was deleted', (calls: Calls) => calls.unlink('/a.txt')],
-  ])('is not opened as an empty one where it %s', async (_how, takeAway) => {
+  ] as const
+
+  it.each(ways)('is not opened as an empty one where it %s', async (_how, takeAway) => {
     await using drive = await openHeld()
     const operations = drive.fileSystem()
     for (const path of ['/a.txt', '/b.txt']) await drive.calls().writeFile(path, path)
@@ -48,6 +50,18 @@ describe('a document that was looked up and has no name by now', () => {
       await expect(async () => operations.setattr(ino, { size }, undefined, caller)).rejects.toMatchObject(
         stale,
       )
+  })
+
+  it.each(ways)('is not opened as it was before it was saved where it %s', async (_how, takeAway) => {
+    await using drive = await openHeld({ '/a.txt': 'before', '/b.txt': 'b' })
+    const operations = drive.fileSystem()
+    await drive.calls().readdir('/')
+    drive.hold('/a.txt')
+    await drive.calls().writeFile('/a.txt', 'saved')
+    const ino = await looked(drive, 'a.txt')
+    await takeAway(drive.calls())
+    const open = async (): Promise<unknown> => operations.open(ino, reading, caller)
+    await expect(open).rejects.toMatchObject({ code: 'ESTALE' })
   })
 
   it('is opened as it was where somebody has it open', async () => {
