@@ -2,7 +2,7 @@
 // there may be listed as the one before it was. Kept until one cache lifetime after the folder went, and after the service agreed.
 
 import type { Undo } from '../../content/spool/undo.ts'
-import { folderOf, nameOf } from '../../path.ts'
+import { folderOf, isAtOrUnder, nameOf } from '../../path.ts'
 import { pathIn, type Node } from './node.ts'
 import type { Tombstone } from './parts/folder.ts'
 import { putName } from './put-name.ts'
@@ -56,6 +56,15 @@ export class HiddenNames {
     const tombstone = names?.get(name)
     if (names === undefined || tombstone === undefined || tombstone.settledAt !== undefined) return
     this.#options.follow(putName(names, name, { ...tombstone, settledAt: this.#options.now() }))
+  }
+
+  /** The folder at this path is gone from the service, with all that is below. */
+  settleFolder(path: string): void {
+    for (const [folder, { names }] of this.#folders) {
+      if (!isAtOrUnder(folder, path)) continue
+      for (const name of names.keys())
+        if (!this.#options.isToBeEmptied(`${folder}/${name}`)) this.settle(`${folder}/${name}`)
+    }
   }
 
   /** A folder has this place now: what was hidden here is hidden in it. */

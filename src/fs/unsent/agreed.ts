@@ -287,6 +287,7 @@ function settleAway(
       parts.tree.tombstones.vanish(folder, name, fingerprint)
     if (isAgreed) parts.tree.tombstones.settle(folder, name, fingerprint)
   } else if (isAgreed) parts.tree.hidden.settle(path)
+  if (intention.kind === 'prune') parts.tree.hidden.settleFolder(path)
   parts.attributes.left(path)
 }
 

@@ -152,6 +152,16 @@ describe('a listing', () => {
     expect(drive.told()).toEqual([])
   })
 
+  it('that tells no size is no word on a document: that is asked one cache lifetime after what is known of it', async () => {
+    const drive = await open({ '/a.txt': 'a' })
+    const { stored } = at(drive, '/a.txt')
+    const { askedAt } = stored
+    drive.pass(ttlMs + 1)
+    testService.service.faults.inject({ kind: 'omit-fields', fields: ['size'] })
+    await drive.list()
+    expect(stored.askedWholeAt).toBe(askedAt)
+  })
+
   it('with odd entries shows the rest, and counts them until it has none', async () => {
     const drive = await open({ '/a.txt': 'a' })
     const clear = testService.service.faults.inject({

@@ -301,6 +301,27 @@ describe('done', () => {
     expect(at('/d').folder?.tombstones.get('a.txt')?.settledAt).toBeLessThanOrEqual(agreedBy)
   })
 
+  it('what is hidden below a renamed folder is settled when that is gone from the service', async () => {
+    await stored('/d/sub/a.txt')
+    await sb.tree.loadFresh(sb.tree.nodes.root)
+    await calls.rename('/d', '/e')
+    const prune = sb.queue.jobsUnder('/d').find(({ intention }) => intention.kind === 'prune')
+    if (prune === undefined) throw new Error('no folder is to go')
+    for (const { intention } of sb.queue.jobsUnder('/d').filter((job) => job !== prune)) {
+      sb.queue.withdraw(jobAt(intention.path))
+      done(intention, await stored(intention.path))
+    }
+    sb.queue.withdraw(prune)
+    done(prune.intention)
+    const agreedBy = sb.clock.steady()
+    await waitUntil('the clock', () => sb.clock.steady() > agreedBy)
+    await stored('/d/sub/b.txt')
+    sb.tree.listings.forget(sb.tree.nodes.root)
+    sb.tree.tombstones.unbury(sb.tree.nodes.root, 'd')
+    await calls.readdir('/d')
+    expect(at('/d').folder?.tombstones.get('sub')?.settledAt).toBeLessThanOrEqual(agreedBy)
+  })
+
   it('a delete that shows again after its refusal is hidden now', async () => {
     await sb.tree.loadFresh(sb.tree.nodes.root)
     await calls.stat('/given.txt')
