@@ -162,8 +162,10 @@ export class Worker {
       await this.calls.readdir(folder)
       return false
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-      return true
+      const { code } = error as NodeJS.ErrnoException
+      if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error
+      // A document has its name by now, whose save was cut off (1602205).
+      return code === 'ENOENT'
     }
   }
 
