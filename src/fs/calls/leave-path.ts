@@ -9,6 +9,7 @@ import type { AttributeRow } from '../../content/spool/journal-rows.ts'
 import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Tree } from '../tree/tree.ts'
 import type { Owners } from '../unsent/owners.ts'
+import { isBeingWritten } from '../unsent/unsubmitted.ts'
 
 export interface LeaveParts {
   readonly tree: Tree
@@ -28,12 +29,16 @@ export interface Left {
   readonly accepted: string | undefined
   /** What was set on what the journal has of it, which may be being written again. */
   readonly set: AttributeRow | undefined
+  /** Its next close commits it anyway. With its change taken back nothing tells any more what was written since that was handed in. */
+  readonly isBeingWritten: boolean
 }
 
 export function leavePath(parts: LeaveParts, node: Node): Left {
   const { job, path } = node
+  const isWritten = isBeingWritten(node)
   const behind = leftBehind(parts, node)
-  return { behind, accepted: job?.intention.spool, set: parts.attributes.at(path) }
+  const accepted = job?.intention.spool
+  return { behind, accepted, set: parts.attributes.at(path), isBeingWritten: isWritten }
 }
 
 function leftBehind(parts: LeaveParts, node: Node): LeftBehind | undefined {

@@ -13,7 +13,6 @@ import { ListedNames } from '../tree/listed-names.ts'
 import type { Caller, MaybePromise } from '../operations.ts'
 import { isWithin, type Move } from './move.ts'
 import type { SubmitParts } from '../unsent/submit.ts'
-import { isBeingWritten } from '../unsent/unsubmitted.ts'
 import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Tree } from '../tree/tree.ts'
 import type { Spool } from '../../content/spool/spool.ts'
@@ -183,6 +182,6 @@ function moved(
     arriveScratchRow(parts, document, here)
     return undefined
   }
-  if (isBeingWritten(document)) return parts.saves.commitAtClose(document, left?.accepted, left?.set)
+  if (left?.isBeingWritten === true) return parts.saves.commitAtClose(document, left.accepted, left.set)
   return parts.saves.submit(document, document.content, document.content?.epoch ?? -1)
 }

@@ -16,7 +16,6 @@ import type { Node } from '../tree/node.ts'
 import type { Caller, RenameFlags } from '../operations.ts'
 import { renameFolder, type RenameFolderParts } from './rename-folder.ts'
 import { sourceOf } from '../unsent/submit.ts'
-import { isBeingWritten } from '../unsent/unsubmitted.ts'
 import { isBackupName, isHiddenName, isLocalName } from '../tree/scratch.ts'
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { RefusedNames } from '../concerns/refused-names.ts'
@@ -204,8 +203,7 @@ function toDocument(parts: RenameParts, move: Move, syncedEpoch: number, isBacku
     parts.attributes.save(node)
     return undefined
   }
-  if (left !== undefined && isBeingWritten(node))
-    return parts.saves.commitAtClose(node, left.accepted, left.set)
+  if (left?.isBeingWritten === true) return parts.saves.commitAtClose(node, left.accepted, left.set)
   if (!isBackup) return parts.saves.submit(node, node.content, syncedEpoch)
   parts.saves.submitBackup(node, syncedEpoch, oldPath)
   return undefined

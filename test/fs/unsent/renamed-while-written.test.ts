@@ -95,6 +95,26 @@ describe('and the drive is killed', () => {
     expect(drive.fileSystem().unsent('/')).toEqual([])
   })
 
+  it.each([
+    ['alone', '/a.txt', '/b.txt', '/b.txt'],
+    ['with its folder', '/d', '/e', '/e/a.txt'],
+  ])(
+    'open, and not written since it was saved: a time that is set then stays, renamed %s',
+    async (_what, from, to, path) => {
+      await using drive = await openHeld({ '/d/b.txt': 'b' })
+      const saved = from === '/d' ? '/d/a.txt' : from
+      drive.hold('/a.txt', '/b.txt', '/d/a.txt', '/e/a.txt', '/e/b.txt')
+      await drive.calls().readdir('/d')
+      await drive.calls().writeFile(saved, before)
+      await drive.calls().open(saved, 'r+')
+      await drive.calls().rename(from, to)
+      await drive.calls().utimes(path, longAgoSec, longAgoSec)
+      await drive.restartKilled()
+      expect((await drive.calls().stat(path)).mtimeNs).toBe(BigInt(longAgoSec) * 1_000_000_000n)
+      expect((await drive.calls().readFile(path)).toString()).toBe(before)
+    },
+  )
+
   it('after an earlier save that is still on its way: that shows, from here', async () => {
     await using drive = await openHeld({ '/a.txt': 'older' })
     drive.hold('/a.txt')
