@@ -124,6 +124,12 @@ export const fixes = [
     'return node.remote !== undefined || node.job',
     'return node.unsent.base !== undefined || node.remote !== undefined || node.job',
   ],
+  [
+    'what was saved over an older version is read as that where it was replaced',
+    `${unsent}/content.ts`,
+    'if (node.isDirty) parts.tree.versions.forget(node)',
+    '',
+  ],
   ['what is hidden in a folder goes with its node', 'src/fs/tree/tree.ts', 'this.hidden.dropped(node)', ''],
   [
     'a spool file is rewritten in place',

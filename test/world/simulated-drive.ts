@@ -167,6 +167,7 @@ export class SimulatedDrive {
   }
 }
 
+/** The same operations; `onCall` hears of each but what only counts references. */
 function counted(operations: Operations, onCall: () => void): Operations {
   return new Proxy(operations, {
     get(target, name) {
