@@ -4,6 +4,7 @@
 import type { Disk } from '../../world/disk.ts'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
+import { unlessThere, unlinkIfThere } from './if-there.ts'
 import { pathKeyInName, shardOf } from './stored-version.ts'
 
 /** Scans look at this many files at once: the thread pool has four threads, and reads need one. */
@@ -216,13 +217,4 @@ export class BlockIndex {
       await unlinkIfThere(this.pathOf(name), this.#options.disk)
     }
   }
-}
-
-async function unlinkIfThere(path: string, disk: Disk): Promise<void> {
-  await disk.unlink(path).catch(unlessThere)
-}
-
-/** Rethrows whatever else the disk says. */
-function unlessThere(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error
 }

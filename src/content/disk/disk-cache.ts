@@ -7,6 +7,7 @@ import type { Version } from '../fingerprint.ts'
 import { BlockStore } from './block-store.ts'
 import type { BlockStoreOptions, StoredAmount } from './block-store.ts'
 import type { LocatedRun } from './blocks-here.ts'
+import { unlinkIfThere } from './if-there.ts'
 import type { BlockPart, StoredPart } from './segment.ts'
 import type { StoredBlock } from './segment-table.ts'
 import { pathKeyOf, storedVersion } from './stored-version.ts'
@@ -129,9 +130,7 @@ export class DiskCache {
     for (const other of [this.#pinned, this.#ordinary]) if (other !== place) void other?.forget(version.path)
     if ((await place?.adopt(stored, file)) === true) return
     if (place !== this.#ordinary && (await this.#ordinary?.adopt(stored, file)) === true) return
-    await this.#options.disk.unlink(file).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error
-    })
+    await unlinkIfThere(file, this.#options.disk)
   }
 
   /** A document of one block is at hand whole: where it is pinned it is in its place at once, whatever becomes of `write`. */
