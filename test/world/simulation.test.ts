@@ -158,6 +158,7 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [1951331, 700],
   [1952023, 700],
   [2051126, 700],
+  [2151063, 700],
   [2, 2000],
   [6, 2000],
   [15, 2000],

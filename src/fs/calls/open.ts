@@ -102,16 +102,16 @@ function make(
   name: string,
   { mode, flags, exclusive, isBeside }: CreateOptions & Pick<Making, 'isBeside'>,
 ): Node {
-  const base = folder.folder?.tombstones.get(name)?.fingerprint
+  const hidden = folder.folder?.tombstones.get(name)
   const readWrite = flags.read && flags.write
-  // What the service had under this name was a document, whatever the name.
-  const isScratch = base === undefined && isMadeLocal(name, { mode, exclusive, readWrite, isBeside })
+  // What the service has, had or gets under this name is a document, whatever the name.
+  const isScratch = hidden === undefined && isMadeLocal(name, { mode, exclusive, readWrite, isBeside })
   const documentName = isScratch ? finalName(name) : name
   if (documentName !== undefined) parts.refusedNames.check(folder.path, documentName, isBeside)
   const content = parts.spool.create(name)
   const node = parts.tree.nodes.add('file', folder, name)
   if (isScratch) node.local.stay()
-  node.unsent.mayReplace(base)
+  node.unsent.mayReplace(hidden?.fingerprint)
   node.times.made(mode, timeOfMs(parts.clock.wall()))
   takeContent(parts, node, content)
   parts.tree.places.attach(node, folder, name)

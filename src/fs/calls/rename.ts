@@ -137,9 +137,8 @@ function fateOf(node: Node, to: Node, newName: string, target: Node | undefined)
   if (isHiddenName(newName) && node.door.openHandles > 0) return node.isScratch ? 'here' : 'deleted'
   if (!node.isScratch) return isBackupName(newName) ? 'backup' : 'document'
   if (!isLocalName(newName)) return 'document'
-  // What the service has, or had, under that name is replaced there, whatever the name.
-  const isStored =
-    target === undefined ? to.folder?.tombstones.get(newName)?.fingerprint !== undefined : !target.isScratch
+  // What the service has, had or gets under that name is replaced there, whatever the name.
+  const isStored = target === undefined ? to.folder?.tombstones.has(newName) === true : !target.isScratch
   return isStored ? 'document' : 'here'
 }
 

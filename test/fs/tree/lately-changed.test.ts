@@ -3,29 +3,13 @@
 import { describe, expect, it } from 'vitest'
 
 import { realWorld } from '../../../src/world/world.ts'
+import { freeze, tick } from '../../support/lagging.ts'
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
 import { serviceTexts } from '../../support/trees.ts'
 import { waitUntil } from '../../support/wait-until.ts'
 
 const held = ({ testService }: HeldDrive): Promise<Record<string, string | undefined>> =>
   serviceTexts(testService.other)
-
-/** A later millisecond. */
-async function tick(): Promise<void> {
-  const now = Date.now()
-  await waitUntil('the clock', () => Date.now() > now)
-}
-
-/** From `on` to `thaw`, listings are answered as they were when this was called. */
-function freeze({ testService }: HeldDrive): { on: () => void; thaw: () => void } {
-  const asOf = Date.now()
-  const { faults } = testService.service
-  let thaw = (): void => {}
-  return {
-    on: () => void (thaw = faults.inject({ kind: 'stale-listing', asOf }, { method: 'GET' })),
-    thaw: () => thaw(),
-  }
-}
 
 describe('a listing older than one that was given before', () => {
   it('neither hides nor resurrects what was changed here', async () => {

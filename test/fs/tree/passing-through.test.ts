@@ -4,6 +4,7 @@
 import { expect, it } from 'vitest'
 
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
+import { freeze, tick } from '../../support/lagging.ts'
 import { serviceTexts } from '../../support/trees.ts'
 
 const held = ({ testService }: HeldDrive): Promise<Record<string, string | undefined>> =>
@@ -87,4 +88,39 @@ it.each<readonly [how: string, use: (drive: HeldDrive) => Promise<void>]>([
   await drive.fileSystem().refresh('/')
   expect((await drive.calls().readdir('/')).sort()).toEqual(['g.txt', 'k.txt'])
   expect(await held(drive)).toEqual({ '/g.txt': 'f', '/k.txt': 'saved' })
+})
+
+const made = (drive: HeldDrive): Promise<void> => drive.calls().writeFile('/f.txt~', 'made')
+const broughtHere = async (drive: HeldDrive): Promise<void> => {
+  await drive.calls().writeFile('/.goutputstream-1', 'made')
+  await drive.calls().rename('/.goutputstream-1', '/f.txt~')
+}
+const renamed = (drive: HeldDrive): Promise<void> => drive.calls().rename('/f.txt~', '/l.txt')
+const deleted = (drive: HeldDrive): Promise<void> => drive.calls().unlink('/f.txt~')
+
+it.each([
+  ['made there under the name of a backup was renamed', made, renamed, ['l.txt']],
+  ['made there under the name of a backup was deleted', made, deleted, []],
+  ['brought there from here was deleted', broughtHere, deleted, []],
+])('is not shown by a listing that lags, where what was %s', async (_how, make, use, also) => {
+  await using drive = await openHeld({ '/f.txt': 'f', '/f.txt~': 'a backup' })
+  const calls = drive.calls()
+  await calls.readdir('/')
+  drive.hold('/f.txt~')
+  await calls.writeFile('/f.txt~', 'saved')
+  await drive.reached('/f.txt~')
+  await calls.rename('/f.txt~', '/k.txt')
+  await make(drive)
+  drive.release()
+  drive.hold('/k.txt')
+  await drive.reached('/k.txt')
+  const past = freeze(drive)
+  await tick()
+  drive.release()
+  await drive.drain()
+  await use(drive)
+  past.on()
+  await drive.fileSystem().refresh('/')
+  expect((await drive.calls().readdir('/')).sort()).toEqual(['f.txt', 'k.txt', ...also])
+  past.thaw()
 })
