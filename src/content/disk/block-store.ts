@@ -241,6 +241,7 @@ export class BlockStore {
       const { blocks } = await this.#options.disk.stat(file)
       if (this.#index.has(name) === true || !(await this.#index.reserve(name, blocks * 512))) return
       await this.#moveIn(file, name)
+      this.#written.add(name)
     })
   }
 
@@ -330,13 +331,13 @@ export class BlockStore {
     if (whole === undefined) for (const block of fresh) bytes += allocated(lengthOf(block))
     if (!(await this.#index.reserve(segmentName(version, id), bytes))) return false
     const segment = existing ?? (await this.#segments.make(version, id))
+    this.#written.add(name)
     // What is told to be here for good is asked for by nobody until the service is away.
     const isSure = this.#options.evicts === false
     for (const run of consecutive(fresh)) {
       const isPassing = run.every((stored) => stored.isPassing === true)
       await segment.write(run, { pastPages: isPassing ? this.#pastPages : undefined, isSure })
     }
-    this.#written.add(name)
     this.#writtenSinceScan += bytes
     if (this.#writtenSinceScan < this.#options.sizeBytes * rescanPart) return true
     this.#writtenSinceScan = 0

@@ -23,6 +23,11 @@ export class EndedRows {
     this.#end([path])
   }
 
+  /** The same of what a local-only file's row said: that the service has its bytes at this path. */
+  endedReference(path: string): void {
+    this.#end([referenceTo(path)])
+  }
+
   #end(keys: readonly string[]): void {
     const end = Symbol('end')
     for (const key of keys) this.#ends.set(key, end)
@@ -36,7 +41,13 @@ export class EndedRows {
     const keys = paths.flatMap((path) => [path, under(path), ...foldersAbove(path).map(documentAt)])
     return keys.some((key) => this.#ends.has(key)) || (spool !== undefined && this.#ends.has(spool))
   }
+
+  /** True where a power cut may bring back a row that says its bytes are at this path. */
+  mayReferAgain(path: string): boolean {
+    return this.#ends.has(referenceTo(path))
+  }
 }
 
 const documentAt = (path: string): string => `document ${path}`
 const under = (folder: string): string => `under ${folder}`
+const referenceTo = (path: string): string => `reference ${path}`

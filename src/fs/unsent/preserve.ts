@@ -50,7 +50,7 @@ function warnWhereGone({ log }: PreserveParts, path: string, error: unknown): vo
   )
 }
 
-/** Files of this machine have the bytes by now, but what is on disk of them still says that the service has them. */
+/** Files of this machine have the bytes by now, or are gone, but what is on disk of them still says that the service has them. */
 async function keepReferred(parts: PreserveParts, path: string, signal: AbortSignal): Promise<void> {
   const referring = parts.journal.localFiles.referringTo(path).map((file) => parts.tree.find(file))
   const here = referring.filter((node) => node?.isScratch === true && node.content !== undefined)
@@ -59,7 +59,7 @@ async function keepReferred(parts: PreserveParts, path: string, signal: AbortSig
     if (!isBeingWritten(node)) await persistScratch(parts, node)
     else await keepAccepted(parts, node, signal).catch((error: unknown) => warnWhereGone(parts, path, error))
   }
-  if (here.length > 0) await parts.journal.durable()
+  if (here.length > 0 || parts.journal.ended.mayReferAgain(path)) await parts.journal.durable()
 }
 
 /** What the service has is what was accepted; what is here is not closed, and may never be. The row gets a content of its own. */

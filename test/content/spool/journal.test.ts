@@ -232,6 +232,28 @@ test('what comes after the end is refused, and does not end the process', async 
   saved.close()
 })
 
+test.each<readonly [what: string, change: (journal: Journal) => void]>([
+  ['gone', (journal) => journal.localFiles.remove('/a.txt~')],
+  [
+    'of another content',
+    (journal) => journal.localFiles.save({ path: '/a.txt~', spool: 'a content', reference: undefined }),
+  ],
+])(
+  'a file that is %s may refer to the service again after a power cut until that is on disk',
+  async (_what, change) => {
+    const journal = new Journal(dir, realWorld())
+    const reference = { path: '/a.txt', fingerprint: '1@now', size: 1 }
+    journal.localFiles.save({ path: '/a.txt~', spool: undefined, reference })
+    await journal.durable()
+    expect(journal.ended.mayReferAgain('/a.txt')).toBe(false)
+    change(journal)
+    expect(journal.ended.mayReferAgain('/a.txt')).toBe(true)
+    await journal.durable()
+    expect(journal.ended.mayReferAgain('/a.txt')).toBe(false)
+    journal.close()
+  },
+)
+
 test('a folder that ended may return after a power cut until that is on disk: what takes its name waits for that', async () => {
   const journal = new Journal(dir, realWorld())
   journal.folders.save('/a.txt')

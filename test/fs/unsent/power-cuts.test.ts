@@ -16,6 +16,7 @@ import { heldSyncs } from '../../support/held-syncs.ts'
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
 import { project, startTestService } from '../../support/service.ts'
 import { makeTemporaryFolder } from '../../support/temporary-folder.ts'
+import { waitUntil } from '../../support/wait-until.ts'
 
 async function held(drive: HeldDrive, folder = '/'): Promise<Record<string, string>> {
   const documents = await drive.testService.other.documents(folder)
@@ -123,6 +124,26 @@ describe('a power cut right after', () => {
     await drive.restart(journal)
     expect((await drive.calls().readFile('/a.txt~')).toString()).toBe('before')
     expect((await held(drive))['a.txt']).toBe('after')
+  })
+
+  it('a save whose backup was deleted meanwhile: that was on disk before the backupâ€™s bytes went', async () => {
+    const syncs = heldSyncs((path) => path.endsWith('-wal'))
+    const world = { ...realWorld(), disk: syncs.disk }
+    await using drive = await openHeld({ '/a.txt': 'before' }, { closeWaitMs: 0, world })
+    await drive.calls().readdir('/')
+    drive.holdDownload('/a.txt')
+    await drive.calls().rename('/a.txt', '/a.txt~')
+    await drive.calls().writeFile('/a.txt', 'after')
+    await drive.reached('/a.txt')
+    await drive.calls().unlink('/a.txt~')
+    syncs.hold()
+    drive.release()
+    const isSent = async (): Promise<boolean> => (await held(drive))['a.txt'] === 'after'
+    const sent = waitUntil('the save to be sent', isSent)
+    const first = await Promise.race([sent.then(() => 'sent'), syncs.reached.then(() => 'asked the disk')])
+    syncs.release()
+    await sent
+    expect(first).toBe('asked the disk')
   })
 
   describe('a large document arrived: what the older journal names is as it was saved, until it is on disk that it arrived', () => {
@@ -256,28 +277,43 @@ it('a version that was put back after a refusal is not taken for another clientâ
   await expectQuiet(open, { 'a.txt': 'after' })
 })
 
-it('what the service may tell from the next save by nothing is not in the cache any more when that is sent', async () => {
-  const syncs = heldSyncs((path) => /blocks-\d+\/[0-9a-f]{2}$/.test(path))
-  await using drive = await openHeld({}, { tellsTime: false, world: { ...realWorld(), disk: syncs.disk } })
-  let wanted = ''
-  let save = 0
-  syncs.hold()
-  // What was in the cache for longer is of another second: a machine that is busy needs another try.
-  const saving = (async () => {
-    do {
-      wanted = `save ${save++ % 10}`
-      await drive.calls().writeFile('/a.txt', wanted)
-      await drive.drain()
+it.each<readonly [what: string, folder: RegExp, between: (drive: HeldDrive) => Promise<void>]>([
+  ['', /blocks-\d+\/[0-9a-f]{2}$/, () => setTimeout(200)],
+  [
+    ', also of what was pinned until then,',
+    /cache\/blocks-\d+\/[0-9a-f]{2}$/,
+    async (drive) => {
+      await drive.fileSystem().pin('/a.txt', { signal: AbortSignal.timeout(20_000) })
+      await waitUntil('the pin', () => drive.fileSystem().pins()[0]?.state === 'here')
+      drive.fileSystem().unpin('/a.txt')
       await setTimeout(200)
-    } while (save < Infinity)
-  })()
-  await syncs.reached
-  expect((await held(drive))['a.txt']).not.toBe(wanted)
-  save = Infinity
-  syncs.release()
-  await saving
-  expect(await held(drive)).toEqual({ 'a.txt': wanted })
-})
+    },
+  ],
+])(
+  'what the service may tell from the next save by nothing%s is not in the cache any more when that is sent',
+  async (_what, folder, between) => {
+    const syncs = heldSyncs((path) => folder.test(path))
+    await using drive = await openHeld({}, { tellsTime: false, world: { ...realWorld(), disk: syncs.disk } })
+    let wanted = ''
+    let save = 0
+    syncs.hold()
+    // What was in the cache for longer is of another second: a machine that is busy needs another try.
+    const saving = (async () => {
+      do {
+        wanted = `save ${save++ % 10}`
+        await drive.calls().writeFile('/a.txt', wanted)
+        await drive.drain()
+        await between(drive)
+      } while (save < Infinity)
+    })()
+    await syncs.reached
+    expect((await held(drive))['a.txt']).not.toBe(wanted)
+    save = Infinity
+    syncs.release()
+    await saving
+    expect(await held(drive)).toEqual({ 'a.txt': wanted })
+  },
+)
 
 it('names are on disk when fsync of a folder returns', async () => {
   await using drive = await openHeld({ '/d/a.txt': 'a' })

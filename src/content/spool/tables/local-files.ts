@@ -50,8 +50,9 @@ export class LocalFiles {
   }
 
   save(row: ScratchRow): void {
-    this.#mayRefer ||= row.reference !== undefined
     this.#db.transaction(() => {
+      this.#leave(row.path, row.reference?.path)
+      this.#mayRefer ||= row.reference !== undefined
       this.#db.save('scratch', rowOfScratch(row))
       this.#named.name(rowOfLocalFile(row.path), row.spool)
     })
@@ -59,9 +60,17 @@ export class LocalFiles {
 
   remove(path: string): void {
     this.#db.transaction(() => {
+      this.#leave(path, undefined)
       this.#db.run('delete from scratch where path = ?', path)
       this.#ended.ended([path], this.#named.of(rowOfLocalFile(path)))
       this.#named.name(rowOfLocalFile(path), undefined)
     })
+  }
+
+  /** What the row at this path refers to now is not what it refers to from now on. */
+  #leave(path: string, now: string | undefined): void {
+    if (!this.#mayRefer) return
+    const before = this.at(path)?.reference?.path
+    if (before !== undefined && before !== now) this.#ended.endedReference(before)
   }
 }
