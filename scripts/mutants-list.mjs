@@ -83,12 +83,6 @@ export const fixes = [
     'if (false) this',
   ],
   [
-    'the last save of a backup, arriving late, is taken for another client’s',
-    `${unsent}/submit.ts`,
-    'if (node.unsent.base === undefined) node.unsent.mayReplace(arrived)',
-    'void arrived',
-  ],
-  [
     'a backup that stays here leaves its original where it came from',
     `${unsent}/backup.ts`,
     'if (source !== undefined && source !== path && keepSource !== true)',
@@ -129,6 +123,24 @@ export const fixes = [
     `${unsent}/content.ts`,
     'if (node.isDirty) parts.tree.versions.forget(node)',
     '',
+  ],
+  [
+    'what a deleted backup showed goes before its delete is on disk',
+    `${unsent}/preserve.ts`,
+    'if (here.length > 0 || parts.journal.ended.mayReferAgain(path))',
+    'if (here.length > 0)',
+  ],
+  [
+    'what is made under a name that a document passes through stays here',
+    'src/fs/calls/open.ts',
+    'hidden === undefined && isMadeLocal',
+    'hidden?.fingerprint === undefined && isMadeLocal',
+  ],
+  [
+    'what the pins give to the cache was not just written',
+    'src/content/disk/block-store.ts',
+    'await this.#moveIn(file, name)\n      this.#written.add(name)\n    })',
+    'await this.#moveIn(file, name)\n    })',
   ],
   ['what is hidden in a folder goes with its node', 'src/fs/tree/tree.ts', 'this.hidden.dropped(node)', ''],
   [

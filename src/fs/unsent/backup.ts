@@ -48,25 +48,21 @@ function put({ resting, journal }: RestParts, path: string, what: Resting | unde
   journal.onRollback(putName(resting, path, what))
 }
 
-/**
- * A successor takes the path: what rests stays on this machine. Part of the transaction that journals the successor. Answers
- * the version that stands at the path, for the successor to replace, as far as known.
- */
-export function keepBackup(parts: BackupParts, path: string): string | undefined {
+/** A successor takes the path: what rests stays on this machine. Part of the transaction that journals the successor. */
+export function keepBackup(parts: BackupParts, path: string): void {
   const resting = parts.resting.get(path)
-  if (resting === undefined) return undefined
+  if (resting === undefined) return
   put(parts, path, undefined)
   const { node, job } = resting
   // What stands at the backup's own place in the service has to be replaced there.
-  if (node.job !== job || node.isUnlinked || job.intention.base !== undefined) return undefined
+  if (node.job !== job || node.isUnlinked || job.intention.base !== undefined) return
   // It is being written: what was accepted of it goes on to its own place, and what is written follows.
-  if (isUnsubmitted(node)) return undefined
+  if (isUnsubmitted(node)) return
   // What an earlier change stores there has to be replaced, too, or deleted: whoever deletes the backup then asks the service to.
-  if (parts.queue.first(node.path) !== job) return undefined
+  if (parts.queue.first(node.path) !== job) return
   // Its bytes are between two places: it goes on to its own.
-  if (node.content === undefined && (node.storedPath !== path || isLeaving(parts, node, path)))
-    return undefined
-  if (!parts.queue.withdraw(job)) return undefined
+  if (node.content === undefined && (node.storedPath !== path || isLeaving(parts, node, path))) return
+  if (!parts.queue.withdraw(job)) return
   const { source, sourceFingerprint, keepSource } = job.intention
   // It had come from elsewhere and was not moved yet: the successor replaces nothing there.
   if (source !== undefined && source !== path && keepSource !== true)
@@ -76,5 +72,4 @@ export function keepBackup(parts: BackupParts, path: string): string | undefined
   node.local.stay()
   if (node.content !== undefined) forgetStored(parts, node)
   saveScratchRow(parts, node)
-  return source === path ? sourceFingerprint : undefined
 }

@@ -86,9 +86,7 @@ export class Saves {
   ): Job | undefined {
     const job = this.#parts.journal.transaction(() => {
       this.#parts.journal.onRollback(node)
-      const arrived = keepBackup(this.#parts, node.path)
-      // Since the backup left, and our own.
-      if (node.unsent.base === undefined) node.unsent.mayReplace(arrived)
+      keepBackup(this.#parts, node.path)
       const handedIn = journalPut(this.#parts, node, content, restMs)
       this.#parts.attributes.handedIn(node, handedIn?.intention)
       return handedIn
