@@ -90,6 +90,7 @@ const corpus: readonly (readonly [seed: number, steps: number])[] = [
   [1200448, 700],
   [1310286, 700],
   [1500123, 700],
+  [2201316, 700],
   [2024876801, 2000],
 ]
 
@@ -159,6 +160,8 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [1952023, 700],
   [2051126, 700],
   [2151063, 700],
+  [2151107, 700],
+  [2151194, 700],
   [2, 2000],
   [6, 2000],
   [15, 2000],

@@ -531,6 +531,7 @@ class Simulation {
     if (kind !== 'cut' && this.#beginsAway && this.#step.random() < 0.5) return this.#restartAway(kind)
     this.#note(kind)
     const at = this.#events.now
+    const changes = this.#changesSoFar()
     const { trouble } = this.#drive.platter
     this.#fair()
     if (kind === 'remount') {
@@ -547,6 +548,8 @@ class Simulation {
     // What was on its way arrives before a machine is up again: a request that overtakes its successors cannot be told
     // from another client's.
     await this.#pass(startTakesMs)
+    // What the drive does not know to be there any more, a listing that lags would hide (shared seed 2151194).
+    if (kind === 'cut' && this.#changesSoFar() > changes) await this.#pass(this.#service.habits.lagMs)
     // Others go on meanwhile.
     const theirs = this.#options.isShared === true ? this.#step.below(3) : 0
     for (let times = 0; times < theirs; times++) this.#sharedPlace(this.#step).otherActs(this.#step)
