@@ -222,12 +222,7 @@ export class Worker {
       return false
     }
     const kind = isDurable(operation) ? operation.kind : 'truncate'
-    this.#revocable.push({ at: this.#now(), model: this.model.copy(), kind })
-    if (operation.kind === 'cut while closing') {
-      // Two calls, and a power cut may come between what is left of them.
-      this.model.apply({ ...operation, kind: 'write' })
-      this.#revocable.push({ at: this.#now(), model: this.model.copy(), kind })
-    }
+    this.#mayBeRevoked(operation, kind)
     this.model.apply(operation)
     this.#times.done(operation, begunAt)
     this.#lateCloses.done(operation)
@@ -235,6 +230,17 @@ export class Worker {
       if (operation.path === path || operation.path.startsWith(`${path}/`)) this.#mayBeGone.delete(path)
     if (isDurable(operation)) this.#revocable = this.#revocable.slice(this.#firstUnsynced())
     return true
+  }
+
+  /** It is about to be done in the model: a power cut may take it back. */
+  #mayBeRevoked(operation: Operation, kind: Operation['kind']): void {
+    const at = this.#now()
+    this.#revocable.push({ at, model: this.model.copy(), kind })
+    if (operation.kind !== 'cut while closing') return
+    // Two calls, and a power cut may come between what is left of them.
+    const between = this.model.copy()
+    between.apply({ ...operation, kind: 'write' })
+    this.#revocable.push({ at, model: between, kind })
   }
 
   /** A folder at or above the path that an rmdir which failed has removed after all: it is seen now. */
@@ -335,7 +341,7 @@ export class Worker {
       return
     }
     if (areSame(shown, restricted(after))) {
-      this.#revocable.push({ at: this.#now(), model: this.model, kind: 'truncate' })
+      this.#mayBeRevoked(operation, 'truncate')
       this.model = after
       this.#lateCloses.done(operation)
       return
@@ -351,7 +357,7 @@ export class Worker {
       found !== undefined &&
       isPart(found, operation, this.model.tree.get(operation.path))
     if (isInPart) {
-      this.#revocable.push({ at: this.#now(), model: this.model.copy(), kind: 'truncate' })
+      this.#mayBeRevoked(operation, 'truncate')
       this.model.apply({ kind: 'write', path: operation.path, content: found })
       return
     }

@@ -3,7 +3,7 @@
 // is here, and done one after another behind the readers, who have blocks-here.ts.
 
 import type { Disk } from '../../world/disk.ts'
-import type { Clock } from '../../world/clock.ts'
+import { sleep, type Clock } from '../../world/clock.ts'
 import { join } from 'node:path'
 import { BlockIndex } from './block-index.ts'
 import { BlocksHere } from './blocks-here.ts'
@@ -70,6 +70,8 @@ export class BlockStore {
   readonly #turns: WhenQuiet
   /** Paths whose files are about to be removed, with how often: nothing of theirs is here any more. */
   readonly #doomed = new Map<string, number>()
+  /** The disk did not let go of something of these, in this run. */
+  readonly #stuck = new Set<string>()
   /** By version: its blocks are being renamed. */
   readonly #arriving = new Map<string, Promise<void>>()
   readonly #sealing = new Set<Promise<void>>()
@@ -133,23 +135,30 @@ export class BlockStore {
 
   /**
    * Removes all versions of a path: none is read from now on. Resolves when what is known to be on disk is gone, `isSure`: so that
-   * no power cut brings back what the next version could be taken for; what the disk does not let go of is not read in this run.
+   * no power cut brings back what the next version could be taken for. What the disk does not let go of is not read in this run, and
+   * `isSure` waits until the next version has another time.
    */
-  forget(path: string, { isSure = false }: { isSure?: boolean } = {}): Promise<void> {
+  async forget(path: string, { isSure = false }: { isSure?: boolean } = {}): Promise<void> {
     const pathKey = pathKeyOf(path)
     const isDoubtful = isSure ? this.#written.sinceNow(pathKey) : (): boolean => false
     this.#backlog.drop(pathKey)
     this.#doomed.set(pathKey, (this.#doomed.get(pathKey) ?? 0) + 1)
     const mayBeHere = !this.#index.isComplete || this.#index.namesOf(pathKey).length > 0 || isDoubtful()
     const removed = this.#work.run('remove blocks', async () => {
+      const wasStuck = this.#stuck.has(pathKey)
+      this.#stuck.add(pathKey)
       await this.#prepare()
       await this.#removeAll(pathKey)
       if (isDoubtful()) await this.#index.syncRemoved(pathKey)
+      if (!wasStuck) this.#stuck.delete(pathKey)
       const left = (this.#doomed.get(pathKey) ?? 1) - 1
       if (left === 0) this.#doomed.delete(pathKey)
       else this.#doomed.set(pathKey, left)
     })
-    return mayBeHere ? removed : Promise.resolve()
+    if (!mayBeHere) return
+    await removed
+    if (isDoubtful() && this.#stuck.has(pathKey))
+      await sleep(this.#options.clock, this.#written.restMs(pathKey), { idle: true })
   }
 
   /** The same bytes are another version's now. `isBrief`: hardly for long, so that what is not on disk need not get there. */

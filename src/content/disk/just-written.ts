@@ -27,6 +27,11 @@ export class JustWritten {
     this.#paths.set(pathKey, now)
   }
 
+  /** For how long from now (ms) something counts as just written. */
+  restMs(pathKey: string): number {
+    return (this.#paths.get(pathKey) ?? -Infinity) + lookAlikeMs - this.#clock.monotonic()
+  }
+
   /** Tells, whenever it is asked, whether something was written of a path since a moment before now. */
   sinceNow(pathKey: string): () => boolean {
     const since = this.#clock.monotonic() - lookAlikeMs

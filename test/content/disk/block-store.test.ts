@@ -5,6 +5,7 @@ import { mkdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Reading } from '../../../src/content/read/reader.ts'
+import type { Clock } from '../../../src/world/clock.ts'
 import { systemDisk } from '../../../src/world/disk.ts'
 import type { Disk } from '../../../src/world/disk.ts'
 import { realWorld } from '../../../src/world/world.ts'
@@ -232,6 +233,40 @@ describe('the disk cache', () => {
     const folders = new Set(cacheFiles().map((file) => dirname(file)))
     expect(made.filter((path) => folders.has(path)).toSorted()).toEqual([...folders].toSorted())
     expect(refused).toEqual([])
+  })
+
+  test('what the disk does not let go of is another version’s by its time before the next one is sent', async () => {
+    let refuses = false
+    const disk: Disk = {
+      ...systemDisk,
+      async unlink(path) {
+        if (refuses) throw Object.assign(new Error('EIO: the disk'), { code: 'EIO' })
+        await systemDisk.unlink(path)
+      },
+    }
+    const world = realWorld()
+    /** What waits for long, from when the disk refuses. */
+    const waits: (() => void)[] = []
+    const setTimeout: Clock['setTimeout'] = (run, ms) => {
+      if (!refuses || ms < 500) return world.clock.setTimeout(run, ms)
+      waits.push(run)
+      return world.clock.setTimeout(() => {}, 0)
+    }
+    const clock = { ...world.clock, setTimeout }
+    const document = await setup.store('/kept.bin', 1_000)
+    const reader = setup.reader({ cacheDir, world: { ...world, clock, disk } })
+    await readAll(reader.open(document.version))
+    await waitUntil('it to be on disk', () => cacheFiles().length === 1)
+    refuses = true
+    await reader.forget('/kept.bin')
+    let isSure = false
+    const forgotten = reader.forget('/kept.bin', { isSure: true }).then(() => (isSure = true))
+    await waitUntil('it to wait', () => waits.length > 0)
+    expect(isSure).toBe(false)
+    for (const wait of waits) wait()
+    await forgotten
+    refuses = false
+    await reader.close()
   })
 
   test('two readers on one folder, at once, both get the right bytes and keep them', async () => {
