@@ -18,6 +18,8 @@ export interface RemoteDelete {
   readonly deadlineMs: number
   /** Ends the waiting; an attempt under way goes on. */
   readonly signal: AbortSignal
+  /** Told of each attempt: it resolves, or rejects, when it is answered, whoever waits for it. */
+  readonly onAttempt?: (answered: Promise<void>) => void
   /** Whether what stands there after an attempt that failed is still what was to go. Throws where that is to be told. */
   readonly isToGo: (standing: RemoteFile | FolderListing) => boolean | Promise<boolean>
 }
@@ -45,6 +47,7 @@ export async function deleteLooking(wanted: RemoteDelete): Promise<void> {
         if (standing === undefined || !(await wanted.isToGo(standing))) return
       }
       const deleting = files.delete(path, { deadlineMs: remainingMs(), attempts: 1 })
+      wanted.onAttempt?.(deleting)
       await abortable(deleting, signal).catch((error: unknown) => checkGone(files, path, error, options))
     },
   )

@@ -133,6 +133,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     saved,
     follow: (undo) => journal.onRollback(undo),
     isToBeEmptied: (path) => queue.isToBeEmptied(path),
+    isOfFormerFolder: (path) => queue.isOfFormerFolder(path),
     foundHidden: (path) => queue.foundAt(path),
     adorn: (node) => attributes.adorn(node),
     folderLanded: (node) => folderLanded(sb, node),

@@ -1,31 +1,13 @@
 // The door to the filesystem object itself: turns path calls into the operations the kernel would send, in the
 // kernel's order, with no kernel. Every reference a lookup hands out is given back.
 
-import { setMaxListeners } from 'node:events'
-import { errnoOf } from '../../src/fs/errno-of.ts'
-import {
-  rootIno,
-  type Attributes,
-  type Caller,
-  type Operations,
-  type OpenFlags,
-  type Time,
-} from '../../src/fs/operations.ts'
-import type { Calls, Door, OpenFile, OpenMode, Stat } from './door.ts'
-
-/** What the kernel sends at most in one READ or WRITE. */
-const transferBytes = 128 * 1024
+import { rootIno, type Attributes, type Operations } from '../../src/fs/operations.ts'
+import type { Calls, Door, OpenFile, OpenMode } from './door.ts'
+import { failure, flagsOf, namesIn, openedFile, statOf, thisProcess, translated } from './object-file.ts'
 
 /** The calls to `operations`. */
 export function objectDoor(operations: Operations): Calls & Pick<Door, 'name'> {
-  const caller: Caller = {
-    uid: process.getuid?.() ?? 0,
-    gid: process.getgid?.() ?? 0,
-    pid: process.pid,
-    signal: new AbortController().signal,
-  }
-  // As many at once as there are programs.
-  setMaxListeners(0, caller.signal)
+  const caller = thisProcess()
 
   /** The kernel's memory of names: one reference is held on each node it has seen, until the name goes. */
   const seen = new Map<string, number>()
@@ -94,7 +76,7 @@ export function objectDoor(operations: Operations): Calls & Pick<Door, 'name'> {
         const { entry, opened } = await operations.create(parent, name, options, caller)
         remember(path, entry.attributes.ino)
         operations.remember(entry.attributes.ino)
-        return openedFile(entry.attributes.ino, opened.fh, flags, mode)
+        return openedFile(operations, caller, { ino: entry.attributes.ino, fh: opened.fh, flags, mode })
       }
       if (mode.startsWith('wx')) throw failure('EEXIST', path)
       if (found.kind === 'folder' && flags.write) throw failure('EISDIR', path)
@@ -110,63 +92,8 @@ export function objectDoor(operations: Operations): Calls & Pick<Door, 'name'> {
           throw error
         }
       }
-      return openedFile(found.ino, fh, flags, mode)
+      return openedFile(operations, caller, { ino: found.ino, fh, flags, mode })
     })
-  }
-
-  function openedFile(ino: number, fh: number, flags: OpenFlags, mode: OpenMode): OpenFile {
-    const translating = async <T>(use: () => Promise<T>): Promise<T> => {
-      try {
-        return await use()
-      } catch (error) {
-        throw translated(error)
-      }
-    }
-    return {
-      read: (length, position) =>
-        translating(async () => {
-          if (!flags.read) throw failure('EBADF', `${ino}`)
-          const chunks: Uint8Array[] = []
-          for (let done = 0; done < length;) {
-            const wanted = Math.min(transferBytes, length - done)
-            const parts = (await operations.read(fh, position + done, wanted, caller)).map((part) =>
-              Buffer.from(part),
-            )
-            const got = parts.reduce((sum, part) => sum + part.length, 0)
-            chunks.push(...parts)
-            done += got
-            if (got < wanted) break
-          }
-          return Buffer.concat(chunks)
-        }),
-      write: (data, position) =>
-        translating(async () => {
-          if (!flags.write) throw failure('EBADF', `${ino}`)
-          const bytes = Buffer.from(data as Uint8Array)
-          for (let done = 0; done < bytes.length; done += transferBytes) {
-            const piece = bytes.subarray(done, done + transferBytes)
-            const offset = mode.startsWith('a') ? 'end' : position + done
-            const written = await operations.write(fh, offset, piece, caller)
-            if (written !== piece.length) throw new Error(`${written} of ${piece.length} bytes written`)
-          }
-        }),
-      stat: () => translating(async () => statOf((await operations.getattr(ino, fh, caller)).attributes)),
-      truncate: (size) =>
-        translating(async () => {
-          await operations.setattr(ino, { size }, fh, caller)
-        }),
-      sync: () => translating(async () => operations.fsync(fh, caller)),
-      close: () =>
-        translating(async () => {
-          try {
-            await operations.flush(fh, caller)
-          } finally {
-            // The kernel sends RELEASE behind close's back; its error goes nowhere.
-            await Promise.resolve(operations.release(fh)).catch(() => {})
-            operations.forget(ino, 1)
-          }
-        }),
-    }
   }
 
   async function withFile<T>(path: string, mode: OpenMode, use: (file: OpenFile) => Promise<T>): Promise<T> {
@@ -196,27 +123,7 @@ export function objectDoor(operations: Operations): Calls & Pick<Door, 'name'> {
     readdir: (path) =>
       withNode(path, async (node) => {
         if (node.kind !== 'folder') throw failure('ENOTDIR', path)
-        const { fh } = await operations.opendir(node.ino, caller)
-        const names: string[] = []
-        try {
-          let cookie = 0
-          let taken: number
-          do {
-            // As many as fit one READDIRPLUS answer of a page or so.
-            taken = 0
-            const filler = (child: { name: string }, next: number): boolean => {
-              if (taken === 25) return false
-              taken++
-              names.push(child.name)
-              cookie = next
-              return true
-            }
-            await operations.readdir(fh, cookie, filler, caller)
-          } while (taken > 0)
-        } finally {
-          operations.releasedir(fh)
-        }
-        return names
+        return namesIn(operations, caller, node.ino)
       }),
     syncFolder: (path) => withNode(path, async (node) => operations.fsyncdir(node.ino, caller)),
     mkdir: (path) =>
@@ -270,30 +177,7 @@ function segmentsOf(path: string): string[] {
   return path.split('/').filter((name) => name !== '')
 }
 
-function flagsOf(mode: OpenMode): OpenFlags {
-  return {
-    read: mode === 'r' || mode.includes('+'),
-    write: mode !== 'r',
-    truncate: mode.startsWith('w'),
-  }
-}
-
 function timeOf(seconds: number): { sec: number; nsec: number } {
   const sec = Math.floor(seconds)
   return { sec, nsec: Math.round((seconds - sec) * 1_000_000) * 1_000 }
-}
-
-function statOf(attributes: Attributes): Stat {
-  const { kind, size, mode, ino, nlink, atime, mtime, ctime } = attributes
-  const ns = (time: Time): bigint => BigInt(time.sec) * 1_000_000_000n + BigInt(time.nsec)
-  return { kind, size, mode, ino, nlink, atimeNs: ns(atime), mtimeNs: ns(mtime), ctimeNs: ns(ctime) }
-}
-
-function failure(code: string, path: string): Error {
-  return Object.assign(new Error(`${code}: ${path}`), { code })
-}
-
-/** The error as the caller of a system call would see it. */
-function translated(error: unknown): Error {
-  return Object.assign(new Error(String(error), { cause: error }), { code: errnoOf(error) })
 }

@@ -83,6 +83,11 @@ export class CommitQueue {
     return this.#order.at(path).some(({ intention }) => intention !== except && empties(intention, path))
   }
 
+  /** True where what the service has at this path, and below, is of a folder that is still to be removed: nothing newer is there yet. */
+  isOfFormerFolder(path: string): boolean {
+    return this.#order.hasPruneAbove(path)
+  }
+
   /** True where something is on its way to this path that nothing newer takes away from there. */
   isExpected(path: string): boolean {
     const isDecided = ({ intention }: Job): boolean => intention.path === path || empties(intention, path)
@@ -197,6 +202,15 @@ export class CommitQueue {
   /** The service is back: what waits for it goes on at once. */
   goOn(): void {
     this.#schedule.goOn()
+  }
+
+  /** Begins nothing at this path or below it until what is answered is called: a DELETE of the folder takes all that it finds there. */
+  keepOut(folder: string): () => void {
+    const open = this.#order.close(folder)
+    return () => {
+      open()
+      this.#schedule.lookSoon()
+    }
   }
 
   /** Another call did what these jobs are for. Those that are under way by now end by themselves. */

@@ -1,7 +1,7 @@
 // Which unfinished jobs concern which paths, and in what order they came. Knows nothing of time: a job that is first may
 // still have to wait.
 
-import { foldersAbove } from '../../path.ts'
+import { foldersAbove, isAtOrUnder } from '../../path.ts'
 import { concerns, pathsOf } from '../intention.ts'
 import type { Job } from './job.ts'
 
@@ -10,6 +10,8 @@ export class PathOrder {
   readonly #jobs = new Map<number, Job>()
   readonly #byPath = new Map<string, Job[]>()
   readonly #prunes = new Set<Job>()
+  /** Folders that the service is removing, with how often that was asked for. */
+  readonly #closed = new Map<string, number>()
 
   /** Oldest first. */
   all(): Iterable<Job> {
@@ -74,6 +76,7 @@ export class PathOrder {
   isFirst(job: Job): boolean {
     const { intention } = job
     const paths = pathsOf(intention)
+    if (paths.some((path) => this.#isClosed(path))) return false
     if (!paths.every((path) => this.at(path)[0] === job)) return false
     if (paths.some((path) => this.olderAbove(job, path) !== undefined)) return false
     if (this.olderPrune(job) !== undefined) return false
@@ -83,6 +86,21 @@ export class PathOrder {
       if (concerns(other.intention, intention.path)) return false
     }
     return true
+  }
+
+  /** Nothing at this path or below it is first until what is answered is called. */
+  close(folder: string): () => void {
+    this.#closed.set(folder, (this.#closed.get(folder) ?? 0) + 1)
+    return () => {
+      const left = (this.#closed.get(folder) ?? 1) - 1
+      if (left === 0) this.#closed.delete(folder)
+      else this.#closed.set(folder, left)
+    }
+  }
+
+  #isClosed(path: string): boolean {
+    if (this.#closed.size === 0) return false
+    return this.#closed.has(path) || foldersAbove(path).some((folder) => this.#closed.has(folder))
   }
 
   /** True when nothing waits for it, but perhaps at `except`. */
@@ -118,6 +136,12 @@ export class PathOrder {
     for (const prune of this.#prunes)
       if (prune.intention.id < intention.id && concerns(intention, prune.intention.path)) return prune
     return undefined
+  }
+
+  /** True where a folder that stood at this path, or above it, is still to be removed. */
+  hasPruneAbove(path: string): boolean {
+    for (const { intention } of this.#prunes) if (isAtOrUnder(path, intention.path)) return true
+    return false
   }
 
   /** What was refused, and keeps this removal of a folder waiting. */

@@ -6,7 +6,8 @@ import type { Job } from '../../content/commit/job.ts'
 import type { ScratchRow } from '../../content/spool/journal-rows.ts'
 import { arriveScratchRow, leaveScratchRow, type LocalRowParts } from '../unsent/local-rows.ts'
 import { stayThoughEmpty } from './folders.ts'
-import { pendingDelete, rmdir, type RmdirParts } from './rmdir.ts'
+import { isStill } from './lookup.ts'
+import { checkIsEmpty, hideFormer, type RmdirParts } from './rmdir.ts'
 import type { Listing } from '../tree/listings.ts'
 import type { Node } from '../tree/node.ts'
 import { ListedNames } from '../tree/listed-names.ts'
@@ -34,19 +35,34 @@ interface Plan {
 
 /** False where another call has changed what has these names, before anything moved: they are to be looked up anew. */
 export async function renameFolder(parts: RenameFolderParts, move: Move, caller: Caller): Promise<boolean> {
-  const { node, from, to, name, target } = move
+  // Who else looks around in it, and lets go of what he has seen, takes none of its folders out of what is to be moved.
+  const held: Node[] = []
+  try {
+    return await renameHeld(parts, move, held, caller)
+  } finally {
+    for (const { ino } of held) parts.tree.nodes.forget(ino, 1)
+  }
+}
+
+async function renameHeld(
+  parts: RenameFolderParts,
+  move: Move,
+  held: Node[],
+  caller: Caller,
+): Promise<boolean> {
+  const { node, from, to, target } = move
   const { name: oldName } = node
   // First: what cannot be moved takes the place of nothing.
-  const listings = await list(parts.tree, node, parts.settings.renameLimit)
-  if (target !== undefined) await rmdir(parts, to.ino, name, caller)
+  const listings = await list(parts.tree, node, held, parts.settings.renameLimit)
+  if (target !== undefined && !(await isEmptied(parts, target, move, caller))) return false
   // What is dirty is secured before its journal row promises it.
-  for (const { content, isScratch } of planned(parts.tree, node, listings).documents)
+  for (const { content, isScratch } of planned(parts.tree, node, listings)?.documents ?? [])
     if (content !== undefined) await (isScratch ? content.sync() : parts.spool.secure(content))
   const isWhereItWas = !node.isUnlinked && node.parent === from && node.name === oldName
-  const isFree = parts.tree.keptChild(to, name) === undefined && !to.isUnlinked && !isWithin(to, node)
-  if (!isWhereItWas || !isFree) return false
+  if (!isWhereItWas || !isFree(parts.tree, move) || to.isUnlinked || isWithin(to, node)) return false
   // Nodes may have come and gone meanwhile: what moves is what is there now, at once.
   const plan = planned(parts.tree, node, listings)
+  if (plan === undefined) return false
   const jobs = parts.journal.transaction(() => {
     const moved = apply(parts, move, plan)
     stayThoughEmpty(parts, from)
@@ -57,10 +73,42 @@ export async function renameFolder(parts: RenameFolderParts, move: Move, caller:
   return true
 }
 
-/** Every folder under this one, listed afresh: a document that appeared meanwhile moves along. */
-async function list(tree: Tree, top: Node, mostDocuments: number): Promise<Map<Node, Listing>> {
+/** Whether it can be replaced; false where it left its name meanwhile. Throws ENOTEMPTY, EBUSY. */
+async function isEmptied(
+  parts: RenameFolderParts,
+  target: Node,
+  { to, name }: Move,
+  caller: Caller,
+): Promise<boolean> {
+  try {
+    await checkIsEmpty(parts, to, target, caller)
+    return true
+  } catch (error) {
+    if (isStill(target, to, name) || caller.signal.aborted) throw error
+    return false
+  }
+}
+
+/** What has the name is what had it, and nothing was made in that since it was looked into. */
+function isFree(tree: Tree, { to, name, target }: Move): boolean {
+  const listing = tree.listings.known(to)
+  const now = listing === undefined ? tree.keptChild(to, name) : tree.child(to, name, listing)
+  return now === target && (target === undefined || target.folder?.kept.size === 0)
+}
+
+/** Every folder under this one, listed afresh: a document that appeared meanwhile moves along. `folders` are held from then on. */
+async function list(
+  tree: Tree,
+  top: Node,
+  folders: Node[],
+  mostDocuments: number,
+): Promise<Map<Node, Listing>> {
   const listings = new Map<Node, Listing>()
-  const folders = [top]
+  const hold = (folder: Node): void => {
+    folder.door.remember()
+    folders.push(folder)
+  }
+  hold(top)
   let documents = 0
   for (const folder of folders) {
     const listing = await listingNow(tree, folder)
@@ -68,7 +116,7 @@ async function list(tree: Tree, top: Node, mostDocuments: number): Promise<Map<N
     for (const name of tree.names(folder, listing)) {
       const child = tree.child(folder, name, listing)
       if (child?.folder === undefined) documents++
-      else folders.push(child)
+      else hold(child)
     }
     checkLimit(top, documents, mostDocuments)
   }
@@ -80,21 +128,21 @@ function listingNow(tree: Tree, folder: Node): MaybePromise<Listing> {
   return folder.folder?.isOnlyHere === true && known !== undefined ? known : tree.loadFresh(folder)
 }
 
-/** Everything under the folder, as far as it is listed. */
+/** Everything under the folder; undefined where a folder in it has come since, and what is in that is not known. */
 function planned(
   tree: Tree,
   folder: Node,
   listings: ReadonlyMap<Node, Listing>,
   plan: Plan = { documents: [], folders: [] },
-): Plan {
+): Plan | undefined {
   plan.folders.push(folder)
   const listing = tree.listings.known(folder) ?? listings.get(folder)
-  if (listing === undefined) return plan
+  if (listing === undefined) return undefined
   for (const name of tree.names(folder, listing)) {
     const child = tree.child(folder, name, listing)
     if (child === undefined) continue
     if (child.folder === undefined) plan.documents.push(child)
-    else planned(tree, child, listings, plan)
+    else if (planned(tree, child, listings, plan) === undefined) return undefined
   }
   return plan
 }
@@ -105,7 +153,7 @@ function checkLimit(folder: Node, documents: number, renameLimit: number): void 
   throw new ErrnoError('EXDEV', `${folder.path}: more than ${renameLimit} documents (--rename-limit)`)
 }
 
-function apply(parts: RenameFolderParts, { node, from, to, name }: Move, plan: Plan): Job[] {
+function apply(parts: RenameFolderParts, { node, from, to, name, target }: Move, plan: Plan): Job[] {
   const { path: oldPath, name: oldName } = node
   const wasInService = node.folder?.isOnlyHere !== true
   for (const folder of plan.folders) {
@@ -123,6 +171,7 @@ function apply(parts: RenameFolderParts, { node, from, to, name }: Move, plan: P
       parts.tree.tombstones.bury(folder.parent, folder.name, undefined)
   }
   for (const folder of plan.folders) parts.tree.hidden.left(folder)
+  if (target !== undefined) leavePlace(parts, target)
   parts.tree.places.detach(node)
   parts.tree.places.attach(node, to, name)
   for (const folder of plan.folders) arrive(parts, folder)
@@ -130,13 +179,23 @@ function apply(parts: RenameFolderParts, { node, from, to, name }: Move, plan: P
     .map((document) => moved(parts, document, left.get(document), here.get(document)))
     .filter((job) => job !== undefined)
   if (!wasInService) {
-    const deleted = pendingDelete(parts.queue, oldPath)
-    if (deleted !== undefined) parts.tree.tombstones.bury(from, oldName, deleted.intention.base)
+    hideFormer(parts, from, oldName, oldPath)
     return jobs
   }
   parts.tree.tombstones.bury(from, oldName, undefined)
   const prune = parts.queue.submit({ kind: 'prune', path: oldPath })
   return prune === undefined ? jobs : [...jobs, prune]
+}
+
+/** An empty folder that is replaced. */
+function leavePlace(parts: RenameFolderParts, target: Node): void {
+  if (target.folder?.isMadeHere === true) parts.journal.folders.remove(target.path)
+  parts.saved.gone(target.path)
+  parts.tree.places.displace(target)
+  parts.journal.afterCommit(() => {
+    parts.tree.listings.forget(target)
+    parts.tree.nodes.dropIfUnused(target)
+  })
 }
 
 /** What stood there, and is on its way, shows in no folder that is made at the old place. */

@@ -196,7 +196,7 @@ function toDocument(parts: RenameParts, move: Move, syncedEpoch: number, isBacku
       return arriving
     }
     // Renamed back to where the service has it: nothing ever happened.
-    parts.tree.versions.returned(node)
+    parts.tree.returned(node)
     node.unsent.isHome()
     parts.tree.places.settle(node)
     parts.attributes.save(node)

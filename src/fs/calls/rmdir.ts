@@ -4,12 +4,12 @@
 import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import { waitForJob, type Job } from '../../content/commit/job.ts'
-import { deleteLooking, type RemoteDelete } from '../../content/remote-delete.ts'
+import { deleteLooking } from '../../content/remote-delete.ts'
 import { lookUp } from '../../content/remote-lookup.ts'
 import { callDeadlineMs, isAnyLeft } from './left-in-folder.ts'
-import { checkIsStill, childOf, withListing } from './lookup.ts'
+import { checkIsStill, childOf, isStill, withListing } from './lookup.ts'
 import { removeFolder, rmdirHere, type RmdirHereParts } from './rmdir-here.ts'
-import type { Node } from '../tree/node.ts'
+import type { FolderState, Node } from '../tree/node.ts'
 import type { Tree } from '../tree/tree.ts'
 import type { Caller } from '../operations.ts'
 import type { Reach } from '../../content/reach/reach.ts'
@@ -39,26 +39,89 @@ interface DrainParts {
  * where what is on its way under the folder takes too long.
  */
 export async function rmdir(parts: RmdirParts, parent: number, name: string, caller: Caller): Promise<void> {
-  const { signal } = caller
   const above = parts.tree.nodes.getFolder(parent)
-  const node = childOf(parts.tree, above, name, await withListing(parts.tree, above, caller, (told) => told))
-  const state = node.folder
-  if (state === undefined) throw new ErrnoError('ENOTDIR', `${node.path} is a document`)
-  if (state.kept.size > 0 && [...state.kept].some((kept) => state.children.get(kept)?.folder === undefined))
-    throw notEmpty(node)
+  for (;;) {
+    const node = childOf(
+      parts.tree,
+      above,
+      name,
+      await withListing(parts.tree, above, caller, (told) => told),
+    )
+    try {
+      return await removed(parts, above, node, caller)
+    } catch (error) {
+      // Another has the name now: that is removed, or found not to be empty.
+      if (isStill(node, above, name) || caller.signal.aborted) throw error
+    }
+  }
+}
+
+async function removed(parts: RmdirParts, above: Node, node: Node, caller: Caller): Promise<void> {
+  const { name } = node
+  const state = folderStateOf(node)
   if (state.isOnlyHere) {
-    if (state.kept.size > 0) throw notEmpty(node)
+    checkKeepsNothing(node, state)
     goneWhole(parts, above, node)
     return
   }
   if (parts.reach.isAway) return rmdirHere(parts, above, node, caller)
+  const look = await lookInto(parts, above, node, caller.signal)
+  if (await look.isToGo(look.standing)) await deleteWhole(parts, node, look, caller.signal)
+  checkIsStill(node, above, name)
+  // Made while that was under way: it makes its folder anew.
+  if (state.kept.size > 0) {
+    parts.tree.listings.forget(node)
+    throw notEmpty(node)
+  }
+  // It is gone. A delete in it that is under way by itself finds nothing, and whoever comes to its path waits for it.
+  goneWhole(parts, above, node)
+}
+
+/**
+ * Throws what rmdir(2) throws where the folder has something in it, and leaves it where it is: what takes its place takes over its
+ * folder in the service, and the deletes that were not sent there.
+ */
+export async function checkIsEmpty(
+  parts: RmdirParts,
+  above: Node,
+  node: Node,
+  caller: Caller,
+): Promise<void> {
+  const state = folderStateOf(node)
+  if (state.isOnlyHere) return checkKeepsNothing(node, state)
+  if (parts.reach.isAway) {
+    await withListing(parts.tree, node, caller, (listing) => {
+      if (parts.tree.names(node, listing).length > 0) throw notEmpty(node)
+    })
+    return
+  }
+  const look = await lookInto(parts, above, node, caller.signal)
+  await look.isToGo(look.standing)
+  checkKeepsNothing(node, state)
+}
+
+/** What is to be known before the folder goes. */
+interface Look {
+  /** Deletes of documents in it that go with it. */
+  readonly untried: readonly Job[]
+  /** Those, and the delete of a document that had the folder's name before: all that is still to be sent there. */
+  readonly expected: ReadonlySet<Job>
+  readonly standing: RemoteFile | FolderListing | undefined
+  /** Whether the service has a folder to delete. Throws ENOTEMPTY. Asked before every attempt: what another client stores there in between stays. */
+  readonly isToGo: (standing: RemoteFile | FolderListing | undefined) => Promise<boolean>
+}
+
+/** Lists the folder afresh, when what is on its way under it has arrived. */
+async function lookInto(parts: RmdirParts, above: Node, node: Node, signal: AbortSignal): Promise<Look> {
+  const state = folderStateOf(node)
+  const { name } = node
   // A document that had the folder's name before has a delete of its own.
   const own = pendingDelete(parts.queue, node.path)
   const untried = parts.queue.untriedDeletes(node.path).filter((job) => job !== own)
-  await drainUnder(parts, node.path, signal, own === undefined ? untried : [...untried, own])
+  const expected = new Set(own === undefined ? untried : [...untried, own])
+  await drainUnder(parts, node.path, signal, expected)
   const beganAt = parts.clock.steady()
   const hiddenBefore = new Map(state.tombstones)
-  /** Whether the service has a folder to delete. Asked before every attempt: what another client stores there in between stays. */
   const isToGo = async (standing: RemoteFile | FolderListing | undefined): Promise<boolean> => {
     checkIsStill(node, above, name)
     const folder = folderIn(standing, node, own)
@@ -72,19 +135,23 @@ export async function rmdir(parts: RmdirParts, parent: number, name: string, cal
     return folder !== undefined
   }
   const standing = await lookUp(parts.files, node.path, { deadlineMs: callDeadlineMs, signal })
-  if (await isToGo(standing)) await deleteWhole(parts, node, { untried, isToGo }, signal)
-  checkIsStill(node, above, name)
-  // Made while that was under way: it makes its folder anew.
-  if (state.kept.size > 0) {
-    parts.tree.listings.forget(node)
-    throw notEmpty(node)
-  }
-  // It is gone. A delete in it that is under way by itself finds nothing, and whoever comes to its path waits for it.
-  goneWhole(parts, above, node)
+  return { untried, expected, standing, isToGo }
+}
+
+/** Throws ENOTDIR for a document, ENOTEMPTY for a folder with documents that are true here. */
+function folderStateOf(node: Node): FolderState {
+  const state = node.folder
+  if (state === undefined) throw new ErrnoError('ENOTDIR', `${node.path} is a document`)
+  if ([...state.kept].some((kept) => state.children.get(kept)?.folder === undefined)) throw notEmpty(node)
+  return state
+}
+
+function checkKeepsNothing(node: Node, { kept }: FolderState): void {
+  if (kept.size > 0) throw notEmpty(node)
 }
 
 /** The delete of a document at this path that the service has not heard of yet. */
-export function pendingDelete(queue: CommitQueue, path: string): Job | undefined {
+function pendingDelete(queue: CommitQueue, path: string): Job | undefined {
   const job = queue.find(path)
   return job?.intention.kind === 'delete' ? job : undefined
 }
@@ -104,15 +171,28 @@ function folderIn(
 async function deleteWhole(
   parts: RmdirParts,
   node: Node,
-  { untried, isToGo }: { untried: readonly Job[]; isToGo: RemoteDelete['isToGo'] },
+  { untried, expected, isToGo }: Look,
   signal: AbortSignal,
 ): Promise<void> {
   if (untried.length > 0) await parts.journal.durable()
   for (const { intention } of untried) await parts.preserve(intention.path, signal)
-  if (node.folder !== undefined && node.folder.kept.size > 0) throw notEmpty(node)
-  const { files, clock, chance } = parts
-  await deleteLooking({ files, path: node.path, clock, chance, deadlineMs: callDeadlineMs, signal, isToGo })
-  await parts.queue.fulfilled(untried)
+  const { files, clock, chance, queue } = parts
+  const { path } = node
+  // Made in it meanwhile, or moved out of it, and not sent yet.
+  const isLeft = queue.jobsUnder(path).some((job) => !expected.has(job))
+  if (isLeft || (node.folder !== undefined && node.folder.kept.size > 0)) throw notEmpty(node)
+  // What is saved in it from now on is sent when the service has answered, also where nobody waits for that any more.
+  let answered: Promise<void> = Promise.resolve()
+  const onAttempt = (attempt: Promise<void>): void => void (answered = attempt)
+  const open = queue.keepOut(path)
+  try {
+    await deleteLooking({
+      files, path, clock, chance, deadlineMs: callDeadlineMs, signal, isToGo, onAttempt,
+    }) // prettier-ignore
+    await queue.fulfilled(untried)
+  } finally {
+    void answered.catch(() => {}).finally(open)
+  }
 }
 
 /** Whether a listing that was asked for since `at` shows something: a look that is answered later than it need not have that. */
@@ -124,11 +204,20 @@ function isShownSince(tree: Tree, node: Node, at: number): boolean {
 /** Neither the service nor this machine has it any more. */
 function goneWhole(parts: RmdirHereParts, above: Node, node: Node): void {
   parts.saved.gone(node.path)
-  removeFolder(parts, above, node, () => {
-    const own = pendingDelete(parts.queue, node.path)
-    parts.tree.tombstones.bury(above, node.name, own?.intention.base)
-    if (own === undefined) parts.tree.tombstones.settle(above, node.name, undefined)
-  })
+  removeFolder(parts, above, node, () => hideFormer(parts, above, node.name, node.path))
+}
+
+/** A folder that the service does not have has left its name: what stood there before, and may still be listed, does not show again. */
+export function hideFormer(
+  { tree, queue }: Pick<RmdirParts, 'tree' | 'queue'>,
+  above: Node,
+  name: string,
+  path: string,
+): void {
+  tree.tombstones.bury(above, name, pendingDelete(queue, path)?.intention.base)
+  // Who is still to take that away settles it.
+  if (!queue.isToBeEmptied(path) && !queue.isOfFormerFolder(path))
+    tree.tombstones.settle(above, name, undefined)
 }
 
 /** Sends the deletes (and whatever else waits) under a folder now, and waits for them; `except` may stay. */
@@ -136,11 +225,10 @@ async function drainUnder(
   parts: DrainParts,
   path: string,
   signal: AbortSignal,
-  except: readonly Job[] = [],
+  except: ReadonlySet<Job>,
 ): Promise<void> {
   const until = parts.clock.monotonic() + drainBeforeRemovalMs
-  const staying = new Set(except)
-  const jobs = parts.queue.jobsUnder(path).filter((job) => !staying.has(job))
+  const jobs = parts.queue.jobsUnder(path).filter((job) => !except.has(job))
   if (jobs.length === 0) return
   const sent = new Set(jobs.map(({ intention }) => intention))
   parts.queue.expedite((intention) => intention.kind === 'delete' && sent.has(intention))

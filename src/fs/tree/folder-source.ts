@@ -23,6 +23,8 @@ export interface FolderSourceOptions {
   readonly saved: SavedListings
   readonly now: () => number
   readonly log: Log
+  /** What the service has at this path, and below, is of a folder that is still to be removed. */
+  isOfFormerFolder(path: string): boolean
   /** What is known of the folder by now. */
   known(folder: Node): Listing | undefined
   /** The parent's listing, asked for now: it decides whether a folder is gone. */
@@ -45,6 +47,9 @@ export class FolderSource {
   async listing(folder: Node, previous: Listing | undefined): Promise<Listing> {
     const { reach, now } = this.#options
     const requestedAt = now()
+    // It has been made here since, and nothing in it is sent before the former one has gone.
+    if (folder.folder?.isMadeHere === true && this.#options.isOfFormerFolder(folder.path))
+      return { names: new ListedNames(), requestedAt }
     try {
       return { names: await this.#ask(folder), requestedAt }
     } catch (error) {

@@ -17,6 +17,8 @@ export interface HiddenNamesOptions {
   follow(undo: Undo): void
   /** Something passes through this path on its way to elsewhere, or is still to be taken away from there. */
   isToBeEmptied(path: string): boolean
+  /** What the service has at this path is of a folder that is still to be removed. */
+  isOfFormerFolder(path: string): boolean
 }
 
 interface Hidden {
@@ -79,7 +81,7 @@ export class HiddenNames {
       // What came along with the folder is there again.
       if (folder.children.has(name) || this.#isOver(tombstone)) continue
       // When it was agreed to, or given up, nobody said.
-      const isAgreed = tombstone.settledAt === undefined && !this.#options.isToBeEmptied(pathIn(node, name))
+      const isAgreed = tombstone.settledAt === undefined && !this.#isToGo(pathIn(node, name))
       const taken = isAgreed ? { ...tombstone, settledAt: this.#options.now() } : tombstone
       this.#options.follow(folder.hide(name, taken))
     }
@@ -99,8 +101,13 @@ export class HiddenNames {
   #isStillToHide(path: string, { names, leftAt }: Hidden): boolean {
     if (leftAt + this.#options.ttlMs >= this.#options.now()) return true
     for (const [name, { settledAt }] of names)
-      if (settledAt === undefined && this.#options.isToBeEmptied(`${path}/${name}`)) return true
+      if (settledAt === undefined && this.#isToGo(`${path}/${name}`)) return true
     return false
+  }
+
+  /** By itself, or with its folder. */
+  #isToGo(path: string): boolean {
+    return this.#options.isToBeEmptied(path) || this.#options.isOfFormerFolder(path)
   }
 
   #set(path: string, hidden: Hidden | undefined): void {

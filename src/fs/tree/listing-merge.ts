@@ -28,6 +28,8 @@ export interface ListingMergeOptions {
   savedFolders(folder: Node): Iterable<string>
   /** There is no folder at this name any more: one that comes later is another. */
   folderGone(folder: Node, name: string): void
+  /** What the service has at this path is of a folder that is still to be removed. */
+  isOfFormerFolder(path: string): boolean
   /** It shows another version than the one for which this path is hidden. */
   foundHidden(path: string): void
 }
@@ -136,7 +138,8 @@ export class ListingMerge {
    * What was taken away in it may still be listed, and the folder with it: a service may keep no empty folders. Of what was
    * taken away before this start nobody knows when.
    */
-  #mayBeOfBefore({ settledAt }: Node, { tombstones }: FolderState, listing: Listing): boolean {
+  #mayBeOfBefore({ settledAt, path }: Node, { tombstones }: FolderState, listing: Listing): boolean {
+    if (this.#options.isOfFormerFolder(path)) return true
     const isLate = (since: number | undefined): boolean =>
       since === undefined || listing.requestedAt <= since + this.#options.ttlMs
     const isOfBefore = isRemembered(listing) || isLate(settledAt ?? -Infinity)

@@ -49,6 +49,8 @@ export interface TreeOptions {
   follow(undo: Undo): void
   /** Something passes through this path on its way to elsewhere, or is still to be taken away from there. */
   isToBeEmptied(path: string): boolean
+  /** What the service has at this path, and below, is of a folder that is still to be removed. */
+  isOfFormerFolder(path: string): boolean
   /** A listing shows another version than the one for which this path is hidden. */
   foundHidden(path: string): void
   /** Another client's version takes the place of what the node shows: content of the older one that is here goes. */
@@ -114,10 +116,11 @@ export class Tree {
     }
     this.tombstones = new Tombstones({ ...shared, listings })
     const isToBeEmptied = (path: string): boolean => options.isToBeEmptied(path)
-    this.hidden = new HiddenNames({ ...shared, isToBeEmptied })
+    const isOfFormerFolder = (path: string): boolean => options.isOfFormerFolder(path)
+    this.hidden = new HiddenNames({ ...shared, isToBeEmptied, isOfFormerFolder })
     const { tombstones, hidden } = this
     this.places = new Places({ ...shared, isToBeEmptied, listings, tombstones, hidden })
-    this.#merge = new ListingMerge({ ...shared, nodes, versions, places: this.places })
+    this.#merge = new ListingMerge({ ...shared, isOfFormerFolder, nodes, versions, places: this.places })
     this.#held = new HeldNodes({ ...shared, nodes, most: options.memory.nodes, timers: options.timers })
     this.nodes.isListed = (folder) => this.listings.known(folder) !== undefined
     this.nodes.onDropped = (node) => {
@@ -259,6 +262,13 @@ export class Tree {
     const isMoreOfTheSame =
       remote !== undefined && stored.askedWholeAt === undefined && agrees(remote, record)
     if (this.versions.complete(node, record, askedAt) && !isMoreOfTheSame) this.overtaken(node)
+  }
+
+  /** It is where the service has it, and nothing was sent of where it had gone: its folder may have been saved without it meanwhile. */
+  returned(node: Node): void {
+    this.versions.returned(node)
+    const { remote: record, name, path } = node
+    if (record !== undefined) this.#options.saved.agreed([{ folder: folderOf(path), name, record }])
   }
 
   /** What the folder shows is another list now, and its times say so. */

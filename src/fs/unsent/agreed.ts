@@ -13,7 +13,7 @@ import { discardContent, rebindReaders } from './content.ts'
 import { giveToCache, type CacheParts } from './give-to-cache.ts'
 import { gaveWay, type GaveWayParts } from './give-way.ts'
 import { saveScratchRow, type LocalRowParts } from './local-rows.ts'
-import type { Node } from '../tree/node.ts'
+import { pathIn, type Node } from '../tree/node.ts'
 import type { Owners } from './owners.ts'
 import { remember, rememberFolder, type RememberParts } from './remember.ts'
 import type { Log } from '../../log.ts'
@@ -137,17 +137,20 @@ function replaced(parts: ReplacedParts, intention: Intention, successor: Job | u
   const isSent = successor?.intention.kind === 'put'
   // The delete of what it left on its way is no change of the document.
   const node = parts.owners.goesOnAs(intention, isSent ? successor : undefined)
-  passedBy(parts, intention)
+  passedBy(parts, intention, successor)
   if (node === undefined || isSent) return
   parts.attributes.settled(node)
   if (intention.kind === 'put' && node.path === intention.path && node.job === undefined)
     cameHome(parts.tree, node)
 }
 
-/** Nothing came to the name it was to be taken on from, and nothing will: what is there shows. */
-function passedBy({ tree, queue }: LeftParts, { path, source, keepSource }: Intention): void {
-  if (source === undefined || source === path || keepSource === true) return
-  const hidden = queue.isToBeEmptied(source) ? undefined : unsettledAt(tree, source)
+/** Nothing came to the name it was to be taken away from, or on from, and nothing will: what is there shows. */
+function passedBy({ tree, queue }: LeftParts, intention: Intention, successor: Job | undefined): void {
+  const { kind, path, source, keepSource } = intention
+  const isGivenUp = kind === 'delete' && successor === undefined
+  const left = isGivenUp ? path : keepSource === true || source === path ? undefined : source
+  if (left === undefined || queue.isToBeEmptied(left)) return
+  const hidden = unsettledAt(tree, left)
   if (hidden === undefined) return
   const { folder, name } = hidden
   tree.tombstones.leaveToListings(folder, name)
@@ -287,8 +290,22 @@ function settleAway(
       parts.tree.tombstones.vanish(folder, name, fingerprint)
     if (isAgreed) parts.tree.tombstones.settle(folder, name, fingerprint)
   } else if (isAgreed) parts.tree.hidden.settle(path)
-  if (intention.kind === 'prune') parts.tree.hidden.settleFolder(path)
+  if (intention.kind === 'prune') settleBelow(parts, intention, path)
   parts.attributes.left(path)
+}
+
+/** What a folder held that is gone now is hidden in what was made there since for no longer than listings lag. */
+function settleBelow({ tree, queue }: LeftParts, prune: Intention, path: string): void {
+  tree.hidden.settleFolder(path)
+  const folders = [tree.find(path)].filter((node) => node?.folder !== undefined) as Node[]
+  for (const folder of folders) {
+    for (const [name, { settledAt }] of folder.folder?.tombstones ?? [])
+      if (settledAt === undefined && !queue.isToBeEmptied(pathIn(folder, name), prune))
+        tree.tombstones.settle(folder, name, undefined)
+    for (const child of folder.folder?.children.values() ?? [])
+      if (child.folder !== undefined) folders.push(child)
+    tree.listings.expire(folder)
+  }
 }
 
 /** A delete the service refuses: the document is still there, so it shows again, until somebody retries. Journals nothing. */

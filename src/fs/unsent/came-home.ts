@@ -7,6 +7,6 @@ import type { Tree } from '../tree/tree.ts'
 /** It never left, as far as the service knows, and may be gone from there: what the next listing says of it is so. */
 export function cameHome(tree: Tree, node: Node): void {
   if (node.isUnlinked || node.isScratch) return
-  if (node.remote !== undefined) tree.versions.returned(node)
+  if (node.remote !== undefined) tree.returned(node)
   if (!node.isDirty) tree.places.leaveToListings(node)
 }

@@ -91,8 +91,9 @@ export class Saves {
       this.#parts.attributes.handedIn(node, handedIn?.intention)
       return handedIn
     })
-    for (let above = node.parent; above?.folder?.isOnlyHere === true; above = above.parent) {
-      this.#parts.journal.onRollback(above.folder.handIn())
+    // Up to the top: one that was may have been moved into one that was not.
+    for (let above = node.parent; above?.folder !== undefined; above = above.parent) {
+      if (above.folder.isOnlyHere) this.#parts.journal.onRollback(above.folder.handIn())
     }
     this.#parts.owners.handIn(node, job, {
       content,

@@ -79,6 +79,7 @@ export async function setUpTree(
     log: silentLog,
     saved,
     follow: (undo) => journal.onRollback(undo),
+    isOfFormerFolder: () => false,
     isToBeEmptied: () => false,
     foundHidden: () => {},
     adorn: (node) => attributes.adorn(node),

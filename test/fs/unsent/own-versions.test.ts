@@ -1,5 +1,7 @@
 // What the service has of this drive's earlier saves is told from another client's: nothing of our own is kept as theirs.
 
+import { setTimeout } from 'node:timers/promises'
+
 import { expect, it } from 'vitest'
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
 import { waitUntil } from '../../support/wait-until.ts'
@@ -84,17 +86,36 @@ it.each(['/d', '/new'])(
     await drive.drain()
     // At once: what is listed is written a little later.
     await drive.restartKilled()
-    const comesBack = drive.testService.service.faults.inject({ kind: 'cut-request', afterBytes: 0 })
-    await waitUntil('the service to be away', async () => {
-      await drive.calls().stat(path)
-      return drive.fileSystem().status().away !== undefined
-    })
-    await drive.calls().writeFile(`${folder}/.goutputstream-1`, 'second')
-    await drive.calls().rename(`${folder}/.goutputstream-1`, path)
-    comesBack()
-    await drive.drain()
-    expect(await drive.testService.other.documents(folder)).toEqual(
-      new Map([['a.txt', Buffer.from('second')]]),
-    )
+    await savedWhileAway(drive, folder)
   },
 )
+
+it('a document renamed away and back, and a kill: without the service it is where it is', async () => {
+  await using drive = await openHeld({ '/d/a.txt': 'a' })
+  await drive.calls().readdir('/d')
+  await drive.calls().rename('/d/a.txt', '/d/a.txt~')
+  // What was listed is written a little later, without the document, whose rename rests for longer.
+  await setTimeout(2_500)
+  await drive.calls().rename('/d/a.txt~', '/d/a.txt')
+  const { faults } = drive.testService.service
+  const comesBack = faults.inject({ kind: 'cut-request', afterBytes: 0 })
+  await drive.restartKilled()
+  expect(await drive.calls().readdir('/d')).toEqual(['a.txt'])
+  comesBack()
+})
+
+/** `a.txt` is replaced while the service is away, which gets that and nothing else. */
+async function savedWhileAway(drive: HeldDrive, folder: string): Promise<void> {
+  const path = `${folder}/a.txt`
+  const comesBack = drive.testService.service.faults.inject({ kind: 'cut-request', afterBytes: 0 })
+  await waitUntil('the service to be away', async () => {
+    await drive.calls().stat(path)
+    return drive.fileSystem().status().away !== undefined
+  })
+  await drive.calls().writeFile(`${folder}/.goutputstream-1`, 'second')
+  await drive.calls().rename(`${folder}/.goutputstream-1`, path)
+  comesBack()
+  drive.release()
+  await drive.drain()
+  expect(await drive.testService.other.documents(folder)).toEqual(new Map([['a.txt', Buffer.from('second')]]))
+}

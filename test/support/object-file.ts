@@ -1,0 +1,132 @@
+// What the kernel sends for a file or a folder that is open, and how it tells what comes back.
+
+import { setMaxListeners } from 'node:events'
+import { errnoOf } from '../../src/fs/errno-of.ts'
+import type { Attributes, Caller, Operations, OpenFlags, Time } from '../../src/fs/operations.ts'
+import type { OpenFile, OpenMode, Stat } from './door.ts'
+
+/** What the kernel sends at most in one READ or WRITE. */
+const transferBytes = 128 * 1024
+
+/** Nothing interrupts its calls. */
+export function thisProcess(): Caller {
+  const caller: Caller = {
+    uid: process.getuid?.() ?? 0,
+    gid: process.getgid?.() ?? 0,
+    pid: process.pid,
+    signal: new AbortController().signal,
+  }
+  // As many at once as there are programs.
+  setMaxListeners(0, caller.signal)
+  return caller
+}
+
+/** It holds a reference on its node, which goes with its close. */
+export function openedFile(
+  operations: Operations,
+  caller: Caller,
+  { ino, fh, flags, mode }: { ino: number; fh: number; flags: OpenFlags; mode: OpenMode },
+): OpenFile {
+  return {
+    read: (length, position) =>
+      translating(async () => {
+        if (!flags.read) throw failure('EBADF', `${ino}`)
+        const chunks: Uint8Array[] = []
+        for (let done = 0; done < length;) {
+          const wanted = Math.min(transferBytes, length - done)
+          const parts = (await operations.read(fh, position + done, wanted, caller)).map((part) =>
+            Buffer.from(part),
+          )
+          const got = parts.reduce((sum, part) => sum + part.length, 0)
+          chunks.push(...parts)
+          done += got
+          if (got < wanted) break
+        }
+        return Buffer.concat(chunks)
+      }),
+    write: (data, position) =>
+      translating(async () => {
+        if (!flags.write) throw failure('EBADF', `${ino}`)
+        const bytes = Buffer.from(data as Uint8Array)
+        for (let done = 0; done < bytes.length; done += transferBytes) {
+          const piece = bytes.subarray(done, done + transferBytes)
+          const offset = mode.startsWith('a') ? 'end' : position + done
+          const written = await operations.write(fh, offset, piece, caller)
+          if (written !== piece.length) throw new Error(`${written} of ${piece.length} bytes written`)
+        }
+      }),
+    stat: () => translating(async () => statOf((await operations.getattr(ino, fh, caller)).attributes)),
+    truncate: (size) =>
+      translating(async () => {
+        await operations.setattr(ino, { size }, fh, caller)
+      }),
+    sync: () => translating(async () => operations.fsync(fh, caller)),
+    close: () =>
+      translating(async () => {
+        try {
+          await operations.flush(fh, caller)
+        } finally {
+          // The kernel sends RELEASE behind close's back; its error goes nowhere.
+          await Promise.resolve(operations.release(fh)).catch(() => {})
+          operations.forget(ino, 1)
+        }
+      }),
+  }
+}
+
+/** The names in a folder, by OPENDIR, READDIR and RELEASEDIR. */
+export async function namesIn(operations: Operations, caller: Caller, ino: number): Promise<string[]> {
+  const { fh } = await operations.opendir(ino, caller)
+  const names: string[] = []
+  try {
+    let cookie = 0
+    let taken: number
+    do {
+      // As many as fit one READDIRPLUS answer of a page or so.
+      taken = 0
+      const filler = (child: { name: string }, next: number): boolean => {
+        if (taken === 25) return false
+        taken++
+        names.push(child.name)
+        cookie = next
+        return true
+      }
+      await operations.readdir(fh, cookie, filler, caller)
+    } while (taken > 0)
+  } finally {
+    operations.releasedir(fh)
+  }
+  return names
+}
+
+export function flagsOf(mode: OpenMode): OpenFlags {
+  return {
+    read: mode === 'r' || mode.includes('+'),
+    write: mode !== 'r',
+    truncate: mode.startsWith('w'),
+  }
+}
+
+export function statOf(attributes: Attributes): Stat {
+  const { kind, size, mode, ino, nlink, atime, mtime, ctime } = attributes
+  const ns = (time: Time): bigint => BigInt(time.sec) * 1_000_000_000n + BigInt(time.nsec)
+  return { kind, size, mode, ino, nlink, atimeNs: ns(atime), mtimeNs: ns(mtime), ctimeNs: ns(ctime) }
+}
+
+export function failure(code: string, path: string): Error {
+  return Object.assign(new Error(`${code}: ${path}`), { code })
+}
+
+/** The error as the caller of a system call would see it. */
+export function translated(error: unknown): Error {
+  return Object.assign(new Error(String(error), { cause: error }), { code: errnoOf(error) })
+}
+
+/** Runs `use`; what it throws is what the caller of a system call would see. */
+export async function translating<T>(use: () => Promise<T>): Promise<T> {
+  try {
+    return await use()
+  } catch (error) {
+    throw translated(error)
+  }
+}
