@@ -91,7 +91,8 @@ export function callsFor(
   const isLarge = (action: Action): boolean => 'content' in action && action.content.length > largeBytes
   const most = (action: Action): number =>
     mostCalls[action.kind] +
-    foldersAbove(action.path) +
+    // One that the service does not have is looked for in those above it, up to one that it has (2401035).
+    foldersAbove(action.path) * (action.kind === 'rmdir' ? 2 : 1) +
     (tellsAll ? 0 : forLittle) +
     (isLarge(action) ? forLarge : 0)
   // A folder is renamed document by document, and its rest looked through.

@@ -5,6 +5,7 @@ import type { Chance } from '../model/chance.ts'
 import { Loss } from '../model/loss.ts'
 import { isScratch } from '../model/model.ts'
 import type { Calls, OpenFile } from '../support/door.ts'
+import { codeOf, crowdedFolder, isPassing, type Crowd } from './crowd.ts'
 import {
   closed,
   holding,
@@ -21,8 +22,6 @@ import {
 import { PossibleOrders, type Effect } from './possible-orders.ts'
 import type { ServiceModel } from './service-model.ts'
 
-export const crowdedFolder = '/crowd'
-export const crowd = 3
 const names = ['a.txt', 'b.txt', 'c.txt', 'a.txt~'] as const
 const taste = { save: 5, rename: 3, backup: 1, unlink: 2, read: 4, stat: 2, 'read slowly': 2 }
 /** So often one is written in place, where that is done. */
@@ -33,8 +32,6 @@ const largeBytes = 150_000
 const largestAtOnce = 100_000
 const longestPauseMs = 500
 const longestReadMs = 3_000
-/** What a call may meet: done, or not. */
-const passing = new Set(['EIO', 'ETIMEDOUT', 'EBUSY', 'EAGAIN', 'ENOSPC', 'EACCES', 'ENOTCONN', 'ESTALE'])
 
 export interface CrowdedFolderOptions {
   readonly service: ServiceModel
@@ -42,11 +39,10 @@ export interface CrowdedFolderOptions {
   readonly pause: (ms: number) => Promise<void>
   /** Documents are also written in place, through handles. */
   readonly writesInPlace: boolean
-  readonly onAction: () => void
   readonly note: (line: string) => void
 }
 
-export class CrowdedFolder {
+export class CrowdedFolder implements Crowd {
   readonly #options: CrowdedFolderOptions
   readonly #contents = new Map<number, Buffer>()
   readonly #orders = new PossibleOrders<CrowdedState>(holding([]), keyOf)
@@ -65,7 +61,6 @@ export class CrowdedFolder {
   async act(chance: Chance): Promise<void> {
     const path = pathOf(chance.pick(names))
     const kind = chance.weighted({ ...taste, write: this.#options.writesInPlace ? writes : 0 })
-    this.#options.onAction()
     if (kind === 'save') return this.#save(path, this.#content(chance))
     if (kind === 'rename') return void (await this.#rename(path, pathOf(chance.pick(names))))
     if (kind === 'unlink') return this.#unlink(path)
@@ -122,7 +117,7 @@ export class CrowdedFolder {
     try {
       await calls().writeFile(scratch, content)
     } catch (error) {
-      if (!passing.has(codeOf(error))) throw error
+      if (!isPassing(codeOf(error))) throw error
       return
     }
     await this.#call(
@@ -180,7 +175,7 @@ export class CrowdedFolder {
       await file?.close()
     } catch (error) {
       if (wasWritten) this.#isInDoubt = true
-      if (!passing.has(codeOf(error))) throw error
+      if (!isPassing(codeOf(error))) throw error
     } finally {
       this.#orders.happens((state) => closed(state, handle))
     }
@@ -258,7 +253,7 @@ export class CrowdedFolder {
       answer = String((await run()) ?? 'done')
     } catch (error) {
       code = codeOf(error)
-      if (error instanceof Loss || (code !== 'ENOENT' && !passing.has(code))) throw error
+      if (error instanceof Loss || (code !== 'ENOENT' && !isPassing(code))) throw error
       answer = code === 'ENOENT' ? code : undefined
     }
     this.#options.note(`${what}: ${answer ?? code}`)
@@ -301,8 +296,4 @@ function pathOf(name: string): string {
 
 function isAmong(name: string): boolean {
   return names.some((each) => each === name)
-}
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? ''
 }

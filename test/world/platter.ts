@@ -175,13 +175,19 @@ export class Platter {
   /** The names in a folder are on disk when the answer is called. */
   beginFolderSync(folder: string): EndSync {
     const isThere = (path: string): boolean => path.slice(0, path.lastIndexOf('/')) === folder
-    const changes = this.#changes.filter(
-      (change) => isThere(change.path) || (change.kind === 'rename' && isThere(change.to)),
-    )
+    const done = new Set<NameChange>()
+    // With what came before to the names of what was renamed: it does not come again behind that (2900017).
+    const names = new Set<string>()
+    for (const change of this.#changes.toReversed()) {
+      const both = namesOf(change)
+      if (!both.some((name) => isThere(name) || names.has(name))) continue
+      done.add(change)
+      for (const name of both) names.add(name)
+    }
     return (isTaken) => {
       if (!isTaken) return
-      for (const change of changes) apply(this.#syncedNames, change)
-      const done = new Set(changes)
+      // A sync of the other folder of a rename may have been faster.
+      for (const change of this.#changes) if (done.has(change)) apply(this.#syncedNames, change)
       this.#changes = this.#changes.filter((change) => !done.has(change))
     }
   }
@@ -194,6 +200,10 @@ export class Platter {
     for (const [path, file] of this.#syncedNames) this.names.set(path, file)
     for (const file of new Set(this.names.values())) file.cut(this.#chance)
   }
+}
+
+function namesOf(change: NameChange): readonly string[] {
+  return change.kind === 'rename' ? [change.path, change.to] : [change.path]
 }
 
 function apply(names: Map<string, FileBytes>, change: NameChange): void {

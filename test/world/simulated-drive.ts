@@ -13,6 +13,7 @@ import type { Chance } from '../model/chance.ts'
 import type { Calls } from '../support/door.ts'
 import type { Operations } from '../../src/fs/operations.ts'
 import { objectDoor } from '../support/object-door.ts'
+import { openRoot, type OpenFolder } from '../support/open-folder.ts'
 import type { EventQueue, Life } from './events.ts'
 import { JournalFiles } from './journal-files.ts'
 import { atEachCommit } from './journal-trouble.ts'
@@ -50,6 +51,8 @@ export class SimulatedDrive {
   /** Rejects what is under way when this life ends. */
   #end: (error: Error) => void = () => {}
   calls: Calls | undefined
+  /** The drive's own folder, held open. */
+  root: OpenFolder | undefined
   /** Calls of the filesystem object so far, as a kernel makes them: each lookup, read, write, flush … */
   operations = 0
 
@@ -120,7 +123,9 @@ export class SimulatedDrive {
       this.#end = reject
     })
     ended.catch(() => {})
-    this.calls = mortal(objectDoor(counted(this.fileSystem, () => void this.operations++)), ended)
+    const operations = counted(this.fileSystem, () => void this.operations++)
+    this.calls = mortal(objectDoor(operations), ended)
+    this.root = mortal(openRoot(operations), ended)
   }
 
   /** kill -9. */
@@ -182,7 +187,7 @@ function counted(operations: Operations, onCall: () => void): Operations {
 }
 
 /** The same calls, each of which ends with the drive. */
-function mortal(calls: Calls, ended: Promise<never>): Calls {
+function mortal<C extends object>(calls: C, ended: Promise<never>): C {
   const wrap = <T extends object>(inner: T): T =>
     new Proxy(inner, {
       get(target, name, receiver) {
@@ -193,7 +198,7 @@ function mortal(calls: Calls, ended: Promise<never>): Calls {
             (value as (...all: unknown[]) => unknown)(...given),
             ended,
           ])
-          return name === 'open' ? wrap(answer as object) : answer
+          return name === 'open' || name === 'openFolder' ? wrap(answer as object) : answer
         }
       },
     })

@@ -15,7 +15,10 @@ import { richTaste, usualSizes, type Action, type Sizes, type Taste } from '../m
 import { isScratch } from '../model/model.ts'
 import { compare, Worker } from '../model/worker.ts'
 import type { Calls } from '../support/door.ts'
-import { crowd, crowdedFolder, CrowdedFolder } from './crowded-folder.ts'
+import type { OpenFolder } from '../support/open-folder.ts'
+import { crowd, crowdedFolder, type Crowd } from './crowd.ts'
+import { CrowdedFolder } from './crowded-folder.ts'
+import { CrowdedTree } from './crowded-tree.ts'
 import { EventQueue, promisesFollowed } from './events.ts'
 import type { DiskTrouble } from './platter.ts'
 import { ServiceModel, someHabits } from './service-model.ts'
@@ -191,7 +194,7 @@ class Simulation {
   readonly #shared: SharedFolder
   readonly #sharedFolders: SharedFolders | undefined
   readonly #watched: WatchedFolder
-  readonly #crowded: CrowdedFolder
+  readonly #crowded: Crowd
   readonly #kept = new Kept()
   /** The folder of a program that is pinned, if any is. */
   readonly #pinned: string | undefined
@@ -305,14 +308,15 @@ class Simulation {
       awayAt: () => worldBeganAt + (this.#drive.sb?.reach.isAway === true ? events.now : this.#awayAt),
       note,
     })
-    this.#crowded = new CrowdedFolder({
+    const crowd = {
       service: this.#service,
       calls,
-      pause: (ms) => this.#wait(ms),
-      writesInPlace: isOfSort(seed, 'crowdWrites'),
-      onAction: () => void this.#operations++,
+      pause: (ms: number) => this.#wait(ms),
       note,
-    })
+    }
+    this.#crowded = isOfSort(seed, 'crowdTrees')
+      ? new CrowdedTree({ ...crowd, root: () => this.#drive.root as OpenFolder })
+      : new CrowdedFolder({ ...crowd, writesInPlace: isOfSort(seed, 'crowdWrites') })
     this.#ledger = new SharedLedger({ service: this.#service, now, cacheTtlMs })
     const shared: SharedFolderOptions = {
       service: this.#service,

@@ -30,6 +30,8 @@ const younger = {
   crowds: [3, 3_001],
   /** They also write in place. */
   crowdWrites: [2, 21_001],
+  /** They work on folders, too. */
+  crowdTrees: [3, 514_706],
   /** What the disk refuses it may refuse any row of the journal, too. */
   rowsFail: [4, 11_003],
   /** Many contents have a file of their own in the spool, and the drive is killed in the midst of their writing. */
