@@ -125,6 +125,42 @@ export const fixes = [
     '',
   ],
   [
+    'a folder is renamed to a name that a document has got meanwhile',
+    'src/fs/calls/rename-folder.ts',
+    'const now = listing === undefined ? tree.keptChild(to, name) : tree.child(to, name, listing)',
+    'const now = target ?? tree.keptChild(to, name)',
+  ],
+  [
+    'what is in a folder that is to go shows in one of its name',
+    'src/fs/tree/folder-source.ts',
+    'if (folder.folder?.isMadeHere === true && this.#options.isOfFormerFolder(folder.path))',
+    'if (false)',
+    'src/fs/tree/hidden-names.ts',
+    'return this.#options.isToBeEmptied(path) || this.#options.isOfFormerFolder(path)',
+    'return this.#options.isToBeEmptied(path)',
+  ],
+  [
+    'what is renamed away and back is not in what is saved',
+    'src/fs/tree/tree.ts',
+    'if (record !== undefined) this.#options.saved.agreed(',
+    'if (false) this.#options.saved.agreed(',
+  ],
+  [
+    'a DELETE of a folder takes what is sent behind it',
+    'src/fs/calls/rmdir.ts',
+    'const open = queue.keepOut(path)',
+    'const open = (): void => {}',
+  ],
+  [
+    'a rename of a folder lets others let go of what is in it',
+    'src/fs/calls/rename-folder.ts',
+    'folder.door.remember()',
+    '',
+    'src/fs/calls/rename-folder.ts',
+    'if (listing === undefined) return undefined',
+    'if (listing === undefined) return plan',
+  ],
+  [
     'what a deleted backup showed goes before its delete is on disk',
     `${unsent}/preserve.ts`,
     'if (here.length > 0 || parts.journal.ended.mayReferAgain(path))',
@@ -605,7 +641,7 @@ export const mutants = [
     'const until = Math.min(listing.requestedAt + 20 * this.#options.ttlMs,',
   ],
   // content/spool, fs/tree
-  ['small content is not in the journal', `${spool}/spool.ts`, /this\.#journaled\.save\([^\n]*\)/, ''],
+  ['small content is not in the journal', `${spool}/spool.ts`, /this\.#journaled\.save\([^\n]*\)/, 'void 0'],
   ['large content is not synced', `${spool}/spool.ts`, 'isBig ? file.sync() : undefined', 'undefined'],
   [
     'the name of a spool file is not synced',
