@@ -100,6 +100,7 @@ const corpus: readonly (readonly [seed: number, steps: number])[] = [
   [2600181, 700],
   [2600253, 700],
   [2900017, 700],
+  [3001183, 700],
   [2024876801, 2000],
 ]
 
@@ -174,6 +175,7 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [2650033, 700],
   [2650228, 700],
   [2750142, 700],
+  [3050218, 700],
   [2, 2000],
   [6, 2000],
   [15, 2000],

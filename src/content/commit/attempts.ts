@@ -7,6 +7,7 @@ import type { RemoteFile } from '../../api/types.ts'
 import type { Clock, Timer } from '../../world/clock.ts'
 import type { Log } from '../../log.ts'
 import { redact } from '../../redact.ts'
+import { isAtOrUnder } from '../../path.ts'
 import { pathsOf, type CarriedContent, type Intention } from '../intention.ts'
 import type { Journal } from '../spool/journal.ts'
 import { backoffMs, isWorthRetrying } from './backoff.ts'
@@ -79,6 +80,8 @@ export class Attempts {
       const { signal } = job.controller
       if (intention.isRefused) {
         await this.#giveWay(job, signal)
+      } else if (goesBelowItsSource(intention)) {
+        await this.#makeRoom(job, signal)
       } else {
         const record = await this.#options.run(intention, signal)
         // Content written while its last bytes were on the way: what the service has is an older state of it.
@@ -112,6 +115,16 @@ export class Attempts {
       // It stays: what is newer hears of it.
       if (isWorthRetrying(error)) throw error
     }
+    outcomes.gaveWay(job, {}, { isSourceLeft: false })
+  }
+
+  /** A document that goes into a folder of its own former name: its content comes here, so that it can be gone from there first. */
+  async #makeRoom(job: Job, signal: AbortSignal): Promise<void> {
+    const { outcomes } = this.#parts
+    const { intention } = job
+    const take = (content: CarriedContent): void => outcomes.gaveWay(job, content, { isSourceLeft: true })
+    await this.#options.ask.giveWay(intention, take, signal)
+    await this.#options.vacate(intention, signal)
     outcomes.gaveWay(job, {}, { isSourceLeft: false })
   }
 
@@ -236,4 +249,8 @@ function kindOf(error: unknown): string {
   if (error instanceof ApiError) return String(error.status)
   if (error instanceof NetworkError) return error.kind
   return error instanceof Error ? error.name : 'error'
+}
+
+function goesBelowItsSource({ kind, path, source }: Intention): boolean {
+  return kind === 'put' && source !== undefined && source !== path && isAtOrUnder(path, source)
 }

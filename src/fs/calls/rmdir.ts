@@ -57,7 +57,7 @@ export async function rmdir(parts: RmdirParts, parent: number, name: string, cal
 }
 
 async function removed(parts: RmdirParts, above: Node, node: Node, caller: Caller): Promise<void> {
-  const { name } = node
+  const { name, path } = node
   const state = folderStateOf(node)
   if (state.isOnlyHere) {
     checkKeepsNothing(node, state)
@@ -66,7 +66,11 @@ async function removed(parts: RmdirParts, above: Node, node: Node, caller: Calle
   }
   if (parts.reach.isAway) return rmdirHere(parts, above, node, caller)
   const look = await lookInto(parts, above, node, caller.signal)
-  if (await look.isToGo(look.standing)) await deleteWhole(parts, node, look, caller.signal)
+  const isThere = await look.isToGo(look.standing)
+  if (isThere) await deleteWhole(parts, node, look, caller.signal)
+  // A listing was faster to tell.
+  if (isThere && node.isUnlinked && parts.tree.keptChild(above, name) === undefined)
+    return parts.journal.transaction(() => hideFormer(parts, above, name, path))
   checkIsStill(node, above, name)
   // Made while that was under way: it makes its folder anew.
   if (state.kept.size > 0) {

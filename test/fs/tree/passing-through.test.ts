@@ -154,3 +154,22 @@ it('a folder that only held what was on its way to elsewhere is not left in the 
   expect(await held(drive)).toEqual({ '/x/e/f.txt': 'f' })
   expect(await drive.testService.other.get('/d')).toBeUndefined()
 })
+
+it.each([
+  ['as it is', async () => {}],
+  ['and is written to', (drive: HeldDrive) => drive.calls().writeFile('/a.txt/x.txt', 'written')],
+])('a document that goes into a folder of its own former name arrives, %s', async (_how, use) => {
+  await using drive = await openHeld({ '/a.txt': 'a' })
+  const calls = drive.calls()
+  await calls.readdir('/')
+  await calls.rename('/a.txt', '/x.txt')
+  await calls.mkdir('/a.txt')
+  await calls.rename('/x.txt', '/a.txt/x.txt')
+  await use(drive)
+  const wanted = (await calls.readFile('/a.txt/x.txt')).toString()
+  await drive.drain()
+  expect(await held(drive)).toEqual({ '/a.txt/x.txt': wanted })
+  await drive.fileSystem().refresh('/')
+  expect(await calls.readdir('/')).toEqual(['a.txt'])
+  expect((await calls.readFile('/a.txt/x.txt')).toString()).toBe(wanted)
+})
