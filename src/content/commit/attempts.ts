@@ -106,8 +106,7 @@ export class Attempts {
       return this.#leaveToOthers(job, signal)
     // Nothing takes the place of what stands there but a folder.
     const isFolder = intention.source !== undefined && order.at(intention.source).length === 1
-    const take = (content: CarriedContent): void => outcomes.gaveWay(job, content, { isSourceLeft: isFolder })
-    await this.#options.ask.giveWay(intention, take, signal)
+    await this.#bringHere(job, { isSourceLeft: isFolder }, signal)
     if (!isFolder) return
     try {
       await this.#options.vacate(intention, signal)
@@ -120,21 +119,22 @@ export class Attempts {
 
   /** A document that goes into a folder of its own former name: its content comes here, so that it can be gone from there first. */
   async #makeRoom(job: Job, signal: AbortSignal): Promise<void> {
-    const { outcomes } = this.#parts
-    const { intention } = job
-    const take = (content: CarriedContent): void => outcomes.gaveWay(job, content, { isSourceLeft: true })
-    await this.#options.ask.giveWay(intention, take, signal)
-    await this.#options.vacate(intention, signal)
-    outcomes.gaveWay(job, {}, { isSourceLeft: false })
+    await this.#bringHere(job, { isSourceLeft: true }, signal)
+    await this.#options.vacate(job.intention, signal)
+    this.#parts.outcomes.gaveWay(job, {}, { isSourceLeft: false })
+  }
+
+  /** Its content comes here, and goes with it. `isSourceLeft`: what stands at its source is still its own to take away. */
+  async #bringHere(job: Job, how: { isSourceLeft: boolean }, signal: AbortSignal): Promise<void> {
+    const take = (content: CarriedContent): void => this.#parts.outcomes.gaveWay(job, content, how)
+    await this.#options.ask.giveWay(job.intention, take, signal)
   }
 
   /** A listing shows another document where it came from, and may lag behind: only what stands there makes it leave that. */
   async #leaveToOthers(job: Job, signal: AbortSignal): Promise<void> {
     const { intention } = job
     if (!(await this.#options.isSourceTaken(intention, signal))) return
-    const take = (content: CarriedContent): void =>
-      this.#parts.outcomes.gaveWay(job, content, { isSourceLeft: false })
-    await this.#options.ask.giveWay(intention, take, signal)
+    await this.#bringHere(job, { isSourceLeft: false }, signal)
   }
 
   /** What did not come to its end makes way for what is behind it. Never throws: what the journal cannot take is tried again. */

@@ -297,7 +297,8 @@ function settleAway(
 /** What a folder held that is gone now is hidden in what was made there since for no longer than listings lag. */
 function settleBelow({ tree, queue }: LeftParts, prune: Intention, path: string): void {
   tree.hidden.settleFolder(path)
-  const folders = [tree.find(path)].filter((node) => node?.folder !== undefined) as Node[]
+  const top = tree.find(path)
+  const folders = top?.folder === undefined ? [] : [top]
   for (const folder of folders) {
     for (const [name, { settledAt }] of folder.folder?.tombstones ?? [])
       if (settledAt === undefined && !queue.isToBeEmptied(pathIn(folder, name), prune))
