@@ -4,7 +4,9 @@
 import { ErrnoError } from '../../errno-error.ts'
 import { stayThoughEmpty, type FolderParts } from './folders.ts'
 import { checkIsStill, withListing } from './lookup.ts'
+import type { Listing } from '../tree/listings.ts'
 import type { Node } from '../tree/node.ts'
+import type { Tree } from '../tree/tree.ts'
 import type { Caller } from '../operations.ts'
 import type { SavedListings } from '../../content/spool/saved-listings.ts'
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
@@ -24,8 +26,7 @@ export async function rmdirHere(
   const { name } = node
   await withListing(parts.tree, node, caller, (listing) => {
     checkIsStill(node, above, name)
-    if (parts.tree.names(node, listing).length > 0)
-      throw new ErrnoError('ENOTEMPTY', `${node.path} is not empty`)
+    checkShowsNothing(parts.tree, node, listing)
     const { isScratch } = node
     removeFolder(parts, above, node, () => {
       if (isScratch) return
@@ -33,6 +34,15 @@ export async function rmdirHere(
       parts.tree.tombstones.bury(above, name, undefined)
     })
   })
+}
+
+/** Throws ENOTEMPTY where a name in it is known. */
+export function checkShowsNothing(tree: Tree, node: Node, listing: Listing): void {
+  if (tree.names(node, listing).length > 0) throw notEmpty(node)
+}
+
+export function notEmpty(node: Node): ErrnoError {
+  return new ErrnoError('ENOTEMPTY', `${node.path} is not empty`)
 }
 
 /** The folder goes from the tree, and its name is hidden by `bury`. One step: a power cut takes back all of it, or nothing. */

@@ -8,7 +8,7 @@ import { deleteLooking } from '../../content/remote-delete.ts'
 import { lookUp } from '../../content/remote-lookup.ts'
 import { callDeadlineMs, isAnyLeft } from './left-in-folder.ts'
 import { checkIsStill, childOf, isStill, withListing } from './lookup.ts'
-import { removeFolder, rmdirHere, type RmdirHereParts } from './rmdir-here.ts'
+import { checkShowsNothing, notEmpty, removeFolder, rmdirHere, type RmdirHereParts } from './rmdir-here.ts'
 import type { FolderState, Node } from '../tree/node.ts'
 import type { Tree } from '../tree/tree.ts'
 import type { Caller } from '../operations.ts'
@@ -94,9 +94,7 @@ export async function checkIsEmpty(
   const state = folderStateOf(node)
   if (state.isOnlyHere) return checkKeepsNothing(node, state)
   if (parts.reach.isAway) {
-    await withListing(parts.tree, node, caller, (listing) => {
-      if (parts.tree.names(node, listing).length > 0) throw notEmpty(node)
-    })
+    await withListing(parts.tree, node, caller, (listing) => checkShowsNothing(parts.tree, node, listing))
     return
   }
   const look = await lookInto(parts, above, node, caller.signal)
@@ -246,8 +244,4 @@ async function drainUnder(
     if (outcome !== 'done')
       throw new ErrnoError('EBUSY', `${path}: its documents are not yet deleted in the service`)
   }
-}
-
-function notEmpty(node: Node): ErrnoError {
-  return new ErrnoError('ENOTEMPTY', `${node.path} is not empty`)
 }
