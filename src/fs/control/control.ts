@@ -2,7 +2,7 @@
 
 import type { Disk, OpenFile } from '../../world/disk.ts'
 import { abortAfter, type Clock } from '../../world/clock.ts'
-import { waitForJob } from '../../content/commit/job.ts'
+import { waitForJob, type Job, type WaitOptions } from '../../content/commit/job.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import { concerns } from '../../content/intention.ts'
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
@@ -37,35 +37,60 @@ export interface RecoverToParts {
   readonly disk: Disk
 }
 
-/** Resolves when nothing at or under the path is unsent. Throws ETIMEDOUT, or the refusal of one, by the service or by the disk here. */
+/**
+ * Resolves when nothing at or under the path is unsent. Throws ETIMEDOUT; or, once everything else is sent, the refusal of one,
+ * by the service or by the disk here, and EBUSY for a document that is open for writing.
+ */
 export async function wait(
   parts: WaitParts,
   path: string,
   options: { timeoutMs: number; signal?: AbortSignal },
 ): Promise<void> {
-  const until = parts.clock.monotonic() + options.timeoutMs
-  await parts.unkept.tryNow()
-  const [unkept] = parts.unkept.under(path)
-  if (unkept !== undefined)
-    throw new ErrnoError(
-      errnoOf(unkept.error),
-      `${unkept.node.path}: the disk of this machine does not take it`,
-    )
-  parts.queue.expedite((intention) => concerns(intention, path))
-  for (let jobs = parts.queue.jobsUnder(path); jobs.length > 0; jobs = parts.queue.jobsUnder(path)) {
-    const job = jobs.find(({ isHeld }) => !isHeld)
-    // A document that is being written is sent when it is closed.
-    if (job === undefined)
-      throw new ErrnoError(
-        'EBUSY',
-        `${jobs[0]?.intention.path} is open for writing: it is sent when it is closed`,
-      )
-    const left = until - parts.clock.monotonic()
-    const outcome =
-      left <= 0 ? 'timeout' : await waitForJob(parts.clock, job, { timeoutMs: left, signal: options.signal })
-    if (outcome !== 'done')
-      throw new ErrnoError('ETIMEDOUT', `${jobs.length} changes under ${path} are not sent yet`)
+  const { queue, unkept, clock } = parts
+  const until = clock.monotonic() + options.timeoutMs
+  await unkept.tryNow()
+  queue.expedite((intention) => concerns(intention, path))
+  for (;;) {
+    const jobs = queue.jobsUnder(path)
+    const next = jobs.find((job) => !job.isHeld && !isStopped(queue, job))
+    if (next === undefined) return tellLeft(parts, path, jobs)
+    const timeoutMs = until - clock.monotonic()
+    const isOver = timeoutMs <= 0 || (await ended(clock, next, { timeoutMs, signal: options.signal }))
+    if (isOver) throw new ErrnoError('ETIMEDOUT', `${jobs.length} changes under ${path} are not sent yet`)
   }
+}
+
+/** It was refused, or cannot go before one that was. */
+function isStopped(queue: CommitQueue, job: Job): boolean {
+  return job.intention.isRefused || queue.stopperOf(job) !== undefined
+}
+
+/** True where time ran out. A refusal is no reason to stop: it is told at the end. */
+async function ended(clock: Clock, job: Job, options: WaitOptions): Promise<boolean> {
+  try {
+    return (await waitForJob(clock, job, options)) !== 'done'
+  } catch (error) {
+    if (options.signal?.aborted === true) throw error
+    return false
+  }
+}
+
+/** Throws why any of these changes was not sent. */
+function tellLeft({ unkept, queue }: WaitParts, path: string, jobs: readonly Job[]): void {
+  const [notKept] = unkept.under(path)
+  if (notKept !== undefined)
+    throw new ErrnoError(
+      errnoOf(notKept.error),
+      `${notKept.node.path}: the disk of this machine does not take it`,
+    )
+  for (const job of jobs) {
+    const refused = job.intention.isRefused ? job : queue.stopperOf(job)
+    if (refused !== undefined) throw refused.error as Error
+  }
+  const held = jobs[0]?.intention.path
+  // It is sent when it is closed.
+  if (held !== undefined)
+    throw new ErrnoError('EBUSY', `${held} is open for writing: it is sent when it is closed`)
 }
 
 /** Tries everything at or under the path again, now, also what the service refused. Answers how many. */
@@ -104,9 +129,7 @@ export async function drain(
   const until = parts.clock.monotonic() + options.timeoutMs
   for (;;) {
     parts.queue.expedite(({ attempts }) => attempts === 0)
-    const open = [...parts.queue.jobs()].filter(
-      (job) => !job.intention.isRefused && parts.queue.stopperOf(job) === undefined,
-    )
+    const open = [...parts.queue.jobs()].filter((job) => !isStopped(parts.queue, job))
     const unsent = unsentUnder(parts, '/')
     options.onProgress?.({ unsent: unsent.length, unsentBytes: bytesOf(unsent) })
     const next = open.find(({ isHeld }) => !isHeld)

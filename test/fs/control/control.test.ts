@@ -44,6 +44,19 @@ describe('wait', () => {
     refuse(parts, '/a.txt')
     await expect(wait(parts.sb, '/', soon)).rejects.toMatchObject({ code: 'EINVAL' })
   })
+
+  it('tells a refusal, or a document that is being written, once everything else has arrived', async () => {
+    await using parts = await openParts()
+    for (const path of ['/a.txt', '/b.txt', '/c.txt']) await parts.calls.writeFile(path, path)
+    refuse(parts, '/a.txt')
+    const file = await parts.calls.open('/b.txt', 'r+')
+    await file.write('anew', 0)
+    const waiting = wait(parts.sb, '/', soon)
+    parts.sb.queue.goOn()
+    await expect(waiting).rejects.toMatchObject({ code: 'EINVAL' })
+    expect((await parts.service.other.bytes('/c.txt')).toString()).toBe('/c.txt')
+    await file.close()
+  })
 })
 
 describe('retry', () => {
