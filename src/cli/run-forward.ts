@@ -1,13 +1,14 @@
-// What `docmount forward` does: reads rows, sends them in batches, says how far it came.
+// What `docmount forward` does: reads rows, sends what the table has not got of them, says how far it came.
 
 import { basename } from 'node:path'
 import { isOutcomeUnknown } from '../api/errors.ts'
-import { forwardItemsOf } from '../api/forward-items.ts'
-import type { ForwardItem } from '../api/table-types.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
-import type { Row } from '../rows/row.ts'
+import { forwardedFolder } from '../daemon/xdg.ts'
 import { rowFormatOfName } from '../rows/row-format.ts'
-import { parseRows } from '../rows/rows.ts'
+import { openRows, type FileRows } from '../tables-drive/file-rows.ts'
+import { ForwardedContents } from '../tables-drive/forwarded-contents.ts'
+import { alreadyInWords, sendRows } from '../tables-drive/send-rows.ts'
+import { systemDisk } from '../world/disk.ts'
 import { exitCodes } from './exit-codes.ts'
 import { printJson } from './output.ts'
 import { startProgress } from './progress.ts'
@@ -20,43 +21,66 @@ export interface ForwardOptions extends TableOptions {
   readonly nameColumn?: string
   readonly skip: number
   readonly batch: number
+  readonly again?: boolean
   readonly json?: boolean
   readonly quiet?: boolean
 }
 
 /** Throws UsageError for a file that holds no rows, DaemonError that says how many rows are in when a batch fails. */
 export async function runForward(table: string, file: string, options: ForwardOptions): Promise<void> {
-  const items = itemsOf(await readRows(file), basename(file), options.nameColumn)
-  if (items.length <= options.skip)
-    throw new UsageError(`${file} holds ${items.length} rows: nothing to forward`)
-  const { batch } = options
-  const assetIds: string[] = []
-  let message = ''
-  let done = options.skip
-  await withTables(options, async (tables, signal) => {
-    const id = await tableIdOf(tables, table, signal)
-    const progress = startProgress(table, {
-      total: items.length - done,
-      format: (count) => `${count} rows`,
-      isQuiet: options.quiet,
-    })
+  const result = await withTables(options, async (tables, signal) => {
+    const rows = await readRows(file, options.nameColumn, signal)
     try {
-      while (done < items.length) {
-        const result = await tables.forward(id, items.slice(done, done + batch), { signal })
-        assetIds.push(...result.assetIds)
-        message = result.message
-        progress.add(Math.min(batch, items.length - done))
-        done = Math.min(done + batch, items.length)
-      }
-    } catch (error) {
-      throw explained(error, { done, batch, total: items.length })
+      const tableId = await tableIdOf(tables, table, signal)
+      return await forward({ ...options, tables, tableId, table, file: basename(file), rows }, signal)
     } finally {
-      progress.end()
+      rows.close()
     }
   })
-  if (items.length - options.skip > batch) message = `${assetIds.length} assets created`
+  const { assetIds, message } = result
   if (options.json === true) printJson({ assets_created: assetIds.length, asset_ids: assetIds, message })
   else if (options.quiet !== true) console.error(message)
+}
+
+interface Forwarding extends ForwardOptions, Pick<Parameters<typeof sendRows>[0], 'tables' | 'tableId'> {
+  readonly table: string
+  readonly file: string
+  readonly rows: FileRows
+}
+
+async function forward(
+  { tables, tableId, table, file, rows, again, skip, batch, quiet }: Forwarding,
+  signal: AbortSignal,
+): Promise<{ assetIds: readonly string[]; message: string }> {
+  const contents = new ForwardedContents(systemDisk, forwardedFolder())
+  const known = again === true ? undefined : await contents.find(tableId, { name: file, ...rows })
+  if (known?.rows === rows.count) return { assetIds: [], message: alreadyInWords(known) }
+  if (rows.count <= skip) throw new UsageError(`${file} holds ${rows.count} rows: nothing to forward`)
+  const before = Math.max(skip, known?.rows ?? 0)
+  const sent = { done: before, assetIds: [], message: '' }
+  const progress = startProgress(table, {
+    total: rows.count - before,
+    format: (count) => `${count} rows`,
+    isQuiet: quiet,
+  })
+  const onBatch = (count: number): void => progress.add(count)
+  try {
+    await sendRows(
+      { tables, tableId, contents, now: Date.now, batchRows: batch, onBatch },
+      file,
+      rows,
+      sent,
+      signal,
+    )
+  } catch (error) {
+    throw explained(error, { done: sent.done, batch, total: rows.count })
+  } finally {
+    progress.end()
+  }
+  const isOneBatch = rows.count - before <= batch
+  const told = isOneBatch ? sent.message : `${sent.assetIds.length} assets created`
+  const message = known === undefined ? told : `${told}; the first ${known.rows} rows were in before`
+  return { assetIds: sent.assetIds, message }
 }
 
 /** The error, with what it means for the rows: which are in, and which nobody knows of. */
@@ -67,31 +91,26 @@ function explained(error: unknown, at: { done: number; batch: number; total: num
     ...(isOutcomeUnknown(error)
       ? [`whether rows ${done + 1} to ${Math.min(done + batch, total)} are in is not known`]
       : []),
-    ...(done === 0 ? [] : [`${done} of ${total} rows are in; go on with --skip ${done}`]),
+    ...(done === 0 ? [] : [`${done} of ${total} rows are in; the same command goes on behind them`]),
   ]
   if (advice.length === 0) return error
   const isTemporary = exitCodeOf(error) === exitCodes.temporary
   return new DaemonError([error.message, ...advice].join('; '), { cause: error, isTemporary })
 }
 
-async function readRows(file: string): Promise<readonly Row[]> {
-  const format = rowFormatOfName(file)
-  if (format === undefined) throw new UsageError(`${file}: rows come from a .csv, .json or .xlsx file`)
+async function readRows(
+  file: string,
+  nameColumn: string | undefined,
+  signal: AbortSignal,
+): Promise<FileRows> {
+  if (rowFormatOfName(file) === undefined)
+    throw new UsageError(`${file}: rows come from a .csv, .json or .xlsx file`)
   const bytes = await readLocal(file)
   try {
-    return parseRows(bytes, format)
+    return await openRows({ name: basename(file), bytes, nameColumn }, signal)
   } catch (error) {
     if (error instanceof Error && error.name === 'RowsError')
       throw new UsageError(`${file}: ${error.message}`)
     throw error
   }
-}
-
-/** Throws UsageError where the column asked for is none of the file's. */
-function itemsOf(rows: readonly Row[], file: string, asked: string | undefined): ForwardItem[] {
-  if (asked !== undefined && !rows.some((row) => Object.hasOwn(row, asked))) {
-    const columns = new Set(rows.flatMap((row) => Object.keys(row)))
-    throw new UsageError(`${file} has no column "${asked}"; it has ${[...columns].join(', ')}`)
-  }
-  return forwardItemsOf(rows, file, asked)
 }

@@ -11,6 +11,7 @@ import type { DriverName } from '../fuse/driver.ts'
 import type { Log } from '../log.ts'
 import { LatestRuns } from '../tables-drive/latest-runs.ts'
 import { withTablesFolder } from '../tables-drive/tables-drive.ts'
+import { forwardedFolder } from './xdg.ts'
 import { createControlHandlers } from './control-handlers.ts'
 import { startControlServer } from './control-server.ts'
 import { DaemonError } from './daemon-error.ts'
@@ -117,6 +118,7 @@ async function start(options: StartSessionOptions, undo: UndoStart[]): Promise<M
   const fileSystem = options.showsTables
     ? await withTablesFolder(projectFiles, {
         tables,
+        forwardedDir: forwardedFolder(),
         cacheTtlMs,
         readOnly,
         log,

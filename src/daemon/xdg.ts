@@ -16,6 +16,11 @@ export function xdgFolder(kind: keyof typeof places, env: Environment = process.
   return join(xdgBase(kind, env), 'docmount')
 }
 
+/** Which contents were forwarded to which table, over all drives and commands. */
+export function forwardedFolder(env: Environment = process.env): string {
+  return join(xdgFolder('state', env), 'forwarded')
+}
+
 /** The folder of that kind which all programs share. */
 export function xdgBase(kind: keyof typeof places, env: Environment = process.env): string {
   const { variable, fallback } = places[kind]

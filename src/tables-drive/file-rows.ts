@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import { forwardItemsOf } from '../api/forward-items.ts'
 import type { ForwardItem } from '../api/table-types.ts'
-import { RowsError } from '../rows/row.ts'
+import { RowsError, type Row } from '../rows/row.ts'
 import { rowFormatOfName } from '../rows/row-format.ts'
 import { parseRows } from '../rows/rows.ts'
 import { siblingFile } from '../sibling-file.ts'
@@ -16,6 +16,8 @@ const readAtOnceBytes = 256 * 1024
 export interface FileOfRows {
   readonly name: string
   readonly bytes: Uint8Array
+  /** The column that names the assets; where absent, one that is usually called so. */
+  readonly nameColumn?: string | undefined
 }
 
 /** What the thread is asked, and answers, one at a time. */
@@ -36,23 +38,37 @@ export async function openRows(file: FileOfRows, signal: AbortSignal): Promise<F
   return file.bytes.length <= readAtOnceBytes ? readRows(file) : readElsewhere(file, signal)
 }
 
-/** Throws RowsError. */
-export function readRows({ name, bytes }: FileOfRows): FileRows {
+/** Throws RowsError where the file is not rows, holds none, or has no column of the name asked for. */
+export function readRows({ name, bytes, nameColumn }: FileOfRows): FileRows {
   const format = rowFormatOfName(name)
   if (format === undefined) throw new RowsError('not a file of rows')
   const rows = parseRows(bytes, format)
   if (rows.length === 0) throw new RowsError('the file holds no rows')
-  const items = forwardItemsOf(rows, name)
+  if (nameColumn !== undefined) checkColumn(rows, nameColumn)
+  const items = forwardItemsOf(rows, name, nameColumn)
+  // Asked for after each batch: goes on from where it was.
+  let hash = createHash('sha256')
+  let hashed = 0
   return {
     count: rows.length,
     digestOfFirst(count) {
-      const hash = createHash('sha256')
-      for (const row of rows.slice(0, count)) hash.update(`${JSON.stringify(row)}\n`)
-      return hash.digest('hex')
+      if (count < hashed) {
+        hash = createHash('sha256')
+        hashed = 0
+      }
+      for (const row of rows.slice(hashed, count)) hash.update(`${JSON.stringify(row)}\n`)
+      hashed = count
+      return hash.copy().digest('hex')
     },
     items: (from, to) => items.slice(from, to),
     close: () => {},
   }
+}
+
+function checkColumn(rows: readonly Row[], asked: string): void {
+  if (rows.some((row) => Object.hasOwn(row, asked))) return
+  const columns = new Set(rows.flatMap((row) => Object.keys(row)))
+  throw new RowsError(`it has no column "${asked}"; it has ${[...columns].join(', ')}`)
 }
 
 async function readElsewhere(file: FileOfRows, signal: AbortSignal): Promise<FileRows> {

@@ -1,4 +1,4 @@
-// forward/: the rows of a dropped file become assets of the table, in batches, each row once.
+// forward/: the rows of a dropped file become assets of the table, in batches; the same content once.
 
 import { isOutcomeUnknown } from '../api/errors.ts'
 import { forwardBatchRows } from '../api/forward-items.ts'
@@ -10,41 +10,42 @@ import { rowFormatOfName } from '../rows/row-format.ts'
 import type { DroppedFile, DropTarget, RowsIn, Verdict } from './drop-target.ts'
 import { failureWords } from './failure-words.ts'
 import { openRows, type FileRows } from './file-rows.ts'
+import type { ForwardedContents } from './forwarded-contents.ts'
+import { alreadyInWords, sendRows, type SentRows } from './send-rows.ts'
 
 export interface ForwardTargetOptions {
   readonly tables: Tables
   readonly tableId: string
+  /** What went into the table before, also by other drives and commands. */
+  readonly contents: ForwardedContents
+  /** As people read it (ms). */
+  readonly now: () => number
   /** Told when the table has new rows. */
   readonly onForwarded: () => void
 }
 
-/** How far one file came, in all the times it was given. */
-interface Progress {
-  done: number
-  readonly assetIds: string[]
-  /** The service's own words for the last batch. */
-  message: string
-}
-
 export function forwardTarget(options: ForwardTargetOptions): DropTarget {
-  /** Files that went in partly, by name: dropped again, they go on where they stopped. */
-  const unfinished = new Map<string, RowsIn>()
+  const { tableId, contents, onForwarded } = options
 
   async function take(file: DroppedFile, signal: AbortSignal): Promise<Verdict> {
-    const progress: Progress = { done: 0, assetIds: [], message: '' }
+    const sent: SentRows = { done: 0, assetIds: [], message: '' }
     let rows: FileRows | undefined
     try {
       rows = await openRows(file, signal)
-      const before = await rowsAlreadyIn(rows, file, unfinished.get(file.name))
-      progress.done = before?.count ?? 0
-      progress.assetIds.push(...(before?.assetIds ?? []))
-      await forwardFrom(options, progress, rows, signal)
-      unfinished.delete(file.name)
-      return { answer: answerOf(progress), rowsIn: await rowsInOf(rows, progress) }
+      const known =
+        file.rowsIn === undefined ? await contents.find(tableId, { name: file.name, ...rows }) : undefined
+      if (known?.rows === rows.count)
+        return {
+          answer: resultOf([], alreadyInWords(known)),
+          rowsIn: await rowsInOf(rows, { ...sent, done: known.rows }),
+        }
+      sent.done = known?.rows ?? (await rowsAlreadyIn(rows, file))
+      sent.assetIds.push(...(file.rowsIn?.assetIds ?? []))
+      await sendRows({ ...options, onBatch: onForwarded }, file.name, rows, sent, signal)
+      return { answer: answerOf(sent, known?.rows ?? 0), rowsIn: await rowsInOf(rows, sent) }
     } catch (error) {
-      const rowsIn = progress.done === 0 || rows === undefined ? undefined : await rowsInOf(rows, progress)
-      if (rowsIn !== undefined) unfinished.set(file.name, rowsIn)
-      return { ...failed(error, progress, rows?.count ?? 0), rowsIn: rowsIn ?? file.rowsIn }
+      const rowsIn = sent.done === 0 || rows === undefined ? undefined : await rowsInOf(rows, sent)
+      return { ...failed(error, sent, rows?.count ?? 0), rowsIn: rowsIn ?? file.rowsIn }
     } finally {
       rows?.close()
     }
@@ -58,51 +59,33 @@ export function forwardTarget(options: ForwardTargetOptions): DropTarget {
 }
 
 /**
- * What the table has of the rows. A file that grew since it was closed sends what is new: a shell closes what several
- * programs write to once per program. Throws EINVAL when rows that were sent have changed.
+ * How many rows of this very file the table has. A file that grew since it was closed sends what is new: a shell closes what
+ * several programs write to once per program. Throws EINVAL when rows that were sent have changed.
  */
-async function rowsAlreadyIn(
-  rows: FileRows,
-  { rowsIn }: DroppedFile,
-  left: RowsIn | undefined,
-): Promise<RowsIn | undefined> {
-  if (rowsIn === undefined) return left !== undefined && (await begins(rows, left)) ? left : undefined
-  if (await begins(rows, rowsIn)) return rowsIn
-  const sent = rowsIn.count === 1 ? 'its first row was' : `its first ${rowsIn.count} rows were`
+async function rowsAlreadyIn(rows: FileRows, { rowsIn }: DroppedFile): Promise<number> {
+  if (rowsIn === undefined) return 0
+  const { count, digest } = rowsIn
+  if (rows.count >= count && (await rows.digestOfFirst(count)) === digest) return count
+  const sent = count === 1 ? 'its first row was' : `its first ${count} rows were`
   throw new ErrnoError('EINVAL', `${sent} forwarded and changed since; drop it as a new file`)
 }
 
-async function begins(rows: FileRows, { count, digest }: RowsIn): Promise<boolean> {
-  return rows.count >= count && (await rows.digestOfFirst(count)) === digest
-}
-
-async function rowsInOf(rows: FileRows, { done, assetIds }: Progress): Promise<RowsIn> {
+async function rowsInOf(rows: FileRows, { done, assetIds }: SentRows): Promise<RowsIn> {
   return { count: done, digest: await rows.digestOfFirst(done), assetIds }
 }
 
-async function forwardFrom(
-  { tables, tableId, onForwarded }: ForwardTargetOptions,
-  progress: Progress,
-  rows: FileRows,
-  signal: AbortSignal,
-): Promise<void> {
-  while (progress.done < rows.count) {
-    const batch = await rows.items(progress.done, progress.done + forwardBatchRows)
-    const { assetIds, message } = await tables.forward(tableId, batch, { signal })
-    progress.assetIds.push(...assetIds)
-    progress.message = message
-    progress.done += batch.length
-    onForwarded()
-  }
-}
-
-function answerOf({ assetIds, message }: Progress): object {
-  const isOneBatch = assetIds.length <= forwardBatchRows && message !== ''
+/** `before`: rows that an earlier attempt had brought in. */
+function answerOf({ assetIds, message }: SentRows, before: number): object {
+  const isOneBatch = assetIds.length <= forwardBatchRows && message !== '' && before === 0
   const told = isOneBatch ? message : `${assetIds.length} assets created`
-  return forwardResultToWire({ assetsCreated: assetIds.length, assetIds, message: told })
+  return resultOf(assetIds, before === 0 ? told : `${told}; the first ${before} rows were in before`)
 }
 
-function failed(error: unknown, { done, assetIds }: Progress, total: number): Omit<Verdict, 'rowsIn'> {
+function resultOf(assetIds: readonly string[], message: string): object {
+  return forwardResultToWire({ assetsCreated: assetIds.length, assetIds, message })
+}
+
+function failed(error: unknown, { done, assetIds }: SentRows, total: number): Omit<Verdict, 'rowsIn'> {
   const words = failureWords(error)
   const isOfFile = error instanceof RowsError || error instanceof ErrnoError
   const errorMessage = [words, ...(isOfFile ? [] : advice(error, done, total))].join('; ')
@@ -116,7 +99,7 @@ function failed(error: unknown, { done, assetIds }: Progress, total: number): Om
   }
 }
 
-/** Nothing is ever sent twice by itself; whoever drops the file again must know what that does. */
+/** Nothing is sent twice automatically; whoever drops the file again must know what that does. */
 function advice(error: unknown, done: number, total: number): string[] {
   const next = `rows ${done + 1} to ${Math.min(done + forwardBatchRows, total)}`
   return [

@@ -6,6 +6,7 @@ import { schemaToWire, tableToWire } from '../api/table-to-wire.ts'
 import type { MaybePromise } from '../fs/operations.ts'
 import { Content } from './content.ts'
 import { forwardTarget } from './forward-target.ts'
+import type { ForwardedContents } from './forwarded-contents.ts'
 import { LoadedForAWhile } from './loaded-for-a-while.ts'
 import type { Clock } from '../world/clock.ts'
 import type { ReconcileRun } from './reconcile-run.ts'
@@ -22,6 +23,8 @@ export interface TableFoldersOptions {
   readonly clock: Clock
   /** Aborted when the drive ends. */
   readonly signal: AbortSignal
+  /** What went into which table before. */
+  readonly contents: ForwardedContents
   readonly onRun: (run: ReconcileRun) => void
 }
 
@@ -67,7 +70,7 @@ export class TableFolders {
   }
 
   #make(name: string, table: KnownTable): TableFolder {
-    const { nodes, root, tables, ttlMs, clock, signal, onRun } = this.#options
+    const { nodes, root, tables, ttlMs, clock, signal, contents, onRun } = this.#options
     const createdMs = Date.parse(table.createdAt ?? '')
     const mtimeMs = Number.isNaN(createdMs) ? clock.wall() : createdMs
     const folder = nodes.add({ kind: 'folder', name, parent: root, mode: 0o555, mtimeMs })
@@ -82,11 +85,20 @@ export class TableFolders {
       this.#show(schemaFile, schemaToWire(await tables.schema(table.id, { signal })))
     const schema = new LoadedForAWhile({ ttlMs, now: clock.steady, load })
     schemaFile.refreshContent = (waiting): MaybePromise<void> => schema.ensure(waiting)
-    const onForwarded = (): void => schema.forget()
-    dropFolder('forward').target = forwardTarget({ tables, tableId: table.id, onForwarded })
-    dropFolder('reconcile').target = reconcileTarget(tables, table.id, (ran) =>
-      onRun({ at: new Date(clock.wall()).toISOString(), table: table.name ?? name, ...ran }),
-    )
+    if (takesRows(table)) {
+      const onForwarded = (): void => schema.forget()
+      const tableId = table.id
+      dropFolder('forward').target = forwardTarget({
+        tables,
+        tableId,
+        contents,
+        now: clock.wall,
+        onForwarded,
+      })
+      dropFolder('reconcile').target = reconcileTarget(tables, tableId, (ran) =>
+        onRun({ at: new Date(clock.wall()).toISOString(), table: table.name ?? name, ...ran }),
+      )
+    }
 
     const made = { folder, tableFile, schema }
     this.#folders.set(table.id, made)
@@ -100,4 +112,9 @@ export class TableFolders {
     if (file.content !== undefined) file.touch(this.#options.clock.wall())
     file.content = new Content(text)
   }
+}
+
+/** The interface spells out `Extraction` alone: only a kind that is surely for documents has no folders for rows. */
+function takesRows({ type }: KnownTable): boolean {
+  return type?.toLowerCase() !== 'storage'
 }

@@ -16,6 +16,7 @@ import { readOnly } from '../fs/wrappers/read-only.ts'
 import { type Log, silentLog } from '../log.ts'
 import { overlay, overlayIno } from './overlay.ts'
 import { DropQuota } from './drop-quota.ts'
+import { ForwardedContents } from './forwarded-contents.ts'
 import type { ReconcileRun } from './reconcile-run.ts'
 import { TableFolders } from './table-folders.ts'
 import { VirtualNodes } from './virtual-node.ts'
@@ -25,6 +26,8 @@ const folderName = '.tables'
 
 export interface TablesDriveOptions {
   readonly tables: Tables
+  /** A folder of this machine that tells, over all drives, which contents were forwarded to which table. */
+  readonly forwardedDir: string
   /** How old a table's listing and schema may be. Default 30 s. */
   readonly cacheTtlMs?: number | undefined
   readonly readOnly?: boolean | undefined
@@ -41,7 +44,7 @@ export interface TablesDriveOptions {
  */
 export async function withTablesFolder(inner: FileSystem, options: TablesDriveOptions): Promise<FileSystem> {
   const { tables, cacheTtlMs: ttlMs = 30_000, log = silentLog, world = realWorld() } = options
-  const { clock } = world
+  const { clock, disk } = world
   const ending = new AbortController()
   const caller: Caller = { uid: 0, gid: 0, pid: process.pid, signal: ending.signal }
   if (await hasOwn(inner, caller)) {
@@ -65,6 +68,7 @@ export async function withTablesFolder(inner: FileSystem, options: TablesDriveOp
     ttlMs,
     clock,
     signal: ending.signal,
+    contents: new ForwardedContents(disk, options.forwardedDir),
     onRun: options.onRun ?? (() => {}),
   })
   const tree = virtualTree({ nodes, quota: new DropQuota(nodes), log, now: clock.wall })

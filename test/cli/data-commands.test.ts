@@ -433,10 +433,35 @@ describe('tables', () => {
     service.service.faults.inject({ kind: 'status', status: 400 }, { ...isForward, probability: 0.5 })
     const failed = await docmount('forward', 'half', rows, '--batch', '2')
     service.service.faults.random = Math.random
-    expect(failed.error).toMatch(/2 of 4 rows are in; go on with --skip 2$/)
+    expect(failed.error).toMatch(/2 of 4 rows are in; the same command goes on behind them$/)
     service.service.faults.clear()
-    const rest = await docmount('forward', 'half', rows, '--batch', '2', '--skip', '2', '--json')
-    expect(JSON.parse(rest.stdout)).toMatchObject({ assets_created: 2 })
+    const rest = await docmount('forward', 'half', rows, '--batch', '2', '--json')
+    expect(JSON.parse(rest.stdout)).toMatchObject({
+      assets_created: 2,
+      message: '2 assets created in half; the first 2 rows were in before',
+    })
+  })
+
+  test('the same rows are forwarded to a table once, except with --again', async () => {
+    await docmount('tables', 'create', 'once', '--type', 'reconcile')
+    await docmount('tables', 'create', 'other', '--type', 'reconcile')
+    const rows = await localFile('once.csv', 'n\n1\n2\n')
+    const forward = async (...args: string[]): Promise<{ assets_created: number; message: string }> =>
+      JSON.parse((await docmount('forward', ...args, '--json')).stdout) as never
+    expect(await forward('once', rows)).toMatchObject({ assets_created: 2 })
+    const same = await localFile('same.csv', 'n\n1\n2\n')
+    expect(await forward('once', same)).toEqual({
+      assets_created: 0,
+      asset_ids: [],
+      message: expect.stringMatching(
+        /^nothing is sent: its 2 rows were forwarded to this table before \(once\.csv, .*Z\); docmount forward --again/,
+      ) as unknown,
+    })
+    expect(await forward('once', await localFile('once.csv', 'n\n1\n2\n3\n'))).toMatchObject({
+      assets_created: 3,
+    })
+    expect(await forward('other', same)).toMatchObject({ assets_created: 2 })
+    expect(await forward('once', same, '--again')).toMatchObject({ assets_created: 2 })
   })
 })
 

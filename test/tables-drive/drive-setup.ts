@@ -55,7 +55,8 @@ export async function openTablesDrive(setup: TablesDriveSetup = {}): Promise<Tab
     cacheDir: join(temporary.path, 'cache'),
     ...options,
   })
-  const fileSystem = await withTablesFolder(inner, { tables, log, ...options })
+  const forwardedDir = join(temporary.path, 'forwarded')
+  const fileSystem = await withTablesFolder(inner, { tables, log, forwardedDir, ...options })
   const door = objectDoor(fileSystem)
   return {
     door,

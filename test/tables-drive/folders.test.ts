@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { contentOf } from '../api/client-support.ts'
 import { codeOf, openTablesDrive } from './drive-setup.ts'
 
 describe('the folder .tables', () => {
@@ -43,6 +44,14 @@ describe('the folder .tables', () => {
     })
     const { size } = await drive.door.stat('/.tables/ledger/schema.json')
     expect(size).toBe((await drive.door.readFile('/.tables/ledger/schema.json')).length)
+  })
+
+  test('has no places to drop files in the folder of a storage table', async () => {
+    await using drive = await openTablesDrive()
+    const content = contentOf([Buffer.from('a,b\n1,2\n')])
+    await drive.tables.createStorage('March', { mimetype: 'text/csv', filename: 'a.csv', content })
+    expect((await drive.door.readdir('/.tables/March')).sort()).toEqual(['schema.json', 'table.json'])
+    expect(await codeOf(drive.door.writeFile('/.tables/March/forward/a.csv', 'a\n1\n'))).toBe('ENOENT')
   })
 
   test('makes names possible and different', async () => {

@@ -166,12 +166,28 @@ describe('a file dropped into forward/', () => {
     expect(await matched(drive.tables, id, 'sku', ['B-1', 'C-1'])).toEqual([null, null])
   })
 
-  test('dropped anew under the same name is forwarded anew', async () => {
+  test('dropped anew is forwarded anew if it holds other rows, and says so if it holds the same', async () => {
     await using drive = await openTablesDrive()
     const id = await drive.makeTable('t')
     await drive.door.writeFile(`${folder}/a.csv`, 'sku,n\nA-1,1\n')
-    await drive.door.writeFile(`${folder}/a.csv`, 'sku,n\nA-1,1\n')
-    expect(await matched(drive.tables, id, 'n', [1, 1])).toEqual(['1', '1'])
+    for (const name of ['a.csv', 'copy.csv']) {
+      await drive.door.writeFile(`${folder}/${name}`, 'sku,n\nA-1,1\n')
+      expect(await drive.json(`${folder}/${name}.result.json`)).toEqual({
+        assets_created: 0,
+        asset_ids: [],
+        message: expect.stringMatching(
+          /^nothing is sent: its one row was forwarded .* \(a\.csv, /,
+        ) as unknown,
+      })
+    }
+    expect(await matched(drive.tables, id, 'n', [1, 1])).toEqual(['1', null])
+    await drive.door.writeFile(`${folder}/a.csv`, 'sku,n\nA-1,1\nA-2,1\n')
+    expect(await drive.json(`${folder}/a.csv.result.json`)).toMatchObject({ assets_created: 2 })
+    // The next table has none of it.
+    await drive.makeTable('u')
+    await drive.fileSystem.refresh('/.tables')
+    await drive.door.writeFile('/.tables/u/forward/a.csv', 'sku,n\nA-1,1\n')
+    expect(await drive.json('/.tables/u/forward/a.csv.result.json')).toMatchObject({ assets_created: 1 })
   })
 
   test('that went in partly goes on where it stopped when it is dropped again', async () => {
@@ -190,7 +206,10 @@ describe('a file dropped into forward/', () => {
     expect(partly['errorMessage']).toContain('500 of 1200 rows are in')
     expect(partly['errorMessage']).toContain('whether rows 501 to 1000 are in is not known')
     await drive.door.writeFile(`${folder}/a.csv`, content)
-    expect(await drive.json(`${folder}/a.csv.result.json`)).toMatchObject({ assets_created: 1_200 })
+    expect(await drive.json(`${folder}/a.csv.result.json`)).toMatchObject({
+      assets_created: 700,
+      message: '700 assets created; the first 500 rows were in before',
+    })
   })
 
   test('is not sent while it has no content, nor by sync', async () => {

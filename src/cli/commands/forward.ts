@@ -9,7 +9,8 @@ import { projectOption } from '../with-tables.ts'
 
 const help = `
 Each row becomes an asset; its columns are the asset's data. Rows are sent in batches, each of
-which is accepted completely or not at all; after a failure, --skip continues behind the rows that are in.
+which is accepted completely or not at all; after a failure, the same command goes on behind the rows that
+are in. A file whose rows this machine has forwarded to the table before is not sent again, except with --again.
 
 Examples:
   $ docmount tables create invoices --type reconcile
@@ -25,6 +26,7 @@ export function register(program: Command): void {
     .argument('<rows>', 'a .csv, .json or .xlsx file')
     .option('--name-column <column>', 'names the assets (default: asset_name or name, else the row numbers)')
     .option('--skip <rows>', 'leave out that many rows at the start', parseCount, 0)
+    .option('--again', 'send the rows even if they were forwarded to this table before')
     .option('--batch <rows>', 'rows per request', parseBatch, forwardBatchRows)
     .option(...projectOption)
     .option(...baseUrlOption)

@@ -11,7 +11,9 @@ export function register(program: Command): void {
   program
     .command('wait')
     .summary('wait until everything is sent')
-    .description('Waits until nothing at or under a path is unsent. If the service refuses a change, it sends the rest, and then fails.')
+    .description(
+      'Waits until nothing at or under a path is unsent. If the service refuses a change, it sends the rest, and then fails.',
+    )
     .argument('[path]', 'a path on a drive (default: the only drive)')
     .option('--timeout <duration>', 'give up after this long (default: never)', parseWaitMs)
     .option(...quietOption)

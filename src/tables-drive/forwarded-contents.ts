@@ -1,0 +1,88 @@
+// Which files of rows went into which table, over all drives and commands of this person: the same content is not sent twice.
+// One file per table, a line per step, only ever added to.
+
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import type { Disk } from '../world/disk.ts'
+import { parseJson } from '../parse-json.ts'
+
+/** How far one content came. */
+export interface ForwardedContent {
+  /** The file's name when it was sent. */
+  readonly file: string
+  /** Rows of it that are in the table, from the first. */
+  readonly rows: number
+  /** Rows it had. */
+  readonly total: number
+  /** Of the rows that are in, as `FileRows.digestOfFirst` has it. */
+  readonly digest: string
+  /** ISO time. */
+  readonly at: string
+}
+
+export interface FileOfDigests {
+  readonly name: string
+  readonly count: number
+  digestOfFirst(count: number): string | Promise<string>
+}
+
+export class ForwardedContents {
+  readonly #disk: Disk
+  readonly #folder: string
+
+  /** `folder` need not exist. */
+  constructor(disk: Disk, folder: string) {
+    this.#disk = disk
+    this.#folder = folder
+  }
+
+  /** What the table has of this file: all of it, under whichever name, or the beginning of one of this name that was sent in part. */
+  async find(tableId: string, file: FileOfDigests): Promise<ForwardedContent | undefined> {
+    const known = this.#read(tableId)
+    const isWhole = ({ rows, total }: ForwardedContent): boolean => rows === total
+    const wholes = known.filter((each) => isWhole(each) && each.rows === file.count)
+    if (wholes.length > 0) {
+      const digest = await file.digestOfFirst(file.count)
+      const same = wholes.findLast((each) => each.digest === digest)
+      if (same !== undefined) return same
+    }
+    const last = known.findLast((each) => each.file === file.name)
+    if (last === undefined || isWhole(last) || last.rows > file.count) return undefined
+    return (await file.digestOfFirst(last.rows)) === last.digest ? last : undefined
+  }
+
+  /** Synced to disk before it resolves. Rejects with the disk's error. */
+  async note(tableId: string, content: ForwardedContent): Promise<void> {
+    await this.#disk.mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    const file = await this.#disk.open(this.#pathOf(tableId), 'a', 0o600)
+    try {
+      await file.writev([Buffer.from(`${JSON.stringify(content)}\n`)])
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+  }
+
+  #read(tableId: string): ForwardedContent[] {
+    const path = this.#pathOf(tableId)
+    if (!this.#disk.existsSync(path)) return []
+    // A line that a power cut left in half is none.
+    return this.#disk
+      .readFileSync(path, 'utf8')
+      .split('\n')
+      .map((line) => parseJson(line))
+      .filter(isForwardedContent)
+  }
+
+  /** The service may give its tables ids that no file can have. */
+  #pathOf(tableId: string): string {
+    return join(this.#folder, `${createHash('sha256').update(tableId).digest('hex').slice(0, 32)}.jsonl`)
+  }
+}
+
+function isForwardedContent(value: unknown): value is ForwardedContent {
+  if (typeof value !== 'object' || value === null) return false
+  const { file, rows, total, digest, at } = value as Record<string, unknown>
+  const isText = [file, digest, at].every((each) => typeof each === 'string')
+  return isText && Number.isInteger(rows) && Number.isInteger(total)
+}
