@@ -162,6 +162,24 @@ const cases: readonly {
     says: ['The table has no field "document", so it was compared with the assets\' names.'],
   },
   {
+    title: 'a column of another name is compared with the field its values are found in, at half the weight',
+    data: { Purpose: ['for INV-002, thank you', 'rent'], Sum: [99.5, 1], total: [null, null] },
+    answer: { Purpose: ['INV-002', null], Sum: [99.5, null], total: [99.5, null] },
+    says: ['Purpose (as invoice_number)', 'Sum (as total)'],
+  },
+  {
+    title: 'match_score and match_reason are of the match itself',
+    data: { invoice_number: ['INV-002', 'X-9'], match_score: [null, null], match_reason: [null, null] },
+    answer: {
+      invoice_number: ['INV-002', null],
+      match_score: [1, null],
+      match_reason: [
+        expect.stringMatching(/^Matched asset "April" .* by its invoice_number/),
+        expect.stringMatching(/^No asset matched: /),
+      ],
+    },
+  },
+  {
     title: 'a field one asset spells differently is the same field',
     assets: assetsOf([
       ['a', { 'Order No': 'A-100' }],

@@ -15,6 +15,8 @@ export interface AssetIndex {
   readonly assets: readonly Asset[]
   /** The field an input's key means, however it is spelled; undefined where no asset has it. */
   field(key: string): AssetField | undefined
+  /** All fields that an asset has, in the order they were met. */
+  fields(): Iterable<AssetField>
   /** The assets' names, as a field. */
   readonly nameField: AssetField
   /** The asset's own value of a field; undefined where it has none. */
@@ -62,6 +64,13 @@ export class GrowingIndex implements AssetIndex {
     const spelling = this.#spellings.get(key)?.[0]
     if (spelling === undefined && !ownKeys.has(key)) return undefined
     return this.#grown(key, spelling ?? name, spelling === undefined, (asset) => this.#valueOf(asset, key))
+  }
+
+  *fields(): Generator<AssetField> {
+    for (const [spelling = ''] of this.#spellings.values()) {
+      const field = this.field(spelling)
+      if (field !== undefined) yield field
+    }
   }
 
   get nameField(): AssetField {

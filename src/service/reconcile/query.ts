@@ -10,7 +10,12 @@ export interface Term {
   readonly cell: Cell
   readonly field: AssetField
   readonly value: Comparable
+  /** How much it weighs: 1, or less where its field is a guess. */
+  readonly share: number
 }
+
+/** A value whose key no asset has, compared with the field that its column seems to be about. */
+const guessedShare = 0.5
 
 export interface Query {
   readonly item: Item
@@ -22,19 +27,29 @@ export interface Query {
   readonly unknownKeys: readonly string[]
 }
 
-/** Binds an item. Where the table knows none of its keys, its values are compared with the assets' names. */
-export function queryOf(item: Item, shared: readonly Cell[], index: AssetIndex): Query {
+/**
+ * Binds an item. What the table has no field for is compared with what `guesses` says its column is about, if anything; where
+ * nothing is left to compare, with the assets' names.
+ */
+export function queryOf(
+  item: Item,
+  shared: readonly Cell[],
+  index: AssetIndex,
+  guesses: ReadonlyMap<string, AssetField>,
+): Query {
   const terms: Term[] = []
   const strangers: { cell: Cell; value: Comparable }[] = []
   for (const cell of [...item.cells, ...shared]) {
     const value = comparableOf(cell.value)
     if (value === undefined) continue
     const field = index.field(cell.key)
-    if (field === undefined) strangers.push({ cell, value })
-    else terms.push({ cell, field, value })
+    const guess = guesses.get(cell.key)
+    if (field !== undefined) terms.push({ cell, field, value, share: 1 })
+    else if (guess === undefined) strangers.push({ cell, value })
+    else terms.push({ cell, field: guess, value, share: guessedShare })
   }
   const unknownKeys = strangers.map(({ cell }) => cell.key)
   if (terms.length > 0) return { item, shared, terms, unknownKeys }
-  const byName = strangers.map(({ cell, value }) => ({ cell, field: index.nameField, value }))
+  const byName = strangers.map(({ cell, value }) => ({ cell, field: index.nameField, value, share: 1 }))
   return { item, shared, terms: byName, unknownKeys }
 }

@@ -42,11 +42,16 @@ export function isMatch(outcome: Outcome): outcome is Match {
   return outcome.kind === 'key' || outcome.kind === 'likeness'
 }
 
-function sentenceOf({ query, outcome }: Told, group: readonly Told[], index: AssetIndex): string {
-  const { label } = query.item
-  const sentence = isMatch(outcome)
+/** Why the item got its asset, or none: one item's sentences, without its label. */
+export function reasonOf({ query, outcome }: Told, group: readonly Told[], index: AssetIndex): string {
+  return isMatch(outcome)
     ? matchedSentence(query, outcome, index)
     : `No asset matched: ${whyNot(query, outcome, group, index)}`
+}
+
+function sentenceOf(told: Told, group: readonly Told[], index: AssetIndex): string {
+  const { label } = told.query.item
+  const sentence = reasonOf(told, group, index)
   return label === '' ? sentence : `${label}: ${sentence.slice(0, 1).toLowerCase()}${sentence.slice(1)}`
 }
 
@@ -92,7 +97,7 @@ function comparison(query: Query, asset: number, index: AssetIndex): string {
   const empty: string[] = []
   for (const term of query.terms) {
     const similarity = termSimilarity(term, asset)
-    const found = index.valueOf(asset, term.cell.key) ?? index.assets[asset]?.name
+    const found = index.valueOf(asset, term.field.name) ?? index.assets[asset]?.name
     const pair = `${nameOf(term)} (given ${shown(term.cell.value)}, asset has ${shown(found)})`
     if (similarity === undefined) empty.push(nameOf(term))
     else if (similarity >= 1) agree.push(nameOf(term))
@@ -142,8 +147,9 @@ function listed(names: readonly string[], joint = 'and'): string {
   return told.length <= 1 ? told.join('') : `${told.slice(0, -1).join(', ')} ${joint} ${told.at(-1) ?? ''}`
 }
 
-function nameOf(term: Term): string {
-  return bounded(term.cell.key)
+/** With the field it was compared with, where that was a guess. */
+function nameOf({ cell, field, share }: Term): string {
+  return share === 1 ? bounded(cell.key) : `${bounded(cell.key)} (as ${bounded(field.name)})`
 }
 
 function named(asset: Asset | undefined): string {

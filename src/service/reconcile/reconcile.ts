@@ -2,10 +2,13 @@
 // no HTTP and no clock. docs/reconciliation.md describes the method.
 
 import type { AssetIndex } from './asset-index.ts'
+import { guessFields } from './column-guess.ts'
 import { type Cell, type Group, blankOf, groupOfRows, shapeOf, writeAt } from './input-shape.ts'
 import { matchGroup } from './match-group.ts'
 import { type Query, queryOf } from './query.ts'
-import { type Told, isMatch, reasoningOf } from './reasoning.ts'
+import { fieldKeyOf } from './normalise.ts'
+import { type Told, isMatch, reasonOf, reasoningOf } from './reasoning.ts'
+import { fullScore } from './score.ts'
 
 export interface ReconcileInput {
   readonly data: Readonly<Record<string, unknown>>
@@ -21,7 +24,7 @@ export interface RowsFile {
 export interface Reconciliation {
   /**
    * The shape of the input's `data`: under each key the matched asset's value, null where nothing matched or the asset has
-   * none; lists keep length and order. Each file adds its rows as a list of objects under its name.
+   * none; `match_score` (0 … 1) and `match_reason` are of the match itself; lists keep length and order. Each file adds its rows as a list of objects under its name.
    */
   readonly data: Record<string, unknown>
   readonly reasoning: string
@@ -40,9 +43,15 @@ export function reconcile(input: ReconcileInput, index: AssetIndex): Reconciliat
   }
   const told = groups.map((group) => tell(group, index))
   const all = told.flat()
-  for (const { query, outcome } of all) {
-    if (!isMatch(outcome)) continue
-    for (const cell of query.item.cells) writeAt(data, cell.path, answerOf(query, cell, outcome.asset, index))
+  for (const group of told) {
+    for (const one of group) {
+      const { query, outcome } = one
+      for (const cell of query.item.cells) {
+        const own = index.field(cell.key) === undefined ? ofTheMatch.get(fieldKeyOf(cell.key)) : undefined
+        if (own !== undefined) writeAt(data, cell.path, own(one, group, index))
+        else if (isMatch(outcome)) writeAt(data, cell.path, answerOf(query, cell, outcome.asset, index))
+      }
+    }
   }
   for (const cell of shared) writeAt(data, cell.path, commonAnswer(all, cell, index))
   return {
@@ -50,6 +59,19 @@ export function reconcile(input: ReconcileInput, index: AssetIndex): Reconciliat
     reasoning: reasoningOf(told, index),
     matches: all.map(({ outcome }) => (isMatch(outcome) ? index.assets[outcome.asset]?.id : undefined)),
   }
+}
+
+type OfTheMatch = (one: Told, group: readonly Told[], index: AssetIndex) => string | number | null
+
+/** Keys that ask for the match itself, where no field of that name exists. */
+const ofTheMatch: ReadonlyMap<string, OfTheMatch> = new Map<string, OfTheMatch>([
+  ['matchscore', scoreTold],
+  ['matchreason', reasonOf],
+])
+
+/** 0 … 1; null where nothing matched. */
+function scoreTold({ outcome }: Told): number | null {
+  return isMatch(outcome) ? outcome.score / fullScore : null
 }
 
 function itemsOf(input: ReconcileInput): {
@@ -75,7 +97,8 @@ function freeKey(data: Readonly<Record<string, unknown>>, name: string): string 
 }
 
 function tell(group: Group, index: AssetIndex): Told[] {
-  const queries = group.items.map((item) => queryOf(item, group.shared, index))
+  const guesses = guessFields(group.items, index)
+  const queries = group.items.map((item) => queryOf(item, group.shared, index, guesses))
   const outcomes = matchGroup(queries, index)
   return queries.flatMap((query, at) => {
     const outcome = outcomes[at]
@@ -86,8 +109,12 @@ function tell(group: Group, index: AssetIndex): Told[] {
 function answerOf(query: Query, cell: Cell, asset: number, index: AssetIndex): unknown {
   const value = index.valueOf(asset, cell.key)
   if (value !== undefined) return value
-  const isComparedByName = query.terms.some((term) => term.cell === cell && term.field === index.nameField)
-  return isComparedByName ? index.assets[asset]?.name : null
+  // Its key is none of the table's: it was compared with the asset's name, or with what its column seems to be about.
+  const term = query.terms.find((each) => each.cell === cell)
+  if (term === undefined) return null
+  return term.field === index.nameField
+    ? index.assets[asset]?.name
+    : (index.valueOf(asset, term.field.name) ?? null)
 }
 
 // A single value beside lists: what all matched assets have, null where they disagree.

@@ -38,8 +38,8 @@ export function scoreOf(query: Query, asset: number, usual?: UsualDaysByField): 
   let doesAnyAgree = false
   for (const term of query.terms) {
     const { gain, loss, similarity } = evidenceOf(term, asset, usual)
-    gained += gain
-    lost += loss
+    gained += gain * term.share
+    lost += loss * term.share
     doesAnyAgree ||= similarity >= agreement
   }
   return doesAnyAgree ? Math.round((gained / (gained + lost)) * fullScore) : 0

@@ -1,0 +1,58 @@
+// Which of a table's fields a column of the input is about, if the table has no field of its name: the one in which most of the
+// column's values are found.
+
+import type { AssetField } from './asset-field.ts'
+import type { AssetIndex } from './asset-index.ts'
+import { joinedWords } from './code-similarity.ts'
+import { type Comparable, comparableOf, exactKeysOf } from './comparable.ts'
+import type { Item } from './input-shape.ts'
+
+/** Values of a column that are looked up. */
+const mostLookups = 200
+/** A column is about a field in which at least this share of its values is found. */
+const leastShare = 0.3
+/** Values that so many assets have tell nothing of what a column is about, nor do shorter words. */
+const mostCommonShare = 0.05
+const leastLetters = 4
+
+/** By the input's key; columns that are about no field are left out. */
+export function guessFields(items: readonly Item[], index: AssetIndex): ReadonlyMap<string, AssetField> {
+  const guesses = new Map<string, AssetField>()
+  for (const [key, values] of unknownColumns(items, index)) {
+    let best = leastShare
+    for (const field of index.fields()) {
+      const found = values.filter((value) => isIn(field, value)).length / values.length
+      // Of equals the first, as the assets spell them.
+      if (found < best || (found === best && guesses.has(key))) continue
+      best = found
+      guesses.set(key, field)
+    }
+  }
+  return guesses
+}
+
+function unknownColumns(items: readonly Item[], index: AssetIndex): Map<string, Comparable[]> {
+  const columns = new Map<string, Comparable[]>()
+  for (const { cells } of items) {
+    for (const { key, value } of cells) {
+      const values = columns.get(key) ?? []
+      if (values.length >= mostLookups || index.field(key) !== undefined) continue
+      const comparable = comparableOf(value)
+      if (comparable !== undefined) columns.set(key, [...values, comparable])
+    }
+  }
+  return columns
+}
+
+/** True where an asset has the value, or a telling part of it: a code in a sentence, most words of a name. */
+function isIn(field: AssetField, value: Comparable): boolean {
+  const has = (key: string): boolean => {
+    const count = field.postings.get(key)?.length ?? 0
+    return count > 0 && (count === 1 || count <= field.values.length * mostCommonShare)
+  }
+  if (exactKeysOf(value).some(has)) return true
+  if (value.numbers.length > 0 || value.days.length > 0) return false
+  if (field.isCode) return joinedWords(value).some((code) => has(`t:${code}`))
+  const words = value.words.filter((word) => word.length >= leastLetters)
+  return words.length > 0 && words.filter((word) => has(`t:${word}`)).length * 2 >= words.length
+}
