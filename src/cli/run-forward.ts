@@ -4,15 +4,14 @@ import { basename } from 'node:path'
 import { isOutcomeUnknown } from '../api/errors.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { forwardedFolder } from '../daemon/xdg.ts'
-import { rowFormatOfName } from '../rows/row-format.ts'
-import { openRows, type FileRows } from '../tables-drive/file-rows.ts'
+import type { FileRows } from '../tables-drive/file-rows.ts'
 import { ForwardedContents } from '../tables-drive/forwarded-contents.ts'
 import { alreadyInWords, sendRows } from '../tables-drive/send-rows.ts'
 import { systemDisk } from '../world/disk.ts'
 import { exitCodes } from './exit-codes.ts'
 import { printJson } from './output.ts'
 import { startProgress } from './progress.ts'
-import { readLocal } from './read-local.ts'
+import { readRows } from './read-rows.ts'
 import { exitCodeOf } from './report-error.ts'
 import { UsageError } from './usage-error.ts'
 import { type TableOptions, tableIdOf, withTables } from './with-tables.ts'
@@ -96,21 +95,4 @@ function explained(error: unknown, at: { done: number; batch: number; total: num
   if (advice.length === 0) return error
   const isTemporary = exitCodeOf(error) === exitCodes.temporary
   return new DaemonError([error.message, ...advice].join('; '), { cause: error, isTemporary })
-}
-
-async function readRows(
-  file: string,
-  nameColumn: string | undefined,
-  signal: AbortSignal,
-): Promise<FileRows> {
-  if (rowFormatOfName(file) === undefined)
-    throw new UsageError(`${file}: rows come from a .csv, .json or .xlsx file`)
-  const bytes = await readLocal(file)
-  try {
-    return await openRows({ name: basename(file), bytes, nameColumn }, signal)
-  } catch (error) {
-    if (error instanceof Error && error.name === 'RowsError')
-      throw new UsageError(`${file}: ${error.message}`)
-    throw error
-  }
 }

@@ -7,11 +7,16 @@ import { nameMaxBytes } from '../path.ts'
 import { isLocalName } from '../fs/tree/scratch.ts'
 import type { DropTarget } from './drop-target.ts'
 
-const resultSuffix = '.result.json'
+const resultSuffixes = { json: '.result.json', csv: '.result.csv' }
 
 /** Beside the file it is the result of. */
-export function resultNameOf(name: string): string {
-  return `${name}${resultSuffix}`
+export function resultNameOf(name: string, format: keyof typeof resultSuffixes = 'json'): string {
+  return `${name}${resultSuffixes[format]}`
+}
+
+/** Every name that a result of the file may have. */
+export function resultNamesOf(name: string): string[] {
+  return Object.values(resultSuffixes).map((suffix) => `${name}${suffix}`)
 }
 
 /**
@@ -28,7 +33,7 @@ export function fateOf(name: string, target: DropTarget): DropFate {
 }
 
 function isResultName(name: string): boolean {
-  return name.endsWith(resultSuffix)
+  return Object.values(resultSuffixes).some((suffix) => name.endsWith(suffix))
 }
 
 /** Throws EPERM, ENAMETOOLONG, EINVAL or EILSEQ for a name no program may give a file here. */

@@ -14,9 +14,9 @@ export interface DroppedFile {
   readonly rowsIn: RowsIn | undefined
 }
 
-/** What came of a file: `answer` is what its result file says. */
+/** What came of a file: `answer` is what its result file says, as JSON; text is CSV. */
 export interface Verdict {
-  readonly answer: object
+  readonly answer: object | string
   /** What close answers; undefined for success. */
   readonly failure?: Error | undefined
   readonly rowsIn?: RowsIn | undefined

@@ -1,12 +1,17 @@
-// reconcile/: a dropped JSON object is matched against the table; the result is the run's.
+// reconcile/: a dropped JSON object is matched against the table; the result is the run's. The rows of a CSV file or a workbook
+// are matched too; the result is the same table, with the match of each row behind it.
 
 import { reconcileResultToWire } from '../api/table-to-wire.ts'
 import type { ReconcileInput, Tables } from '../api/table-types.ts'
 import { ErrnoError } from '../errno-error.ts'
+import { RowsError, type Row } from '../rows/row.ts'
+import { rowFormatOfName } from '../rows/row-format.ts'
 import { decodeText } from '../rows/text.ts'
 import type { DroppedFile, DropTarget } from './drop-target.ts'
 import type { ReconcileRun } from './reconcile-run.ts'
 import { failureWords } from './failure-words.ts'
+import { openRows } from './file-rows.ts'
+import { inputOfRows, matchedRows, textOfMatched } from './reconcile-rows.ts'
 
 export function reconcileTarget(
   tables: Tables,
@@ -14,21 +19,36 @@ export function reconcileTarget(
   onRun: (ran: Pick<ReconcileRun, 'file' | 'status' | 'reasoning'>) => void,
 ): DropTarget {
   return {
-    wanted: 'a .json file',
-    takes: (name) => name.toLowerCase().endsWith('.json'),
+    wanted: 'a .json, .csv or .xlsx file',
+    takes: (name) => rowFormatOfName(name) !== undefined,
     async take(file, signal) {
       try {
-        const result = await tables.reconcile(tableId, inputOf(file), { signal })
+        const rows = rowFormatOfName(file.name) === 'json' ? undefined : await rowsOf(file, signal)
+        const input = rows === undefined ? inputOf(file) : inputOfRows({ rows })
+        const result = await tables.reconcile(tableId, input, { signal })
         onRun({ file: file.name, status: result.status ?? 'done', reasoning: result.reasoning ?? '' })
-        const answer = reconcileResultToWire(result)
+        const isTable = rows !== undefined && result.status !== 'error'
+        const answer = isTable ? textOfMatched(matchedRows({ rows }, result)) : reconcileResultToWire(result)
         if (result.status !== 'error') return { answer }
         return { answer, failure: new ErrnoError('EIO', result.reasoning ?? 'the run failed') }
       } catch (error) {
         const errorMessage = failureWords(error)
         onRun({ file: file.name, status: 'failed', reasoning: errorMessage })
-        return { answer: { errorMessage }, failure: error as Error }
+        const isOfFile = error instanceof RowsError
+        const failure = isOfFile ? new ErrnoError('EINVAL', errorMessage, { cause: error }) : (error as Error)
+        return { answer: { errorMessage }, failure }
       }
     },
+  }
+}
+
+/** Throws RowsError. */
+async function rowsOf(file: DroppedFile, signal: AbortSignal): Promise<Row[]> {
+  const rows = await openRows(file, signal)
+  try {
+    return (await rows.items(0, rows.count)).map(({ rowData }) => rowData)
+  } finally {
+    rows.close()
   }
 }
 

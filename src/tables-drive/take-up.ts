@@ -7,7 +7,7 @@ import { abortable } from '../abortable.ts'
 import { ErrnoError } from '../errno-error.ts'
 import type { Log } from '../log.ts'
 import { Content } from './content.ts'
-import { fateOf, resultNameOf } from './drop-names.ts'
+import { fateOf, resultNameOf, resultNamesOf } from './drop-names.ts'
 import type { DropTarget, Verdict } from './drop-target.ts'
 import type { DropQuota } from './drop-quota.ts'
 import type { VirtualNode, VirtualNodes } from './virtual-node.ts'
@@ -69,8 +69,10 @@ async function take(parts: TakeUpParts, drop: Drop, signal: AbortSignal): Promis
   const { file, place, target } = drop
   const { folder, name } = place
   const version = file.content?.version ?? 0
-  const stale = folder.children.get(resultNameOf(name))
-  if (stale !== undefined) parts.nodes.detach(stale)
+  for (const resultName of resultNamesOf(name)) {
+    const stale = folder.children.get(resultName)
+    if (stale !== undefined) parts.nodes.detach(stale)
+  }
 
   const verdict = fateOf(name, target) === 'refused' ? refusal(drop) : await judged(drop, signal)
   const { failure, rowsIn } = verdict
@@ -100,10 +102,12 @@ function writeResult(
   verdict: Verdict,
 ): void {
   if (!folder.isAttached) return
-  const content = new Content(Buffer.from(`${JSON.stringify(verdict.answer, undefined, 2)}\n`))
+  const { answer } = verdict
+  const isTable = typeof answer === 'string'
+  const content = new Content(Buffer.from(isTable ? answer : `${JSON.stringify(answer, undefined, 2)}\n`))
   const result = nodes.add({
     kind: 'file',
-    name: resultNameOf(name),
+    name: resultNameOf(name, isTable ? 'csv' : 'json'),
     parent: folder,
     mode: 0o444,
     mtimeMs: now(),

@@ -415,6 +415,51 @@ describe('tables', () => {
     })
   })
 
+  test('reconcile takes a statement as a bank exports it, and writes it with the match of each row', async () => {
+    const table = (await docmount('tables', 'create', 'open invoices', '--type', 'reconcile')).stdout.trim()
+    const invoices =
+      'invoice,customer,total\nINV-1041,Orchard Fruit,120.50\nINV-1042,Harbour Supplies,99.90\n'
+    await docmount('forward', table, await localFile('invoices.csv', invoices), '--name-column', 'invoice')
+    const bank = await localFile(
+      'bank.csv',
+      'Payer;Purpose;Sum\nHARBOUR SUPPLIES;thanks;99,90\nNobody;rent;1,00\n',
+    )
+    const out = join(temporary.path, 'matched.csv')
+    const map = ['--map', 'Payer=customer', '--map', 'Sum=total']
+    const done = await docmount('reconcile', table, bank, ...map, '--out', out)
+    expect(done).toMatchObject({
+      exitCode: 0,
+      stdout: '',
+      stderr: `1 of 2 rows matched; written to ${out}\n`,
+    })
+    const [header, first, second] = (await readFile(out, 'utf8')).split('\r\n')
+    expect(header).toBe('Payer,Purpose,Sum,asset name,asset id,score,why')
+    expect(first).toMatch(
+      /^HARBOUR SUPPLIES,thanks,"99,90",INV-1042,[\da-f-]{36},(1|0\.\d+),"Matched asset ""INV-1042""/,
+    )
+    expect(second).toMatch(/^Nobody,rent,"1,00",,,,"No asset matched: /)
+    const shown = await docmount('reconcile', table, bank, ...map)
+    expect(shown.stdout).toMatch(/^ROW +ASSET +SCORE +WHY\n +1 +INV-1042 +(1|0)\.\d\d +Matched asset/)
+    const onOut = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+    await docmount('reconcile', table, bank, ...map, '--out', '-')
+    expect(String(onOut.mock.lastCall?.[0]).split('\r\n')[1]).toBe(first)
+    onOut.mockRestore()
+  })
+
+  test.each([
+    [['--map', 'Payer'], '--map takes COLUMN=FIELD, such as Payer=Customer, not "Payer"'],
+    [['--map', 'Payee=customer'], 'bank.csv: it has no column "Payee"; it has Payer, Sum'],
+    [['--map', 'Payer=Sum'], 'bank.csv: two columns are compared with the field "Sum"'],
+    [['--data', '-'], 'give a file of rows, or --data and --file, not both'],
+  ])('reconcile says what does not fit the rows: %j', async (args, error) => {
+    const bank = await localFile('bank.csv', 'Payer;Sum\nA;1\n')
+    const said = await docmount('reconcile', 'x', bank, ...args)
+    expect({ ...said, error: said.error.replace(`${temporary.path}/`, '') }).toMatchObject({
+      exitCode: 2,
+      error,
+    })
+  })
+
   test('a forward whose answer is lost says which rows nobody knows of', async () => {
     await docmount('tables', 'create', 'lost', '--type', 'reconcile')
     const rows = await localFile('lost.json', JSON.stringify([{ n: 1 }, { n: 2 }, { n: 3 }]))

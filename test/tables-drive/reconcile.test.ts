@@ -41,12 +41,30 @@ describe('a file dropped into reconcile/', () => {
   test.each([
     ['a.json', '[1]', 'a file to reconcile holds one JSON object'],
     ['a.json', 'no', 'not JSON'],
-    ['a.csv', 'a\n1\n', 'a.csv: only a .json file is taken here'],
+    ['a.csv', '"a\n1\n', expect.stringMatching(/^not CSV: /) as unknown],
+    ['a.txt', 'a', 'a.txt: only a .json, .csv or .xlsx file is taken here'],
   ])('that is bad says so at close and in its result: %s %s', async (name, content, errorMessage) => {
     await using drive = await openTablesDrive()
     await drive.makeTable('t')
     expect(await codeOf(drive.door.writeFile(`${folder}/${name}`, content))).toBe('EINVAL')
     expect(await drive.json(`${folder}/${name}.result.json`)).toEqual({ errorMessage })
+  })
+
+  test('that holds rows becomes the same table with the match of each row', async () => {
+    await using drive = await openTablesDrive()
+    const id = await drive.makeTable('t')
+    await drive.tables.forward(id, [{ assetName: 'March', rowData: { invoice: 'INV-7', total: 12 } }])
+    await drive.door.writeFile(`${folder}/bank.csv`, 'Purpose,Sum\ninvoice INV-7,"12,00"\nrent,5\n')
+    expect((await drive.door.readdir(folder)).sort()).toEqual(['bank.csv', 'bank.csv.result.csv'])
+    const result = (await drive.door.readFile(`${folder}/bank.csv.result.csv`)).toString()
+    const [header, first, second] = result.split('\r\n')
+    expect(header).toBe('Purpose,Sum,asset name,asset id,score,why')
+    expect(first).toMatch(/^invoice INV-7,"12,00",March,[\da-f-]{36},/)
+    expect(second).toMatch(/^rent,5,,,,"?No asset matched: /)
+    // A result is never taken for something to match, and makes way for the next.
+    expect(await codeOf(drive.door.writeFile(`${folder}/bank.csv.result.csv`, 'x'))).toBe('EACCES')
+    expect(await codeOf(drive.door.writeFile(`${folder}/bank.csv`, '"'))).toBe('EINVAL')
+    expect((await drive.door.readdir(folder)).sort()).toEqual(['bank.csv', 'bank.csv.result.json'])
   })
 
   test('the service has no answer for fails with its words, and is asked once', async () => {

@@ -7,9 +7,12 @@ import { baseUrlOption } from '../connect.ts'
 import { parseDurationMs } from '../durations.ts'
 import { printJson, printTable } from '../output.ts'
 import { type ReconcileInputOptions, dataOption, fileOption, readReconcileInput } from '../reconcile-input.ts'
+import { UsageError } from '../usage-error.ts'
 import { type TableOptions, projectOption, tableIdOf, withTables } from '../with-tables.ts'
 
 interface ReconcileOptions extends TableOptions, ReconcileInputOptions {
+  readonly map?: readonly string[]
+  readonly out?: string
   readonly timeout?: number
   readonly json?: boolean
 }
@@ -17,7 +20,11 @@ interface ReconcileOptions extends TableOptions, ReconcileInputOptions {
 const help = `
 Waits until the run is complete. docmount tasks create only makes a task of it.
 
+The columns of ROWS are compared with the table's fields of the same names. A column of another name is compared
+with the field its values are found in, at half the weight; --map says which field it is.
+
 Examples:
+  $ docmount reconcile invoices bank.csv --map Payer=customer --out matched.csv
   $ docmount reconcile invoices --data invoice.json
   $ jq .row export.json | docmount reconcile invoices --data - --json
   $ docmount reconcile invoices --file $(docmount tables store March rows.xlsx)`
@@ -26,8 +33,18 @@ export function register(program: Command): void {
   program
     .command('reconcile')
     .summary('match data and files against a table')
-    .description('Matches data and files against a reconcile table and shows the result.')
+    .description('Matches rows, data or files against a reconcile table and shows the result.')
     .argument('<table>', 'name or id of a reconcile table')
+    .argument('[rows]', 'a .csv, .json or .xlsx file, as a bank exports it')
+    .option(
+      '--map <column=field>',
+      'the field of the table that a column of the rows is about; may be repeated',
+      addTo,
+    )
+    .option(
+      '--out <file>',
+      'write the rows with asset name and id, score and reason (CSV; - for standard output)',
+    )
     .option(...dataOption)
     .option(...fileOption)
     .option('--timeout <duration>', 'how long to wait for the run (default: 10m)', parseDurationMs)
@@ -35,7 +52,15 @@ export function register(program: Command): void {
     .option(...baseUrlOption)
     .option('--json', 'print JSON: the result as the service spells it')
     .addHelpText('after', help)
-    .action(async (table: string, options: ReconcileOptions) => {
+    .action(async (table: string, rows: string | undefined, options: ReconcileOptions) => {
+      if (rows !== undefined) {
+        if (options.data !== undefined || options.file !== undefined)
+          throw new UsageError('give a file of rows, or --data and --file, not both')
+        const { runReconcileRows } = await import('../run-reconcile.ts')
+        return await runReconcileRows(table, rows, options)
+      }
+      if (options.map !== undefined || options.out !== undefined)
+        throw new UsageError('--map and --out go with a file of rows')
       const input = await readReconcileInput(options)
       const result = await withTables(options, async (tables, signal) => {
         const id = await tableIdOf(tables, table, signal)
@@ -44,6 +69,10 @@ export function register(program: Command): void {
       if (options.json === true) printJson(reconcileResultToWire(result))
       else print(result)
     })
+}
+
+function addTo(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text]
 }
 
 function print({ status, reasoning, data, rowId }: ReconcileResult): void {

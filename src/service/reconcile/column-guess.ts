@@ -32,15 +32,18 @@ export function guessFields(items: readonly Item[], index: AssetIndex): Readonly
 }
 
 function unknownColumns(items: readonly Item[], index: AssetIndex): Map<string, Comparable[]> {
-  const columns = new Map<string, Comparable[]>()
-  for (const { cells } of items) {
+  const keys = new Set(items.flatMap(({ cells }) => cells.map(({ key }) => key)))
+  const unknown = [...keys].filter((key) => index.field(key) === undefined)
+  const columns = new Map<string, Comparable[]>(unknown.map((key) => [key, []]))
+  for (const { cells } of columns.size === 0 ? [] : items) {
     for (const { key, value } of cells) {
-      const values = columns.get(key) ?? []
-      if (values.length >= mostLookups || index.field(key) !== undefined) continue
-      const comparable = comparableOf(value)
-      if (comparable !== undefined) columns.set(key, [...values, comparable])
+      const values = columns.get(key)
+      const comparable =
+        values === undefined || values.length >= mostLookups ? undefined : comparableOf(value)
+      if (comparable !== undefined) values?.push(comparable)
     }
   }
+  for (const [key, values] of columns) if (values.length === 0) columns.delete(key)
   return columns
 }
 

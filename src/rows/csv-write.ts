@@ -1,0 +1,14 @@
+// Cells → CSV, as RFC 4180 has it: commas, CRLF, a header line first.
+
+import { stringify } from 'csv-stringify/sync'
+
+/** What is absent or null is an empty cell; objects are written as JSON. */
+export function csvOf(header: readonly string[], lines: readonly (readonly unknown[])[]): string {
+  const cells = lines.map((line) => line.map(textOf))
+  return stringify([[...header], ...cells], { record_delimiter: 'windows' })
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
