@@ -8,11 +8,11 @@ import { build } from 'rolldown'
 
 const dist = resolve(process.argv[2])
 
-/** Programs of their own: the command, and the threads, which stand beside whoever starts them (`src/sibling-file.ts`). */
+/** Programs of their own: the command, and the threads and processes, which stand beside whoever starts them (`src/sibling-file.ts`). */
 const programs = {
   main: 'cli/main.js',
   'rows-thread': 'tables-drive/rows-thread.js',
-  'matching-thread': 'service/tables/matching-thread.js',
+  'matching-process': 'service/tables/matching-process.js',
   'writer-thread': 'service/store/writer-thread.js',
 }
 

@@ -1,7 +1,7 @@
 // CSV → rows. The separator is the one the header line uses, comma, semicolon, tab or bar, or the one a first line `sep=;` names.
 
 import { CsvError, parse } from 'csv-parse/sync'
-import { type Row, RowsError, lineCounter, rowsOfCells } from './row.ts'
+import { type Row, RowsError, lineCounter, maxCells, rowsOfCells, tooManyCells } from './row.ts'
 import { decodeText } from './text.ts'
 
 const separators = [',', ';', '\t', '|'] as const
@@ -9,6 +9,7 @@ const separators = [',', ';', '\t', '|'] as const
 /** Rows of a CSV file with a header line; every value is text. Throws RowsError. */
 export function parseCsvRows(bytes: Uint8Array, maxRows: number = Infinity): Row[] {
   const { separator, text } = separated(decodeText(bytes))
+  checkCells(text, separator)
   let lines: string[][]
   const count = lineCounter(maxRows)
   try {
@@ -27,6 +28,20 @@ export function parseCsvRows(bytes: Uint8Array, maxRows: number = Infinity): Row
   }
   checkWidths(lines, separator)
   return rowsOfCells(lines, maxRows)
+}
+
+const quote = 0x22
+
+/** Before anything is made of them: a line of separators alone is all cells. Throws RowsError. */
+function checkCells(text: string, separator: string): void {
+  const between = separator.charCodeAt(0)
+  let cells = 0
+  let isQuoted = false
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit === quote) isQuoted = !isQuoted
+    else if (unit === between && !isQuoted && ++cells > maxCells) throw tooManyCells()
+  }
 }
 
 function separated(text: string): { separator: string; text: string } {

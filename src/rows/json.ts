@@ -1,12 +1,16 @@
 // JSON → rows: an array of objects, an object holding exactly one such array, a single object, or one object per line.
 
 import { findInexactNumber } from '../exact-numbers.ts'
-import { type Row, RowsError, TooManyRowsError } from './row.ts'
+import { type Row, RowsError, TooManyRowsError, maxColumns } from './row.ts'
 import { decodeText } from './text.ts'
 
-/** Rows of a JSON or JSON Lines file. Throws RowsError. */
+/** Values of one file, counted as its commas and opening brackets: `{}` is two bytes, and an object of seventy. */
+const maxValues = 5_000_000
+
+/** Rows of a JSON or JSON Lines file. Throws RowsError, above 5,000,000 values, or 16,384 names of one object, before anything is made of them. */
 export function parseJsonRows(bytes: Uint8Array, maxRows: number = Infinity): Row[] {
   const text = decodeText(bytes)
+  checkValues(text)
   const inexact = findInexactNumber(text)
   if (inexact !== undefined)
     throw new RowsError(`the number ${inexact} would not be kept as it is: make it text`)
@@ -16,14 +20,60 @@ export function parseJsonRows(bytes: Uint8Array, maxRows: number = Infinity): Ro
   return rows
 }
 
+const quote = 0x22
+const comma = 0x2c
+const openingArray = 0x5b
+const backslash = 0x5c
+const closingArray = 0x5d
+const openingObject = 0x7b
+const closingObject = 0x7d
+
+/** Whether it is JSON is not looked at. Throws RowsError. */
+function checkValues(text: string): void {
+  let values = 0
+  /** By depth: commas so far in an object, NaN in an array. */
+  const names: number[] = []
+  let isText = false
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit === quote) isText = !isText
+    else if (isText) {
+      if (unit === backslash) at++
+    } else if (unit === openingArray || unit === openingObject) {
+      values++
+      names.push(unit === openingObject ? 1 : Number.NaN)
+    } else if (unit === closingArray || unit === closingObject) names.pop()
+    else if (unit === comma) {
+      values++
+      if (++names[names.length - 1]! > maxColumns)
+        throw new RowsError(`an object has more than ${maxColumns} names`)
+    }
+    if (values > maxValues) throw new RowsError(`more than ${maxValues} values: split the file`)
+  }
+}
+
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    const lines = text.split('\n').filter((line) => line.trim() !== '')
-    if (lines.length > 1 && lines.every((line) => line.trimStart().startsWith('{'))) return parsedLines(lines)
+    const lines = objectLines(text)
+    if (lines.length > 1) return parsedLines(lines)
     throw new RowsError('not JSON', { cause: error })
   }
+}
+
+/** The lines that hold anything; none where one of them begins no object. */
+function objectLines(text: string): string[] {
+  const lines: string[] = []
+  for (let from = 0; from < text.length;) {
+    const found = text.indexOf('\n', from)
+    const end = found === -1 ? text.length : found
+    const line = text.slice(from, end).trim()
+    if (line !== '' && !line.startsWith('{')) return []
+    if (line !== '') lines.push(line)
+    from = end + 1
+  }
+  return lines
 }
 
 function parsedLines(lines: readonly string[]): unknown[] {

@@ -16,9 +16,9 @@ export class TooManyRowsError extends RowsError {
 }
 
 /** Cells of one file, empty ones included: a header over thousands of columns multiplies every row. */
-const maxCells = 5_000_000
+export const maxCells = 5_000_000
 /** As many as a sheet can have. */
-const maxColumns = 16_384
+export const maxColumns = 16_384
 
 /**
  * Rows from cells whose first non-empty line is the header. Empty lines are left out, cells past the header too (in a sheet they are notes beside the table); a column
@@ -37,12 +37,16 @@ export function rowsOfCells(lines: Iterable<readonly unknown[]>, maxRows: number
     if (columns.every((_, at) => isBlank(line[at]))) continue
     if (rows.length === maxRows) throw new TooManyRowsError(maxRows)
     if (columns.length * (rows.length + 1) > maxCells) {
-      throw new RowsError(`more than ${maxCells} cells: split the file`)
+      throw tooManyCells()
     }
     rows.push(Object.fromEntries(columns.map((column, at) => [column, isBlank(line[at]) ? null : line[at]])))
   }
   if (columns === undefined) throw new RowsError('the file has no header line')
   return rows
+}
+
+export function tooManyCells(): RowsError {
+  return new RowsError(`more than ${maxCells} cells: split the file`)
 }
 
 /** Counts lines while they are read, the header among them. Throws TooManyRowsError. */

@@ -72,3 +72,9 @@ describe('a CSV file', () => {
     expect(() => rowsOf(text)).toThrow(message)
   })
 })
+
+test('a line of separators alone is refused before its cells are made', () => {
+  expect(() => parseCsvRows(Buffer.alloc(6_000_000, ','))).toThrow('more than 5000000 cells: split the file')
+  const quoted = `a\n"${','.repeat(6_000_000)}"\n`
+  expect(parseCsvRows(Buffer.from(quoted))).toEqual([{ a: ','.repeat(6_000_000) }])
+})

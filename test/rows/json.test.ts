@@ -27,6 +27,24 @@ describe('a JSON file', () => {
   })
 })
 
+// Each of them would become more memory than its reader has, or take minutes.
+test.each([
+  ['objects', `[${'{},'.repeat(3_000_000)}{}]`, 'more than 5000000 values: split the file'],
+  ['objects, one per line', '{"a":{}}\n'.repeat(2_500_001), 'more than 5000000 values: split the file'],
+  ['brackets', '['.repeat(6_000_000), 'more than 5000000 values: split the file'],
+  [
+    'names',
+    `[{${Array.from({ length: 20_000 }, (_, at) => `"${at}":1`).join()}}]`,
+    'an object has more than 16384 names',
+  ],
+])('of too many %s is refused before it is parsed', (_, text, message) => {
+  expect(() => rowsOf(text)).toThrow(message)
+})
+
+test('a text may hold as many commas and brackets as it likes', () => {
+  expect(rowsOf(`[{"a":"\\"${',{['.repeat(2_000_000)}"}]`)).toEqual([{ a: `"${',{['.repeat(2_000_000)}` }])
+})
+
 test('the format of rows follows from the mimetype, or from the name', () => {
   expect(rowFormatOfMimetype('text/csv')).toBe('csv')
   expect(rowFormatOfMimetype('application/pdf')).toBeUndefined()

@@ -4,8 +4,9 @@ import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { appendFile, mkdir, mkdtemp, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import Libsql from 'libsql'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { makeBackup } from '../../src/service/backup/make-backup.ts'
 import { restoreBackup } from '../../src/service/backup/restore-backup.ts'
@@ -65,6 +66,12 @@ async function contentsOf({ baseUrl, key }: Served): Promise<Map<string, string>
     found.set(name, digest(new Uint8Array(await content.arrayBuffer())))
   }
   return found
+}
+
+async function read({ baseUrl, key }: Served, name: string): Promise<Uint8Array> {
+  const answer = await fetch(`${baseUrl}${files(`/${name}`)}`, { headers: { 'x-api-key': key } })
+  const { url } = (await answer.json()) as { url: string }
+  return new Uint8Array(await (await fetch(url)).arrayBuffer())
 }
 
 async function restored(key: string, from: string = backup): Promise<Map<string, string>> {
@@ -197,14 +204,40 @@ describe('a backup', () => {
     expect(await restored(served.key)).toEqual(stored)
   })
 
-  test('is refused, and nothing made, where the content is damaged', async () => {
+  test('names the documents whose content is damaged, keeps them as they are, and all others', async () => {
     const service = await startService({ dataDir, projects: ['acme'] })
-    await fill({ baseUrl: service.baseUrl, key: service.projects[0]!.apiKey! }, 2)
+    const served = { baseUrl: service.baseUrl, key: service.projects[0]!.apiKey! }
+    const stored = await fill(served, 8)
     await service.close()
-    const [content] = (await filesIn(join(dataDir, 'blobs'))).filter((file) => /[0-9a-f]{64}$/.test(file))
-    await appendFile(content!, 'x')
-    await expect(makeBackup(dataDir, backup)).rejects.toThrow('is damaged')
-    expect(await readdir(folder)).not.toContain('backup')
+    const contents = (await filesIn(join(dataDir, 'blobs'))).filter((file) => /[0-9a-f]{64}$/.test(file))
+    const nameOf = (sha256: string): string => [...stored].find(([, digest]) => digest === sha256)![0]
+    const [longer, changed, missing] = contents as [string, string, string]
+    await appendFile(longer, 'x')
+    await writeFile(changed, 'damage', { flag: 'r+' })
+    await rm(missing)
+    const database = new Libsql(join(dataDir, 'service.db'))
+    const small = stored.get('0.txt')!
+    database.prepare('update small_contents set bytes = ? where sha256 = ?').run(Buffer.from('damage'), small)
+    database.close()
+
+    const damaged = [longer, changed, missing].map((file) => nameOf(basename(file)))
+    const made = await command.run('backup', backup, '--data', dataDir).catch((error: unknown) => error)
+    expect(made).toMatchObject({ code: 1, stdout: expect.stringContaining('8 documents in 1 project') })
+    const { stderr } = made as { stderr: string }
+    for (const name of ['0.txt', ...damaged]) expect(stderr).toContain(`acme/${name}`)
+    expect(stderr.match(/acme\//g)).toHaveLength(4)
+    expect(stderr).toContain(`acme/${damaged[2]} (cannot be read)`)
+
+    const again = join(folder, 'again')
+    const back = await command.run('restore', backup, '--data', again).catch((error: unknown) => error)
+    expect(back).toMatchObject({ code: 1, stderr })
+    const kept = join(again, 'blobs', basename(dirname(changed)), basename(changed))
+    expect(await readFile(kept)).toEqual(await readFile(changed))
+    const restoredService = await startService({ dataDir: again })
+    const whole = [...stored].filter(([name]) => name !== '0.txt' && !damaged.includes(name))
+    for (const [name, expected] of whole)
+      expect(digest(await read({ ...served, baseUrl: restoredService.baseUrl }, name))).toBe(expected)
+    await restoredService.close()
   })
 
   test('to a place where another one is on its way is refused, and that one is whole', async () => {

@@ -1,13 +1,14 @@
 // Reconciliations as large as anybody may ask for: others are served meanwhile, and what is too large is refused.
 
-import { mkdtemp, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { silentLog } from '../../src/log.ts'
 import { openEmbedded } from '../../src/service/store/open-embedded.ts'
 import { Matching } from '../../src/service/tables/matching.ts'
-import { compileCommand } from './compiled-command.ts'
+import { type CompiledCommand, type ServeProcess, compileCommand } from './compiled-command.ts'
 import { type TestService, errorOf, startTestService } from './support.ts'
 
 let service: TestService
@@ -44,6 +45,7 @@ async function store(name: string, content: string, mimetype: string): Promise<s
   return ids[0]!
 }
 
+const patience = { timeout: 45_000 }
 const word = (at: number): string => `customer ${at.toString(36).padStart(4, 'q')} limited`
 
 test('others are answered while a large run goes on', async () => {
@@ -114,13 +116,22 @@ test('an answer that one long value would make endless is refused, and nobody is
   expect(answer.data['list 1']?.[0]?.notes).toHaveLength(3_500_000)
 })
 
-test('a run whose thread cannot begin has failed at once, with a reason, and is recorded', async () => {
-  // A package that is replaced under a service that runs.
-  const command = await compileCommand()
-  await rm(join(command.folder, 'dist/cli/matching-thread.js'))
-  const served = await command.serve('--data', join(command.folder, 'data'), '--project', 'acme')
-  const { base_url: url, projects } = served.announcement
+describe('the command', () => {
+  let command: CompiledCommand
+  let served: ServeProcess
+  beforeEach(async () => {
+    command = await compileCommand()
+  })
+  afterEach(async () => {
+    served.process.kill('SIGKILL')
+    await command.remove()
+  })
+
+  const start = async (...args: string[]): Promise<void> => {
+    served = await command.serve('--data', join(command.folder, 'data'), '--project', 'acme', ...args)
+  }
   const ask = async (path: string, body: object): Promise<Record<string, unknown>> => {
+    const { base_url: url, projects } = served.announcement
     const answer = await fetch(`${url}/projects/acme/tables${path}`, {
       method: 'POST',
       headers: { 'x-api-key': projects[0]!.api_key!, 'content-type': 'application/json' },
@@ -128,21 +139,98 @@ test('a run whose thread cannot begin has failed at once, with a reason, and is 
     })
     return { http: answer.status, ...((await answer.json()) as object) }
   }
-  const table = await ask('', { name: 'r', settings: { type: 'reconcile' } })
-  const runs = await Promise.all(
-    Array.from({ length: 5 }, () => ask(`/${String(table['id'])}/reconcile`, { data: { a: ['x', 'y'] } })),
-  )
-  for (const run of runs)
-    expect(run).toMatchObject({
-      http: 200,
-      status: 'error',
-      data: { a: [null, null] },
-      reasoning: expect.stringMatching(/^Not reconciled: the thread .* could not begin/),
-      row_id: expect.any(String),
+  /** Of a table that a run over it takes long. */
+  const longRun = async (): Promise<() => Promise<Record<string, unknown>>> => {
+    const { id } = await ask('', { name: 'long', settings: { type: 'reconcile' } })
+    const data = Array.from({ length: 4_000 }, (_, at) => ({
+      asset_name: `row ${at}`,
+      row_data: { vendor: word(at) },
+    }))
+    await ask(`/${String(id)}/forward`, { type: 'data', data })
+    const vendor = Array.from({ length: 4_000 }, (_, at) => word(at).replace('customer', 'custmer'))
+    return () => ask(`/${String(id)}/reconcile`, { data: { vendor } })
+  }
+  const workers = async (): Promise<number[]> => {
+    const pid = served.process.pid!
+    const threads = await readdir(`/proc/${pid}/task`)
+    const lists = threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8'))
+    return (await Promise.all(lists)).flatMap((list) => list.split(' ').filter(Boolean).map(Number))
+  }
+
+  test('fails a run at once whose process cannot begin, with a reason, and records it', async () => {
+    // A package that is replaced under a service that runs.
+    await rm(join(command.folder, 'dist/cli/matching-process.js'))
+    await start()
+    const table = await ask('', { name: 'r', settings: { type: 'reconcile' } })
+    const runs = await Promise.all(
+      Array.from({ length: 5 }, () => ask(`/${String(table['id'])}/reconcile`, { data: { a: ['x', 'y'] } })),
+    )
+    for (const run of runs)
+      expect(run).toMatchObject({
+        http: 200,
+        status: 'error',
+        data: { a: [null, null] },
+        reasoning: expect.stringMatching(/^Not reconciled: the process .* could not begin/),
+        row_id: expect.any(String),
+      })
+    expect(served.log()).toContain('a process for reconciliation ended')
+    expect(await served.end('SIGTERM')).toBe(0)
+  })
+
+  test('loses the run whose process is killed, and nothing else', async () => {
+    await start()
+    const run = await longRun()
+    const killed = run()
+    const [pid] = await vi.waitUntil(async () => {
+      const found = await workers()
+      return found.length > 0 && found
+    }, patience)
+    process.kill(pid!, 'SIGKILL')
+    expect(await killed).toMatchObject({ http: 200, status: 'error', row_id: expect.any(String) })
+    expect(served.log()).toContain('SIGKILL')
+    expect(await run()).toMatchObject({ http: 200, status: 'done' })
+    expect(await served.end('SIGTERM')).toBe(0)
+  })
+
+  test('ends without waiting for the process of a run', async () => {
+    await start('--drain', '0s')
+    const run = (await longRun())().catch((error: unknown) => error)
+    const [pid] = await vi.waitUntil(async () => {
+      const found = await workers()
+      return found.length > 0 && found
+    }, patience)
+    // It would not end when it is asked to, nor while it is stopped.
+    process.kill(pid!, 'SIGSTOP')
+    expect(await served.end('SIGTERM')).toBe(0)
+    await run
+    await vi.waitUntil(() => !existsSync(`/proc/${pid}`), patience)
+  })
+
+  test('is not ended by a document of 21 million objects', async () => {
+    await start()
+    const content = Buffer.alloc(64 * 1024 * 1024 - 2, '{},')
+    const file = Buffer.concat([
+      Buffer.from('['),
+      content.subarray(0, content.lastIndexOf('}') + 1),
+      Buffer.from(']'),
+    ])
+    const document = { mimetype: 'application/json', filename: 'm.json', file_type: 'binary' }
+    const { asset_ids: ids } = await ask('/storage', {
+      name: 'm',
+      document: { ...document, file: file.toString('base64') },
     })
-  expect(served.log()).toContain('a thread for reconciliation ended')
-  await served.end('SIGTERM')
-  await command.remove()
+    const { id } = await ask('', { name: 'r', settings: { type: 'reconcile' } })
+    const runs = Array.from({ length: 4 }, () =>
+      ask(`/${String(id)}/reconcile`, { files: [{ id: (ids as string[])[0]! }] }),
+    )
+    for (const run of await Promise.all(runs))
+      expect(run).toMatchObject({
+        http: 200,
+        status: 'error',
+        reasoning: 'Not reconciled: m.json: more than 5000000 values: split the file.',
+      })
+    expect(await served.end('SIGTERM')).toBe(0)
+  })
 })
 
 describe('a run that would take too much', () => {
@@ -167,7 +255,7 @@ describe('a run that would take too much', () => {
     const load = async () => [{ name: 'large.json', format: 'json' as const, bytes }]
     await expect(matching.run(task({}), load)).rejects.toMatchObject({ statusCode: 413 })
     expect(await matching.run(task({ a: 1 }))).toMatchObject({ kind: 'done' })
-    await matching.close()
+    matching.close()
   })
 
   test('memory by being many loads its documents in turn, and too many are refused', async () => {
@@ -186,7 +274,7 @@ describe('a run that would take too much', () => {
     const outcomes = new Set(await Promise.all(runs))
     expect(outcomes).toEqual(new Set(['done', 503]))
     expect(loaded.most).toBeLessThanOrEqual(4)
-    await matching.close()
+    matching.close()
   })
 
   test('time because others go before it is asked to come again', async () => {
@@ -197,12 +285,12 @@ describe('a run that would take too much', () => {
     )
     const statuses = outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.statusCode)
     expect(new Set(statuses)).toEqual(new Set([413, 503]))
-    await matching.close()
+    matching.close()
   })
 
   test('time is refused', async () => {
     const matching = new Matching({ dataDir: folder }, silentLog, { runMs: 1 })
     await expect(matching.run(task({ a: 1 }))).rejects.toMatchObject({ statusCode: 413 })
-    await matching.close()
+    matching.close()
   })
 })

@@ -1,67 +1,124 @@
-// Threads that do one task at a time: the end of one is told to its task, whenever and however it comes.
+// Processes that do one task at a time each: the end of one is told to its task, whenever and however it comes.
 
-import { afterEach, expect, test } from 'vitest'
-import { TaskThreads, ThreadEndedError } from '../../src/service/tables/task-threads.ts'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { ProcessEndedError, TaskProcesses } from '../../src/service/tables/task-processes.ts'
 
-/** What a thread does with its task is told by the task. */
+/** What a process does with its task is told by the task. */
 const program = `
-  import { parentPort, threadId, workerData } from 'node:worker_threads'
-  if (workerData === 'throws') throw new Error('it cannot begin')
-  if (workerData === 'exits') process.exit(7)
-  parentPort.on('message', (task) => {
+  import { readSync } from 'node:fs'
+  const kept = []
+  process.on('disconnect', () => process.exit())
+  process.on('SIGTERM', () => {})
+  process.on('message', (task) => {
     if (task === 'exit') process.exit(7)
     if (task === 'throw') setImmediate(() => { throw new TypeError('a bug') })
-    if (task === 'refuse') parentPort.postMessage({ error: { message: 'no', statusCode: 503 } })
-    if (task === 'which') parentPort.postMessage({ result: threadId })
+    if (task === 'refuse') process.send({ error: { message: 'no', statusCode: 503 } })
+    if (task === 'which') process.send({ result: process.pid })
+    if (task === 'spin') for (;;);
+    if (task === 'fill') for (;;) kept.push(JSON.parse('[' + '{},'.repeat(1e6) + '{}]'))
+    if (task === 'read') {
+      const bytes = new Uint8Array(10)
+      process.send({ result: readSync(0, bytes, 0, 10, null) })
+    }
   })`
 
-let threads: TaskThreads<string, number>
-afterEach(() => threads.close())
+let folder: string
+let processes: TaskProcesses<string, number>
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'docmount-processes-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+afterEach(() => processes.close())
 
-function start(workerData?: string): void {
-  const url = new URL(`data:text/javascript,${encodeURIComponent(program)}`)
-  threads = new TaskThreads(url, { workerData, resourceLimits: {}, idleMs: 60_000 })
+async function start(before = ''): Promise<void> {
+  const file = join(folder, 'program.mjs')
+  await writeFile(file, `${before}\n${program}`)
+  processes = new TaskProcesses(pathToFileURL(file), { heapMegabytes: 64, idleMs: 60_000 })
 }
 const never = new AbortController().signal
 
-test.each(['throws', 'exits'])('that cannot begin fail their tasks: one that %s', async (how) => {
-  start(how)
-  for (let turn = 0; turn < 3; turn++)
-    await expect(threads.run('which', never)).rejects.toBeInstanceOf(ThreadEndedError)
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+test.each([
+  ['throws', "throw new Error('it cannot begin')", /exit 1.*it cannot begin/s],
+  ['exits', 'process.exit(7)', /exit 7/],
+])('that cannot begin fail their tasks: one that %s', async (_, before, message) => {
+  await start(before)
+  for (let turn = 0; turn < 3; turn++) {
+    const run = processes.run('which', never)
+    await expect(run).rejects.toMatchObject({
+      name: 'ProcessEndedError',
+      message: expect.stringMatching(message),
+      hasNoMemory: false,
+    })
+  }
+})
+
+test('whose program is gone fail their tasks', async () => {
+  await start()
+  await rm(join(folder, 'program.mjs'))
+  await expect(processes.run('which', never)).rejects.toThrow(/Cannot find module/)
 })
 
 test('that end in the middle fail that task alone, and the next one has another', async () => {
-  start()
-  const [other, ended] = await Promise.allSettled([threads.run('which', never), threads.run('exit', never)])
+  await start()
+  const [other, ended] = await Promise.allSettled([
+    processes.run('which', never),
+    processes.run('exit', never),
+  ])
   expect([other.status, ended.status]).toEqual(['fulfilled', 'rejected'])
-  await expect(threads.run('throw', never)).rejects.toMatchObject({
-    name: 'ThreadEndedError',
-    cause: expect.objectContaining({ message: 'a bug' }),
-  })
-  expect(await threads.run('which', never)).toEqual(expect.any(Number))
+  await expect(processes.run('throw', never)).rejects.toThrow(/TypeError: a bug/)
+  expect(await processes.run('which', never)).toEqual(expect.any(Number))
+})
+
+test('that are killed in the middle fail that task alone', async () => {
+  await start()
+  const pid = await processes.run('which', never)
+  const run = processes.run('spin', never)
+  process.kill(pid, 'SIGKILL')
+  await expect(run).rejects.toThrow('the process has ended (SIGKILL)')
+  expect(await processes.run('which', never)).not.toBe(pid)
+})
+
+test('whose memory is full are no more, and say so', async () => {
+  await start()
+  await expect(processes.run('fill', never)).rejects.toMatchObject({ hasNoMemory: true })
+  expect(await processes.run('which', never)).toEqual(expect.any(Number))
 })
 
 test('go from task to task, with what was thrown as it was', async () => {
-  start()
-  const first = await threads.run('which', never)
-  await expect(threads.run('refuse', never)).rejects.toMatchObject({ statusCode: 503, message: 'no' })
-  expect(await threads.run('which', never)).toBe(first)
+  await start()
+  const first = await processes.run('which', never)
+  await expect(processes.run('refuse', never)).rejects.toMatchObject({ statusCode: 503, message: 'no' })
+  expect(await processes.run('read', never, [Buffer.from('12345')])).toBe(5)
+  expect(await processes.run('which', never)).toBe(first)
 })
 
-test('end where their task is given up', async () => {
-  start()
-  const first = await threads.run('which', never)
+test('are gone when their task is given up, whatever they do', async () => {
+  await start()
+  const first = await processes.run('which', never)
   const over = new AbortController()
-  const run = threads.run('hang', over.signal)
+  const run = processes.run('spin', over.signal)
   over.abort(new Error('enough'))
   await expect(run).rejects.toThrow('enough')
-  expect(await threads.run('which', never)).not.toBe(first)
+  expect(isThere(first)).toBe(false)
+  expect(await processes.run('which', never)).not.toBe(first)
 })
 
 test('that are closed tell whoever waits', async () => {
-  start()
-  const run = threads.run('hang', never)
-  const told = expect(run).rejects.toBeInstanceOf(ThreadEndedError)
-  await threads.close()
+  await start()
+  const run = processes.run('spin', never)
+  const told = expect(run).rejects.toBeInstanceOf(ProcessEndedError)
+  processes.close()
   await told
 })

@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
+import { open, readdir, rm, truncate } from 'node:fs/promises'
 import { type IncomingMessage, createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import Libsql from 'libsql'
 import { Agent, request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isOnPostgres } from '../support/store.ts'
@@ -302,6 +306,64 @@ describe('multipart', () => {
     const body = { mimetype: 'multipart/related', filename: 'a', file_type: 'multipart', file: [part] }
     expect(await errorOf(await put('/refused.mht', body))).toMatchObject({ status: 400 })
   })
+})
+
+describe('a content that the disk has damaged', () => {
+  const damages: [string, (file: string) => Promise<void>][] = [
+    ['changed', (file) => writeAt(file, 70_000, 'damage')],
+    ['cut short', (file) => truncate(file, 1_000)],
+    ['gone', (file) => rm(file)],
+  ]
+  /** Of the files of contents, the newest one. */
+  async function newestFile(): Promise<string> {
+    const folder = join(service.dataDir, 'blobs')
+    const names = (await readdir(folder, { recursive: true })).filter((name) => /[0-9a-f]{64}$/.test(name))
+    const found = names.map((name) => ({
+      file: join(folder, name),
+      at: statSync(join(folder, name)).mtimeMs,
+    }))
+    return found.toSorted((a, b) => b.at - a.at)[0]!.file
+  }
+  async function writeAt(file: string, at: number, text: string): Promise<void> {
+    const handle = await open(file, 'r+')
+    await handle.write(text, at)
+    await handle.close()
+  }
+
+  test.each(damages)('is replaced by whoever stores the same bytes: one that was %s', async (how, damage) => {
+    const content = bytesOf(200_000, how.length)
+    expect((await put(`/damaged/${how}.bin`, documentOf(content))).status).toBe(201)
+    await damage(await newestFile())
+    expect((await put(`/again/${how}.bin`, documentOf(content))).status).toBe(201)
+    expect(await contentOf(`/again/${how}.bin`)).toEqual(content)
+    expect(await contentOf(`/damaged/${how}.bin`)).toEqual(content)
+  })
+
+  test('is not given to another document by its link, alone or as a part', async () => {
+    const content = bytesOf(200_000, 77)
+    expect((await put('/damaged/linked.bin', documentOf(content))).status).toBe(201)
+    await writeAt(await newestFile(), 70_000, 'damage')
+    const { url } = (await (await service.get('/damaged/linked.bin')).json()) as { url: string }
+    const alone = { mimetype: 'text/plain', filename: 'a', file_type: 'uri', file: url }
+    const part = { file: { mimetype: 'text/plain', file_type: 'uri', content: url } }
+    for (const body of [alone, { ...alone, file_type: 'multipart', file: [part] }])
+      expect(await errorOf(await put('/copy.bin', body))).toEqual({
+        status: 500,
+        message: 'the content of /damaged/linked.bin is damaged: store that document again',
+      })
+    expect((await service.get('/copy.bin')).status).toBe(404)
+  })
+})
+
+test.skipIf(isOnPostgres)('small content that the database holds damaged is replaced, too', async () => {
+  const content = bytesOf(2_000, 5)
+  expect((await put('/small.bin', documentOf(content))).status).toBe(201)
+  const database = new Libsql(join(service.dataDir, 'service.db'))
+  const sha256 = createHash('sha256').update(content).digest('hex')
+  database.prepare('update small_contents set bytes = ? where sha256 = ?').run(Buffer.from('damage'), sha256)
+  database.close()
+  expect((await put('/small-again.bin', documentOf(content))).status).toBe(201)
+  expect(await contentOf('/small-again.bin')).toEqual(content)
 })
 
 describe('uri', () => {

@@ -3,12 +3,14 @@
 import type { Command } from 'commander'
 import { checkDataDir } from '../administer.ts'
 import { formatBytes } from '../../amounts.ts'
+import { tellDamaged } from '../damaged-contents.ts'
 import { print } from '../output.ts'
 
 const help = `
 The copy is of one moment. Every byte of it is read back and compared before the folder gets its name;
 until then, and if it is interrupted, it is DEST.partial. It holds the documents, the hashes of keys and
 the secret of download links: protect it as you protect the service.
+A document whose content is damaged is named, and kept as it is; all else is kept, and the exit code is 1.
 
 Examples:
   $ docmount backup /backups/$(date +%F) --data ~/documents
@@ -32,5 +34,6 @@ export function register(program: Command): void {
         made,
         `${made.documents} documents in ${made.projects === 1 ? '1 project' : `${made.projects} projects`} (${formatBytes(made.bytes)} beside the database)`,
       )
+      tellDamaged(made)
     })
 }

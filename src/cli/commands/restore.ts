@@ -1,6 +1,7 @@
 // `docmount restore`: a service's data folder from a backup.
 
 import type { Command } from 'commander'
+import { tellDamaged } from '../damaged-contents.ts'
 import { print } from '../output.ts'
 
 const help = `
@@ -28,5 +29,6 @@ export function register(program: Command): void {
         made,
         `${made.documents} documents in ${made.projects === 1 ? '1 project' : `${made.projects} projects`}, as of ${made.made_at}`,
       )
+      tellDamaged(made)
     })
 }

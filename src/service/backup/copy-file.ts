@@ -1,33 +1,56 @@
 // A file copied durably, and read back: what the disk holds is what was meant.
 
+import { createHash } from 'node:crypto'
 import { open, unlink } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { isDiskFull } from '../disk-full.ts'
 import { BackupError, digestOf } from './manifest.ts'
 
-/** Throws a BackupError when there is no room, or what was written, read back, has not this SHA-256; ENOENT when there is no such file. */
+/** Throws as `copyReadBack`, and a BackupError, with nothing left of the copy, where it has not this SHA-256. */
 export async function copyVerified(from: string, to: string, sha256: string): Promise<void> {
+  const found = await copyReadBack(from, to)
+  if (found === sha256) return
+  await unlink(to)
+  throw new BackupError(`${from} is damaged: its digest is ${found}, and ought to be ${sha256}`)
+}
+
+/**
+ * Answers the SHA-256 of what was written, read back. Throws a BackupError when it cannot be written, or reads back as
+ * something else; the system's error when the source cannot be read. Nothing is left of the copy then.
+ */
+export async function copyReadBack(from: string, to: string): Promise<string> {
+  const hash = createHash('sha256')
   const source = await open(from, 'r')
   try {
     const target = await open(to, 'w', 0o600)
     try {
       // A stream over a bare descriptor closes it when writing fails, and then it may be another file's.
       await pipeline(source.createReadStream({ autoClose: false }), async function (chunks) {
-        for await (const chunk of chunks) await target.writeFile(chunk as Buffer)
+        for await (const chunk of chunks) {
+          hash.update(chunk as Buffer)
+          await target.writeFile(chunk as Buffer).catch((error: unknown) => refuseTarget(to, error))
+        }
       })
-      await target.sync()
+      await target.sync().catch((error: unknown) => refuseTarget(to, error))
     } catch (error) {
-      throw isDiskFull(error) ? noRoom(to, error) : error
+      await unlink(to)
+      throw error
     } finally {
       await target.close()
     }
   } finally {
     await source.close()
   }
-  const found = await digestOf(to)
-  if (found === sha256) return
+  const read = hash.digest('hex')
+  if ((await digestOf(to)) === read) return read
   await unlink(to)
-  throw new BackupError(`${from} is damaged: its digest is ${found}, and ought to be ${sha256}`)
+  throw new BackupError(`${to} is not what was written: the disk damages what it is given`)
+}
+
+function refuseTarget(to: string, error: unknown): never {
+  if (isDiskFull(error)) throw noRoom(to, error)
+  const { message } = error as Error
+  throw new BackupError(`${to} cannot be written: ${message}`, { cause: error })
 }
 
 /** What is there so far stays, and is begun anew by the next try. */

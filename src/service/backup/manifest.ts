@@ -24,6 +24,17 @@ export interface Manifest {
   readonly bytes: number
   /** SHA-256, hexadecimal, by name. Contents bear theirs as their name. */
   readonly digests: Readonly<Record<string, string>>
+  /** Absent where all is well. */
+  readonly damaged?: readonly DamagedContent[]
+}
+
+/** A content that was not what its hash says when the backup was made, or could not be read. */
+export interface DamagedContent {
+  readonly sha256: string
+  /** SHA-256 of the bytes that are kept in its place; absent where there are none. */
+  readonly kept_sha256?: string
+  /** Whose content it is: PROJECT/PATH of files, PROJECT: NAME of documents in storage tables. */
+  readonly documents: readonly string[]
 }
 
 const manifestName = 'backup.json'

@@ -15,7 +15,7 @@ import {
 import { makeFolder } from './new-folder.ts'
 import { readSnapshot } from './snapshot.ts'
 
-/** Makes `dataDir`, absent or empty, what the backup in `source` holds. Throws a BackupError, with `dataDir` as it was. */
+/** Makes `dataDir`, absent or empty, what the backup in `source` holds, damaged contents as they were. Throws a BackupError, with `dataDir` as it was. */
 export async function restoreBackup(source: string, dataDir: string): Promise<Manifest> {
   const manifest = await readManifest(source)
   await makeFolder(resolve(dataDir), (partial) => fillDataDir(source, manifest, partial))
@@ -31,10 +31,13 @@ async function fillDataDir(source: string, manifest: Manifest, partial: string):
   }
   const { contents } = readSnapshot(join(partial, databaseName))
   const folders = new Set<string>([partial, join(partial, 'blobs')])
+  const damaged = new Map(manifest.damaged?.map((content) => [content.sha256, content.kept_sha256]))
   for (const sha256 of contents.keys()) {
+    const kept = damaged.has(sha256) ? damaged.get(sha256) : sha256
+    if (kept === undefined) continue
     const file = join(partial, 'blobs', contentPath(sha256))
     await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-    await copyVerified(join(source, 'blobs', contentPath(sha256)), file, sha256).catch((error: unknown) => {
+    await copyVerified(join(source, 'blobs', contentPath(sha256)), file, kept).catch((error: unknown) => {
       if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
       throw new BackupError(`${source} is damaged: content ${sha256} is missing`, { cause: error })
     })

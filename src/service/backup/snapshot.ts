@@ -38,9 +38,11 @@ export interface SnapshotContents {
   readonly documents: number
   /** SHA-256 of contents that are kept as files, and their sizes. */
   readonly contents: ReadonlyMap<string, number>
+  /** Contents inside it that are not what their digest says. */
+  readonly damaged: readonly string[]
 }
 
-/** Throws a BackupError when the copy is damaged, or a content inside it is not what its digest says. */
+/** Throws a BackupError when the copy is damaged as a database. */
 export function readSnapshot(file: string): SnapshotContents {
   const database = new Libsql(file, { readonly: true })
   try {
@@ -48,10 +50,10 @@ export function readSnapshot(file: string): SnapshotContents {
     if (check?.integrity_check !== 'ok')
       throw new BackupError(`the database is damaged: ${String(check?.integrity_check)}`)
     const small = new Set<string>()
+    const damaged: string[] = []
     const smallRows = database.prepare('select sha256, bytes from small_contents').iterate()
     for (const { sha256, bytes } of smallRows as Iterable<{ sha256: string; bytes: ArrayBuffer }>) {
-      if (createHash('sha256').update(new Uint8Array(bytes)).digest('hex') !== sha256)
-        throw new BackupError(`the database is damaged: content ${sha256} is not what its digest says`)
+      if (createHash('sha256').update(new Uint8Array(bytes)).digest('hex') !== sha256) damaged.push(sha256)
       small.add(sha256)
     }
     const contents = new Map<string, number>()
@@ -66,7 +68,24 @@ export function readSnapshot(file: string): SnapshotContents {
       projects: countOf(database, 'select count(*) as count from projects'),
       documents: countOf(database, "select count(*) as count from nodes where kind = 'file'"),
       contents,
+      damaged,
     }
+  } finally {
+    database.close()
+  }
+}
+
+/** Whose content it is, by the copy: as a DamagedContent names them. */
+export function documentsOf(file: string, sha256: string): string[] {
+  const database = new Libsql(file, { readonly: true })
+  try {
+    const inFiles = `select projects.name || nodes.path as name from nodes
+      join projects on projects.id = nodes.project_id where blob = ? order by name`
+    const inTables = `select projects.name || ': ' || filename as name from documents
+      join projects on projects.id = documents.project_id where blob = ? order by name`
+    return [inFiles, ...(hasTable(database, 'documents') ? [inTables] : [])].flatMap((query) =>
+      (database.prepare(query).all([sha256]) as { name: string }[]).map(({ name }) => name),
+    )
   } finally {
     database.close()
   }

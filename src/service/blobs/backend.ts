@@ -9,7 +9,7 @@ type Later<Value> = Value | Promise<Value>
 export interface BlobBackend {
   /** Begins a new blob of unknown length. */
   stage(): Later<BlobWriter>
-  /** Makes a staged blob readable under its hash, durably. A hash that is there already stays as it is. */
+  /** Makes a staged blob readable under its hash, durably, in place of what may be there. */
   publish(staged: StagedBlob): Promise<void>
   has(sha256: string): Later<boolean>
   /** Bytes `start` up to and including `end`, as one buffer or as a stream. Undefined when there is no such blob. */

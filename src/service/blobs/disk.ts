@@ -60,13 +60,9 @@ export class DiskBackend implements BlobBackend {
 
   async publish(staged: StagedBlob): Promise<void> {
     if (!(staged instanceof DiskStagedBlob)) throw new TypeError('staged by another backend')
-    const target = this.#fileOf(staged.sha256)
-    // The same content again: the file there is whole, for it was renamed there whole.
-    if (this.has(staged.sha256)) staged.discard()
-    else {
-      this.#makeFolderOf(staged.sha256)
-      fs.renameSync(staged.file, target)
-    }
+    this.#makeFolderOf(staged.sha256)
+    // Also over the same content: disks damage files, and what has just been written is known to be whole.
+    fs.renameSync(staged.file, this.#fileOf(staged.sha256))
     await this.#syncFolderOf(staged.sha256)
   }
 

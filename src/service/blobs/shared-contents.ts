@@ -7,9 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../service-error.ts'
 import type { ChangeResult } from '../store/changes.ts'
 import { isUniqueViolation } from '../store/transact.ts'
-import { type WholeContent, adopt, findBlob, holdOn } from '../store/postgres/blobs.ts'
+import { type WholeContent, adopt, findBlob, holdOn, rest } from '../store/postgres/blobs.ts'
 import type { BlobWriter, ShownAs, StagedBlob } from './backend.ts'
 import type { Contents, FileOfContent } from './contents.ts'
+import { stateOf } from './intact.ts'
 import { SmallBlob, SpillingWriter, smallBytes } from './small-blob.ts'
 import { sweepOnce, type SharedContentsParts } from './sweep-shared.ts'
 
@@ -53,12 +54,14 @@ export class SharedContents implements Contents {
 
   async commitFile(staged: StagedBlob, file: FileOfContent): Promise<ChangeResult<'createFile'>> {
     const content = await this.#wholeOf(staged)
+    await this.#replaceDamaged(content)
     return this.#unlessSpare(content, () => this.#parts.commits.run('createFile', { ...file, content }))
   }
 
   async keep<Result>(staged: StagedBlob, record: () => Promise<Result>): Promise<Result> {
     const { store, now } = this.#parts
     const content = await this.#wholeOf(staged)
+    await this.#replaceDamaged(content)
     await this.#unlessSpare(content, () => adopt(store, content, now()))
     return record()
   }
@@ -96,6 +99,17 @@ export class SharedContents implements Contents {
     // A sweep takes bytes without a row for a crash's once they are as old as the whole of it.
     const adoptUntilMs = (staged.begunMs ?? performance.now()) + this.#parts.graceMs / 2
     return { sha256, size, key, adoptUntilMs }
+  }
+
+  /** What is here already stays, for other nodes may be reading it, unless it is not what its hash says. */
+  async #replaceDamaged({ sha256, size, key }: WholeContent): Promise<void> {
+    const { backend, store, log } = this.#parts
+    const former = key === undefined ? undefined : (await findBlob(store, sha256))?.key
+    if (key === undefined || former === undefined || former === null) return
+    const state = await stateOf({ sha256, size }, async (start, end) => backend.stream(former, start, end))
+    if (state === 'intact') return
+    log.error({ sha256, key: former }, `a content is ${state}: what was uploaded now takes its place`)
+    if (await rest(store, sha256, former, key)) await backend.remove(former)
   }
 
   /** Bytes that were here already, or that nobody wants after all, go at once. What became of others the sweep finds out. */

@@ -10,7 +10,13 @@ const insert = prepared((store, is: SmallContentsTable) =>
   store
     .insertInto('small_contents')
     .values({ sha256: is.sha256, bytes: is.bytes })
-    .onConflict((conflict) => conflict.column('sha256').doNothing()),
+    // What is there may be damaged, and is mostly the same: then nothing is written.
+    .onConflict((conflict) =>
+      conflict
+        .column('sha256')
+        .doUpdateSet((row) => ({ bytes: row.ref('excluded.bytes') }))
+        .whereRef('small_contents.bytes', '!=', 'excluded.bytes'),
+    ),
 )
 
 export async function readSmall(store: Store, sha256: string): Promise<Buffer | undefined> {

@@ -10,8 +10,6 @@ import type { DocumentBytes } from './matching-task.ts'
 
 /** Of all documents of one run: rows of more than this belong into several runs. */
 const maxBytes = 64 * 1024 * 1024
-/** Bytes that are handed to another thread have to be alone in their memory; smaller ones may not be. */
-const sharedBytes = 1024 * 1024
 
 /** Throws RowsError, with the document's name, where there are no rows to be had, ServiceError 413 above 64 MB. */
 export async function loadDocuments(
@@ -36,6 +34,5 @@ async function loadDocument(context: ServiceContext, document: DocumentRow): Pro
     throw new RowsError(`${filename} was stored with zero retention: its content is not kept`)
   const content = size === 0 ? Buffer.alloc(0) : await context.blobs.load(blob, 0, size - 1)
   if (content === undefined) throw new Error(`the content of document ${document.id} is gone`)
-  const bytes = Buffer.isBuffer(content) ? content : await buffer(content)
-  return { name: filename, format, bytes: bytes.byteLength < sharedBytes ? Uint8Array.from(bytes) : bytes }
+  return { name: filename, format, bytes: Buffer.isBuffer(content) ? content : await buffer(content) }
 }

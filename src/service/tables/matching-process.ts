@@ -1,6 +1,6 @@
-// A thread that parses documents and matches: whatever it takes, the service's own thread goes on serving.
+// A process that parses documents and matches: whatever it takes, and whatever becomes of it, the service goes on serving.
 
-import { parentPort, workerData } from 'node:worker_threads'
+import { readSync } from 'node:fs'
 import { RowsError, TooManyRowsError } from '../../rows/row.ts'
 import { parseRows } from '../../rows/rows.ts'
 import { blankData } from '../reconcile/input-shape.ts'
@@ -11,25 +11,50 @@ import type { StorePlace } from '../store/opened-store.ts'
 import { answerText } from './answer-text.ts'
 import { AssetIndexes } from './asset-indexes.ts'
 import { tablesStore } from './database.ts'
-import type { DocumentBytes, MatchingAnswer, MatchingTask } from './matching-task.ts'
-import type { TaskAnswer } from './task-threads.ts'
+import type { DocumentBytes, MatchingAnswer, MatchingOrder, MatchingTask } from './matching-task.ts'
+import type { TaskAnswer } from './task-processes.ts'
 
 const tooDeep = 'a value is nested too deeply to be compared'
-const indexes = new AssetIndexes(tablesStore(await openReader((workerData as { place: StorePlace }).place)))
+const standardInput = 0
+let opened: Promise<AssetIndexes> | undefined
 
-parentPort!.on('message', (task: MatchingTask) => {
-  void answerTo(task).then((answer) => parentPort!.postMessage(answer, []))
+// Ctrl-C, and an end of the whole group, are the service's to obey: it may wait for this run.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+process.on('disconnect', () => process.exit())
+process.on('message', (order: MatchingOrder) => {
+  void answerTo(order).then((answer) => process.send?.(answer))
 })
 
-async function answerTo(task: MatchingTask): Promise<TaskAnswer<MatchingAnswer>> {
+async function answerTo({ place, documents, ...task }: MatchingOrder): Promise<TaskAnswer<MatchingAnswer>> {
+  // First of all: what is left in the pipe would be read for the next one.
+  const read = documents.map(({ length, ...document }) => ({ ...document, bytes: readBytes(length) }))
   try {
-    return { result: await match(task) }
+    opened ??= openIndexes(place)
+    return { result: await match({ ...task, documents: read }, await opened) }
   } catch (error) {
     return { error: carry(error) }
   }
 }
 
-async function match({ tableId, assetCount, data, documents }: MatchingTask): Promise<MatchingAnswer> {
+/** Throws at the end of the pipe: the service is gone. */
+function readBytes(length: number): Uint8Array {
+  const bytes = new Uint8Array(length)
+  for (let at = 0; at < length;) {
+    const count = readSync(standardInput, bytes, at, length - at, null)
+    if (count === 0) throw new Error('the service has ended')
+    at += count
+  }
+  return bytes
+}
+
+async function openIndexes(place: StorePlace): Promise<AssetIndexes> {
+  return new AssetIndexes(tablesStore(await openReader(place)))
+}
+
+async function match(
+  { tableId, assetCount, data, documents }: MatchingTask,
+  indexes: AssetIndexes,
+): Promise<MatchingAnswer> {
   try {
     const files = rowsOf(documents)
     const result = reconcile({ data, files }, await indexes.get(tableId, assetCount))

@@ -1,6 +1,7 @@
-// What a run is given and answers, as it travels between threads.
+// What a run is given and answers, as it travels between processes.
 
 import type { RowFormat } from '../../rows/row-format.ts'
+import type { StorePlace } from '../store/opened-store.ts'
 
 export interface MatchingTask {
   readonly tableId: string
@@ -10,13 +11,19 @@ export interface MatchingTask {
   readonly documents: readonly DocumentBytes[]
 }
 
+/** A task on its way: the bytes of its documents come by standard input, in order, without a copy. */
+export interface MatchingOrder extends Omit<MatchingTask, 'documents'> {
+  readonly place: StorePlace
+  readonly documents: readonly (Omit<DocumentBytes, 'bytes'> & { readonly length: number })[]
+}
+
 export interface DocumentBytes {
   readonly name: string
   readonly format: RowFormat
   readonly bytes: Uint8Array
 }
 
-/** `data` is JSON already: to copy a large object from thread to thread, and to write it, stops those who serve. */
+/** `data` is JSON already: to copy a large object from process to process, and to write it, stops those who serve. */
 export type MatchingAnswer =
   | { readonly kind: 'done'; readonly data: string; readonly reasoning: string }
   /** A document holds no rows. */

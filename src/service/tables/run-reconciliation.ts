@@ -1,5 +1,5 @@
-// One synchronous reconciliation: documents, the engine (in a thread of its own), the record. What cannot be read ends the
-// run with status `error` and says why, and so does a thread that dies; a request that makes no sense, or asks for too much, is refused.
+// One synchronous reconciliation: documents, the engine (in a process of its own), the record. What cannot be read ends the
+// run with status `error` and says why, and so does a process that dies; a request that makes no sense, or asks for too much, is refused.
 
 import { RowsError } from '../../rows/row.ts'
 import type { ServiceContext } from '../context.ts'
@@ -11,7 +11,7 @@ import { findDocument } from './documents-store.ts'
 import type { MatchingAnswer } from './matching-task.ts'
 import { addRun } from './runs-store.ts'
 import type { ReconcileBody, ReconcileResultBody } from './schemas.ts'
-import { ThreadEndedError } from './task-threads.ts'
+import { ProcessEndedError } from './task-processes.ts'
 
 interface Outcome {
   readonly status: 'done' | 'error'
@@ -97,7 +97,7 @@ async function outcomeOf(
 /** Undefined for what refuses the request. */
 function reasonOf(error: unknown): string | undefined {
   if (error instanceof RowsError) return error.message
-  if (error instanceof ThreadEndedError)
-    return 'the thread that should have done it ended, or could not begin; the log of the service says why'
+  if (error instanceof ProcessEndedError)
+    return 'the process that should have done it ended, or could not begin; the log of the service says why'
   return undefined
 }

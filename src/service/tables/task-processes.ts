@@ -1,87 +1,120 @@
-// Threads that do one task at a time each. Whatever ends a thread, or keeps it from beginning, is told to its task at once.
+// Processes that do one task at a time each. Whatever ends a process, or keeps it from beginning, is told to its task. Not
+// threads: one whose heap is full takes the whole program with it, and one in a long native call cannot be ended.
 
-import { type ResourceLimits, Worker } from 'node:worker_threads'
+import { type ChildProcess, fork } from 'node:child_process'
+import { Socket } from 'node:net'
 import { arrived } from '../store/carried-error.ts'
 import type { CarriedError } from '../store/writer-protocol.ts'
 
-/** What a thread sends back for each task. */
+/** What a process sends back for each task. */
 export type TaskAnswer<Result> = { readonly result: Result } | { readonly error: CarriedError }
 
-export interface ThreadOptions {
-  readonly workerData: unknown
-  readonly resourceLimits: ResourceLimits
+export interface ProcessOptions {
+  /** Of one process; it ends beyond that. */
+  readonly heapMegabytes: number
   /** One that idles so long ends, in milliseconds. */
   readonly idleMs: number
 }
 
-/** The thread is no more, and its task not done. `cause`: why, where that is known. */
-export class ThreadEndedError extends Error {
-  override readonly name = 'ThreadEndedError'
+/** The process is no more, and its task not done. */
+export class ProcessEndedError extends Error {
+  override readonly name = 'ProcessEndedError'
+  /** What it wanted to allocate was more than it may have. */
+  readonly hasNoMemory: boolean
+
+  constructor(how: string, lastWords: string, cause?: Error) {
+    super(lastWords === '' ? how : `${how}: ${lastWords}`, { cause })
+    this.hasNoMemory = /out of memory/i.test(lastWords)
+  }
 }
 
-export class TaskThreads<Task, Result> {
+export class TaskProcesses<Task, Result> {
   readonly #file: URL
-  readonly #options: ThreadOptions
-  readonly #all = new Set<Thread<Task, Result>>()
-  readonly #idle: Thread<Task, Result>[] = []
+  readonly #options: ProcessOptions
+  readonly #all = new Set<TaskProcess<Task, Result>>()
+  readonly #idle: TaskProcess<Task, Result>[] = []
 
-  /** Threads begin when there is something to do. */
-  constructor(file: URL, options: ThreadOptions) {
+  /** Processes begin when there is something to do. */
+  constructor(file: URL, options: ProcessOptions) {
     this.#file = file
     this.#options = options
   }
 
-  /** As many threads as tasks at a time. Throws a ThreadEndedError, what the task throws, or the signal's reason, which ends the thread. */
-  async run(task: Task, signal: AbortSignal, transferList: readonly ArrayBuffer[] = []): Promise<Result> {
+  /**
+   * As many processes as tasks at a time. `bytes` can be read from the process's standard input. Throws a ProcessEndedError,
+   * what the task throws, or the signal's reason, which ends the process; it is gone by then.
+   */
+  async run(task: Task, signal: AbortSignal, bytes: readonly Uint8Array[] = []): Promise<Result> {
     signal.throwIfAborted()
-    const thread = this.#idle.pop() ?? this.#start()
+    const process = this.#idle.pop() ?? this.#start()
     try {
-      return await thread.run(task, signal, transferList)
+      return await process.run(task, signal, bytes)
     } finally {
-      if (!thread.hasEnded) {
-        this.#idle.push(thread)
-        thread.endAfter(this.#options.idleMs)
+      if (!process.hasEnded) {
+        this.#idle.push(process)
+        process.endAfter(this.#options.idleMs)
       }
     }
   }
 
-  async close(): Promise<void> {
-    await Promise.all([...this.#all].map((thread) => thread.end()))
+  /** Ends them, and does not wait for that. */
+  close(): void {
+    for (const process of this.#all) process.end()
   }
 
-  #start(): Thread<Task, Result> {
-    const thread = new Thread<Task, Result>(this.#file, this.#options, () => {
-      this.#all.delete(thread)
-      const at = this.#idle.indexOf(thread)
+  #start(): TaskProcess<Task, Result> {
+    const process = new TaskProcess<Task, Result>(this.#file, this.#options, () => {
+      this.#all.delete(process)
+      const at = this.#idle.indexOf(process)
       if (at !== -1) this.#idle.splice(at, 1)
     })
-    this.#all.add(thread)
-    return thread
+    this.#all.add(process)
+    return process
   }
 }
 
-class Thread<Task, Result> {
-  readonly #worker: Worker
+/** UTF-16 units of what a process says on standard error: the reason is at the beginning of V8's last words. */
+const maxLastWords = 2_000
+
+class TaskProcess<Task, Result> {
+  readonly #child: ChildProcess
   #awaited: { resolve(result: Result): void; reject(error: unknown): void } | undefined
   #idling: NodeJS.Timeout | undefined
   #hasEnded = false
 
-  constructor(file: URL, { workerData, resourceLimits }: ThreadOptions, ended: () => void) {
-    this.#worker = new Worker(file, { workerData, resourceLimits, name: 'match' })
-    this.#worker.on('message', (answer: TaskAnswer<Result>) => {
-      const awaited = this.#awaited
-      this.#awaited = undefined
-      if ('error' in answer) awaited?.reject(arrived(answer.error))
-      else awaited?.resolve(answer.result)
+  constructor(file: URL, { heapMegabytes }: ProcessOptions, ended: () => void) {
+    const child = fork(file, [], {
+      execArgv: [`--max-old-space-size=${heapMegabytes}`],
+      serialization: 'advanced',
+      stdio: ['pipe', 'ignore', 'pipe', 'ipc'],
     })
-    let cause: unknown
-    this.#worker.on('error', (error) => (cause = error))
-    this.#worker.on('exit', () => {
+    this.#child = child
+    // Nothing here keeps the program from its end.
+    child.unref()
+    child.channel?.unref()
+    for (const stream of [child.stdin, child.stderr]) if (stream instanceof Socket) stream.unref()
+    let lastWords = ''
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      lastWords = `${lastWords}${text}`.slice(0, maxLastWords)
+    })
+    // Its end is told below.
+    child.stdin?.on('error', () => {})
+    child.on('message', (answer: TaskAnswer<Result>) => {
+      // An answer that was under way when its process was ended.
+      if (this.#hasEnded) return
+      if ('error' in answer) this.#awaited?.reject(arrived(answer.error))
+      else this.#awaited?.resolve(answer.result)
+    })
+    const over = (how: string, cause?: Error): void => {
       this.#hasEnded = true
       clearTimeout(this.#idling)
       ended()
-      this.#awaited?.reject(new ThreadEndedError('the thread has ended', { cause }))
+      this.#awaited?.reject(new ProcessEndedError(how, lastWords.trim(), cause))
+    }
+    child.on('error', (error) => {
+      if (child.pid === undefined) over('the process could not begin', error)
     })
+    child.on('close', (code, signal) => over(`the process has ended (${signal ?? `exit ${code}`})`))
   }
 
   /** Or is about to. */
@@ -89,18 +122,19 @@ class Thread<Task, Result> {
     return this.#hasEnded
   }
 
-  async run(task: Task, signal: AbortSignal, transferList: readonly ArrayBuffer[]): Promise<Result> {
+  async run(task: Task, signal: AbortSignal, bytes: readonly Uint8Array[]): Promise<Result> {
     clearTimeout(this.#idling)
-    const giveUp = (): void => {
-      this.#awaited?.reject(signal.reason)
-      void this.end()
-    }
+    const giveUp = (): void => this.end()
     signal.addEventListener('abort', giveUp, { once: true })
     try {
       return await new Promise<Result>((resolve, reject) => {
         this.#awaited = { resolve, reject }
-        this.#worker.postMessage(task, [...transferList])
+        // Where it cannot be sent, the process has ended.
+        this.#child.send(task as object, () => {})
+        for (const piece of bytes) this.#child.stdin?.write(piece)
       })
+    } catch (error) {
+      throw error instanceof ProcessEndedError && signal.aborted ? signal.reason : error
     } finally {
       this.#awaited = undefined
       signal.removeEventListener('abort', giveUp)
@@ -108,11 +142,11 @@ class Thread<Task, Result> {
   }
 
   endAfter(idleMs: number): void {
-    this.#idling = setTimeout(() => void this.end(), idleMs).unref()
+    this.#idling = setTimeout(() => this.end(), idleMs).unref()
   }
 
-  async end(): Promise<void> {
+  end(): void {
     this.#hasEnded = true
-    await this.#worker.terminate()
+    this.#child.kill('SIGKILL')
   }
 }

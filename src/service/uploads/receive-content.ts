@@ -3,6 +3,7 @@
 import type { Readable } from 'node:stream'
 import { Readable as ReadableStream } from 'node:stream'
 import type { StagedBlob } from '../blobs/backend.ts'
+import { stateOf } from '../blobs/intact.ts'
 import type { ServiceContext } from '../context.ts'
 import { parseLink } from '../downloads/signer.ts'
 import type { DocumentBody, PartFileBody } from '../schemas.ts'
@@ -98,14 +99,20 @@ async function receiveFile(
 /** Our own presigned URLs are read from where they lead, with no request to ourselves; others are fetched. */
 async function receiveUri(context: ServiceContext, url: URL, staging: Staging): Promise<ReceivedContent> {
   const link = parseLink(url)
-  const state = link === undefined ? undefined : context.signer.check(link, context.now())
+  const validity = link === undefined ? undefined : context.signer.check(link, context.now())
   // A forged link may be somebody else's service: it is fetched like any other address, under the same rules.
-  if (link !== undefined && state !== 'forged') {
-    if (state === 'expired') throw new ServiceError(400, 'the uri has expired')
+  if (link !== undefined && validity !== 'forged') {
+    if (validity === 'expired') throw new ServiceError(400, 'the uri has expired')
     const node = await findById(context.store, link.nodeId)
     if (typeof node?.blob !== 'string')
       throw new ServiceError(400, 'the uri leads to a document that is gone')
-    return { kind: 'stored', sha256: node.blob, size: node.size ?? 0 }
+    const content = { sha256: node.blob, size: node.size ?? 0 }
+    const state = await stateOf(content, (start, end) => context.blobs.open(content.sha256, start, end))
+    if (state === 'damaged') {
+      context.log.error({ path: node.path, sha256: content.sha256 }, 'a content is damaged')
+      throw new ServiceError(500, `the content of ${node.path} is damaged: store that document again`)
+    }
+    return { kind: 'stored', ...content }
   }
   const writer = staging.stage()
   await fetchUri(url, writer, context.uriPolicy)

@@ -60,6 +60,18 @@ const upsert = prepared(
       .returning('key'),
 )
 
+/** The content rests under `key` from now on. False where it did not rest under `former` any more. */
+export async function rest(store: Store, sha256: string, former: string, key: string): Promise<boolean> {
+  const rows = await sharedStore(store)
+    .updateTable('blobs')
+    .set({ key })
+    .where('sha256', '=', sha256)
+    .where('key', '=', former)
+    .returning('sha256')
+    .execute()
+  return rows.length > 0
+}
+
 /** Keeps content for a transaction that comes within the time unreferenced content is kept. False when there is none. */
 export async function holdOn(store: Store, sha256: string, now: number): Promise<boolean> {
   const rows = await sharedStore(store)

@@ -1,0 +1,17 @@
+// Documents whose content was damaged in the service before it came into a backup.
+
+import type { Manifest } from '../service/backup/manifest.ts'
+import { exitCodes } from './exit-codes.ts'
+import { printable } from './output.ts'
+
+/** Names them on standard error, all of them, and makes the command one that failed. */
+export function tellDamaged({ damaged = [] }: Manifest): void {
+  if (damaged.length === 0) return
+  const lines = damaged.flatMap(({ documents, kept_sha256: kept }) =>
+    documents.map((name) => `  ${printable(name)}${kept === undefined ? ' (cannot be read)' : ''}`),
+  )
+  console.error(
+    `docmount: the content of these documents is damaged in the service; everything else is whole:\n${lines.join('\n')}\nStore them again, or take them from an older backup.`,
+  )
+  process.exitCode = exitCodes.failure
+}
