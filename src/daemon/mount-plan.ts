@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, realpath, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DaemonError } from './daemon-error.ts'
+import { whyNotOurs, whyNotSafe } from '../own-folder.ts'
 import { isAtOrUnder } from './path-inside.ts'
 import { runtimeFolder, xdgFolder } from './xdg.ts'
 
@@ -70,7 +71,10 @@ const otherPlaces = {
   runtime: 'XDG_RUNTIME_DIR',
 }
 
-/** Refuses folders inside the mountpoint (the daemon would wait for itself), then makes them for this user alone. */
+/**
+ * Refuses folders inside the mountpoint (the daemon would wait for itself), then makes them for this user alone, and refuses those
+ * that others can write to.
+ */
 export async function ensureFolders(plan: MountPlan): Promise<void> {
   const folders: Readonly<Record<keyof typeof otherPlaces, string>> = {
     state: plan.stateDir,
@@ -98,6 +102,13 @@ export async function ensureFolders(plan: MountPlan): Promise<void> {
       )
     })
   }
+  for (const [name, reason] of [
+    ['state', whyNotOurs(plan.stateDir)],
+    ['cache', whyNotSafe(dirname(plan.cacheDir)) ?? whyNotOurs(plan.cacheDir)],
+    ['runtime', whyNotOurs(plan.runtimeDir)],
+  ] as const)
+    if (reason !== undefined)
+      throw new DaemonError(`the ${name} folder is not safe: ${reason}; ${otherPlaces[name]} names another`)
   await leaveSharedCache(plan)
 }
 

@@ -1,14 +1,19 @@
 // The mount records of this user, wherever their daemons put them: with another $XDG_RUNTIME_DIR, or without one, a person is
 // the same.
 
+import { whyNotOurs } from '../own-folder.ts'
+import { DaemonError } from './daemon-error.ts'
 import { findStateFolders } from './drive-file.ts'
 import { isAlive, type MountRecord, readMountRecords } from './mount-record.ts'
 import { runtimeFolder } from './xdg.ts'
 
-/** Those in `runtimeDir`, and those that the state folders lead to. */
+/** Those in `runtimeDir`, and those that the state folders lead to. Throws a DaemonError where others can put records there. */
 export async function readOwnRecords(runtimeDir: string = runtimeFolder()): Promise<readonly MountRecord[]> {
+  const reason = whyNotOurs(runtimeDir)
+  if (reason !== undefined) throw new DaemonError(`the runtime folder is not safe: ${reason}`)
   const folders = new Set([runtimeDir])
-  for (const { drive } of await findStateFolders()) if (drive !== undefined) folders.add(drive.runtimeDir)
+  for (const { drive } of await findStateFolders())
+    if (drive !== undefined && whyNotOurs(drive.runtimeDir) === undefined) folders.add(drive.runtimeDir)
   const records = await Promise.all([...folders].map(readMountRecords))
   return records.flat()
 }

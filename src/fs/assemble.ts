@@ -9,6 +9,7 @@ import type { Questions } from '../content/commit/questions.ts'
 import { WatchedFiles } from '../content/reach/watched-files.ts'
 import { LostAndFound } from '../content/spool/lost-and-found.ts'
 import { Journal } from '../content/spool/journal.ts'
+import { makePrivateFolder } from '../content/spool/private-file.ts'
 import { PresignedUrls } from '../content/read/presigned-urls.ts'
 import { SavedListings } from '../content/spool/saved-listings.ts'
 import { Spool } from '../content/spool/spool.ts'
@@ -69,7 +70,7 @@ export function assemble(options: FileSystemOptions): Superblock {
   const saved = new SavedListings(settings.stateDir, log, clock)
   const spool = new Spool(join(settings.stateDir, 'spool'), journal.contents, world)
   spool.onTakenAway = () => trouble.found(contentTakenAway)
-  disk.mkdirSync(settings.cacheDir, { recursive: true, mode: 0o700 })
+  makePrivateFolder(settings.cacheDir, disk)
   const urls = new PresignedUrls({
     files,
     now: clock.steady,

@@ -8,6 +8,8 @@ import { promisify } from 'node:util'
 type Stats = Pick<fs.Stats, 'dev' | 'ino' | 'size' | 'blocks' | 'mtimeMs'>
 type Room = Pick<fs.StatsFs, 'bavail' | 'bsize' | 'blocks'>
 
+export type OpenFlags = 'r' | 'r+' | 'w' | 'w+' | 'wx' | 'wx+'
+
 /** One open file, with a descriptor of its own. */
 export interface OpenFile {
   readonly fd: number
@@ -20,7 +22,7 @@ export interface OpenFile {
 
 /** What returns no promise is done at once, on this thread: for what is short. */
 export interface Disk {
-  openSync(path: string, flags: string, mode?: number): number
+  openSync(path: string, flags: OpenFlags, mode?: number): number
   closeSync(fd: number): void
   readSync(fd: number, buffer: Uint8Array, offset: number, length: number, position: number): number
   writeSync(fd: number, bytes: Uint8Array, offset: number, length: number, position: number): number
@@ -54,7 +56,7 @@ export interface Disk {
   writev(fd: number, pieces: readonly Uint8Array[], position: number): Promise<{ bytesWritten: number }>
   ftruncate(fd: number, size: number): Promise<void>
   fdatasync(fd: number): Promise<void>
-  open(path: string, flags: string, mode?: number): Promise<OpenFile>
+  open(path: string, flags: OpenFlags, mode?: number): Promise<OpenFile>
   /** A file that is there, to be written past the kernel's pages: in whole units, from memory that is aligned. */
   openPastPages(path: string): Promise<OpenFile>
   stat(path: string): Promise<Stats>
@@ -73,8 +75,19 @@ export const copyByReference: number = fs.constants.COPYFILE_FICLONE
 /** The copy is refused where something is in its place. */
 export const copyBesideOthers: number = fs.constants.COPYFILE_EXCL
 
+const { O_RDONLY, O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_TRUNC, O_NOFOLLOW, O_DIRECT } = fs.constants
+/** As `node:fs` names them; what is written is never behind a link. */
+const openFlags: Readonly<Record<OpenFlags, number>> = {
+  r: O_RDONLY,
+  'r+': O_RDWR | O_NOFOLLOW,
+  w: O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW,
+  'w+': O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW,
+  wx: O_WRONLY | O_CREAT | O_EXCL,
+  'wx+': O_RDWR | O_CREAT | O_EXCL,
+}
+
 export const systemDisk: Disk = {
-  openSync: fs.openSync,
+  openSync: (path, flags, mode) => fs.openSync(path, openFlags[flags], mode),
   closeSync: fs.closeSync,
   readSync: fs.readSync,
   writeSync: fs.writeSync,
@@ -85,7 +98,14 @@ export const systemDisk: Disk = {
   statfsSync: fs.statfsSync,
   readdirSync: fs.readdirSync,
   readFileSync: fs.readFileSync,
-  writeFileSync: fs.writeFileSync,
+  writeFileSync(path, data, { mode }) {
+    const fd = fs.openSync(path, openFlags.w, mode)
+    try {
+      fs.writeFileSync(fd, data)
+    } finally {
+      fs.closeSync(fd)
+    }
+  },
   mkdirSync: fs.mkdirSync,
   chmodSync: fs.chmodSync,
   renameSync: fs.renameSync,
@@ -96,8 +116,8 @@ export const systemDisk: Disk = {
   writev: promisify(fs.writev),
   ftruncate: promisify(fs.ftruncate),
   fdatasync: promisify(fs.fdatasync),
-  open: promises.open,
-  openPastPages: (path) => promises.open(path, fs.constants.O_WRONLY | fs.constants.O_DIRECT),
+  open: (path, flags, mode) => promises.open(path, openFlags[flags], mode),
+  openPastPages: (path) => promises.open(path, O_WRONLY | O_DIRECT | O_NOFOLLOW),
   stat: promises.stat,
   statfs: promises.statfs,
   readdir: promises.readdir,

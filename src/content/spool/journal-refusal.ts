@@ -16,7 +16,7 @@ export function refusalOf(error: unknown, stateDir: string): unknown {
 }
 
 /** What tells that an error is of this machine, and passes: nothing is refused for it. */
-export function refused(code: string, message: string, cause: unknown): Refusal {
+export function refused(code: string, message: string, cause?: unknown): Refusal {
   return Object.assign(new ErrnoError(code, message, { cause }), { syscall: 'write' })
 }
 
