@@ -1,6 +1,7 @@
 // What the client throws. It never speaks errno: `fs/errno-of.ts` translates.
 // One message format: `PUT /reports/a.pdf: 409 file exists`. Never a key, never a URL with a signature.
 
+import { printable } from '../printable.ts'
 import { NetworkError, type CallDescription } from '../world/network-error.ts'
 
 export { NetworkError } from '../world/network-error.ts'
@@ -26,11 +27,11 @@ export class ApiError extends Error {
     retryAfterMs?: number,
     isServices = true,
   ) {
-    super(`${call.method} ${call.path}: ${status} ${errorMessage}`)
+    super(printable(`${call.method} ${call.path}: ${status} ${errorMessage}`))
     this.method = call.method
     this.path = call.path
     this.status = status
-    this.errorMessage = errorMessage
+    this.errorMessage = printable(errorMessage)
     this.retryAfterMs = retryAfterMs
     this.isServices = isServices
   }
@@ -48,7 +49,7 @@ export class ContentError extends Error {
   readonly path: string
 
   constructor(call: CallDescription, detail: string) {
-    super(`${call.method} ${call.path}: ${detail}`)
+    super(printable(`${call.method} ${call.path}: ${detail}`))
     this.method = call.method
     this.path = call.path
   }

@@ -2,7 +2,7 @@
 
 import type { Manifest } from '../service/backup/manifest.ts'
 import { exitCodes } from './exit-codes.ts'
-import { printable } from './output.ts'
+import { printable } from '../printable.ts'
 
 /** Names them on standard error, all of them, and makes the command one that failed. */
 export function tellDamaged({ damaged = [] }: Manifest): void {

@@ -7,7 +7,7 @@ import { isUrl } from '../daemon/find-mount.ts'
 import { planMount } from '../daemon/mount-plan.ts'
 import { homeOf } from '../daemon/xdg.ts'
 import { formatBytes } from '../amounts.ts'
-import { printable } from './output.ts'
+import { printable } from '../printable.ts'
 import { shellWord } from './shell-word.ts'
 import { leftLine } from './unsent-text.ts'
 

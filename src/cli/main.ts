@@ -2,6 +2,7 @@
 // The command line's frame: finds the command, runs it, turns errors into one line and an exit code.
 
 import { setFlagsFromString } from 'node:v8'
+import { cleanConsole } from './clean-console.ts'
 import { exitCodes } from './exit-codes.ts'
 import { watchOutput } from './lost-output.ts'
 import { isMountHelper, normaliseArguments } from './mount-helper.ts'
@@ -31,6 +32,7 @@ function helperExitCode(exitCode: number): number {
 }
 
 const script = process.argv[1] ?? ''
+cleanConsole()
 try {
   await main(script, process.argv.slice(2))
 } catch (error) {

@@ -1,5 +1,7 @@
 // How commands print: tables for people, JSON for scripts. Results go to stdout, everything else to stderr.
 
+import { printable, printableJson } from '../printable.ts'
+
 /** One value as JSON, for scripts. */
 export function printJson(value: unknown): void {
   console.log(jsonText(value))
@@ -7,12 +9,12 @@ export function printJson(value: unknown): void {
 
 /** As `printJson` prints it. */
 export function jsonText(value: unknown): string {
-  return JSON.stringify(value, undefined, 2)
+  return printableJson(JSON.stringify(value, undefined, 2))
 }
 
 /** One or the other, on one line where it is JSON. */
 export function print(options: { readonly json?: boolean }, value: unknown, text: string): void {
-  if (options.json === true) console.log(JSON.stringify(value))
+  if (options.json === true) console.log(printableJson(JSON.stringify(value)))
   else if (text !== '') console.log(text)
 }
 
@@ -50,9 +52,4 @@ export type Cell = string | number | undefined
 
 function cellText(cell: Cell): string {
   return cell === undefined ? '-' : printable(String(cell))
-}
-
-/** A name without what a terminal would obey: control characters become `?`, as `ls` shows them. */
-export function printable(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, '?')
 }

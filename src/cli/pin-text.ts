@@ -2,7 +2,7 @@
 
 import type { NoRoom, PinStatus } from '../fs/pins/pin-status.ts'
 import { formatBytes } from '../amounts.ts'
-import { printable } from './output.ts'
+import { printable } from '../printable.ts'
 
 /** `/reports  pinned, 12 of 14 documents here (3.1 MiB of 3.4 MiB): the service is away` */
 export function pinLine(pin: PinStatus): string {

@@ -3,7 +3,7 @@
 import type { Place, Unsent } from '../fs/status.ts'
 import { formatBytes } from '../amounts.ts'
 import { localTime } from './local-time.ts'
-import { printable } from './output.ts'
+import { printable } from '../printable.ts'
 import { sentOf } from './unsent-text.ts'
 
 /** `/a.pdf  with the service since 2026-11-22 12:00:03 (1.2 MiB)` and the like. */

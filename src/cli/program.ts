@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
+import { printableLines } from '../printable.ts'
 import { filesFor } from './commands.ts'
 
 const examples = `
@@ -26,7 +27,7 @@ export async function makeProgram(name?: string): Promise<Command> {
     .addHelpText('after', examples)
     .exitOverride()
     .configureOutput({
-      outputError: (text, write) => write(text.replace(/^error: /, 'docmount: ')),
+      outputError: (text, write) => write(printableLines(text.replace(/^error: /, 'docmount: '))),
     })
   for (const load of filesFor(name)) {
     const file = await load()

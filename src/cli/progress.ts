@@ -3,7 +3,7 @@
 
 import type { Ora } from 'ora'
 import { formatBytes } from '../amounts.ts'
-import { printable } from './output.ts'
+import { printable } from '../printable.ts'
 import { plainText, type ProgressState, progressText } from './progress-text.ts'
 
 export interface Progress {

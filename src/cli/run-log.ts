@@ -4,6 +4,7 @@ import { open, type FileHandle } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { humanLine } from '../daemon/log.ts'
+import { printable, printableJson } from '../printable.ts'
 import { findDrive } from './find-drive.ts'
 import { endWithReader } from './lost-output.ts'
 
@@ -20,7 +21,7 @@ export async function runLog(
   if (logFile === undefined)
     throw new DaemonError(`${place.found.mountpoint} logs into no file: see where it was started`)
   const show = (line: string): void => {
-    if (concerns(line, place.path)) process.stdout.write(isJson ? `${line}\n` : readable(line))
+    if (concerns(line, place.path)) process.stdout.write(isJson ? `${printableJson(line)}\n` : readable(line))
   }
   if (isFollowing) endWithReader()
   let file = await open(logFile)
@@ -46,7 +47,7 @@ export async function runLog(
 /** True for every line of the root, and for those that name the path or what is below it. */
 function concerns(line: string, path: string): boolean {
   if (path === '/') return true
-  const text = JSON.stringify(path).slice(1, -1)
+  const text = printableJson(JSON.stringify(path)).slice(1, -1)
   const at = line.indexOf(text)
   return at >= 0 && /^["/ :]/.test(line.slice(at + text.length))
 }
@@ -55,7 +56,7 @@ function readable(line: string): string {
   try {
     return humanLine(line)
   } catch {
-    return `${line}\n`
+    return `${printable(line)}\n`
   }
 }
 

@@ -6,7 +6,8 @@ import { findMounts, type FoundMount, type PathOnMount } from '../daemon/find-mo
 import type { PinStatus } from '../fs/pins/pin-status.ts'
 import { formatBytes } from '../amounts.ts'
 import { askDrive, findDrive, interruptSignal } from './find-drive.ts'
-import { printable, printJson, printTable } from './output.ts'
+import { printable } from '../printable.ts'
+import { printJson, printTable } from './output.ts'
 import { countOf, howMuch, noRoomLine } from './pin-text.ts'
 import { startProgress } from './progress.ts'
 

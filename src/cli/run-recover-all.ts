@@ -15,7 +15,7 @@ import { readLeftBehind } from '../daemon/left-behind.ts'
 import { readOwnRecords, servedStateFolders } from '../daemon/own-records.ts'
 import { exitCodes } from './exit-codes.ts'
 import { ensureLocalFolder } from './local-folder.ts'
-import { printable } from './output.ts'
+import { printable } from '../printable.ts'
 import { type Progress, startProgress } from './progress.ts'
 
 /** One thing to copy, and where it goes below the drive's folder. */

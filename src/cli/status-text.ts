@@ -7,7 +7,7 @@ import { formatBytes } from '../amounts.ts'
 import { firstTen } from './first-ten.ts'
 import { leftLines, leftSummary, wayOn } from './left-text.ts'
 import { localTime } from './local-time.ts'
-import { printable } from './output.ts'
+import { printable } from '../printable.ts'
 import { pinLine } from './pin-text.ts'
 import { adviceOnUnkept, unsentLine, unsentSum } from './unsent-text.ts'
 

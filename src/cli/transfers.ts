@@ -5,7 +5,7 @@ import PQueue from 'p-queue'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { formatBytes } from '../amounts.ts'
 import { exitCodes } from './exit-codes.ts'
-import { printable } from './output.ts'
+import { printable } from '../printable.ts'
 import type { Progress } from './progress.ts'
 import { exitCodeOf, isKnown } from './report-error.ts'
 import { nameOf } from '../path.ts'
@@ -73,7 +73,7 @@ export class Transfers {
     this.#problems.push(problemOf(path, problem))
     const { message } = problem
     this.#options.progress.say(
-      `docmount: ${printable(message.includes(path) ? message : `${path}: ${message}`)}`,
+      `docmount: ${printable(message.includes(printable(path)) ? message : `${path}: ${message}`)}`,
     )
   }
 

@@ -3,7 +3,7 @@
 import type { LocalFile, Unsent } from '../fs/status.ts'
 import { formatBytes } from '../amounts.ts'
 import { firstTen } from './first-ten.ts'
-import { printable } from './output.ts'
+import { printable } from '../printable.ts'
 
 /** One line per change: `/a.pdf  replace  retrying  1.2 MiB  (PUT /a.pdf: 500 …; next try 12:30:01)`. */
 export function unsentLine(unsent: Unsent): string {

@@ -3,6 +3,7 @@
 import { pino } from 'pino'
 import type { Log } from '../log.ts'
 import { LogFile } from './log-file.ts'
+import { printable, printableJson, printableLines } from '../printable.ts'
 import { redact } from '../redact.ts'
 
 export interface LogOptions {
@@ -30,7 +31,7 @@ export function openLog(options: LogOptions): Log {
       formatters: { level: (label) => ({ level: label }) },
       serializers: { error: pino.stdSerializers.err },
     },
-    { write: (line: string) => sink.write(redact(line)) },
+    { write: (line: string) => sink.write(printableJson(redact(line))) },
   )
 }
 
@@ -55,12 +56,13 @@ export function humanLine(line: string): string {
   const { time, level, msg, ...fields } = JSON.parse(line) as Record<string, unknown>
   const clock = String(time).slice(11, 19)
   const shown = Object.entries(fields).map(([name, value]) => `${name}=${textOf(value)}`)
-  return [`${clock} ${String(level).padEnd(5)} ${String(msg)}`, ...shown].join('  ') + '\n'
+  const start = `${clock} ${String(level).padEnd(5)} ${printable(String(msg))}`
+  return [start, ...shown].join('  ') + '\n'
 }
 
 function textOf(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return String(value)
+  if (typeof value !== 'object' || value === null) return printable(String(value))
   const { message, stack } = value as { message?: unknown; stack?: unknown }
-  if (typeof message !== 'string') return JSON.stringify(value)
-  return typeof stack === 'string' ? stack : message
+  if (typeof message !== 'string') return printableJson(JSON.stringify(value))
+  return typeof stack === 'string' ? printableLines(stack) : printable(message)
 }

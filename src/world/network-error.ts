@@ -1,6 +1,8 @@
 // What a network throws: no usable answer came, and why. `api/errors.ts` hands it on with the client's other errors.
 // One message format: `PUT /reports/a.pdf: no connection: …`. Never a key, never a URL with a signature.
 
+import { printable } from '../printable.ts'
+
 export interface CallDescription {
   readonly method: string
   /** The document's path inside the project, or the endpoint's path for other calls. */
@@ -24,7 +26,7 @@ export class NetworkError extends Error {
   readonly kind: NetworkErrorKind
 
   constructor(call: CallDescription, kind: NetworkErrorKind, detail: string, options?: { cause?: unknown }) {
-    super(`${call.method} ${call.path}: ${detail}`, options)
+    super(printable(`${call.method} ${call.path}: ${detail}`), options)
     this.method = call.method
     this.path = call.path
     this.kind = kind

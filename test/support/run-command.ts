@@ -21,6 +21,11 @@ export async function docmount(name: string, ...args: readonly string[]): Promis
   let stderr = ''
   vi.spyOn(console, 'log').mockImplementation((line: string) => void (stdout += `${line}\n`))
   vi.spyOn(console, 'error').mockImplementation((line: string) => void (stderr += `${line}\n`))
+  // Names for scripts go past the console, which would clean them.
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    stdout += String(text)
+    return true
+  })
   const program = new Command('docmount').exitOverride().configureOutput({ writeErr() {} })
   command.register(program)
   try {

@@ -3,7 +3,8 @@
 import { Option, type Command } from 'commander'
 import { type PlaceOptions, addPlaceOptions, withAdminOf } from '../administer.ts'
 import { parseLifetimeMs } from '../durations.ts'
-import { print, printable } from '../output.ts'
+import { printable } from '../../printable.ts'
+import { print } from '../output.ts'
 
 interface KeysOptions extends PlaceOptions {
   readonly json?: boolean

@@ -3,7 +3,8 @@
 import type { Command } from 'commander'
 import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
 import { type ServiceOptions, baseUrlOption, withClient } from '../connect.ts'
-import { printJson, printTable, printable } from '../output.ts'
+import { printable } from '../../printable.ts'
+import { printJson, printTable } from '../output.ts'
 
 interface LsOptions extends ServiceOptions {
   readonly long?: boolean
@@ -36,7 +37,7 @@ export function register(program: Command): void {
       const entries = found.kind === 'file' ? [found] : found.entries.toSorted(byName)
       if (options.json === true) printJson(entries.map(asWire))
       else if (options.long === true) printTable(['SIZE', 'MODIFIED', 'TYPE', 'NAME'], entries.map(longRow))
-      else for (const entry of entries) console.log(shownName(entry))
+      else process.stdout.write(entries.map((entry) => `${shownName(entry)}\n`).join(''))
     })
 }
 
