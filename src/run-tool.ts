@@ -3,6 +3,7 @@
 // that hangs cannot hold.
 
 import { execFile } from 'node:child_process'
+import { childEnvironment } from './child-environment.ts'
 
 export interface ToolEnded {
   /** Null when a signal or the time limit ended it. */
@@ -25,7 +26,7 @@ export function runTool(
     const child = execFile(
       program,
       args,
-      { cwd: '/', timeout: limitMs, killSignal: 'SIGKILL' },
+      { cwd: '/', env: childEnvironment(), timeout: limitMs, killSignal: 'SIGKILL' },
       (error, stdout, stderr) => {
         const { code = null, signal } = error ?? { code: 0 }
         if (typeof code === 'string') reject(error)

@@ -32,6 +32,8 @@ function helperExitCode(exitCode: number): number {
 }
 
 const script = process.argv[1] ?? ''
+// Node would open a debugger's port, to every user of this machine.
+process.on('SIGUSR1', () => {})
 cleanConsole()
 try {
   await main(script, process.argv.slice(2))

@@ -2,6 +2,7 @@
 // the drive for its attributes and we are the ones who answer; from `/`, never from inside a drive.
 
 import { spawn } from 'node:child_process'
+import { childEnvironment } from '../child-environment.ts'
 
 export interface Ended {
   /** Null when a signal or our time limit ended it. */
@@ -42,7 +43,7 @@ export function runProgram(
   return new Promise((resolve, reject) => {
     const child = spawn(command[0] ?? program, command.slice(1), {
       cwd: '/',
-      env: { ...process.env, ...env, LC_ALL: 'C' },
+      env: { ...childEnvironment(), ...env, LC_ALL: 'C' },
       stdio: [isKept ? 'pipe' : 'ignore', 'ignore', 'pipe', fd],
     })
     const letGo = (): void => void child.stdin?.end()

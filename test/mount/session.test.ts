@@ -85,6 +85,18 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
     expect(code).toBe(1)
   })
 
+  test('keeps the key from the programs it starts, and opens no port to a debugger', async () => {
+    const { pid } = await mountDrive()
+    const { stdout } = await run('pgrep', ['-P', String(pid)])
+    const children = stdout.trim().split('\n')
+    expect(children).not.toHaveLength(0)
+    for (const child of children)
+      expect(await readFile(`/proc/${child}/environ`, 'utf8')).not.toMatch(/DOCMOUNT_API_KEY=|dmk_/)
+    process.kill(pid, 'SIGUSR1')
+    expect((await desk.docmount('status', drive)).code).toBe(0)
+    expect((await run('ss', ['-ltnp'])).stdout).not.toContain(`pid=${pid},`)
+  })
+
   test('is mounted once: the second mount names the first', async () => {
     const { pid } = await mountDrive()
     const { code, stderr } = await desk.docmount('mount', '--quiet', project, drive)

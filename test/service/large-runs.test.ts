@@ -1,9 +1,11 @@
 // Reconciliations as large as anybody may ask for: others are served meanwhile, and what is too large is refused.
 
+import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { silentLog } from '../../src/log.ts'
 import { openEmbedded } from '../../src/service/store/open-embedded.ts'
@@ -45,6 +47,7 @@ async function store(name: string, content: string, mimetype: string): Promise<s
   return ids[0]!
 }
 
+const execute = promisify(execFile)
 const patience = { timeout: 45_000 }
 const word = (at: number): string => `customer ${at.toString(36).padStart(4, 'q')} limited`
 
@@ -189,6 +192,21 @@ describe('the command', () => {
     expect(await killed).toMatchObject({ http: 200, status: 'error', row_id: expect.any(String) })
     expect(served.log()).toContain('SIGKILL')
     expect(await run()).toMatchObject({ http: 200, status: 'done' })
+    expect(await served.end('SIGTERM')).toBe(0)
+  })
+
+  test('opens no port to a debugger, nor does the process of a run', async () => {
+    await start()
+    const { id } = await ask('', { name: 'r', settings: { type: 'reconcile' } })
+    const run = (): Promise<object> => ask(`/${String(id)}/reconcile`, { data: { a: 'x' } })
+    expect(await run()).toMatchObject({ http: 200, status: 'done' })
+    const pids = [served.process.pid!, ...(await workers())]
+    expect(pids).toHaveLength(2)
+    for (const pid of pids) process.kill(pid, 'SIGUSR1')
+    expect(await run()).toMatchObject({ http: 200, status: 'done' })
+    const { stdout } = await execute('ss', ['-ltnp'])
+    // The service's own is its only one.
+    expect(pids.map((pid) => stdout.split(`pid=${pid},`).length - 1)).toEqual([1, 0])
     expect(await served.end('SIGTERM')).toBe(0)
   })
 

@@ -5,6 +5,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { Socket } from 'node:net'
 import { endianness } from 'node:os'
+import { childEnvironment } from '../../child-environment.ts'
 import { MountError } from '../driver.ts'
 import { Receiver, type Channel, type Receive } from './channel.ts'
 import { outHeader } from './protocol-structs.ts'
@@ -29,7 +30,7 @@ export async function startRelay(fusermountArgs: readonly string[]): Promise<Rel
 async function start(program: string, args: readonly string[]): Promise<Relay | undefined> {
   const child = spawn(program, args, {
     cwd: '/',
-    env: { ...process.env, LC_ALL: 'C' },
+    env: { ...childEnvironment(), LC_ALL: 'C' },
     // Of its own session: Ctrl-C at our terminal must not take the drive from us while we drain.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],

@@ -6,6 +6,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { childEnvironment } from '../../child-environment.ts'
 import type { Log } from '../../log.ts'
 
 /** How a watchdog is known among all processes; mountpoint, connection and whom it watches follow. */
@@ -121,6 +122,7 @@ function start(command: readonly string[], fuseFd = 2, whenGone: () => void): Ch
   const nothing = Array.from({ length: fuseFd - 2 }, () => 'ignore' as const)
   const child = spawn(program, args, {
     cwd: '/',
+    env: childEnvironment(),
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore', ...nothing],
   })

@@ -18,6 +18,8 @@ const tooDeep = 'a value is nested too deeply to be compared'
 const standardInput = 0
 let opened: Promise<AssetIndexes> | undefined
 
+// Node would open a debugger's port, to every user of this machine.
+process.on('SIGUSR1', () => {})
 // Ctrl-C, and an end of the whole group, are the service's to obey: it may wait for this run.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 process.on('disconnect', () => process.exit())

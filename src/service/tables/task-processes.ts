@@ -3,6 +3,7 @@
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { Socket } from 'node:net'
+import { childEnvironment } from '../../child-environment.ts'
 import { arrived } from '../store/carried-error.ts'
 import type { CarriedError } from '../store/writer-protocol.ts'
 
@@ -84,6 +85,7 @@ class TaskProcess<Task, Result> {
 
   constructor(file: URL, { heapMegabytes }: ProcessOptions, ended: () => void) {
     const child = fork(file, [], {
+      env: childEnvironment(),
       execArgv: [`--max-old-space-size=${heapMegabytes}`],
       serialization: 'advanced',
       stdio: ['pipe', 'ignore', 'pipe', 'ipc'],
