@@ -12,7 +12,7 @@ import { type TemporaryFolder, makeTemporaryFolder } from './support/temporary-f
 
 /** Clears the screen, by both ways there are to begin a command; renames the window; makes a line of its own. */
 const name = 'a\u001b[2J\u009b2J\u001b]0;x\u0007\u007f\ndocmount: all is sent.txt'
-const clean = 'a?[2J?2J?]0;x??' + '?docmount: all is sent.txt'
+const clean = 'a?[2J?2J?]0;x???docmount: all is sent.txt'
 
 let service: TestService
 let home: TemporaryFolder

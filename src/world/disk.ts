@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 type Stats = Pick<fs.Stats, 'dev' | 'ino' | 'size' | 'blocks' | 'mtimeMs'>
 type Room = Pick<fs.StatsFs, 'bavail' | 'bsize' | 'blocks'>
 
-export type OpenFlags = 'r' | 'r+' | 'w' | 'w+' | 'wx' | 'wx+'
+export type OpenFlags = 'a' | 'r' | 'r+' | 'w' | 'w+' | 'wx' | 'wx+'
 
 /** One open file, with a descriptor of its own. */
 export interface OpenFile {
@@ -75,9 +75,10 @@ export const copyByReference: number = fs.constants.COPYFILE_FICLONE
 /** The copy is refused where something is in its place. */
 export const copyBesideOthers: number = fs.constants.COPYFILE_EXCL
 
-const { O_RDONLY, O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_TRUNC, O_NOFOLLOW, O_DIRECT } = fs.constants
+const { O_RDONLY, O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_TRUNC, O_NOFOLLOW, O_APPEND, O_DIRECT } = fs.constants
 /** As `node:fs` names them; what is written is never behind a link. */
 const openFlags: Readonly<Record<OpenFlags, number>> = {
+  a: O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW,
   r: O_RDONLY,
   'r+': O_RDWR | O_NOFOLLOW,
   w: O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW,
