@@ -9,9 +9,19 @@ const sticky = 0o1000
 
 /**
  * Why a folder in which all is made by us, and by nobody else, cannot be used: a sentence that says what to do. Undefined where it
- * can, and where it is not there. Looks at what is in it, which may have been put there while others could.
+ * can, and where it cannot be looked at, which its users say better. Looks at what is in it, too: it may have been put there while
+ * others could.
  */
 export function whyNotOurs(folder: string): string | undefined {
+  try {
+    return foreignIn(folder)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall !== undefined) return undefined
+    throw error
+  }
+}
+
+function foreignIn(folder: string): string | undefined {
   const us = process.geteuid?.()
   // A link to it is as good as the folder where it is our own.
   const [entry, stats] = [lstatSync, statSync].map((look) => look(folder, { throwIfNoEntry: false }))
