@@ -69,7 +69,7 @@ test('no line of a log does', () => {
   expect(shown).toContain(`saved ${clean}`)
 })
 
-test.each(['get', 'rm', 'ls', 'unmount', 'wait', 'status', 'pin', ''])(
+test.each(['get', 'rm', 'ls', 'unmount', 'wait', 'status', 'pin'])(
   'the command %s says nothing a terminal would obey',
   async (command) => {
     const isLocal = !['get', 'rm', 'ls'].includes(command)
