@@ -1,7 +1,6 @@
-// Which of the service's mimetypes a document goes under: by its name's extension, else by its first bytes.
+// Which of the service's mimetypes a document goes under by its name's extension. Where it has none: `mimetype-of-content.ts`.
 // Names of editor droppings are no business of this file: `fs/` keeps those away before it asks.
 
-import { isMimetype } from './mimetypes.ts'
 import type { Mimetype } from './mimetypes.ts'
 import { textExtensions } from './text-extensions.ts'
 
@@ -50,7 +49,7 @@ export function mimetypeOfName(name: string): Mimetype | undefined {
   return byExtension.get(extensionOf(formerName(name) ?? name))
 }
 
-/** True when a name says nothing of its type, so that `sniffMimetype` decides once there is content. */
+/** True when a name says nothing of its type, so that `mimetypeOfContent` decides once there is content. */
 export function isTypeDecidedByContent(name: string): boolean {
   return extensionOf(name) === ''
 }
@@ -62,41 +61,4 @@ export function isTypeDecidedByContent(name: string): boolean {
 export function extensionOf(name: string): string {
   const extension = /[^/]\.([^./]+)$/.exec(name)?.[1] ?? ''
   return /\s|^\d+$/.test(extension) ? '' : extension.toLowerCase()
-}
-
-/**
- * The mimetype of a document whose name has no extension, from its first bytes (4 KiB tell; a workbook may need all of
- * them): what they are by their magic where the service takes it, else text/plain for UTF-8, else undefined. A name with
- * an extension is decided by that alone.
- */
-export async function sniffMimetype(head: Uint8Array, name: string): Promise<Mimetype | undefined> {
-  if (!isTypeDecidedByContent(name)) return mimetypeOfName(name)
-  const { fileTypeFromBuffer } = await import('file-type')
-  // A head that is cut short may end inside what the parser reads: then its magic told nothing.
-  const found = await fileTypeFromBuffer(head).catch(() => undefined)
-  const mimetype = found && (otherSpellings[found.mime] ?? found.mime)
-  if (mimetype !== undefined && isMimetype(mimetype)) return mimetype
-  // Whatever the magic said: a text that happens to begin with "BM" is no bitmap.
-  return isText(head) ? 'text/plain' : undefined
-}
-
-/** What others call the types the service takes. */
-const otherSpellings: Record<string, Mimetype> = {
-  'audio/mpeg': 'audio/mp3',
-  'audio/vnd.wave': 'audio/wav',
-  'audio/wave': 'audio/wav',
-  'audio/x-wav': 'audio/wav',
-  'audio/ogg; codecs=opus': 'audio/ogg',
-  'video/x-m4v': 'video/mp4',
-}
-
-/** Valid UTF-8, its last character perhaps cut, without control characters that no text holds. */
-function isText(head: Uint8Array): boolean {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true })
-    // eslint-disable-next-line no-control-regex
-    return !/[\0-\x06\x0e-\x1a\x1c-\x1f\x7f]/.test(text)
-  } catch {
-    return false
-  }
 }

@@ -5,7 +5,8 @@ import { mkdtemp, open, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { isTypeDecidedByContent, mimetypeOfName, sniffMimetype } from '../api/mimetype-of.ts'
+import { mimetypeOfContent } from '../api/mimetype-of-content.ts'
+import { isTypeDecidedByContent, mimetypeOfName } from '../api/mimetype-of.ts'
 import { isMimetype, mimetypes } from '../api/mimetypes.ts'
 import type { Mimetype } from '../api/mimetypes.ts'
 import type { BytesContent } from '../api/types.ts'
@@ -92,7 +93,7 @@ export function checkedMimetype(asked: string): Mimetype {
   throw new UsageError(`--mimetype must be one of ${mimetypes.join(', ')}`)
 }
 
-/** What the user said, else what the names or the first bytes say. Throws UsageError where the service takes no such type. */
+/** What the user said, else what the names or the content say. Throws UsageError where the service takes no such type. */
 export async function mimetypeFor(
   asked: string | undefined,
   name: string,
@@ -102,20 +103,24 @@ export async function mimetypeFor(
   const found = mimetypeOfName(name)
   if (found !== undefined) return found
   if (isTypeDecidedByContent(name)) {
-    const sniffed =
-      mimetypeOfName(basename(document.file)) ?? (await sniffMimetype(await headOf(document.file), name))
-    if (sniffed !== undefined) return sniffed
+    const mimetype = mimetypeOfName(basename(document.file)) ?? (await mimetypeOfFile(document.file))
+    if (mimetype !== undefined) return mimetype
   }
   const { kindOfUnsupported } = await import('../api/unsupported-kind.ts')
   const kind = kindOfUnsupported(name)
   throw new UsageError(`${name}: the service does not take ${kind}; --mimetype sends it as another type`)
 }
 
-async function headOf(file: string): Promise<Uint8Array> {
+async function mimetypeOfFile(file: string): Promise<Mimetype | undefined> {
   const handle = await open(file)
   try {
-    const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(64 * 1024), position: 0 })
-    return buffer.subarray(0, bytesRead)
+    const { size } = await handle.stat()
+    const read = async (offset: number, length: number): Promise<Uint8Array> => {
+      const buffer = Buffer.alloc(Math.min(length, Math.max(0, size - offset)))
+      const { bytesRead } = await handle.read({ buffer, position: offset })
+      return buffer.subarray(0, bytesRead)
+    }
+    return await mimetypeOfContent({ size, read })
   } finally {
     await handle.close()
   }

@@ -94,7 +94,7 @@ export function assemble(options: FileSystemOptions): Superblock {
   const ask: Questions = {
     preserve: (path, signal) => sb.preserve(path, signal),
     giveWay: (intention, take, signal) => giveWay(sb, intention, take, signal),
-    mimetypeOf: (path, head) => types.mimetypeOf(nameOf(path), head),
+    mimetypeOf: (path, content) => types.mimetypeOf(nameOf(path), content),
     errnoOf,
   }
   const say = (event: QueueEvent): void => agreed(sb, event)

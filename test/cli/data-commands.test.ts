@@ -11,6 +11,7 @@ import type { TestService } from '../support/service.ts'
 import { project, startTestService } from '../support/service.ts'
 import type { TemporaryFolder } from '../support/temporary-folder.ts'
 import { makeTemporaryFolder } from '../support/temporary-folder.ts'
+import { untypedFiles } from '../support/untyped-files.ts'
 import { waitUntil } from '../support/wait-until.ts'
 
 let service: TestService
@@ -34,7 +35,7 @@ afterEach(async () => {
   await temporary.remove()
 })
 
-async function localFile(name: string, content: string): Promise<string> {
+async function localFile(name: string, content: string | Uint8Array): Promise<string> {
   const file = join(temporary.path, name)
   await writeFile(file, content)
   return file
@@ -188,6 +189,15 @@ describe('put', () => {
     expect(await docmount('put', project, zip, '/types/', '--mimetype', 'text/plain')).toMatchObject({
       exitCode: 0,
     })
+  })
+
+  test('takes what has no extension for what the drive takes it for', async () => {
+    for (const { name, bytes, mimetype } of untypedFiles) {
+      const put = await docmount('put', project, await localFile(name, bytes), '/untyped/')
+      expect(put, name).toMatchObject({ exitCode: mimetype === undefined ? 2 : 0 })
+      const found = await service.other.get(`/untyped/${name}`)
+      expect(found?.mimetype, name).toBe(mimetype)
+    }
   })
 
   test('says what is wrong with the local file', async () => {

@@ -3,6 +3,7 @@
 // what is left to do, so it may be cut off anywhere and run again.
 
 import { ApiError, isOutcomeUnknown, isTemporary } from '../../api/errors.ts'
+import { noContent } from '../../api/readable-content.ts'
 import type { RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import { withDigest, type Digest } from '../digest.ts'
@@ -231,7 +232,7 @@ export class Committer {
     if (isTheirs) {
       if (this.#options.keepConflicts && !(await this.#whose.isCopyOfSource(intention, standing, signal))) {
         const { files, timers, hostName } = this.#options
-        const mimetype = await this.#options.ask.mimetypeOf(path, async () => new Uint8Array())
+        const mimetype = await this.#options.ask.mimetypeOf(path, noContent)
         const copy = await keepTheirs({ files, timers, path, theirs: standing, hostName, mimetype, signal })
         this.#options.say({ kind: 'conflictKept', intention, copy })
         isCopied = true

@@ -86,8 +86,7 @@ export class Former {
     signal: AbortSignal,
   ): Promise<RemoteFile> {
     const { files, timers } = this.#options
-    const head = async (): Promise<Uint8Array> => content.read(0, 4096)
-    const mimetype = toldType(told) ?? (await this.#options.ask.mimetypeOf(path, head))
+    const mimetype = toldType(told) ?? (await this.#options.ask.mimetypeOf(path, content))
     const bytes = { kind: 'bytes', size: content.size, open: () => content.stream() } as const
     const record = await storeAt({ files, timers, path, signal }, mimetype, bytes)
     return await whole(files, path, record, signal)

@@ -1,6 +1,7 @@
 // What commit/ asks of whoever knows names and nodes. What it only has to tell is an event (`queue-event.ts`).
 
 import type { Mimetype } from '../../api/mimetypes.ts'
+import type { ReadableContent } from '../../api/readable-content.ts'
 import type { CarriedContent, Intention } from '../intention.ts'
 
 /**
@@ -12,8 +13,8 @@ export interface Questions {
   preserve(path: string, signal: AbortSignal): Promise<void>
   /** Brings here what a refused move was to take away, and hands it to `take` while it stays as it is. */
   giveWay(intention: Intention, take: (content: CarriedContent) => void, signal: AbortSignal): Promise<void>
-  /** The mimetype for a document of this name; `head` is the start of its content. Throws EOPNOTSUPP. */
-  mimetypeOf(path: string, head: () => Promise<Uint8Array>): Promise<Mimetype>
+  /** The mimetype for a document of this name, by its content where the name does not decide. Throws EOPNOTSUPP. */
+  mimetypeOf(path: string, content: ReadableContent): Promise<Mimetype>
   /** The errno name that callers are told of an error. */
   errnoOf(error: unknown): string
 }

@@ -1,6 +1,7 @@
 // Gets an intention's content to its path: from the spool, or by a copy within the service.
 
 import type { Mimetype } from '../../api/mimetypes.ts'
+import { noContent } from '../../api/readable-content.ts'
 import type { Files, RemoteFile, Upload } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import type { Log } from '../../log.ts'
@@ -55,7 +56,7 @@ export class Uploads {
       const content = contentOf(this.#options.spool, intention, spool)
       const found = await digestOf(content.stream())
       if (digest !== undefined && !isSameDigest(found, digest)) throw damaged(path, otherThan(digest, found))
-      await this.#mimetypeOfContent(path, content)
+      await this.#options.ask.mimetypeOf(path, content)
       return
     }
     const original = source === undefined ? undefined : await lookUp(this.#options.files, source, { signal })
@@ -111,7 +112,7 @@ export class Uploads {
           : checked(content.stream(), digest, onMismatch, onAllSent),
       )
     }
-    const mimetype = await this.#mimetypeOfContent(path, content)
+    const mimetype = await this.#options.ask.mimetypeOf(path, content)
     const upload: Upload = { mimetype, filename: nameOf(path), content: { kind: 'bytes', size, open } }
     const { files, timers } = this.#options
     const sending = isTogether
@@ -180,13 +181,9 @@ export class Uploads {
     }
   }
 
-  #mimetypeOfContent(path: string, content: SpoolFile): Promise<Mimetype> {
-    return this.#options.ask.mimetypeOf(path, async () => content.read(0, 4096))
-  }
-
   /** Its original's, where that is told. */
   async #mimetypeOfCopy(path: string, { mimetype }: RemoteFile): Promise<Mimetype> {
-    return toldType(mimetype) ?? this.#options.ask.mimetypeOf(path, async () => new Uint8Array())
+    return toldType(mimetype) ?? this.#options.ask.mimetypeOf(path, noContent)
   }
 }
 

@@ -1,7 +1,9 @@
 // One segment of a path: which are possible, and which the service would take.
 
-import { formerName, isTypeDecidedByContent, mimetypeOfName, sniffMimetype } from '../../api/mimetype-of.ts'
+import { mimetypeOfContent } from '../../api/mimetype-of-content.ts'
+import { formerName, isTypeDecidedByContent, mimetypeOfName } from '../../api/mimetype-of.ts'
 import { isMimetype, type Mimetype } from '../../api/mimetypes.ts'
+import type { ReadableContent } from '../../api/readable-content.ts'
 import { kindOfUnsupported } from '../../api/unsupported-kind.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import { nameMaxBytes } from '../../path.ts'
@@ -44,13 +46,13 @@ export class TypePolicy {
     throw this.#refusal(name)
   }
 
-  /** `head`: the first bytes of the content, asked for only where the name does not decide. */
-  async mimetypeOf(name: string, head: () => Promise<Uint8Array>): Promise<Mimetype> {
+  /** `content`: read only where the name does not decide. */
+  async mimetypeOf(name: string, content: ReadableContent): Promise<Mimetype> {
     const typed = typedName(patchedName(name) ?? name)
     const former = formerName(typed) ?? typed
     const mimetype =
       mimetypeOfName(typed) ??
-      (isTypeDecidedByContent(former) ? await sniffMimetype(await head(), former) : undefined) ??
+      (isTypeDecidedByContent(former) ? await mimetypeOfContent(content) : undefined) ??
       this.#fallback
     if (mimetype === undefined) throw this.#refusal(name)
     return mimetype

@@ -52,7 +52,7 @@ async function sendDocument(parts: SendLeftAloneParts, node: Node): Promise<stri
   await bringHere(parts, node, abortAfter(clock, 600_000))
   const { content } = node
   if (content === undefined) return undefined
-  await parts.types.mimetypeOf(node.name, async () => content.read(0, 4096))
+  await parts.types.mimetypeOf(node.name, content)
   // Nothing is sent by what was listed a while ago.
   const whyNow = isHeldBack(await tree.listing(parent))
   if (whyNow !== undefined) return whyNow

@@ -83,7 +83,7 @@ export async function setUpCommitter(testService: TestService): Promise<Committe
     hostName: 'desk',
     log,
     ask: {
-      mimetypeOf: (path, head) => types.mimetypeOf(nameOf(path), head),
+      mimetypeOf: (path, content) => types.mimetypeOf(nameOf(path), content),
       preserve: async (path) => void told.push(`preserve ${path}`),
     },
     async secure() {

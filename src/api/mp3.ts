@@ -1,0 +1,73 @@
+// MP3 has no signature: it is told by two frames of which the second begins where the first ends.
+
+import { bufferAt, type ReadableContent } from './readable-content.ts'
+
+/** Of an ID3v2 tag. A text may begin so, too. */
+export const tagSignature: Uint8Array = Buffer.from('ID3')
+
+/** Where an ID3v2 tag ends (there may be several): what a player begins with. 0 where there is none. */
+export async function startOfAudio(content: ReadableContent): Promise<number> {
+  let at = 0
+  for (let tags = 0; tags < 8; tags++) {
+    const length = tagBytes(await bufferAt(content, at, 10))
+    if (length === 0) break
+    at += length
+  }
+  return at
+}
+
+/** The length of the ID3v2 tag that begins with `header`, as its four bytes of seven bits say; 0 for none. */
+function tagBytes(header: Buffer): number {
+  const [version = 0, revision = 0] = header.subarray(3)
+  const sizes = header.subarray(6)
+  const isTag = header.length === 10 && header.indexOf(tagSignature) === 0
+  if (!isTag || version < 2 || version > 4 || revision === 0xff || sizes.some((seven) => seven > 0x7f))
+    return 0
+  const size = sizes.reduce((length, seven) => length * 128 + seven, 0)
+  const hasFooter = (header.readUInt8(5) & 0x10) !== 0
+  return 10 + size + (hasFooter ? 10 : 0)
+}
+
+/** True for bytes that begin with two MP3 frames, or with one where that is all of `size` bytes. Zeroes before them are padding. */
+export function isMp3(bytes: Buffer, size: number): boolean {
+  const start = bytes.findIndex((byte) => byte !== 0)
+  const first = frameAt(bytes, start)
+  if (first === undefined) return false
+  const next = start + first.length
+  if (next === size) return true
+  const second = frameAt(bytes, next)
+  return second?.kind === first.kind
+}
+
+interface Frame {
+  /** Bytes, with its header. */
+  readonly length: number
+  /** What all frames of a file have in common: version, layer, sample rate. */
+  readonly kind: number
+}
+
+/** kbit/s of layer III, by the version (MPEG 1; MPEG 2 and 2.5) and the index in the header. */
+const bitRates = {
+  first: [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+  later: [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+}
+const sampleRates = [44_100, 48_000, 32_000]
+
+/** The frame of layer III whose four bytes of header are at `at`. */
+function frameAt(bytes: Buffer, at: number): Frame | undefined {
+  if (at < 0 || at + 4 > bytes.length) return undefined
+  const header = bytes.readUInt32BE(at)
+  const version = (header >>> 19) & 3 // 0 is MPEG 2.5, 2 is MPEG 2, 3 is MPEG 1
+  const isLayer3 = ((header >>> 17) & 3) === 1
+  const isFirst = version === 3
+  const rate = bitRates[isFirst ? 'first' : 'later'][((header >>> 12) & 15) - 1]
+  const samples = sampleRates[(header >>> 10) & 3]
+  if (header >>> 21 !== 0x7ff || version === 1 || !isLayer3 || rate === undefined || samples === undefined)
+    return undefined
+  const perSecond = samples / (isFirst ? 1 : version === 2 ? 2 : 4)
+  const padding = (header >>> 9) & 1
+  return {
+    length: Math.floor(((isFirst ? 144_000 : 72_000) * rate) / perSecond) + padding,
+    kind: header & 0xfffe0c00,
+  }
+}
