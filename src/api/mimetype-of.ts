@@ -1,8 +1,10 @@
-// Which of the service's mimetypes a document goes under by its name's extension. Where it has none: `mimetype-of-content.ts`.
+// Which of the service's mimetypes a document goes under by its name's extension. Where it tells none: `mimetype-of-content.ts`.
 // Names of editor droppings are no business of this file: `fs/` keeps those away before it asks.
 
 import type { Mimetype } from './mimetypes.ts'
+import { extensionOf, formerName } from './extension.ts'
 import { textExtensions } from './text-extensions.ts'
+import { isOfUnsupportedKind } from './unsupported-kind.ts'
 
 const byExtension = new Map<string, Mimetype>()
 
@@ -36,29 +38,12 @@ export function extensionsByMimetype(): ReadonlyMap<Mimetype, readonly string[]>
   return found
 }
 
-/** What people and programs call a document as it was before (`sed -i.bak`, `perl -pi.bak`, `patch -b`): a document itself. */
-const formerEnding = /(?<=.)(?:\.(?:bak|orig))+$/i
-
-/** `report.pdf` for `report.pdf.bak` and `report.pdf.orig`; undefined for any other name. */
-export function formerName(name: string): string | undefined {
-  return formerEnding.test(name) ? name.replace(formerEnding, '') : undefined
-}
-
 /** The mimetype a name's extension stands for; undefined where it has none or the service takes no such type. */
 export function mimetypeOfName(name: string): Mimetype | undefined {
   return byExtension.get(extensionOf(formerName(name) ?? name))
 }
 
-/** True when a name says nothing of its type, so that `mimetypeOfContent` decides once there is content. */
+/** True when a name tells no type, neither one that is stored nor one that is not: `mimetypeOfContent` decides once there is content. */
 export function isTypeDecidedByContent(name: string): boolean {
-  return extensionOf(name) === ''
-}
-
-/**
- * The extension in lower case, without its dot; empty for none. What follows the last dot of `Invoice No. 12`, `log.1`
- * or `.profile` is not one.
- */
-export function extensionOf(name: string): string {
-  const extension = /[^/]\.([^./]+)$/.exec(name)?.[1] ?? ''
-  return /\s|^\d+$/.test(extension) ? '' : extension.toLowerCase()
+  return mimetypeOfName(name) === undefined && !isOfUnsupportedKind(name)
 }

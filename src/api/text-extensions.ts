@@ -6,7 +6,7 @@ const documents = `txt text md markdown mdown rst adoc asciidoc org tex bib sty 
 const markup = 'html htm shtml css scss sass less styl vue svelte astro hbs ejs pug liquid njk twig mustache'
 
 const configuration = `ini conf cfg cnf config properties env toml yaml yml editorconfig gitignore gitattributes
-  gitmodules dockerignore npmrc htaccess service timer socket target rules desktop reg inf nix hcl tf tfvars lock
+  gitmodules dockerignore npmrc htaccess service timer socket target rules desktop reg inf nix hcl tf tfvars
   cmake gradle sbt mk make gn bazel bzl ninja`
 
 const sourceCode = `c h cc cpp cxx hh hpp hxx m mm cs java kt kts scala groovy clj cljs edn go rs swift dart zig v d

@@ -8,7 +8,7 @@ import type { JournalContent } from '../content/spool/journal-reading.ts'
 import type { LostContent } from '../content/spool/lost-and-found.ts'
 import { namesIn } from '../content/spool/names-in.ts'
 import type { LocalFile, Unsent } from '../fs/status.ts'
-import { whyLocal } from '../fs/tree/scratch.ts'
+import { isOwnName } from '../fs/tree/scratch.ts'
 import { unsentOf } from '../fs/unsent/unsent-of.ts'
 import { findStateFolders, type StateFolder } from './drive-file.ts'
 import { servedStateFolders } from './own-records.ts'
@@ -67,7 +67,7 @@ function rowsOf(journal: JournalContent, spoolDir: string): Pick<LeftBehind, 'un
     unsent: journal.intentions.map((intention) => unsentOf(intention, facts)),
     localOnly: journal.scratch.flatMap(({ path, spool }) => {
       // What its program alone wants is nothing that is missed.
-      const isDropping = whyLocal(basename(path), () => false) !== undefined
+      const isDropping = isOwnName(basename(path))
       const bytes = spool === undefined || isDropping ? 0 : (sizeOf(spool) ?? 0)
       return bytes === 0 ? [] : [{ path, bytes, why: 'its drive is not mounted' }]
     }),

@@ -44,9 +44,11 @@ import { giveWay } from './unsent/give-way.ts'
 import { settingsOf } from './settings.ts'
 import type { Superblock } from './superblock.ts'
 import { RefusedNames } from './concerns/refused-names.ts'
+import { Undecided } from './unsent/undecided.ts'
 import { Tree } from './tree/tree.ts'
 import { WalkAhead } from './ahead/walk-ahead.ts'
 import { PinStore } from './pins/pin-store.ts'
+import { followMove } from './pins/follow-rename.ts'
 import { Pins } from './pins/pins.ts'
 
 /** `--pin-size`, where nothing is said. */
@@ -97,7 +99,10 @@ export function assemble(options: FileSystemOptions): Superblock {
     mimetypeOf: (path, content) => types.mimetypeOf(nameOf(path), content),
     errnoOf,
   }
-  const say = (event: QueueEvent): void => agreed(sb, event)
+  const say = (event: QueueEvent): void => {
+    agreed(sb, event)
+    if (event.kind === 'done') followMove(pins, event.intention)
+  }
   const committer = committerOf({
     settings,
     files,
@@ -163,6 +168,8 @@ export function assemble(options: FileSystemOptions): Superblock {
   const owners = new Owners((undo) => journal.onRollback(undo))
   const claims = new Claims({ journal, spool, log })
   const closeWait = new CloseWait({ closeWaitMs: settings.closeWaitMs, clock, reach, journal, log })
+  const refusedNames = new RefusedNames({ types, clock, log, tell })
+  const undecided = new Undecided({ tree, types, refusedNames })
   const localOnly = new LocalOnly(settings.leftAloneMs, clock, (node) => sendLeftAlone(sb, node))
   const unkept = new Unkept({ ...world, log, tell, keep: (node) => saves.commit(node) })
   const bursts = new Bursts({
@@ -172,7 +179,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     durable: () => journal.durable(),
   })
   const saves = new Saves({
-    journal, queue, spool, reader, remote, reach, tree, owner, handles, owners, claims, closeWait, localOnly, unkept, bursts, attributes,
+    journal, queue, spool, reader, remote, reach, tree, owner, handles, owners, claims, closeWait, localOnly, unkept, bursts, attributes, undecided,
     clock, log,
   }) // prettier-ignore
   const sb: Superblock = {
@@ -182,7 +189,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     sizes: new Sizes({ tree, files, reach, remote, clock, ttlMs: settings.cacheTtlMs }),
     walkAhead: new WalkAhead(tree), prefetch: new Prefetch({ tree, remote }),
     lost: new LostAndFound(settings.stateDir, disk),
-    refusedNames: new RefusedNames({ types, clock, log, tell }),
+    refusedNames, undecided,
     preserve: (path, signal) => preserve(sb, path, signal),
   } // prettier-ignore
   journal.onLost = () => refill(sb)

@@ -56,6 +56,8 @@ export interface Caller {
   readonly pid: number
   /** Tells its program from every other, for as long as that runs; undefined where nobody knows. */
   readonly program?: string | undefined
+  /** It is being ended by a signal; undefined where nobody knows. Looked at when it is asked for. */
+  readonly isDying?: boolean | undefined
   readonly signal: AbortSignal
   /** What `read` answers at once may lie here: the door has used it before it calls anything else. Absent: none is lent. */
   readonly room?: Uint8Array | undefined
@@ -89,6 +91,8 @@ export interface CreateOptions {
   readonly flags: OpenFlags
   /** O_EXCL: EEXIST when the name is taken. */
   readonly exclusive: boolean
+  /** The door was not told how it is opened: `flags` and `exclusive` are what suits every caller. */
+  readonly isGuess?: boolean
 }
 
 /** What setattr changes; absent = leave. */

@@ -20,6 +20,7 @@ import type { Owner } from './tree/attributes.ts'
 import type { Notice } from './notice.ts'
 import type { HandleTable } from './tree/handles.ts'
 import type { TypePolicy } from './tree/names.ts'
+import type { Undecided } from './unsent/undecided.ts'
 import type { RefusedNames } from './concerns/refused-names.ts'
 import type { LocalOnly } from './unsent/local-only.ts'
 import type { Prefetch } from './ahead/prefetch.ts'
@@ -60,6 +61,7 @@ export interface Superblock {
   readonly pins: Pins
   readonly types: TypePolicy
   readonly refusedNames: RefusedNames
+  readonly undecided: Undecided
   readonly conflicts: ConflictCopies
   readonly attributes: AttributeStore
   readonly owner: Owner

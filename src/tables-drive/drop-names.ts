@@ -1,6 +1,7 @@
 // What the name of a dropped file says: whether it is looked at when it is closed, only kept, or refused.
 
-import { formerName, mimetypeOfName } from '../api/mimetype-of.ts'
+import { formerName } from '../api/extension.ts'
+import { mimetypeOfName } from '../api/mimetype-of.ts'
 import { ErrnoError } from '../errno-error.ts'
 import { checkName } from '../fs/tree/names.ts'
 import { nameMaxBytes } from '../path.ts'

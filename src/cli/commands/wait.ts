@@ -45,11 +45,11 @@ export function register(program: Command): void {
 /** No failure: it is as it should be. What its program alone wants is nothing anybody waits for. */
 async function tellResting({ found, path }: PathOnMount): Promise<void> {
   const { askDrive } = await import('../find-drive.ts')
-  const { whyLocal } = await import('../../fs/tree/scratch.ts')
+  const { isOwnName } = await import('../../fs/tree/scratch.ts')
   const { describeResting } = await import('../unsent-text.ts')
   const { mount } = await askDrive(found, 'status', { path })
   const resting = mount.scratch.filter(
-    (file) => isAtOrUnder(file.path, path) && whyLocal(nameOf(file.path), () => false) === undefined,
+    (file) => isAtOrUnder(file.path, path) && !isOwnName(nameOf(file.path)),
   )
   if (resting.length > 0) console.error(`docmount: ${describeResting(resting)}`)
 }

@@ -30,6 +30,9 @@ const migrations: readonly string[] = [
   alter table intention add column seal text;`,
   // 4. Versions of others that were kept; before they were only counted.
   `create table conflict (copy text primary key, path text not null, at integer not null) without rowid;`,
+  // 5. Files that are on this machine only: what tells that one may be half a document.
+  `alter table scratch add column made_temporary integer;
+  alter table scratch add column cut_off integer;`,
 ]
 
 /** The schema this docmount writes. */

@@ -14,6 +14,10 @@ export interface ScratchRow {
   readonly reference:
     | { readonly path: string; readonly fingerprint: string; readonly size: number | undefined }
     | undefined
+  /** It was made as temporary files are. */
+  readonly isMadeTemporary?: boolean
+  /** Its last writer was killed before it closed it. */
+  readonly isCutOff?: boolean
 }
 
 /** Mode and times set here; they hold while the document's fingerprint is this one. */
@@ -116,13 +120,15 @@ export function intentionOf(row: Row): Intention {
   }
 }
 
-export function rowOfScratch({ path, spool, reference }: ScratchRow): Row {
+export function rowOfScratch({ path, spool, reference, isMadeTemporary, isCutOff }: ScratchRow): Row {
   return {
     path,
     spool: spool ?? null,
     reference: reference?.path ?? null,
     reference_fingerprint: reference?.fingerprint ?? null,
     reference_size: reference?.size ?? null,
+    made_temporary: Number(isMadeTemporary === true),
+    cut_off: Number(isCutOff === true),
   }
 }
 
@@ -132,7 +138,13 @@ export function scratchOf(row: Row): ScratchRow {
     path === undefined
       ? undefined
       : { path, fingerprint: text(row['reference_fingerprint']) ?? '', size: number(row['reference_size']) }
-  return { path: String(row['path']), spool: text(row['spool']), reference }
+  return {
+    path: String(row['path']),
+    spool: text(row['spool']),
+    reference,
+    isMadeTemporary: row['made_temporary'] === 1,
+    isCutOff: row['cut_off'] === 1,
+  }
 }
 
 export function rowOfAttributes({ path, fingerprint, mode, atime, mtime }: AttributeRow): Row {

@@ -9,7 +9,8 @@ import { timeOfMs } from '../tree/attributes.ts'
 import { FileHandle, type HandleTable } from '../tree/handles.ts'
 import { checkName } from '../tree/names.ts'
 import type { Node } from '../tree/node.ts'
-import { finalName, isMadeLocal, type Making } from '../tree/scratch.ts'
+import { beginsHere, finalName, isMadeAsTemporary, isUndecidedName } from '../tree/scratch.ts'
+import { mimetypeOfName } from '../../api/mimetype-of.ts'
 import { takeContent, type TakeContentParts } from '../unsent/content.ts'
 import type { LocalOnly } from '../unsent/local-only.ts'
 import type { SubmitParts } from '../unsent/submit.ts'
@@ -89,7 +90,7 @@ export function create(
       })
     }
     const isBeside = (other: string): boolean => parts.tree.child(folder, other, listing) !== undefined
-    const node = make(parts, folder, name, { ...options, isBeside })
+    const node = make(parts, folder, name, options, isBeside)
     node.door.remember()
     return { entry: entryOf(parts, node), opened: opened(parts, node, options.flags) }
   })
@@ -100,17 +101,20 @@ function make(
   parts: MakeParts,
   folder: Node,
   name: string,
-  { mode, flags, exclusive, isBeside }: CreateOptions & Pick<Making, 'isBeside'>,
+  options: CreateOptions,
+  isBeside: (name: string) => boolean,
 ): Node {
+  const { mode, flags } = options
   const hidden = folder.folder?.tombstones.get(name)
-  const readWrite = flags.read && flags.write
+  const isLikeTemporary = isMadeAsTemporary({ ...options, readWrite: flags.read && flags.write })
+  // By the mode alone a document that tells its type is none.
+  const isTemporary = isLikeTemporary && (options.isGuess !== true || mimetypeOfName(name) === undefined)
   // What the service has, had or gets under this name is a document, whatever the name.
-  const isScratch = hidden === undefined && isMadeLocal(name, { mode, exclusive, readWrite, isBeside })
-  const documentName = isScratch ? finalName(name) : name
-  if (documentName !== undefined) parts.refusedNames.check(folder.path, documentName, isBeside)
+  const isScratch = hidden === undefined && beginsHere(name, isTemporary, isBeside)
+  parts.refusedNames.check(folder.path, isTemporary && isUndecidedName(name) ? finalName(name) : name)
   const content = parts.spool.create(name)
   const node = parts.tree.nodes.add('file', folder, name)
-  if (isScratch) node.local.stay()
+  if (isScratch) node.local.stay({ isMadeTemporary: isTemporary, isCutOff: false })
   node.unsent.mayReplace(hidden?.fingerprint)
   node.times.made(mode, timeOfMs(parts.clock.wall()))
   takeContent(parts, node, content)

@@ -16,11 +16,12 @@ import type { Node } from '../tree/node.ts'
 import type { Caller, RenameFlags } from '../operations.ts'
 import { renameFolder, type RenameFolderParts } from './rename-folder.ts'
 import { sourceOf } from '../unsent/submit.ts'
-import { isBackupName, isHiddenName, isLocalName } from '../tree/scratch.ts'
+import { isBackupName, isHiddenName, isLocalName, isOwnName } from '../tree/scratch.ts'
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { RefusedNames } from '../concerns/refused-names.ts'
 import type { Tree } from '../tree/tree.ts'
 import { leavePath } from './leave-path.ts'
+import type { Undecided } from '../unsent/undecided.ts'
 import type { Sizes } from './sizes.ts'
 
 /**
@@ -45,6 +46,7 @@ interface LookedUp extends Pick<Move, 'node' | 'target'> {
 
 export interface RenameParts extends RenameFolderParts, BringParts {
   readonly refusedNames: RefusedNames
+  readonly undecided: Undecided
   readonly sizes: Sizes
 }
 
@@ -66,7 +68,7 @@ export async function rename(
     const before = lookedUp(parts.tree, names, await parts.tree.listing(from), await parts.tree.listing(to))
     const { fate } = before
     const isSent = fate === 'document' || fate === 'backup'
-    if (isSent) checkType(parts.refusedNames, before.node, to, newName)
+    if (fate !== 'deleted') await checkType(parts, before.node, to, newName)
     if (fate === 'deleted') await bringWhatIsUnderWay(parts, before.node, caller.signal)
     // A dirty document is synced before its journal row promises it.
     const { content } = before.node
@@ -150,8 +152,10 @@ async function bringWhatIsUnderWay(parts: BringParts, node: Node, signal: AbortS
 }
 
 /** Refused now, before anything moved, and not at some later commit. */
-function checkType(refusedNames: RefusedNames, node: Node, to: Node, newName: string): void {
-  if (node.folder === undefined) refusedNames.check(to.path, newName, (name) => name === node.name)
+async function checkType(parts: RenameParts, node: Node, to: Node, newName: string): Promise<void> {
+  if (node.folder !== undefined || isOwnName(newName)) return
+  parts.refusedNames.check(to.path, newName)
+  if (node.isScratch) await parts.undecided.checkAs(node, to, newName)
 }
 
 function checkKinds({ node, to, target }: Move): void {
@@ -226,6 +230,8 @@ function stayHere(parts: RenameParts, move: Move): undefined {
   const { node } = move
   const left = leaveScratchRow(parts, node)
   take(parts, move)
+  // Somebody gave it this name.
+  node.local.stay()
   arriveScratchRow(parts, node, left)
 }
 

@@ -6,10 +6,12 @@ import type { Caller, MaybePromise } from '../operations.ts'
 import type { FileHandle, HandleTable } from '../tree/handles.ts'
 import type { BringParts } from '../unsent/bring-here.ts'
 import { rebindReaders } from '../unsent/content.ts'
+import type { Undecided } from '../unsent/undecided.ts'
 import { makeWritable, markChanged, type ChangeParts } from '../unsent/writing.ts'
 
 export interface WriteParts extends BringParts, ChangeParts {
   readonly handles: HandleTable
+  readonly undecided: Undecided
 }
 
 export function write(
@@ -24,7 +26,7 @@ export function write(
   if (!handle.flags.write) throw new ErrnoError('EBADF', `${node.path} is not open for writing`)
   // What is appended stands for itself.
   if (offset !== 'end') handle.checkCurrent('write')
-  const wait = makeWritable(parts, node, caller)
+  const wait = parts.undecided.writes(node) ?? makeWritable(parts, node, caller)
   if (wait === undefined) return writeHere(parts, handle, offset, data)
   return abortable(wait, caller.signal).then(() => {
     rebindReaders(parts.handles, node)

@@ -1,14 +1,11 @@
 // What nobody could save here, because the service takes no documents of its type: counted and named, since the program
 // that tried often says something else, or nothing.
 
-import { kindOfUnsupported } from '../../api/unsupported-kind.ts'
 import type { Clock } from '../../world/clock.ts'
 import { CountedLog } from '../../content/commit/counted-log.ts'
-import { ErrnoError } from '../../errno-error.ts'
 import type { Log } from '../../log.ts'
 import type { Notice } from '../notice.ts'
-import { typedName } from '../tree/scratch.ts'
-import type { TypePolicy } from '../tree/names.ts'
+import { UnsupportedTypeError, type TypePolicy } from '../tree/names.ts'
 import type { RefusedName } from '../status.ts'
 import { pathBelow } from '../../path.ts'
 
@@ -34,23 +31,29 @@ export class RefusedNames {
     this.#log = new CountedLog(options.log, options.clock)
   }
 
-  /**
-   * Throws EOPNOTSUPP, and remembers it, where the service takes no documents of this name's type. `isBeside`: true for a name
-   * that is in the same folder.
-   */
-  check(folder: string, name: string, isBeside: (name: string) => boolean): void {
-    try {
-      this.#options.types.check(name, isBeside)
-    } catch (error) {
-      if (error instanceof ErrnoError && error.code === 'EOPNOTSUPP') this.#remember(folder, name)
+  /** Throws EOPNOTSUPP, and remembers it, where the service takes no documents of the kind that this name tells. */
+  check(folder: string, name: string): void {
+    this.checked(pathBelow(folder, name), () => this.#options.types.checkName(name))
+  }
+
+  /** Runs a check of what is to be at this path, and remembers its refusal. */
+  checked<Answer>(path: string, check: () => Answer): Answer {
+    const failed = (error: unknown): never => {
+      if (error instanceof UnsupportedTypeError) this.#remember(path, error.what)
       throw error
+    }
+    try {
+      const answer = check()
+      return answer instanceof Promise ? (answer.catch(failed) as Answer) : answer
+    } catch (error) {
+      return failed(error)
     }
   }
 
-  /** Oldest first. `isThere`: what has come to be there after all is forgotten. */
-  list(isThere: (path: string) => boolean): RefusedName[] {
+  /** Oldest first. `isStored`: what has come to be stored there after all is forgotten. */
+  list(isStored: (path: string) => boolean): RefusedName[] {
     const since = this.#options.clock.wall() - rememberedMs
-    for (const [path, { at }] of this.#names) if (at < since || isThere(path)) this.#names.delete(path)
+    for (const [path, { at }] of this.#names) if (at < since || isStored(path)) this.#names.delete(path)
     return [...this.#names].map(([path, { what, count, at }]) => ({
       path,
       what,
@@ -68,9 +71,7 @@ export class RefusedNames {
     this.#log.close()
   }
 
-  #remember(folder: string, name: string): void {
-    const path = pathBelow(folder, name)
-    const what = kindOfUnsupported(typedName(name))
+  #remember(path: string, what: string): void {
     const count = (this.#names.get(path)?.count ?? 0) + 1
     this.#names.delete(path)
     this.#names.set(path, { what, count, at: this.#options.clock.wall() })

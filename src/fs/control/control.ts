@@ -3,6 +3,7 @@
 import type { Disk, OpenFile } from '../../world/disk.ts'
 import { abortAfter, type Clock } from '../../world/clock.ts'
 import { waitForJob, type Job, type WaitOptions } from '../../content/commit/job.ts'
+import { abortable } from '../../abortable.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import { concerns } from '../../content/intention.ts'
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
@@ -11,13 +12,18 @@ import type { Spool } from '../../content/spool/spool.ts'
 import type { DrainProgress, Unsent } from '../status.ts'
 import type { RemoteContent } from '../tree/remote-content.ts'
 import type { Tree } from '../tree/tree.ts'
+import type { LocalOnly } from '../unsent/local-only.ts'
 import type { Unkept } from '../unsent/unkept.ts'
 import { errnoOf } from '../errno-of.ts'
 import { bytesOf, unsentUnder, type UnsentParts } from '../unsent/unsent-now.ts'
 
+/** The service may be away. */
+const longestDecisionMs = 30_000
+
 export interface WaitParts {
   readonly queue: CommitQueue
   readonly unkept: Unkept
+  readonly localOnly: LocalOnly
   readonly clock: Clock
 }
 
@@ -48,6 +54,7 @@ export async function wait(
 ): Promise<void> {
   const { queue, unkept, clock } = parts
   const until = clock.monotonic() + options.timeoutMs
+  await decide(parts, path, options.timeoutMs)
   await unkept.tryNow()
   queue.expedite((intention) => concerns(intention, path))
   for (;;) {
@@ -123,10 +130,11 @@ export async function recoverTo(parts: RecoverToParts, path: string, destination
 
 /** Sends everything, whatever it waits for, until done, refused, or out of time. Answers what is left. */
 export async function drain(
-  parts: UnsentParts,
+  parts: UnsentParts & WaitParts,
   options: { timeoutMs: number; onProgress?: (progress: DrainProgress) => void },
 ): Promise<readonly Unsent[]> {
   const until = parts.clock.monotonic() + options.timeoutMs
+  await decide(parts, '/', options.timeoutMs)
   for (;;) {
     parts.queue.expedite(({ attempts }) => attempts === 0)
     const open = [...parts.queue.jobs()].filter((job) => !isStopped(parts.queue, job))
@@ -144,6 +152,12 @@ export async function drain(
       timeoutMs: Math.min(1_000, until - parts.clock.monotonic()),
     }).catch(() => {})
   }
+}
+
+/** What is on this machine only becomes a document now, where it is one. What cannot be judged without the service stays. */
+async function decide({ localOnly, clock }: WaitParts, path: string, timeoutMs: number): Promise<void> {
+  const isOver = abortAfter(clock, Math.min(timeoutMs, longestDecisionMs))
+  await abortable(localOnly.decideNow(path), isOver).catch(() => {})
 }
 
 async function writeAll(file: OpenFile, chunk: Uint8Array): Promise<void> {

@@ -46,7 +46,9 @@ export function status(parts: StatusParts): FileSystemStatus {
     scratchFiles: scratch.length,
     scratch,
     localOnly: localFiles(parts.localOnly),
-    refusedNames: parts.refusedNames.list((path) => isThere(parts.tree, path)),
+    refusedNames: parts.refusedNames
+      .list((path) => parts.tree.find(path)?.isScratch === false && isThere(parts.tree, path))
+      .filter(({ path }) => !isThere(parts.tree, path)),
     pins: parts.pins.status(),
     conflictCopies,
     conflicts: parts.conflicts.counted + conflictCopies.length,

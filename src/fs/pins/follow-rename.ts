@@ -1,8 +1,11 @@
 // A pin follows what it names when that is renamed on this drive. Not to the name of a backup: an editor that renames `f` to
-// `f~`, or `sed -i.bak` to `f.bak`, is about to save `f` anew, and it is `f` that is pinned.
+// `f~`, or `sed -i.bak` to `f.bak`, is about to save `f` anew, and it is `f` that is pinned. A name that tells no type may be one
+// or not: the pin follows once the document has moved there.
 
-import { formerName } from '../../api/mimetype-of.ts'
-import { isBackupName, isHiddenName, isLocalName } from '../tree/scratch.ts'
+import type { Intention } from '../../content/intention.ts'
+import { formerName } from '../../api/extension.ts'
+import { nameOf } from '../../path.ts'
+import { isBackupName, isHiddenName } from '../tree/scratch.ts'
 import { pathIn } from '../tree/node.ts'
 import type { Tree } from '../tree/tree.ts'
 import type { Pins } from './pins.ts'
@@ -22,7 +25,14 @@ export async function withPins(
 ): Promise<void> {
   const from = pathIn(tree.nodes.getFolder(parent), name)
   await rename()
-  if (isLocalName(newName) || isBackupName(newName) || isHiddenName(newName)) return
+  if (isBackupName(newName) || isHiddenName(newName)) return
   if (formerName(newName) === name) return
   pins.moved(from, pathIn(tree.nodes.getFolder(newParent), newName))
+}
+
+/** The service has moved what rested under a name that tells no type: no successor came. */
+export function followMove(pins: Pins, { path, source, keepSource }: Intention): void {
+  const name = nameOf(path)
+  if (source === undefined || keepSource === true || !isBackupName(name) || name.endsWith('~')) return
+  if (formerName(name) !== nameOf(source)) pins.moved(source, path)
 }

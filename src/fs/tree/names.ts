@@ -1,13 +1,13 @@
 // One segment of a path: which are possible, and which the service would take.
 
-import { mimetypeOfContent } from '../../api/mimetype-of-content.ts'
-import { formerName, isTypeDecidedByContent, mimetypeOfName } from '../../api/mimetype-of.ts'
+import { mimetypeOfContent, mimetypeOfHead } from '../../api/mimetype-of-content.ts'
+import { isTypeDecidedByContent, mimetypeOfName } from '../../api/mimetype-of.ts'
 import { isMimetype, type Mimetype } from '../../api/mimetypes.ts'
 import type { ReadableContent } from '../../api/readable-content.ts'
-import { kindOfUnsupported } from '../../api/unsupported-kind.ts'
+import { isOfUnsupportedKind, kindOfUnsupported } from '../../api/unsupported-kind.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import { nameMaxBytes } from '../../path.ts'
-import { isTrashName, patchedName, typedName } from './scratch.ts'
+import { finalName, isTrashName } from './scratch.ts'
 
 /** Throws ENAMETOOLONG, EINVAL, EILSEQ or EPERM for a name that cannot be made here. */
 export function checkName(name: string): void {
@@ -20,11 +20,28 @@ export function checkName(name: string): void {
   if (isTrashName(name)) throw new ErrnoError('EPERM', 'no trash here: documents are deleted for good')
 }
 
+/** The service takes no documents of this type. */
+export class UnsupportedTypeError extends ErrnoError {
+  /** What it takes none of: `zip files (archives)`. */
+  readonly what: string
+
+  constructor(name: string, what: string) {
+    super(
+      'EOPNOTSUPP',
+      `${name}: the service takes no ${what} (--unsupported-as MIMETYPE sends it as another type)`,
+    )
+    this.what = what
+  }
+}
+
+/** What a refusal calls content that is of no stored type, under a name that tells none. */
+const noStoredType = 'files with such content'
+
 /** Decides the mimetype a document is sent with (interface, "Document": 17 values). */
 export class TypePolicy {
   readonly #fallback: Mimetype | undefined
 
-  /** `unsupportedAs`: the mimetype for names of no known type. Throws EINVAL where the service does not take it either. */
+  /** `unsupportedAs`: the mimetype for what is of no known type. Throws EINVAL where the service does not take it either. */
   constructor(unsupportedAs: string | undefined) {
     if (unsupportedAs !== undefined && !isMimetype(unsupportedAs)) {
       throw new ErrnoError('EINVAL', `the service does not take ${unsupportedAs} (--unsupported-as)`)
@@ -32,37 +49,40 @@ export class TypePolicy {
     this.#fallback = unsupportedAs
   }
 
-  /**
-   * Throws EOPNOTSUPP for a name whose type the service does not take: at create, not after the user waited for the copy.
-   * `isBeside`: true for a name that is in the same folder.
-   */
-  check(name: string, isBeside: (name: string) => boolean): void {
-    const typed = typedName(name)
-    if (this.#fallback !== undefined || isTypeDecidedByContent(typed) || mimetypeOfName(typed) !== undefined)
-      return
-    // `plan.bak` is a document as `plan` is, beside it; elsewhere it may be anything.
-    const former = formerName(typed)
-    if (former !== undefined && isTypeDecidedByContent(former) && isBeside(former)) return
-    throw this.#refusal(name)
+  /** Throws UnsupportedTypeError for the name of a kind that the service does not take. */
+  checkName(name: string): void {
+    const kind = this.#unsupported(name)
+    if (kind !== undefined) throw new UnsupportedTypeError(name, kind)
   }
 
-  /** `content`: read only where the name does not decide. */
+  /** The mimetype of a document, by its content where its name tells none. Throws UnsupportedTypeError. */
   async mimetypeOf(name: string, content: ReadableContent): Promise<Mimetype> {
-    const typed = typedName(patchedName(name) ?? name)
-    const former = formerName(typed) ?? typed
     const mimetype =
-      mimetypeOfName(typed) ??
-      (isTypeDecidedByContent(former) ? await mimetypeOfContent(content) : undefined) ??
+      mimetypeOfName(name) ??
+      (isTypeDecidedByContent(name) ? await mimetypeOfContent(content) : undefined) ??
       this.#fallback
-    if (mimetype === undefined) throw this.#refusal(name)
+    if (mimetype === undefined) throw new UnsupportedTypeError(name, this.#unsupported(name) ?? noStoredType)
     return mimetype
   }
 
-  #refusal(name: string): ErrnoError {
-    const kind = kindOfUnsupported(typedName(name))
-    return new ErrnoError(
-      'EOPNOTSUPP',
-      `${name}: the service takes no ${kind} (--unsupported-as MIMETYPE sends it as another type)`,
-    )
+  /**
+   * Throws UnsupportedTypeError where what begins so becomes no document of a stored type, however it goes on. Of what only its end
+   * tells, the name that a file is to have in the end may say so.
+   */
+  async checkBeginning(name: string, head: Uint8Array): Promise<void> {
+    if (this.#fallback !== undefined) return
+    const found = isUnwritten(head) ? 'undetermined' : await mimetypeOfHead(head)
+    if (found === undefined) throw new UnsupportedTypeError(name, noStoredType)
+    const kind = found === 'undetermined' ? this.#unsupported(finalName(name)) : undefined
+    if (kind !== undefined) throw new UnsupportedTypeError(name, kind)
   }
+
+  #unsupported(name: string): string | undefined {
+    return this.#fallback === undefined && isOfUnsupportedKind(name) ? kindOfUnsupported(name) : undefined
+  }
+}
+
+/** A program may write the beginning last; nothing that the service takes begins with four zeroes. */
+function isUnwritten(head: Uint8Array): boolean {
+  return head.subarray(0, 4).every((byte) => byte === 0)
 }

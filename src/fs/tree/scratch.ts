@@ -1,7 +1,9 @@
-// Which files stay on this machine: droppings of editors, desktops and copying programs, as recorded from real ones. A name
-// alone proves little, so a name that people may give too needs the behaviour as well. Folders never stay here.
+// Which files begin on this machine only. A name that tells no type is undecided, and so is a file that is made as temporary
+// files are: what becomes of it decides (docs/decisions/undecided-names.md). The names listed here are no documents, ever.
+// Folders never stay here.
 
-import { mimetypeOfName } from '../../api/mimetype-of.ts'
+import { formerName } from '../../api/extension.ts'
+import { isTypeDecidedByContent, mimetypeOfName } from '../../api/mimetype-of.ts'
 
 /** How a file was made, as far as the door tells. */
 export interface Making {
@@ -11,11 +13,17 @@ export interface Making {
   readonly mode: number
   /** Open for both. */
   readonly readWrite: boolean
-  /** True for a name that is in the same folder. */
-  readonly isBeside: (name: string) => boolean
 }
 
-/** What programs keep beside a document while they work on it, and desktops in every folder: no document, ever. */
+/** What tells of half a document, beside its name. */
+export interface Traces {
+  /** It was made as temporary files are, and has the name that it was made with. */
+  readonly isMadeTemporary: boolean
+  /** Its last writer was killed before it closed it. */
+  readonly isCutOff: boolean
+}
+
+/** What programs keep beside a document while they work on it, and desktops in every folder. */
 const ownPatterns: readonly RegExp[] = [
   /^#.+#$/, // emacs autosave
   /^\.#./, // emacs lock
@@ -24,6 +32,7 @@ const ownPatterns: readonly RegExp[] = [
   /^\.~lock\..+#$/, // LibreOffice lock
   /^~\$./, // MS Office owner file
   /.\.kate-swp$/,
+  /^\.goutputstream-[A-Za-z0-9]+$/, // GIO, and a PUT through the WebDAV door
   /^\._./, // macOS resource forks
   /^\.DS_Store$/,
   /^\.apdisk$/,
@@ -36,47 +45,37 @@ const ownPatterns: readonly RegExp[] = [
   /^\.xdg-volume-info$/,
 ]
 
-/** Half a document, under a name that only its program gives. */
-const unfinishedPatterns: readonly RegExp[] = [
-  /^\.goutputstream-[A-Za-z0-9]+$/, // GIO
-  /^\.com\.google\.Chrome\.[A-Za-z0-9]+$/,
-]
-
-/** Half a document, or one that somebody named so: time tells. */
-const temporaryEnding = /(?<=.)(?:~|\.(?:tmp|part|partial|filepart|crdownload|download|osl-tmp))+$/i
-/** What is before these is the whole name the document will have. */
-const completeEnding = /(?<=.)\.(?:part|filepart|crdownload)$/i
-/** sed -i, perl -i. */
-const sedName = /^(?:sed|XX)[A-Za-z0-9]{6}$/
-/** patch: `report.txt.oXa3b9Z`, and `.rXa3b9Z` for what it rejects. */
-const patchEnding = /(?<=.)\.[or][A-Za-z0-9]{6}$/
-/** rsync and others: `.report.pdf.Xa3b9Z`. */
-const randomEnding = /^\.(.+)\.[A-Za-z0-9]{6}$/
-/** SQLite, beside its database. */
-const databaseEnding = /(?<=.\.[^.]+)-(?:journal|wal|shm)$/
 /** libfuse 2 keeps a deleted file that is open under this name until its last close. */
 const hiddenName = /^\.fuse_hidden[0-9a-f]{16,}$/
 
-/** True for a new file that begins its life on this machine only. */
-export function isMadeLocal(name: string, making: Making): boolean {
-  if (isOwnName(name, making.isBeside) || matches(unfinishedPatterns, name)) return true
-  // mkstemp(3): nobody else opens a new file so.
-  const isTemporaryFile = making.exclusive && making.readWrite && (making.mode & 0o777) === 0o600
-  if (sedName.test(name)) return isTemporaryFile
-  if (isRandomName(name)) return isTemporaryFile || (making.exclusive && isSurelyRandom(name))
-  if (patchEnding.test(name)) return making.exclusive && isPatched(name, making.isBeside)
-  // An editor's backup is one only beside its document.
-  return name.endsWith('~') ? making.isBeside(name.slice(0, -1)) : temporaryEnding.test(name)
+/** True for what belongs to the program or the desktop that made it: no document, ever. */
+export function isOwnName(name: string): boolean {
+  return ownPatterns.some((pattern) => pattern.test(name))
+}
+
+/** As mkstemp(3) makes them: nobody else opens a new file so. */
+export function isMadeAsTemporary({ exclusive, readWrite, mode }: Making): boolean {
+  return exclusive && readWrite && (mode & 0o777) === 0o600
+}
+
+/** True for a name with an ending that tells no type: `contract.signed`, `a.csv.tmp`, `.report.pdf.Xa3b9Z`; not for `No. 12`. */
+export function isUndecidedName(name: string): boolean {
+  return isTypeDecidedByContent(name) && /\.[^.\s]+$/.test(formerName(name) ?? name)
+}
+
+/** True for a new file that begins its life on this machine only. `isBeside`: true for a name that is in the same folder. */
+export function beginsHere(name: string, isTemporary: boolean, isBeside: (name: string) => boolean): boolean {
+  return isTemporary || isOwnName(name) || isUndecidedName(name) || isBackupOf(name, isBeside)
 }
 
 /** True for a name that a file which is on this machine only may go on to without becoming a document at once. */
 export function isLocalName(name: string): boolean {
-  return isOwnName(name, () => true) || matches(unfinishedPatterns, name) || temporaryEnding.test(name)
+  return isOwnName(name) || isUndecidedName(name) || isBackupOf(name, () => true)
 }
 
-/** True for the name of a backup, or of the old version on its way out: a document renamed to it is given a moment. */
+/** True for the name of the old version on its way out, perhaps: a document renamed to it is given a moment. */
 export function isBackupName(name: string): boolean {
-  return temporaryEnding.test(name)
+  return isTypeDecidedByContent(name)
 }
 
 /** True for a document that libfuse hides until its last close: it is deleted. */
@@ -84,34 +83,49 @@ export function isHiddenName(name: string): boolean {
   return hiddenName.test(name)
 }
 
-/** Why a file that has been quiet for a while is no document even so; undefined where it is one. */
-export function whyLocal(name: string, isBeside: (name: string) => boolean): string | undefined {
-  if (isOwnName(name, isBeside)) return 'belongs to the program that made it'
-  if (isUnfinishedName(name)) return 'its program has not finished it'
-  const original = name.slice(0, -1)
-  return name.endsWith('~') && isBeside(original) ? `a backup of ${original}` : undefined
+/**
+ * Why a file that has been quiet for a while is no document even so; undefined where its content decides. `isBeside`: true for a
+ * document that is in the same folder.
+ */
+export function whyLocal(
+  name: string,
+  isBeside: (name: string) => boolean,
+  { isMadeTemporary, isCutOff }: Traces,
+): string | undefined {
+  if (isOwnName(name)) return 'belongs to the program that made it'
+  if (isBackupOf(name, isBeside)) return `a backup of ${name.slice(0, -1)}`
+  // A save that stopped in the middle. Somebody may want to have a log that was cut off.
+  const isHalf = isMadeTemporary && isCutOff
+  const mayBeHalf = isMadeTemporary || isCutOff
+  const isUnfinished = isHalf || (mayBeHalf && namedAfter(name, isBeside) !== undefined)
+  return isUnfinished ? 'its program has not finished it' : undefined
 }
 
-/** True for a file that becomes no document by being left alone, whatever is beside it and whatever goes from there. */
-export function isNeverSent(name: string): boolean {
-  return isOwnName(name, () => true) || isUnfinishedName(name)
+/**
+ * The document that a file beside it is named after: `report.pdf` for `report.pdf_tmp`, `.report.pdf.Xa3b9Z` and
+ * `.xdp-report.pdf.q`, `plan` for `plan.new`; undefined for none. `isBeside`: true for a document that is in the same folder.
+ */
+export function namedAfter(name: string, isBeside: (name: string) => boolean): string | undefined {
+  const decorated = /^[^\p{L}\p{N}]+/u.exec(name)?.[0].length ?? 0
+  for (let start = 0; start < name.length; start++) {
+    if (start > 0 && isWordAt(name, start - 1)) continue
+    for (let end = name.length; end > start; end--) {
+      if (end - start === name.length) continue
+      const found = name.slice(start, end)
+      // A name that tells its type may stand anywhere; another is a beginning, up to where a word ends.
+      const isPossible =
+        mimetypeOfName(found) === undefined
+          ? start <= decorated && !isWordAt(name, end)
+          : !/\p{L}/u.test(name.charAt(end))
+      if (isPossible && isBeside(found)) return found
+    }
+  }
+  return undefined
 }
 
-/** The name whose extension tells the type: `report.pdf` for `report.pdf.part` and `report.pdf~`. */
-export function typedName(name: string): string {
-  return name.replace(temporaryEnding, '')
-}
-
-/** `report.txt` for `report.txt.oXa3b9Z`, where that has a type: somebody may have called a document so. */
-export function patchedName(name: string): string | undefined {
-  const document = name.replace(patchEnding, '')
-  return document !== name && mimetypeOfName(document) !== undefined ? document : undefined
-}
-
-/** The name that the document is sure to get when it is whole; undefined where that is not known. */
-export function finalName(name: string): string | undefined {
-  if (completeEnding.test(name)) return name.replace(completeEnding, '')
-  return isRandomName(name) ? name.replace(randomEnding, '$1') : undefined
+/** `report.docx` for `.report.docx.Xa3b9Z` and `report.docx.part`: what such a file is sure to be called in the end. */
+export function finalName(name: string): string {
+  return name.replace(/^\.?(.+)\.[^.]+$/, '$1')
 }
 
 /** True for a trash folder: refused, so that file managers offer a permanent delete instead of moving documents by upload. */
@@ -119,37 +133,11 @@ export function isTrashName(name: string): boolean {
   return name === '.Trash' || name.startsWith('.Trash-') || name === '.Trashes'
 }
 
-function isOwnName(name: string, isBeside: (name: string) => boolean): boolean {
-  if (matches(ownPatterns, name)) return true
-  return databaseEnding.test(name) && isBeside(name.replace(databaseEnding, ''))
+/** `f~` beside `f`: editors' backups, whoever made them. */
+function isBackupOf(name: string, isBeside: (name: string) => boolean): boolean {
+  return name.length > 1 && name.endsWith('~') && isBeside(name.slice(0, -1))
 }
 
-function isUnfinishedName(name: string): boolean {
-  return matches(unfinishedPatterns, name) || isRandomName(name) || isSurelyPatched(name)
-}
-
-/** But not `.notes.config`, which has a type. */
-function isRandomName(name: string): boolean {
-  return randomEnding.test(name) && mimetypeOfName(name) === undefined
-}
-
-/** `.backup` is a word, `.Xa3b9Z` is none. */
-function isSurelyRandom(name: string): boolean {
-  return (
-    /[A-Z0-9][^.]*$/.test(name.slice(-6)) && mimetypeOfName(name.replace(randomEnding, '$1')) !== undefined
-  )
-}
-
-/** Chance may give patch the letters of a word: those are its own behind a whole name alone, which `plan` is not. */
-function isPatched(name: string, isBeside: (name: string) => boolean): boolean {
-  return patchedName(name) !== undefined || (isSurelyPatched(name) && isBeside(name.replace(patchEnding, '')))
-}
-
-/** `report.txt.revised` and `plan.rev2024` are what people write. */
-function isSurelyPatched(name: string): boolean {
-  return patchEnding.test(name) && /[A-Z]|\d[a-z]/.test(name.slice(-6)) && mimetypeOfName(name) === undefined
-}
-
-function matches(patterns: readonly RegExp[], name: string): boolean {
-  return patterns.some((pattern) => pattern.test(name))
+function isWordAt(name: string, at: number): boolean {
+  return /[\p{L}\p{N}]/u.test(name.charAt(at))
 }

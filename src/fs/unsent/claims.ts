@@ -12,7 +12,7 @@ import type { SpoolFile } from '../../content/spool/spool-file.ts'
 import type { Log } from '../../log.ts'
 import { nameOf } from '../../path.ts'
 import type { Node } from '../tree/node.ts'
-import { isNeverSent } from '../tree/scratch.ts'
+import { isOwnName } from '../tree/scratch.ts'
 
 export interface ClaimsOptions {
   readonly journal: Journal
@@ -189,7 +189,7 @@ export class Claims {
 /** What such a row names is sent as it is, or may be: of a local-only file that is left alone, or whose document goes. */
 function isSealing(row: string): boolean {
   const path = pathOfLocalRow(row)
-  return isIntentionRow(row) || (path !== undefined && !isNeverSent(nameOf(path)))
+  return isIntentionRow(row) || (path !== undefined && !isOwnName(nameOf(path)))
 }
 
 function hasSeal({ rows }: Claimants): boolean {

@@ -2,7 +2,8 @@
 // that has been quiet for a minute is somebody's document after all, and is sent.
 
 import type { Clock, Timer } from '../../world/clock.ts'
-import { isBackupName, whyLocal } from '../tree/scratch.ts'
+import { isUndecidedName, whyLocal } from '../tree/scratch.ts'
+import { isAtOrUnder } from '../../path.ts'
 import type { Node } from '../tree/node.ts'
 import type { LocalFile } from '../status.ts'
 
@@ -17,16 +18,18 @@ interface Watched {
   why: string | undefined
 }
 
+type LeftAlone = (node: Node) => Promise<string | undefined>
+
 export class LocalOnly {
   readonly #leftAloneMs: number
   readonly #clock: Clock
-  readonly #leftAlone: (node: Node) => Promise<string | undefined>
+  readonly #leftAlone: LeftAlone
   readonly #files = new Map<Node, Watched>()
   #timer: Timer | undefined
   #isClosed = false
 
   /** `leftAlone` is handed a file that was, and answers why it stays; it is asked again after the same time. */
-  constructor(leftAloneMs: number, clock: Clock, leftAlone: (node: Node) => Promise<string | undefined>) {
+  constructor(leftAloneMs: number, clock: Clock, leftAlone: LeftAlone) {
     this.#leftAloneMs = leftAloneMs
     this.#clock = clock
     this.#leftAlone = leftAlone
@@ -49,6 +52,13 @@ export class LocalOnly {
     const dueAt = this.#clock.steady() + (isDocument ? 0 : this.#leftAloneMs)
     this.#files.set(node, { since: -Infinity, dueAt, why: undefined })
     this.#arm()
+  }
+
+  /** Files at or under a path are looked at now: nobody waits for what their programs may do yet. */
+  async decideNow(path: string): Promise<void> {
+    const now = this.#clock.steady()
+    for (const [node, watched] of this.#files) if (isAtOrUnder(node.path, path)) watched.dueAt = now
+    await this.#look()
   }
 
   /** What has been here only for longer than a file is given to become a document. */
@@ -105,7 +115,8 @@ export function whyHere(node: Node): string {
   return node.door.writeHandles > 0 ? 'open in a program' : reasonByName(node)
 }
 
-function reasonByName({ parent, name }: Node): string {
-  const why = whyLocal(name, (other) => parent?.folder?.children.has(other) === true)
-  return why ?? (isBackupName(name) ? 'sent when it has been left alone for a minute' : 'waits to be sent')
+function reasonByName({ parent, name, local }: Node): string {
+  const why = whyLocal(name, (other) => parent?.folder?.children.get(other)?.isScratch === false, local)
+  const isGivenTime = isUndecidedName(name) || local.isMadeTemporary
+  return why ?? (isGivenTime ? 'sent when it has been left alone for a minute' : 'waits to be sent')
 }

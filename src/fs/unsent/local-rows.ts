@@ -53,7 +53,14 @@ export function saveScratchRow(
   const reference = content === undefined && version !== undefined ? version : undefined
   // What the journal has of it is of when it was a document, and would be put over what was written since.
   if (content?.isSynced === true) parts.spool.leaveJournal(content)
-  parts.journal.localFiles.save({ path: node.path, spool: content?.id, reference })
+  const { isMadeTemporary, isCutOff } = node.local
+  parts.journal.localFiles.save({
+    path: node.path,
+    spool: content?.id,
+    reference,
+    isMadeTemporary,
+    isCutOff,
+  })
   parts.localOnly.changed(node)
 }
 

@@ -7,7 +7,7 @@ import type { Journal } from '../../content/spool/journal.ts'
 import type { Spool } from '../../content/spool/spool.ts'
 import { nameOf } from '../../path.ts'
 import type { Clock } from '../../world/clock.ts'
-import { isBackupName, isHiddenName } from '../tree/scratch.ts'
+import { isHiddenName, isLocalName } from '../tree/scratch.ts'
 import type { Claims } from './claims.ts'
 import type { LocalOnly } from './local-only.ts'
 import { ensureFolder, place, restore, restoreContent, showStored, type RestoreParts } from './restore.ts'
@@ -46,12 +46,12 @@ export async function recover(parts: RecoverParts): Promise<void> {
       continue
     }
     const node = place(parts.tree, row.path)
-    node.local.stay()
+    node.local.stay({ isMadeTemporary: row.isMadeTemporary === true, isCutOff: row.isCutOff === true })
     if (row.spool !== undefined) restoreContent(parts, node, row.spool)
     else if (row.reference !== undefined) showStored(parts.tree, node, row.reference)
     node.local.saved()
-    // What an earlier version kept here for its name alone is sent at once.
-    parts.localOnly.found(node, !isBackupName(node.name))
+    // The program that made a temporary file of another name has lost it: that is sent at once.
+    parts.localOnly.found(node, !isLocalName(node.name))
   }
   if (intentions.length > 0)
     parts.log.info({ intentions: intentions.length }, 'going on with what an earlier run left unsent')

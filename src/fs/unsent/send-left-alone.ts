@@ -4,10 +4,10 @@ import { ErrnoError } from '../../errno-error.ts'
 import type { Journal } from '../../content/spool/journal.ts'
 import type { Log } from '../../log.ts'
 import { abortAfter } from '../../world/clock.ts'
-import type { TypePolicy } from '../tree/names.ts'
 import type { Listing } from '../tree/listings.ts'
 import type { Node } from '../tree/node.ts'
 import { whyLocal } from '../tree/scratch.ts'
+import { documentsIn, type Undecided } from './undecided.ts'
 import { bringHere, type BringParts } from './bring-here.ts'
 import { isHereOnly } from './local-only.ts'
 import type { SubmitParts } from './submit.ts'
@@ -17,7 +17,7 @@ const believedMs = 3_600_000
 
 export interface SendLeftAloneParts extends BringParts, SubmitParts {
   readonly journal: Journal
-  readonly types: TypePolicy
+  readonly undecided: Undecided
   readonly log: Log
 }
 
@@ -41,8 +41,8 @@ async function sendDocument(parts: SendLeftAloneParts, node: Node): Promise<stri
   if (parent === undefined || node.door.writeHandles > 0) return undefined
   const { tree, clock } = parts
   const isHeldBack = (listing: Listing): string | undefined =>
-    whyLocal(node.name, (name) => tree.child(parent, name, listing) !== undefined)
-  const byName = whyLocal(node.name, () => false)
+    whyLocal(node.name, documentsIn(tree, parent, listing), node.local)
+  const byName = whyLocal(node.name, () => false, node.local)
   if (byName !== undefined) return byName
   const known = tree.listings.known(parent)
   const isOfLate = known !== undefined && clock.steady() - known.requestedAt < believedMs
@@ -52,7 +52,7 @@ async function sendDocument(parts: SendLeftAloneParts, node: Node): Promise<stri
   await bringHere(parts, node, abortAfter(clock, 600_000))
   const { content } = node
   if (content === undefined) return undefined
-  await parts.types.mimetypeOf(node.name, content)
+  await parts.undecided.checkContent(node.path, content)
   // Nothing is sent by what was listed a while ago.
   const whyNow = isHeldBack(await tree.listing(parent))
   if (whyNow !== undefined) return whyNow
@@ -60,13 +60,7 @@ async function sendDocument(parts: SendLeftAloneParts, node: Node): Promise<stri
   await parts.spool.secure(content)
   // Much may have happened meanwhile.
   if (!isHereOnly(node) || node.door.writeHandles > 0 || node.content !== content) return undefined
-  parts.journal.transaction(() => {
-    parts.journal.onRollback(node)
-    parts.journal.localFiles.remove(node.path)
-    node.local.becomeDocument()
-    node.unsent.mayReplace(undefined)
-    parts.saves.submit(node, content, epoch)
-  })
+  parts.saves.submitDecided(node, content, epoch)
   parts.log.info({ path: node.path }, 'left alone, so it is a document: it is sent')
   return undefined
 }

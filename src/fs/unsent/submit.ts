@@ -15,6 +15,7 @@ import type { OlderPlace } from '../tree/parts/unsent.ts'
 import type { Bursts } from './bursts.ts'
 import type { CloseWait } from './close-wait.ts'
 import { isUnsubmitted } from './unsubmitted.ts'
+import type { Undecided } from './undecided.ts'
 import { isCopyMade, type OwnCopyParts } from './own-copy.ts'
 
 /** What it takes to save a document. */
@@ -22,6 +23,7 @@ export interface SavesParts extends Omit<BackupParts, 'resting'>, OwnCopyParts, 
   readonly closeWait: CloseWait
   readonly bursts: Bursts
   readonly attributes: AttributeStore
+  readonly undecided: Undecided
 }
 
 /** Who saves one needs this alone. */
@@ -104,6 +106,17 @@ export class Saves {
     return job
   }
 
+  /** A file that was on this machine only is a document: its content is secured as of this epoch. */
+  submitDecided(node: Node, content: SpoolFile, securedEpoch: number): void {
+    this.#parts.journal.transaction(() => {
+      this.#parts.journal.onRollback(node)
+      this.#parts.journal.localFiles.remove(node.path)
+      node.local.becomeDocument()
+      node.unsent.mayReplace(undefined)
+      this.submit(node, content, securedEpoch)
+    })
+  }
+
   /** The same of a document that became a backup, and rests for its successor to come to the path it left. */
   submitBackup(node: Node, securedEpoch: number, left: string): void {
     const job = this.submit(node, node.content, securedEpoch, backupGraceMs)
@@ -130,8 +143,9 @@ export class Saves {
    */
   async flush(node: Node, caller: Caller): Promise<void> {
     if (node.isUnlinked) return
+    if (node.isScratch) return await this.#flushLocal(node, caller)
     if (isUnsubmitted(node)) {
-      if (!node.local.isWritten && !node.isScratch) {
+      if (!node.local.isWritten) {
         // What was saved before is not given up for a file that its program may be about to fill: the last close decides.
         if (!isKnown(node)) this.#journalUntouched(node)
         return
@@ -153,6 +167,7 @@ export class Saves {
       await node.content?.sync()
       return
     }
+    if (node.isScratch && this.#parts.undecided.isDecidedBySync(node)) await this.#decide(node)
     const job = isUnsubmitted(node) ? await this.commit(node) : node.job
     if (job === undefined) {
       await this.#parts.journal.durable()
@@ -162,6 +177,28 @@ export class Saves {
     this.#parts.queue.expedite((intention) => intention === job.intention)
     await this.#parts.closeWait.wait(job, signal)
     await this.#keepCopy(node, job, signal)
+  }
+
+  /** Kept as it is, also where it is told that it is no document. */
+  async #flushLocal(node: Node, { isDying = false }: Caller): Promise<void> {
+    if (!isUnsubmitted(node) && !isDying) return
+    node.local.closed(isDying)
+    await this.commit(node)
+    // Nobody hears of it.
+    if (!isDying) await this.#parts.undecided.closes(node)
+  }
+
+  /** A file whose name tells no type is a document from now on. Throws EOPNOTSUPP where its content is of no stored type. */
+  async #decide(node: Node): Promise<void> {
+    const { content } = node
+    if (content === undefined) return
+    await this.#parts.undecided.closes(node)
+    await this.#parts.claims.hold(content, async () => {
+      const { epoch } = content
+      await this.#parts.spool.secure(content)
+      if (node.isScratch && !node.isUnlinked && node.content === content)
+        this.submitDecided(node, content, epoch)
+    })
   }
 
   /** The last close of a node: commits what no flush did, and gives clean content to the cache. */

@@ -2,6 +2,7 @@
 
 import type { Caller } from '../../fs/operations.ts'
 import { maxWriteBytes, type Message } from './channel.ts'
+import { isDying } from './dying-callers.ts'
 import { getI64, getU32, getU64 } from './fields.ts'
 import { decodeName, endOfName } from './names.ts'
 import { inHeader } from './protocol-structs.ts'
@@ -57,6 +58,10 @@ export class Request implements Caller {
 
   get program(): string | undefined {
     return programOf(this.pid)
+  }
+
+  get isDying(): boolean {
+    return isDying(this.pid)
   }
 
   abort(): void {

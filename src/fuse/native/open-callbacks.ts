@@ -55,7 +55,7 @@ export function openCallbacks(session: NativeSession): OpenCallbacks {
       session.serve('create', reply, async (request) => {
         const place = await paths.place(path, request)
         const changesBefore = names.changes
-        const options = { mode: mode & 0o7777, flags: newFile, exclusive: true }
+        const options = { mode: mode & 0o7777, flags: newFile, exclusive: true, isGuess: true }
         try {
           const { entry, opened } = await operations.create(place.parent, place.name, options, request)
           const { ino } = entry.attributes

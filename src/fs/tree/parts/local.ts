@@ -2,12 +2,15 @@
 // sent at all. The content is another file's by `Claims` alone.
 
 import type { SpoolFile } from '../../../content/spool/spool-file.ts'
+import type { Traces } from '../scratch.ts'
 
 export class LocalPart {
   #content: SpoolFile | undefined
   #savedEpoch = -1
   #isWritten = false
   #isScratch = false
+  #isMadeTemporary = false
+  #isCutOff = false
   #copyUp: Promise<void> | undefined
   #handover: Promise<void> | undefined
 
@@ -29,6 +32,16 @@ export class LocalPart {
   /** On this machine only, for now or for good. Never true of a folder. */
   get isScratch(): boolean {
     return this.#isScratch
+  }
+
+  /** It was made as temporary files are, and has the name that it was made with. */
+  get isMadeTemporary(): boolean {
+    return this.#isMadeTemporary
+  }
+
+  /** Its last writer was killed before it closed it. */
+  get isCutOff(): boolean {
+    return this.#isCutOff
   }
 
   /** The copy-up under way. */
@@ -68,14 +81,23 @@ export class LocalPart {
     this.#isWritten = false
   }
 
-  /** It stays on this machine. */
-  stay(): void {
+  /** It stays on this machine; `traces`: what tells that it may be half a document, where anything does. */
+  stay(traces?: Traces): void {
     this.#isScratch = true
+    this.#isMadeTemporary = traces?.isMadeTemporary === true
+    this.#isCutOff = traces?.isCutOff === true
+  }
+
+  /** Its writer closes it, or is killed. */
+  closed(isCutOff: boolean): void {
+    this.#isCutOff = isCutOff
   }
 
   /** The service shall know it, and has nothing of it yet. */
   becomeDocument(): void {
     this.#isScratch = false
+    this.#isMadeTemporary = false
+    this.#isCutOff = false
     this.#savedEpoch = -1
   }
 
@@ -98,11 +120,14 @@ export class LocalPart {
   remembered(): () => void {
     const [content, savedEpoch] = [this.#content, this.#savedEpoch]
     const [isWritten, isScratch] = [this.#isWritten, this.#isScratch]
+    const [isMadeTemporary, isCutOff] = [this.#isMadeTemporary, this.#isCutOff]
     return () => {
       this.#content = content
       this.#savedEpoch = savedEpoch
       this.#isWritten = isWritten
       this.#isScratch = isScratch
+      this.#isMadeTemporary = isMadeTemporary
+      this.#isCutOff = isCutOff
     }
   }
 }
