@@ -5,7 +5,7 @@ import { kindOfUnsupported } from '../api/unsupported-kind.ts'
 import { exitCodes } from './exit-codes.ts'
 import { wrapped } from './wrapped.ts'
 
-const byContent = 'no extension: decided by the content when it is saved'
+const byContent = 'tells no type: decided by the content'
 
 export function runTypes(names: readonly string[], json: boolean): void {
   if (names.length > 0) judge(names, json)
@@ -48,7 +48,7 @@ function list(json: boolean): void {
   }
   console.log(byContent)
   console.log(
-    'everything else (zip, docx, odt, pptx, gif, heic, exe, …) is refused when the file is created;',
+    'what is of a kind that the service has no type for (zip, docx, odt, pptx, gif, heic, exe, …) is refused when it is created;',
   )
   console.log('docmount mount --unsupported-as MIMETYPE sends it as another type')
 }

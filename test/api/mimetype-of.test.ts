@@ -44,9 +44,6 @@ describe('the mimetype of a name', () => {
     'a.m4a',
     'a.xlsm',
     'a.msg',
-    'a.unknown',
-    'a.txt~',
-    'plan.bak',
     'a.docx.orig',
   ])('%s is refused', (name) => {
     expect(mimetypeOfName(name)).toBeUndefined()
@@ -61,6 +58,12 @@ describe('the mimetype of a name', () => {
     'report 3.11 final',
     'ends with a dot.',
     '4913',
+    'a.unknown',
+    'a.txt~',
+    'plan.bak',
+    'St.Gallen',
+    'contract.signed',
+    'yarn.lock',
   ])('%s is decided by content', (name) => {
     expect(mimetypeOfName(name)).toBeUndefined()
     expect(isTypeDecidedByContent(name)).toBe(true)
@@ -72,6 +75,6 @@ describe('the mimetype of a name', () => {
     expect(kindOfUnsupported('a.nobody-knows')).toBe('nobody-knows files')
     expect(kindOfUnsupported('Makefile')).toBe('files of this type')
     expect(kindOfUnsupported('letter.docx.bak')).toBe('docx files (Word documents)')
-    expect(kindOfUnsupported('drawing.bak')).toBe('bak files (backups)')
+    expect(kindOfUnsupported('drawing.bak')).toBe('bak files')
   })
 })

@@ -12,6 +12,7 @@ import { rename } from './suite/rename.ts'
 import { saveOver } from './suite/save-over.ts'
 import { stat } from './suite/stat.ts'
 import { sync } from './suite/sync.ts'
+import { temporarySaves } from './suite/temporary-saves.ts'
 import { times } from './suite/times.ts'
 import { truncate } from './suite/truncate.ts'
 import { unlink, unlinkedOpen } from './suite/unlink.ts'
@@ -37,4 +38,5 @@ export const operations: Readonly<Record<string, Topic>> = {
   large,
   concurrent,
   'editor saves': editorSaves,
+  'temporary saves': temporarySaves,
 }

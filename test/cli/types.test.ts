@@ -19,7 +19,7 @@ test('a name is judged by its extension; a refused one is named and makes it fai
   expect(stdout.trim().split('\n')).toEqual([
     'scan.pdf: application/pdf',
     'letter.docx: refused, the service takes no docx files (Word documents)',
-    'README: no extension: decided by the content when it is saved',
+    'README: tells no type: decided by the content',
   ])
   expect(code).toBe(1)
   expect((await types('scan.pdf', 'README')).code).toBe(0)

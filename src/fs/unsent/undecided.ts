@@ -56,7 +56,9 @@ export class Undecided {
   /** Throws EOPNOTSUPP for content that is no document of a stored type at this path. */
   async checkContent(path: string, content: SpoolFile): Promise<void> {
     const { types, refusedNames } = this.#options
-    await refusedNames.checked(path, () => types.mimetypeOf(nameOf(path), async () => content.read(0, headBytes)))
+    await refusedNames.checked(path, () =>
+      types.mimetypeOf(nameOf(path), async () => content.read(0, headBytes)),
+    )
   }
 
   /** True where fsync(2) makes it a document: nothing says that it is the beginning of another. */

@@ -1,19 +1,23 @@
-// Which files begin their life on this machine only: programs' temporaries, made as programs make them, and nothing else.
+// Which files begin their life on this machine only: those whose names tell no type, those made as temporary files are, and
+// what is no document, ever. A name that tells a type is a document, and so is one without any ending.
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 
+import { isTypeDecidedByContent, mimetypeOfName } from '../../../src/api/mimetype-of.ts'
+import { isOfUnsupportedKind } from '../../../src/api/unsupported-kind.ts'
 import {
+  beginsHere,
   finalName,
   isBackupName,
   isHiddenName,
   isLocalName,
-  isMadeLocal,
+  isMadeAsTemporary,
+  isOwnName,
   isTrashName,
-  patchedName,
-  typedName,
+  isUndecidedName,
+  namedAfter,
   whyLocal,
-  type Making,
 } from '../../../src/fs/tree/scratch.ts'
 
 const alone = (): boolean => false
@@ -21,6 +25,7 @@ const beside =
   (...names: string[]) =>
   (name: string): boolean =>
     names.includes(name)
+const untold = { isMadeTemporary: false, isCutOff: false }
 
 /** As ordinary programs make files: a shell, cp, cp -p, an editor, a program that wants a new file, one with umask 077. */
 const ordinaryMakings = [
@@ -30,9 +35,7 @@ const ordinaryMakings = [
   { exclusive: false, mode: 0o644, readWrite: true },
   { exclusive: true, mode: 0o664, readWrite: true },
   { exclusive: false, mode: 0o600, readWrite: true },
-] satisfies Omit<Making, 'isBeside'>[]
-const byShell = { ...ordinaryMakings[0]!, isBeside: alone }
-const byMkstemp = { exclusive: true, mode: 0o600, readWrite: true, isBeside: alone }
+]
 
 /** A hundred thousand names that people give. */
 function ordinaryNames(): Set<string> {
@@ -59,93 +62,120 @@ function ordinaryNames(): Set<string> {
 
 describe('ordinary names', () => {
   const names = ordinaryNames()
+  // All in one folder.
+  const isBeside = (name: string): boolean => names.has(name)
 
-  it('a hundred thousand of them are documents, however they are made', () => {
-    expect(names.size).toBeGreaterThan(100_000)
-    expect(names).toContain('sediments')
-    // All in one folder.
-    const isBeside = (name: string): boolean => names.has(name)
-    for (const making of ordinaryMakings)
-      expect([...names].filter((name) => isMadeLocal(name, { ...making, isBeside }))).toEqual([])
+  it('are made as no temporary file is', () => {
+    expect(ordinaryMakings.filter(isMadeAsTemporary)).toEqual([])
   })
 
-  it('documents that get them are documents, and no backups', () => {
-    expect(
-      [...names].filter((name) => isBackupName(name) || isHiddenName(name) || isLocalName(name)),
-    ).toEqual([])
+  it('a hundred thousand of them are documents at once, or undecided, and none stays here for its name', () => {
+    expect(names.size).toBeGreaterThan(100_000)
+    expect(names).toContain('sediments')
+    const begun = [...names].filter((name) => beginsHere(name, false, isBeside))
+    expect(begun.filter((name) => !isUndecidedName(name))).toEqual([])
+    expect(begun.filter((name) => whyLocal(name, isBeside, untold) !== undefined)).toEqual([])
+    expect(begun.filter((name) => mimetypeOfName(name) !== undefined || isOfUnsupportedKind(name))).toEqual(
+      [],
+    )
+    expect([...names].filter(isHiddenName)).toEqual([])
+  })
+
+  it('those that tell their type, and those without any ending, wait for nothing', () => {
+    const plain = [...names].filter((name) => mimetypeOfName(name) !== undefined || !name.includes('.'))
+    expect(plain.length).toBeGreaterThan(50_000)
+    expect(plain.filter((name) => beginsHere(name, false, isBeside) || isLocalName(name))).toEqual([])
   })
 
   it.each([
-    'sediments',
-    'sedatives',
-    'sed-01.txt',
-    '4913',
-    'a~b.txt',
-    '.notes.config',
-    '~WRITERS',
-    'meeting-journal',
-  ])('%s is a document', (name) =>
-    expect(isMadeLocal(name, { ...byShell, isBeside: () => true })).toBe(false),
-  )
+    'sediments', 'sed-01.txt', '4913', 'a~b.txt', '.notes.config', '~WRITERS', 'f~', 'meeting-journal', 'No. 12', 'Prof. Smith',
+    'report (1).pdf', 'trailing dot.', 'x.PDF', 'plan.bak', 'README.orig',
+  ])('%s is a document at once', (name) => {
+    expect(beginsHere(name, false, alone)).toBe(false)
+  }) // prettier-ignore
+
+  it.each([
+    'St.Gallen', '2026.Q1', 'contract.signed', 'b.csv_old', 'app.log-20261126', 'report.pdf.asc', 'bank.sta', 'order.edi',
+    'photo.xmp', 'report.pdf.1', 'report.pdf?token=a.b', '1764147600.M1P2.host:2,S', 'archive.mbox', 'k.old', 'private.key', 'a.db',
+  ])('%s is undecided: its content tells', (name) => {
+    expect(beginsHere(name, false, alone)).toBe(true)
+    expect(isTypeDecidedByContent(name)).toBe(true)
+    expect(whyLocal(name, alone, untold)).toBeUndefined()
+  }) // prettier-ignore
 })
 
 describe('temporary names', () => {
   it.each([
     '#report.txt#', '.#report.txt', '.report.txt.swp', '.report.txt.swx', '.report.txt.un~', '.goutputstream-1A2B3C', '.~lock.report.ods#',
-    'lu12345abcde.tmp', 'x.osl-tmp', 'film.mp4.part', 'a.crdownload', 'a.tmp', '~$report.xlsx', '~WRD0001.tmp', '.report.txt.kate-swp',
-    '._photo.png', '.DS_Store', 'Thumbs.db', 'desktop.ini', '.directory', '.com.google.Chrome.aB3dE6',
-  ])('%s begins here', (name) => {
-    expect(isMadeLocal(name, byShell)).toBe(true)
+    '~$report.xlsx', '.report.txt.kate-swp', '._photo.png', '.DS_Store', 'Thumbs.db', 'desktop.ini', '.directory',
+  ])('%s is no document, ever', (name) => {
+    expect(isOwnName(name)).toBe(true)
+    expect(beginsHere(name, false, alone)).toBe(true)
+    expect(whyLocal(name, alone, untold)).toBe('belongs to the program that made it')
   }) // prettier-ignore
 
-  it.each(['sedAb12Cd', 'sedatives', 'XXTLSvZh', '.report.pdf.backup', '.report.Xy12Zw'])(
+  it.each(['sedAb12Cd', 'XXTLSvZh', 'tmpy8g_pan0', 'tmpaiannkks.csv', 'report.pdf'])(
     '%s begins here when mkstemp made it',
     (name) => {
-      expect(isMadeLocal(name, byMkstemp)).toBe(true)
-      for (const making of ordinaryMakings)
-        expect(isMadeLocal(name, { ...making, isBeside: alone })).toBe(false)
+      expect(isMadeAsTemporary({ exclusive: true, mode: 0o600, readWrite: true })).toBe(true)
+      expect([true, false].map((isTemporary) => beginsHere(name, isTemporary, alone))).toEqual([true, false])
     },
   )
 
+  it('a backup is one beside its document', () => {
+    expect(beginsHere('f~', false, beside('f'))).toBe(true)
+    expect(whyLocal('report.txt~', beside('report.txt'), untold)).toBe('a backup of report.txt')
+    expect(whyLocal('report.txt~', alone, untold)).toBeUndefined()
+  })
+
   it.each([
-    ['report.txt~', 'report.txt'],
-    ['data.sqlite-journal', 'data.sqlite'],
-    ['data.db-wal', 'data.db'],
-  ])('%s begins here beside %s only', (name, document) => {
-    expect(isMadeLocal(name, { ...byShell, isBeside: beside(document) })).toBe(true)
-    expect(isMadeLocal(name, byShell)).toBe(false)
+    ['k.csv.NqVwYS', 'k.csv'],
+    ['photo.jpg_exiftool_tmp', 'photo.jpg'],
+    ['r.pdf.~qpdf-temp#', 'r.pdf'],
+    ['d.json___jb_tmp___', 'd.json'],
+    ['c.json.tmp-5691071988daf56b', 'c.json'],
+    ['w.json.2837462837', 'w.json'],
+    ['g.pdf8073021573', 'g.pdf'],
+    ['.xdp-x.csv.qevt0M-LaMRTv', 'x.csv'],
+    ['.in.ft.pdf.', 'ft.pdf'],
+    ['~syncthing~a b.csv.tmp', 'a b.csv'],
+    ['README.oXa3b9Z', 'README'],
+    ['.README.Xa3b9Z', 'README'],
+    ['contract.signed.tmp', 'contract.signed'],
+  ])('%s is named after %s', (name, document) => {
+    expect(namedAfter(name, beside(document, 'a', 'tmp'))).toBe(document)
+    expect(namedAfter(name, alone)).toBeUndefined()
   })
 
-  it('what patch makes begins here, whatever letters chance gives it', () => {
-    const byPatch = { exclusive: true, mode: 0o644, readWrite: false, isBeside: beside('README', 'plan') }
-    for (const name of ['a.txt.o9F3q0I', 'a.txt.rU64VHf', 'a.txt.oabcdef', 'a.txt.r123456', 'README.oXa3b9Z'])
-      expect(isMadeLocal(name, byPatch), name).toBe(true)
-    for (const name of ['a.txt.oXa3b9Z', 'README.oXa3b9Z'])
-      expect(isMadeLocal(name, { ...byPatch, exclusive: false }), name).toBe(false)
-    for (const name of ['a.docx.oXa3b9Z', 'NOTES.oXa3b9Z', 'plan.revised', 'plan.rev2024'])
-      expect(isMadeLocal(name, byPatch), name).toBe(false)
+  it.each([
+    ['report.pdf', 'report.pdf'],
+    ['report.pdfx', 'report.pdf'],
+    ['myreport.pdf.tmp', 'report.pdf'],
+    ['planet.tmp', 'plan'],
+    ['a.tmp', 'tmp'],
+  ])('%s is not named after %s', (name, document) => {
+    expect(namedAfter(name, beside(document))).toBeUndefined()
   })
 
-  it('left alone, some are documents and some are told of', () => {
-    for (const name of ['a.tmp', 'film.mp4.part', 'report.txt~', 'sedAb12Cd', 'lu1234.tmp', 'a.txt.revised'])
-      expect(whyLocal(name, alone), name).toBeUndefined()
-    expect(whyLocal('.report.txt.swp', alone)).toBe('belongs to the program that made it')
-    expect(whyLocal('.report.pdf.Xy12Zw', alone)).toBe('its program has not finished it')
-    for (const name of ['a.txt.oXa3b9Z', 'README.rXa3b9Z'])
-      expect(whyLocal(name, alone), name).toBe('its program has not finished it')
-    expect(whyLocal('report.txt~', beside('report.txt'))).toBe('a backup of report.txt')
+  it('half a save beside its document stays, and so does a temporary file that was cut off', () => {
+    const why = 'its program has not finished it'
+    const cutOff = { isMadeTemporary: false, isCutOff: true }
+    const made = { isMadeTemporary: true, isCutOff: false }
+    for (const traces of [cutOff, made]) {
+      expect(whyLocal('photo.jpg_tmp', beside('photo.jpg'), traces)).toBe(why)
+      expect(whyLocal('photo.jpg_tmp', alone, traces)).toBeUndefined()
+    }
+    expect(whyLocal('photo.jpg_tmp', beside('photo.jpg'), untold)).toBeUndefined()
+    expect(whyLocal('.report.pdf.Xy12Zw', alone, { isMadeTemporary: true, isCutOff: true })).toBe(why)
+  })
+
+  it('a document may go to any name that tells no type to make room', () => {
+    const names = ['f~', 'a.txt~', '7F2E8D41.tmp', 'd.json___jb_old___', '7F2E8D41', 'a.pdf', 'a.txt.bak']
+    expect(names.filter(isBackupName)).toEqual(names.slice(0, 5))
   })
 
   it('say what the document is', () => {
-    expect(['a.pdf~', 'a.pdf.part', 'a.pdf.tmp~', 'a.pdf', '~'].map(typedName)).toEqual([
-      'a.pdf', 'a.pdf', 'a.pdf', 'a.pdf', '~',
-    ]) // prettier-ignore
-    expect(['a.pdf.oXa3b9Z', 'a.pdf.revised', 'a.docx.oXa3b9Z', 'plan.revised'].map(patchedName)).toEqual([
-      'a.pdf', 'a.pdf', undefined, undefined,
-    ]) // prettier-ignore
-    expect(['.a.docx.Xy12Zw', 'a.docx.part', 'a.docx.tmp', 'a.docx'].map(finalName)).toEqual([
-      'a.docx', 'a.docx', undefined, undefined,
-    ]) // prettier-ignore
+    expect(['.a.docx.Xy12Zw', 'a.docx.part'].map(finalName)).toEqual(['a.docx', 'a.docx'])
   })
 
   it('trash folders are known by name', () => {

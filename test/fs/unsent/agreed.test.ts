@@ -213,7 +213,7 @@ describe('done', () => {
     node.unsent.goesOnAs(undefined)
     done(job.intention, record)
     expectState(node, 'kept backup')
-    expect(sb.journal.localFiles.all()).toEqual([
+    expect(sb.journal.localFiles.all()).toMatchObject([
       {
         path: '/kept.txt~',
         spool: undefined,

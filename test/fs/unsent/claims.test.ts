@@ -171,7 +171,7 @@ test.each([
   expect(claims.mayChange(node)).toBe(true)
 })
 
-test.each(['.a.txt.swp', '.goutputstream-AB12CD', '.a.txt.Xa3b9Z'])(
+test.each(['.a.txt.swp', '.goutputstream-AB12CD'])(
   'what no name of its own makes a document is changed where it is: %s',
   (name) => {
     const swap = new Node(3, 'file', root, name)

@@ -7,11 +7,13 @@ import { isDeepStrictEqual } from 'node:util'
 
 import { describe, expect, it } from 'vitest'
 
+import { rootIno } from '../../../src/fs/operations.ts'
 import { Journal } from '../../../src/content/spool/journal.ts'
 import type { OpenFile } from '../../support/door.ts'
 import { heldSyncs } from '../../support/held-syncs.ts'
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
 import { serviceTexts } from '../../support/trees.ts'
+import { thisProcess } from '../../support/object-file.ts'
 import { waitUntil } from '../../support/wait-until.ts'
 
 /** Short enough for a test, long enough for the calls of an editor. */
@@ -62,9 +64,10 @@ describe('a temporary file that is left alone', () => {
     await becomes(drive, { '/a.txt.part': 'whole' })
   })
 
-  it('stays and is named where the service takes no such type', async () => {
+  it('stays and is named where the service takes no such type, as its close said', async () => {
     await using drive = await openHeld({}, quick)
-    await drive.calls().writeFile('/a.tmp', Buffer.from([0, 1, 2, 3, 0xff]))
+    const saving = drive.calls().writeFile('/a.tmp', Buffer.from([9, 1, 2, 3, 0xff]))
+    await expect(saving).rejects.toMatchObject({ code: 'EOPNOTSUPP' })
     await waitUntil('it to be named', () =>
       /takes no/.test(drive.fileSystem().status().localOnly[0]?.why ?? ''),
     )
@@ -75,7 +78,7 @@ describe('a temporary file that is left alone', () => {
   it.each([
     ['.a.txt.swp', 'belongs to the program that made it'],
     ['.~lock.a.txt#', 'belongs to the program that made it'],
-    ['.goutputstream-AB12CD', 'its program has not finished it'],
+    ['.goutputstream-AB12CD', 'belongs to the program that made it'],
     ['a.txt~', 'a backup of a.txt'],
   ])('%s stays, and is named: %s', async (name, why) => {
     await using drive = await openHeld({ '/a.txt': 'a' }, quick)
@@ -114,6 +117,144 @@ describe('a temporary file that is left alone', () => {
     await drive.calls().unlink('/a.tmp')
     await drive.calls().writeFile('/a.tmp', 'd')
     await becomes(drive, { '/a.tmp': 'd' })
+  })
+})
+
+describe('a name that tells no type', () => {
+  const names = [
+    'St.Gallen', '2026.Q1', 'contract.signed', 'Prof. Smith', 'No. 12', 'b.csv_old', 'app.log-20261126', 'report.pdf.asc', 'bank.sta',
+    'order.edi', 'photo.xmp', 'report.pdf.1', 'trailing dot.', 'a.mt940', 'a.ofx', 'a.qif', 'report.pdf?token=a.b', 'inbox.mbox',
+    '1764147600.M1P2.host:2,S', '.profile', 'yarn.lock', 'server.key', 'plan.old', 'config.dot', 'x.bin',
+  ] // prettier-ignore
+
+  it('is stored by its content, also beside the document that it is named after', async () => {
+    const given = { '/report.pdf': '%PDF-1.4\n', '/b.csv': 'a,b\n', '/app.log': 'line\n' }
+    await using drive = await openHeld(given, quick)
+    await drive.calls().readdir('/')
+    for (const name of names) await drive.calls().writeFile(`/${name}`, `${name}\n`)
+    await drive.calls().writeFile('/scan.signed', '%PDF-1.4\n')
+    const texts = Object.fromEntries(names.map((name) => [`/${name}`, `${name}\n`]))
+    await becomes(drive, { ...given, ...texts, '/scan.signed': '%PDF-1.4\n' })
+    for (const name of names)
+      expect(await drive.testService.other.get(`/${name}`), name).toMatchObject({ mimetype: 'text/plain' })
+    expect(await drive.testService.other.get('/scan.signed')).toMatchObject({ mimetype: 'application/pdf' })
+  })
+
+  it('may be given to a document: the service moves it as what it is', async () => {
+    const moved = names.filter((name) => !name.startsWith('report.pdf'))
+    const given = Object.fromEntries(moved.map((_, index) => [`/${index}.pdf`, `${index}`]))
+    await using drive = await openHeld(given)
+    await drive.calls().readdir('/')
+    for (const [index, name] of moved.entries()) await drive.calls().rename(`/${index}.pdf`, `/${name}`)
+    await becomes(drive, Object.fromEntries(moved.map((name, index) => [`/${name}`, `${index}`])))
+    for (const name of moved)
+      expect(await drive.testService.other.get(`/${name}`), name).toMatchObject({
+        mimetype: 'application/pdf',
+      })
+  })
+
+  it('is decided by who waits, and by who unmounts', async () => {
+    await using drive = await openHeld()
+    await drive.calls().writeFile('/contract.signed', 'signed')
+    await drive.calls().writeFile('/in.progress', 'begun')
+    await drive.fileSystem().wait('/contract.signed', { timeoutMs: 20_000 })
+    expect(await held(drive)).toEqual({ '/contract.signed': 'signed' })
+    await drive.drain()
+    expect(await held(drive)).toEqual({ '/contract.signed': 'signed', '/in.progress': 'begun' })
+  })
+
+  it('is told of, at once and once, where it can be no document', async () => {
+    await using drive = await openHeld({ '/photo.jpg': 'x' }, quick)
+    await drive.calls().readdir('/')
+    const noise = Buffer.alloc(70_000, Buffer.from([7, 1, 2, 3]))
+    const file = await drive.calls().open('/dump.bin', 'w')
+    await file.write(noise, 0)
+    await expect(file.write('more', noise.length)).rejects.toMatchObject({ code: 'EOPNOTSUPP' })
+    await expect(file.close()).rejects.toMatchObject({ code: 'EOPNOTSUPP' })
+    await waitUntil('it to be named', () => drive.fileSystem().status().localOnly.length === 1)
+    const [named] = drive.fileSystem().status().localOnly
+    expect(named).toMatchObject({ path: '/dump.bin', bytes: noise.length })
+    expect(named?.why).toMatch(/takes no/)
+    expect(drive.fileSystem().status().refusedNames).toEqual([])
+    // On its way to a document, perhaps.
+    await drive.calls().writeFile('/photo.jpg.bin', noise)
+    const temporary = await drive.calls().open('/other.bin', 'wx+', 0o600)
+    await temporary.write(noise, 0)
+    await temporary.write('more', noise.length)
+    await temporary.close()
+    // An archive is told by its end, or by its name.
+    const zip = Buffer.concat([Buffer.from('PK\x03\x04'), noise])
+    const archive = await drive.calls().open('/archive.zip.part', 'w')
+    await archive.write(zip, 0)
+    await expect(archive.write('more', zip.length)).rejects.toMatchObject({ code: 'EOPNOTSUPP' })
+    await expect(drive.calls().rename('/other.bin', '/another.bin')).rejects.toMatchObject({
+      code: 'EOPNOTSUPP',
+    })
+    expect(await held(drive)).toEqual({ '/photo.jpg': 'x' })
+  })
+})
+
+describe('half a save', () => {
+  const half = 'half a JPEG'
+  const why = 'its program has not finished it'
+
+  /** Writes half of it, and is killed, as far as the drive can tell. */
+  async function writeKilled(
+    drive: HeldDrive,
+    name: string,
+    [exclusive, mode]: readonly [boolean, number],
+  ): Promise<void> {
+    const operations = drive.fileSystem()
+    const flags = { read: exclusive, write: true, truncate: false }
+    const { entry, opened } = await operations.create(
+      rootIno,
+      name,
+      { mode, flags, exclusive },
+      thisProcess(),
+    )
+    await operations.write(opened.fh, 0, Buffer.from(half), thisProcess())
+    await operations.flush(opened.fh, { ...thisProcess(), isDying: true })
+    await operations.release(opened.fh)
+    operations.forget(entry.attributes.ino, 1)
+  }
+
+  it.each([
+    ['photo.jpg_exiftool_tmp', [false, 0o666]],
+    ['photo.jpg.new', [true, 0o666]],
+    ['.xdp-photo.jpg.qevt0M', [true, 0o600]],
+    // Beside nothing, but made as a temporary file.
+    ['.other.jpg.Xa3b9Z', [true, 0o600]],
+    ['tmpy8g_pan0', [true, 0o600]],
+  ] as const)('is named and not sent, also after a restart: %s', async (name, how) => {
+    await using drive = await openHeld({ '/photo.jpg': 'whole' }, quick)
+    await drive.calls().readdir('/')
+    await writeKilled(drive, name, how)
+    for (const restarts of [false, true]) {
+      if (restarts) await drive.restartKilled()
+      await drive.calls().readdir('/')
+      await drive.drain()
+      await waitUntil('it to be named', () => drive.fileSystem().status().localOnly.length === 1)
+      expect(drive.fileSystem().status().localOnly).toEqual([{ path: `/${name}`, bytes: half.length, why }])
+      expect(await drive.fileSystem().place(`/${name}`)).toMatchObject({ state: 'here', why })
+      expect(await held(drive)).toEqual({ '/photo.jpg': 'whole' })
+    }
+    // Somebody wants it.
+    await drive.calls().rename(`/${name}`, '/kept.jpg')
+    await becomes(drive, { '/photo.jpg': 'whole', '/kept.jpg': half })
+  })
+
+  it('is a document where it is named after none: a log that was cut off', async () => {
+    await using drive = await openHeld({}, quick)
+    await writeKilled(drive, 'app.log-20261126', [false, 0o666])
+    await becomes(drive, { '/app.log-20261126': half })
+  })
+
+  it('is whole once it was written again and closed', async () => {
+    await using drive = await openHeld({ '/photo.jpg': 'whole' }, quick)
+    await drive.calls().readdir('/')
+    await writeKilled(drive, 'photo.jpg_original', [false, 0o666])
+    await drive.calls().writeFile('/photo.jpg_original', 'as it was')
+    await becomes(drive, { '/photo.jpg': 'whole', '/photo.jpg_original': 'as it was' })
   })
 })
 
