@@ -36,19 +36,13 @@ describe('the mimetype of a name', () => {
     expect(isTypeDecidedByContent(name)).toBe(false)
   })
 
-  test.each([
-    'a.docx',
-    'a.zip',
-    'a.webp',
-    'a.tiff',
-    'a.m4a',
-    'a.xlsm',
-    'a.msg',
-    'a.docx.orig',
-  ])('%s is refused', (name) => {
-    expect(mimetypeOfName(name)).toBeUndefined()
-    expect(isTypeDecidedByContent(name)).toBe(false)
-  })
+  test.each(['a.docx', 'a.zip', 'a.webp', 'a.tiff', 'a.m4a', 'a.xlsm', 'a.msg', 'a.docx.orig'])(
+    '%s is refused',
+    (name) => {
+      expect(mimetypeOfName(name)).toBeUndefined()
+      expect(isTypeDecidedByContent(name)).toBe(false)
+    },
+  )
 
   test.each([
     'Makefile',

@@ -2,6 +2,7 @@
 
 import type { FolderDoor } from '../support/folder-door.ts'
 import { coreutils } from './programs/coreutils.ts'
+import { savers } from './programs/savers.ts'
 import { scenarios } from './programs/scenario.ts'
 import { signals } from './programs/signals.ts'
 import { tools } from './programs/tools.ts'
@@ -10,5 +11,6 @@ import type { Topic } from './topic.ts'
 export const programs: Readonly<Record<string, Topic<FolderDoor>>> = {
   coreutils: scenarios(coreutils),
   tools: scenarios(tools),
+  savers,
   signals,
 }

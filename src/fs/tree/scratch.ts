@@ -58,9 +58,9 @@ export function isMadeAsTemporary({ exclusive, readWrite, mode }: Making): boole
   return exclusive && readWrite && (mode & 0o777) === 0o600
 }
 
-/** True for a name with an ending that tells no type: `contract.signed`, `a.csv.tmp`, `.report.pdf.Xa3b9Z`; not for `No. 12`. */
+/** True for a name with an ending that tells no type, or a hidden one: `contract.signed`, `a.csv.tmp`, `.in.a.pdf.`; not for `No. 12`. */
 export function isUndecidedName(name: string): boolean {
-  return isTypeDecidedByContent(name) && /\.[^.\s]+$/.test(formerName(name) ?? name)
+  return isTypeDecidedByContent(name) && /^\.|\.[^.\s]+$/.test(formerName(name) ?? name)
 }
 
 /** True for a new file that begins its life on this machine only. `isBeside`: true for a name that is in the same folder. */
