@@ -1,6 +1,7 @@
 // Files whose names tell no type, while they are on this machine only. What is written is judged early, so that a program
 // hears at once of what is no document: by its first 64 KiB at the next write, and whole when it is closed.
 
+import { headBytes } from '../../api/mimetype-of-content.ts'
 import { mimetypeOfName } from '../../api/mimetype-of.ts'
 import type { SpoolFile } from '../../content/spool/spool-file.ts'
 import { nameOf } from '../../path.ts'
@@ -10,11 +11,6 @@ import type { Listing } from '../tree/listings.ts'
 import { pathIn, type Node } from '../tree/node.ts'
 import { isOwnName, namedAfter } from '../tree/scratch.ts'
 import type { Tree } from '../tree/tree.ts'
-
-/** So much tells what a content is, if anything of its beginning does (bytes). */
-const beginningBytes = 64 * 1024
-/** So much is looked at when all is there (bytes). */
-const headBytes = 4096
 
 export interface UndecidedOptions {
   readonly tree: Tree
@@ -35,7 +31,7 @@ export class Undecided {
   writes(node: Node): Promise<void> | undefined {
     const { content } = node
     if (!node.isScratch || content === undefined) return undefined
-    if (content.size < beginningBytes || this.#mayBe.has(content)) return undefined
+    if (content.size < headBytes || this.#mayBe.has(content)) return undefined
     return this.#checkBeginning(node, content)
   }
 
@@ -56,9 +52,7 @@ export class Undecided {
   /** Throws EOPNOTSUPP for content that is no document of a stored type at this path. */
   async checkContent(path: string, content: SpoolFile): Promise<void> {
     const { types, refusedNames } = this.#options
-    await refusedNames.checked(path, () =>
-      types.mimetypeOf(nameOf(path), async () => content.read(0, headBytes)),
-    )
+    await refusedNames.checked(path, () => types.mimetypeOf(nameOf(path), content))
   }
 
   /** True where fsync(2) makes it a document: nothing says that it is the beginning of another. */
@@ -72,7 +66,7 @@ export class Undecided {
     const { name, parent } = node
     const isExempt = parent === undefined || node.local.isMadeTemporary || this.#isExempt(parent, name)
     if (!isExempt) {
-      const beginning = await content.read(0, beginningBytes)
+      const beginning = await content.read(0, headBytes)
       await refusedNames.checked(node.path, () => types.checkBeginning(name, beginning))
     }
     this.#mayBe.add(content)
