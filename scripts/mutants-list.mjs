@@ -169,8 +169,8 @@ export const fixes = [
   [
     'what is made under a name that a document passes through stays here',
     'src/fs/calls/open.ts',
-    'hidden === undefined && isMadeLocal',
-    'hidden?.fingerprint === undefined && isMadeLocal',
+    'hidden === undefined && beginsHere',
+    'hidden?.fingerprint === undefined && beginsHere',
   ],
   [
     'what the pins give to the cache was not just written',

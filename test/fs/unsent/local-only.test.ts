@@ -171,10 +171,10 @@ describe('a name that tells no type', () => {
     await file.write(noise, 0)
     await expect(file.write('more', noise.length)).rejects.toMatchObject({ code: 'EOPNOTSUPP' })
     await expect(file.close()).rejects.toMatchObject({ code: 'EOPNOTSUPP' })
-    await waitUntil('it to be named', () => drive.fileSystem().status().localOnly.length === 1)
-    const [named] = drive.fileSystem().status().localOnly
-    expect(named).toMatchObject({ path: '/dump.bin', bytes: noise.length })
-    expect(named?.why).toMatch(/takes no/)
+    await waitUntil('it to be named', () =>
+      /takes no/.test(drive.fileSystem().status().localOnly[0]?.why ?? ''),
+    )
+    expect(drive.fileSystem().status().localOnly).toMatchObject([{ path: '/dump.bin', bytes: noise.length }])
     expect(drive.fileSystem().status().refusedNames).toEqual([])
     // On its way to a document, perhaps.
     await drive.calls().writeFile('/photo.jpg.bin', noise)
