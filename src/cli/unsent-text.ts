@@ -74,14 +74,14 @@ export function describeLeftUnsent(unsent: readonly Unsent[], stateDir: string |
   ].join('\n')
 }
 
-/** What to tell of temporary files that would have become documents, had their drive stayed a minute longer. */
+/** What to tell of temporary files that are no documents, or could not be judged. */
 export function describeLocalOnly(files: readonly LocalFile[]): string {
   const count = files.length === 1 ? '1 temporary file is' : `${files.length} temporary files are`
   const lines = firstTen(files.map(({ path, bytes }) => `${printable(path)}  ${formatBytes(bytes)}`))
-  return [`${count} on this machine only, and sent a minute after the next mount:`, ...lines].join('\n  ')
+  return [`${count} on this machine only, and kept for the next mount:`, ...lines].join('\n  ')
 }
 
-/** What to tell somebody who waited until all is sent, of files that only their time keeps here. */
+/** What to tell somebody who waited until all is sent, of files that are no documents. */
 export function describeResting(files: readonly LocalFile[]): string {
   const count = files.length === 1 ? '1 temporary file' : `${files.length} temporary files`
   const lines = firstTen(

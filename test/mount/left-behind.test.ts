@@ -63,8 +63,13 @@ describe.skipIf(whyNoFuse() !== undefined)('what a drive left unsent', () => {
 
   test('is sent by unmount where it would have become a document, and its program’s own stays', async () => {
     const drive = await desk.mount('drive')
-    for (const name of ['a.txt', 'report.tmp', '.a.txt.swp']) await desk.save(join(drive, name), 'kept')
-    expect(await desk.docmount('unmount', drive)).toMatchObject({ code: 0, stderr: '' })
+    for (const name of ['a.txt', 'report.tmp', '.a.txt.swp', 'a.txt~'])
+      await desk.save(join(drive, name), 'kept')
+    expect(await desk.docmount('unmount', drive)).toMatchObject({
+      code: 0,
+      stderr:
+        'docmount: 1 temporary file is on this machine only, and kept for the next mount:\n  /a.txt~  4 bytes\n',
+    })
     expect([...((await desk.testService.other.documents('/')) ?? [])].map(([path]) => path)).toEqual([
       'a.txt',
       'report.tmp',

@@ -237,15 +237,15 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
       expect(said).toMatch(/\/a\.txt {2}upload {2}pending {2}7 bytes {2}\(PUT \/a\.txt: 500[^;]*\)$/m)
   })
 
-  test('with a temporary file that rests names it to who waits for all to be sent', async () => {
+  test('with a backup that stays here names it to who waits for all to be sent', async () => {
     await mountDrive()
-    for (const name of ['report.tmp', '.report.txt.swp', 'a.txt'])
+    for (const name of ['report.txt', 'report.txt~', '.report.txt.swp', 'a.txt', 'minutes.draft'])
       expect((await desk.save(join(drive, name), 'here')).code).toBe(0)
     const said =
       'docmount: everything is sent, except 1 temporary file on this machine only:\n' +
-      '  /report.tmp  4 bytes  sent when it has been left alone for a minute\n'
+      '  /report.txt~  4 bytes  a backup of report.txt\n'
     expect(await desk.docmount('wait', drive)).toMatchObject({ code: 0, stderr: said })
-    expect(await desk.docmount('wait', join(drive, 'report.tmp'))).toMatchObject({ code: 0, stderr: said })
+    expect(await desk.docmount('wait', join(drive, 'report.txt~'))).toMatchObject({ code: 0, stderr: said })
     for (const args of [[join(drive, 'a.txt')], [drive, '--quiet']])
       expect(await desk.docmount('wait', ...args)).toMatchObject({ code: 0, stderr: '' })
   })
