@@ -73,9 +73,9 @@ export function isLocalName(name: string): boolean {
   return isOwnName(name) || isUndecidedName(name) || isBackupOf(name, () => true)
 }
 
-/** True for the name of the old version on its way out, perhaps: a document renamed to it is given a moment. */
+/** True for the name of the old version on its way out, perhaps: a document renamed to it is given a moment. `f.bak` is asked for. */
 export function isBackupName(name: string): boolean {
-  return isTypeDecidedByContent(name)
+  return isTypeDecidedByContent(name) && formerName(name) === undefined
 }
 
 /** True for a document that libfuse hides until its last close: it is deleted. */

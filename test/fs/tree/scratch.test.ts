@@ -170,7 +170,16 @@ describe('temporary names', () => {
   })
 
   it('a document may go to any name that tells no type to make room', () => {
-    const names = ['f~', 'a.txt~', '7F2E8D41.tmp', 'd.json___jb_old___', '7F2E8D41', 'a.pdf', 'a.txt.bak']
+    const names = [
+      'f~',
+      'a.txt~',
+      '7F2E8D41.tmp',
+      'd.json___jb_old___',
+      '7F2E8D41',
+      'a.pdf',
+      'a.txt.bak',
+      'README.bak',
+    ]
     expect(names.filter(isBackupName)).toEqual(names.slice(0, 5))
   })
 
