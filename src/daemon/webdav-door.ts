@@ -11,7 +11,6 @@ import { silentNotifier, type Notifier } from '../fs/operations.ts'
 import type { CloseReason, Mounted } from '../fuse/driver.ts'
 import type { Log } from '../log.ts'
 import { startWebdav, type WebdavServer } from '../webdav/server.ts'
-import { telling } from '../webdav/telling.ts'
 import { DaemonError } from './daemon-error.ts'
 import type { MountPlan } from './mount-plan.ts'
 import { isAlive } from './mount-record.ts'
@@ -59,7 +58,7 @@ export async function prepareWebdavAlone(options: WebdavDoorOptions): Promise<Se
   }
 }
 
-/** The same drive behind both doors, which end together. What is changed through WebDAV the kernel hears at once. */
+/** The same drive behind both doors, which end together. The kernel hears of what is changed through WebDAV before its client does. */
 export function besideKernel(kernel: SessionDoor, options: WebdavDoorOptions): SessionDoor {
   return {
     ...kernel,
@@ -70,8 +69,9 @@ export function besideKernel(kernel: SessionDoor, options: WebdavDoorOptions): S
         contentChanged: (ino) => notifier.contentChanged(ino),
         entryChanged: (parent, name) => notifier.entryChanged(parent, name),
         letGo: (nodes) => notifier.letGo(nodes),
+        heard: () => notifier.heard(),
       }
-      const { server, address } = await serve({ ...fileSystem, ...telling(fileSystem, late) }, options)
+      const { server, address } = await serve(fileSystem, options, late)
       try {
         const { mounted } = await kernel.open(fileSystem)
         notifier = mounted.notifier
@@ -95,6 +95,7 @@ export function besideKernel(kernel: SessionDoor, options: WebdavDoorOptions): S
 async function serve(
   fileSystem: FileSystem,
   { plan, settings, readOnly, log }: WebdavDoorOptions,
+  otherDoor: Notifier = silentNotifier,
 ): Promise<{ server: WebdavServer; address: WebdavAddress }> {
   const { host, port, cert, key, hostNames } = settings
   const passwordFile = join(plan.stateDir, 'webdav-password')
@@ -107,6 +108,7 @@ async function serve(
     propertiesFile: join(plan.stateDir, 'webdav-properties'),
     isReadOnly: readOnly,
     contentTypeOf: mimetypeOfName,
+    otherDoor,
     log,
     ...(cert === undefined || key === undefined ? {} : { tls: await certificateIn(cert, key) }),
   }).catch((error: unknown) => {

@@ -201,7 +201,7 @@ export interface Operations {
   statfs(): FilesystemStatistics
 }
 
-/** How the filesystem tells a door what changed behind its back. Fire and forget: never awaited, never throws. */
+/** How the filesystem tells a door what changed behind its back. Never throws. */
 export interface Notifier {
   /** Attributes changed, content did not. */
   attributesChanged(ino: number): void
@@ -211,6 +211,11 @@ export interface Notifier {
   entryChanged(parent: number, name: string): void
   /** These are no longer of use: the door may `forget` them, and asks again when somebody wants them. Resolves when it was told. */
   letGo(nodes: readonly LetGo[]): Promise<void>
+  /**
+   * Resolves when the door shows nothing any more of what was before the changes told so far. It may have to wait for calls
+   * that came through it: whoever answers such a call never waits for this.
+   */
+  heard(): Promise<void>
 }
 
 /** A node the door holds, and under which name. */
@@ -227,4 +232,5 @@ export const silentNotifier: Notifier = {
   contentChanged() {},
   entryChanged() {},
   async letGo() {},
+  async heard() {},
 }

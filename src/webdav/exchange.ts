@@ -44,6 +44,7 @@ export class Exchange {
   /** Of the request's resource; as the client spelled them. */
   readonly names: readonly string[]
   readonly #host: string
+  #answer: { status: number; headers: Readonly<Record<string, string>>; body?: Uint8Array } | undefined
 
   constructor({ request, response, door, visit, host }: ExchangeParts) {
     this.request = request
@@ -150,20 +151,27 @@ export class Exchange {
       if (chunk.length > 0) throw new Refused(415, 'this method takes no body')
   }
 
-  /** Answers with nothing but headers. */
+  /** The answer is nothing but headers. It is said when the method is done. */
   end(status: number, headers: Readonly<Record<string, string>> = {}): void {
-    this.response.writeHead(status, { ...headers, ...(status === 204 ? {} : { 'content-length': '0' }) })
-    this.response.end()
+    this.#answer = { status, headers: { ...headers, ...(status === 204 ? {} : { 'content-length': '0' }) } }
   }
 
-  endXml(status: number, body: string, headers: Readonly<Record<string, string>> = {}): void {
-    const bytes = Buffer.from(body)
-    this.response.writeHead(status, {
-      ...headers,
-      'content-type': 'application/xml; charset=utf-8',
-      'content-length': String(bytes.length),
-    })
-    this.response.end(bytes)
+  /** As `end`. */
+  endXml(status: number, text: string, headers: Readonly<Record<string, string>> = {}): void {
+    const body = Buffer.from(text)
+    const length = String(body.length)
+    this.#answer = {
+      status,
+      headers: { ...headers, 'content-type': 'application/xml; charset=utf-8', 'content-length': length },
+      body,
+    }
+  }
+
+  /** Sends the answer, where the method has not sent one itself, piece by piece. */
+  say(): void {
+    if (this.#answer === undefined) return
+    this.response.writeHead(this.#answer.status, this.#answer.headers)
+    this.response.end(this.#answer.body)
   }
 
   /** Where something was made. */

@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
-import type { Operations } from '../fs/operations.ts'
+import type { Notifier, Operations } from '../fs/operations.ts'
 import type { Log } from '../log.ts'
 import { Access } from './access.ts'
 import { Beginnings } from './beginnings.ts'
@@ -15,6 +15,7 @@ import { allowed, changing } from './methods/options.ts'
 import { usualTimeouts, type ClientTimeouts } from './client-timeouts.ts'
 import { Refused } from './refused.ts'
 import { statusOf } from './status-of.ts'
+import { telling } from './telling.ts'
 import { Visit } from './visit.ts'
 import { errorBody } from './xml-write.ts'
 
@@ -34,6 +35,8 @@ export interface WebdavOptions {
   readonly isReadOnly: boolean
   /** What a document is sent as, by its name. */
   readonly contentTypeOf: (name: string) => string | undefined
+  /** To the same drive: it has heard of each change before the client has its answer. */
+  readonly otherDoor?: Notifier
   /** Default: `usualTimeouts`. */
   readonly timeouts?: Partial<ClientTimeouts>
   readonly log: Log
@@ -51,8 +54,9 @@ export interface WebdavServer {
 const maximumConnections = 256
 
 /** Resolves when it listens. Throws what listening throws (EADDRINUSE, EACCES). */
-export async function startWebdav(operations: Operations, options: WebdavOptions): Promise<WebdavServer> {
-  const { log, tls, host, port } = options
+export async function startWebdav(drive: Operations, options: WebdavOptions): Promise<WebdavServer> {
+  const { log, tls, host, port, otherDoor } = options
+  const operations = otherDoor === undefined ? drive : telling(drive, otherDoor)
   const timeouts = { ...usualTimeouts, ...options.timeouts }
   const properties = await DeadProperties.open(options.propertiesFile, log)
   const door: Door = {
@@ -64,11 +68,12 @@ export async function startWebdav(operations: Operations, options: WebdavOptions
     timeouts,
   }
   const access = new Access({ ...options, hasTls: tls !== undefined })
+  const parts: Parts = { operations, otherDoor, door, access, log }
   /** By connection, the end of what came last on it: what comes together is carried out in its order (RFC 9112, 9.3.2). */
   const turns = new Map<Socket, Promise<void>>()
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request
-    const turn = answer(request, response, turns.get(socket), { operations, door, access, log })
+    const turn = answer(request, response, turns.get(socket), parts)
     turns.set(socket, turn)
     void turn.then(() => {
       if (turns.get(socket) === turn) turns.delete(socket)
@@ -125,6 +130,7 @@ function listen(server: Server, host: string, port: number): Promise<void> {
 
 interface Parts {
   readonly operations: Operations
+  readonly otherDoor: Notifier | undefined
   readonly door: Door
   readonly access: Access
   readonly log: Log
@@ -135,7 +141,7 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   before: Promise<void> | undefined,
-  { operations, door, access, log }: Parts,
+  { operations, otherDoor, door, access, log }: Parts,
 ): Promise<void> {
   const gone = new AbortController()
   response.once('close', () => {
@@ -147,18 +153,24 @@ async function answer(
   setHeaders(response)
   await before
   const visit = new Visit(operations, gone.signal)
+  const isChanging = changing.includes(request.method ?? '')
+  let say: () => void
   try {
     access.check(request)
     const method = methods.get(request.method ?? '')
     if (method === undefined) throw notAllowed(door)
-    if (door.isReadOnly && changing.includes(request.method ?? ''))
-      throw new Refused(403, 'the drive is read-only')
-    await method(new Exchange({ request, response, door, visit, host: request.headers.host ?? '' }))
+    if (door.isReadOnly && isChanging) throw new Refused(403, 'the drive is read-only')
+    const exchange = new Exchange({ request, response, door, visit, host: request.headers.host ?? '' })
+    await method(exchange)
+    say = () => exchange.say()
   } catch (error) {
-    tell(request, response, error, log)
+    say = () => tell(request, response, error, log)
   } finally {
     visit.end()
   }
+  // No change is behind its answer: whoever has that goes through the other door, or tells another program.
+  if (isChanging) await otherDoor?.heard()
+  say()
   linger(request, door.timeouts.lingerMs)
 }
 

@@ -1,7 +1,7 @@
-// The same operations, with another door told of what is changed through them: the kernel keeps names and pages, and would
-// show what it knew.
+// The same operations, with another door told of what is changed through them: the kernel keeps names, attributes and pages,
+// and would show what it knew.
 
-import type { Notifier, Operations } from '../fs/operations.ts'
+import type { Caller, Notifier, Operations } from '../fs/operations.ts'
 
 /** Told when the change is made, also where it failed half way. */
 export function telling(inner: Operations, notifier: Notifier): Operations {
@@ -13,6 +13,34 @@ export function telling(inner: Operations, notifier: Notifier): Operations {
   const changed = (fh: number): void => {
     const ino = written.get(fh)
     if (ino !== undefined) notifier.contentChanged(ino)
+  }
+  /** The number of what has this name, as far as it can be known, and a reference on it. */
+  async function find(parent: number, name: string, caller: Caller): Promise<number | undefined> {
+    try {
+      return (await inner.lookup(parent, name, caller)).attributes?.ino
+    } catch {
+      // The change tells.
+      return undefined
+    }
+  }
+
+  /** Makes a change by which a name goes. A program that has open what it was of is shown its links and times as they are now. */
+  async function leaving(
+    parent: number,
+    name: string,
+    caller: Caller,
+    change: () => Promise<void> | void,
+  ): Promise<void> {
+    const ino = await find(parent, name, caller)
+    try {
+      await change()
+    } finally {
+      notifier.entryChanged(parent, name)
+      if (ino !== undefined) {
+        notifier.attributesChanged(ino)
+        inner.forget(ino, 1)
+      }
+    }
   }
   return {
     ...inner,
@@ -60,21 +88,14 @@ export function telling(inner: Operations, notifier: Notifier): Operations {
       notifier.entryChanged(parent, name)
       return entry
     },
-    async unlink(parent, name, caller) {
-      await inner.unlink(parent, name, caller)
-      notifier.entryChanged(parent, name)
-    },
-    async rmdir(parent, name, caller) {
-      await inner.rmdir(parent, name, caller)
-      notifier.entryChanged(parent, name)
-    },
-    async rename(parent, name, newParent, newName, flags, caller) {
-      try {
-        await inner.rename(parent, name, newParent, newName, flags, caller)
-      } finally {
-        notifier.entryChanged(parent, name)
-        notifier.entryChanged(newParent, newName)
-      }
-    },
+    unlink: (parent, name, caller) =>
+      leaving(parent, name, caller, () => inner.unlink(parent, name, caller)),
+    rmdir: (parent, name, caller) => leaving(parent, name, caller, () => inner.rmdir(parent, name, caller)),
+    rename: (parent, name, newParent, newName, flags, caller) =>
+      leaving(parent, name, caller, () =>
+        leaving(newParent, newName, caller, () =>
+          inner.rename(parent, name, newParent, newName, flags, caller),
+        ),
+      ),
   }
 }

@@ -264,16 +264,27 @@ describe('a notification', () => {
       sent.push(message)
       return new Promise((resolve) => (taken = resolve))
     })
+    await notifications.heard()
     notifications.contentChanged(2)
     notifications.entryChanged(1, 'a')
     notifications.entryChanged(1, 'a')
     notifications.entryChanged(1, 'b')
-    expect(sent).toEqual([invalInode(2, 0)])
+    let isHeard = false
+    const heard = notifications.heard().then(() => (isHeard = true))
+    // Under way is not heard: what changes meanwhile is said anew.
+    await expect.poll(() => sent.length).toBe(1)
+    notifications.contentChanged(2)
+    const expected = [invalInode(2, 0), invalEntry(1, 'a'), invalEntry(1, 'b'), invalInode(2, 0)]
     for (const count of [2, 3]) {
       taken(true)
       await expect.poll(() => sent.length).toBe(count)
     }
-    expect(sent).toEqual([invalInode(2, 0), invalEntry(1, 'a'), invalEntry(1, 'b')])
+    expect(isHeard).toBe(false)
+    taken(true)
+    await heard
+    taken(false)
+    await notifications.heard()
+    expect(sent).toEqual(expected)
   })
 
   test('of nodes that may go is one message; to a kernel that does not understand it, the names of the files', async () => {

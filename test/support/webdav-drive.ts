@@ -7,6 +7,7 @@ import { join } from 'node:path'
 
 import { cli } from './cli.ts'
 import type { MountStatus } from '../../src/daemon/control-protocol.ts'
+import type { DriverName } from '../../src/fuse/driver.ts'
 import { homeIn } from './home.ts'
 import { run, type Ran } from './run.ts'
 import { project } from './service.ts'
@@ -19,6 +20,8 @@ export interface WebdavDriveOptions {
   readonly apiKey: string
   /** Mounts it too, at `drive` in the folder. */
   readonly isMounted?: boolean
+  /** How it is mounted; default: kernel. */
+  readonly driver?: DriverName
   readonly args?: readonly string[]
 }
 
@@ -48,7 +51,7 @@ export interface AskOptions {
 
 /** Starts it in the foreground, and resolves when it is live. */
 export async function startWebdavDrive(options: WebdavDriveOptions): Promise<WebdavDrive> {
-  const { folder, baseUrl, apiKey, isMounted = false, args = [] } = options
+  const { folder, baseUrl, apiKey, isMounted = false, driver = 'kernel', args = [] } = options
   const mountpoint = join(folder, 'drive')
   await mkdir(join(folder, 'run'), { recursive: true, mode: 0o700 })
   if (isMounted) await mkdir(mountpoint, { recursive: true })
@@ -58,7 +61,7 @@ export async function startWebdavDrive(options: WebdavDriveOptions): Promise<Web
     DOCMOUNT_API_KEY: apiKey,
   }
   const command = isMounted
-    ? ['mount', project, mountpoint, '--driver', 'kernel', '--webdav', '127.0.0.1:0']
+    ? ['mount', project, mountpoint, '--driver', driver, '--webdav', '127.0.0.1:0']
     : ['webdav', project, '--listen', '127.0.0.1:0']
   const daemon = spawn(process.execPath, [cli, ...command, '--foreground', ...args], {
     cwd: '/',

@@ -28,7 +28,7 @@ export interface RefreshParts {
   readonly clock: Clock
 }
 
-/** The next look at or under the path asks the service. */
+/** The next look at or under the path, through the door too, asks the service. */
 export async function refresh(parts: RefreshParts, path: string): Promise<void> {
   const node = parts.tree.find(path)
   const folder = (node?.folder === undefined ? node?.parent : node) ?? parts.tree.nodes.root
@@ -38,6 +38,7 @@ export async function refresh(parts: RefreshParts, path: string): Promise<void> 
     else parts.tree.askAgain(known)
     for (const child of known.folder?.children.values() ?? []) child.stored.askWholeAgain()
   }
+  await parts.tree.notifier.heard()
 }
 
 function* foldersUnder(folder: Node): Iterable<Node> {

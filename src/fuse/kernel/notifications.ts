@@ -1,6 +1,7 @@
 // What we tell the kernel unasked: that something it cached has changed. One queue, one message under way, never waited
-// for: such a write blocks while any request on that node or folder is unanswered, and from the main thread it would
-// block the very answer the kernel waits for.
+// for by what answers the kernel: such a write blocks while any request on that node or folder is unanswered, and from the
+// main thread it would block the very answer the kernel waits for. Another door's answer may wait (`heard`): the kernel's
+// requests never wait for one of those.
 
 import type { LetGo, Notifier } from '../../fs/operations.ts'
 import { set64, setI32, setU32, viewOf } from './fields.ts'
@@ -9,11 +10,10 @@ import { notifyInvalEntryOut, notifyInvalInodeOut, notifyPruneOut, outHeader } f
 
 export class Notifications implements Notifier {
   readonly #send: (message: Uint8Array) => Promise<boolean>
-  /** By what they say, in order: saying it twice before it was heard once is no use. */
-  readonly #waiting = new Map<string, Buffer>()
-  /** Who waits for a message to be heard, by what it says; told whether it was understood. */
-  readonly #heard = new Map<string, (isUnderstood: boolean) => void>()
-  #isSending = false
+  /** By what they say, until they are sent: saying it twice before it was heard once is no use. True: it was understood. */
+  readonly #waiting = new Map<string, Promise<boolean>>()
+  /** The newest message; heard when all before it are. */
+  #last: Promise<boolean> = Promise.resolve(true)
   /** Asked to let go: one after another, since each waits for messages of its own. */
   #lettingGo: Promise<void> = Promise.resolve()
   /** Linux 6.18 and later. */
@@ -25,15 +25,19 @@ export class Notifications implements Notifier {
 
   attributesChanged(ino: number): void {
     // A full invalidation that still waits says this too.
-    if (!this.#waiting.has(`content ${ino}`)) this.#enqueue(`attributes ${ino}`, invalInode(ino, -1))
+    if (!this.#waiting.has(`content ${ino}`)) void this.#enqueue(`attributes ${ino}`, invalInode(ino, -1))
   }
 
   contentChanged(ino: number): void {
-    this.#enqueue(`content ${ino}`, invalInode(ino, 0))
+    void this.#enqueue(`content ${ino}`, invalInode(ino, 0))
   }
 
   entryChanged(parent: number, name: string): void {
-    this.#enqueue(`entry ${parent} ${name}`, invalEntry(parent, name))
+    void this.#enqueue(`entry ${parent} ${name}`, invalEntry(parent, name))
+  }
+
+  async heard(): Promise<void> {
+    await this.#last
   }
 
   letGo(nodes: readonly LetGo[]): Promise<void> {
@@ -45,37 +49,26 @@ export class Notifications implements Notifier {
     const first = nodes[0]
     if (first === undefined) return
     if (this.#understandsPrune) {
-      const key = `prune ${first.ino}`
-      this.#enqueue(key, prune(nodes.map(({ ino }) => ino)))
-      this.#understandsPrune = await this.#hearing(key)
+      const message = prune(nodes.map(({ ino }) => ino))
+      this.#understandsPrune = await this.#enqueue(`prune ${first.ino}`, message)
       if (this.#understandsPrune) return
     }
     // A folder that somebody is in would lose its path by this.
     const files = nodes.filter(({ kind }) => kind === 'file')
     for (const { parent, name } of files) this.entryChanged(parent, name)
-    const last = files.at(-1)
-    if (last !== undefined) await this.#hearing(`entry ${last.parent} ${last.name}`)
+    if (files.length > 0) await this.heard()
   }
 
-  #hearing(key: string): Promise<boolean> {
-    return new Promise((resolve) => this.#heard.set(key, resolve))
-  }
-
-  #enqueue(key: string, message: Buffer): void {
-    if (this.#waiting.has(key)) return
-    this.#waiting.set(key, message)
-    if (!this.#isSending) void this.#sendAll()
-  }
-
-  async #sendAll(): Promise<void> {
-    this.#isSending = true
-    for (const [key, message] of this.#waiting) {
+  #enqueue(key: string, message: Buffer): Promise<boolean> {
+    const waiting = this.#waiting.get(key)
+    if (waiting !== undefined) return waiting
+    const sent = this.#last.then(() => {
       this.#waiting.delete(key)
-      const isUnderstood = await this.#send(message)
-      this.#heard.get(key)?.(isUnderstood)
-      this.#heard.delete(key)
-    }
-    this.#isSending = false
+      return this.#send(message)
+    })
+    this.#waiting.set(key, sent)
+    this.#last = sent
+    return sent
   }
 }
 

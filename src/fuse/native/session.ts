@@ -1,5 +1,7 @@
 // What one mount of the binding remembers: names, open files, calls being served. Ends with the mount.
 
+import { setTimeout as sleep } from 'node:timers/promises'
+
 import type { Log } from '../../log.ts'
 import { errnoOf } from '../../fs/errno-of.ts'
 import type { Notifier, Opened, Operations } from '../../fs/operations.ts'
@@ -16,6 +18,9 @@ export type Reply<Values extends unknown[] = []> = (
   ...answer: [errno: number, ...Values] | [errno: number]
 ) => void
 
+/** The kernel counts from when an answer reached it, in steps of up to 10 ms. */
+const marginMs = 50
+
 /** References on nodes held for the paths used last. */
 const rememberedNames = 10_000
 
@@ -29,6 +34,8 @@ export class NativeSession {
   /** The node of each open file, by handle: its path may have changed since. */
   readonly nodesByHandle: Map<number, number> = new Map<number, number>()
   readonly #requests = new Set<NativeRequest>()
+  /** When the kernel was last told anything that it may keep. */
+  #toldAtMs = -Infinity
 
   constructor(operations: Operations, log: Log) {
     this.operations = operations
@@ -45,6 +52,11 @@ export class NativeSession {
       entryChanged: (parent, name) => this.names.drop(parent, name),
       // Few are remembered as it is.
       async letGo() {},
+      // It asks again when what it keeps is too old; a mount that nobody used a moment ago keeps nothing.
+      heard: async () => {
+        const leftMs = this.#toldAtMs + kernelTtlMs + marginMs - performance.now()
+        if (leftMs > 0) await sleep(leftMs)
+      },
     }
   }
 
@@ -63,6 +75,7 @@ export class NativeSession {
       )
       .catch((error: unknown) => this.log.error({ err: error, operation }, 'an answer did not reach libfuse'))
       .finally(() => {
+        this.#toldAtMs = performance.now()
         this.#requests.delete(request)
         request.end()
       })

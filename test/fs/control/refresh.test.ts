@@ -2,6 +2,7 @@
 
 import { expect, it } from 'vitest'
 import { drain } from '../../../src/fs/control/control.ts'
+import { silentNotifier } from '../../../src/fs/operations.ts'
 import { refresh } from '../../../src/fs/control/refresh.ts'
 import { openParts, type OpenParts } from '../../support/open-parts.ts'
 
@@ -23,6 +24,19 @@ it('is what another client has made of it meanwhile, and was not before', async 
   await refresh(parts.sb, '/')
   expect(await names()).toEqual([['d'], ['b.txt', 'c.txt']])
 }) // prettier-ignore
+
+it('is shown by the door when it is answered', async () => {
+  await using parts = await openParts({ '/a.txt': 'a' })
+  let hear = (): void => {}
+  const heard = new Promise<void>((resolve) => (hear = resolve))
+  parts.sb.tree.notifier = { ...silentNotifier, heard: () => heard }
+  let isAnswered = false
+  const answered = refresh(parts.sb, '/').then(() => (isAnswered = true))
+  await parts.calls.readdir('/')
+  expect(isAnswered).toBe(false)
+  hear()
+  await answered
+})
 
 it('is what is unsent, as it was', async () => {
   await using parts = await openParts({ '/given.txt': 'given' })

@@ -95,6 +95,7 @@ export async function setUpTree(
     async letGo(nodes) {
       for (const { ino } of nodes) tree.nodes.forget(ino, Infinity)
     },
+    async heard() {},
   }
   const setup: TreeSetup = {
     tree,
