@@ -2,7 +2,9 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Beginnings } from './beginnings.ts'
+import { clientOf } from './connections.ts'
 import type { DeadProperties } from './dead-properties.ts'
+import type { LockMade } from './lock-made.ts'
 import { longestMs, type Locks } from './locks.ts'
 import { hrefOf, namesOfTarget } from './names.ts'
 import type { ClientTimeouts } from './client-timeouts.ts'
@@ -14,6 +16,7 @@ import { parseXml, type Element } from './xml-read.ts'
 /** What all requests share. */
 export interface Door {
   readonly locks: Locks
+  readonly lockMade: LockMade
   readonly properties: DeadProperties
   readonly beginnings: Beginnings
   readonly isReadOnly: boolean
@@ -53,6 +56,11 @@ export class Exchange {
     this.visit = visit
     this.#host = host
     this.names = namesOfTarget(request.url ?? '/')
+  }
+
+  /** Who asks, as far as it can be told: clients have one password. */
+  get client(): string {
+    return clientOf(this.request.socket)
   }
 
   header(name: string): string | undefined {

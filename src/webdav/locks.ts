@@ -5,6 +5,8 @@ import { isAtOrUnder } from '../path.ts'
 
 export interface Lock {
   readonly token: string
+  /** Who took it. */
+  readonly client: string
   /** The locked resource. */
   readonly path: string
   readonly isShared: boolean
@@ -19,7 +21,7 @@ export interface Lock {
 export type LockWish = Omit<Lock, 'token'>
 
 export const longestMs = 3_600_000
-const maximumCount = 10_000
+const maximumCount = 20_000
 
 interface Held {
   readonly lock: Lock
@@ -27,19 +29,23 @@ interface Held {
 }
 
 export class Locks {
+  readonly #mostOfOne: number
   readonly #now: () => number
   readonly #held = new Map<string, Held>()
 
-  /** `now` in milliseconds, on a clock that only grows. */
-  constructor(now: () => number = () => performance.now()) {
+  /** `mostOfOne`: as many may one client hold. `now` in milliseconds, on a clock that only grows. */
+  constructor(mostOfOne: number, now: () => number = () => performance.now()) {
+    this.#mostOfOne = mostOfOne
     this.#now = now
   }
 
-  /** The new lock, or the one that is in its way; `full` when nobody may have more. */
+  /** The new lock, or the one that is in its way; `full` when the client, or nobody, may have more. */
   add(wish: LockWish): { lock: Lock } | { inTheWay: Lock } | 'full' {
-    const inTheWay = this.#all().find((other) => meets(other, wish) && !(other.isShared && wish.isShared))
+    const held = this.#all()
+    const inTheWay = held.find((other) => meets(other, wish) && !(other.isShared && wish.isShared))
     if (inTheWay !== undefined) return { inTheWay }
-    if (this.#held.size >= maximumCount) return 'full'
+    const ofClient = held.reduce((count, { client }) => count + (client === wish.client ? 1 : 0), 0)
+    if (ofClient >= this.#mostOfOne || held.length >= maximumCount) return 'full'
     const lock = { ...wish, token: `urn:uuid:${crypto.randomUUID()}` }
     this.#hold(lock)
     return { lock }

@@ -9,10 +9,13 @@ import { Access } from './access.ts'
 import { Beginnings } from './beginnings.ts'
 import { DeadProperties } from './dead-properties.ts'
 import { Exchange, type Door } from './exchange.ts'
+import { LockMade } from './lock-made.ts'
 import { Locks } from './locks.ts'
 import { methods } from './methods.ts'
 import { allowed, changing } from './methods/options.ts'
+import { usualLimits, type ClientLimits } from './client-limits.ts'
 import { usualTimeouts, type ClientTimeouts } from './client-timeouts.ts'
+import { Connections } from './connections.ts'
 import { Refused } from './refused.ts'
 import { statusOf } from './status-of.ts'
 import { telling } from './telling.ts'
@@ -39,6 +42,8 @@ export interface WebdavOptions {
   readonly otherDoor?: Notifier
   /** Default: `usualTimeouts`. */
   readonly timeouts?: Partial<ClientTimeouts>
+  /** Default: `usualLimits`. */
+  readonly limits?: Partial<ClientLimits>
   readonly log: Log
 }
 
@@ -51,16 +56,16 @@ export interface WebdavServer {
   close(options: { waitMs: number }): Promise<void>
 }
 
-const maximumConnections = 256
-
 /** Resolves when it listens. Throws what listening throws (EADDRINUSE, EACCES). */
 export async function startWebdav(drive: Operations, options: WebdavOptions): Promise<WebdavServer> {
   const { log, tls, host, port, otherDoor } = options
   const operations = otherDoor === undefined ? drive : telling(drive, otherDoor)
   const timeouts = { ...usualTimeouts, ...options.timeouts }
+  const { connections: mostConnections, locks: mostLocks } = { ...usualLimits, ...options.limits }
   const properties = await DeadProperties.open(options.propertiesFile, log)
   const door: Door = {
-    locks: new Locks(),
+    locks: new Locks(mostLocks),
+    lockMade: new LockMade(mostLocks),
     properties,
     beginnings: new Beginnings(operations, log),
     isReadOnly: options.isReadOnly,
@@ -71,11 +76,14 @@ export async function startWebdav(drive: Operations, options: WebdavOptions): Pr
   const parts: Parts = { operations, otherDoor, door, access, log }
   /** By connection, the end of what came last on it: what comes together is carried out in its order (RFC 9112, 9.3.2). */
   const turns = new Map<Socket, Promise<void>>()
+  const connections = new Connections(mostConnections)
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request
     const turn = answer(request, response, turns.get(socket), parts)
     turns.set(socket, turn)
+    const end = connections.begin(socket)
     void turn.then(() => {
+      end()
       if (turns.get(socket) === turn) turns.delete(socket)
     })
   }
@@ -86,11 +94,12 @@ export async function startWebdav(drive: Operations, options: WebdavOptions): Pr
     requestTimeout: 0,
     keepAliveTimeout: timeouts.idleMs,
     maxHeaderSize: 32_768,
+    handshakeTimeout: timeouts.headersMs,
   }
   const server =
     tls === undefined ? createServer(limits, serve) : createTlsServer({ ...limits, ...tls }, serve)
   server.on('checkContinue', serve)
-  server.maxConnections = maximumConnections
+  server.on('connection', (socket: Socket) => connections.add(socket))
   // A method that is at work waits for its client with limits of its own.
   server.setTimeout(timeouts.idleMs, (socket: Socket) => {
     if (!turns.has(socket)) socket.destroy()

@@ -88,8 +88,7 @@ export function telling(inner: Operations, notifier: Notifier): Operations {
       notifier.entryChanged(parent, name)
       return entry
     },
-    unlink: (parent, name, caller) =>
-      leaving(parent, name, caller, () => inner.unlink(parent, name, caller)),
+    unlink: (parent, name, caller) => leaving(parent, name, caller, () => inner.unlink(parent, name, caller)),
     rmdir: (parent, name, caller) => leaving(parent, name, caller, () => inner.rmdir(parent, name, caller)),
     rename: (parent, name, newParent, newName, flags, caller) =>
       leaving(parent, name, caller, () =>

@@ -15,7 +15,8 @@ import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-
 import { startWebdavDrive, type WebdavDrive } from '../support/webdav-drive.ts'
 
 /** Saves in the drive's root until it is killed: notifications about names there wait for its calls. */
-const saving = 'n=0; while :; do n=$((n+1)); echo $n > "$1/other-$2-$n.txt"; ls "$1" >/dev/null; rm "$1/other-$2-$n.txt"; done'
+const saving =
+  'n=0; while :; do n=$((n+1)); echo $n > "$1/other-$2-$n.txt"; ls "$1" >/dev/null; rm "$1/other-$2-$n.txt"; done'
 
 leaveOut('nine tenths of the rounds of changes through both doors')
 
@@ -34,7 +35,11 @@ describe.skipIf(whyNoFuse() !== undefined).each(drivers)('docmount mount --drive
     const { baseUrl, apiKey } = testService
     drive = await startWebdavDrive({ folder: temporary.path, baseUrl, apiKey, isMounted: true, driver })
     programs = ['a', 'b', 'c'].map((name) =>
-      spawn('sh', ['-c', saving, 'sh', drive.mountpoint, name], { cwd: '/', stdio: 'ignore', detached: true }),
+      spawn('sh', ['-c', saving, 'sh', drive.mountpoint, name], {
+        cwd: '/',
+        stdio: 'ignore',
+        detached: true,
+      }),
     )
   })
   afterEach(async () => {

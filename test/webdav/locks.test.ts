@@ -58,8 +58,8 @@ describe('a lock', () => {
 
   it('ends by itself', () => {
     let now = 0
-    const locks = new Locks(() => now)
-    const wish = { path: '/a', isShared: false, isDeep: true, owner: '', timeoutMs: 60_000 }
+    const locks = new Locks(10, () => now)
+    const wish = { path: '/a', client: 'x', isShared: false, isDeep: true, owner: '', timeoutMs: 60_000 }
     expect(locks.add(wish)).toHaveProperty('lock')
     expect(locks.add({ ...wish, path: '/a/b' })).toHaveProperty('inTheWay')
     expect(locks.add({ ...wish, path: '/ab' })).toHaveProperty('lock')
@@ -115,6 +115,40 @@ describe('Windows', () => {
     expect((await opened.testService.other.bytes('/office/begun.txt')).length).toBe(0)
     expect((await lock('/office/program.exe')).status).toBe(415)
     expect((await ask('PUT', '/office/program.exe', { body: 'MZ' })).status).toBe(415)
+  })
+})
+
+describe('a client that takes locks without end', () => {
+  const from = '127.0.0.2'
+  const lockFrom = async (path: string, localAddress?: string, timeout = 'Second-3600'): Promise<number> => {
+    const from = localAddress === undefined ? {} : { localAddress }
+    return (await ask('LOCK', path, { body, headers: { timeout }, ...from })).status
+  }
+
+  it('gets so many, and others get theirs', async () => {
+    await opened.reopen({ limits: { locks: 5 } })
+    const taken: number[] = []
+    for (let n = 0; n < 10; n++) taken.push(await lockFrom(`/many/${n}.txt`, from))
+    expect(taken).toEqual([409, 409, 409, 409, 409, 409, 409, 409, 409, 409])
+    taken.length = 0
+    for (let n = 0; n < 10; n++) taken.push(await lockFrom(`/many-${n}.txt`, from))
+    expect(taken).toEqual([201, 201, 201, 201, 201, 503, 503, 503, 503, 503])
+    expect(await lockFrom('/office/report.txt', from)).toBe(503)
+    expect(await lockFrom('/another.txt')).toBe(201)
+    const { text } = await ask('PROPFIND', '/', { headers: { depth: '1' } })
+    expect(new Set(text.match(/many-\d\.txt/g)).size).toBe(5)
+  })
+
+  it('leaves no more empty documents behind when its locks end at once', async () => {
+    await opened.reopen({ limits: { locks: 3 } })
+    const taken: number[] = []
+    for (let n = 0; n < 6; n++) taken.push(await lockFrom(`/brief-${n}.txt`, from, 'Second-0'))
+    expect(taken).toEqual([201, 201, 201, 503, 503, 503])
+    expect((await ask('PUT', '/brief-0.txt', { body: 'filled' })).status).toBe(204)
+    expect((await ask('DELETE', '/brief-1.txt')).status).toBe(204)
+    taken.length = 0
+    for (let n = 3; n < 6; n++) taken.push(await lockFrom(`/brief-${n}.txt`, from, 'Second-0'))
+    expect(taken).toEqual([201, 201, 503])
   })
 })
 

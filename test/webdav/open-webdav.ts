@@ -27,6 +27,8 @@ export interface Answer {
 export interface AskOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
+  /** The client's own address, of those that are this machine's. */
+  readonly localAddress?: string
   /** Without user and password. */
   readonly isStranger?: boolean
 }
@@ -117,7 +119,7 @@ export async function openWebdav(options: OpenWebdavOptions = {}): Promise<Opene
 
 /** One request on a connection of its own. */
 export function ask(port: number, method: string, path: string, options: AskOptions = {}): Promise<Answer> {
-  const { headers = {}, body, isStranger = false } = options
+  const { headers = {}, body, localAddress, isStranger = false } = options
   const credentials = Buffer.from(`${user}:${password}`).toString('base64')
   return new Promise((resolve, reject) => {
     const request = send(
@@ -127,6 +129,7 @@ export function ask(port: number, method: string, path: string, options: AskOpti
         method,
         path,
         agent: false,
+        ...(localAddress === undefined ? {} : { localAddress }),
         headers: { ...(isStranger ? {} : { authorization: `Basic ${credentials}` }), ...headers },
       },
       (response) => {

@@ -46,6 +46,32 @@ async function heard(socket: Socket): Promise<string> {
 /** Waited for, also on a busy machine. */
 const handles = () => expect.poll(() => opened.fileSystem.status().openHandles)
 
+describe('a client that opens connections without end', () => {
+  it('takes none from the others, nor from its own that ask for something', async () => {
+    await opened.reopen()
+    const open: Socket[] = []
+    const flood = async (): Promise<void> => {
+      for (let n = 0; n < 350; n++) open.push(await said(head('GET', '/a.txt')))
+    }
+    // It is at work: its body is on the way.
+    const upload = await said(
+      `${head('PUT', '/slow.txt', 'Content-Length: 8', 'Connection: close')}\r\n\r\nhalf`,
+    )
+    await handles().toBe(1)
+    try {
+      await flood()
+      const answers = [undefined, '127.0.0.2', '127.0.0.3'].map((localAddress) =>
+        opened.ask('GET', '/a.txt', localAddress === undefined ? {} : { localAddress }),
+      )
+      for (const { text } of await Promise.all(answers)) expect(text).toBe('a')
+      upload.write(' way')
+      expect(await heard(upload)).toContain('201 Created')
+    } finally {
+      for (const socket of [...open, upload]) socket.destroy()
+    }
+  })
+})
+
 describe('cut is', () => {
   it('who says nothing, or does not come to the end of the headers', async () => {
     await opened.reopen({ timeouts: { headersMs: 200 } })

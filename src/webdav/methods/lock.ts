@@ -28,14 +28,17 @@ export async function lock(exchange: Exchange): Promise<void> {
   await exchange.mayChange(
     ...(place === undefined ? [] : [{ names: place.parent.names, reach: 'one' as const }]),
   )
+  if (place !== undefined && !(await mayMakeMore(exchange)))
+    throw new Refused(503, 'too many documents that this client locked are still empty: fill or delete some')
   const added = door.locks.add({
     path,
+    client: exchange.client,
     isShared,
     isDeep: depth === 'infinity',
     owner,
     timeoutMs: exchange.lockTimeoutMs ?? usualMs,
   })
-  if (added === 'full') throw new Refused(503, 'there are too many locks')
+  if (added === 'full') throw new Refused(503, 'there are too many locks: give some back')
   if ('inTheWay' in added) {
     const href = hrefOf(
       added.inTheWay.path.split('/').filter((name) => name !== ''),
@@ -43,8 +46,19 @@ export async function lock(exchange: Exchange): Promise<void> {
     )
     throw new Refused(423, 'somebody else is editing it', { condition: 'no-conflicting-lock', href })
   }
-  if (place !== undefined) await begin(exchange, added.lock, place.parent.attributes.ino, place.name)
+  if (place !== undefined) {
+    await begin(exchange, added.lock, place.parent.attributes.ino, place.name)
+    door.lockMade.add(path, exchange.client)
+  }
   answer(exchange, place === undefined ? 200 : 201, added.lock)
+}
+
+/** What was filled, removed or moved meanwhile no longer counts. */
+async function mayMakeMore({ visit, door, client }: Exchange): Promise<boolean> {
+  return door.lockMade.hasRoom(client, async (path) => {
+    const found = await visit.find(path.split('/').slice(1))
+    return found?.attributes.kind === 'file' && found.attributes.size === 0
+  })
 }
 
 /** The document is there from now on, empty; its content mostly follows. */

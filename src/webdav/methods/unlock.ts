@@ -16,5 +16,6 @@ export async function unlock(exchange: Exchange): Promise<void> {
     throw new Refused(409, 'there is no such lock here', { condition })
   }
   door.beginnings.end(path)
+  door.lockMade.remove(path)
   exchange.end(204)
 }
