@@ -25,9 +25,10 @@ export async function withPins(
 ): Promise<void> {
   const from = pathIn(tree.nodes.getFolder(parent), name)
   await rename()
-  if (isBackupName(newName) || isHiddenName(newName)) return
-  if (formerName(newName) === name) return
-  pins.moved(from, pathIn(tree.nodes.getFolder(newParent), newName))
+  const to = pathIn(tree.nodes.getFolder(newParent), newName)
+  const isFolder = tree.find(to)?.folder !== undefined
+  const mayBeBackup = isBackupName(newName) || isHiddenName(newName) || formerName(newName) === name
+  if (isFolder || !mayBeBackup) pins.moved(from, to)
 }
 
 /** The service has moved what rested under a name that tells no type: no successor came. */

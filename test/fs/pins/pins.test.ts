@@ -305,6 +305,18 @@ describe('a pin', () => {
     await setup.untilHere('/letter.txt', ({ bytes }) => bytes === 5)
   })
 
+  test('follows a document to a name that tells no type once it has moved there, and stays where a successor comes', async () => {
+    for (const name of ['/signed.pdf', '/table.csv']) await setup.service.other.put(name, 'first')
+    await setup.start({ cacheTtlMs: 300 })
+    for (const name of ['/signed.pdf', '/table.csv']) await setup.pin(name)
+    await setup.calls.rename('/signed.pdf', '/contract.signed')
+    await setup.calls.rename('/table.csv', '/7F2E8D41.tmp')
+    await setup.calls.writeFile('/table.csv', 'second')
+    await setup.calls.unlink('/7F2E8D41.tmp')
+    await setup.fileSystem.wait('/', { timeoutMs: 20_000 })
+    expect(setup.fileSystem.pins().map(({ path }) => path)).toEqual(['/contract.signed', '/table.csv'])
+  })
+
   test('does what it can where some documents cannot be had, and tries those again', async () => {
     const documents = await fill('/some', [1_000, 2_000, 3_000])
     setup.service.service.faults.inject(
