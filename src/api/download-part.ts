@@ -38,14 +38,19 @@ export async function partOf(
   throw await readError(call, answer, secrets, now)
 }
 
+/** It does not say of which whole it is a piece (`bytes 0-99/*`). */
+export function isOfUnknownWhole(answer: Answer): boolean {
+  const got = parseContentRange(answer.header('content-range'))
+  return got !== undefined && got.totalSize === undefined
+}
+
 function partOf206(call: CallDescription, answer: Answer, range: Range): Part {
   const header = answer.header('content-range')
   const got = parseContentRange(header)
   const end = range.offset + range.length
-  const wantedEnd = got?.totalSize === undefined ? end : Math.min(end, got.totalSize)
   const isWhole =
-    got?.start === range.offset && (got.end === wantedEnd || (got.totalSize === undefined && got.end < end))
-  if (got === undefined || !isWhole) {
+    got?.totalSize !== undefined && got.start === range.offset && got.end === Math.min(end, got.totalSize)
+  if (!isWhole) {
     answer.discard()
     const detail = `asked for bytes ${range.offset}-${end - 1}, got Content-Range ${header ?? '(none)'}`
     throw new NetworkError(call, 'protocol', detail)

@@ -7,7 +7,7 @@ import { decoded, isEncoded } from './content-coding.ts'
 import { Deadline } from './deadline.ts'
 import { NetworkError } from './errors.ts'
 import type { CallDescription } from './errors.ts'
-import { type Part, partOf } from './download-part.ts'
+import { isOfUnknownWhole, type Part, partOf } from './download-part.ts'
 import { type Place, follow } from './redirects.ts'
 import { bodyLengthOf, type Answer, type Transport } from '../world/transport.ts'
 import type { CallOptions, Download, Range, RequestRecord } from './types.ts'
@@ -22,8 +22,6 @@ export interface DownloaderOptions {
   readonly onRequest: ((record: RequestRecord) => void) | undefined
 }
 
-/** How far behind the bytes that are wanted the end of an answer is looked for that does not tell its size. */
-const confirmingBytes = 1024 * 1024
 const nothing = new Uint8Array(0)
 
 /** See Files.download. */
@@ -67,8 +65,8 @@ export function createDownloader(downloader: DownloaderOptions): Downloader {
         return followed.answer
       }
       let answer = await ask({ range: `bytes=${range.offset}-${range.offset + range.length - 1}` })
-      if (answer.status === 206 && isEncoded(answer)) {
-        // A piece of a compressed whole, or a compressed piece: nobody can tell. The whole is plain.
+      if (answer.status === 206 && (isEncoded(answer) || isOfUnknownWhole(answer))) {
+        // A piece of a compressed whole, or a compressed piece, or a piece of another version: nobody can tell. The whole is plain.
         answer.discard()
         answer = await ask({})
       }
@@ -149,7 +147,7 @@ async function* cut(
     const wanted = chunk.subarray(from, from + left)
     left -= wanted.length
     if (isStallOnly) deadline.pause()
-    if (wanted.length > 0) yield wanted
+    yield wanted
     if (isStallOnly) deadline.renew()
     // Read on to the end of a body that has nothing more, so that its connection can be used again.
     if (left === 0 && from + wanted.length < chunk.length) return
@@ -159,7 +157,10 @@ async function* cut(
   }
 }
 
-/** An answer that may be another document, or none (a gateway's page): its last wanted bytes come when its size is known. */
+/**
+ * An answer that may be another version, or no document (a gateway's page): its last wanted bytes come when its end has shown that it
+ * is as long as the document.
+ */
 function confirmed(call: CallDescription, answer: Answer, { skip, length, wantedSize }: Part): Answer {
   if (wantedSize === undefined) return answer
   return { ...answer, chunks: untilConfirmed(call, answer.chunks, skip + length, wantedSize) }
@@ -176,13 +177,11 @@ async function* untilConfirmed(
   for await (const chunk of chunks) {
     size += chunk.length
     if (size > wantedSize) throw otherSize(call, `more than ${wantedSize}`, wantedSize)
-    if (last === undefined && size < end) yield chunk
-    else if (size - end > confirmingBytes) break
     // Something came: who waits goes on waiting.
-    else yield nothing
+    yield size < end ? chunk : nothing
     if (size >= end) last ??= chunk
   }
-  if (size < wantedSize && size - end <= confirmingBytes) throw otherSize(call, `${size}`, wantedSize)
+  if (size < wantedSize) throw otherSize(call, `${size}`, wantedSize)
   if (last !== undefined) yield last
 }
 

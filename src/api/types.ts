@@ -120,7 +120,10 @@ export interface Download {
   readonly totalSize: number | undefined
   /** Strong or weak ETag as sent. */
   readonly etag: string | undefined
-  /** Iterate it, or call its iterator's `return`: until then a connection is taken. Throws NetworkError. */
+  /**
+   * Iterate it, or call its iterator's `return`: until then a connection is taken. An empty one says that bytes came which are not
+   * wanted. Throws NetworkError.
+   */
   readonly chunks: AsyncIterable<Uint8Array>
 }
 

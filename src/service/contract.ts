@@ -94,7 +94,7 @@ export type Fault =
   /** Answers this status instead of doing anything; 429 and 503 may carry Retry-After (seconds). */
   | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: number }
   /** Answers with this page (200, HTML) instead of doing anything, as a portal in between does; chunked where not `isSized`. */
-  | { readonly kind: 'page'; readonly body: string; readonly isSized: boolean }
+  | { readonly kind: 'page'; readonly body: string; readonly isSized: boolean; readonly etag?: string }
   /** Does everything, then answers 500, or this: 409, as where a balancer has sent the request twice. */
   | { readonly kind: 'error-after-commit'; readonly status?: number }
   /** Does everything, then cuts the connection without an answer. */

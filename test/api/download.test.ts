@@ -89,6 +89,37 @@ describe('a download', () => {
     expect(await collect(download.chunks)).toEqual(bytes.subarray(offset, offset + length))
   })
 
+  test('of a document whose size is known believes no body of another size, however long that is', async () => {
+    const other = Buffer.alloc(3 * 1024 * 1024, 'another version')
+    await using server = await startRawServer((__, response) => {
+      response.writeHead(200)
+      response.end(other)
+    })
+    await using client = clientOf(server)
+    const range = { offset: 0, length: 100, sizeBytes: 2 * other.length }
+    const download = await client.files('acme').download(`${server.origin}/b`, '/a', range)
+    expect(await rejection(collect(download.chunks))).toMatchObject({ kind: 'protocol' })
+  })
+
+  test.each([
+    ['tells it', { 'content-length': bytes.length }],
+    ['does not', {}],
+  ])(
+    'of a document whose size is known asks for all of it where a piece does not tell the size of the whole, which then %s',
+    async (_, headers) => {
+      await using server = await startRawServer((request, response) => {
+        if (request.headers.range === undefined) return answerWhole(response, bytes, headers)
+        response.writeHead(206, { 'content-range': 'bytes 10-29/*', 'content-length': 20 })
+        response.end(bytes.subarray(10, 30))
+      })
+      await using client = clientOf(server)
+      const range = { offset: 10, length: 20, sizeBytes: bytes.length }
+      const download = await client.files('acme').download(`${server.origin}/b`, '/a', range)
+      expect(await collect(download.chunks)).toEqual(bytes.subarray(10, 30))
+      expect(server.requests.map(({ headers }) => headers.range)).toEqual(['bytes=10-29', undefined])
+    },
+  )
+
   test('reuses its connection after each range', async () => {
     await using server = await startRawServer(answerRange)
     await using client = clientOf(server)

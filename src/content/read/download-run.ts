@@ -46,20 +46,22 @@ export async function downloadRun(
       const from = assembler.position
       const range = { offset: from, length: end - from, sizeBytes: target.sizeBytes }
       const download = await sources.files.download(url, path, range, { signal })
+      const { totalSize, etag } = download
+      // Of an answer that does not tell its size nothing is used, neither its ETag, before its end has shown that it is this document.
+      const held: Uint8Array[] | undefined = totalSize === undefined ? [] : undefined
       try {
-        target.checkAnswer(download, at)
+        if (held === undefined) target.checkAnswer(download, at)
       } catch (error) {
         await letGo(download)
         throw error
       }
-      // Of an answer that does not tell its size nothing is used before its end has shown that it is this document.
-      const held: Uint8Array[] | undefined = download.totalSize === undefined ? [] : undefined
       await measured(sources, download.chunks, (chunk) => {
         progressed()
         if (held !== undefined) return void held.push(chunk)
         assembler.push(chunk)
         return target.isTooFar() ? target.hold(progressed) : undefined
       })
+      if (held !== undefined) target.checkAnswer({ totalSize: target.sizeBytes, etag }, at)
       for (const chunk of held ?? []) assembler.push(chunk)
       if (!assembler.isComplete) {
         const detail = `the answer ended ${end - assembler.position} bytes before the end of the range`
@@ -82,7 +84,7 @@ async function measured(
   link.begin()
   try {
     for await (const chunk of chunks) {
-      if (readyMs !== undefined) {
+      if (readyMs !== undefined && chunk.length > 0) {
         bytes += chunk.length
         ms += now() - readyMs
       }

@@ -22,7 +22,8 @@ export function registerFaultHooks(
     if (latency !== undefined) await sleep(latency.ms, undefined, { signal: closing }).catch(() => undefined)
     const page = takeFault(context, request, 'page')
     if (page !== undefined) {
-      const { body, isSized } = page
+      const { body, isSized, etag } = page
+      if (etag !== undefined) void reply.header('etag', etag)
       return reply.type('text/html; charset=utf-8').send(isSized ? body : Readable.from([body]))
     }
     const status = takeFault(context, request, 'status')

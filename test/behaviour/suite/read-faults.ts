@@ -70,6 +70,7 @@ export const readFaults: Topic<DocmountDoor> = (it) => {
     ['a page', page, true],
     ['a page that does not tell its size', page, false],
     ['a long page that does not tell its size', page.repeat(20_000), false],
+    ['a page of megabytes that does not tell its size', page.repeat(100_000), false],
   ] as const) {
     it(
       `${title} in place of a download is no part of the document, nor of what is kept of it`,
@@ -87,6 +88,19 @@ export const readFaults: Topic<DocmountDoor> = (it) => {
       },
     )
   }
+
+  it(
+    'a page of megabytes in place of a download is no part of what a change in place sends',
+    { 'a.pdf': large },
+    async ({ door, folder, at }) => {
+      await door.readdir(folder)
+      const fault = { kind: 'page', body: page.repeat(100_000), isSized: false } as const
+      const target = { endpoint: 'download', path: at('a.pdf'), times: 1 } as const
+      const hits = await withFault(door, fault, target, () => door.appendFile(at('a.pdf'), 'more'))
+      expect(hits).toBe(1)
+      await door.behind.waitFor(folder, { 'a.pdf': Buffer.concat([large, Buffer.from('more')]) })
+    },
+  )
 
   it('a listing answered with 500 is asked for again', { 'inner/a.txt': 'a' }, async ({ door, at }) => {
     const target = { endpoint: 'files', method: 'GET', path: at('inner'), times: 1 } as const

@@ -249,6 +249,27 @@ describe('faults', () => {
     expect((await readAll(reading)).equals(bytes)).toBe(true)
   })
 
+  test('a document of a server that ignores ranges is waited for while bytes come, wanted or not', async () => {
+    const { version, bytes } = await setup.store('/slow-no-ranges.bin', 2 * MiB)
+    setup.service.faults.inject({ kind: 'ignore-range' }, { endpoint: 'download' })
+    // A clock four times as fast: four seconds for what comes before are sixteen, and seven without a byte are too many.
+    setup.service.faults.inject({ kind: 'slow-drip', bytesPerSecond: MiB / 2 }, { endpoint: 'download' })
+    const reader = setup.reader({ cacheSizeBytes: 0, world: fastWorld(4) })
+    const read = await readBytes(reader.open(version), 2 * MiB - 1000, 1000)
+    expect(read.equals(bytes.subarray(-1000))).toBe(true)
+  })
+
+  test('an answer that is another document, and does not tell its size, leaves nothing behind', async () => {
+    const { version, bytes } = await setup.store('/mistaken.bin', 3 * MiB)
+    const body = 'x'.repeat(2 * MiB)
+    const target = { endpoint: 'download', times: 1 } as const
+    setup.service.faults.inject({ kind: 'page', body, isSized: false, etag: '"another"' }, target)
+    const reader = setup.reader()
+    const read = await readBytes(reader.open(version), 0, 1000)
+    expect(read.equals(bytes.subarray(0, 1000))).toBe(true)
+    expect((await readAll(reader.open(version))).equals(bytes)).toBe(true)
+  })
+
   test('a document replaced while it is read is ESTALE, and the tree is told', async () => {
     const old = await setup.store('/replaced.bin', 6 * MiB, 'old')
     const reader = setup.reader()
