@@ -137,17 +137,29 @@ async function whenRead(answer: Promise<Response>, tell: () => void): Promise<Re
   }
 }
 
-/** undici sends anew what stood behind a request whose connection broke: of a change nobody may do that unseen. */
+/**
+ * undici sends anew what stood behind a request whose connection broke: of a change nobody may do that unseen. Where it finds no
+ * connection for that, the request fails with what was said of it: that it was sent before must not be forgotten.
+ */
 function sentOnce(dispatch: Dispatcher['dispatch']): Dispatcher['dispatch'] {
   return (options, handler) => {
     const once: Dispatcher.DispatchHandler = new DecoratorHandler(handler)
     const start = once.onRequestStart?.bind(once)
     let isSent = false
     once.onRequestStart = (controller, context) => {
-      if (isSent) controller.abort(new errors.SocketError('the connection broke before the answer'))
+      if (isSent) controller.abort(brokenBeforeAnswer())
       else start?.(controller, context)
       isSent = true
     }
+    const fail = once.onResponseError?.bind(once)
+    once.onResponseError = (controller, error) => {
+      const isBroken = isSent && !controller.aborted
+      fail?.(controller, isBroken ? Object.assign(brokenBeforeAnswer(), { cause: error }) : error)
+    }
     return dispatch(options, once)
   }
+}
+
+function brokenBeforeAnswer(): Error {
+  return new errors.SocketError('the connection broke before the answer')
 }

@@ -120,6 +120,15 @@ describe('replace', () => {
     expect(asked(server)).toEqual(['DELETE', 'PUT', 'PUT'])
   })
 
+  test('may have been carried out where the service has both, and is gone then', async () => {
+    await using server: RawServer = await startRawServer(whenBoth(() => server.goAway()))
+    await using client = clientOf(server)
+    const error = await rejection(client.files('acme').replace('/a.txt', uploadOf(content())))
+    expect(error).toMatchObject({ name: 'NetworkError', kind: 'cut' })
+    expect(isOutcomeUnknown(error)).toBe(true)
+    expect(asked(server)).toEqual(['DELETE', 'PUT'])
+  })
+
   test('does not send the upload again where the server closes after its answer to the delete', async () => {
     await using server = await startRawServer(
       whenBoth((deletion) => void deletion.writeHead(204, { connection: 'close' }).end()),

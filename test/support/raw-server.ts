@@ -12,6 +12,8 @@ export interface RawRequest {
 }
 
 export interface RawServer extends AsyncDisposable {
+  /** Cuts every connection, and takes no other. */
+  goAway(): void
   /** `http://127.0.0.1:PORT`, or with the address it was started at. */
   readonly origin: string
   readonly requests: readonly RawRequest[]
@@ -38,6 +40,10 @@ export async function startRawServer(handler: RawHandler, host = '127.0.0.1'): P
     requests,
     get connectionCount() {
       return connectionCount
+    },
+    goAway() {
+      server.close()
+      server.closeAllConnections()
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
