@@ -6,6 +6,7 @@ import { copyByReference, type Disk } from '../../world/disk.ts'
 import type { Chance } from '../../world/chance.ts'
 import type { World } from '../../world/world.ts'
 import { join } from 'node:path'
+import { ErrnoError } from '../../errno-error.ts'
 import { GroupSync } from './group-sync.ts'
 import { KnownContents } from './known-contents.ts'
 import { makePrivateFolder } from './private-file.ts'
@@ -91,8 +92,16 @@ export class Spool {
   smallCopyOf(file: SpoolFile, name: string, length: number): SpoolFile | undefined {
     if (length > syncCallBytes || file.isBeingChanged) return undefined
     const copy = this.create(name)
-    if (length > 0) void copy.write(0, file.readAll().subarray(0, length))
-    return copy
+    try {
+      const bytes = file.readAll().subarray(0, length)
+      const written = bytes.length === 0 ? 0 : copy.write(0, bytes)
+      if (written !== length) throw new ErrnoError('ENOSPC', `${copy.path}: the disk took only a part`)
+      return copy
+    } catch (error) {
+      // Nobody has it yet.
+      this.#removeNow(copy.id)
+      throw error
+    }
   }
 
   /** The one object for a file here, of this run or an earlier one. Throws ENOENT when the file is gone. */
@@ -239,6 +248,14 @@ export class Spool {
   /** The ids of all files here. */
   async ids(): Promise<string[]> {
     return (await this.#world.disk.readdir(this.dir)).filter((name) => !name.endsWith(spoolInfoSuffix))
+  }
+
+  /** Never throws: what the disk does not let go of is swept at the next start. */
+  #removeNow(id: string): void {
+    this.forget(id)
+    try {
+      this.#world.disk.unlinkSync(join(this.dir, id))
+    } catch {}
   }
 
   async remove(id: string): Promise<void> {

@@ -92,6 +92,27 @@ test('content that was written again leaves the journal with what it was', async
   file.idle()
 })
 
+test.each([
+  ['nothing', 'EIO'],
+  ['a part', 'ENOSPC'],
+])('a copy of which the disk takes %s is no copy, and leaves nothing', async (_what, code) => {
+  let isUnwell = false
+  const disk: Disk = {
+    ...systemDisk,
+    writeSync(fd, data, offset, length, position) {
+      if (!isUnwell) return systemDisk.writeSync(fd, data, offset, length, position)
+      if (code === 'EIO') throw Object.assign(new Error('EIO'), { code })
+      return systemDisk.writeSync(fd, data, offset, length - 1, position)
+    },
+  }
+  const writing = new Spool(temporary.path, spoolRows, { ...realWorld(), disk })
+  const file = writing.create('a.txt')
+  await file.write(0, Buffer.from('content'))
+  isUnwell = true
+  expect(() => writing.smallCopyOf(file, 'a.txt', 7)).toThrow(expect.objectContaining({ code }))
+  expect(await writing.ids()).toEqual([file.id])
+})
+
 test('content that is on disk is not synced again', async () => {
   let syncs = 0
   const disk = { ...systemDisk, fdatasync: (fd: number) => (syncs++, systemDisk.fdatasync(fd)) }
