@@ -132,6 +132,7 @@ async function readBytes(answer: Answer, maxBytes: number): Promise<Buffer | und
 }
 
 const statusTexts: Record<number, string> = {
+  202: 'accepted, and not carried out yet',
   400: 'bad request',
   401: 'the API key was refused',
   403: 'forbidden',

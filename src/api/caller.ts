@@ -6,7 +6,7 @@ import { acceptAny, drain, readError, readJson } from './answer-body.ts'
 import type { Bandwidth } from './bandwidth.ts'
 import { decoded } from './content-coding.ts'
 import { Deadline } from './deadline.ts'
-import { ApiError } from './errors.ts'
+import { ApiError, isOnlyAccepted } from './errors.ts'
 import type { CallDescription } from './errors.ts'
 import type { KeyHolder } from './key-holder.ts'
 import { withRetry } from './retry.ts'
@@ -33,7 +33,8 @@ export interface CallSpec {
   readonly body?: RequestBody
   /**
    * The first attempt goes out right behind a DELETE of the same target, on its connection; the body is in memory then. What the
-   * DELETE was answered counts only where it failed and this was refused for that (409): then the call rejects with its error.
+   * DELETE was answered counts only where it failed and this was refused for that (409), and where it is still to be carried out
+   * (202): then the call rejects with its error.
    */
   readonly isBehindDelete?: boolean
   readonly repeatable: Repeatable
@@ -43,6 +44,8 @@ export interface CallSpec {
   /** The deadline is time without progress of the body, not time for the whole call. */
   readonly isDeadlineForProgress?: boolean
   readonly maxAnswerBytes?: number
+  /** It is done when it is answered, or not: 202 (accepted) is no success. */
+  readonly isDoneAtOnce?: boolean
   /** Success is all that counts: whatever the body says is thrown away. */
   readonly isAnswerIgnored?: boolean
   /** Statuses besides 2xx that mean success. */
@@ -157,10 +160,13 @@ async function attemptOnce(made: Attempt, key: string, send: Send): Promise<unkn
     status = answer.status
     bytes ??= bodyLengthOf(answer)
     watch?.onProgress()
-    return await outcomeOf(made, decoded(call, answer), key).catch((error: unknown) => {
+    const outcome = await outcomeOf(made, decoded(call, answer), key).catch((error: unknown) => {
       const isTaken = error instanceof ApiError && error.status === 409
       throw (isTaken ? deleted : undefined) ?? error
     })
+    // A delete that is still to come takes what was stored.
+    if (isOnlyAccepted(deleted)) throw deleted
+    return outcome
   } finally {
     // The service may answer before it has read the body (an early 409): whoever feeds the body must stop.
     ended?.abort(attemptEnded)
@@ -200,7 +206,8 @@ async function outcomeOf(
   answer: Answer,
   key: string,
 ): Promise<unknown> {
-  const isSuccess = answer.status >= 200 && answer.status < 300
+  const isOnlyAccepted = spec.isDoneAtOnce === true && answer.status === 202
+  const isSuccess = answer.status >= 200 && answer.status < 300 && !isOnlyAccepted
   if (!isSuccess && spec.isDone?.(answer.status, attempt) !== true)
     throw await readError(call, answer, [key], caller.world.clock.wall())
   if (isSuccess && spec.isAnswerIgnored !== true) {

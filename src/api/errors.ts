@@ -55,15 +55,20 @@ export class ContentError extends Error {
   }
 }
 
+/** Taken, and not carried out yet (202): it may be at any time. */
+export function isOnlyAccepted(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 202
+}
+
 /** True when the service may have carried the call out although we saw no success. */
 export function isOutcomeUnknown(error: unknown): boolean {
-  if (error instanceof ApiError) return error.status >= 500
+  if (error instanceof ApiError) return error.status >= 500 || isOnlyAccepted(error)
   if (error instanceof NetworkError) return error.kind !== 'unreachable' && error.kind !== 'away'
   return !(error instanceof ContentError || error instanceof InputError)
 }
 
-/** True when the same call may succeed later with nothing changed: no connection, deadline, 408, 429, 5xx. */
+/** True when the same call may succeed later with nothing changed: no connection, deadline, 202, 408, 429, 5xx. */
 export function isTemporary(error: unknown): boolean {
-  if (error instanceof NetworkError) return true
+  if (error instanceof NetworkError || isOnlyAccepted(error)) return true
   return error instanceof ApiError && (error.status === 408 || error.status === 429 || error.status >= 500)
 }

@@ -38,6 +38,7 @@ export function createFiles(project: string, call: Caller, download: Downloader,
       options,
       deadlineMs: uploadDeadlineMs,
       isDeadlineForProgress: true,
+      isDoneAtOnce: true,
     })
     return fileFromWire(description, answer, nameOf(at.path))
   }
@@ -68,6 +69,7 @@ export function createFiles(project: string, call: Caller, download: Downloader,
         repeatable: 'freely',
         options,
         isAnswerIgnored: true,
+        isDoneAtOnce: true,
         // The first attempt did it and its answer was lost.
         isDone: (status, attempt) => status === 404 && attempt > 1,
       })

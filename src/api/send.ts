@@ -40,7 +40,7 @@ export const sendBehindDelete: Send = async ({ transport, onRequest, world: { cl
   const deleted = first
     .then(async (answer) => {
       ;({ status } = answer)
-      const isDone = status >= 200 && status < 300
+      const isDone = status >= 200 && status < 300 && status !== 202
       if (!isDone && status !== 404) return await readError(call, decoded(call, answer), [key], clock.wall())
       await (isDone ? acceptAny(call, answer) : drain(answer))
       return undefined

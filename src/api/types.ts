@@ -134,17 +134,18 @@ export interface Files {
   get(path: string, options?: CallOptions): Promise<RemoteFile | FolderListing>
   /**
    * Uploads to a path. Throws ApiError 409 when a file exists there. Sent once: retried only when nothing can have been
-   * stored (no connection, 429); `isOutcomeUnknown` says of an error whether the service may have stored it.
+   * stored (no connection, 429); a 202 is an ApiError; `isOutcomeUnknown` says of an error whether the service may have stored it.
    */
   upload(path: string, upload: Upload, options?: CallOptions): Promise<RemoteFile>
   /**
    * Deletes the file at a path and uploads in its place: both requests go out at once, on one connection, in this order. For
    * content that fits into memory. Rejects as `upload` does; where the delete failed, and the upload was refused for that
-   * (409), with the delete's error. Any other failure says nothing of the delete.
+   * (409), or is still to be carried out (202), with the delete's error. Any other failure says nothing of the delete.
    */
   replace(path: string, upload: Upload, options?: CallOptions): Promise<RemoteFile>
   /**
-   * Deletes a file, or a folder with everything in it. Retried; a 404 after a retry counts as done. Each retry takes what stands
+   * Deletes a file, or a folder with everything in it. Retried; a 404 after a retry counts as done, a 202 does not: it rejects with
+   * that, and the delete may be carried out at any time (`isOnlyAccepted`). Each retry takes what stands
    * there by then, also what another client stored since: whoever must not looks before each (`attempts: 1`).
    */
   delete(path: string, options?: CallOptions): Promise<void>

@@ -48,7 +48,9 @@ export async function deleteLooking(wanted: RemoteDelete): Promise<void> {
       }
       const deleting = files.delete(path, { deadlineMs: remainingMs(), attempts: 1 })
       wanted.onAttempt?.(deleting)
-      await abortable(deleting, signal).catch((error: unknown) => checkGone(files, path, error, options))
+      await abortable(deleting, signal).catch((error: unknown) =>
+        checkGone(files, path, error, { ...options, timers: clock }),
+      )
     },
   )
 }

@@ -97,6 +97,8 @@ export type Fault =
   | { readonly kind: 'page'; readonly body: string; readonly isSized: boolean; readonly etag?: string }
   /** Does everything, then answers 500, or this: 409, as where a balancer has sent the request twice. */
   | { readonly kind: 'error-after-commit'; readonly status?: number }
+  /** Answers a DELETE with 202, and carries it out so many milliseconds later. */
+  | { readonly kind: 'late-delete'; readonly ms: number }
   /** Does everything, then cuts the connection without an answer. */
   | { readonly kind: 'lost-answer' }
   /** Cuts the connection after this many bytes of the request's body; nothing is stored. */
@@ -119,8 +121,10 @@ export type Fault =
   /** Answers a folder's GET with its listing as it was this many milliseconds ago, or at this moment since the epoch. */
   | { readonly kind: 'stale-listing'; readonly ageMs: number }
   | { readonly kind: 'stale-listing'; readonly asOf: number }
-  /** Accepts nothing by `uri`: answers 400. */
-  | { readonly kind: 'refuse-uri' }
+  /** Stores so many bytes of something else in place of what a `uri` leads to. */
+  | { readonly kind: 'short-copy'; readonly bytes: number }
+  /** Accepts nothing by `uri`: answers 400, or this. */
+  | { readonly kind: 'refuse-uri'; readonly status?: number }
 
 /** Which requests a fault hits; absent = any. */
 export interface FaultTarget {

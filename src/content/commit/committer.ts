@@ -2,7 +2,7 @@
 // (with `uploads`, `removal`, `former`, `conflict` and `store-at`, which it alone uses). Stateless between runs: what it finds in the service decides
 // what is left to do, so it may be cut off anywhere and run again.
 
-import { ApiError, isOutcomeUnknown, isTemporary } from '../../api/errors.ts'
+import { ApiError, isOnlyAccepted, isOutcomeUnknown, isTemporary } from '../../api/errors.ts'
 import { noContent } from '../../api/readable-content.ts'
 import type { RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
@@ -196,6 +196,10 @@ export class Committer {
         attempt.taken = sent ?? (intention.spool === undefined ? 'copy' : undefined)
         if (round === replaceRounds) throw error
         if (isAsking && standing !== undefined) await this.#former.hold(path, standing, signal)
+        if (isOnlyAccepted(error)) {
+          this.#keepsOrder = false
+          await this.#removal.carriedOut(path, error, signal)
+        }
         standing = await lookUp(files, path, { signal })
         if (isTogether && isTaken && standing === undefined) this.#keepsOrder = false
       }

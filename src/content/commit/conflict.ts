@@ -85,9 +85,12 @@ async function copyTo(
   }
 }
 
-/** The service does not take this content by `uri` (501: not at all): the same bytes may still go through us. */
+/**
+ * The service does not take this content by `uri` (501: not at all; 403: not from there, or not by this key): the same bytes may still
+ * go through us. Where the key may store nothing at all, that is refused next.
+ */
 export function isUriRefusal(error: unknown): boolean {
-  if (!(error instanceof ApiError)) return false
+  if (!(error instanceof ApiError) || error.method !== 'PUT') return false
   const { status } = error
-  return status === 501 || (status >= 400 && status < 500 && ![401, 403, 408, 409, 429].includes(status))
+  return status === 501 || (status >= 400 && status < 500 && ![401, 408, 409, 429].includes(status))
 }

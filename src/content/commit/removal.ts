@@ -108,13 +108,19 @@ export class Removal {
     return (await this.#whose.of(intention, standing, signal)) === 'theirs'
   }
 
+  /** A DELETE of it was only accepted, by an upload that went out together with it: waits until that has been carried out. */
+  async carriedOut(path: string, accepted: unknown, signal: AbortSignal): Promise<void> {
+    const { files, timers } = this.#options
+    await checkGone(files, path, accepted, { signal, timers })
+  }
+
   async #delete(path: string, signal: AbortSignal): Promise<void> {
     const { files, timers } = this.#options
     try {
       // Once: what comes after that has not looked at what stands there by then.
       await untilAnswered(timers, signal, (cut) => files.delete(path, { signal: cut, attempts: 1 }))
     } catch (error) {
-      await checkGone(files, path, error, { signal })
+      await checkGone(files, path, error, { signal, timers })
     }
   }
 

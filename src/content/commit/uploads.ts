@@ -7,7 +7,7 @@ import { ErrnoError } from '../../errno-error.ts'
 import type { Log } from '../../log.ts'
 import { nameOf } from '../../path.ts'
 import { checked, digested, digestOf, isSameDigest, type Digest } from '../digest.ts'
-import { fingerprintOf, mayBe, mayComeAgain } from '../fingerprint.ts'
+import { agrees, fingerprintOf, mayBe, mayComeAgain } from '../fingerprint.ts'
 import type { Intention } from '../intention.ts'
 import type { Reader } from '../read/reader.ts'
 import { lookUp, whole } from '../remote-lookup.ts'
@@ -127,12 +127,21 @@ export class Uploads {
     const record = await sending.catch((error: unknown) => {
       throw damage ?? error
     })
-    if (record.size !== undefined && record.size !== size) {
-      // Less than was sent, but ours: the next attempt replaces it.
-      intention.base = fingerprintOf(record)
-      this.#options.save(intention)
-    }
-    return whole(files, path, checkedSize(path, record, size), signal)
+    return whole(files, path, await this.#checked(intention, record, size, signal), signal)
+  }
+
+  /** What was stored must be as long as what was sent, wherever the service tells. It is ours all the same: the next attempt replaces it. */
+  async #checked(
+    intention: Intention,
+    stored: RemoteFile,
+    size: number | undefined,
+    signal: AbortSignal,
+  ): Promise<RemoteFile> {
+    if (stored.size === undefined || size === undefined || stored.size === size) return stored
+    const { path } = intention
+    intention.base = fingerprintOf(await whole(this.#options.files, path, stored, signal))
+    this.#options.save(intention)
+    throw new ErrnoError('EIO', `${path}: sent ${size} bytes, the service stored ${stored.size}`)
   }
 
   /** The service fetches its own URL; where it refuses that, the bytes go through us. */
@@ -149,7 +158,9 @@ export class Uploads {
     if (sourceFingerprint !== undefined && !mayBe(original, sourceFingerprint)) intention.tookAnother = true
     if (original.url !== undefined) {
       try {
-        await storeAt({ files, timers, path, signal }, mimetype, { kind: 'uri', url: original.url })
+        const { url } = original
+        const stored = await storeAt({ files, timers, path, signal }, mimetype, { kind: 'uri', url })
+        await this.#checked(intention, stored, original.size, signal)
         const fresh = await lookUp(files, path, { signal }).catch((error: unknown) => {
           // Stored, and not seen yet: what is found there next time is our own.
           intention.isInDoubt = true
@@ -158,7 +169,10 @@ export class Uploads {
         })
         if (fresh?.kind !== 'file')
           throw new ErrnoError('EIO', `${path}: the service accepted a copy and does not show it`)
-        const record = checkedSize(path, fresh, original.size)
+        if (!agrees(stored, fresh))
+          throw new ErrnoError('ESTALE', `${path}: the copy is not what stands there any more`)
+        const isTold = stored.size !== undefined || stored.modifiedAt !== undefined
+        const record = isTold ? await this.#checked(intention, fresh, original.size, signal) : fresh
         this.#options.reader.moved(version, { path, fingerprint: fingerprintOf(record), size: record.size })
         return record
       } catch (error) {
@@ -185,10 +199,4 @@ export class Uploads {
   async #mimetypeOfCopy(path: string, { mimetype }: RemoteFile): Promise<Mimetype> {
     return toldType(mimetype) ?? this.#options.ask.mimetypeOf(path, noContent)
   }
-}
-
-/** What was stored must be as long as what was sent, wherever the service tells. */
-function checkedSize(path: string, record: RemoteFile, size: number | undefined): RemoteFile {
-  if (record.size === undefined || size === undefined || record.size === size) return record
-  throw new ErrnoError('EIO', `${path}: sent ${size} bytes, the service stored ${record.size}`)
 }

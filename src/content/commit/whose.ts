@@ -48,7 +48,8 @@ export class Whose {
     const content = hasContent(spool, intention) ? contentOf(spool, intention, intention.spool) : undefined
     const size = intention.digest?.size ?? content?.size
     const mayBe = (other: number): boolean => standing.size === undefined || standing.size === other
-    const mayBeThis = size !== undefined && isDoubtful(intention) && mayBe(size)
+    // Whoever stored these very bytes: there is nothing to keep of them beside ours.
+    const mayBeThis = size !== undefined && mayBe(size)
     const mayBePart = size !== undefined && isDoubtful(intention) && (standing.size ?? 0) < size
     const mayBeSent = sent !== undefined && mayBe(sent.size)
     if (!mayBeThis && !mayBePart && !mayBeSent && !intention.doubts.some(({ size }) => mayBe(size)))

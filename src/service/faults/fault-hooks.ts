@@ -1,7 +1,9 @@
 // The faults that need no route's help: delays, refusals, cut and slowed connections. What a route must know to misbehave
 // (stale listings, expired links, ignored ranges, refused uris) it asks for itself with `takeFault`.
 
+import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
+import { request as ask } from 'node:http'
 import { Readable, Transform } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -29,7 +31,28 @@ export function registerFaultHooks(
     const status = takeFault(context, request, 'status')
     if (status === undefined) return undefined
     if (status.retryAfter !== undefined) void reply.header('retry-after', status.retryAfter)
-    throw new ServiceError(status.status, `injected fault: status ${status.status}`)
+    const errorMessage = `injected fault: status ${status.status}`
+    if (status.status < 400) return reply.code(status.status).send({ errorMessage })
+    throw new ServiceError(status.status, errorMessage)
+  })
+
+  const late = randomUUID()
+  app.addHook('onRequest', async (request, reply) => {
+    const { method, url, headers } = request
+    if (method !== 'DELETE' || headers['x-late'] === late) return undefined
+    const fault = takeFault(context, request, 'late-delete')
+    if (fault === undefined) return undefined
+    const port = request.raw.socket.localPort
+    const carryOut = async (): Promise<void> => {
+      await sleep(fault.ms, undefined, { signal: closing })
+      const again = { host: '127.0.0.1', port, method, path: url, headers: { ...headers, 'x-late': late } }
+      ask(again, (answer) => answer.resume())
+        .on('error', () => {})
+        .end()
+    }
+    // A service that is closed by then carries nothing out.
+    void carryOut().catch(() => undefined)
+    return reply.code(202).send()
   })
 
   // In the hooks below a request whose connection was cut ends by `done` never being called.

@@ -127,9 +127,14 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
           if (existing !== undefined) throw taken(existing.kind, path)
         },
         preHandler: async (request) => {
-          if (request.body.file_type === 'uri' && takeFault(context, request, 'refuse-uri') !== undefined) {
-            throw new ServiceError(400, 'file_type uri is not accepted')
-          }
+          if (request.body.file_type !== 'uri') return
+          const refusal = takeFault(context, request, 'refuse-uri')
+          if (refusal !== undefined)
+            throw new ServiceError(refusal.status ?? 400, 'file_type uri is not accepted')
+          const short = takeFault(context, request, 'short-copy')
+          if (short === undefined) return
+          const file = Buffer.alloc(short.bytes, '?').toString('base64')
+          request.body = { ...request.body, file_type: 'binary', file }
         },
       },
       async (request, reply): Promise<FileBody> => {

@@ -352,6 +352,16 @@ describe('another client’s version in place of the one this mount has seen', (
   })
 })
 
+describe('our very bytes, stored by whomever,', () => {
+  it('are not kept beside themselves', async () => {
+    await given({ '/a.txt': 'seen' })
+    const base = await setup.seen('/a.txt')
+    await given({ '/a.txt': 'ours' })
+    await setup.run(setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content('ours')) }))
+    expect(await setup.held()).toEqual({ '/a.txt': 'ours' })
+  })
+})
+
 describe('a lost answer', () => {
   it.each(['lost-answer', 'error-after-commit'] as const)(
     '(%s) is recognised by its content: nothing is sent twice, and nothing is in conflict',
@@ -613,6 +623,16 @@ describe('a refusal of the caller (403)', () => {
     await expect(setup.run(put)).rejects.toMatchObject({ status: 403 })
     expect(setup.calls).toEqual(['PUT /a.txt'])
     expect(put).toMatchObject({ doubts: [], isInDoubt: false })
+  })
+
+  it('of a copy by uri, and of its bytes, is told as it is', async () => {
+    await given({ '/a.txt': 'a' })
+    inject({ kind: 'status', status: 403 }, { method: 'PUT' })
+    const copy = setup.intend(await fromA({ keepSource: true }))
+    await expect(setup.run(copy)).rejects.toMatchObject({ status: 403, method: 'PUT' })
+    expect(copy).toMatchObject({ doubts: [], isInDoubt: false })
+    expect(await setup.held()).toEqual({ '/a.txt': 'a' })
+    expect(await setup.spool.ids()).toEqual([])
   })
 
   it('of a look is not taken for an empty place', async () => {
@@ -923,12 +943,101 @@ describe('a copy', () => {
     expect(await setup.held()).toEqual({ '/a.txt': 'a', '/b.txt': 'a' })
   })
 
-  it('goes through this machine where the service refuses copies by uri', async () => {
+  it.each([400, 403, 501])(
+    'goes through this machine where the service refuses copies by uri (%i)',
+    async (status) => {
+      await given({ '/a.txt': 'a' })
+      inject({ kind: 'refuse-uri', status })
+      await setup.run(setup.intend(await fromA({ keepSource: true })))
+      expect(await setup.held()).toEqual({ '/a.txt': 'a', '/b.txt': 'a' })
+      expect(await setup.spool.ids()).toEqual([])
+    },
+  )
+})
+
+describe('a copy of which the service stores something shorter', () => {
+  it.each([
+    ['', []],
+    [', and tells of it only when it is asked', ['size' as const]],
+  ])('is ours: it is made anew, and no copy of it is kept%s', async (_title, fields) => {
+    await given({ '/a.txt': 'all of it' })
+    inject({ kind: 'short-copy', bytes: 3 }, { method: 'PUT', times: 1 })
+    inject({ kind: 'omit-fields', fields }, { method: 'PUT' })
+    const copy = setup.intend({ ...(await fromA({ keepSource: true })), size: 9 })
+    await expect(setup.run(copy)).rejects.toMatchObject({ code: 'EIO' })
+    expect((await setup.held())['/b.txt']).toBe('???')
+    await setup.run(copy)
+    expect(await setup.held()).toEqual({ '/a.txt': 'all of it', '/b.txt': 'all of it' })
+  })
+
+  it('and another client replaces at once is not ours', async () => {
+    await given({ '/a.txt': 'all of it' })
+    const files: Files = {
+      ...setup.files,
+      async upload(path, upload, options) {
+        const record = await setup.files.upload(path, upload, options)
+        if (path === '/b.txt') await given({ '/b.txt': 'theirs' })
+        return record
+      },
+    }
+    const copy = setup.intend({ ...(await fromA({ keepSource: true })), size: 9 })
+    await expect(setup.run(copy, { files })).rejects.toMatchObject({ code: 'ESTALE' })
+    await setup.run(copy)
+    const held = await setup.held()
+    expect(held['/b.txt']).toBe('all of it')
+    expect(keptCopies(held)).toEqual(['theirs'])
+  })
+})
+
+describe('a change that the service only accepts (202)', () => {
+  const late = (path: string): unknown =>
+    inject({ kind: 'late-delete', ms: 500 }, { method: 'DELETE', path, times: 1 })
+  const deletes = (): number =>
+    testService.service.calls.filter(({ method, status }) => method === 'DELETE' && status !== undefined)
+      .length
+
+  it('is a delete until its document is gone: what comes next stays', async () => {
+    await given({ '/a.txt': 'old' })
+    late('/a.txt')
+    await setup.run(setup.intend({ kind: 'delete', path: '/a.txt', base: await setup.seen('/a.txt') }))
+    expect(await setup.held()).toEqual({})
+    const before = deletes()
+    await setup.run(setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('new')) }))
+    await waitUntil('the delete to be carried out', () => before + deletes() >= 2)
+    expect(await setup.held()).toEqual({ '/a.txt': 'new' })
+  })
+
+  it.each([
+    ['small', 1_000],
+    ['large', 1_100_000],
+  ])('is a replace (%s) until what it replaces is gone, by one delete', async (_size, size) => {
+    await given({ '/a.txt': 'old' })
+    const content = 'n'.repeat(size)
+    const base = await setup.seen('/a.txt')
+    late('/a.txt')
+    await setup.run(setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content(content)) }))
+    await waitUntil('the delete to be carried out', () => deletes() >= 2)
+    expect(deletes()).toBe(2)
+    expect(await setup.held()).toEqual({ '/a.txt': content })
+  })
+
+  it('is a move until its source is gone', async () => {
     await given({ '/a.txt': 'a' })
-    inject({ kind: 'refuse-uri' })
-    await setup.run(setup.intend(await fromA({ keepSource: true })))
-    expect(await setup.held()).toEqual({ '/a.txt': 'a', '/b.txt': 'a' })
-    expect(await setup.spool.ids()).toEqual([])
+    late('/a.txt')
+    await setup.run(setup.intend(await fromA()))
+    expect(await setup.held()).toEqual({ '/b.txt': 'a' })
+  })
+
+  it.each([
+    ['and stores later', { kind: 'error-after-commit', status: 202 }],
+    ['and never stores', { kind: 'status', status: 202 }],
+  ] as const)('is no upload yet, %s: it arrives once', async (_title, fault) => {
+    inject(fault, { method: 'PUT', times: 1 })
+    const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) })
+    await expect(setup.run(put)).rejects.toMatchObject({ status: 202 })
+    expect(put.doubts).toEqual([put.digest])
+    await setup.run(put)
+    expect(await setup.held()).toEqual({ '/a.txt': 'ours' })
   })
 })
 

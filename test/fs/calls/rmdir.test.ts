@@ -65,6 +65,21 @@ it.each(['a.txt', 'theirs.txt'])(
   },
 )
 
+it('one whose DELETE is only accepted is gone when that is carried out: what is saved in it then stays', async () => {
+  const target = { method: 'DELETE', path: '/d', times: 1 }
+  testService.service.faults.inject({ kind: 'late-delete', ms: 1_000 }, target)
+  const deletes = (): number =>
+    testService.service.calls.filter(({ method, path, status }) => {
+      return method === 'DELETE' && path === '/d' && status !== undefined
+    }).length
+  await calls.rmdir('/d')
+  await calls.mkdir('/d')
+  await calls.writeFile('/d/new.txt', 'new')
+  expect(await fileSystem.drain({ timeoutMs: 20_000 })).toEqual([])
+  await waitUntil('the DELETE to be carried out', () => deletes() === 2)
+  expect((await testService.other.bytes('/d/new.txt')).toString()).toBe('new')
+})
+
 it('a document that another client stores in a folder below it, where one was removed here, stays', async () => {
   await calls.mkdir('/d/below')
   await calls.writeFile('/d/below/ours.txt', 'ours')
