@@ -15,6 +15,7 @@ const options = {
   events: { type: 'string', default: '2000' },
   seeds: { type: 'string' },
   minutes: { type: 'string' },
+  long: { type: 'string', default: '200' },
   jobs: { type: 'string', default: '1' },
   stride: { type: 'string', default: '1' },
   shorten: { type: 'string', default: '60' },
@@ -33,8 +34,8 @@ const values = given()
 function given(): ReturnType<typeof parseArgs<{ options: typeof options }>>['values'] {
   try {
     const { values } = parseArgs({ options })
-    const { seed, events, seeds, minutes, jobs, stride, shorten } = values
-    for (const [name, text] of Object.entries({ seed, events, seeds, minutes, jobs, stride, shorten }))
+    const { seed, events, seeds, minutes, long, jobs, stride, shorten } = values
+    for (const [name, text] of Object.entries({ seed, events, seeds, minutes, long, jobs, stride, shorten }))
       if (text !== undefined && (text === '' || !(Number(text) >= 0)))
         throw new Error(`--${name} takes a number, not '${text}'`)
     return values
@@ -45,12 +46,15 @@ function given(): ReturnType<typeof parseArgs<{ options: typeof options }>>['val
   }
 }
 
-const steps = Number(values.events)
+/** What a drive keeps that lives long shows in a world of so many steps. */
+const longSteps = 50_000
 const firstSeed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
 const jobs = Number(values.jobs)
 const stride = Number(values.stride)
 const only = values.keep === undefined ? undefined : new Set(read(values.keep))
 const isOne = values.seeds === undefined && values.minutes === undefined
+/** Of many worlds some are long. */
+const oneInSoMany = isOne ? 0 : Number(values.long)
 let mostSeeds = isOne ? 1 : Number(values.seeds ?? Infinity)
 const beganAt = performance.now()
 const endsAt = beganAt + Number(values.minutes ?? Infinity) * 60_000
@@ -105,7 +109,8 @@ async function everySoManieth(seed: number): Promise<void> {
   const flags = (['history', 'go-on', 'shared'] as const)
     .filter((name) => values[name])
     .map((name) => `--${name}`)
-  const rest = ['--stride', String(jobs), '--events', values.events, '--shorten', values.shorten, ...flags]
+  const numbers = ['--events', values.events, '--long', values.long, '--shorten', values.shorten]
+  const rest = ['--stride', String(jobs), ...numbers, ...flags]
   let left = Math.ceil(mostSeeds / jobs)
   for (let first = seed; left > 0; first += jobs * seedsOfAProcess) {
     const seeds = Math.min(left, seedsOfAProcess)
@@ -144,7 +149,7 @@ async function oneAfterAnother(): Promise<void> {
     const folder = join(root, String(++runs))
     mkdirSync(folder)
     try {
-      return await simulate({ seed, steps, only: kept, isShared: values.shared, root: folder })
+      return await simulate({ seed, steps: stepsOf(seed), only: kept, isShared: values.shared, root: folder })
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
@@ -174,6 +179,10 @@ async function oneAfterAnother(): Promise<void> {
   }
 }
 
+function stepsOf(seed: number): number {
+  return oneInSoMany > 0 && seed % oneInSoMany === 0 ? longSteps : Number(values.events)
+}
+
 function count(figures: SimulationFigures): void {
   total.events += figures.events
   total.operations += figures.operations
@@ -193,7 +202,7 @@ async function report(
   const seconds = ((performance.now() - beganAt) / 1000).toFixed(1)
   console.error(`seed ${seed} fails after ${seconds} s, ${total.operations} operations: ${error.message}`)
   const shared = values.shared ? ' --shared' : ''
-  const line = `scripts/simulate --history --seed ${seed} --events ${steps}${shared}`
+  const line = `scripts/simulate --history --seed ${seed} --events ${stepsOf(seed)}${shared}`
   if (values.history) {
     console.error(error.history.join('\n'))
     return

@@ -773,7 +773,9 @@ class Simulation {
     const here = this.#drive.fileSystem?.status().scratchFiles ?? 0
     const kept = contentsOf(this.#drive.platter)
     // What a disk refused to save beside another client is written again by nobody.
-    if (kept.length > here + refused + sharedNames + (this.#sharedFolders === undefined ? 0 : namesInFolders))
+    const inFolders = this.#sharedFolders === undefined ? 0 : namesInFolders
+    const besideOthers = this.#options.isShared === true ? sharedNames + inFolders : 0
+    if (kept.length > here + refused + besideOthers)
       throw new Error(`left alone, ${kept.length} contents are kept for ${here} files: ${kept.join()}`)
   }
 
