@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+import { isThorough, leaveOut } from '../support/thorough.ts'
 import { Failure, simulate, type SimulationFigures } from './simulation.ts'
 
 let temporary: TemporaryFolder
@@ -185,6 +186,14 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [52, 2000],
 ]
 
+/** What a drive keeps that lives long shows only in these: without kills, and with many. */
+const longCorpus: readonly (readonly [seed: number, isShared: boolean])[] = [
+  [7, false],
+  [204, false],
+  [202, false],
+  [203, true],
+]
+
 it.each(corpus)('nothing is lost with seed %i, %i steps', async (seed, steps) => {
   expect((await run(seed, steps)).quietPeriods).toBeGreaterThan(0)
 })
@@ -192,3 +201,13 @@ it.each(corpus)('nothing is lost with seed %i, %i steps', async (seed, steps) =>
 it.each(sharedCorpus)('nothing is lost beside another client with seed %i, %i steps', async (seed, steps) => {
   expect((await run(seed, steps, true)).quietPeriods).toBeGreaterThan(0)
 })
+
+if (isThorough)
+  it.each(longCorpus)(
+    'nothing is lost, nor kept for nothing, in 50,000 steps with seed %i (beside another client: %s)',
+    { timeout: 1_200_000 },
+    async (seed, isShared) => {
+      expect((await run(seed, 50_000, isShared)).quietPeriods).toBeGreaterThan(0)
+    },
+  )
+else leaveOut('worlds of 50,000 steps')
