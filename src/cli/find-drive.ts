@@ -4,7 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ask, type AskOptions } from '../daemon/control-client.ts'
 import type { ControlCommand, ControlCommands } from '../daemon/control-protocol.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
-import { findMountOf, findMounts, type FoundMount, isOwn, type PathOnMount } from '../daemon/find-mount.ts'
+import {
+  findDrivesOfHome,
+  findMountOf,
+  type FoundMount,
+  isOwn,
+  type PathOnMount,
+} from '../daemon/find-mount.ts'
 import type { MountRecord } from '../daemon/mount-record.ts'
 import { resumeCommand } from './left-text.ts'
 import { shellWord } from './shell-word.ts'
@@ -19,7 +25,7 @@ export async function findDrive(path: string | undefined): Promise<PathOnMount> 
       throw new DaemonError(`${path} is on no drive of docmount; docmount status lists them`)
     return { found, path: '/' }
   }
-  const own = (await findMounts()).filter(({ record }) => record !== undefined)
+  const own = await findDrivesOfHome()
   const [only, ...others] = own
   if (only === undefined) throw new DaemonError('no drive is mounted')
   if (others.length > 0) {
@@ -31,7 +37,7 @@ export async function findDrive(path: string | undefined): Promise<PathOnMount> 
 
 /** This user's drive of a project; undefined where there is none. Throws a DaemonError where there are several. */
 export async function findDriveOf(project: string): Promise<FoundMount | undefined> {
-  const [only, ...others] = (await findMounts()).filter(({ record }) => record?.project === project)
+  const [only, ...others] = (await findDrivesOfHome()).filter(({ record }) => record.project === project)
   if (only === undefined || others.length === 0) return only
   const names = [only, ...others].map(({ mountpoint }) => mountpoint).join(', ')
   throw new DaemonError(`${project} is mounted several times; name one: ${names}`)
@@ -84,7 +90,8 @@ export function describeDead(found: FoundMount): string {
   const { mountpoint, record, mount } = found
   if (record === undefined) {
     return isOwn(found)
-      ? `the daemon of ${mountpoint} cannot be found; run: docmount unmount ${shellWord(mountpoint)}`
+      ? `no daemon of ${mountpoint} is found here; if it runs in another container, ask it there. If it is gone, ` +
+          `docmount unmount ${shellWord(mountpoint)} takes the dead mount away (a live one it leaves)`
       : `${mountpoint} is served by another user's docmount (user ${mount?.owner}), who alone can ask it`
   }
   const wayOn = resumeCommand(record)

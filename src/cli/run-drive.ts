@@ -7,12 +7,14 @@ import { DaemonError } from '../daemon/daemon-error.ts'
 import { findLeftFolders } from '../daemon/left-behind.ts'
 import type { MountPlan } from '../daemon/mount-plan.ts'
 import type { StartSessionOptions } from '../daemon/start-session.ts'
+import { liveDriveOf } from '../daemon/take-over.ts'
 import { tidyState } from '../daemon/tidy-state.ts'
 import { type Configuration, noKeyMessage, readConfiguration } from './config-file.ts'
 import { lastingKey } from './lasting-key.ts'
 import { leftElsewhere, leftToGoElsewhere } from './left-text.ts'
 import { exitCodeOf, isKnown } from './report-error.ts'
 import { startBehind } from './start-behind.ts'
+import { tellThereAlready } from './there-already.ts'
 import { UsageError } from './usage-error.ts'
 
 /** As commander hands them over; durations and sizes are numbers already. */
@@ -61,6 +63,11 @@ export async function runDrive(options: DriveCommandOptions, command: DriveComma
     if (configuration.key === undefined) throw new DaemonError(noKeyMessage)
     if (!isBackgroundDaemon) await tellOfOthers(plan)
     if (options.foreground !== true) {
+      const live = await liveDriveOf(plan)
+      if (live !== undefined) {
+        await tellThereAlready(live, command, options.quiet === true)
+        return
+      }
       await startBehind(plan, command, { waitMs: waitMsOf(options), isQuiet: options.quiet })
       return
     }

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DaemonError } from '../daemon/daemon-error.ts'
-import { findMounts, type FoundMount, type PathOnMount } from '../daemon/find-mount.ts'
+import { findDrivesOfHome, type FoundMount, type PathOnMount } from '../daemon/find-mount.ts'
 import type { PinStatus } from '../fs/pins/pin-status.ts'
 import { formatBytes } from '../amounts.ts'
 import { askDrive, findDrive, interruptSignal } from './find-drive.ts'
@@ -70,5 +70,5 @@ export async function runPins(mountpoint: string | undefined, options: { json?: 
 }
 
 async function liveDrives(): Promise<readonly FoundMount[]> {
-  return (await findMounts()).filter(({ record, isDaemonAlive }) => record !== undefined && isDaemonAlive)
+  return (await findDrivesOfHome()).filter(({ isDaemonAlive }) => isDaemonAlive)
 }

@@ -3,7 +3,7 @@
 import { dirname } from 'node:path'
 import type { UnmountProgress } from '../daemon/control-protocol.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
-import { findMountOf, findMounts, type FoundMount } from '../daemon/find-mount.ts'
+import { findDrivesOfHome, findMountOf, type FoundMount } from '../daemon/find-mount.ts'
 import { isDisconnected } from '../fuse/mountpoint.ts'
 import { type LeftBehind, readLeftBehind } from '../daemon/left-behind.ts'
 import { removeMountRecord } from '../daemon/mount-record.ts'
@@ -33,7 +33,7 @@ export async function runUnmount(name: string, options: UnmountOptions): Promise
 
 /** Every drive of this user, one after the other: one that stays is no reason to leave the others. */
 export async function runUnmountAll(options: UnmountOptions): Promise<void> {
-  const own = (await findMounts()).filter(({ record }) => record !== undefined)
+  const own = await findDrivesOfHome()
   if (own.length === 0) console.error('docmount: no drive is mounted')
   for (const found of own) {
     try {
@@ -97,7 +97,7 @@ function tellLocalOnly({ localOnly }: Pick<LeftBehind, 'localOnly'>): void {
 
 function describeUnknown({ mountpoint, mount }: FoundMount): string {
   return mount?.owner === process.getuid?.()
-    ? `${mountpoint} is served by a docmount that was started with another home folder; run this as it was started`
+    ? `${mountpoint} is served by a docmount that cannot be found from here; run this where it was started (another container?)`
     : `${mountpoint} is served by another user's docmount (user ${mount?.owner}); only that user can unmount it`
 }
 

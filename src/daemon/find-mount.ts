@@ -4,7 +4,7 @@ import { realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { docmountType, type MountLine, readMountinfo } from '../fuse/mountinfo.ts'
 import { isAlive, type MountRecord } from './mount-record.ts'
-import { readOwnRecords } from './own-records.ts'
+import { readOwnRecords, readRecordsOfOtherHomes } from './own-records.ts'
 import { isAtOrUnder } from './path-inside.ts'
 import { runtimeFolder } from './xdg.ts'
 
@@ -14,6 +14,8 @@ export interface FoundMount {
   /** The record its daemon wrote; absent when it was made by another user or its record was lost. */
   readonly record: MountRecord | undefined
   readonly isDaemonAlive: boolean
+  /** This user started it with another home folder: a command means it only where its place is named. */
+  readonly isOfOtherHome: boolean
   /** Absent when the kernel has no such mount any more. */
   readonly mount: MountLine | undefined
 }
@@ -30,16 +32,28 @@ export function isOwn({ record, mount }: FoundMount, uid: number | undefined = p
   return record !== undefined || mount?.owner === undefined || mount.owner === uid
 }
 
+/** The drives of this home: what a command means that names no place. */
+export async function findDrivesOfHome(): Promise<
+  readonly (FoundMount & { readonly record: MountRecord })[]
+> {
+  return (await findMounts()).filter(
+    (found): found is FoundMount & { readonly record: MountRecord } =>
+      found.record !== undefined && !found.isOfOtherHome,
+  )
+}
+
 /** All drives of this user, and those of others that the mount table shows. */
 export async function findMounts(runtimeDir: string = runtimeFolder()): Promise<readonly FoundMount[]> {
   const mounts = (await readMountinfo()).filter(({ type }) => type === docmountType)
-  const records = await readOwnRecords(runtimeDir)
+  const own = await readOwnRecords(runtimeDir)
+  const records = [...own, ...(await readRecordsOfOtherHomes(own))]
   const found = new Map<string, FoundMount>()
   for (const mount of mounts) {
     found.set(mount.mountpoint, {
       mountpoint: mount.mountpoint,
       record: undefined,
       isDaemonAlive: false,
+      isOfOtherHome: false,
       mount,
     })
   }
@@ -48,7 +62,13 @@ export async function findMounts(runtimeDir: string = runtimeFolder()): Promise<
     // Records of dead daemons stay until the next mount; a live one at the same place is the truth.
     if (found.get(mountpoint)?.isDaemonAlive === true) continue
     const mount = mounts.findLast((entry) => entry.mountpoint === mountpoint)
-    found.set(mountpoint, { mountpoint, record, isDaemonAlive: await isAlive(record), mount })
+    found.set(mountpoint, {
+      mountpoint,
+      record,
+      isDaemonAlive: await isAlive(record),
+      isOfOtherHome: !own.includes(record),
+      mount,
+    })
   }
   return [...found.values()]
 }

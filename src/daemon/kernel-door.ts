@@ -9,7 +9,7 @@ import { loadDriver } from './load-driver.ts'
 import type { MountPlan } from './mount-plan.ts'
 import { openMountpoint, reserveMountpoint } from './mountpoint.ts'
 import type { SessionDoor, UndoStart } from './session-door.ts'
-import { takeOver } from './take-over.ts'
+import { refuseSecond, takeOver } from './take-over.ts'
 
 export interface KernelDoorOptions {
   readonly plan: MountPlan
@@ -27,6 +27,7 @@ export async function prepareKernelDoor(options: KernelDoorOptions, undo: UndoSt
   const { mountpoint, descriptor, runtimeDir } = plan
   const isDescriptorPassed = descriptor !== undefined
   if (process.platform !== 'linux' && options.driver === 'auto') throw noMountHere(plan.project)
+  await refuseSecond(plan)
   await takeOver(plan)
   const isMade =
     !isDescriptorPassed &&

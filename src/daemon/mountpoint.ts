@@ -26,8 +26,8 @@ async function refuseLive(mountpoint: string, runtimeDir: string): Promise<void>
   for (const record of await readOwnRecords(runtimeDir)) {
     if (record.mountpoint === mountpoint && (await isAlive(record))) {
       throw new DaemonError(
-        `the mountpoint ${mountpoint} is busy: ${record.project} is mounted there already (process ${record.pid}); ` +
-          `run: docmount unmount ${mountpoint}`,
+        `the mountpoint ${mountpoint} is busy: ${record.project} of ${record.baseUrl} is mounted there ` +
+          `(process ${record.pid}); choose another folder, or unmount it first`,
       )
     }
   }

@@ -5,6 +5,7 @@ import { whyNotOurs } from '../own-folder.ts'
 import { DaemonError } from './daemon-error.ts'
 import { findStateFolders } from './drive-file.ts'
 import { isAlive, type MountRecord, readMountRecords } from './mount-record.ts'
+import { ownEnvironments } from './own-environments.ts'
 import { runtimeFolder } from './xdg.ts'
 
 /** Those in `runtimeDir`, and those that the state folders lead to. Throws a DaemonError where others can put records there. */
@@ -16,6 +17,19 @@ export async function readOwnRecords(runtimeDir: string = runtimeFolder()): Prom
     if (drive !== undefined && whyNotOurs(drive.runtimeDir) === undefined) folders.add(drive.runtimeDir)
   const records = await Promise.all([...folders].map(readMountRecords))
   return records.flat()
+}
+
+/** Those of live daemons that `known` has not: this user started them with another home folder. */
+export async function readRecordsOfOtherHomes(
+  known: readonly MountRecord[],
+): Promise<readonly MountRecord[]> {
+  const sockets = new Set(known.map(({ socketPath }) => socketPath))
+  const folders = new Set((await ownEnvironments()).map((environment) => runtimeFolder(environment)))
+  const records = (await Promise.all([...folders].map(readMountRecords))).flat()
+  const live: MountRecord[] = []
+  for (const record of records)
+    if (!sockets.has(record.socketPath) && (await isAlive(record))) live.push(record)
+  return live
 }
 
 /** State folders that a daemon of this user has. */

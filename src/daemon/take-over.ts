@@ -1,6 +1,7 @@
 // A daemon may outlive its mount: unmounted by somebody else, it goes on sending. A new mount at the same place asks it
 // to stop and resumes its work from the journal.
 
+import { connect } from 'node:net'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findOurMount } from '../fuse/mountinfo.ts'
@@ -8,9 +9,40 @@ import { ask } from './control-client.ts'
 import { DaemonError } from './daemon-error.ts'
 import type { MountPlan } from './mount-plan.ts'
 import { isAlive, type MountRecord, removeMountRecord } from './mount-record.ts'
-import { readOwnRecords } from './own-records.ts'
+import { readOwnRecords, readRecordsOfOtherHomes } from './own-records.ts'
 
 const goneWithinMs = 10_000
+
+/** The drive that the plan would make, where it is there already. */
+export async function liveDriveOf({
+  id,
+  runtimeDir,
+  descriptor,
+}: MountPlan): Promise<MountRecord | undefined> {
+  // What somebody else has just mounted for us is no drive yet.
+  if (descriptor !== undefined) return undefined
+  const own = await readOwnRecords(runtimeDir)
+  for (const record of [...own, ...(await readRecordsOfOtherHomes(own))]) {
+    if (record.id !== id || !(await isAlive(record))) continue
+    const isThere =
+      record.driver === 'webdav'
+        ? await isListening(record.mountpoint)
+        : (await findOurMount(record.mountpoint)) !== undefined
+    if (isThere) return record
+  }
+  return undefined
+}
+
+/** Throws a DaemonError that says where the drive is, when it is there already: nobody else can be its daemon. */
+export async function refuseSecond(plan: MountPlan): Promise<void> {
+  const live = await liveDriveOf(plan)
+  if (live !== undefined) throw new DaemonError(`${thereAlready(live)} (process ${live.pid})`)
+}
+
+/** In words. */
+export function thereAlready({ project, driver, mountpoint }: MountRecord): string {
+  return `${project} is ${driver === 'webdav' ? 'served' : 'mounted'} at ${mountpoint} already`
+}
 
 /** Throws a DaemonError when the earlier daemon does not go, since it holds the state folder. */
 export async function takeOver(plan: MountPlan): Promise<void> {
@@ -42,4 +74,18 @@ async function findLive({ id, runtimeDir }: MountPlan): Promise<MountRecord | un
     else if (folder !== runtimeDir) await removeMountRecord(folder, id)
   }
   return live
+}
+
+/** A daemon that only sends what is left listens no more. */
+function isListening(url: string): Promise<boolean> {
+  const { hostname, port, protocol } = new URL(url)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  return new Promise((resolve) => {
+    const socket = connect({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80), timeout: 2_000 })
+    const tell = (answer: boolean) => (): void => {
+      socket.destroy()
+      resolve(answer)
+    }
+    socket.once('connect', tell(true)).once('error', tell(false)).once('timeout', tell(false))
+  })
 }

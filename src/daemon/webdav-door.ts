@@ -2,7 +2,6 @@
 
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { mimetypeOfName } from '../api/mimetype-of.ts'
@@ -13,10 +12,8 @@ import type { Log } from '../log.ts'
 import { startWebdav, type WebdavServer } from '../webdav/server.ts'
 import { DaemonError } from './daemon-error.ts'
 import type { MountPlan } from './mount-plan.ts'
-import { isAlive } from './mount-record.ts'
-import { readOwnRecords } from './own-records.ts'
 import type { SessionDoor, WebdavAddress } from './session-door.ts'
-import { takeOver } from './take-over.ts'
+import { refuseSecond, takeOver } from './take-over.ts'
 
 export interface WebdavSettings {
   readonly host: string
@@ -42,11 +39,7 @@ const lastRequestsMs = 10_000
 /** No mount: the session lives as long as its server. Throws a DaemonError where the drive is served already. */
 export async function prepareWebdavAlone(options: WebdavDoorOptions): Promise<SessionDoor> {
   const { plan } = options
-  const record = (await readOwnRecords(plan.runtimeDir)).find(({ id }) => id === plan.id)
-  if (record !== undefined && (await isAlive(record)) && (await isListening(record.mountpoint)))
-    throw new DaemonError(
-      `${record.project} is served at ${record.mountpoint} already (process ${record.pid})`,
-    )
+  await refuseSecond(plan)
   await takeOver(plan)
   return {
     name: 'webdav',
@@ -159,20 +152,6 @@ async function certificateIn(certFile: string, keyFile: string): Promise<{ cert:
 function readPem(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((cause: unknown) => {
     throw new DaemonError(`${file} cannot be read`, { cause })
-  })
-}
-
-/** A daemon that only sends what is left listens no more. */
-function isListening(url: string): Promise<boolean> {
-  const { hostname, port, protocol } = new URL(url)
-  const host = hostname.replace(/^\[|\]$/g, '')
-  return new Promise((resolve) => {
-    const socket = connect({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80), timeout: 2_000 })
-    const tell = (answer: boolean) => (): void => {
-      socket.destroy()
-      resolve(answer)
-    }
-    socket.once('connect', tell(true)).once('error', tell(false)).once('timeout', tell(false))
   })
 }
 

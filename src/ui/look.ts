@@ -53,7 +53,7 @@ export class Looker {
 
   /** Never throws: what cannot be had is said. */
   async look(): Promise<Seen> {
-    const own = (await findMounts()).filter((found) => isOwn(found))
+    const own = (await findMounts()).filter(isOnPage)
     // Those that nobody answers for come last.
     const sorted = own.toSorted((a, b) => Number(b.isDaemonAlive) - Number(a.isDaemonAlive))
     const drives = await Promise.all(sorted.map((found) => this.#drive(found)))
@@ -108,9 +108,14 @@ export class Looker {
   }
 }
 
+/** One of another home folder is another page's: what a form does is meant for a drive of this one. */
+function isOnPage(found: FoundMount): boolean {
+  return isOwn(found) && !found.isOfOtherHome
+}
+
 /** The drive a form means. */
 export async function findById(id: string): Promise<FoundMount | undefined> {
-  return (await findMounts()).find((found) => isOwn(found) && idOf(found) === id)
+  return (await findMounts()).find((found) => isOnPage(found) && idOf(found) === id)
 }
 
 function idOf({ record, mountpoint }: FoundMount): string {
