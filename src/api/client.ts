@@ -1,6 +1,7 @@
 // The typed client of the Project Document Service: HTTP in, objects out. Knows no filesystem, keeps no cache.
 
 import { sleep } from '../world/clock.ts'
+import type { NetworkSettings } from '../world/network.ts'
 import { realWorld, type World } from '../world/world.ts'
 import { Bandwidth } from './bandwidth.ts'
 import { InputError } from './errors.ts'
@@ -27,6 +28,8 @@ export interface ClientOptions {
   readonly bytesPerSecond?: number
   readonly onRequest?: (record: RequestRecord) => void
   readonly userAgent?: string
+  /** A proxy, a private certificate authority. Default: what the environment says. */
+  readonly network?: NetworkSettings
   readonly log?: Log
   /** Time, chance, disk, network. Default: this machine's. */
   readonly world?: World
@@ -43,7 +46,7 @@ export interface Client {
   close(): Promise<void>
 }
 
-/** Connects at the first call. Throws InputError for a base URL that is none. */
+/** Connects at the first call. Throws InputError for a base URL that is none, SettingError for network settings that cannot be. */
 export function createClient(options: ClientOptions): Client {
   const { deadlineMs = 30_000, userAgent = 'docmount', log = silentLog, onRequest, bytesPerSecond } = options
   const { world = realWorld() } = options
@@ -55,7 +58,7 @@ export function createClient(options: ClientOptions): Client {
           now: world.clock.monotonic,
           wait: (ms, signal) => sleep(world.clock, ms, { signal }),
         })
-  const transport = world.network.open(options.connections ?? 32)
+  const transport = world.network.open(options.connections ?? 32, options.network)
   const call = createCaller({
     ...parseBaseUrl(options.baseUrl),
     transport,

@@ -16,6 +16,7 @@ const knownNames = new Set([
   'StartError',
   'BackupError',
   'MoveError',
+  'SettingError',
 ])
 
 /** What the system says of the place we are in tells nobody what to do. By the call that failed. */
@@ -38,7 +39,7 @@ export function reportError(error: unknown): number {
 
 /** What the error means for a script. */
 export function exitCodeOf(error: Error): number {
-  if (error.name === 'UsageError' || error.name === 'InputError') return exitCodes.usage
+  if (['UsageError', 'InputError', 'SettingError'].includes(error.name)) return exitCodes.usage
   if (error.name === 'NetworkError' || (error as { isTemporary?: unknown }).isTemporary === true) {
     return exitCodes.temporary
   }

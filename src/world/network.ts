@@ -3,23 +3,41 @@
 import { readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { NetworkError } from './network-error.ts'
-import type { CallDescription, NetworkErrorKind } from './network-error.ts'
+import type { NetworkErrorKind } from './network-error.ts'
 import type { Answer, Transport, TransportRequest } from './transport.ts'
 import { connectionsTo, connectionsToAny } from './connect.ts'
 import type { Connections, Request, Response } from './connections.ts'
+import { proxiesOf } from './proxy.ts'
+import { trustWith } from './trust.ts'
+
+/** How this machine gets to others. */
+export interface NetworkSettings {
+  /** `http://USER:PASSWORD@HOST:PORT`, `HOST:PORT`, or `none`. Default: what HTTPS_PROXY, HTTP_PROXY and NO_PROXY say. */
+  readonly proxy?: string | undefined
+  /** Certificates (PEM) of authorities that are trusted besides the usual ones. */
+  readonly caFile?: string | undefined
+}
 
 export interface Network {
-  /** Opens no connection yet. `connections` bounds each of its two ways out per host. */
-  open(connections: number): Transport
+  /**
+   * Opens no connection yet. `connections` bounds each of its two ways out per host. Throws SettingError for settings that cannot
+   * be.
+   */
+  open(connections: number, settings?: NetworkSettings): Transport
   /** A text that changes when this machine's network does: its routes. Cheap enough to be read every second. */
   state(): string
 }
 
 export const systemNetwork: Network = { open: createTransport, state: networkState }
 
-function createTransport(most: number): Transport {
+function createTransport(most: number, { proxy, caFile }: NetworkSettings = {}): Transport {
   const connectErrors = new WeakSet<object>()
-  const options = { most, onConnectError: (error: Error) => void connectErrors.add(error) }
+  const options = {
+    most,
+    onConnectError: (error: Error) => void connectErrors.add(error),
+    proxyOf: proxiesOf(proxy),
+    trust: trustWith(caFile),
+  }
   const downloads = connectionsToAny(options)
   /** By origin: the service has one. */
   const calls = new Map<string, Connections>()
@@ -31,7 +49,7 @@ function createTransport(most: number): Transport {
   }
 
   const answered = async (request: TransportRequest, response: Promise<Response>): Promise<Answer> => {
-    const fail = (error: unknown): unknown => networkErrorOf(request.call, error, connectErrors)
+    const fail = (error: unknown): unknown => networkErrorOf(request, error, connectErrors)
     try {
       return answerOf(await response, fail)
     } catch (error) {
@@ -94,7 +112,11 @@ function answerOf(response: Response, fail: (error: unknown) => unknown): Answer
   }
 }
 
-function networkErrorOf(call: CallDescription, error: unknown, connectErrors: WeakSet<object>): unknown {
+function networkErrorOf(
+  { call, origin }: Pick<TransportRequest, 'call' | 'origin'>,
+  error: unknown,
+  connectErrors: WeakSet<object>,
+): unknown {
   if (!(error instanceof Error)) return error
   // A DOMException has a number there.
   const { code } = error as { code?: unknown }
@@ -102,7 +124,7 @@ function networkErrorOf(call: CallDescription, error: unknown, connectErrors: We
     ? 'unreachable'
     : kindOfCode(typeof code === 'string' ? code : '', error)
   if (kind === undefined) return error
-  return new NetworkError(call, kind, `${prefixOf[kind]}: ${reasonOf(error)}`, { cause: error })
+  return new NetworkError(call, kind, `${prefixOf[kind]}: ${reasonOf(error, origin)}`, { cause: error })
 }
 
 const prefixOf: Record<NetworkErrorKind, string> = {
@@ -126,11 +148,25 @@ function kindOfCode(code: string, error: Error): NetworkErrorKind | undefined {
     : undefined
 }
 
+/** OpenSSL's names for a chain that ends at nobody who is known here. */
+const untrusted = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+])
+
 /** Several addresses tried are several reasons; Node leaves the outer message empty then. */
-function reasonOf(error: Error): string {
+function reasonOf(error: Error, origin: string): string {
+  const { code = '' } = error as NodeJS.ErrnoException
   // OpenSSL's own words are a line of hexadecimal numbers.
-  if ((error as NodeJS.ErrnoException).code === 'ERR_SSL_WRONG_VERSION_NUMBER')
-    return 'what listens there speaks no TLS; is http:// meant?'
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'what listens there speaks no TLS; is http:// meant?'
+  if (untrusted.has(code))
+    return (
+      `the certificate of ${new URL(origin).hostname} is not trusted (${error.message}): if its authority is your own, ` +
+      `docmount login --ca-file FILE remembers it`
+    )
   const reasons = error instanceof AggregateError ? error.errors.map(String) : [error.message]
   return reasons.join(', ').replaceAll('Error: ', '').replaceAll(/\s+/g, ' ').trim()
 }

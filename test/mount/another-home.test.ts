@@ -66,7 +66,7 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive that is mounted', () => {
     const drive = await desk.mount('drive')
     const log = (await desk.records())[0]?.logFile ?? ''
     const before = await readFile(log, 'utf8')
-    for (const again of [desk.docmount, elsewhere])
+    for (const again of [(...words: string[]) => desk.docmount(...words), elsewhere])
       expect(await again('mount', project, drive)).toMatchObject({
         code: 0,
         stdout: `${project} is mounted at ${drive} already\n`,

@@ -1,0 +1,51 @@
+// A tunnel through a proxy (CONNECT), for TLS.
+
+import type { Socket } from 'node:net'
+import { Client, type buildConnector } from 'undici'
+import type { Proxy } from './proxy.ts'
+
+/** What a proxy does to a request before any other machine hears of it. */
+export class ProxyError extends Error {
+  override readonly name = 'ProxyError'
+
+  constructor({ name }: Proxy, why: number | Error) {
+    super(`the proxy ${name} ${wordsFor(why)}`, typeof why === 'number' ? {} : { cause: why })
+  }
+}
+
+/** Rejects with ProxyError. */
+export async function openTunnel(
+  proxy: Proxy,
+  { host, hostname, port }: Pick<buildConnector.Options, 'host' | 'hostname' | 'port'>,
+  { connect, limitMs }: { connect: buildConnector.connector; limitMs: number },
+): Promise<Socket> {
+  // One for each tunnel, which takes its connection.
+  const client = new Client(proxy.origin, { connect, headersTimeout: limitMs })
+  const place = /:\d+$/.test(host ?? '') ? host : `${hostname}:${port === '' ? 443 : port}`
+  const { authorization } = proxy
+  try {
+    const { statusCode, socket } = await client.connect({
+      path: String(place),
+      headers: {
+        host: String(place),
+        ...(authorization === undefined ? {} : { 'proxy-authorization': authorization }),
+      },
+    })
+    if (statusCode === 200) return socket as Socket
+    socket.on('error', () => {}).destroy()
+    throw new ProxyError(proxy, statusCode)
+  } catch (error) {
+    throw error instanceof ProxyError ? error : new ProxyError(proxy, error as Error)
+  } finally {
+    void client.close().catch(() => {})
+  }
+}
+
+function wordsFor(why: number | Error): string {
+  if (why === 407) return 'wants a user and a password (407): http://USER:PASSWORD@HOST:PORT'
+  if (typeof why === 'number') return `refuses (${why}): ask who runs it, or let NO_PROXY name the service`
+  const { code, message } = why as NodeJS.ErrnoException
+  if (code === 'UND_ERR_SOCKET') return 'closed the connection without an answer'
+  if (code === 'UND_ERR_HEADERS_TIMEOUT') return 'does not answer'
+  return `cannot be reached: ${message}`
+}
