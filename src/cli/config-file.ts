@@ -2,15 +2,17 @@
 // since every user of the machine can read those.
 //
 //   ~/.config/docmount/config.json
-//   { "base_url": "https://service.example/api", "api_key_file": "~/.keys/acme",
-//     "projects": { "acme": { "base_url": "…", "api_key": "…" } } }
+//   { "base_url": "https://service.example/api", "api_key_file": "~/.keys/acme", "proxy": "proxy.example:3128",
+//     "projects": { "acme": { "base_url": "…", "api_key": "…", "cache_size": "20GiB" } } }
 
 import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { KeySource } from '../api/types.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { homeOf, xdgFolder } from '../daemon/xdg.ts'
+import type { NetworkSettings } from '../world/network.ts'
 import { readOrdinary } from '../ordinary-file.ts'
+import { configOptions, type DriveSettings, parseField } from './config-options.ts'
 import { keyringKey } from './keyring.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -20,10 +22,14 @@ export interface Configuration {
   readonly baseUrl: string | undefined
   /** Undefined when no key is configured anywhere. */
   readonly key: KeySource | undefined
+  readonly network: NetworkSettings
+  /** Options of drives. */
+  readonly drive: DriveSettings
 }
 
 const fieldNames = ['base_url', 'api_key', 'api_key_file', 'api_key_keyring'] as const
-const knownFields: ReadonlySet<string> = new Set([...fieldNames, 'projects'])
+const isKnown = (name: string): boolean => knownFields().includes(name)
+const knownFields = (): readonly string[] => [...fieldNames, 'projects', ...configOptions().keys()]
 /** Told apart by nothing but letters. */
 const plain = (name: string): string =>
   name
@@ -31,7 +37,7 @@ const plain = (name: string): string =>
     .replaceAll(/[^a-z]/g, '')
     .replace(/uri$/, 'url')
 
-type Section = Partial<Record<(typeof fieldNames)[number], string>>
+type Section = Partial<Record<(typeof fieldNames)[number], string>> & { readonly drive: DriveSettings }
 
 /** The settings for a project: its own section of the file before the file's top, the environment before both. */
 export async function readConfiguration(
@@ -39,10 +45,31 @@ export async function readConfiguration(
   env: Environment = process.env,
 ): Promise<Configuration> {
   const file = configFilePath(env)
-  const { top, projects } = await readSections(file)
-  const own = project === undefined ? {} : (projects[project] ?? {})
-  const baseUrl = presentText(env['DOCMOUNT_BASE_URL']) ?? own.base_url ?? top.base_url
-  return { baseUrl, key: keyFromEnvironment(env) ?? keyFromSection(own, env) ?? keyFromSection(top, env) }
+  const { top, projects } = await readSections(file, env)
+  const own = project === undefined ? nothing : (projects[project] ?? nothing)
+  const drive = { ...top.drive, ...own.drive }
+  return {
+    baseUrl: presentText(env['DOCMOUNT_BASE_URL']) ?? own.base_url ?? top.base_url,
+    key: keyFromEnvironment(env) ?? keyFromSection(own, env) ?? keyFromSection(top, env),
+    network: networkOf(drive),
+    drive,
+  }
+}
+
+/** The way to a service that some section knows already, under one of its addresses. */
+export async function readNetworkOf(
+  baseUrls: readonly string[],
+  env: Environment = process.env,
+): Promise<NetworkSettings> {
+  const { top, projects } = await readSections(configFilePath(env), env)
+  const found = Object.values(projects).find(({ base_url: url = '' }) => baseUrls.includes(url))
+  return networkOf({ ...top.drive, ...found?.drive })
+}
+
+const nothing: Section = { drive: {} }
+
+function networkOf({ proxy, caFile }: DriveSettings): NetworkSettings {
+  return { proxy: proxy as string | undefined, caFile: caFile as string | undefined }
 }
 
 /** What the file alone says: what a daemon finds that does not see this shell's environment. */
@@ -94,21 +121,25 @@ function keyFile(path: string, env: Environment): KeySource {
   }
 }
 
-async function readSections(file: string): Promise<{ top: Section; projects: Record<string, Section> }> {
+async function readSections(
+  file: string,
+  env: Environment,
+): Promise<{ top: Section; projects: Record<string, Section> }> {
   let text: string
   try {
     text = await readOrdinary(file)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { top: {}, projects: {} }
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { top: nothing, projects: {} }
     throw new DaemonError(`cannot read ${file}: ${reasonOf(error)}`, { cause: error })
   }
   const value = parseObject(text, file)
-  const top = sectionOf(value, file)
+  const top = sectionOf(value, { file, env, where: '' })
   const projects: Record<string, Section> = {}
   for (const [name, section] of Object.entries(objectAt(value['projects'] ?? {}, file, '"projects"'))) {
-    projects[name] = sectionOf(objectAt(section, file, `"projects"."${name}"`), file)
+    const where = `"projects"."${name}"`
+    projects[name] = sectionOf(objectAt(section, file, where), { file, env, where: `${where}.` })
   }
-  if ([top, ...Object.values(projects)].some((section) => section.api_key !== undefined)) {
+  if ([top, ...Object.values(projects)].some(holdsSecret)) {
     await refuseReadableByOthers(file)
   }
   return { top, projects }
@@ -141,23 +172,44 @@ function objectAt(value: unknown, file: string, what: string): Record<string, un
   return value as Record<string, unknown>
 }
 
-function sectionOf(value: Record<string, unknown>, file: string): Section {
-  const unknown = Object.keys(value).find((name) => !knownFields.has(name))
-  if (unknown !== undefined) {
-    const meant = [...knownFields].find((name) => plain(name) === plain(unknown))
-    const hint = meant === undefined ? `it knows ${[...knownFields].join(', ')}` : `is "${meant}" meant?`
-    throw new DaemonError(`${file}: the field "${unknown}" is not known; ${hint}`)
-  }
-  const section: Section = {}
-  for (const name of fieldNames) {
-    const field = value[name]
-    if (field === undefined) continue
-    if (typeof field !== 'string' || field === '') {
-      throw new DaemonError(`${file}: "${name}" must be a non-empty text`)
+interface Place {
+  readonly file: string
+  readonly env: Environment
+  /** What stands before a field's name: `"projects"."acme".`, or nothing at the top. */
+  readonly where: string
+}
+
+function sectionOf(value: Record<string, unknown>, { file, env, where }: Place): Section {
+  const drive: Record<string, unknown> = {}
+  const section: Partial<Record<(typeof fieldNames)[number], string>> = {}
+  for (const [name, field] of Object.entries(value)) {
+    if (!isKnown(name)) throw new DaemonError(`${file}: the field "${name}" is not known; ${hintFor(name)}`)
+    const option = configOptions().get(name)
+    if (option !== undefined) {
+      try {
+        drive[option.attributeName()] = parseField(option, field, env)
+      } catch (error) {
+        throw new DaemonError(`${file}: ${where}"${name}": ${(error as Error).message}`, { cause: error })
+      }
+    } else if (name !== 'projects') {
+      if (typeof field !== 'string' || field === '')
+        throw new DaemonError(`${file}: ${where}"${name}" must be a non-empty text`)
+      section[name as (typeof fieldNames)[number]] = field
     }
-    section[name] = field
   }
-  return section
+  return { ...section, drive }
+}
+
+function hintFor(unknown: string): string {
+  const names = knownFields()
+  const meant = names.find((name) => plain(name) === plain(unknown))
+  return meant === undefined
+    ? `it knows ${[...fieldNames, 'projects'].join(', ')}, and the options of docmount mount, like cache_size`
+    : `is "${meant}" meant?`
+}
+
+function holdsSecret({ api_key: key, drive }: Section): boolean {
+  return key !== undefined || String(drive['proxy'] ?? '').includes('@')
 }
 
 /** Whoever reads the file says it better. */
@@ -171,7 +223,7 @@ async function refuseReadableByOthers(file: string): Promise<void> {
   if (!stats.isFile()) return
   const { mode } = stats
   if ((mode & 0o077) === 0) return
-  throw new DaemonError(`${file} holds a key and others can read it; run: chmod 600 ${file}`)
+  throw new DaemonError(`${file} holds a key or a password, and others can read it; run: chmod 600 ${file}`)
 }
 
 function presentText(value: string | undefined): string | undefined {

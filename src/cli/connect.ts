@@ -46,6 +46,7 @@ export async function withClient<T>(
     client = createClient({
       baseUrl,
       apiKey: configuration.key,
+      network: configuration.network,
       ...(options.bwlimit === undefined ? {} : { bytesPerSecond: options.bwlimit }),
     })
     return await work(client, interruption.signal)

@@ -2,6 +2,8 @@
 // `fuse.docmount`. Rewrites such arguments to those of `docmount mount`; parses nothing else.
 
 import { basename } from 'node:path'
+import type { Option } from 'commander'
+import { driveOptions, kernelOptions } from './drive-options.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Said by mount(8) or by fstab's writer to mount(8); nothing for us to do. */
@@ -12,20 +14,27 @@ const ignored = new Set(
   ).split(' '),
 )
 
-const flags = new Map([
-  ['ro', '--read-only'],
-  ['allow_other', '--allow-other'],
-  ['tables', '--tables'],
-  ['no_notify', '--no-notify'],
-])
+/** What `-o` takes: `ro`, and the long options of a drive, with _ for -. `cache_ttl=30s` means `--cache-ttl 30s`. */
+function optionWords(): {
+  readonly flags: ReadonlyMap<string, string>
+  readonly valued: ReadonlySet<string>
+} {
+  const options = [...driveOptions(), ...kernelOptions()]
+  const word = (option: Option): string => option.name().replaceAll('-', '_')
+  const flags = options.filter(
+    (option) => !option.required && !option.optional && !ownBusiness.has(option.name()),
+  )
+  return {
+    flags: new Map([
+      ['ro', '--read-only'],
+      ...flags.map((option) => [word(option), `--${option.name()}`] as const),
+    ]),
+    valued: new Set(options.filter(({ required }) => required).map(word)),
+  }
+}
 
-/** `cache_ttl=30s` means `--cache-ttl 30s`. */
-const valued = new Set(
-  (
-    'base_url driver cache_ttl close_wait cache_size pin_size state_dir cache_dir uid gid ' +
-    'unsupported_as on_conflict rename_limit bwlimit log memory'
-  ).split(' '),
-)
+/** Of the command line, not of the drive; `ro` is mount(8)'s own word. */
+const ownBusiness = new Set(['foreground', 'quiet', 'verbose', 'read-only'])
 
 /** True when mount(8) started us: it knows exit codes of its own. */
 export function isMountHelper(script: string): boolean {
@@ -58,6 +67,7 @@ function expandOptionList(): (arg: string, index: number, args: readonly string[
 function expandOption(option: string): readonly string[] {
   const [name = '', ...rest] = option.split('=')
   if (option === '' || ignored.has(option) || name.startsWith('x-') || name === 'comment') return []
+  const { flags, valued } = optionWords()
   const flag = flags.get(option)
   if (flag !== undefined) return [flag]
   if (!valued.has(name) || rest.length === 0) {
@@ -68,6 +78,7 @@ function expandOption(option: string): readonly string[] {
 
 /** The other way round: options of `docmount mount` as `-o` takes them. Throws UsageError for one that it does not take. */
 export function optionListOf(args: readonly string[]): readonly string[] {
+  const { flags, valued } = optionWords()
   const words: string[] = []
   const rest = args.flatMap((arg) => /^(--[^=]+)=(.*)$/s.exec(arg)?.slice(1) ?? [arg])
   for (let at = 0; at < rest.length; at++) {

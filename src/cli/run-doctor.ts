@@ -3,35 +3,41 @@
 import type { Check, CheckResult } from '../daemon/doctor.ts'
 import { checkMachine } from '../daemon/doctor-machine.ts'
 import { checkService } from '../daemon/doctor-service.ts'
+import type { NetworkSettings } from '../world/network.ts'
 import { readConfiguration } from './config-file.ts'
 import { exitCodes } from './exit-codes.ts'
 import { printJson } from './output.ts'
 
+export interface DoctorOptions extends NetworkSettings {
+  readonly baseUrl?: string
+  readonly json?: boolean
+}
+
 const signs: Record<CheckResult, string> = { good: '✓', note: '–', problem: '✗' }
 
 /** With a project its own section of the config file is looked at. */
-export async function runDoctor(
-  project: string | undefined,
-  givenUrl: string | undefined,
-  isJson: boolean,
-): Promise<void> {
-  const { baseUrl, key } = await readConfiguration(project)
-  const url = givenUrl ?? baseUrl
+export async function runDoctor(project: string | undefined, options: DoctorOptions): Promise<void> {
+  const { baseUrl, key, network } = await readConfiguration(project)
+  const url = options.baseUrl ?? baseUrl
   const service: readonly Check[] =
     url === undefined
       ? [
           {
             name: 'service',
-            result: 'note',
+            result: 'problem',
             finding: 'none is configured',
             fix: 'run docmount login, add --base-url, or set DOCMOUNT_BASE_URL',
           },
         ]
-      : await checkService(url, key, project)
+      : await checkService(url, { key, network: { ...network, ...given(options) } }, project)
   const checks = [...(await checkMachine()), ...service]
-  if (isJson) printJson(checks)
+  if (options.json === true) printJson(checks)
   else console.log(checks.map(lineOf).join('\n'))
   if (checks.some(({ result }) => result === 'problem')) process.exitCode = exitCodes.failure
+}
+
+function given({ proxy, caFile }: NetworkSettings): NetworkSettings {
+  return { ...(proxy === undefined ? {} : { proxy }), ...(caFile === undefined ? {} : { caFile }) }
 }
 
 function lineOf({ name, result, finding, fix }: Check): string {

@@ -1,7 +1,7 @@
 // What a command that is a drive does: in the background it starts itself anew and waits for the news; in the foreground it is
 // the daemon until the drive ends.
 
-import { isMimetype } from '../api/mimetypes.ts'
+import type { Mimetype } from '../api/mimetypes.ts'
 import { backgroundVariable, tellStarter } from '../daemon/background-start.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { findLeftFolders } from '../daemon/left-behind.ts'
@@ -20,6 +20,8 @@ import { UsageError } from './usage-error.ts'
 /** As commander hands them over; durations and sizes are numbers already. */
 export interface DriveCommandOptions {
   readonly baseUrl?: string
+  readonly proxy?: string
+  readonly caFile?: string
   readonly foreground?: boolean
   readonly readOnly?: boolean
   readonly cacheTtl?: number
@@ -29,7 +31,7 @@ export interface DriveCommandOptions {
   readonly memory?: number
   readonly stateDir?: string
   readonly cacheDir?: string
-  readonly unsupportedAs?: string
+  readonly unsupportedAs?: Mimetype
   readonly onConflict: 'keep' | 'overwrite'
   readonly renameLimit?: number
   readonly tables?: boolean
@@ -133,15 +135,13 @@ function sessionOptionsOf(
   { doors, owner }: DriveCommand,
 ): Omit<StartSessionOptions, 'log' | 'logFile' | 'isTraced'> {
   const { cacheTtl, closeWait, cacheSize, pinSize, memory, renameLimit, unsupportedAs } = options
-  if (unsupportedAs !== undefined && !isMimetype(unsupportedAs)) {
-    throw new UsageError(`--unsupported-as must be a type the service takes, like text/plain`)
-  }
   return {
     plan,
     key,
     ...doors,
     showsTables: options.tables ?? false,
     notifies: options.notify,
+    network: { proxy: options.proxy, caFile: options.caFile },
     waitMs: waitMsOf(options),
     bytesPerSecond: options.bwlimit,
     fileSystem: {

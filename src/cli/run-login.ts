@@ -4,19 +4,27 @@ import { createClient } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { redact } from '../redact.ts'
+import type { NetworkSettings } from '../world/network.ts'
 import { ask, askHidden, readStdin } from './ask.ts'
+import { readNetworkOf } from './config-file.ts'
 import { storeInKeyring } from './keyring.ts'
 import { possibleRoots } from './service-root.ts'
+import { shellWord } from './shell-word.ts'
 import { UsageError } from './usage-error.ts'
 import { saveLogin } from './write-config.ts'
 
 export interface LoginOptions {
   readonly baseUrl?: string
+  readonly proxy?: string
+  readonly caFile?: string
   readonly keyStdin?: boolean
   readonly keyring?: boolean
 }
 
 const deadlineMs = 10_000
+
+/** How often a person may type a wrong key. */
+const attempts = 3
 
 export async function runLogin(options: LoginOptions): Promise<void> {
   const isInteractive = process.stdin.isTTY
@@ -26,37 +34,77 @@ export async function runLogin(options: LoginOptions): Promise<void> {
     throw new UsageError('which service? Add --base-url URL')
   const typed = options.baseUrl ?? (await ask('Service (https://host/api): '))
   const roots = possibleRoots(typed)
-  const apiKey = options.keyStdin === true ? await readStdin() : await askHidden('API key (not shown): ')
-  if (apiKey === '') throw new UsageError('the key is empty; keys are made in the settings of the project')
-
-  const { baseUrl, projects } = await tryRoots(roots, apiKey)
+  const known = await readNetworkOf(roots)
+  const network = { proxy: options.proxy ?? known.proxy, caFile: options.caFile ?? known.caFile }
+  const { apiKey, baseUrl, projects } = await acceptedKey(roots, network, options.keyStdin === true)
   if (baseUrl !== typed) console.log(`the service is ${baseUrl}`)
   const account = [baseUrl, ...projects].join(' ')
   if (options.keyring === true) await storeInKeyring(account, apiKey)
-  const key = options.keyring === true ? { api_key_keyring: account } : { api_key: apiKey }
-  const file = await saveLogin({ baseUrl, key, projects })
+  const file = await saveLogin({
+    baseUrl,
+    key: options.keyring === true ? { api_key_keyring: account } : { api_key: apiKey },
+    network: {
+      ...(options.proxy === undefined ? {} : { proxy: options.proxy }),
+      ...(options.caFile === undefined ? {} : { ca_file: options.caFile }),
+    },
+    projects,
+  })
   console.log(
     `the key is accepted; it sees ${projects.length === 0 ? 'no project yet' : projects.join(', ')}`,
   )
   console.log(`kept in ${options.keyring === true ? `the keyring, named in ${file}` : file}`)
-  if (projects[0] !== undefined) console.log(`next: docmount mount ${projects[0]}`)
+  if (projects[0] !== undefined) console.log(`next: docmount mount ${shellWord(projects[0])}`)
+}
+
+interface Accepted {
+  readonly apiKey: string
+  readonly baseUrl: string
+  readonly projects: readonly string[]
+}
+
+/** A person is asked again after a slip; of a script the first key counts. */
+async function acceptedKey(
+  roots: readonly string[],
+  network: NetworkSettings,
+  isScript: boolean,
+): Promise<Accepted> {
+  for (let attempt = 1; ; attempt++) {
+    const apiKey = isScript ? await readStdin() : await askHidden('API key (not shown): ')
+    try {
+      if (apiKey === '') throw new UsageError(`the key is empty; ${whereKeysAreMade}`)
+      return { apiKey, ...(await tryRoots(roots, apiKey, network)) }
+    } catch (error) {
+      const isSlip =
+        error instanceof UsageError || (error instanceof DaemonError && isKeyRefusal(error.cause))
+      if (isScript || !isSlip || attempt === attempts) throw error
+      console.error(`docmount: ${error.message}`)
+    }
+  }
+}
+
+const whereKeysAreMade =
+  'make one in the settings of the project, or in a service of your own: docmount keys create PROJECT --data DIR'
+
+function isKeyRefusal(error: unknown): error is ApiError {
+  return error instanceof ApiError && (error.status === 401 || error.status === 403)
 }
 
 /** The first root where the service answers. Throws what the likeliest one said. */
 async function tryRoots(
   roots: readonly string[],
   apiKey: string,
-): Promise<{ baseUrl: string; projects: readonly string[] }> {
+  network: NetworkSettings,
+): Promise<Omit<Accepted, 'apiKey'>> {
   const failures: unknown[] = []
   for (const baseUrl of roots) {
-    const client = createClient({ baseUrl, apiKey, deadlineMs })
+    const client = createClient({ baseUrl, apiKey, network, deadlineMs })
     try {
       const projects = await client.projects({ attempts: 1 })
       return { baseUrl, projects: projects.map(({ name }) => name) }
     } catch (error) {
-      if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
+      if (isKeyRefusal(error)) {
         throw new DaemonError(
-          `${baseUrl} refuses the key (${error.status} ${redact(error.errorMessage)}); make a new key in the settings of the project`,
+          `${baseUrl} refuses the key (${error.status} ${redact(error.errorMessage)}); ${whereKeysAreMade}`,
           { cause: error },
         )
       }

@@ -24,13 +24,11 @@ export interface MountCommandOptions extends DriveCommandOptions, WebdavCommandO
 
 /** `args` are the arguments behind `mount`, for the daemon. Sets the exit code; throws what stopped the start. */
 export async function runMount(
-  source: string,
+  project: string,
   mountpoint: string | undefined,
   options: MountCommandOptions,
   args: readonly string[],
 ): Promise<void> {
-  // fstab's device column ends in a colon, so that nobody takes it for a path.
-  const project = source.replace(/:$/, '')
   const { driver, allowOther = false, webdav, uid, gid } = options
   await runDrive(options, {
     command: 'mount',

@@ -11,6 +11,8 @@ export interface Login {
   readonly baseUrl: string
   /** The key itself, or the account the keyring keeps it for. */
   readonly key: { readonly api_key: string } | { readonly api_key_keyring: string }
+  /** As the config file has them; what is absent stays as it is there. */
+  readonly network: { readonly proxy?: string; readonly ca_file?: string }
   /** Projects the key sees: each gets a section. */
   readonly projects: readonly string[]
 }
@@ -18,14 +20,24 @@ export interface Login {
 const keyFields = ['api_key', 'api_key_file', 'api_key_keyring']
 
 /** Answers the file's path; its mode is 0600 afterwards. The first login is also what commands without a project use. */
-export async function saveLogin({ baseUrl, key, projects }: Login): Promise<string> {
+export async function saveLogin({ baseUrl, key, network, projects }: Login): Promise<string> {
   const file = configFilePath()
   const config = await readExisting(file)
   config['base_url'] ??= baseUrl
   if (config['base_url'] === baseUrl && keyFields.every((name) => config[name] === undefined))
     Object.assign(config, key)
-  const sections = (config['projects'] ?? {}) as Record<string, unknown>
-  for (const project of projects) sections[project] = { base_url: baseUrl, ...key }
+  if (config['base_url'] === baseUrl) Object.assign(config, network)
+  const sections = (config['projects'] ?? {}) as Record<string, Record<string, unknown>>
+  for (const project of projects) {
+    const {
+      base_url: _url,
+      api_key: _key,
+      api_key_file: _file,
+      api_key_keyring: _ring,
+      ...options
+    } = sections[project] ?? {}
+    sections[project] = { base_url: baseUrl, ...key, ...options, ...network }
+  }
   if (projects.length > 0) config['projects'] = sections
   else {
     for (const name of keyFields) delete config[name]

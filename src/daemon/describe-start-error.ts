@@ -2,10 +2,9 @@
 
 import type { Client } from '../api/client.ts'
 import { ApiError, NetworkError } from '../api/errors.ts'
-import type { KeySource } from '../api/types.ts'
 import { ErrnoError } from '../errno-error.ts'
 import { DaemonError } from './daemon-error.ts'
-import { findRoot } from './find-root.ts'
+import { findRoot, type ServiceAccess } from './find-root.ts'
 import type { MountPlan } from './mount-plan.ts'
 
 /** Translates what the service and the filesystem throw; anything else is passed as it is. */
@@ -13,12 +12,12 @@ export async function describeStartError(
   thrown: unknown,
   plan: Pick<MountPlan, 'project' | 'baseUrl'>,
   client: Client,
-  key: KeySource,
+  service: ServiceAccess,
 ): Promise<unknown> {
   const { project, baseUrl } = plan
   const error = reasonOf(thrown)
   if (isNotTheRoot(error)) {
-    const root = await findRoot(baseUrl, key)
+    const root = await findRoot(baseUrl, service)
     if (root !== undefined)
       return new DaemonError(`${baseUrl} is not the service's root: use --base-url ${root}`, { cause: error })
   }

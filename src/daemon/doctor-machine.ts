@@ -3,7 +3,7 @@
 import { access, constants, readFile, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Check, good, note, problem } from './doctor.ts'
-import { gatherDriverFacts, tryFuseNative } from './driver-facts.ts'
+import { findProgram, gatherDriverFacts, tryFuseNative } from './driver-facts.ts'
 import { type DriverFacts, fixOfDenied, selectDriver } from './select-driver.ts'
 import { runtimeFolder, xdgFolder } from './xdg.ts'
 
@@ -20,6 +20,7 @@ export async function checkMachine(): Promise<readonly Check[]> {
     await checkFolder('state folder', xdgFolder('state'), 'what is not sent yet is kept there', gib),
     await checkFolder('cache folder', xdgFolder('cache'), 'documents are cached there', gib),
     await checkFolder('runtime folder', runtimeFolder(), 'the control socket is there', 0),
+    await checkNotifications(),
   ]
 }
 
@@ -84,6 +85,16 @@ function checkFuseNative({ fuseNative }: DriverFacts): Check {
   if (fuseNative?.loads === true) return good('fuse-native', 'loads')
   const why = fuseNative?.why ?? 'was not tried'
   return note('fuse-native', why, 'needed only for --driver fuse-native; see native-deps.md')
+}
+
+async function checkNotifications(): Promise<Check> {
+  const name = 'notify-send'
+  if ((await findProgram(name)) !== undefined) return good(name, 'is installed')
+  return note(
+    name,
+    'is not installed: no notifications on the desktop',
+    'install it (Debian: libnotify-bin), if this machine has a desktop',
+  )
 }
 
 async function checkFolder(name: string, folder: string, use: string, wantedBytes: number): Promise<Check> {

@@ -9,6 +9,9 @@ import { findRoot } from './find-root.ts'
 import { type ProbeAnswer, probe } from './probe.ts'
 import { redact } from '../redact.ts'
 import { pathBelow } from '../path.ts'
+import { type NetworkSettings, systemNetwork } from '../world/network.ts'
+import { proxiesOf } from '../world/proxy.ts'
+import type { Transport } from '../world/transport.ts'
 
 /** The service answers a question within this. */
 const answerWithinMs = 10_000
@@ -16,22 +19,54 @@ const tolerableSkewMs = 60_000
 /** Folders looked into for a document to try a download with. */
 const maxFolders = 20
 
-/** `project`: also whether the key sees it. */
+/** `project`: also whether the key sees it. Throws SettingError for network settings that cannot be. */
 export async function checkService(
   baseUrl: string,
-  key: KeySource | undefined,
+  { key, network = {} }: { readonly key: KeySource | undefined; readonly network?: NetworkSettings },
   project?: string,
 ): Promise<readonly Check[]> {
-  const reached = await reach(baseUrl)
-  if (reached.date === undefined) return [reached.check]
-  const checks = [reached.check, checkClock(reached.date)]
+  const way = checkProxy(baseUrl, network)
+  const transport = systemNetwork.open(1, network)
+  try {
+    const reached = await reach(baseUrl, transport)
+    if (reached.date === undefined) return [...way, reached.check]
+    const asked = await checkKey(baseUrl, { key, network, transport }, project)
+    return [...way, reached.check, checkClock(reached.date), ...asked]
+  } finally {
+    await transport.close()
+  }
+}
+
+/** Nothing where there is none. */
+function checkProxy(baseUrl: string, { proxy: set }: NetworkSettings): readonly Check[] {
+  const proxy = URL.canParse(baseUrl) ? proxiesOf(set)(new URL(baseUrl).origin) : undefined
+  return proxy === undefined ? [] : [good('proxy', `the service is asked through ${proxy.name}`)]
+}
+
+async function checkKey(
+  baseUrl: string,
+  {
+    key,
+    network,
+    transport,
+  }: {
+    readonly key: KeySource | undefined
+    readonly network: NetworkSettings
+    readonly transport: Transport
+  },
+  project: string | undefined,
+): Promise<readonly Check[]> {
+  const checks: Check[] = []
   if (key === undefined) {
     return [
-      ...checks,
-      problem('API key', 'none is configured', 'set DOCMOUNT_API_KEY_FILE or DOCMOUNT_API_KEY'),
+      problem(
+        'API key',
+        'none is configured',
+        'run docmount login, or set DOCMOUNT_API_KEY_FILE or DOCMOUNT_API_KEY',
+      ),
     ]
   }
-  const client = createClient({ baseUrl, apiKey: key, deadlineMs: answerWithinMs })
+  const client = createClient({ baseUrl, apiKey: key, network, deadlineMs: answerWithinMs })
   try {
     const names = (await client.projects({ attempts: 1 })).map(({ name }) => name)
     checks.push(
@@ -39,9 +74,9 @@ export async function checkService(
     )
     if (project !== undefined) checks.push(checkProject(project, names))
     const [tried] = project !== undefined && names.includes(project) ? [project] : names
-    if (tried !== undefined) checks.push(await checkRange(client.files(tried)))
+    if (tried !== undefined) checks.push(await checkRange(client.files(tried), transport))
   } catch (error) {
-    const root = isKeyRefusal(error) ? undefined : await findRoot(baseUrl, key)
+    const root = isKeyRefusal(error) ? undefined : await findRoot(baseUrl, { key, network })
     checks.push(
       root === undefined
         ? describeKeyFailure(error)
@@ -54,14 +89,19 @@ export async function checkService(
 }
 
 /** Any answer will do, a refusal too: it comes from the service. */
-async function reach(baseUrl: string): Promise<{ check: Check; date: Date | undefined }> {
+async function reach(
+  baseUrl: string,
+  transport: Transport,
+): Promise<{ check: Check; date: Date | undefined }> {
   try {
-    const { date } = await probe(`${baseUrl.replace(/\/+$/, '')}/projects`, {}, answerWithinMs)
+    const { date } = await probe(transport, `${baseUrl.replace(/\/+$/, '')}/projects`, {}, answerWithinMs)
     return { check: good('service', `${baseUrl} answers`), date: new Date(date ?? Number.NaN) }
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const why = `${baseUrl} does not answer (${code ?? message})`
-    return { check: problem('service', why, 'check --base-url and the network'), date: undefined }
+    const why = (error as Error).message.replace(/^GET \S+: (no connection: )?/, '')
+    return {
+      check: problem('service', `${baseUrl} does not answer: ${why}`, 'check --base-url and the network'),
+      date: undefined,
+    }
   }
 }
 
@@ -73,11 +113,12 @@ function checkClock(date: Date): Check {
   return problem('clock', finding, 'set the clock of this machine: timedatectl set-ntp true')
 }
 
-async function checkRange(files: Files): Promise<Check> {
+async function checkRange(files: Files, transport: Transport): Promise<Check> {
   const file = await findSomeFile(files)
   if (file?.url === undefined)
     return note('Range', 'no document to try a download with', 'upload one and ask again')
-  const ask = (url: string): Promise<ProbeAnswer> => probe(url, { range: 'bytes=0-0' }, answerWithinMs)
+  const ask = (url: string): Promise<ProbeAnswer> =>
+    probe(transport, url, { range: 'bytes=0-0' }, answerWithinMs)
   const own = await ask(file.url)
   // To where the bytes are.
   const { status } = own.status === 307 && own.location !== undefined ? await ask(own.location) : own

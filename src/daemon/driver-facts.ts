@@ -91,7 +91,8 @@ function isInstalled(module: string): boolean {
 }
 
 /** The program's path by `$PATH`. */
-async function findProgram(name: string): Promise<string | undefined> {
+/** Undefined where no folder of PATH has it. */
+export async function findProgram(name: string): Promise<string | undefined> {
   for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
     const file = join(folder, name)
     const isExecutable = await access(file, constants.X_OK).then(

@@ -1,8 +1,7 @@
-// One bare GET, for what the client hides: the answer's date and its status. Follows no redirect, so that a key never
-// travels on; reads no body.
+// One bare GET, for what the client hides: the answer's date and its status. It takes the way that everything takes, follows no
+// redirect, so that a key never travels on, and reads no body.
 
-import { get as getHttp } from 'node:http'
-import { get as getHttps } from 'node:https'
+import type { Transport } from '../world/transport.ts'
 
 export interface ProbeAnswer {
   readonly status: number
@@ -11,24 +10,27 @@ export interface ProbeAnswer {
   readonly location: string | undefined
 }
 
-/** Rejects with the system's error when no answer comes in time. */
-export function probe(
+/** Rejects with NetworkError, or TimeoutError when no answer comes in time. */
+export async function probe(
+  transport: Transport,
   url: string,
   headers: Readonly<Record<string, string>>,
   timeoutMs: number,
 ): Promise<ProbeAnswer> {
-  const get = url.startsWith('https:') ? getHttps : getHttp
-  return new Promise((answered, failed) => {
-    const request = get(
-      url,
-      { headers, agent: false, signal: AbortSignal.timeout(timeoutMs) },
-      ({ statusCode, headers: { date, location } }) => {
-        const isPlace = location !== undefined && URL.canParse(location, url)
-        const next = isPlace ? new URL(location, url).href : undefined
-        answered({ status: statusCode ?? 0, date, location: next })
-        request.destroy()
-      },
-    )
-    request.on('error', failed)
+  const { origin, pathname, search } = new URL(url)
+  const answer = await transport.download({
+    call: { method: 'GET', path: pathname },
+    method: 'GET',
+    origin,
+    target: pathname + search,
+    headers: { ...headers },
+    signal: AbortSignal.timeout(timeoutMs),
   })
+  answer.discard()
+  const location = answer.header('location')
+  return {
+    status: answer.status,
+    date: answer.header('date'),
+    location: location !== undefined && URL.canParse(location, url) ? new URL(location, url).href : undefined,
+  }
 }

@@ -12,6 +12,7 @@ import type { Log } from '../log.ts'
 import { LatestRuns } from '../tables-drive/latest-runs.ts'
 import { withTablesFolder } from '../tables-drive/tables-drive.ts'
 import { forwardedFolder } from './xdg.ts'
+import type { NetworkSettings } from '../world/network.ts'
 import { createControlHandlers } from './control-handlers.ts'
 import { startControlServer } from './control-server.ts'
 import { DaemonError } from './daemon-error.ts'
@@ -40,6 +41,7 @@ import type { WebdavSettings } from './webdav-door.ts'
 export interface StartSessionOptions {
   readonly plan: MountPlan
   readonly key: KeySource
+  readonly network?: NetworkSettings
   /** `none`: no mount, WebDAV alone. */
   readonly driver: DriverName | 'auto' | 'none'
   /** Opens a WebDAV door. */
@@ -91,6 +93,7 @@ async function start(options: StartSessionOptions, undo: UndoStart[]): Promise<M
   const client = createClient({
     baseUrl: plan.baseUrl,
     apiKey: options.key,
+    ...(options.network === undefined ? {} : { network: options.network }),
     log,
     ...(options.bytesPerSecond === undefined ? {} : { bytesPerSecond: options.bytesPerSecond }),
     ...(trace === undefined ? {} : { onRequest: trace.onRequest }),
@@ -108,7 +111,7 @@ async function start(options: StartSessionOptions, undo: UndoStart[]): Promise<M
     ...(tell === undefined ? {} : { onNotice: tell }),
     ...(trace === undefined ? {} : { onOperation: trace.onOperation }),
   }).catch(async (error: unknown) => {
-    throw await describeStartError(error, plan, client, options.key)
+    throw await describeStartError(error, plan, client, options)
   })
   undo.push(() => projectFiles.close())
   await rememberDrive(options)

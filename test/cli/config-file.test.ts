@@ -26,7 +26,7 @@ async function keyOf(source: KeySource | undefined): Promise<string | undefined>
 }
 
 test('without a file and without an environment nothing is configured', async () => {
-  expect(await read(undefined)).toEqual({ baseUrl: undefined, key: undefined })
+  expect(await read(undefined)).toMatchObject({ baseUrl: undefined, key: undefined })
 })
 
 test("a project's own section comes before the top, the environment before both", async () => {
@@ -35,10 +35,10 @@ test("a project's own section comes before the top, the environment before both"
     api_key: 'top',
     projects: { acme: { base_url: 'http://own/api', api_key: 'own' } },
   }
-  expect(await read(config)).toEqual({ baseUrl: 'http://own/api', key: 'own' })
-  expect(await read(config, {}, 'other')).toEqual({ baseUrl: 'http://top/api', key: 'top' })
+  expect(await read(config)).toMatchObject({ baseUrl: 'http://own/api', key: 'own' })
+  expect(await read(config, {}, 'other')).toMatchObject({ baseUrl: 'http://top/api', key: 'top' })
   const env = { DOCMOUNT_BASE_URL: 'http://env/api', DOCMOUNT_API_KEY: 'env' }
-  expect(await read(config, env)).toEqual({ baseUrl: 'http://env/api', key: 'env' })
+  expect(await read(config, env)).toMatchObject({ baseUrl: 'http://env/api', key: 'env' })
 })
 
 test('a key file is read anew each time, so that a rotated key is picked up', async () => {
@@ -87,4 +87,71 @@ test.each([
   ['{"projects": {"acme": 1}}', /"projects"\."acme" must be a JSON object/],
 ])('the file %j is refused with the reason', async (text, reason) => {
   await expect(read(text)).rejects.toThrow(reason)
+})
+
+test('options of drives are read as on the command line, a project’s own before those of all', async () => {
+  const { drive, network } = await read({
+    cache_size: '20GiB',
+    close_wait: '1m',
+    proxy: 'proxy.example:3128',
+    projects: {
+      acme: {
+        close_wait: 0,
+        unsupported_as: 'text/plain',
+        ca_file: '~/ca.pem',
+        read_only: true,
+        notify: false,
+        rename_limit: 5,
+        wait: true,
+        on_conflict: 'overwrite',
+        driver: 'kernel',
+      },
+    },
+  })
+  expect(drive).toEqual({
+    cacheSize: 20 * 2 ** 30,
+    closeWait: 0,
+    proxy: 'proxy.example:3128',
+    unsupportedAs: 'text/plain',
+    caFile: join(temporary.path, 'ca.pem'),
+    readOnly: true,
+    notify: false,
+    renameLimit: 5,
+    wait: true,
+    onConflict: 'overwrite',
+    driver: 'kernel',
+  })
+  expect(network).toEqual({ proxy: 'proxy.example:3128', caFile: join(temporary.path, 'ca.pem') })
+})
+
+test.each([
+  [{ cache_size: 'a lot' }, '"cache_size": write a size like 5GiB, 100MB or 0'],
+  [
+    { projects: { acme: { close_wait: '5 s' } } },
+    '"projects"."acme"."close_wait": write a duration like 30s, 500ms or 10m',
+  ],
+  [
+    { projects: { other: { unsupported_as: 'docx' } } },
+    '"projects"."other"."unsupported_as": write a type that the service takes',
+  ],
+  [{ on_conflict: 'ask' }, '"on_conflict": allowed choices are keep, overwrite'],
+  [{ read_only: 'yes' }, '"read_only": write true or false'],
+  [{ cache_ttl: '20m' }, '"cache_ttl": choose less than 15m'],
+  [{ memory: '1MiB' }, '"memory": choose '],
+  [{ ca_file: 'ca.pem' }, '"ca_file": write a path that begins with / or ~/'],
+  [{ proxy: 'http://someone:secret@host:port' }, '"proxy": write http://HOST:PORT, HOST:PORT, or none'],
+  [{ uid: [1000] }, '"uid": write a text or a number'],
+])('a wrong value is an error that names file and field: %j', async (config, words) => {
+  const error = await read(config).then(
+    () => new Error('none'),
+    (thrown: unknown) => thrown,
+  )
+  expect(String(error)).toContain(`${file}: ${words}`)
+  expect(String(error)).not.toContain('secret')
+})
+
+test('a proxy’s password is a secret as a key is', async () => {
+  await read({ proxy: 'http://someone:secret@proxy.example:3128' })
+  await chmod(file, 0o644)
+  await expect(read(undefined)).rejects.toThrow(`run: chmod 600 ${file}`)
 })

@@ -48,6 +48,13 @@ test.each([['--foreground'], ['-v'], ['--close-wait'], ['--log', 'a,b'], ['somew
   },
 )
 
+test('every option of a drive can be given, one that takes something away too', () => {
+  const list = 'no_notify,tables,proxy=proxy.example:3128,ca_file=/etc/ca.pem,driver=kernel'
+  expect(normaliseArguments(own, ['mount', 'acme', '-o', list]).slice(2)).toEqual([
+    '--no-notify', '--tables', '--proxy', 'proxy.example:3128', '--ca-file', '/etc/ca.pem', '--driver', 'kernel',
+  ]) // prettier-ignore
+})
+
 test('what mount(8) and fstab say to each other is passed over', () => {
   const options = 'rw,dev,suid,exec,auto,noauto,nofail,user,_netdev,defaults,nosuid,x-gvfs-show,comment=mine,'
   expect(normaliseArguments(own, ['mount', 'acme', '-o', options])).toEqual(['mount', 'acme'])

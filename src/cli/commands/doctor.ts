@@ -1,6 +1,8 @@
 // `docmount doctor`: will a drive work here, and if not, why?
 
 import type { Command } from 'commander'
+import { addNetworkOptions } from '../network-options.ts'
+import type { DoctorOptions } from '../run-doctor.ts'
 
 const help = `
 Examples:
@@ -11,7 +13,7 @@ Examples:
 Exit codes: 0 a drive will work · 1 something is in the way`
 
 export function register(program: Command): void {
-  program
+  const command = program
     .command('doctor')
     .summary('check this machine and the service')
     .description(
@@ -19,10 +21,11 @@ export function register(program: Command): void {
     )
     .argument('[project]', 'also whether this project can be mounted, by its section of the config file')
     .option('--base-url <url>', 'the service to check (default: $DOCMOUNT_BASE_URL or the config file)')
+  addNetworkOptions(command)
     .option('--json', 'print JSON')
     .addHelpText('after', help)
-    .action(async (project: string | undefined, options: { baseUrl?: string; json?: boolean }) => {
+    .action(async (project: string | undefined, options: DoctorOptions) => {
       const { runDoctor } = await import('../run-doctor.ts')
-      await runDoctor(project, options.baseUrl, options.json === true)
+      await runDoctor(project, options)
     })
 }

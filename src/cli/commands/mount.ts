@@ -2,8 +2,8 @@
 
 import { type Command, Option } from 'commander'
 import { parseAddress } from '../address.ts'
-import { addDriveOptions, parseCount } from '../drive-options.ts'
-import type { MountCommandOptions } from '../run-mount.ts'
+import { addDriveOptions, kernelOptions } from '../drive-options.ts'
+import { configuredOptions } from '../configured-options.ts'
 import { addWebdavOptions } from '../webdav-options.ts'
 
 const help = `
@@ -27,14 +27,7 @@ export function register(program: Command): void {
     .description('Mounts a project as a folder and returns when the drive is live.')
     .argument('<project>', 'name of the project')
     .argument('[mountpoint]', 'an empty folder (default: ~/PROJECT, made if missing)')
-    .addOption(
-      new Option('--driver <name>', 'how to talk to the kernel')
-        .choices(['auto', 'kernel', 'fuse-native'])
-        .default('auto'),
-    )
-    .option('--allow-other', 'let other users of this machine in')
-    .option('--uid <number>', 'owner of the documents (default: you)', parseCount)
-    .option('--gid <number>', 'group of the documents (default: yours)', parseCount)
+  for (const option of kernelOptions()) command.addOption(option)
   addDriveOptions(command)
   command.option(
     '--webdav [host:port]',
@@ -46,8 +39,10 @@ export function register(program: Command): void {
     .addOption(new Option('--source <text>', 'the first column of the mount table').hideHelp())
     .option('-o <options>', 'mount(8) options: ro, allow_other, cache_ttl=30s, … as above with _ for -')
     .addHelpText('after', help)
-    .action(async (project: string, mountpoint: string | undefined, options: MountCommandOptions) => {
+    .action(async (project: string, mountpoint: string | undefined) => {
       const { runMount } = await import('../run-mount.ts')
-      await runMount(project, mountpoint, options, program.args.slice(1))
+      // fstab's device column ends in a colon, so that nobody takes it for a path.
+      const name = project.replace(/:$/, '')
+      await runMount(name, mountpoint, await configuredOptions(name, command), program.args.slice(1))
     })
 }

@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander'
 import { parseAddress } from '../address.ts'
+import { configuredOptions } from '../configured-options.ts'
 import { addDriveOptions } from '../drive-options.ts'
-import type { WebdavDriveOptions } from '../run-webdav.ts'
 import { addWebdavOptions } from '../webdav-options.ts'
 
 const help = `
@@ -33,8 +33,8 @@ export function register(program: Command): void {
     )
   addWebdavOptions(command)
   addDriveOptions(command)
-  command.addHelpText('after', help).action(async (project: string, options: WebdavDriveOptions) => {
+  command.addHelpText('after', help).action(async (project: string) => {
     const { runWebdav } = await import('../run-webdav.ts')
-    await runWebdav(project, options, program.args.slice(1))
+    await runWebdav(project, await configuredOptions(project, command), program.args.slice(1))
   })
 }

@@ -250,7 +250,7 @@ describe.skipIf(folder === undefined)('contents in a bucket', () => {
 
     test('doctor follows to the bucket, and finds that downloads honour Range', async () => {
       await nodes.one.put('/large', content)
-      const checks = await checkService(nodes.one.service.baseUrl, nodes.one.key, 'acme')
+      const checks = await checkService(nodes.one.service.baseUrl, { key: nodes.one.key }, 'acme')
       expect(checks.filter(({ result }) => result !== 'good')).toEqual([])
       expect(checks).toContainEqual({ name: 'Range', result: 'good', finding: 'downloads honour it' })
     })

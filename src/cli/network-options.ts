@@ -1,0 +1,32 @@
+// How docmount gets to the service, as options and in the config file: a proxy, and whose certificates are trusted.
+
+import { resolve } from 'node:path'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { proxiesOf } from '../world/proxy.ts'
+
+export function networkOptions(): Option[] {
+  return [
+    new Option(
+      '--proxy <url>',
+      'an HTTP proxy, or none (default: $HTTPS_PROXY, $HTTP_PROXY); one with a password belongs into the config file',
+    ).argParser(parseProxy),
+    new Option(
+      '--ca-file <file>',
+      "certificates (PEM) of the authority that signed the service's, where it is your own",
+    ).argParser((file: string) => resolve(file)),
+  ]
+}
+
+export function addNetworkOptions(command: Command): Command {
+  for (const option of networkOptions()) command.addOption(option)
+  return command
+}
+
+function parseProxy(text: string): string {
+  try {
+    proxiesOf(text)
+  } catch {
+    throw new InvalidArgumentError('Write http://HOST:PORT, HOST:PORT, or none.')
+  }
+  return text
+}
