@@ -46,7 +46,7 @@ const commandFiles: Readonly<Record<string, () => Promise<CommandFile>>> = {
 }
 
 /** Other names of the same commands. */
-const aliases: Readonly<Record<string, string>> = { umount: 'unmount' }
+const aliases: Readonly<Record<string, string>> = { umount: 'unmount', list: 'ls' }
 
 /** The files needed for these arguments: one for a command that is named, all for help and for a slip of the pen. */
 export function filesFor(name: string | undefined): readonly (() => Promise<CommandFile>)[] {

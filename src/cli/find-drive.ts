@@ -15,15 +15,12 @@ import type { MountRecord } from '../daemon/mount-record.ts'
 import { resumeCommand } from './left-text.ts'
 import { shellWord } from './shell-word.ts'
 
-/** The drive a path lies on; without a path the only drive of this user. Throws a DaemonError that says what to give. */
-export async function findDrive(path: string | undefined): Promise<PathOnMount> {
-  if (path !== undefined) {
-    const place = await findMountOf(path)
-    if (place !== undefined) return place
-    const found = await findDriveOf(path)
-    if (found === undefined)
-      throw new DaemonError(`${path} is on no drive of docmount; docmount status lists them`)
-    return { found, path: '/' }
+/** The drive a path lies on, or a project's; without a name the only drive of this user. Throws a DaemonError that says what to give. */
+export async function findDrive(name: string | undefined): Promise<PathOnMount> {
+  if (name !== undefined) {
+    const place = await findNamed(name)
+    if (place === undefined) throw onNoDrive(name)
+    return place
   }
   const own = await findDrivesOfHome()
   const [only, ...others] = own
@@ -33,6 +30,20 @@ export async function findDrive(path: string | undefined): Promise<PathOnMount> 
     throw new DaemonError(`there are several drives; name one: ${names}`)
   }
   return { found: only, path: '/' }
+}
+
+/** The drive a path lies on, or that a project is mounted as. Throws a DaemonError where it is mounted several times. */
+export async function findNamed(name: string): Promise<PathOnMount | undefined> {
+  const place = await findMountOf(name)
+  if (place !== undefined) return place
+  const found = await findDriveOf(name)
+  return found === undefined ? undefined : { found, path: '/' }
+}
+
+/** For a name that means no drive. */
+export function onNoDrive(name: string): DaemonError {
+  const what = name.includes('/') ? 'on no drive of docmount' : 'neither on a drive nor the project of one'
+  return new DaemonError(`${name} is ${what}; docmount status lists them`)
 }
 
 /** This user's drive of a project; undefined where there is none. Throws a DaemonError where there are several. */

@@ -18,6 +18,25 @@ export function print(options: { readonly json?: boolean }, value: unknown, text
   else if (text !== '') console.log(text)
 }
 
+export interface JsonOption {
+  readonly json?: boolean
+}
+
+/** For `.option(…)`, of a command that says little else: the flag and its description. */
+export const jsonOption: readonly [string, string] = ['--json', 'print JSON: what was done, or {error}']
+
+/** With `--json` a command answers with one value, also where it fails: `{"error": …}`. */
+export async function answering<T>({ json }: JsonOption, work: () => Promise<T>): Promise<T> {
+  try {
+    const value = await work()
+    if (json === true) printJson(value)
+    return value
+  } catch (error) {
+    if (json === true && error instanceof Error) printJson({ error: error.message })
+    throw error
+  }
+}
+
 /** Rows in columns; numbers stand on the right. Says nothing for no rows. */
 export function printTable(header: readonly string[], rows: readonly (readonly Cell[])[]): void {
   const [first] = rows

@@ -16,8 +16,8 @@ export interface Progress {
   tell(words: string): void
   /** A line that stays, also when quiet: what went wrong. */
   say(line: string): void
-  /** A line of the result, on stdout. */
-  print(line: string): void
+  /** Writes what goes above the line that is drawn. */
+  beside(write: () => void): void
   /** Takes the drawn line away. */
   end(): void
 }
@@ -118,7 +118,7 @@ export function startProgress(label: string, options: ProgressOptions = {}): Pro
     set: (newDone, newTotal) => void ([done, total] = [newDone, newTotal]),
     tell: (newWords) => void (words = newWords),
     say: (said) => beside(() => console.error(said)),
-    print: (result) => beside(() => console.log(result)),
+    beside,
     end() {
       isOver = true
       clearTimeout(timer)

@@ -10,12 +10,13 @@ import { type ServiceOptions, withClient } from './connect.ts'
 import { type Progress, startProgress } from './progress.ts'
 import { saveDocument } from './save-document.ts'
 import { isFetched, saveToFile } from './save-to-file.ts'
-import { Transfers, transfersAtOnce } from './transfers.ts'
+import { reporting, type TransferReport, Transfers, transfersAtOnce } from './transfers.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface GetOptions extends ServiceOptions {
   readonly skipExisting?: boolean
   readonly quiet?: boolean
+  readonly json?: boolean
 }
 
 /** Throws ApiError, NetworkError, DaemonError, UsageError, and what the local disk says. */
@@ -25,9 +26,21 @@ export async function runGet(
   local: string | undefined,
   options: GetOptions,
 ): Promise<void> {
+  if (local === '-' && options.json === true)
+    throw new UsageError('standard output takes the document or JSON, not both')
+  await reporting(options, 'fetched', (report) => getInto(project, path, local, options, report))
+}
+
+async function getInto(
+  project: string,
+  path: string,
+  local: string | undefined,
+  options: GetOptions,
+  report: TransferReport,
+): Promise<void> {
   await withClient(project, options, async (client, signal) => {
     const files = client.files(project)
-    const get: Get = { files, signal, options }
+    const get: Get = { files, signal, options, report }
     const record = await files.get(path, { signal })
     if (record.kind === 'folder') {
       if (local === '-') throw new UsageError(`${path} is a folder; only one document fits standard output`)
@@ -49,6 +62,7 @@ interface Get {
   readonly files: Files
   readonly signal: AbortSignal
   readonly options: GetOptions
+  readonly report: TransferReport
 }
 
 async function toStdout(
@@ -78,7 +92,7 @@ async function toStdout(
 }
 
 async function toFile(
-  { files, signal, options }: Get,
+  { files, signal, options, report }: Get,
   path: string,
   record: RemoteFile,
   local: string,
@@ -91,17 +105,19 @@ async function toFile(
   const target = isFolder ? join(local, basename(path)) : local
   if (options.skipExisting === true && (await isFetched(record, target))) {
     if (options.quiet !== true) console.error(`1 skipped: ${target} is there already`)
+    report.skipped.push({ path })
     return
   }
   await saveToFile({ files, path, record, signal, onBytes: (count) => progress.add(count) }, target)
+  report.done.push({ path, bytes: record.size })
 }
 
 /** `path` has no slash at its end: the root is empty. */
 async function getFolder(get: Get, path: string, record: FolderListing, local: string): Promise<void> {
-  const { files, signal, options } = get
+  const { files, signal, options, report } = get
   const isQuiet = options.quiet === true
   const progress = startProgress('fetching', { isQuiet })
-  const transfers = new Transfers({ done: 'fetched', isQuiet, progress, signal })
+  const transfers = new Transfers({ done: 'fetched', isQuiet, progress, signal, report })
   const listings = new PQueue({ concurrency: transfersAtOnce })
   signal.addEventListener('abort', () => listings.clear(), { once: true })
 

@@ -10,7 +10,7 @@ import { checkedMimetype } from './local-document.ts'
 import { localTree } from './local-tree.ts'
 import { startProgress } from './progress.ts'
 import { type PutDocument, putDocument } from './put-document.ts'
-import { Transfers } from './transfers.ts'
+import { reporting, type TransferReport, Transfers } from './transfers.ts'
 import { UsageError } from './usage-error.ts'
 import { folderOf, nameOf } from '../path.ts'
 
@@ -19,10 +19,20 @@ export interface PutOptions extends ServiceOptions {
   readonly replace?: boolean
   readonly skipExisting?: boolean
   readonly quiet?: boolean
+  readonly json?: boolean
 }
 
 /** `words` are local files and folders, then the path. Throws what `putDocument` does, UsageError, DaemonError. */
 export async function runPut(project: string, words: readonly string[], options: PutOptions): Promise<void> {
+  await reporting(options, 'stored', (report) => putWords(project, words, options, report))
+}
+
+async function putWords(
+  project: string,
+  words: readonly string[],
+  options: PutOptions,
+  report: TransferReport,
+): Promise<void> {
   const locals = words.slice(0, -1)
   const path = words.at(-1) ?? ''
   const [local] = locals
@@ -47,8 +57,8 @@ export async function runPut(project: string, words: readonly string[], options:
       mayReplace: options.replace === true,
       signal,
     }
-    if (isTree) await putTree(put, locals, path, options)
-    else await putOne(put, local, path.endsWith('/') ? path + basename(local) : path, options)
+    if (isTree) await putTree(put, locals, path, options, report)
+    else await putOne(put, local, path.endsWith('/') ? path + basename(local) : path, options, report)
   })
 }
 
@@ -61,23 +71,35 @@ async function isFolder(local: string): Promise<boolean> {
 
 type Put = Omit<PutDocument, 'local' | 'path' | 'onBytes'>
 
-async function putOne(put: Put, local: string, path: string, options: PutOptions): Promise<void> {
+async function putOne(
+  put: Put,
+  local: string,
+  path: string,
+  options: PutOptions,
+  report: TransferReport,
+): Promise<void> {
   if (
     options.skipExisting === true &&
     (await isThere(listings(put.files, put.signal), path, await stat(local)))
   ) {
     if (options.quiet !== true) console.error(`1 skipped: ${path} is there already`)
+    report.skipped.push({ path })
     return
   }
   const progress = startProgress(path, { isQuiet: options.quiet })
+  let size: number | undefined
   try {
     await putDocument({
       ...put,
       local,
       path,
-      onSize: (bytes) => progress.expect(bytes),
+      onSize: (bytes) => {
+        size = bytes
+        progress.expect(bytes)
+      },
       onBytes: (count) => progress.add(count),
     })
+    report.done.push({ path, bytes: size })
   } finally {
     progress.end()
   }
@@ -88,11 +110,12 @@ async function putTree(
   locals: readonly string[],
   folder: string,
   options: PutOptions,
+  report: TransferReport,
 ): Promise<void> {
   const { files, unreadable } = await localTree(locals, folder)
   const isQuiet = options.quiet === true
   const progress = startProgress('sending', { isQuiet })
-  const transfers = new Transfers({ done: 'stored', isQuiet, progress, signal: put.signal })
+  const transfers = new Transfers({ done: 'stored', isQuiet, progress, signal: put.signal, report })
   try {
     for (const { path, error } of unreadable) transfers.fail(path, error)
     const list = listings(put.files, put.signal)

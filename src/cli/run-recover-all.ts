@@ -33,8 +33,12 @@ interface Found {
   withoutContent: number
 }
 
-/** Prints every new file; sets the exit code where something could not be copied. */
-export async function runRecoverAll(destination: string, isQuiet: boolean): Promise<void> {
+/** Tells every new file; sets the exit code where something could not be copied. */
+export async function runRecoverAll(
+  destination: string,
+  isQuiet: boolean,
+  tell: (file: string) => void,
+): Promise<void> {
   const folder = resolve(destination)
   const onDrive = await findMountOf(folder)
   if (onDrive !== undefined)
@@ -45,7 +49,7 @@ export async function runRecoverAll(destination: string, isQuiet: boolean): Prom
   const progress = startProgress('copying', { isQuiet })
   try {
     for (const state of await allStateFolders())
-      await copyDrive(state, target, { isServed: served.has(state.stateDir), progress, found })
+      await copyDrive(state, target, { isServed: served.has(state.stateDir), progress, found, tell })
   } finally {
     progress.end()
   }
@@ -68,7 +72,12 @@ async function allStateFolders(): Promise<readonly StateFolder[]> {
 async function copyDrive(
   { stateDir, drive }: StateFolder,
   destination: string,
-  { isServed, progress, found }: { isServed: boolean; progress: Progress; found: Found },
+  {
+    isServed,
+    progress,
+    found,
+    tell,
+  }: { isServed: boolean; progress: Progress; found: Found; tell: (file: string) => void },
 ): Promise<void> {
   const name = basename(stateDir)
   const pieces = await piecesOf(stateDir, isServed, found)
@@ -77,7 +86,7 @@ async function copyDrive(
     try {
       const file = await placeUnder(join(destination, name), piece.path, systemDisk, piece.write)
       progress.add(piece.bytes)
-      progress.print(printable(file))
+      progress.beside(() => tell(file))
       found.count++
     } catch (error) {
       const what = `${printable(piece.path)} of ${drive?.mountpoint ?? stateDir}`

@@ -11,7 +11,11 @@ import { startProgress } from './progress.ts'
 
 const lookEveryMs = 200
 
-export async function runRecover(path: string, destination: string, isQuiet: boolean): Promise<void> {
+export async function runRecover(
+  path: string,
+  destination: string,
+  { isQuiet, tell }: { readonly isQuiet: boolean; readonly tell: (file: string) => void },
+): Promise<void> {
   const place = await findDrive(path)
   const target = await resolveDestination(destination, basename(path))
   const signal = interruptSignal()
@@ -25,7 +29,7 @@ export async function runRecover(path: string, destination: string, isQuiet: boo
     clearInterval(timer)
     progress.end()
   })
-  console.log(target)
+  tell(target)
 }
 
 /** Undefined where nobody can tell. */
@@ -36,11 +40,15 @@ async function sizeOf({ found, path }: PathOnMount, signal: AbortSignal): Promis
 }
 
 /** Everything in lost+found of the drive that the path is on. */
-export async function runRecoverLost(path: string, destination: string): Promise<void> {
+export async function runRecoverLost(
+  path: string,
+  destination: string,
+  tell: (file: string) => void,
+): Promise<void> {
   const { found } = await findDrive(path)
   const folder = await ensureLocalFolder(destination)
   const answer = await askDrive(found, 'recoverLost', { destination: folder }, { signal: interruptSignal() })
-  for (const file of answer.files) console.log(file)
+  for (const file of answer.files) tell(file)
 }
 
 /** Into a folder the content goes under its own name, as cp does. */

@@ -57,6 +57,8 @@ export async function runServe(options: ServeOptions): Promise<void> {
     host: options.listen.host,
     port: options.listen.port,
     projects: options.project,
+    // One that nobody is shown would stay valid for ever.
+    makesKeys: options.json === true || process.stdout.isTTY,
     trustProxy: options.trustProxy,
     drainMs: options.drain,
     allowPrivateUris: options.allowPrivateUris === true,
@@ -69,11 +71,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
     ...(limit === undefined ? {} : { limits: limit }),
   })
   process.on('SIGHUP', () => service.reload())
-  console.log(
-    options.json === true
-      ? announcement(service)
-      : greeting(service, placeWords(options), process.stdout.isTTY),
-  )
+  console.log(options.json === true ? announcement(service) : greeting(service, placeWords(options)))
   await signal
   await service.close()
 }
@@ -89,9 +87,8 @@ function announcement({ baseUrl, projects, metricsUrl }: Service): string {
   })
 }
 
-/** A key is shown to a person only: what is no terminal may be a journal, and keys are in none. */
-function greeting({ baseUrl, projects: made }: Service, place: string, isPerson: boolean): string {
-  const projects = isPerson ? made : made.map(({ name }) => ({ name, apiKey: undefined }))
+/** A key is made for a person only: what is no terminal may be a journal, and keys are in none. */
+function greeting({ baseUrl, projects }: Service, place: string): string {
   if (projects.length === 0) {
     return `The service listens at ${baseUrl} and has no project yet: start it with --project NAME.`
   }
@@ -102,9 +99,8 @@ function greeting({ baseUrl, projects: made }: Service, place: string, isPerson:
     ...projects.map((project) => describe(project, place)),
     '',
     'In another terminal:',
-    `  export DOCMOUNT_BASE_URL=${baseUrl}`,
-    `  export DOCMOUNT_API_KEY=${keyed?.apiKey ?? 'KEY'}`,
-    `  docmount mount ${shown.name}`,
+    `  docmount login --base-url ${baseUrl}    # asks for the key`,
+    `  docmount mount ${shellWord(shown.name)}`,
   ].join('\n')
 }
 

@@ -1,13 +1,16 @@
 // What `docmount status` does. Never stats a mount: a wedged one would hang the very command that should tell.
 
 import type { MountStatus } from '../daemon/control-protocol.ts'
-import { findMountOf, findMounts, type FoundMount, isOwn } from '../daemon/find-mount.ts'
+import { resolve } from 'node:path'
+import { findStateFolders, type DriveFile } from '../daemon/drive-file.ts'
+import { findMounts, type FoundMount, isOwn, isUrl } from '../daemon/find-mount.ts'
+import { isAtOrUnder } from '../daemon/path-inside.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { findLeftFolders, isNothing, type LeftFolder, readLeftBehind } from '../daemon/left-behind.ts'
 import type { Place, Unsent } from '../fs/status.ts'
 import { exitCodes } from './exit-codes.ts'
 import { firstTen } from './first-ten.ts'
-import { askDrive, describeDead, describeSilent } from './find-drive.ts'
+import { askDrive, describeDead, describeSilent, findNamed, onNoDrive } from './find-drive.ts'
 import { leftLines, leftSummary, resumeCommand } from './left-text.ts'
 import { jsonText } from './output.ts'
 import { placeLine } from './place-text.ts'
@@ -42,16 +45,49 @@ export async function runStatus(path: string | undefined, options: StatusOptions
   const tell = (): Promise<string> =>
     path === undefined ? tellAll(isJson, options.all === true) : tellOne(path, isJson)
   if (options.watch === true) await watch(tell, isJson)
+  else if (isJson) await tellJson(tell)
   else console.log(await tell())
 }
 
+/** A script gets JSON also where there is no such drive. */
+async function tellJson(tell: () => Promise<string>): Promise<void> {
+  const text = await tell().catch((error: unknown) => {
+    if (error instanceof Error) console.log(jsonText({ error: error.message }))
+    throw error
+  })
+  console.log(text)
+}
+
 async function tellOne(path: string, isJson: boolean): Promise<string> {
-  const place = await findMountOf(path)
-  if (place === undefined)
-    throw new DaemonError(`${path} is on no drive of docmount; docmount status lists them`)
+  const place = await findNamed(path)
+  if (place === undefined) return tellUnmounted(path, isJson)
   const shown = await look(place.found, place.path === '/' ? undefined : place.path)
   if ('problem' in shown) process.exitCode = exitCodes.failure
   return isJson ? jsonText(shown) : describe(shown)
+}
+
+/** A drive that is not mounted and has something left is a trouble, as one is whose daemon is gone. */
+async function tellUnmounted(name: string, isJson: boolean): Promise<string> {
+  const folders = (await findStateFolders()).filter(
+    ({ drive }) => drive !== undefined && isMeant(drive, name),
+  )
+  const left = (await findLeftFolders()).filter(({ stateDir }) =>
+    folders.some((folder) => folder.stateDir === stateDir),
+  )
+  if (left.length > 0) {
+    process.exitCode = exitCodes.failure
+    if (!isJson) return left.map(describeLeft).join('\n\n')
+    return jsonText(left.length === 1 ? asJson(left[0] as LeftFolder) : left.map(asJson))
+  }
+  const [known] = folders
+  if (known?.drive === undefined) throw onNoDrive(name)
+  throw new DaemonError(
+    `${known.drive.mountpoint} is not mounted, and nothing of it is left to send; to mount it: ${resumeCommand(known.drive)}`,
+  )
+}
+
+function isMeant({ project, mountpoint }: DriveFile, name: string): boolean {
+  return name === project || isAtOrUnder(isUrl(name) ? name.replace(/\/+$/, '') : resolve(name), mountpoint)
 }
 
 async function tellAll(isJson: boolean, withOthers: boolean): Promise<string> {

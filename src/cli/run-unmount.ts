@@ -7,9 +7,10 @@ import { findDrivesOfHome, findMountOf, type FoundMount } from '../daemon/find-m
 import { isDisconnected } from '../fuse/mountpoint.ts'
 import { type LeftBehind, readLeftBehind } from '../daemon/left-behind.ts'
 import { removeMountRecord } from '../daemon/mount-record.ts'
+import type { LocalFile, Unsent } from '../fs/status.ts'
 import { unmount } from '../fuse/unmount.ts'
 import { exitCodes } from './exit-codes.ts'
-import { askDrive, findDriveOf, interruptSignal } from './find-drive.ts'
+import { askDrive, findDriveOf, interruptSignal, onNoDrive } from './find-drive.ts'
 import { reportError } from './report-error.ts'
 import { shellWord } from './shell-word.ts'
 import { startUnsentProgress } from './unsent-progress.ts'
@@ -26,22 +27,38 @@ export interface UnmountOptions {
   readonly quiet?: boolean | undefined
 }
 
+/** What became of a drive. */
+export interface Unmounted {
+  readonly mountpoint: string
+  readonly isUnmounted: boolean
+  readonly isDetached: boolean
+  readonly unsent: readonly Unsent[]
+  readonly localOnly: readonly LocalFile[]
+  /** Why it stays. */
+  readonly error?: string
+}
+
 /** `name` is a mountpoint or a project. Sets the exit code: a failure when anything is unsent. */
-export async function runUnmount(name: string, options: UnmountOptions): Promise<void> {
-  await unmountDrive(await driveNamed(name), options)
+export async function runUnmount(name: string, options: UnmountOptions): Promise<Unmounted> {
+  return unmountDrive(await driveNamed(name), options)
 }
 
 /** Every drive of this user, one after the other: one that stays is no reason to leave the others. */
-export async function runUnmountAll(options: UnmountOptions): Promise<void> {
+export async function runUnmountAll(options: UnmountOptions): Promise<readonly Unmounted[]> {
   const own = await findDrivesOfHome()
   if (own.length === 0) console.error('docmount: no drive is mounted')
+  const all: Unmounted[] = []
   for (const found of own) {
     try {
-      await unmountDrive(found, options)
+      all.push(await unmountDrive(found, options))
     } catch (error) {
       process.exitCode = reportError(error)
+      const { mountpoint } = found
+      const why = error instanceof Error ? error.message : String(error)
+      all.push({ mountpoint, isUnmounted: false, isDetached: false, unsent: [], localOnly: [], error: why })
     }
   }
+  return all
 }
 
 /** In a folder of a drive a project's name is no path there. */
@@ -50,22 +67,18 @@ async function driveNamed(name: string): Promise<FoundMount> {
   if (place?.path === '/') return place.found
   const ofProject = name.includes('/') ? undefined : await findDriveOf(name)
   if (ofProject !== undefined) return ofProject
-  if (place === undefined)
-    throw new DaemonError(
-      `${name} is ${name.includes('/') ? 'on no drive of docmount' : 'neither on a drive nor the project of one'}; docmount status lists them`,
-    )
+  if (place === undefined) throw onNoDrive(name)
   const { mountpoint } = place.found
   throw new DaemonError(
     `${name} lies on the drive ${mountpoint}; run: docmount unmount ${shellWord(mountpoint)}`,
   )
 }
 
-async function unmountDrive(found: FoundMount, options: UnmountOptions): Promise<void> {
-  if (found.isDaemonAlive) await unmountLive(found, options)
-  else await clearAway(found)
+function unmountDrive(found: FoundMount, options: UnmountOptions): Promise<Unmounted> {
+  return found.isDaemonAlive ? unmountLive(found, options) : clearAway(found)
 }
 
-async function unmountLive(found: FoundMount, options: UnmountOptions): Promise<void> {
+async function unmountLive(found: FoundMount, options: UnmountOptions): Promise<Unmounted> {
   // Whoever stands in the drive while asking is not told to leave it by this very program.
   process.chdir('/')
   const line = progressLine(options.quiet === true)
@@ -85,9 +98,14 @@ async function unmountLive(found: FoundMount, options: UnmountOptions): Promise<
     console.error(`docmount: ${describeLeftUnsent(answer.unsent, found.record?.stateDir)}`)
     process.exitCode = exitCodes.failure
   }
+  const { mountpoint, record } = found
+  const { isDetached, unsent } = answer
+  if (isDetached || record === undefined)
+    return { mountpoint, isUnmounted: false, isDetached, unsent, localOnly: [] }
   // The daemon has let go of it by now.
-  if (!answer.isDetached && found.record !== undefined)
-    tellLocalOnly(await readLeftBehind(found.record.stateDir))
+  const { localOnly } = await readLeftBehind(record.stateDir)
+  tellLocalOnly({ localOnly })
+  return { mountpoint, isUnmounted: true, isDetached, unsent, localOnly }
 }
 
 /** No failure: their programs may have left them there. */
@@ -102,7 +120,7 @@ function describeUnknown({ mountpoint, mount }: FoundMount): string {
 }
 
 /** No daemon is left to ask. */
-async function clearAway(found: FoundMount): Promise<void> {
+async function clearAway(found: FoundMount): Promise<Unmounted> {
   const { mountpoint, mount, record } = found
   if (mount !== undefined) {
     if (!(await isDisconnected(mountpoint))) {
@@ -111,7 +129,8 @@ async function clearAway(found: FoundMount): Promise<void> {
     await unmount(mountpoint, { lazy: true })
   }
   console.error(`docmount: the daemon of ${mountpoint} was gone; its mount was removed`)
-  if (record === undefined) return
+  const gone = { mountpoint, isUnmounted: true, isDetached: false }
+  if (record === undefined) return { ...gone, unsent: [], localOnly: [] }
   await removeMountRecord(dirname(record.socketPath), record.id)
   const left = await readLeftBehind(record.stateDir)
   if (left.unsent.length > 0) {
@@ -119,6 +138,7 @@ async function clearAway(found: FoundMount): Promise<void> {
     process.exitCode = exitCodes.failure
   }
   tellLocalOnly(left)
+  return { ...gone, unsent: left.unsent, localOnly: left.localOnly }
 }
 
 /** A bar on a terminal; elsewhere a line now and then, and each new hindrance is said once. */

@@ -5,6 +5,7 @@ import PQueue from 'p-queue'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { formatBytes } from '../amounts.ts'
 import { exitCodes } from './exit-codes.ts'
+import { type JsonOption, printJson } from './output.ts'
 import { printable } from '../printable.ts'
 import type { Progress } from './progress.ts'
 import { exitCodeOf, isKnown } from './report-error.ts'
@@ -19,6 +20,32 @@ export interface TransfersOptions {
   readonly progress: Progress
   /** Ends what is under way, and begins nothing more. */
   readonly signal: AbortSignal
+  readonly report: TransferReport
+}
+
+/** What became of each document, for a script. */
+export class TransferReport {
+  readonly done: { readonly path: string; readonly bytes: number | undefined }[] = []
+  readonly skipped: { readonly path: string }[] = []
+  readonly failed: { readonly path: string; readonly error: string }[] = []
+}
+
+/** With `--json` prints the report, its `done` under a name of its own, and why it ended early. */
+export async function reporting(
+  { json }: JsonOption,
+  word: string,
+  work: (report: TransferReport) => Promise<void>,
+): Promise<void> {
+  const report = new TransferReport()
+  const { done, skipped, failed } = report
+  try {
+    await work(report)
+    if (json === true) printJson({ [word]: done, skipped, failed })
+  } catch (error) {
+    if (json === true && error instanceof Error)
+      printJson({ [word]: done, skipped, failed, error: error.message })
+    throw error
+  }
 }
 
 /**
@@ -31,9 +58,7 @@ export class Transfers {
   readonly #options: TransfersOptions
   readonly #queue = new PQueue({ concurrency: transfersAtOnce })
   readonly #problems: Problem[] = []
-  #done = 0
   #doneBytes = 0
-  #skipped = 0
   #known = 0
   /** Would befall all the others, too. */
   #stoppedBy: Error | undefined
@@ -52,8 +77,9 @@ export class Transfers {
     void this.#queue.add(async () => {
       try {
         const outcome = await work()
-        if (outcome === 'skipped') this.#skipped++
-        else this.#done++
+        const { report } = this.#options
+        if (outcome === 'skipped') report.skipped.push({ path })
+        else report.done.push({ path, bytes })
         if (outcome === 'skipped') this.#options.progress.expect(-(bytes ?? 0))
         else this.#doneBytes += bytes ?? 0
       } catch (error) {
@@ -71,6 +97,7 @@ export class Transfers {
     if (isForAll(problem)) this.#stoppedBy = problem
     if (this.#stoppedBy !== undefined) this.#queue.clear()
     this.#problems.push(problemOf(path, problem))
+    this.#options.report.failed.push({ path, error: problem.message })
     const { message } = problem
     this.#options.progress.say(
       `docmount: ${printable(message.includes(printable(path)) ? message : `${path}: ${message}`)}`,
@@ -98,15 +125,17 @@ export class Transfers {
   }
 
   #tell(): void {
-    const through = this.#done + this.#skipped + this.#problems.length
+    const { done, skipped, failed } = this.#options.report
+    const through = done.length + skipped.length + failed.length
     this.#options.progress.tell(`${through} of ${this.#known} documents`)
   }
 
   #summary(): string {
-    const rest = this.#known - this.#done - this.#skipped - this.#problems.length
+    const { report, done } = this.#options
+    const rest = this.#known - report.done.length - report.skipped.length - report.failed.length
     return [
-      `${this.#done} ${this.#options.done} (${formatBytes(this.#doneBytes)})`,
-      ...(this.#skipped > 0 ? [`${this.#skipped} skipped`] : []),
+      `${report.done.length} ${done} (${formatBytes(this.#doneBytes)})`,
+      ...(report.skipped.length > 0 ? [`${report.skipped.length} skipped`] : []),
       ...this.#described('refused'),
       ...this.#described('failed'),
       ...(rest > 0 ? [`${rest} not begun or not finished`] : []),

@@ -25,6 +25,8 @@ export interface ServiceOptions {
   readonly port?: number
   /** Made at start where missing, each with a fresh key. */
   readonly projects?: readonly string[]
+  /** A project that is made gets a first key, which `Service.projects` tells. Default: true. */
+  readonly makesKeys?: boolean
   readonly log?: Log
   /** A line per answered request; `log` where absent. */
   readonly accessLog?: Log

@@ -72,7 +72,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       throw listenErrorOf(error, host, options.port ?? 0)
     })
     // Last: a start that fails after this would have made keys that nobody is ever shown.
-    const projects = await announceProjects(context.store, names, context.now())
+    const projects = await announceProjects(context.store, names, {
+      now: context.now(),
+      makesKeys: options.makesKeys ?? true,
+    })
     context.detachedTrees.clear()
     if (opened.isShared) closers.push(everyMinute(() => context.detachedTrees.clear()))
     const { tallies } = opened
@@ -196,14 +199,15 @@ function testingOf({ testing }: ServiceContext): Testing {
 async function announceProjects(
   store: Store,
   names: readonly string[],
-  now: number,
+  { now, makesKeys }: { readonly now: number; readonly makesKeys: boolean },
 ): Promise<AnnouncedProject[]> {
   const announced: AnnouncedProject[] = []
   for (const name of names) {
     const { project, isNew } = await ensureProject(store, name, now)
+    const isKeyed = isNew && makesKeys
     announced.push({
       name,
-      apiKey: isNew ? (await createKey(store, { projectIds: [project.id] }, now)).key : undefined,
+      apiKey: isKeyed ? (await createKey(store, { projectIds: [project.id] }, now)).key : undefined,
     })
   }
   for (const { name } of await listProjects(store)) {

@@ -167,6 +167,11 @@ describe('docmount serve, hosted', () => {
     piped.kill('SIGTERM')
     await once(piped, 'close')
     expect(output).toContain('docmount keys create acme')
+    expect(output).toMatch(/docmount login --base-url http:\S+\/api/)
+    // Nobody has seen one: none was made.
+    expect(
+      JSON.parse((await command.run('keys', 'ls', '--data', join(folder, 'journal'), '--json')).stdout),
+    ).toEqual([])
     expect(output).not.toContain('dmk_')
   })
 

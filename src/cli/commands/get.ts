@@ -31,6 +31,7 @@ export function register(program: Command): void {
     .option('--skip-existing', 'skip what is there already')
     .addOption(bandwidthOption())
     .option(...quietOption)
+    .option('--json', 'print JSON: {fetched, skipped, failed}, arrays of documents')
     .option(...baseUrlOption)
     .addHelpText('after', help)
     .action(async (project: string, path: string, local: string | undefined, options: GetOptions) => {

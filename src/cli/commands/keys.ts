@@ -62,6 +62,7 @@ export function register(program: Command): void {
     )
 
   subcommand(keys, 'list', 'list keys, without the keys themselves')
+    .alias('ls')
     .argument('[project]', 'name of a project (default: all)')
     .action((project: string | undefined, options: KeysOptions) =>
       withAdminOf(options, async (admin) => {

@@ -16,7 +16,7 @@ export function register(program: Command): void {
     .command('log')
     .summary("show what a drive's daemon wrote down")
     .description('Shows the log of a drive, or what it says of one document or folder.')
-    .argument('[path]', 'a mountpoint, or a path on a drive (default: the only drive)')
+    .argument('[path]', 'a path on a drive, or a project (default: the only drive)')
     .option('-f, --follow', 'show new lines as they come, until Ctrl-C')
     .option('--json', 'print the lines as they are: JSON')
     .addHelpText('after', help)

@@ -22,6 +22,7 @@ Examples:
 export function register(program: Command): void {
   program
     .command('ls')
+    .alias('list')
     .summary("list a folder of the service's")
     .description('Lists a folder, or shows one document.')
     .argument('<project>', 'name of the project')

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { type ServiceOptions, baseUrlOption, withClient } from '../connect.ts'
 import { type PlaceOptions, addPlaceOptions, withAdminOf } from '../administer.ts'
-import { print, printJson, printTable } from '../output.ts'
+import { type JsonOption, print, printJson, printTable } from '../output.ts'
 
 const help = `
 Examples:
@@ -21,15 +21,7 @@ export function register(program: Command): void {
     .option(...baseUrlOption)
     .option('--json', 'print JSON: an array of {id, name, created_at}')
     .addHelpText('after', help)
-    .action(async (options: ServiceOptions & { json?: boolean }) => {
-      const projects = await withClient(undefined, options, (client, signal) => client.projects({ signal }))
-      if (options.json === true) {
-        printJson(projects.map(({ id, name, createdAt }) => ({ id, name, created_at: createdAt })))
-      } else {
-        const rows = projects.map(({ id, name, createdAt }) => [name, createdAt, id])
-        printTable(['NAME', 'CREATED', 'ID'], rows)
-      }
-    })
+    .action(listSeen)
 
   own(projects, 'create', 'make a project in a service of your own, and print its first key')
     .argument('<name>', 'name of the project')
@@ -46,17 +38,30 @@ export function register(program: Command): void {
       withAdminOf(options, (admin) => admin.removeProject(name)),
     )
 
-  own(projects, 'list', 'list the projects of a service of your own').action(
-    (options: PlaceOptions, command: Command) =>
-      withAdminOf(options, async (admin) => {
+  own(projects, 'list', 'list the projects the key may see, or with --data those of a service of your own')
+    .alias('ls')
+    .action((options: PlaceOptions, command: Command) => {
+      if (options.data === undefined && options.database === undefined)
+        return listSeen(command.optsWithGlobals())
+      return withAdminOf(options, async (admin) => {
         const found = (await admin.listProjects()).map(({ id, name, createdAt }) => ({
           id,
           name,
           created_at: new Date(createdAt).toISOString(),
         }))
         print(command.optsWithGlobals(), found, found.map(({ name }) => name).join('\n'))
-      }),
-  )
+      })
+    })
+}
+
+async function listSeen(options: ServiceOptions & JsonOption): Promise<void> {
+  const projects = await withClient(undefined, options, (client, signal) => client.projects({ signal }))
+  if (options.json === true)
+    printJson(projects.map(({ id, name, createdAt }) => ({ id, name, created_at: createdAt })))
+  else {
+    const rows = projects.map(({ id, name, createdAt }) => [name, createdAt, id])
+    printTable(['NAME', 'CREATED', 'ID'], rows)
+  }
 }
 
 function own(projects: Command, name: string, summary: string): Command {

@@ -37,6 +37,7 @@ export function register(program: Command): void {
     .option('--skip-existing', 'skip what is there already')
     .addOption(bandwidthOption())
     .option(...quietOption)
+    .option('--json', 'print JSON: {stored, skipped, failed}, arrays of documents')
     .option(...baseUrlOption)
     .addHelpText('after', help)
     .action(async (project: string, words: string[], options: PutOptions) => {

@@ -1,6 +1,7 @@
 // `docmount recover`: get a document's content as this machine has it.
 
 import { type Command, Option } from 'commander'
+import { answering, printable } from '../output.ts'
 import { quietOption } from '../progress.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -8,6 +9,7 @@ interface RecoverOptions {
   readonly quiet?: boolean
   readonly lost?: boolean
   readonly all?: boolean
+  readonly json?: boolean
 }
 
 export function register(program: Command): void {
@@ -24,22 +26,39 @@ export function register(program: Command): void {
     .addOption(new Option('--lost', 'take out what is in lost+found').conflicts('all'))
     .option('--all', 'copy everything that is not sent, of every drive')
     .option(...quietOption)
+    .option('--json', 'print JSON: {files}, the paths of the copies')
     .addHelpText(
       'after',
       '\nExamples:\n  $ docmount recover ~/acme/report.pdf ~/report.pdf\n  $ docmount recover --lost ~/acme ~/found' +
         '\n  $ docmount recover --all ~/rescued',
     )
     .action(async (path: string, destination: string | undefined, options: RecoverOptions) => {
-      const { runRecover, runRecoverLost } = await import('../run-recover.ts')
-      if (options.all === true) {
-        if (destination !== undefined) throw new UsageError('--all takes one folder, for everything')
-        const { runRecoverAll } = await import('../run-recover-all.ts')
-        await runRecoverAll(path, options.quiet === true)
-        return
-      }
-      if (destination === undefined) throw new UsageError('where to? Add the local file to write')
-      await (options.lost === true
-        ? runRecoverLost(path, destination)
-        : runRecover(path, destination, options.quiet === true))
+      await answering(options, async () => {
+        const files: string[] = []
+        const tell = (file: string): void => {
+          files.push(file)
+          if (options.json !== true) console.log(printable(file))
+        }
+        await recover(path, destination, options, tell)
+        return { files }
+      })
     })
+}
+
+async function recover(
+  path: string,
+  destination: string | undefined,
+  { all, lost, quiet: isQuiet = false }: RecoverOptions,
+  tell: (file: string) => void,
+): Promise<void> {
+  const { runRecover, runRecoverLost } = await import('../run-recover.ts')
+  if (all === true) {
+    if (destination !== undefined) throw new UsageError('--all takes one folder, for everything')
+    const { runRecoverAll } = await import('../run-recover-all.ts')
+    await runRecoverAll(path, isQuiet, tell)
+    return
+  }
+  if (destination === undefined) throw new UsageError('where to? Add the local file to write')
+  if (lost === true) await runRecoverLost(path, destination, tell)
+  else await runRecover(path, destination, { isQuiet, tell })
 }

@@ -1,6 +1,7 @@
 // `docmount refresh`: look at the service again.
 
 import type { Command } from 'commander'
+import { answering, type JsonOption, jsonOption } from '../output.ts'
 
 const help = `
 It fails if nothing has this name, neither here nor in the service.
@@ -13,18 +14,23 @@ export function register(program: Command): void {
     .command('refresh')
     .summary('show what the service has now')
     .description('Forgets what is cached at and under a path, so that the next look asks the service.')
-    .argument('<path>', 'a path on a drive')
+    .argument('[path]', 'a path on a drive, or a project (default: the only drive)')
+    .option(...jsonOption)
     .addHelpText('after', help)
-    .action(async (path: string) => {
+    .action(async (path: string | undefined, options: JsonOption) => {
       const [{ askDrive, findDrive }, { DaemonError }] = await Promise.all([
         import('../find-drive.ts'),
         import('../../daemon/daemon-error.ts'),
       ])
-      const { found, path: inside } = await findDrive(path)
-      await askDrive(found, 'refresh', { path: inside })
-      if (inside === '/') return
-      const { place } = await askDrive(found, 'status', { path: inside })
-      if (place?.state === 'absent')
-        throw new DaemonError(`${path} is neither in the service nor on this machine`)
+      await answering(options, async () => {
+        const { found, path: inside } = await findDrive(path)
+        await askDrive(found, 'refresh', { path: inside })
+        const { mountpoint } = found
+        if (inside === '/') return { mountpoint, path: inside, state: 'folder' }
+        const { place } = await askDrive(found, 'status', { path: inside })
+        if (place?.state === 'absent')
+          throw new DaemonError(`${path} is neither in the service nor on this machine`)
+        return { mountpoint, path: inside, state: place?.state }
+      })
     })
 }

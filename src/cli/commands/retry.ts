@@ -1,20 +1,26 @@
 // `docmount retry`: try refused and waiting changes again, now.
 
 import type { Command } from 'commander'
+import { answering, type JsonOption, jsonOption } from '../output.ts'
 
 export function register(program: Command): void {
   program
     .command('retry')
     .summary('send refused and waiting changes again, now')
     .description('Sends changes that were refused or wait for their next try. docmount status lists them.')
-    .argument('[path]', 'a path on a drive (default: the only drive)')
+    .argument('[path]', 'a path on a drive, or a project (default: the only drive)')
+    .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  $ docmount retry ~/acme && docmount wait ~/acme --timeout 1m')
-    .action(async (path: string | undefined) => {
+    .action(async (path: string | undefined, options: JsonOption) => {
       const { askDrive, findDrive } = await import('../find-drive.ts')
-      const place = await findDrive(path)
-      const { retried } = await askDrive(place.found, 'retry', { path: place.path })
-      console.log(
-        retried === 0 ? 'nothing to send again' : `sending ${retried} again; docmount wait waits for it`,
-      )
+      await answering(options, async () => {
+        const { found, path: inside } = await findDrive(path)
+        const { retried } = await askDrive(found, 'retry', { path: inside })
+        if (options.json !== true)
+          console.log(
+            retried === 0 ? 'nothing to send again' : `sending ${retried} again; docmount wait waits for it`,
+          )
+        return { mountpoint: found.mountpoint, path: inside, retried }
+      })
     })
 }

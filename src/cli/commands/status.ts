@@ -17,7 +17,7 @@ export function register(program: Command): void {
     .description(
       'Shows all your drives, one drive, or one document: whether it is with the service, and what is not sent yet, also of drives that are not mounted.',
     )
-    .argument('[path]', 'a mountpoint, or a path on a drive')
+    .argument('[path]', 'a path on a drive, or a project')
     .option('--all', 'other users’ drives too')
     .option('--watch', 'show it again whenever it changes, until Ctrl-C')
     .option('--json', 'print JSON: one object for a path, an array for all drives')

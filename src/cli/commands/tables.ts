@@ -24,6 +24,7 @@ export function register(program: Command): void {
 
   tables
     .command('ls')
+    .alias('list')
     .summary('list the tables')
     .description('Lists the tables.')
     .option(...projectOption)

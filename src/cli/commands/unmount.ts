@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { parseWaitMs } from '../durations.ts'
+import { answering } from '../output.ts'
 import { quietOption } from '../progress.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -10,6 +11,7 @@ interface UnmountCommandOptions {
   readonly timeout?: number
   readonly all?: boolean
   readonly quiet?: boolean
+  readonly json?: boolean
 }
 
 const help = `
@@ -38,6 +40,7 @@ export function register(program: Command): void {
     .option('--force', 'wait neither for programs that use the drive nor for a full disk')
     .option('--timeout <duration>', 'for sending (default: 10 min)', parseWaitMs)
     .option(...quietOption)
+    .option('--json', 'print JSON: what was unmounted, and what is not sent; with --all an array')
     .addHelpText('after', help)
     .action(async (drive: string | undefined, options: UnmountCommandOptions) => {
       const { runUnmount, runUnmountAll } = await import('../run-unmount.ts')
@@ -45,11 +48,11 @@ export function register(program: Command): void {
       const how = { force, timeoutMs, quiet }
       if (options.all === true) {
         if (drive !== undefined) throw new UsageError('name one drive, or --all')
-        await runUnmountAll(how)
+        await answering(options, () => runUnmountAll(how))
         return
       }
       if (drive === undefined)
         throw new UsageError('which drive? Name its folder or its project, or add --all')
-      await runUnmount(drive, how)
+      await answering(options, () => runUnmount(drive, how))
     })
 }

@@ -2,10 +2,13 @@
 
 import type { Command } from 'commander'
 import type { PathOnMount } from '../../daemon/find-mount.ts'
+import type { LocalFile } from '../../fs/status.ts'
 import { isAtOrUnder, nameOf } from '../../path.ts'
 import { parseWaitMs } from '../durations.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { answering, type JsonOption } from '../output.ts'
 import { quietOption } from '../progress.ts'
+import { shellWord } from '../shell-word.ts'
 
 export function register(program: Command): void {
   program
@@ -14,42 +17,58 @@ export function register(program: Command): void {
     .description(
       'Waits until nothing at or under a path is unsent. If the service refuses a change, it sends the rest, and then fails.',
     )
-    .argument('[path]', 'a path on a drive (default: the only drive)')
+    .argument('[path]', 'a path on a drive, or a project (default: the only drive)')
     .option('--timeout <duration>', 'give up after this long (default: never)', parseWaitMs)
     .option(...quietOption)
+    .option('--json', 'print JSON: whether everything is sent, and what is not')
     .addHelpText('after', '\nExample:\n  $ cp *.pdf ~/acme/inbox/ && docmount wait ~/acme/inbox --timeout 5m')
     .action(
-      async (
-        path: string | undefined,
-        { timeout = Infinity, quiet }: { timeout?: number; quiet?: boolean },
-      ) => {
-        const { askDrive, findDrive, interruptSignal } = await import('../find-drive.ts')
-        const { followUnsent } = await import('../unsent-progress.ts')
-        const place = await findDrive(path)
-        const input = { path: place.path, ...(timeout === Infinity ? {} : { timeoutMs: timeout }) }
-        const progress = followUnsent(place.found, place.path, quiet)
-        try {
-          await askDrive(place.found, 'wait', input, { signal: interruptSignal() }).finally(() =>
-            progress.end(),
-          )
-          if (quiet !== true) await tellResting(place)
-        } catch (error) {
-          if ((error as { code?: unknown }).code !== 'ETIMEDOUT') throw error
-          console.error(`docmount: not everything is sent yet; docmount status ${path ?? ''} shows what`)
-          process.exitCode = exitCodes.temporary
-        }
-      },
+      async (path: string | undefined, options: WaitOptions) =>
+        void (await answering(options, () => waitFor(path, options))),
     )
 }
 
-/** No failure: it is as it should be. What its program alone wants is nothing anybody waits for. */
-async function tellResting({ found, path }: PathOnMount): Promise<void> {
+interface WaitOptions extends JsonOption {
+  readonly timeout?: number
+  readonly quiet?: boolean
+}
+
+async function waitFor(
+  path: string | undefined,
+  { timeout = Infinity, quiet }: WaitOptions,
+): Promise<object> {
+  const { askDrive, findDrive, interruptSignal } = await import('../find-drive.ts')
+  const { followUnsent } = await import('../unsent-progress.ts')
+  const place = await findDrive(path)
+  const { found, path: inside } = place
+  const answer = { mountpoint: found.mountpoint, path: inside }
+  const input = { path: inside, ...(timeout === Infinity ? {} : { timeoutMs: timeout }) }
+  const progress = followUnsent(found, inside, quiet)
+  try {
+    await askDrive(found, 'wait', input, { signal: interruptSignal() }).finally(() => progress.end())
+    const localOnly = await restingAt(place)
+    if (quiet !== true) await tellResting(localOnly)
+    return { ...answer, isSent: true, localOnly }
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ETIMEDOUT') throw error
+    const { unsent } = await askDrive(found, 'status', { path: inside })
+    const named = path === undefined ? '' : ` ${shellWord(path)}`
+    console.error(`docmount: not everything is sent yet; docmount status${named} shows what`)
+    process.exitCode = exitCodes.temporary
+    return { ...answer, isSent: false, unsent }
+  }
+}
+
+/** What its program alone wants is nothing anybody waits for. */
+async function restingAt({ found, path }: PathOnMount): Promise<readonly LocalFile[]> {
   const { askDrive } = await import('../find-drive.ts')
   const { isOwnName } = await import('../../fs/tree/scratch.ts')
-  const { describeResting } = await import('../unsent-text.ts')
   const { mount } = await askDrive(found, 'status', { path })
-  const resting = mount.scratch.filter(
-    (file) => isAtOrUnder(file.path, path) && !isOwnName(nameOf(file.path)),
-  )
+  return mount.scratch.filter((file) => isAtOrUnder(file.path, path) && !isOwnName(nameOf(file.path)))
+}
+
+/** No failure: it is as it should be. */
+async function tellResting(resting: readonly LocalFile[]): Promise<void> {
+  const { describeResting } = await import('../unsent-text.ts')
   if (resting.length > 0) console.error(`docmount: ${describeResting(resting)}`)
 }

@@ -1,0 +1,169 @@
+// The commands about drives fit together: each takes a project's name as it takes a folder, and each answers a script in JSON.
+
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { startDesk, type Desk } from '../support/desk.ts'
+import { whyNoFuse } from '../support/fuse.ts'
+import { project } from '../support/service.ts'
+
+let desk: Desk
+beforeEach(async () => {
+  desk = await startDesk()
+})
+afterEach(() => desk.close())
+
+async function json(...args: string[]): Promise<{ code: number | null; value: unknown }> {
+  const { code, stdout } = await desk.docmount(...args, '--json')
+  return { code, value: JSON.parse(stdout) as unknown }
+}
+
+async function leaveUnsent(name: string): Promise<string> {
+  const drive = await desk.mount(name, '--close-wait', '0')
+  await desk.testService.stop()
+  await desk.save(join(drive, 'a.txt'), 'kept')
+  expect((await desk.docmount('unmount', drive, '--timeout', '100ms')).code).toBe(1)
+  return drive
+}
+
+describe.skipIf(whyNoFuse() !== undefined)('a project’s name stands for its drive', () => {
+  test('with status, log, wait, refresh and retry', async () => {
+    const drive = await desk.mount('drive')
+    await desk.save(join(drive, 'a.txt'), 'four')
+    expect((await desk.docmount('status', project)).stdout).toContain(`${drive}  ${project} at`)
+    expect(await json('status', project)).toMatchObject({
+      code: 0,
+      value: { mountpoint: drive, state: 'live' },
+    })
+    expect((await desk.docmount('log', project)).stdout).toContain('live')
+    for (const command of ['wait', 'refresh', 'retry'])
+      expect(await desk.docmount(command, project)).toMatchObject({ code: 0, stderr: '' })
+    expect((await desk.docmount('refresh')).code).toBe(0)
+    const none = await desk.docmount('status', 'other')
+    expect(none).toMatchObject({ code: 1 })
+    expect(none.stderr).toBe(
+      'docmount: other is neither on a drive nor the project of one; docmount status lists them\n',
+    )
+  })
+
+  test('also after it was unmounted: what is not sent is named, by its folder and by its project', async () => {
+    const drive = await leaveUnsent('drive')
+    for (const name of [drive, project, join(drive, 'a.txt')]) {
+      const { code, stdout } = await desk.docmount('status', name)
+      expect(stdout).toContain(`${drive}  ${project} at ${desk.testService.baseUrl}  unmounted`)
+      expect(stdout).toContain('/a.txt')
+      expect(stdout).toContain('sent by: docmount mount')
+      expect(code).toBe(1)
+    }
+    expect(await json('status', drive)).toMatchObject({
+      code: 1,
+      value: { mountpoint: drive, state: 'unmounted', unsent: [{ path: '/a.txt' }] },
+    })
+  })
+})
+
+describe.skipIf(whyNoFuse() !== undefined)('--json', () => {
+  test('tells what wait, refresh, retry, recover and unmount did', async () => {
+    const drive = await desk.mount('drive')
+    await desk.save(join(drive, 'a.txt'), 'four')
+    expect(await json('wait', drive)).toEqual({
+      code: 0,
+      value: { mountpoint: drive, path: '/', isSent: true, localOnly: [] },
+    })
+    expect(await json('refresh', join(drive, 'a.txt'))).toMatchObject({
+      code: 0,
+      value: { path: '/a.txt', state: 'stored' },
+    })
+    expect(await json('retry', drive)).toMatchObject({ code: 0, value: { mountpoint: drive, retried: 0 } })
+    const copy = join(desk.home, 'copy.txt')
+    expect(await json('recover', join(drive, 'a.txt'), copy)).toEqual({ code: 0, value: { files: [copy] } })
+    expect(await json('recover', '--lost', drive, join(desk.home, 'lost'))).toEqual({
+      code: 0,
+      value: { files: [] },
+    })
+    expect(await json('recover', '--all', join(desk.home, 'all'))).toEqual({ code: 0, value: { files: [] } })
+    expect(await json('unmount', drive)).toEqual({
+      code: 0,
+      value: { mountpoint: drive, isUnmounted: true, isDetached: false, unsent: [], localOnly: [] },
+    })
+    expect(await json('unmount', '--all')).toEqual({ code: 0, value: [] })
+  })
+
+  test('tells what is not sent, by wait and by unmount', async () => {
+    const drive = await desk.mount('drive', '--close-wait', '0')
+    await desk.testService.stop()
+    await desk.save(join(drive, 'a.txt'), 'kept')
+    expect(await json('wait', drive, '--timeout', '100ms')).toMatchObject({
+      code: 75,
+      value: { isSent: false, unsent: [{ path: '/a.txt' }] },
+    })
+    expect(await json('recover', '--all', join(desk.home, 'all'))).toMatchObject({
+      code: 0,
+      value: { files: [expect.stringMatching(/a\.txt$/)] },
+    })
+    expect(await json('unmount', drive, '--timeout', '100ms')).toMatchObject({
+      code: 1,
+      value: { isUnmounted: true, unsent: [{ path: '/a.txt', state: 'pending' }] },
+    })
+  })
+
+  test('is JSON also where there is no drive', async () => {
+    for (const words of [
+      ['wait'],
+      ['retry'],
+      ['refresh', 'acme'],
+      ['status', 'acme'],
+      ['unmount', 'acme'],
+      ['recover', 'a', 'b'],
+    ]) {
+      const { code, value } = await json(...words)
+      expect({ words, code, value }).toEqual({
+        words,
+        code: 1,
+        value: { error: expect.any(String) as string },
+      })
+    }
+    expect(await json('unmount', '--all')).toEqual({ code: 0, value: [] })
+  })
+
+  test('tells what put and get moved', async () => {
+    const folder = join(desk.home, 'in')
+    await mkdir(folder)
+    await writeFile(join(folder, 'a.txt'), 'four')
+    await writeFile(join(folder, 'b.docx'), 'four')
+    const file = join(folder, 'a.txt')
+    expect(await json('put', project, file, '/one.txt')).toEqual({
+      code: 0,
+      value: { stored: [{ path: '/one.txt', bytes: 4 }], skipped: [], failed: [] },
+    })
+    expect(await json('put', project, folder, '/')).toMatchObject({
+      code: 1,
+      value: {
+        stored: [{ path: '/in/a.txt', bytes: 4 }],
+        failed: [
+          {
+            path: expect.stringContaining('b.docx') as string,
+            error: expect.stringContaining('docx') as string,
+          },
+        ],
+      },
+    })
+    const out = join(desk.home, 'out.txt')
+    expect(await json('get', project, '/one.txt', out)).toEqual({
+      code: 0,
+      value: { fetched: [{ path: '/one.txt', bytes: 4 }], skipped: [], failed: [] },
+    })
+    expect(await readFile(out, 'utf8')).toBe('four')
+    expect(await json('get', project, '/one.txt', out, '--skip-existing')).toEqual({
+      code: 0,
+      value: { fetched: [], skipped: [{ path: '/one.txt' }], failed: [] },
+    })
+    expect(await json('get', project, '/in', desk.home)).toMatchObject({
+      value: { fetched: [{ path: '/in/a.txt', bytes: 4 }] },
+    })
+    expect(await json('put', project, file, '/one.txt')).toMatchObject({
+      code: 1,
+      value: { error: expect.stringContaining('/one.txt') as string },
+    })
+  })
+})
