@@ -22,6 +22,21 @@ export function manPage({ version, description, commands }) {
       'the key, or the file that holds it; never an argument',
     ),
     ...term('DOCMOUNT_CONFIG', 'the configuration file; default ~/.config/docmount/config.json (mode 0600)'),
+    ...term('HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'a proxy, and the hosts that are asked without it'),
+    ...term('NODE_EXTRA_CA_CERTS', 'a file of certificate authorities that are trusted, too'),
+    '.SH FILES',
+    ...term(
+      '~/.config/docmount/config.json',
+      'service, keys, proxy, certificates, and options of drives, for each project (mode 0600)',
+    ),
+    ...term(
+      '~/.local/state/docmount/PROJECT-HASH/',
+      'what the service does not have yet, and the log of the drive (docmount.log); not to be deleted',
+    ),
+    ...term('~/.cache/docmount/PROJECT-HASH/', 'blocks of documents, and what is pinned; may be deleted'),
+    ...term('$XDG_RUNTIME_DIR/docmount/', 'control sockets and records of the drives that are mounted'),
+    ...term('~/.config/systemd/user/docmount-PROJECT.service', 'a drive that docmount service install made'),
+    ...term('/etc/fstab', 'drives that root mounts, by mount.docmount: docmount service install --fstab'),
     '.SH EXIT STATUS',
     '0 done; 1 failed; 2 wrong usage; 75 temporary, try again later.',
     '.SH SEE ALSO',
@@ -36,7 +51,12 @@ function section(command, above) {
   const own = [
     `.SS "docmount ${escaped(above + command.usage)}"`,
     escaped(command.description),
-    ...command.options.flatMap(({ usage, description }) => term(usage, description)),
+    ...command.options.flatMap(({ usage, description, choices }) =>
+      term(usage, choices.length === 0 ? description : `${description} (${choices.join(', ')})`),
+    ),
+    ...command.arguments.flatMap(({ usage, description, choices }) =>
+      choices.length === 0 ? [] : term(usage, `${description} (${choices.join(', ')})`),
+    ),
   ]
   return [...own, ...command.commands.flatMap((below) => section(below, `${name} `))]
 }

@@ -12,14 +12,27 @@ export interface CommandOption {
   readonly choices: readonly string[]
 }
 
+export interface CommandArgument {
+  /** `<shell>` */
+  readonly usage: string
+  readonly description: string
+  readonly choices: readonly string[]
+}
+
+export const nameKinds = ['projects', 'drives'] as const
+export type NameKind = (typeof nameKinds)[number]
+
 export interface CommandNode {
   readonly name: string
   /** `mount [options] <project> [mountpoint]` */
   readonly usage: string
   readonly summary: string
   readonly description: string
+  readonly arguments: readonly CommandArgument[]
   readonly options: readonly CommandOption[]
   readonly commands: readonly CommandNode[]
+  /** Whose names its first argument is: those of projects, or of drives (their folders, too). */
+  readonly firstTakes: NameKind | undefined
   /** Names of projects, shells and the like are not files. */
   readonly takesFiles: boolean
 }
@@ -35,12 +48,24 @@ function nodeOf(command: Command): CommandNode {
     usage: `${command.name()} ${command.usage()}`,
     summary: command.summary(),
     description: command.description(),
+    arguments: command.registeredArguments.map((argument) => ({
+      usage: argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
+      description: argument.description,
+      choices: argument.argChoices ?? [],
+    })),
     options: command.options.filter(({ hidden }) => !hidden).map(optionOf),
     commands: commandTree(command),
+    firstTakes: firstTakesOf(command),
     takesFiles: command.registeredArguments.some((argument) =>
       /path|file|dest|folder|mountpoint|source/i.test(argument.name()),
     ),
   }
+}
+
+function firstTakesOf({ registeredArguments: [first] }: Command): NameKind | undefined {
+  if (first?.name() === 'project') return 'projects'
+  // A path in a project stands behind the project.
+  return first?.name() === 'drive' || first?.name() === 'path' ? 'drives' : undefined
 }
 
 function optionOf(option: Option): CommandOption {

@@ -1,4 +1,5 @@
-// Completion scripts, written from the commands themselves: they complete what the program takes, and ask it nothing.
+// Completion scripts, written from the commands themselves: they complete what the program takes. Of names (projects, drives)
+// they ask the program, which asks no service.
 
 import type { CommandNode, CommandOption } from './command-tree.ts'
 
@@ -20,7 +21,7 @@ export function completionScript(shell: Shell, commands: readonly CommandNode[])
 function bashScript(commands: readonly CommandNode[]): string {
   return `_docmount() {
   local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]}
-  local place=\${COMP_WORDS[1]} words='' files=yes
+  local place=\${COMP_WORDS[1]} words='' files=yes names='' from=2 at name
   COMPREPLY=()
   case "$place \${COMP_WORDS[2]}" in
 ${commands.flatMap(subcommandPlaces).join('\n')}
@@ -35,7 +36,19 @@ ${commands.flatMap((command) => choiceCases(command, '')).join('\n')}
   case $place in
 ${commands.flatMap((command) => wordCases(command, '', '')).join('\n')}
   esac
-  if [ -n "$words" ]; then COMPREPLY=($(compgen -W "$words" -- "$current")); fi
+  for ((at = from; at < COMP_CWORD; at++)); do
+    case \${COMP_WORDS[at]} in -*) ;; *) names='' ;; esac
+  done
+  case $current in -*) names='' ;; esac
+  if [ -n "$names" ]; then
+    # Not by compgen -W, which would carry out what a name holds.
+    while IFS= read -r name; do
+      case $name in "$current"*) ;; *) continue ;; esac
+      if [ "$names" = projects ]; then printf -v name %q "$name"; fi
+      COMPREPLY+=("$name")
+    done < <(docmount completion --names "$names" 2>/dev/null)
+  fi
+  if [ -n "$words" ]; then COMPREPLY+=($(compgen -W "$words" -- "$current")); fi
   case $current in -*) files=no ;; esac
   if [ "$files" = yes ]; then COMPREPLY+=($(compgen -f -- "$current")); compopt -o filenames 2>/dev/null; fi
 }
@@ -47,7 +60,7 @@ complete -F _docmount docmount
 function subcommandPlaces({ name, commands }: CommandNode): string[] {
   return commands.map(
     (command) =>
-      `    '${name} ${command.name}') [ "$COMP_CWORD" -gt 2 ] && place='${name} ${command.name}' ;;`,
+      `    '${name} ${command.name}') [ "$COMP_CWORD" -gt 2 ] && place='${name} ${command.name}' from=3 ;;`,
   )
 }
 
@@ -69,7 +82,8 @@ function wordCases(command: CommandNode, above: string, inherited: string): stri
   const options = [...command.options.flatMap(({ flags }) => flags), '--help'].join(' ') + inherited
   const names = command.commands.map(({ name }) => name).join(' ')
   const files = command.takesFiles ? '' : ' files=no'
-  const line = `    '${place}') case $current in -*) words='${options}' ;; *) words='${names}'${files} ;; esac ;;`
+  const first = command.firstTakes === undefined ? '' : ` names=${command.firstTakes}`
+  const line = `    '${place}') case $current in -*) words='${options}' ;; *) words='${names}'${files}${first} ;; esac ;;`
   return [line, ...command.commands.flatMap((below) => wordCases(below, `${place} `, ''))]
 }
 
@@ -81,15 +95,22 @@ function fishScript(commands: readonly CommandNode[]): string {
     )
     const inCommand = `-n '__fish_seen_subcommand_from ${command.name}'`
     if (command.takesFiles) lines.push(`complete -c docmount ${inCommand} -F`)
+    lines.push(...fishNames(command, inCommand))
     for (const option of command.options)
       lines.push(`complete -c docmount ${inCommand} ${fishOption(option)}`)
     for (const below of command.commands) {
       lines.push(`complete -c docmount ${inCommand} -a ${below.name} -d ${quoted(below.summary)}`)
       const inBelow = `-n '__fish_seen_subcommand_from ${command.name}; and __fish_seen_subcommand_from ${below.name}'`
+      lines.push(...fishNames(below, inBelow))
       for (const option of below.options) lines.push(`complete -c docmount ${inBelow} ${fishOption(option)}`)
     }
   }
   return `${lines.join('\n')}\n`
+}
+
+function fishNames({ firstTakes }: CommandNode, condition: string): string[] {
+  if (firstTakes === undefined) return []
+  return [`complete -c docmount ${condition} -a '(docmount completion --names ${firstTakes} 2>/dev/null)'`]
 }
 
 function fishOption({ flags, description, takesValue, choices }: CommandOption): string {

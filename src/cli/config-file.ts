@@ -66,6 +66,11 @@ export async function readNetworkOf(
   return networkOf({ ...top.drive, ...found?.drive })
 }
 
+/** Projects that have a section. */
+export async function configuredProjects(env: Environment = process.env): Promise<readonly string[]> {
+  return Object.keys((await readSections(configFilePath(env), env)).projects)
+}
+
 const nothing: Section = { drive: {} }
 
 function networkOf({ proxy, caFile }: DriveSettings): NetworkSettings {

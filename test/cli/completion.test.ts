@@ -1,9 +1,10 @@
 // Completion scripts in the shells they are for.
 
-import { writeFile } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cli } from '../support/cli.ts'
+import { bareHomeIn } from '../support/home.ts'
 import { isInstalled, run } from '../support/run.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
@@ -11,6 +12,12 @@ let folder: TemporaryFolder
 beforeAll(async () => {
   folder = await makeTemporaryFolder()
   await writeFile(join(folder.path, 'report.pdf'), '')
+  await mkdir(join(folder.path, '.config/docmount'), { recursive: true })
+  const projects = { acme: {}, 'two words': {}, '$(touch touched)': {} }
+  await writeFile(join(folder.path, '.config/docmount/config.json'), JSON.stringify({ projects }))
+  await mkdir(join(folder.path, 'bin'))
+  const program = `#!/bin/sh\nexec "${process.execPath}" "${cli}" "$@"\n`
+  await writeFile(join(folder.path, 'bin/docmount'), program, { mode: 0o755 })
   for (const shell of ['bash', 'zsh', 'fish']) {
     const { stdout } = await run(process.execPath, [cli, 'completion', shell])
     await writeFile(join(folder.path, shell), stdout)
@@ -34,7 +41,8 @@ const bashFunction = (words: readonly string[]): string =>
 
 async function asked(shell: string, lines: string): Promise<string> {
   const flags = shell === 'zsh' ? ['-f', '-o', 'KSH_ARRAYS', '-c'] : ['-c']
-  return (await run(shell, [...flags, `cd '${folder.path}'; ${lines}`])).stdout
+  const env = { ...bareHomeIn(folder.path), PATH: `${join(folder.path, 'bin')}:${process.env['PATH']}` }
+  return (await run(shell, [...flags, `cd '${folder.path}'; ${lines}`], { env })).stdout
 }
 
 describe.each(shells)('%s', (shell, offers) => {
@@ -52,6 +60,14 @@ describe.each(shells)('%s', (shell, offers) => {
   its('completes a command below a command, and its options', async () => {
     expect(await offers(['docmount', 'tables', 'cre'])).toMatch(/^create\b/m)
     expect(await offers(['docmount', 'tables', 'create', '--sch'])).toMatch(/^--schema\b/m)
+  })
+  its('completes projects, and drives, and carries out nothing that a name holds', async () => {
+    expect(await offers(['docmount', 'mount', 'ac'])).toMatch(/^acme\b/m)
+    expect(await offers(['docmount', 'ls', ''])).toMatch(/^two\\? words\b/m)
+    expect(await offers(['docmount', 'service', 'install', 'ac'])).toMatch(/^acme\b/m)
+    expect(await offers(['docmount', 'status', ''])).not.toMatch(/^acme\b/m)
+    if (shell !== 'fish') expect(await offers(['docmount', 'get', 'acme', 'ac'])).not.toMatch(/^acme\b/m)
+    expect(await readdir(folder.path)).not.toContain('touched')
   })
   its('completes files where a command takes them', async () => {
     expect(await offers(['docmount', 'put', 'rep'])).toMatch(/report\.pdf/)

@@ -1,0 +1,17 @@
+// Names that a shell completes: those this machine knows without asking a service.
+
+import { findDrivesOfHome } from '../daemon/find-mount.ts'
+import type { NameKind } from './command-tree.ts'
+import { configuredProjects } from './config-file.ts'
+
+/** One-line names in order, each once. Never throws: a shell that completes has no place for an error. */
+export async function knownNames(kind: NameKind): Promise<readonly string[]> {
+  const drives = await findDrivesOfHome().catch(() => [])
+  const mounted = drives.map(({ record }) => record.project)
+  const names =
+    kind === 'drives'
+      ? [...mounted, ...drives.map(({ mountpoint }) => mountpoint)]
+      : [...(await configuredProjects().catch(() => [])), ...mounted]
+  // eslint-disable-next-line no-control-regex
+  return [...new Set(names)].filter((name) => !/[\0-\x1f\x7f]/.test(name)).toSorted()
+}
