@@ -7,7 +7,12 @@ export class ErrnoError extends Error {
   readonly code: string
 
   constructor(code: string, message: string, options?: { cause?: unknown }) {
-    super(`${code}: ${message}`, options)
+    super(`${code}: ${withoutErrno(message)}`, options)
     this.code = code
   }
+}
+
+/** The sentence alone: to a person an errno in front of it says nothing. */
+export function withoutErrno(message: string): string {
+  return message.replace(/^(?:E[A-Z\d]+: )+/, '')
 }

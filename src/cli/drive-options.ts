@@ -72,7 +72,10 @@ export function kernelOptions(): Option[] {
     new Option('--driver <name>', 'how to talk to the kernel')
       .choices(['auto', 'kernel', 'fuse-native'])
       .default('auto'),
-    new Option('--allow-other', 'let other users of this machine in'),
+    new Option(
+      '--allow-other',
+      'let other users of this machine in: they read, and write where the modes let them; all is the owner’s',
+    ),
     new Option('--uid <number>', 'owner of the documents (default: you)').argParser(parseCount),
     new Option('--gid <number>', 'group of the documents (default: yours)').argParser(parseCount),
   ]

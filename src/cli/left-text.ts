@@ -28,7 +28,10 @@ export function leftSummary({ unsent, localOnly, lost, damaged, problem }: LeftB
 export function leftLines({ unsent, localOnly, lost, damaged }: LeftBehind): string[] {
   return [
     ...unsent.map(leftLine),
-    ...localOnly.map(({ path, bytes }) => `${printable(path)}  on this machine only  ${formatBytes(bytes)}`),
+    ...localOnly.map(
+      ({ path, bytes, why }) =>
+        `${printable(path)}  on this machine only  ${formatBytes(bytes)}  ${printable(why)}`,
+    ),
     ...lost.map(
       ({ file, path, name, bytes }) =>
         `${printable(path ?? `${name} (never closed)`)}  lost+found  ${formatBytes(bytes)}  ${file}`,

@@ -25,6 +25,8 @@ const places: ReadonlyMap<unknown, string> = new Map([
   ['uv_os_homedir', 'nobody knows your home folder: set HOME'],
 ])
 
+const tooFewFiles = 'this shell allows too few open files; run: ulimit -n 4096'
+
 /** Prints the error and answers the exit code. */
 export function reportError(error: unknown): number {
   if (!(error instanceof Error)) {
@@ -32,7 +34,8 @@ export function reportError(error: unknown): number {
     return exitCodes.failure
   }
   if (error.name.startsWith('Commander')) return commanderExitCode(error)
-  const place = places.get((error as NodeJS.ErrnoException).syscall)
+  const { syscall, code } = error as NodeJS.ErrnoException
+  const place = code === 'EMFILE' ? tooFewFiles : places.get(syscall)
   console.error(isKnown(error) ? `docmount: ${place ?? error.message}` : error)
   return exitCodeOf(error)
 }

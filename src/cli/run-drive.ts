@@ -6,6 +6,7 @@ import { backgroundVariable, tellStarter } from '../daemon/background-start.ts'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import { findLeftFolders } from '../daemon/left-behind.ts'
 import type { MountPlan } from '../daemon/mount-plan.ts'
+import { checkOpenFiles } from '../daemon/open-files.ts'
 import type { StartSessionOptions } from '../daemon/start-session.ts'
 import { liveDriveOf } from '../daemon/take-over.ts'
 import { tidyState } from '../daemon/tidy-state.ts'
@@ -60,6 +61,7 @@ export async function runDrive(options: DriveCommandOptions, command: DriveComma
   const isBackgroundDaemon = process.env[backgroundVariable] === '1' && process.send !== undefined
   let plan: MountPlan | undefined
   try {
+    await checkOpenFiles()
     const configuration = await readConfiguration(command.project)
     plan = await command.plan(configuration)
     if (configuration.key === undefined) throw new DaemonError(noKeyMessage)

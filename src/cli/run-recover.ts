@@ -19,7 +19,7 @@ export async function runRecover(
   const place = await findDrive(path)
   const target = await resolveDestination(destination, basename(path))
   const signal = interruptSignal()
-  const total = await sizeOf(place, signal)
+  const total = await sizeOf(place, path, signal)
   const progress = startProgress(`copying ${basename(path)}`, { isQuiet, total })
   // The daemon writes the very file: how long it is says how far it is.
   const look = async (): Promise<void> => progress.set((await stat(target)).size, total)
@@ -32,9 +32,20 @@ export async function runRecover(
   tell(target)
 }
 
-/** Undefined where nobody can tell. */
-async function sizeOf({ found, path }: PathOnMount, signal: AbortSignal): Promise<number | undefined> {
+/** Undefined where nobody can tell. Throws DaemonError for what is no document. */
+async function sizeOf(
+  { found, path }: PathOnMount,
+  named: string,
+  signal: AbortSignal,
+): Promise<number | undefined> {
   const { place } = await askDrive(found, 'status', { path }, { signal })
+  if (place?.state === 'folder')
+    throw new DaemonError(
+      `${named} is a folder: name a document in it, copy it with cp -r, or take everything that is not sent with ` +
+        'docmount recover --all FOLDER',
+    )
+  if (place?.state === 'absent')
+    throw new DaemonError(`${named} is neither in the service nor on this machine`)
   if (place?.state === 'stored' || place?.state === 'here') return place.bytes
   return place?.state === 'unsent' || place?.state === 'refused' ? place.unsent?.bytes : undefined
 }

@@ -74,10 +74,12 @@ export function describeLeftUnsent(unsent: readonly Unsent[], stateDir: string |
   ].join('\n')
 }
 
-/** What to tell of temporary files that are no documents, or could not be judged. */
+/** What to tell of temporary files that a drive leaves here. */
 export function describeLocalOnly(files: readonly LocalFile[]): string {
   const count = files.length === 1 ? '1 temporary file is' : `${files.length} temporary files are`
-  const lines = firstTen(files.map(({ path, bytes }) => `${printable(path)}  ${formatBytes(bytes)}`))
+  const lines = firstTen(
+    files.map(({ path, bytes, why }) => `${printable(path)}  ${formatBytes(bytes)}  ${printable(why)}`),
+  )
   return [`${count} on this machine only, and kept for the next mount:`, ...lines].join('\n  ')
 }
 

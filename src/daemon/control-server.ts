@@ -10,6 +10,7 @@ import {
   type ControlRequest,
   maxRequestBytes,
 } from './control-protocol.ts'
+import { withoutErrno } from '../errno-error.ts'
 import { DaemonError } from './daemon-error.ts'
 import { openSocketPath } from './socket-path.ts'
 
@@ -165,7 +166,7 @@ function describeError(error: unknown): { code: string | undefined; message: str
   const { code, isTemporary } = error as { code?: unknown; isTemporary?: unknown }
   return {
     code: typeof code === 'string' ? code : undefined,
-    message: error instanceof Error ? error.message : String(error),
+    message: withoutErrno(error instanceof Error ? error.message : String(error)),
     isTemporary: isTemporary === true,
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Client } from '../api/client.ts'
 import { ApiError, NetworkError } from '../api/errors.ts'
-import { ErrnoError } from '../errno-error.ts'
+import { ErrnoError, withoutErrno } from '../errno-error.ts'
 import { DaemonError } from './daemon-error.ts'
 import { findRoot, type ServiceAccess } from './find-root.ts'
 import type { MountPlan } from './mount-plan.ts'
@@ -34,8 +34,7 @@ export async function describeStartError(
     )
   }
   // The sentence says what the errno would.
-  if (error instanceof ErrnoError)
-    return new DaemonError(error.message.replace(`${error.code}: `, ''), { cause: error })
+  if (error instanceof ErrnoError) return new DaemonError(withoutErrno(error.message), { cause: error })
   if (!(error instanceof ApiError)) return error
   if (error.status === 401) {
     return new DaemonError(

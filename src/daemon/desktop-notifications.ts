@@ -84,7 +84,8 @@ function wordsFor(notice: Notice): string {
 }
 
 function amountOf({ changes, bytes }: { changes: number; bytes: number }): string {
-  return `${changes === 1 ? '1 change is' : `${changes} changes are`} (${formatBytes(bytes)})`
+  const isOne = changes === 1
+  return `${isOne ? '1 change' : `${changes} changes`} (${formatBytes(bytes)}) ${isOne ? 'is' : 'are'}`
 }
 
 function notifySend(title: string, body: string): void {

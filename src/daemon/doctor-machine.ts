@@ -4,6 +4,7 @@ import { access, constants, readFile, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Check, good, note, problem } from './doctor.ts'
 import { findProgram, gatherDriverFacts, tryFuseNative } from './driver-facts.ts'
+import { fewestOpenFiles, openFilesAllowed } from './open-files.ts'
 import { type DriverFacts, fixOfDenied, selectDriver } from './select-driver.ts'
 import { runtimeFolder, xdgFolder } from './xdg.ts'
 
@@ -20,6 +21,7 @@ export async function checkMachine(): Promise<readonly Check[]> {
     await checkFolder('state folder', xdgFolder('state'), 'what is not sent yet is kept there', gib),
     await checkFolder('cache folder', xdgFolder('cache'), 'documents are cached there', gib),
     await checkFolder('runtime folder', runtimeFolder(), 'the control socket is there', 0),
+    await checkOpenFilesAllowed(),
     await checkNotifications(),
   ]
 }
@@ -85,6 +87,18 @@ function checkFuseNative({ fuseNative }: DriverFacts): Check {
   if (fuseNative?.loads === true) return good('fuse-native', 'loads')
   const why = fuseNative?.why ?? 'was not tried'
   return note('fuse-native', why, 'needed only for --driver fuse-native; see native-deps.md')
+}
+
+async function checkOpenFilesAllowed(): Promise<Check> {
+  const name = 'open files'
+  const allowed = await openFilesAllowed()
+  if (allowed === undefined || allowed >= fewestOpenFiles)
+    return good(name, `${allowed ?? 'any number'} allowed`)
+  return problem(
+    name,
+    `${allowed} allowed, and a drive needs ${fewestOpenFiles} or more`,
+    'ulimit -n 4096; in a systemd unit LimitNOFILE=4096',
+  )
 }
 
 async function checkNotifications(): Promise<Check> {

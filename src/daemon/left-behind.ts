@@ -69,9 +69,16 @@ function rowsOf(journal: JournalContent, spoolDir: string): Pick<LeftBehind, 'un
       // What its program alone wants is nothing that is missed.
       const isDropping = isOwnName(basename(path))
       const bytes = spool === undefined || isDropping ? 0 : (sizeOf(spool) ?? 0)
-      return bytes === 0 ? [] : [{ path, bytes, why: 'its drive is not mounted' }]
+      return bytes === 0 ? [] : [{ path, bytes, why: whyLeft(basename(path)) }]
     }),
   }
+}
+
+/** What becomes of a temporary file. Whether its document is beside it, the next mount asks the service. */
+function whyLeft(name: string): string {
+  return name.endsWith('~')
+    ? `a backup: it stays here as long as ${name.slice(0, -1)} is beside it`
+    : 'sent a minute after the next mount'
 }
 
 /** True where there is nothing a person would miss. */

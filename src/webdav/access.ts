@@ -22,6 +22,8 @@ const realm = 'docmount'
 const nonceLifeMs = 3_600_000
 const loopbackNames = ['localhost', '127.0.0.1', '::1']
 
+const wrong = 'the user or the password is wrong: docmount status names the file that has the password'
+
 export class Access {
   readonly #options: AccessOptions
   readonly #secret = randomBytes(32)
@@ -36,10 +38,12 @@ export class Access {
     this.#checkOrigin(request.headers)
     const [, scheme = '', said = ''] = /^(\w+)\s+(.*)$/.exec(request.headers.authorization ?? '') ?? []
     if (scheme.toLowerCase() === 'basic' && this.#isBasic(said)) return
-    if (scheme.toLowerCase() !== 'digest' || this.#options.hasTls) throw this.#unauthorized(false)
+    if (scheme === '') throw this.#unauthorized('user and password are needed')
     const fields = fieldsOf(said)
-    if (!this.#isDigest(fields, request)) throw this.#unauthorized(false)
-    if (!this.#isFresh(fields.get('nonce') ?? '')) throw this.#unauthorized(true)
+    const isDigest = scheme.toLowerCase() === 'digest' && !this.#options.hasTls
+    if (!isDigest || !this.#isDigest(fields, request)) throw this.#unauthorized(wrong)
+    // Of another start of the drive, or an old one: the client takes the new one and asks again.
+    if (!this.#isFresh(fields.get('nonce') ?? '')) throw this.#unauthorized('a newer nonce is needed', true)
   }
 
   /** A web page that lets its own name point here would otherwise reach the drive. */
@@ -74,11 +78,11 @@ export class Access {
     return isSame(field('response'), md5(proof))
   }
 
-  #unauthorized(isStale: boolean): Refused {
+  #unauthorized(why: string, isStale = false): Refused {
     const digest = `Digest realm="${realm}", qop="auth", algorithm=MD5, nonce="${this.#nonce(Date.now())}"${isStale ? ', stale=true' : ''}`
     const basic = `Basic realm="${realm}", charset="UTF-8"`
     const challenge = this.#options.hasTls ? basic : `${digest}, ${basic}`
-    return new Refused(401, 'user and password are needed', { headers: { 'www-authenticate': challenge } })
+    return new Refused(401, why, { headers: { 'www-authenticate': challenge } })
   }
 
   #nonce(timeMs: number): string {

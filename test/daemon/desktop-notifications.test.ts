@@ -39,8 +39,8 @@ test('each notice is told in words that say what to do', () => {
     'docmount: acme | Everything that was kept on this machine is with the service now.',
     'docmount: acme | The service does not take the API key any more. What you save is kept on this machine; docmount login takes a new key.',
     'docmount: acme | The disk of this machine is full: something was not saved. Make room, then save it again.',
-    'docmount: acme | The drive is unmounted, and 3 changes are (2.0 KiB) still on the way to the service. Leave this machine on until they are sent.',
-    'docmount: acme | 1 change is (1.0 KiB) not sent; kept on this machine and sent when the drive is mounted again.',
+    'docmount: acme | The drive is unmounted, and 3 changes (2.0 KiB) are still on the way to the service. Leave this machine on until they are sent.',
+    'docmount: acme | 1 change (1.0 KiB) is not sent; kept on this machine and sent when the drive is mounted again.',
   ])
 })
 

@@ -70,7 +70,7 @@ describe.skipIf(whyNoFuse() !== undefined)('what a drive left unsent', () => {
     expect(await desk.docmount('unmount', drive)).toMatchObject({
       code: 0,
       stderr:
-        'docmount: 1 temporary file is on this machine only, and kept for the next mount:\n  /a.txt~  4 bytes\n',
+        'docmount: 1 temporary file is on this machine only, and kept for the next mount:\n  /a.txt~  4 bytes  a backup of a.txt\n',
     })
     expect([...((await desk.testService.other.documents('/')) ?? [])].map(([path]) => path)).toEqual([
       'a.txt',

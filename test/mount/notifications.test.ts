@@ -127,7 +127,7 @@ describe.runIf(isThorough && whyNot === undefined)('a desktop', () => {
       const drive = await desk.mount('drive', '--close-wait', '0', '--bwlimit', '100K')
       await desk.save(join(drive, 'large.txt'), 'x'.repeat(100_000))
       await run('umount', [drive])
-      await says(/^The drive is unmounted, and 1 change is \(\d.*\) still on the way to the service\./)
+      await says(/^The drive is unmounted, and 1 change \(\d.*\) is still on the way to the service\./)
       await says(/^Everything that was kept on this machine is with the service now\.$/)
       expect((await desk.testService.other.bytes('/large.txt')).length).toBe(100_000)
     },

@@ -34,7 +34,11 @@ describe('the password', () => {
       expect(headers['www-authenticate']).toMatch(/^Digest .*, Basic /)
     }
     const authorization = `Basic ${Buffer.from(`${user}:wrong`).toString('base64')}`
-    expect((await opened.ask('GET', '/a.txt', { headers: { authorization } })).status).toBe(401)
+    const refused = await opened.ask('GET', '/a.txt', { headers: { authorization } })
+    expect(refused).toMatchObject({
+      status: 401,
+      text: expect.stringContaining('the user or the password is wrong: docmount status names the file'),
+    })
   })
 
   it('is proven by digest, which Windows wants where there is no TLS', async () => {

@@ -2,7 +2,7 @@
 
 import type { Chance } from '../../world/chance.ts'
 import { ApiError, NetworkError } from '../../api/errors.ts'
-import { ErrnoError } from '../../errno-error.ts'
+import { ErrnoError, withoutErrno } from '../../errno-error.ts'
 import type { RemoteFile } from '../../api/types.ts'
 import type { Clock, Timer } from '../../world/clock.ts'
 import type { Log } from '../../log.ts'
@@ -205,7 +205,7 @@ export class Attempts {
     job.error = error
     intention.errorErrno = this.#options.ask.errnoOf(error)
     // A service may echo a signature or a key in what it says.
-    intention.lastError = redact(error instanceof Error ? error.message : String(error))
+    intention.lastError = redact(withoutErrno(error instanceof Error ? error.message : String(error)))
     job.isUnreachable =
       error instanceof NetworkError && (error.kind === 'unreachable' || error.kind === 'away')
     if (isWorthRetrying(error)) this.#putOff(job, error)

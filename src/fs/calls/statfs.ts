@@ -28,8 +28,9 @@ export function statfsOf(
       // A size of nothing would hide a drive whose disk is full.
       blocks: Math.max(1, blocks),
       blocksFree: blocks,
-      files: 2 ** 31,
-      filesFree: 2 ** 30,
+      // The service tells no bound: as btrfs does, none is shown.
+      files: 0,
+      filesFree: 0,
       nameMax: nameMaxBytes,
     }
   }
