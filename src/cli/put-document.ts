@@ -60,7 +60,7 @@ async function upload(
       if (await isFolder(files, path, signal))
         throw new DaemonError(`${path} is a folder; ${path}/ takes the document in under its own name`)
       // The service's own advice is to delete the other first.
-      throw new ApiError(error, 409, 'a document is there already; --replace puts this one in its place')
+      throw new ApiError(error, 409, 'a document exists there; --replace puts this one in its place')
     }
   }
   // Deleting a folder would take everything in it along.

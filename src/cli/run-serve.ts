@@ -1,5 +1,6 @@
 // What `docmount serve` does: runs the service in the foreground until a signal ends it. SIGHUP reads the certificate again.
 
+import { isatty } from 'node:tty'
 import type { AnnouncedProject, Service } from '../service/contract.ts'
 import { parseNetworks } from '../service/edge/networks.ts'
 import { parsePublicUrl } from '../service/edge/origins.ts'
@@ -58,7 +59,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
     port: options.listen.port,
     projects: options.project,
     // One that nobody is shown would stay valid for ever.
-    makesKeys: options.json === true || process.stdout.isTTY,
+    makesKeys: options.json === true || isatty(1),
     trustProxy: options.trustProxy,
     drainMs: options.drain,
     allowPrivateUris: options.allowPrivateUris === true,

@@ -9,6 +9,7 @@ import { DaemonError } from '../daemon/daemon-error.ts'
 import { homeOf, xdgBase } from '../daemon/xdg.ts'
 import { configFilePath, readConfigFile } from './config-file.ts'
 import { optionListOf } from './mount-helper.ts'
+import { type JsonOption, printJson } from './output.ts'
 import { stopMinutes, unitName, unitText } from './systemd-unit.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -62,30 +63,45 @@ export async function removeUnit(project: string): Promise<void> {
   )
 }
 
-export async function showUnits(): Promise<void> {
+export async function showUnits({ json: isJson = false }: JsonOption): Promise<void> {
   const names = await unitFiles()
-  if (names.length === 0)
+  const units: { unit: string; state: string }[] = []
+  if (names.length === 0 && !isJson)
     console.log('no drive is mounted at login; docmount service install PROJECT makes one')
   for (const name of names) {
     // It fails for a unit that is not running, and says how it is all the same.
     const { stdout } = await runTool('systemctl', ['--user', 'is-active', name]).catch(() => ({ stdout: '' }))
-    console.log(`${name}: ${stdout.trim() === '' ? 'unknown' : stdout.trim()}`)
+    units.push({ unit: name, state: stdout.trim() === '' ? 'unknown' : stdout.trim() })
   }
+  if (isJson) printJson(units)
+  else for (const { unit, state } of units) console.log(`${unit}: ${state}`)
 }
 
 /** For mount(8): the key has to be in root's config file. */
 export async function printFstabLine({ project, mountpoint, mountOptions }: DriveToMount): Promise<void> {
   const { baseUrl } = await readConfigFile(project)
-  const place = await resolveMountpoint(mountpoint ?? join(homeOf(), project))
-  const { uid, gid } = userInfo()
+  const { uid, gid } = whoUsesIt()
+  // Root's home is closed to everybody else.
+  const usual = process.getuid?.() === 0 ? join('/mnt', project) : join(homeOf(), project)
+  const place = await resolveMountpoint(mountpoint ?? usual)
   const words = [
     ...(baseUrl === undefined ? [] : [`base_url=${baseUrl}`]),
     ...optionListOf(mountOptions),
-    ...(uid === 0 ? [] : ['allow_other', `uid=${uid}`, `gid=${gid}`]),
+    // Root mounts it, and others are to get in.
+    'allow_other',
+    ...(uid === 0 ? [] : [`uid=${uid}`, `gid=${gid}`]),
     '_netdev',
     'nofail',
   ]
   console.log(`${octal(project)}:  ${octal(place)}  docmount  ${octal(words.join(','))}  0  0`)
+}
+
+/** The person, also one who came by sudo. */
+function whoUsesIt(): { uid: number; gid: number } {
+  const { uid, gid } = userInfo()
+  const { SUDO_UID: sudoUid, SUDO_GID: sudoGid } = process.env
+  const isSudo = uid === 0 && /^\d+$/.test(sudoUid ?? '') && /^\d+$/.test(sudoGid ?? '')
+  return isSudo ? { uid: Number(sudoUid), gid: Number(sudoGid) } : { uid, gid }
 }
 
 /** Blanks end a field of fstab (fstab(5)). */

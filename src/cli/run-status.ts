@@ -134,8 +134,11 @@ function stateOf({ mount }: FoundMount, { state, driver }: MountStatus): MountSt
   return state === 'live' && driver !== 'webdav' && mount === undefined ? 'detached' : state
 }
 
-async function whatIsLeft({ record }: FoundMount): Promise<Pick<Troubled, 'stateDir' | 'left'>> {
-  if (record === undefined) return {}
+async function whatIsLeft({
+  record,
+  isOfOtherHome,
+}: FoundMount): Promise<Pick<Troubled, 'stateDir' | 'left'>> {
+  if (record === undefined || isOfOtherHome) return {}
   const { stateDir } = record
   const left = await readLeftBehind(stateDir)
   return isNothing(left) ? { stateDir } : { stateDir, left }

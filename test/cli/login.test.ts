@@ -85,12 +85,16 @@ answers = json.loads(sys.argv[1])
 pid, terminal = pty.fork()
 if pid == 0: os.execvp(sys.argv[2], sys.argv[2:])
 shown = b''
+unanswered = b''
 while True:
     try: piece = os.read(terminal, 4096)
     except OSError: break
     if not piece: break
     shown += piece
-    if answers and answers[0][0].encode() in shown: os.write(terminal, answers.pop(0)[1].encode())
+    unanswered += piece
+    if answers and answers[0][0].encode() in unanswered:
+        os.write(terminal, answers.pop(0)[1].encode())
+        unanswered = b''
 sys.stdout.write(shown.decode())
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))`
   const args = ['-c', typist, JSON.stringify(answers), process.execPath, cli, 'login']
@@ -104,6 +108,29 @@ test.skipIf(whyNoPython !== undefined)('a key typed at a terminal is not shown',
   ])
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('it sees acme') })
   expect(stdout).not.toContain(service.apiKey)
+})
+
+test.skipIf(whyNoPython !== undefined)(
+  'a wrong key is asked for again, and one is told where keys are made',
+  async () => {
+    const { code, stdout } = await typed([
+      ['Service', `${service.baseUrl}\r`],
+      ['not shown', 'dm_wrong_key\r'],
+      ['not shown', '\r'],
+      ['not shown', `${service.apiKey}\r`],
+    ])
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('it sees acme') })
+    expect(stdout).toMatch(/refuses the key \(401 .*docmount keys create PROJECT --data DIR/)
+    expect(stdout).toContain('the key is empty')
+    expect(stdout).not.toContain('dm_wrong_key')
+  },
+)
+
+test.skipIf(whyNoPython !== undefined)('the third wrong key ends it', async () => {
+  const wrong = ['not shown', 'dm_wrong_key\r'] as const
+  const { code, stdout } = await typed([['Service', `${service.baseUrl}\r`], wrong, wrong, wrong])
+  expect(code).toBe(1)
+  expect(stdout.match(/refuses the key/g)).toHaveLength(3)
 })
 
 describe.skipIf(whyNoPython !== undefined).each([

@@ -73,7 +73,7 @@ describe.skipIf(whyNoFuse() !== undefined)('a message', () => {
     const file = join(desk.home, 'a.txt')
     await writeFile(file, 'mine')
     expect((await desk.docmount('put', project, file, '/a.txt')).stderr).toBe(
-      'docmount: PUT /a.txt: 409 a document is there already; --replace puts this one in its place\n',
+      'docmount: PUT /a.txt: 409 a document exists there; --replace puts this one in its place\n',
     )
   })
 

@@ -1,7 +1,8 @@
 // `docmount recover`: get a document's content as this machine has it.
 
 import { type Command, Option } from 'commander'
-import { answering, printable } from '../output.ts'
+import { answering } from '../output.ts'
+import { printable } from '../../printable.ts'
 import { quietOption } from '../progress.ts'
 import { UsageError } from '../usage-error.ts'
 

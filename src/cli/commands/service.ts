@@ -1,6 +1,7 @@
 // `docmount service`: a drive that is there after every login, by a systemd user unit.
 
 import type { Command } from 'commander'
+import type { JsonOption } from '../output.ts'
 
 const help = `
 The unit starts the drive at login, starts it again after a failure for as long as it takes, and sends
@@ -64,8 +65,9 @@ export function register(program: Command): void {
     .command('status')
     .summary('show the units')
     .description('Shows the units of docmount and their state.')
-    .action(async () => {
+    .option('--json', 'print JSON: an array of {unit, state}')
+    .action(async (options: JsonOption) => {
       const { showUnits } = await import('../run-service.ts')
-      await showUnits()
+      await showUnits(options)
     })
 }

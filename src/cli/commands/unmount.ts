@@ -44,8 +44,8 @@ export function register(program: Command): void {
     .addHelpText('after', help)
     .action(async (drive: string | undefined, options: UnmountCommandOptions) => {
       const { runUnmount, runUnmountAll } = await import('../run-unmount.ts')
-      const { force = false, timeout: timeoutMs = 600_000, quiet } = options
-      const how = { force, timeoutMs, quiet }
+      const { force = false, timeout: timeoutMs = 600_000, json, quiet } = options
+      const how = { force, timeoutMs, quiet: quiet === true || json === true }
       if (options.all === true) {
         if (drive !== undefined) throw new UsageError('name one drive, or --all')
         await answering(options, () => runUnmountAll(how))
