@@ -214,7 +214,7 @@ function hintFor(unknown: string): string {
 }
 
 function holdsSecret({ api_key: key, drive }: Section): boolean {
-  return key !== undefined || String(drive['proxy'] ?? '').includes('@')
+  return key !== undefined || (networkOf(drive).proxy ?? '').includes('@')
 }
 
 /** Whoever reads the file says it better. */

@@ -60,12 +60,12 @@ function placeOf(path: string, env: Environment): string {
 }
 
 /** The command's options, and where none was given, the config file's. */
-export function withConfigured<T extends object>(command: Command, settings: DriveSettings): T {
+export function withConfigured(command: Command, settings: DriveSettings): Record<string, unknown> {
   const options: Record<string, unknown> = { ...command.opts() }
   const own = new Set(command.options.map((option) => option.attributeName()))
   for (const [name, value] of Object.entries(settings)) {
     const source = command.getOptionValueSource(name)
     if (own.has(name) && (source === undefined || source === 'default')) options[name] = value
   }
-  return options as T
+  return options
 }

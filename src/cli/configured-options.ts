@@ -4,8 +4,8 @@ import type { Command } from 'commander'
 import { readConfiguration } from './config-file.ts'
 import { withConfigured } from './config-options.ts'
 
-/** Throws DaemonError where the file cannot be read, or says what cannot be. */
-export async function configuredOptions<T extends object>(project: string, command: Command): Promise<T> {
+/** As `command.opts()`. Throws DaemonError where the file cannot be read, or says what cannot be. */
+export async function configuredOptions(project: string, command: Command): Promise<Record<string, unknown>> {
   const { drive } = await readConfiguration(project)
-  return withConfigured<T>(command, drive)
+  return withConfigured(command, drive)
 }

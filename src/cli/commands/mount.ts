@@ -4,11 +4,14 @@ import { type Command, Option } from 'commander'
 import { parseAddress } from '../address.ts'
 import { addDriveOptions, kernelOptions } from '../drive-options.ts'
 import { configuredOptions } from '../configured-options.ts'
+import type { MountCommandOptions } from '../run-mount.ts'
 import { addWebdavOptions } from '../webdav-options.ts'
 
 const help = `
 The command returns when the drive is live. The daemon behind it keeps a log and what is not sent
 yet in the state folder (docmount status shows where), and the documents' blocks in the cache folder.
+Options can also stand in ~/.config/docmount/config.json, for all projects or for one, with _ for -.
+A drive that is there already is not mounted again: the command says where it is.
 
 Examples:
   $ docmount mount acme                           mounts at ~/acme
@@ -43,6 +46,7 @@ export function register(program: Command): void {
       const { runMount } = await import('../run-mount.ts')
       // fstab's device column ends in a colon, so that nobody takes it for a path.
       const name = project.replace(/:$/, '')
-      await runMount(name, mountpoint, await configuredOptions(name, command), program.args.slice(1))
+      const options = (await configuredOptions(name, command)) as unknown as MountCommandOptions
+      await runMount(name, mountpoint, options, program.args.slice(1))
     })
 }

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { parseAddress } from '../address.ts'
 import { configuredOptions } from '../configured-options.ts'
 import { addDriveOptions } from '../drive-options.ts'
+import type { WebdavDriveOptions } from '../run-webdav.ts'
 import { addWebdavOptions } from '../webdav-options.ts'
 
 const help = `
@@ -35,6 +36,7 @@ export function register(program: Command): void {
   addDriveOptions(command)
   command.addHelpText('after', help).action(async (project: string) => {
     const { runWebdav } = await import('../run-webdav.ts')
-    await runWebdav(project, await configuredOptions(project, command), program.args.slice(1))
+    const options = (await configuredOptions(project, command)) as unknown as WebdavDriveOptions
+    await runWebdav(project, options, program.args.slice(1))
   })
 }
