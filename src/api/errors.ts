@@ -60,6 +60,16 @@ export function isOnlyAccepted(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 202
 }
 
+/**
+ * True when the service refuses a path for how deep it is. There is no status of its own for that, so the service's words have to
+ * say both: "the path is more than 64 names deep".
+ */
+export function isTooDeep(error: unknown): boolean {
+  if (!(error instanceof ApiError) || !error.isServices || (error.status !== 400 && error.status !== 422))
+    return false
+  return /\bpath\b/i.test(error.errorMessage) && /\b(?:deep|depth|levels|nested)/i.test(error.errorMessage)
+}
+
 /** True when the service may have carried the call out although we saw no success. */
 export function isOutcomeUnknown(error: unknown): boolean {
   if (error instanceof ApiError) return error.status >= 500 || isOnlyAccepted(error)

@@ -43,6 +43,7 @@ import { Trouble } from './concerns/trouble.ts'
 import { giveWay } from './unsent/give-way.ts'
 import { settingsOf } from './settings.ts'
 import type { Superblock } from './superblock.ts'
+import { PathDepth } from './tree/path-depth.ts'
 import { RefusedNames } from './concerns/refused-names.ts'
 import { Undecided } from './unsent/undecided.ts'
 import { Tree } from './tree/tree.ts'
@@ -190,6 +191,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     walkAhead: new WalkAhead(tree), prefetch: new Prefetch({ tree, remote }),
     lost: new LostAndFound(settings.stateDir, disk),
     refusedNames, undecided,
+    pathDepth: new PathDepth(),
     preserve: (path, signal) => preserve(sb, path, signal),
   } // prettier-ignore
   journal.onLost = () => refill(sb)

@@ -1,12 +1,13 @@
 // The one table from errors to errnos, total: whatever is thrown has a name for programs. Called where an error leaves as a name:
 // at the doors, in the trace and in `status`, where a full disk is told, and by the queue for what it journals of a refusal.
 
-import { ApiError, InputError, NetworkError } from '../api/errors.ts'
+import { ApiError, InputError, isTooDeep, NetworkError } from '../api/errors.ts'
 import { ErrnoError } from '../errno-error.ts'
 
 /** The errno name (`ENOENT`) that tells a program what happened; EIO for anything unknown. */
 export function errnoOf(error: unknown): string {
   if (error instanceof ErrnoError) return error.code
+  if (isTooDeep(error)) return 'ENAMETOOLONG'
   if (error instanceof ApiError) return errnoOfStatus(error.status)
   if (error instanceof InputError) return 'EINVAL'
   if (error instanceof NetworkError) return errnoOfNetwork(error)

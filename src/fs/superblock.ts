@@ -21,6 +21,7 @@ import type { Notice } from './notice.ts'
 import type { HandleTable } from './tree/handles.ts'
 import type { TypePolicy } from './tree/names.ts'
 import type { Undecided } from './unsent/undecided.ts'
+import type { PathDepth } from './tree/path-depth.ts'
 import type { RefusedNames } from './concerns/refused-names.ts'
 import type { LocalOnly } from './unsent/local-only.ts'
 import type { Prefetch } from './ahead/prefetch.ts'
@@ -62,6 +63,7 @@ export interface Superblock {
   readonly types: TypePolicy
   readonly refusedNames: RefusedNames
   readonly undecided: Undecided
+  readonly pathDepth: PathDepth
   readonly conflicts: ConflictCopies
   readonly attributes: AttributeStore
   readonly owner: Owner

@@ -8,6 +8,7 @@ import { isUnreachable, longAgo } from '../tree/folder-source.ts'
 import { FolderHandle, type HandleTable } from '../tree/handles.ts'
 import { checkStands, entryOf, withListing, type EntryParts } from './lookup.ts'
 import { checkName } from '../tree/names.ts'
+import type { PathDepth } from '../tree/path-depth.ts'
 import type { Listing } from '../tree/listings.ts'
 import type { Node } from '../tree/node.ts'
 import { ListedNames } from '../tree/listed-names.ts'
@@ -26,6 +27,7 @@ export interface FolderParts {
 }
 
 export interface MkdirParts extends FolderParts, EntryParts {
+  readonly pathDepth: PathDepth
   readonly clock: Clock
 }
 
@@ -134,6 +136,7 @@ export function mkdir(
     checkStands(above)
     if (parts.tree.child(above, name, listing) !== undefined)
       throw new ErrnoError('EEXIST', `${above.path}: ${name} exists`)
+    parts.pathDepth.check(above.path, name)
     const node = parts.journal.transaction(() => {
       const made = parts.tree.nodes.add('folder', above, name)
       parts.journal.onRollback(() => parts.tree.nodes.dropIfUnused(made))

@@ -4,6 +4,7 @@ import { ErrnoError } from '../../errno-error.ts'
 import type { Spool } from '../../content/spool/spool.ts'
 import type { Clock } from '../../world/clock.ts'
 import type { Caller, CreateOptions, Entry, MaybePromise, Opened, OpenFlags } from '../operations.ts'
+import type { PathDepth } from '../tree/path-depth.ts'
 import type { RefusedNames } from '../concerns/refused-names.ts'
 import { timeOfMs } from '../tree/attributes.ts'
 import { FileHandle, type HandleTable } from '../tree/handles.ts'
@@ -31,6 +32,7 @@ interface MakeParts extends TakeContentParts {
   readonly spool: Spool
   readonly localOnly: LocalOnly
   readonly refusedNames: RefusedNames
+  readonly pathDepth: PathDepth
 }
 
 export interface CreateParts extends OpenParts, MakeParts, EntryParts {}
@@ -96,7 +98,10 @@ export function create(
   })
 }
 
-/** A new, empty, local document. Throws EOPNOTSUPP for a type the service does not take: now, not after the copy. */
+/**
+ * A new, empty, local document. Throws EOPNOTSUPP for a type the service does not take, ENAMETOOLONG for a path that is too deep
+ * for it: now, not after the copy.
+ */
 function make(
   parts: MakeParts,
   folder: Node,
@@ -104,6 +109,7 @@ function make(
   options: CreateOptions,
   isBeside: (name: string) => boolean,
 ): Node {
+  parts.pathDepth.check(folder.path, name)
   const { mode, flags } = options
   const hidden = folder.folder?.tombstones.get(name)
   const isLikeTemporary = isMadeAsTemporary({ ...options, readWrite: flags.read && flags.write })

@@ -18,6 +18,7 @@ import { renameFolder, type RenameFolderParts } from './rename-folder.ts'
 import { sourceOf } from '../unsent/submit.ts'
 import { isBackupName, isHiddenName, isLocalName, isOwnName } from '../tree/scratch.ts'
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
+import type { PathDepth } from '../tree/path-depth.ts'
 import type { RefusedNames } from '../concerns/refused-names.ts'
 import type { Tree } from '../tree/tree.ts'
 import { leavePath } from './leave-path.ts'
@@ -47,6 +48,7 @@ interface LookedUp extends Pick<Move, 'node' | 'target'> {
 export interface RenameParts extends RenameFolderParts, BringParts {
   readonly refusedNames: RefusedNames
   readonly undecided: Undecided
+  readonly pathDepth: PathDepth
   readonly sizes: Sizes
 }
 
@@ -81,7 +83,8 @@ export async function rename(
     const { node, target } = now
     if (target === node) return
     if (node !== before.node || node.content !== content || now.fate !== fate) continue
-    if (target !== undefined && flags.noReplace) throw new ErrnoError('EEXIST', `${target.path} exists`)
+    if (target === undefined) parts.pathDepth.check(to.path, newName)
+    else if (flags.noReplace) throw new ErrnoError('EEXIST', `${target.path} exists`)
     const move: Move = { node, from, to, name: newName, target }
     checkKinds(move)
     if (node.folder !== undefined) {

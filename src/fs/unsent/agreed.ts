@@ -7,6 +7,7 @@ import { fingerprintOf } from '../../content/fingerprint.ts'
 import type { Intention } from '../../content/intention.ts'
 import type { RemoteFile } from '../../api/types.ts'
 import type { ConflictCopies } from '../concerns/conflict-copies.ts'
+import type { PathDepth } from '../tree/path-depth.ts'
 import { attributesOf } from '../tree/attributes.ts'
 import { cameHome } from './came-home.ts'
 import { discardContent, rebindReaders } from './content.ts'
@@ -31,6 +32,7 @@ interface LeftParts {
 
 interface RefusedParts {
   readonly tree: Tree
+  readonly pathDepth: PathDepth
   readonly log: Log
   readonly tell: (notice: Notice) => void
 }
@@ -67,6 +69,7 @@ export interface AgreedParts
 export function agreed(parts: AgreedParts, event: QueueEvent): void {
   switch (event.kind) {
     case 'done':
+      if (event.record !== undefined) parts.pathDepth.taken(event.intention.path)
       committed(parts, event.intention, event.record)
       return remember(parts, event.intention, event.record)
     case 'outpaced':
@@ -78,6 +81,7 @@ export function agreed(parts: AgreedParts, event: QueueEvent): void {
     case 'replaced':
       return replaced(parts, event.intention, event.successor)
     case 'refused':
+      parts.pathDepth.refused(event.intention.path, event.error)
       return refused(parts, event.intention)
     case 'conflictKept':
       return conflictKept(parts, event.intention, event.copy)

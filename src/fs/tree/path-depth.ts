@@ -1,0 +1,34 @@
+// How deep the service takes paths. It does not say so beforehand: one refusal tells, until something deeper arrives after all.
+
+import { isTooDeep } from '../../api/errors.ts'
+import { ErrnoError } from '../../errno-error.ts'
+import { pathBelow } from '../../path.ts'
+
+export class PathDepth {
+  /** Names in the shortest path that was refused for its depth. */
+  #refused = Infinity
+
+  /** The service refused what was to be at this path. */
+  refused(path: string, error: unknown): void {
+    if (isTooDeep(error)) this.#refused = Math.min(this.#refused, depthOf(path))
+  }
+
+  /** The service has a document at this path. */
+  taken(path: string): void {
+    if (depthOf(path) >= this.#refused) this.#refused = Infinity
+  }
+
+  /** Throws ENAMETOOLONG for a new name whose path is as deep as one that was refused for that. */
+  check(folder: string, name: string): void {
+    const path = pathBelow(folder, name)
+    if (depthOf(path) < this.#refused) return
+    throw new ErrnoError(
+      'ENAMETOOLONG',
+      `${path}: the service takes at most ${this.#refused - 1} names in a path`,
+    )
+  }
+}
+
+function depthOf(path: string): number {
+  return path.split('/').length - 1
+}
