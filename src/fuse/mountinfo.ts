@@ -12,10 +12,21 @@ export interface MountLine {
   readonly source: string
   /** The user who mounted it, where it is a FUSE filesystem. */
   readonly owner: number | undefined
+  /** Other users may enter (`allow_other`). */
+  readonly isShared: boolean
 }
 
 /** What both drivers mount as. */
 export const docmountType = 'fuse.docmount'
+
+/**
+ * A file server runs as root: it may enter root's drives, and those that are open to others. Samba needs a list of extended
+ * attributes there, if an empty one. Elsewhere LISTXATTR is ENOSYS, which the kernel remembers: the `ls -l` of Debian 13 asks for
+ * one list per name.
+ */
+export function mayBeServed({ owner, isShared }: Pick<MountLine, 'owner' | 'isShared'>): boolean {
+  return owner === 0 || isShared
+}
 
 /** Every mount this process sees, in the order they were made. */
 export async function readMountinfo(): Promise<MountLine[]> {
@@ -54,6 +65,7 @@ export function parseMountinfo(text: string): MountLine[] {
       type,
       source: unescape(source ?? ''),
       owner: owner === undefined ? undefined : Number(owner),
+      isShared: options.split(',').includes('allow_other'),
     })
   }
   return lines

@@ -4,6 +4,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Receive } from '../../src/fuse/kernel/channel.ts'
 import { getI64, getU32, getU64, set64, setU32, viewOf } from '../../src/fuse/kernel/fields.ts'
+import { operationTable } from '../../src/fuse/kernel/operations/table.ts'
 import { opcode } from '../../src/fuse/kernel/protocol-opcodes.ts'
 import {
   entryOut,
@@ -44,6 +45,7 @@ class Kernel {
       },
       operations,
       log,
+      operationTable,
     )
   }
 

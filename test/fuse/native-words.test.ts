@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Attributes } from '../../src/fs/operations.ts'
 import { installLibfuse } from '../../src/fuse/native/binding.ts'
-import { parseMountinfo } from '../../src/fuse/mountinfo.ts'
+import { mayBeServed, parseMountinfo } from '../../src/fuse/mountinfo.ts'
 import { libfuseOptions } from '../../src/fuse/native/options.ts'
 import { namesOf } from '../../src/fuse/native/paths.ts'
 import { nativeStat, nativeStatfs, timeOf } from '../../src/fuse/native/stat.ts'
@@ -100,9 +100,12 @@ test('the mount table is read with its escapes and optional fields', () => {
   const text = [
     '36 35 0:45 / /mnt/a\\040b\\134c rw,nosuid master:1 shared:7 - fuse.docmount docmount:x rw,user_id=0',
     '37 35 0:46 / /mnt/plain rw - ext4 /dev/vda rw',
+    '38 35 0:47 / /mnt/ann rw - fuse.docmount docmount:y rw,user_id=1000,group_id=1000',
+    '39 35 0:48 / /mnt/all rw - fuse.docmount docmount:z rw,user_id=1000,allow_other',
     '',
   ].join('\n')
-  expect(parseMountinfo(text)).toEqual([
+  const lines = parseMountinfo(text)
+  expect(lines.slice(0, 2)).toEqual([
     {
       id: 36,
       device: '0:45',
@@ -110,9 +113,19 @@ test('the mount table is read with its escapes and optional fields', () => {
       type: 'fuse.docmount',
       source: 'docmount:x',
       owner: 0,
+      isShared: false,
     },
-    { id: 37, device: '0:46', mountpoint: '/mnt/plain', type: 'ext4', source: '/dev/vda', owner: undefined },
+    {
+      id: 37,
+      device: '0:46',
+      mountpoint: '/mnt/plain',
+      type: 'ext4',
+      source: '/dev/vda',
+      owner: undefined,
+      isShared: false,
+    },
   ])
+  expect(lines.filter((line) => mayBeServed(line)).map(({ id }) => id)).toEqual([36, 39])
 })
 
 test.each([

@@ -14,6 +14,7 @@ import {
   type MemoryMountOptions,
 } from '../support/memory-mount.ts'
 import { makeOrdinaryUser, makePath, whyNoUserMount, type OrdinaryUser } from '../support/ordinary-user.ts'
+import { whyNoPython } from '../support/python.ts'
 import { waitUntil } from '../support/wait-until.ts'
 
 const why = whyNoUserMount()
@@ -78,6 +79,17 @@ describe.skipIf(why !== undefined)(`an ordinary user’s mount${why === undefine
       const table = await readFile('/proc/self/mountinfo', 'utf8')
       expect(table).toContain(`${drive.path} rw,nosuid,nodev,relatime - fuse.docmount docmount:a,b\\134c `)
     })
+
+    test.skipIf(isMissing || whyNoPython !== undefined)(
+      'has no lists of extended attributes, so that ls asks for none',
+      async () => {
+        const list = `import errno, os, sys
+try: print(os.listxattr(sys.argv[1]))
+except OSError as error: print(errno.errorcode[error.errno])`
+        const { stdout } = await user.bash(`python3 -c '${list}' "$1"`, drive.path)
+        expect(stdout.trim()).toBe('ENOTSUP')
+      },
+    )
 
     test.skipIf(isMissing)('goes on while a notification waits', async () => {
       await drive.ask({ kind: 'put', path: '/file', text: 'first' })

@@ -25,6 +25,7 @@ const calls: Readonly<Record<string, string>> = {
   'a symbolic link': 'attempt(os.symlink, "a.txt", "b.txt")',
   'a named pipe': 'attempt(os.mkfifo, "pipe.txt")',
   'a device node': 'attempt(os.mknod, "device.txt", 0o20644, os.makedev(1, 3))',
+  'a Unix socket': 'attempt(socket.socket(socket.AF_UNIX).bind, "socket.txt")',
   'another owner': 'attempt(os.chown, "a.txt", 4242, -1)',
   RENAME_EXCHANGE: 'call("renameat2", -100, b"a.txt", -100, b"c.txt", 2)',
   RENAME_WHITEOUT: 'call("renameat2", -100, b"a.txt", -100, b"b.txt", 4)',
@@ -64,6 +65,7 @@ describe.skipIf(why !== undefined).each(['kernel', 'fuse-native'])('through %s',
     )
     const said = await python(
       `
+import socket
 os.chdir(at)
 opened = os.open('a.txt', os.O_RDWR)
 ${tried.join('\n')}

@@ -3,11 +3,12 @@
 
 import type { Operations } from '../../fs/operations.ts'
 import { MountError, type CloseReason, type Driver, type Mounted, type MountOptions } from '../driver.ts'
-import { findMountOfDescriptor, findOurMount, type MountLine } from '../mountinfo.ts'
+import { findMountOfDescriptor, findOurMount, mayBeServed, type MountLine } from '../mountinfo.ts'
 import { passedDescriptor, prepareMountpoint } from '../mountpoint.ts'
 import { unmount } from '../unmount.ts'
 import { widenReadAhead } from './kernel-read-ahead.ts'
 import { deviceConnection, isRoot, mountKernel } from './mounting.ts'
+import { operationTable, servedTable } from './operations/table.ts'
 import { Session } from './session.ts'
 import { endLateWatchdogs, startWatchdog } from './watchdog.ts'
 
@@ -46,7 +47,7 @@ async function mountHere(operations: Operations, options: MountOptions): Promise
     { mountpoint, isRoot: isRoot(), connection: line?.device.split(':')[1], fuseFd: fd },
     log,
   )
-  const session = new Session(connect, operations, log)
+  const session = new Session(connect, operations, log, tableFor(line))
   try {
     await becomesReady(session)
   } catch (error) {
@@ -80,7 +81,7 @@ async function mountHere(operations: Operations, options: MountOptions): Promise
 /** The mount was made by somebody else, who passed us its descriptor and may keep the right to unmount it. */
 async function serve(fd: number, operations: Operations, { log }: MountOptions): Promise<Mounted> {
   const line = await findMountOfDescriptor(fd)
-  const session = new Session(deviceConnection(fd, log).connect, operations, log)
+  const session = new Session(deviceConnection(fd, log).connect, operations, log, tableFor(line))
   try {
     await becomesReady(session)
   } catch (error) {
@@ -92,6 +93,10 @@ async function serve(fd: number, operations: Operations, { log }: MountOptions):
     closed: session.closed.then(async () => ((await isStillThere(line)) ? 'failed' : 'unmounted')),
     unmount: (how) => unmountPassed(line?.mountpoint, how),
   }
+}
+
+function tableFor(line: MountLine | undefined): typeof operationTable {
+  return line === undefined || mayBeServed(line) ? servedTable : operationTable
 }
 
 async function isStillThere(line: MountLine | undefined): Promise<boolean> {

@@ -71,6 +71,11 @@ export const forgetIn = { nlookup: 0, sizeOf: 8 } as const
 export const batchForgetIn = { count: 0, sizeOf: 8 } as const
 export const forgetOne = { nodeid: 0, nlookup: 8, sizeOf: 16 } as const
 
+/** Of LISTXATTR, too. `size` 0 asks how long the answer is. */
+export const getxattrIn = { size: 0, sizeOf: 8 } as const
+
+export const getxattrOut = { size: 0, sizeOf: 8 } as const
+
 export const getattrIn = { getattrFlags: 0, fh: 8, sizeOf: 16 } as const
 
 export const setattrIn = {

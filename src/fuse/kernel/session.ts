@@ -13,7 +13,7 @@ import { Notifications } from './notifications.ts'
 import { opcode, opcodeName } from './protocol-opcodes.ts'
 import { batchForgetIn, forgetIn, forgetOne, initOut, interruptIn } from './protocol-structs.ts'
 import type { Operation } from './operations/operation.ts'
-import { operationTable, refusedWith } from './operations/table.ts'
+import { refusedWith } from './operations/table.ts'
 import { Reply } from './reply.ts'
 import { Request } from './request.ts'
 
@@ -28,6 +28,8 @@ export class Session {
   readonly closed: Promise<void>
   readonly #operations: Operations
   readonly #log: Log
+  /** What each opcode does. */
+  readonly #table: ReadonlyMap<number, Operation>
   readonly #channel: Channel
   readonly #reply: Reply
   /** Requests whose answer is a promise, by `unique`. */
@@ -35,8 +37,9 @@ export class Session {
   readonly #interrupts = new Interrupts((request) => this.#giveUp(request))
   #setReady: (isAgreed: boolean) => void = () => {}
 
-  constructor(connect: Connect, operations: Operations, log: Log) {
+  constructor(connect: Connect, operations: Operations, log: Log, table: ReadonlyMap<number, Operation>) {
     this.#operations = operations
+    this.#table = table
     this.#log = log
     this.ready = new Promise((resolve) => (this.#setReady = resolve))
     this.#channel = connect((message, length) => this.#receive(message, length))
@@ -65,7 +68,7 @@ export class Session {
 
   #receive(message: Message, length: number): Promise<void> | undefined {
     const request = new Request(message, length)
-    const operation = operationTable.get(request.opcode)
+    const operation = this.#table.get(request.opcode)
     if (operation !== undefined) return this.#ask(operation, request)
     this.#receiveOther(request)
     return undefined

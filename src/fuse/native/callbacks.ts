@@ -1,7 +1,7 @@
 // The binding's table of callbacks over `Operations`. Paths in, negative errnos out; nothing is decided here.
 //
-// Left out on purpose, so that the kernel is told ENOSYS once: access (the kernel checks modes itself), extended attributes
-// (each implemented one costs a call per write and per listed name), opendir and releasedir (readdir is not told the
+// Left out on purpose, so that the kernel is told ENOSYS once: access (the kernel checks modes itself), values of extended
+// attributes (each implemented one costs a call per write and per listed name), opendir and releasedir (readdir is not told the
 // handle).
 
 import { constants } from 'node:fs'
@@ -31,6 +31,13 @@ export interface NativeCallbacks extends OpenCallbacks {
   rename(from: string, to: string, reply: Reply): void
   link(from: string, to: string, reply: Reply): void
   symlink(target: string, path: string, reply: Reply): void
+}
+
+/** For a drive that a file server may enter (`mayBeServed`): nothing has extended attributes. */
+export const servedCallbacks: {
+  listxattr(path: string, reply: (errno: number, names: readonly string[]) => void): void
+} = {
+  listxattr: (_path, reply) => reply(0, []),
 }
 
 /** chown's "leave as it is": −1 as an unsigned word. */

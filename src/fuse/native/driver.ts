@@ -5,9 +5,9 @@ import { MountError, type Driver, type Mounted, type MountOptions } from '../dri
 import type { Operations } from '../../fs/operations.ts'
 import type { Log } from '../../log.ts'
 import { nativeFuse, type NativeFuse } from './binding.ts'
-import { nativeCallbacks } from './callbacks.ts'
+import { nativeCallbacks, servedCallbacks } from './callbacks.ts'
 import { mountFailure } from './mount-failure.ts'
-import { findOurMount } from '../mountinfo.ts'
+import { findOurMount, mayBeServed } from '../mountinfo.ts'
 import { prepareMountpoint } from '../mountpoint.ts'
 import { libfuseOptions } from './options.ts'
 import { runProgram } from '../run-program.ts'
@@ -38,7 +38,9 @@ async function mount(operations: Operations, options: MountOptions): Promise<Mou
   }
   const mountpoint = await mountpointOf(options.mountpoint)
   const session = new NativeSession(operations, options.log)
-  const fuse = nativeFuse(mountpoint, nativeCallbacks(session), libfuseOptions({ ...options, mountpoint }))
+  const isServed = mayBeServed({ owner: process.getuid?.(), isShared: options.allowOther })
+  const callbacks = { ...nativeCallbacks(session), ...(isServed ? servedCallbacks : {}) }
+  const fuse = nativeFuse(mountpoint, callbacks, libfuseOptions({ ...options, mountpoint }))
 
   const mountedBefore = await findOurMount(mountpoint)
   const descriptorsBefore = await fuseDescriptors()

@@ -1,10 +1,19 @@
-// LOOKUP, GETATTR, SETATTR, STATFS: finding a node and what it says of itself.
+// LOOKUP, GETATTR, SETATTR, STATFS, LISTXATTR: finding a node and what it says of itself.
 
 import { constants } from 'node:os'
 import type { AttributeChange, Entry, NegativeEntry, Time } from '../../../fs/operations.ts'
+import { setU32 } from '../fields.ts'
 import { writeAttrOut, writeEntryOut, writeNegativeEntryOut, writeStatistics } from '../encode.ts'
 import { getattrFlag, setattrValid } from '../protocol-flags.ts'
-import { attrOut, entryOut, getattrIn, kstatfs, setattrIn } from '../protocol-structs.ts'
+import {
+  attrOut,
+  entryOut,
+  getattrIn,
+  getxattrIn,
+  getxattrOut,
+  kstatfs,
+  setattrIn,
+} from '../protocol-structs.ts'
 import { Refusal } from '../../refusal.ts'
 import type { Reply } from '../reply.ts'
 import type { Request } from '../request.ts'
@@ -90,5 +99,16 @@ export const statfs: Operation = operation({
   answer(reply, statistics) {
     writeStatistics(reply.body, 0, statistics)
     return reply.struct(kstatfs.sizeOf)
+  },
+})
+
+/** Nothing has extended attributes. Samba asks before it renames or deletes, and takes an errno for a failure. */
+export const listxattr: Operation = operation({
+  onlyLooks: always,
+  call: (_operations, request) => request.u32(getxattrIn.size),
+  answer(reply, room) {
+    if (room > 0) return reply.empty()
+    setU32(reply.body, getxattrOut.size, 0)
+    return reply.struct(getxattrOut.sizeOf)
   },
 })

@@ -15,7 +15,7 @@ import {
 } from './files.ts'
 import { fsyncdir, opendir, readdir, readdirplus, releasedir } from './folders.ts'
 import { mkdir, mknod, rename, rename2, rmdir, unlink } from './names.ts'
-import { getattr, lookup, setattr, statfs } from './nodes.ts'
+import { getattr, listxattr, lookup, setattr, statfs } from './nodes.ts'
 import type { Operation } from './operation.ts'
 
 export const operationTable: ReadonlyMap<number, Operation> = new Map([
@@ -44,6 +44,12 @@ export const operationTable: ReadonlyMap<number, Operation> = new Map([
   [opcode.readdirplus, readdirplus],
   [opcode.releasedir, releasedir],
   [opcode.fsyncdir, fsyncdir],
+])
+
+/** The same of a drive that a file server may enter. */
+export const servedTable: ReadonlyMap<number, Operation> = new Map([
+  ...operationTable,
+  [opcode.listxattr, listxattr],
 ])
 
 /**
