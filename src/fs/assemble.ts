@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createReader } from '../content/read/block-reader.ts'
 import { CommitQueue } from '../content/commit/commit-queue.ts'
 import { Committer, type CommitterOptions } from '../content/commit/committer.ts'
+import type { Job } from '../content/commit/job.ts'
 import type { QueueEvent } from '../content/commit/queue-event.ts'
 import type { Questions } from '../content/commit/questions.ts'
 import { WatchedFiles } from '../content/reach/watched-files.ts'
@@ -168,7 +169,8 @@ export function assemble(options: FileSystemOptions): Superblock {
   const handles = new HandleTable()
   const owners = new Owners((undo) => journal.onRollback(undo))
   const claims = new Claims({ journal, spool, log })
-  const closeWait = new CloseWait({ closeWaitMs: settings.closeWaitMs, clock, reach, journal, log })
+  const hasten = (job: Job): void => void queue.expedite((intention) => intention === job.intention)
+  const closeWait = new CloseWait({ closeWaitMs: settings.closeWaitMs, clock, reach, journal, log, hasten })
   const refusedNames = new RefusedNames({ types, clock, log, tell })
   const undecided = new Undecided({ tree, types, refusedNames })
   const localOnly = new LocalOnly(settings.leftAloneMs, clock, (node) => sendLeftAlone(sb, node))

@@ -10,6 +10,7 @@ import { deleteStored, mayBeStored } from './delete-stored.ts'
 import { stayThoughEmpty } from './folders.ts'
 import { checkStands, childOf } from './lookup.ts'
 import { baseOfTarget, isWithin, take, type Move } from './move.ts'
+import { timeOfMs } from '../tree/attributes.ts'
 import { checkName } from '../tree/names.ts'
 import type { Listing } from '../tree/listings.ts'
 import type { Node } from '../tree/node.ts'
@@ -106,6 +107,7 @@ export async function rename(
     const job = parts.journal.transaction(() => {
       parts.journal.onRollback(node)
       const moved = renamed(parts, move, fate, syncedEpoch)
+      node.times.renamed(timeOfMs(parts.clock.wall()))
       stayThoughEmpty(parts, from)
       return moved
     })

@@ -72,6 +72,29 @@ export const times: Topic = (it) => {
     expect(mtimeNs).toBeGreaterThan(longAgoNs)
   })
 
+  it(
+    'a rename moves the change time of a document, and no other',
+    { 'given.txt': 'a' },
+    async ({ door, folder, at }) => {
+      await door.writeFile(at('made.txt'), 'b')
+      for (const name of ['given.txt', 'made.txt']) {
+        await door.utimes(at(name), longAgoSec, longAgoSec)
+        const before = await door.stat(at(name))
+        // A clock counts in milliseconds, some in several.
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        await door.rename(at(name), at(`new ${name}`))
+        const isLater = async (): Promise<void> => {
+          const after = await door.stat(at(`new ${name}`))
+          expect([after.mtimeNs, after.atimeNs]).toEqual([longAgoNs, longAgoNs])
+          expect(after.ctimeNs).toBeGreaterThan(before.ctimeNs)
+        }
+        await isLater()
+        await door.behind.check(folder, new Set())
+        await isLater()
+      }
+    },
+  )
+
   it('a folder’s times say when its names changed', async ({ door, at }) => {
     await door.mkdir(at('here'))
     await door.mkdir(at('there'))

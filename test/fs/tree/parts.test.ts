@@ -186,6 +186,8 @@ const steps: readonly Step[] = [
     shows: { mode: 0o640, atime: then, mtime: now, ctime: now } },
   { part: 'times', verb: 'changed', when: 'read when it was shown to be', does: ({ times }) => times.changed(now, then),
     shows: { atime: then, mtime: now } },
+  { part: 'times', verb: 'renamed', given: ({ times }) => times.made(0o640, then), does: ({ times }) => times.renamed(now),
+    shows: { mode: 0o640, atime: then, mtime: then, ctime: now } },
   { part: 'times', verb: 'follow', given: ({ times }) => times.made(0o640, then), does: ({ times }) => times.follow({ mtime: now }),
     shows: { mode: undefined, atime: undefined, mtime: now, ctime: undefined } },
   { part: 'times', verb: 'follow', when: 'nothing was set', given: ({ times }) => times.made(0o640, then),

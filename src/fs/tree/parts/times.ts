@@ -46,6 +46,11 @@ export class TimesPart {
     this.#now = { ...this.#now, atime, mtime: now, ctime: now }
   }
 
+  /** It has another name since now. */
+  renamed(now: Time): void {
+    this.#now = { ...this.#now, ctime: now }
+  }
+
   /** It shows another version of the service, for which this was set; nothing was where that is undefined. */
   follow(set?: Partial<Times>): void {
     this.#now = set === undefined ? asStored : { ...asStored, ...set }
