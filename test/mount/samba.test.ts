@@ -38,7 +38,7 @@ describe.skipIf(why !== undefined).each(['kernel', 'fuse-native'])(
 
     const stored = async (): Promise<string[]> => {
       await drive.docmount(['wait', drive.mountpoint])
-      return [...((await testService.other.documents('/')) ?? new Map()).keys()].toSorted()
+      return [...((await testService.other.documents('/')) ?? new Map<string, Buffer>()).keys()].toSorted()
     }
 
     describe.each(Object.keys(shares))('on the share %s', (share) => {

@@ -15,7 +15,7 @@ export interface CloseWaitOptions {
   readonly journal: Journal
   readonly log: Log
   /** Ends the rest of a job. */
-  hasten(job: Job): void
+  readonly hasten: (job: Job) => void
 }
 
 export class CloseWait {

@@ -25,13 +25,13 @@ it('a rename that waits for a file to which nothing was written does not wait fo
   const setTimeout: Clock['setTimeout'] = (run, ms) => clock.setTimeout(run, isStopped ? 3_600_000 : ms)
   const world: World = { ...rest, clock: { ...clock, setTimeout } }
   await using drive = await openHeld({}, { closeWaitMs: Infinity, world })
-  const { mkdir, open, rename } = drive.calls()
-  await mkdir('/folder')
+  const calls = drive.calls()
+  await calls.mkdir('/folder')
   // No rest is ever over.
   isStopped = true
-  for (const name of ['a.txt', 'folder/b.txt']) await (await open(`/${name}`, 'w')).close()
-  await rename('/a.txt', '/c.txt')
-  await rename('/folder', '/other')
+  for (const name of ['a.txt', 'folder/b.txt']) await (await calls.open(`/${name}`, 'w')).close()
+  await calls.rename('/a.txt', '/c.txt')
+  await calls.rename('/folder', '/other')
   expect(
     [...((await drive.testService.other.documents('/')) ?? [])].map(([name]) => name).toSorted(),
   ).toEqual(['c.txt', 'other/b.txt'])
