@@ -18,6 +18,17 @@ export function fingerprintOf(file: Told): string {
   return `${file.size ?? '?'}@${file.modifiedAt ?? '?'}`
 }
 
+/** Of a version that is there and that nobody here has seen: no record is of it. */
+export const unseen = '-@-'
+
+/** True where both are of one version: a listing need not tell its size. */
+export function isSameVersion(one: string, other: string): boolean {
+  if (one === other) return true
+  const [at, otherAt] = [one.indexOf('@'), other.indexOf('@')]
+  const isSizeUntold = one.startsWith('?@') || other.startsWith('?@')
+  return isSizeUntold && one.slice(at) === other.slice(otherAt) && !one.endsWith('@?')
+}
+
 /** True where everything the one record tells, the other tells too: fields may be absent (interface, "File"). */
 export function agrees(sparse: Told, full: Told): boolean {
   return (

@@ -127,10 +127,12 @@ export function merge(
   // A delete that knew neither a version nor a content would take whatever stands there by now.
   const isAllThatMayStand = newer.kind === 'delete' && older.isInDoubt && older.doubts.length === 0
   const doubts = isAllThatMayStand && older.digest !== undefined ? [older.digest] : older.doubts
+  const isSaveOverDelete = older.kind === 'delete' && newer.kind === 'put'
   return {
     ...newer,
-    // The older one's base is the fresher: the queue moves it on with every step taken.
-    base: older.base ?? newer.base,
+    // The older one's base is the fresher: the queue moves it on with every step taken. A delete goes by what was shown, a save by
+    // what was read.
+    base: isSaveOverDelete ? (newer.base ?? older.base) : (older.base ?? newer.base),
     isInDoubt: older.isInDoubt || newer.isInDoubt === true,
     doubts: (newer.doubts ?? []).reduce(withDigest, doubts),
   }

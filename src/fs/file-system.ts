@@ -77,8 +77,8 @@ export function operationsOf(sb: Superblock): FileSystem {
     fsync: (fh, caller) => sb.saves.fsync(sb.handles.file(fh).node, caller.signal),
     release: (fh) => release(sb, fh),
     fallocate: (fh, offset, length, keepSize, caller) => fallocate(sb, fh, offset + length, keepSize, caller),
-    copyFileRange: (fhIn, offsetIn, fhOut, offsetOut, length) =>
-      copyFileRange(sb, fhIn, fhOut, { offsetIn, offsetOut, length }),
+    copyFileRange: (fhIn, offsetIn, fhOut, offsetOut, length, caller) =>
+      copyFileRange(sb, fhIn, fhOut, { offsetIn, offsetOut, length }, caller),
     mkdir: (parent, name, mode, caller) => mkdir(sb, parent, name, mode, caller),
     unlink: (parent, name, caller) => unlink(sb, parent, name, caller),
     rmdir: (parent, name, caller) => rmdir(sb, parent, name, caller),

@@ -58,6 +58,8 @@ export interface Caller {
   readonly program?: string | undefined
   /** It is being ended by a signal; undefined where nobody knows. Looked at when it is asked for. */
   readonly isDying?: boolean | undefined
+  /** Whether such a program still runs. Absent where nobody knows. */
+  readonly isRunning?: ((program: string) => boolean) | undefined
   readonly signal: AbortSignal
   /** What `read` answers at once may lie here: the door has used it before it calls anything else. Absent: none is lent. */
   readonly room?: Uint8Array | undefined

@@ -39,6 +39,8 @@ export const differences: Readonly<Record<DoorName, Readonly<Record<string, stri
       'libfuse keeps such a file in its folder, under a hidden name',
     'names: one that is made for its owner only, as `cp -p` does, is a document too':
       'libfuse 2 does not say how a file is made: what looks like one of sed is sent after a minute',
+    'unseen versions: what is appended to a version that nobody read goes on from that':
+      'libfuse 2 does not say which write is an append: the end that the kernel knows counts',
     'times: access time and modification time are set apart': accessTimeTwice,
     'tools: rsync -a copies once, and the second time nothing': accessTimeTwice,
   },

@@ -5,9 +5,9 @@ import { rootIno, type Attributes, type Operations } from '../../src/fs/operatio
 import type { Calls, Door, OpenFile, OpenMode } from './door.ts'
 import { failure, flagsOf, namesIn, openedFile, statOf, thisProcess, translated } from './object-file.ts'
 
-/** The calls to `operations`. */
-export function objectDoor(operations: Operations): Calls & Pick<Door, 'name'> {
-  const caller = thisProcess()
+/** The calls to `operations`, by this program. */
+export function objectDoor(operations: Operations, program?: string): Calls & Pick<Door, 'name'> {
+  const caller = { ...thisProcess(), program }
 
   /** The kernel's memory of names: one reference is held on each node it has seen, until the name goes. */
   const seen = new Map<string, number>()

@@ -1,6 +1,7 @@
 // What was written in the folder that another client works in, too, and who could have seen it. Each content is told from
 // every other by its length; what the other client stored may go by a call of the drive's only where it is elsewhere by then,
-// or where a program here had been able to see it.
+// or where a program here had read it. Where none had read or saved anything at its path since the start, a save may also take the
+// place of what was shown a while before; and a delete takes what was shown.
 
 import type { Chance } from '../model/chance.ts'
 import { Loss } from '../model/loss.ts'
@@ -10,6 +11,8 @@ import { SharedLooks } from './shared-looks.ts'
 const keptOperations = 500
 /** How long a delete rests before it is sent, at most, and what its call takes (ms). */
 const deleteRestMs = 5_000
+/** What was shown for so short a time belongs to the save (ms). */
+export const lookOfSaveMs = 2_000
 
 export interface Done {
   readonly paths: readonly string[]
@@ -19,6 +22,8 @@ export interface Done {
   readonly takesAway: boolean
   /** With all that is below its paths: the rename of a folder. */
   readonly isTree: boolean
+  /** Something at its paths had been read or saved here since the drive began: it takes the place of nothing else. */
+  readonly isKnown: boolean
 }
 
 interface Theirs {
@@ -54,6 +59,8 @@ export class SharedLedger {
   readonly #lastSaved = new Map<string, number>()
   /** Lengths of what was read here. */
   readonly #read = new Set<number>()
+  /** Paths where something was read or saved since the drive began. */
+  readonly #known = new Set<string>()
   #done: Done[] = []
 
   constructor(options: SharedLedgerOptions) {
@@ -98,7 +105,9 @@ export class SharedLedger {
   /** A program here begins a change. Until it is done, what is there is in doubt. */
   begin(paths: readonly string[], takesAway: boolean): Done {
     for (const path of paths) this.#ours.delete(path)
-    return this.#begun({ paths, beganAt: this.#options.now(), endedAt: Infinity, takesAway, isTree: false })
+    const isKnown = !takesAway && paths.every((path) => this.#known.has(path))
+    const beganAt = this.#options.now()
+    return this.#begun({ paths, beganAt, endedAt: Infinity, takesAway, isTree: false, isKnown })
   }
 
   #begun(done: Done): Done {
@@ -114,6 +123,7 @@ export class SharedLedger {
   saved(path: string, bytes: Buffer, done: Done): void {
     this.ended(done)
     this.#ours.set(path, bytes)
+    this.#known.add(path)
     const before = this.#lastSaved.get(path)
     this.#lastSaved.set(path, bytes.length)
     if (before === undefined) return
@@ -126,10 +136,11 @@ export class SharedLedger {
     const moved = this.#ours.get(path)
     // It may bring back what was moved away from there.
     this.#forgetShown(to)
-    const done = this.begin([path, to], true)
+    // What is at its new name is saved over.
+    const done = [this.begin([path], true), this.begin([to], false)]
     if (moved !== undefined) this.#isComing(to, moved)
     return () => {
-      this.ended(done)
+      for (const each of done) this.ended(each)
       if (moved !== undefined) this.#ours.set(to, moved)
     }
   }
@@ -141,7 +152,8 @@ export class SharedLedger {
       if (isAtOrBelow(at, to)) this.#forgetShown(at)
     for (const folder of [path, to]) for (const [at] of this.#oursIn(folder)) this.#ours.delete(at)
     const beganAt = this.#options.now()
-    const done = this.#begun({ paths: [path, to], beganAt, endedAt: Infinity, takesAway: true, isTree: true })
+    const tree = { paths: [path, to], takesAway: true, isTree: true, isKnown: false }
+    const done = this.#begun({ ...tree, beganAt, endedAt: Infinity })
     for (const [at, bytes] of moved) this.#isComing(at, bytes)
     return () => {
       this.ended(done)
@@ -176,6 +188,7 @@ export class SharedLedger {
 
   /** A program was shown this. `outdated`: before it was read. */
   shown(path: string, shown: Buffer, outdated: ReadonlySet<number>): void {
+    this.#known.add(path)
     // An open that failed after it had emptied the document.
     if (shown.length === 0) return
     this.#read.add(shown.length)
@@ -195,6 +208,11 @@ export class SharedLedger {
           `${path} beside another client: ${found?.length ?? 'no'} bytes, saved were ${bytes.length}`,
         )
     }
+  }
+
+  /** The drive began anew: of what was read and saved before it knows what was shown at its end. */
+  began(): void {
+    this.#known.clear()
   }
 
   /** What was under way when the power went may be there or not. */
@@ -222,7 +240,11 @@ export class SharedLedger {
     const wasSeen =
       (!isWith && this.#read.has(bytes.length)) ||
       this.#done.some(
-        (done) => isOf(done) && done.endedAt > (!isWith && done.takesAway ? lookedLikeAt : shownAt),
+        (done) =>
+          isOf(done) &&
+          (isWith || done.takesAway
+            ? done.endedAt > (isWith ? shownAt : lookedLikeAt)
+            : !done.isKnown && done.endedAt > shownAt + lookOfSaveMs),
       )
     // A delete goes by what was shown when it was asked for, and is sent after a rest without another look.
     const isRace = now() - storedAt <= cacheTtlMs + deleteRestMs && this.#done.some(

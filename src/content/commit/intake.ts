@@ -58,7 +58,7 @@ export class Intake {
     this.#options.journal.afterCommit(() => this.#options.schedule.lookSoon())
     return {
       ...draft,
-      base: sourceFingerprint ?? draft.base,
+      base: draft.base ?? sourceFingerprint,
       doubts: (draft.doubts ?? []).reduce(withDigest, doubts),
     }
   }

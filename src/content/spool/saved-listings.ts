@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import Database from 'libsql'
 import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
 import type { Log } from '../../log.ts'
+import { fingerprintOf } from '../fingerprint.ts'
 import { folderOf, isAtOrUnder, nameOf, pathBelow } from '../../path.ts'
 import { isDamage } from './journal-salvage.ts'
 import { makePrivateDatabase } from './private-file.ts'
@@ -44,6 +45,12 @@ export class SavedListings {
   readonly #changes = new Map<string, Map<string, Told | undefined>>()
   #timer: Timer | undefined
   #changesTimer: Timer | undefined
+  /** No earlier run has listed anything. */
+  readonly #isFirst: boolean
+  /** This run has written something. */
+  #hasBegun = false
+  /** The folder that was last asked for as it was. */
+  #earlier: { readonly key: string; readonly names: ReadonlyMap<string, string> | undefined } | undefined
   /** The disk took nothing the last time. */
   #isRefused = false
 
@@ -52,6 +59,8 @@ export class SavedListings {
     this.#log = log
     this.#timers = timers
     this.#db = this.#guarded('opened', () => open(this.#path)) ?? this.#madeAnew()
+    const isAnyKept = this.#guarded('read', () => this.#db?.prepare('select 1 from listing limit 1').get())
+    this.#isFirst = isAnyKept === undefined
   }
 
   /** What the folder at `path` held when it was last listed, as it was changed here since. */
@@ -62,6 +71,27 @@ export class SavedListings {
       if (found === undefined) return undefined
       for (const [name, record] of this.#changes.get(path) ?? []) put(found, name, record)
       return [...found.values()]
+    })
+  }
+
+  /**
+   * What an earlier run knew to be at this path when it ended: the fingerprint of a document, or null for none; undefined where
+   * there was no earlier run. With `isOfAny` also what was listed since, and is written already.
+   */
+  earlier(path: string, { isOfAny }: { isOfAny: boolean }): string | null | undefined {
+    const folder = folderOf(path)
+    return this.#guarded('read', () => {
+      const key = `${isOfAny} ${folder}`
+      // Who saves in a folder unseen saves more than one document there.
+      if (this.#earlier?.key !== key) {
+        const stored = this.#storedEarlier(folder, isOfAny)
+        const names = stored && new Map<string, string>()
+        for (const [name, record] of stored ?? [])
+          if (record.kind === 'file') names?.set(name, fingerprintOf(record))
+        this.#earlier = { key, names }
+      }
+      const { names } = this.#earlier
+      return names?.get(nameOf(path)) ?? (this.#isFirst && names === undefined ? undefined : null)
     })
   }
 
@@ -126,6 +156,12 @@ export class SavedListings {
       for (const [table, column] of [
         ['listing', 'path'],
         ['changed', 'folder'],
+        ...(this.#hasBegun
+          ? [
+              ['earlier_listing', 'path'],
+              ['earlier_changed', 'folder'],
+            ]
+          : []),
       ])
         this.#db
           ?.prepare(
@@ -149,6 +185,7 @@ export class SavedListings {
     this.#timers.clear(this.#changesTimer)
     this.#timer = undefined
     this.#changesTimer = undefined
+    this.#earlier = undefined
     if ((this.#unsaved.size === 0 && this.#changes.size === 0) || this.#db === undefined) return
     const isWritten = this.#write((db) => {
       writeListings(db, this.#unsaved)
@@ -174,8 +211,10 @@ export class SavedListings {
       try {
         // Refused before a statement is begun: libsql leaves one in progress that met a lock, and commits nothing after that.
         db.exec('begin immediate')
+        if (!this.#hasBegun) beginRun(db)
         work(db)
         db.exec('commit')
+        this.#hasBegun = true
         return true
       } finally {
         if (db.inTransaction) db.exec('rollback')
@@ -199,13 +238,22 @@ export class SavedListings {
     }
   }
 
-  #stored(path: string): Map<string, Told> | undefined {
-    const row = this.#db?.prepare('select names from listing where path = ?').get(path) as
+  #storedEarlier(path: string, isOfAny: boolean): Map<string, Told> | undefined {
+    const db = this.#db
+    if (db === undefined || !this.#hasBegun || isOfAny) return this.#stored(path)
+    if (db.prepare('select 1 from earlier_listing where path = ?').get(path) !== undefined)
+      return this.#stored(path, 'earlier_')
+    const isOfThisRun = db.prepare('select 1 from listing where path = ? and run = ?').get(path, runOf(db))
+    return isOfThisRun === undefined ? this.#stored(path) : undefined
+  }
+
+  #stored(path: string, of: '' | 'earlier_' = ''): Map<string, Told> | undefined {
+    const row = this.#db?.prepare(`select names from ${of}listing where path = ?`).get(path) as
       | { names: string }
       | undefined
     if (row === undefined) return undefined
     const found = byName((JSON.parse(row.names) as Entry[]).map(recordOf))
-    const changes = this.#db?.prepare('select name, entry from changed where folder = ?').all(path) ?? []
+    const changes = this.#db?.prepare(`select name, entry from ${of}changed where folder = ?`).all(path) ?? []
     for (const { name, entry } of changes as { name: string; entry: string | null }[])
       put(found, name, entry === null ? undefined : recordOf(JSON.parse(entry) as Entry))
     return found
@@ -223,6 +271,7 @@ export class SavedListings {
   }
 
   #madeAnew(): Database.Database | undefined {
+    this.#hasBegun = false
     try {
       this.#db?.close()
       for (const part of ['', '-wal', '-shm', '-journal'])
@@ -257,12 +306,38 @@ function open(path: string): Database.Database {
   }
 }
 
+/** From the first thing that is written on: what an earlier run left of folders that are listed anew since is kept until the next. */
+function beginRun(db: Database.Database): void {
+  const columns = db.prepare('pragma table_info(listing)').all() as { name: string }[]
+  if (!columns.some(({ name }) => name === 'run'))
+    db.exec('alter table listing add column run integer not null default 0')
+  db.exec('drop table if exists earlier_listing; drop table if exists earlier_changed')
+  db.exec('create table earlier_listing (path text primary key, names text not null) without rowid')
+  db.exec(`create table earlier_changed
+    (folder text not null, name text not null, entry text, primary key (folder, name)) without rowid`)
+  db.exec(`pragma user_version = ${runOf(db) + 1}`)
+}
+
+function runOf(db: Database.Database): number {
+  return (db.prepare('pragma user_version').get() as { user_version: number }).user_version
+}
+
 function writeListings(db: Database.Database, listings: ReadonlyMap<string, Names>): void {
   if (listings.size === 0) return
-  const insert = db.prepare('insert or replace into listing (path, names) values (?, ?)')
+  const run = runOf(db)
+  const isOfEarlier = 'exists (select 1 from listing where path = ?1 and run <> ?2)'
+  const keep = db.prepare(
+    `insert or ignore into earlier_listing select path, names from listing where path = ?1 and ${isOfEarlier}`,
+  )
+  const keepChanges = db.prepare(
+    `insert or ignore into earlier_changed select folder, name, entry from changed where folder = ?1 and ${isOfEarlier}`,
+  )
+  const insert = db.prepare('insert or replace into listing (path, names, run) values (?, ?, ?)')
   const forgetChanges = db.prepare('delete from changed where folder = ?')
   for (const [path, names] of listings) {
-    insert.run(path, JSON.stringify(Array.from(names.values(), entryOf)))
+    keep.run(path, run)
+    keepChanges.run(path, run)
+    insert.run(path, JSON.stringify(Array.from(names.values(), entryOf)), run)
     forgetChanges.run(path)
   }
 }

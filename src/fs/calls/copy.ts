@@ -1,6 +1,7 @@
 // copy_file_range of a whole document: the service copies from itself, no bytes move through this machine.
 
 import { ErrnoError } from '../../errno-error.ts'
+import type { Caller } from '../operations.ts'
 import { rebindReaders } from '../unsent/content.ts'
 import { touch, type TouchParts } from '../unsent/writing.ts'
 import type { FileHandle, HandleTable } from '../tree/handles.ts'
@@ -27,6 +28,7 @@ export function copyFileRange(
   fhIn: number,
   fhOut: number,
   { offsetIn, offsetOut, length }: CopyRange,
+  caller: Caller,
 ): number {
   const from = parts.handles.file(fhIn)
   const to = parts.handles.file(fhOut)
@@ -48,6 +50,7 @@ export function copyFileRange(
   ) {
     throw new ErrnoError('EOPNOTSUPP', 'only whole documents are copied within the service')
   }
+  parts.tree.seen.read(from.node.path, from.node.shown, caller)
   adoptCopy(parts, from, to)
   return version.size
 }

@@ -6,7 +6,7 @@ import { ErrnoError } from '../../errno-error.ts'
 import { timeOfMs } from '../tree/attributes.ts'
 import { isUnreachable, longAgo } from '../tree/folder-source.ts'
 import { FolderHandle, type HandleTable } from '../tree/handles.ts'
-import { checkStands, entryOf, withListing, type EntryParts } from './lookup.ts'
+import { checkStands, entryOf, tell, withListing, type EntryParts } from './lookup.ts'
 import { checkName } from '../tree/names.ts'
 import type { PathDepth } from '../tree/path-depth.ts'
 import type { Listing } from '../tree/listings.ts'
@@ -84,6 +84,7 @@ export function readdir(
       const entry = (): Entry | undefined =>
         node.size === undefined ? undefined : entryOf(parts, node, ttlMs)
       if (!filler({ name, ino: node.ino, kind: node.kind, entry }, i + 1)) return
+      tell(parts.tree, node, caller)
     }
   })
 }

@@ -50,6 +50,14 @@ function ttlOf(parts: EntryParts, node: Node, listedTtlMs: number | undefined): 
   return listing === undefined ? 0 : parts.tree.listings.doorTtlMs(listing)
 }
 
+/** The program knows by this which version the service has, where that is what it is shown. */
+export function tell({ seen }: Tree, node: Node, caller: Caller): void {
+  const { remote, door } = node
+  if (remote === undefined || door.wasTold(remote)) return
+  const { shown } = node
+  if (shown !== undefined && seen.told(node.path, shown, caller)) door.told(remote)
+}
+
 export function lookup(
   parts: LookupParts,
   parent: number,
@@ -67,6 +75,7 @@ export function lookup(
     const answer = parts.sizes.whenKnown<Entry | NegativeEntry>(node, caller, () => {
       if (!isThere()) return again()
       node.door.remember()
+      tell(parts.tree, node, caller)
       return entryOf(parts, node)
     })
     if (!(answer instanceof Promise)) return answer
@@ -129,10 +138,14 @@ export function getattr(
   const { parent } = node
   // The root always is; what is open, unlinked or local does not depend on a listing.
   if (parent === undefined || node.isUnlinked) return entryOf(parts, node)
-  if (fh !== undefined || isKept(node)) return parts.sizes.whenKnown(node, caller, () => entryOf(parts, node))
+  const told = (): Entry => {
+    tell(parts.tree, node, caller)
+    return entryOf(parts, node)
+  }
+  if (fh !== undefined || isKept(node)) return parts.sizes.whenKnown(node, caller, told)
   return withListing(parts.tree, parent, caller, () => {
     if (node.isUnlinked && node.door.openHandles === 0)
       throw new ErrnoError('ENOENT', `${node.path} is gone from the service`)
-    return parts.sizes.whenKnown(node, caller, () => entryOf(parts, node))
+    return parts.sizes.whenKnown(node, caller, told)
   })
 }

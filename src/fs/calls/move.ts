@@ -26,12 +26,6 @@ export function isWithin(folder: Node, other: Node): boolean {
   return false
 }
 
-/** Which version at the target this mount has seen, and may replace. */
-export function baseOfTarget({ to, name, target }: Move): string | undefined {
-  if (target === undefined) return to.folder?.tombstones.get(name)?.fingerprint
-  return target.unsent.base ?? target.stored.fingerprint
-}
-
 /** The node takes the new name; what had it goes, its open handles keep their content. */
 export function take(parts: TakeParts, { node, to, name, target }: Move): void {
   if (target !== undefined) {

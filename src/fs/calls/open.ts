@@ -7,19 +7,30 @@ import type { Caller, CreateOptions, Entry, MaybePromise, Opened, OpenFlags } fr
 import type { PathDepth } from '../tree/path-depth.ts'
 import type { RefusedNames } from '../concerns/refused-names.ts'
 import { timeOfMs } from '../tree/attributes.ts'
+import { beginSaveOver } from '../tree/begin-save.ts'
 import { FileHandle, type HandleTable } from '../tree/handles.ts'
 import { checkName } from '../tree/names.ts'
 import type { Node } from '../tree/node.ts'
 import { beginsHere, finalName, isMadeAsTemporary, isUndecidedName } from '../tree/scratch.ts'
 import { mimetypeOfName } from '../../api/mimetype-of.ts'
+import type { Tree } from '../tree/tree.ts'
 import { takeContent, type TakeContentParts } from '../unsent/content.ts'
 import type { LocalOnly } from '../unsent/local-only.ts'
 import type { SubmitParts } from '../unsent/submit.ts'
 import { truncateContent, type TruncateParts } from '../unsent/writing.ts'
-import { checkHasContent, checkStands, entryOf, isStill, withListing, type EntryParts } from './lookup.ts'
+import {
+  checkHasContent,
+  checkStands,
+  entryOf,
+  isStill,
+  tell,
+  withListing,
+  type EntryParts,
+} from './lookup.ts'
 import type { Sizes } from './sizes.ts'
 
 interface OpenedParts {
+  readonly tree: Tree
   readonly handles: HandleTable
 }
 
@@ -43,9 +54,9 @@ export function open(parts: OpenParts, ino: number, flags: OpenFlags, caller: Ca
   if (node.folder !== undefined) throw new ErrnoError('EISDIR', `${node.path} is a folder`)
   checkHasContent(node, flags.write)
   if (node.size === undefined && !flags.truncate) return openUnsized(parts, node, flags, caller)
-  if (!flags.truncate) return opened(parts, node, flags)
+  if (!flags.truncate) return opened(parts, node, flags, caller)
   return truncateContent(parts, node, 0, caller, node.door.contentGeneration).then(() =>
-    opened(parts, node, flags),
+    opened(parts, node, flags, caller),
   )
 }
 
@@ -62,11 +73,23 @@ async function openUnsized(parts: OpenParts, node: Node, flags: OpenFlags, calle
   return open(parts, node.ino, flags, caller)
 }
 
-function opened(parts: OpenedParts, node: Node, flags: OpenFlags): Opened {
-  const keepCache = node.door.showContent()
+function opened(parts: OpenedParts, node: Node, flags: OpenFlags, caller: Caller): Opened {
+  const keepCache = node.door.showContent() && mayKeepPages(parts.tree, node, flags, caller)
   const directIo = node.content === undefined && node.remote !== undefined && node.remote.size === undefined
   const fh = parts.handles.addFile(new FileHandle(node, flags, keepCache))
   return { fh, keepCache, directIo, hasNothingToFlush: !flags.write }
+}
+
+/**
+ * From pages that the door keeps a program reads without asking. Who opens to read alone is taken to do so; who opens to write, too,
+ * is asked for what he reads where he is not known to know it.
+ */
+function mayKeepPages(tree: Tree, node: Node, { read, write, truncate }: OpenFlags, caller: Caller): boolean {
+  const { shown } = node
+  if (!read || truncate || shown === undefined) return true
+  if (write) return tree.seen.replaceable(node.path, caller, shown) === shown
+  tree.seen.read(node.path, shown, caller)
+  return true
 }
 
 export function create(
@@ -85,6 +108,7 @@ export function create(
       if (options.exclusive) throw new ErrnoError('EEXIST', `${existing.path} exists`)
       return Promise.resolve(open(parts, existing.ino, options.flags, caller)).then((result) => {
         existing.door.remember()
+        tell(parts.tree, existing, caller)
         const entry = entryOf(parts, existing)
         // Renamed meanwhile: no door goes on taking it for what has this name.
         const isThere = isStill(existing, folder, name)
@@ -92,9 +116,9 @@ export function create(
       })
     }
     const isBeside = (other: string): boolean => parts.tree.child(folder, other, listing) !== undefined
-    const node = make(parts, folder, name, options, isBeside)
+    const node = make(parts, folder, name, { ...options, isBeside }, caller)
     node.door.remember()
-    return { entry: entryOf(parts, node), opened: opened(parts, node, options.flags) }
+    return { entry: entryOf(parts, node), opened: opened(parts, node, options.flags, caller) }
   })
 }
 
@@ -106,8 +130,8 @@ function make(
   parts: MakeParts,
   folder: Node,
   name: string,
-  options: CreateOptions,
-  isBeside: (name: string) => boolean,
+  { isBeside, ...options }: CreateOptions & { readonly isBeside: (name: string) => boolean },
+  caller: Caller,
 ): Node {
   parts.pathDepth.check(folder.path, name)
   const { mode, flags } = options
@@ -121,7 +145,7 @@ function make(
   const content = parts.spool.create(name)
   const node = parts.tree.nodes.add('file', folder, name)
   if (isScratch) node.local.stay({ isMadeTemporary: isTemporary, isCutOff: false })
-  node.unsent.mayReplace(hidden?.fingerprint)
+  beginSaveOver(parts.tree.seen, node, hidden?.fingerprint, caller)
   node.times.made(mode, timeOfMs(parts.clock.wall()))
   takeContent(parts, node, content)
   parts.tree.places.attach(node, folder, name)
@@ -129,7 +153,7 @@ function make(
   return node
 }
 
-export async function release(parts: OpenedParts & SubmitParts, fh: number): Promise<void> {
+export async function release(parts: Pick<OpenedParts, 'handles'> & SubmitParts, fh: number): Promise<void> {
   const handle = parts.handles.removeFile(fh)
   if (handle !== undefined) await parts.saves.released(handle.node)
 }

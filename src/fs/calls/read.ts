@@ -5,14 +5,17 @@ import { abortable } from '../../abortable.ts'
 import { waitForJob } from '../../content/commit/job.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import type { Clock } from '../../world/clock.ts'
+import { andThen } from '../../maybe-promise.ts'
 import type { Caller, MaybePromise } from '../operations.ts'
 import type { FileHandle, HandleTable } from '../tree/handles.ts'
 import type { Node } from '../tree/node.ts'
 import type { RemoteContent } from '../tree/remote-content.ts'
+import type { Tree } from '../tree/tree.ts'
 import { isGone, ownCommitMs, stillMoving } from '../unsent/bring-here.ts'
 import { readContent } from '../unsent/content.ts'
 
 export interface ReadParts {
+  readonly tree: Tree
   readonly handles: HandleTable
   readonly remote: RemoteContent
   readonly clock: Clock
@@ -34,12 +37,31 @@ export function read(
       readContent(parts.remote, handle, offset, length, later(caller)),
     )
   }
-  const isFirst = handle.reading === undefined
+  const { reading } = handle
   const chunks = readContent(parts.remote, handle, offset, length, caller)
   // What somebody waits for is asked for before what may come next.
-  if (isFirst && handle.reading !== undefined) parts.prefetch.beganToRead(handle.node, handle.reading)
-  if (!(chunks instanceof Promise)) return chunks
-  return chunks.catch((error: unknown) => readAgain(parts, handle, error, { offset, length, caller }))
+  if (reading === undefined && handle.reading !== undefined)
+    parts.prefetch.beganToRead(handle.node, handle.reading)
+  const known = noted(parts.tree, handle, chunks, caller)
+  if (!(known instanceof Promise)) return known
+  return known.catch((error: unknown) => readAgain(parts, handle, error, { offset, length, caller }))
+}
+
+/** Once its program has them, it knows the version that they are of. */
+function noted(
+  { seen }: Tree,
+  handle: FileHandle,
+  chunks: MaybePromise<readonly Uint8Array[]>,
+  caller: Caller,
+): MaybePromise<readonly Uint8Array[]> {
+  const { node, reading } = handle
+  if (reading !== undefined && reading === handle.known) return chunks
+  const { shown, path } = node
+  return andThen(chunks, (bytes) => {
+    handle.known = reading
+    if (!node.isUnlinked && !node.isScratch) seen.read(path, shown, caller)
+    return bytes
+  })
 }
 
 /** A version that went away because of our own commit or rename is no change under the reader: it reads on at its new place. */
@@ -56,7 +78,8 @@ async function readAgain(
   else if (handle.reading !== undefined && node.content === undefined) throw error
   handle.rebind()
   try {
-    return await readContent(parts.remote, handle, offset, length, later(caller))
+    const chunks = readContent(parts.remote, handle, offset, length, later(caller))
+    return await noted(parts.tree, handle, chunks, caller)
   } catch (second) {
     throw stillMoving(node, second)
   }

@@ -2,14 +2,14 @@
 
 import { ErrnoError } from '../../errno-error.ts'
 import type { Job } from '../../content/commit/job.ts'
-import { fingerprintOf } from '../../content/fingerprint.ts'
 import { bringHere, type BringParts } from '../unsent/bring-here.ts'
 import { forgetStored } from '../unsent/content.ts'
 import { arriveScratchRow, leaveScratchRow, saveScratchRow } from '../unsent/local-rows.ts'
 import { deleteStored, mayBeStored } from './delete-stored.ts'
 import { stayThoughEmpty } from './folders.ts'
 import { checkStands, childOf } from './lookup.ts'
-import { baseOfTarget, isWithin, take, type Move } from './move.ts'
+import { isWithin, take, type Move } from './move.ts'
+import { replacedByRename, takenAway } from '../tree/begin-save.ts'
 import { timeOfMs } from '../tree/attributes.ts'
 import { checkName } from '../tree/names.ts'
 import type { Listing } from '../tree/listings.ts'
@@ -34,6 +34,12 @@ import type { Sizes } from './sizes.ts'
  * - `deleted`: libfuse 2 keeps what is deleted while open under a name of its own.
  */
 type Fate = 'document' | 'backup' | 'here' | 'deleted'
+
+/** By whom; and as of which epoch the content is synced. */
+interface How {
+  readonly syncedEpoch: number
+  readonly caller: Caller
+}
 
 interface Names {
   readonly from: Node
@@ -106,7 +112,7 @@ export async function rename(
     }
     const job = parts.journal.transaction(() => {
       parts.journal.onRollback(node)
-      const moved = renamed(parts, move, fate, syncedEpoch)
+      const moved = renamed(parts, move, fate, { syncedEpoch, caller })
       node.times.renamed(timeOfMs(parts.clock.wall()))
       stayThoughEmpty(parts, from)
       return moved
@@ -118,15 +124,15 @@ export async function rename(
   }
 }
 
-function renamed(parts: RenameParts, move: Move, fate: Fate, syncedEpoch: number): Job | undefined {
+function renamed(parts: RenameParts, move: Move, fate: Fate, how: How): Job | undefined {
   switch (fate) {
     case 'document':
     case 'backup':
-      return toDocument(parts, move, syncedEpoch, fate === 'backup')
+      return toDocument(parts, move, how, fate === 'backup')
     case 'here':
       return stayHere(parts, move)
     case 'deleted':
-      return toHidden(parts, move)
+      return toHidden(parts, move, how)
   }
 }
 
@@ -174,10 +180,15 @@ function checkKinds({ node, to, target }: Move): void {
 }
 
 /** The node gets a name the service shall know. Sends what is to be sent, at once: rename is the last moment an editor listens. */
-function toDocument(parts: RenameParts, move: Move, syncedEpoch: number, isBackup: boolean): Job | undefined {
+function toDocument(
+  parts: RenameParts,
+  move: Move,
+  { syncedEpoch, caller }: How,
+  isBackup: boolean,
+): Job | undefined {
   const { node, from } = move
   const { path: oldPath, name: oldName, isScratch: wasScratch } = node
-  const base = baseOfTarget(move)
+  const base = replacedByRename(parts.tree.seen, move, caller)
   const replaced = node.unsent.base
   const pending = pendingUnder(parts.queue, node)
   // Its delete, which is taken back with the rename: one that fails leaves it as it is.
@@ -241,10 +252,10 @@ function stayHere(parts: RenameParts, move: Move): undefined {
 }
 
 /** The document is deleted, but for those who have it open. */
-function toHidden(parts: RenameParts, move: Move): undefined {
+function toHidden(parts: RenameParts, move: Move, { caller }: How): undefined {
   const { node, from } = move
-  const { name: oldName, storedPath, remote } = node
-  const { base } = node.unsent
+  const { name: oldName, storedPath } = node
+  const version = takenAway(parts.tree.seen, node, caller)
   const isToGo = mayBeStored(parts.queue, node)
   take(parts, move)
   node.local.stay()
@@ -252,6 +263,6 @@ function toHidden(parts: RenameParts, move: Move): undefined {
   else if (storedPath !== undefined) parts.tree.versions.refer(node, storedPath)
   saveScratchRow(parts, node)
   if (!isToGo) return
-  deleteStored(parts, from, oldName, remote === undefined ? base : fingerprintOf(remote))
+  deleteStored(parts, from, oldName, version)
   node.unsent.givenUp()
 }

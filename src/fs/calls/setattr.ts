@@ -103,7 +103,7 @@ export async function fallocate(
   await makeWritableAs(parts, node, caller, handle.contentGeneration)
   const { content } = node
   if (content === undefined || content.size >= end) return
-  markChanged(parts, node)
+  markChanged(parts, node, 'longer', caller)
   node.local.wrote()
   await content.truncate(end)
 }

@@ -5,6 +5,7 @@ import { discardContent, type DiscardParts } from '../unsent/content.ts'
 import { deleteStored, mayBeStored } from './delete-stored.ts'
 import { stayThoughEmpty, type FolderParts } from './folders.ts'
 import { childOf, withListing } from './lookup.ts'
+import { takenAway } from '../tree/begin-save.ts'
 import type { Node } from '../tree/node.ts'
 import type { Caller, MaybePromise } from '../operations.ts'
 import type { Sizes } from './sizes.ts'
@@ -32,21 +33,21 @@ export function unlink(
     if (node !== asked && parts.sizes.isUntold(node))
       return parts.sizes.tell(node, caller).then(() => unlink(parts, parent, name, caller, node))
     return parts.journal.transaction(() => {
-      removeDocument(parts, folder, node)
+      removeDocument(parts, folder, node, caller)
       stayThoughEmpty(parts, folder)
     })
   })
 }
 
 /** Takes a document's name away and journals what the service has to hear. */
-function removeDocument(parts: UnlinkParts, folder: Node, node: Node): void {
+function removeDocument(parts: UnlinkParts, folder: Node, node: Node, caller: Caller): void {
   const { path, name, storedPath } = node
+  const version = takenAway(parts.tree.seen, node, caller)
   parts.tree.places.displace(node)
   if (node.isScratch) {
     parts.journal.localFiles.remove(path)
   } else {
-    if (mayBeStored(parts.queue, node))
-      deleteStored(parts, folder, name, node.unsent.base ?? node.stored.fingerprint)
+    if (mayBeStored(parts.queue, node)) deleteStored(parts, folder, name, version)
     parts.attributes.forget(path)
   }
   if (node.door.openHandles > 0 && storedPath !== undefined && node.content === undefined)

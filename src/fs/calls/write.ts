@@ -27,7 +27,7 @@ export function write(
   // What is appended stands for itself.
   if (offset !== 'end') handle.checkCurrent('write')
   const wait = parts.undecided.writes(node) ?? makeWritable(parts, node, caller)
-  if (wait === undefined) return writeHere(parts, handle, offset, data)
+  if (wait === undefined) return writeHere(parts, handle, offset, data, caller)
   return abortable(wait, caller.signal).then(() => {
     rebindReaders(parts.handles, node)
     return write(parts, fh, offset, data, caller)
@@ -39,11 +39,12 @@ function writeHere(
   handle: FileHandle,
   offset: number | 'end',
   data: Uint8Array,
+  caller: Caller,
 ): MaybePromise<number> {
   const { node } = handle
   const { content } = node
   if (content === undefined) throw new ErrnoError('EIO', `${node.path}: its content is not here`)
-  markChanged(parts, node)
+  markChanged(parts, node, offset === 'end' || offset >= content.size ? 'appended' : 'in place', caller)
   node.local.wrote()
   handle.used()
   // Two appenders each see their own idea of the end: ours is the true one.

@@ -12,6 +12,8 @@ export class FileHandle {
   readonly flags: OpenFlags
   /** Reads the version the node showed when this handle first read it. */
   reading: Reading | undefined
+  /** What its program was given bytes of: of more of them nothing new is known. */
+  known: Reading | undefined
   #version: Version | undefined
   #contentGeneration: number
   #isUsed = false
@@ -62,6 +64,7 @@ export class FileHandle {
   rebind(): void {
     this.reading?.close()
     this.reading = undefined
+    this.known = undefined
     this.#version = undefined
   }
 

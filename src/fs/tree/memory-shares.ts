@@ -12,11 +12,16 @@ const programBytes = 128 * mebibyte
 /** A node with its record, and its places in the tables: measured, about 900. */
 const nodeBytes = 1024
 
+/** About 400 bytes each. */
+const mostShown = 100_000
+
 export interface MemoryShares {
   /** Bytes of packed listings. */
   readonly listingBytes: number
   /** Documents and folders the door may hold before it is asked to let go of some. */
   readonly nodes: number
+  /** Documents of which is known which version was shown. */
+  readonly shown: number
 }
 
 /** Throws EINVAL for less than 192 MiB. More than half of what the program leaves stays free: for what is on its way, and for garbage. */
@@ -24,5 +29,6 @@ export function sharesOf(memoryBytes: number): MemoryShares {
   if (!(memoryBytes >= leastMemoryBytes))
     throw new ErrnoError('EINVAL', `a drive takes at least ${leastMemoryBytes / mebibyte} MiB of memory`)
   const free = memoryBytes - programBytes
-  return { listingBytes: Math.floor((free * 5) / 16), nodes: Math.floor(free / 8 / nodeBytes) }
+  const nodes = Math.floor(free / 8 / nodeBytes)
+  return { listingBytes: Math.floor((free * 5) / 16), nodes, shown: Math.min(mostShown, nodes * 2) }
 }

@@ -129,6 +129,13 @@ export class Node {
     return this.remote === undefined ? undefined : (this.stored.elsewhere ?? this.path)
   }
 
+  /** The fingerprint at its own path, where what it shows is what the service has there. */
+  get shown(): string | undefined {
+    const { stored, local, unsent } = this
+    if (stored.elsewhere !== undefined || local.isDirty || local.isScratch) return undefined
+    return unsent.job === undefined && !this.isUnlinked ? stored.fingerprint : undefined
+  }
+
   /** The remote version this node shows. */
   get version(): Version | undefined {
     return this.remote === undefined ? undefined : this.stored.versionAt(this.path)

@@ -25,6 +25,7 @@ import type { MemoryShares } from './memory-shares.ts'
 import { pathIn, type Node } from './node.ts'
 import { isKept, NodeTable } from './node-table.ts'
 import { Places } from './places.ts'
+import { Seen } from './seen.ts'
 import { Tombstones } from './tombstones.ts'
 import { Versions } from './versions.ts'
 import { silentNotifier, type MaybePromise, type Notifier } from '../operations.ts'
@@ -68,6 +69,7 @@ export class Tree {
   readonly places: Places
   readonly tombstones: Tombstones
   readonly hidden: HiddenNames
+  readonly seen: Seen
   readonly #merge: ListingMerge
   readonly #held: HeldNodes
   notifier: Notifier = silentNotifier
@@ -82,6 +84,12 @@ export class Tree {
       (node) => options.adorn(node),
       (undo) => options.follow(undo),
     )
+    this.seen = new Seen({
+      now: options.now,
+      beganAt: options.wall(),
+      mostShown: options.memory.shown,
+      earlier: (path, isOfAny) => options.saved.earlier(path, { isOfAny }),
+    })
     this.listings = new Listings({
       ttlMs: options.ttlMs,
       now: options.now,

@@ -3,7 +3,7 @@
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { Job } from '../../content/commit/job.ts'
 import type { QueueEvent } from '../../content/commit/queue-event.ts'
-import { fingerprintOf } from '../../content/fingerprint.ts'
+import { fingerprintOf, unseen } from '../../content/fingerprint.ts'
 import type { Intention } from '../../content/intention.ts'
 import type { RemoteFile } from '../../api/types.ts'
 import type { ConflictCopies } from '../concerns/conflict-copies.ts'
@@ -70,9 +70,11 @@ export function agreed(parts: AgreedParts, event: QueueEvent): void {
   switch (event.kind) {
     case 'done':
       if (event.record !== undefined) parts.pathDepth.taken(event.intention.path)
+      stored(parts.tree, event.intention, event.record)
       committed(parts, event.intention, event.record)
       return remember(parts, event.intention, event.record)
     case 'outpaced':
+      stored(parts.tree, event.intention, event.record)
       outpaced(parts, event.intention, event.record)
       return remember(parts, event.intention, event.record)
     case 'superseded':
@@ -89,6 +91,16 @@ export function agreed(parts: AgreedParts, event: QueueEvent): void {
       gaveWay(parts, event.intention)
       return leftAlone(parts, event.intention, event.left)
   }
+}
+
+/** What stands there now was saved here, or moved: as far as its version was known where it was. */
+function stored({ seen }: Tree, intention: Intention, record: RemoteFile | undefined): void {
+  const { path, source, sourceFingerprint, spool, tookAnother } = intention
+  if (record === undefined) return
+  const fingerprint = fingerprintOf(record)
+  if (tookAnother === true) seen.brought(path, fingerprint)
+  else if (spool !== undefined || source === undefined) seen.wrote(path, fingerprint)
+  else seen.moved({ path: source, fingerprint: sourceFingerprint }, path, fingerprint)
 }
 
 /** Another client's version is kept beside ours: the person has to deal with it. */
@@ -314,7 +326,9 @@ function settleBelow({ tree, queue }: LeftParts, prune: Intention, path: string)
 }
 
 /** A delete the service refuses: the document is still there, so it shows again, until somebody retries. Journals nothing. */
-function refused(parts: RefusedParts, { kind, path, spool, lastError, errorErrno }: Intention): void {
+function refused(parts: RefusedParts, { kind, path, base, spool, lastError, errorErrno }: Intention): void {
+  // It may be another by now: the older version was put back.
+  if (kind === 'put' && base !== undefined && base !== unseen) parts.tree.seen.wrote(path, base)
   // What is damaged here no other try makes whole.
   if (errorErrno === 'EBADMSG') parts.tell({ kind: 'damaged', sentence: lastError ?? path })
   else parts.tell({ kind: 'refused', path, reason: lastError ?? '', isKept: spool !== undefined })

@@ -6,9 +6,11 @@ import type { SpoolFile } from '../../content/spool/spool-file.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import type { Clock } from '../../world/clock.ts'
 import { attributesOf, timeOfMs, type Owner } from '../tree/attributes.ts'
+import { beginSave, type Change } from '../tree/begin-save.ts'
 import type { Caller } from '../operations.ts'
 import type { HandleTable } from '../tree/handles.ts'
 import type { Node } from '../tree/node.ts'
+import type { Looker } from '../tree/seen.ts'
 import type { Tree } from '../tree/tree.ts'
 import { bringHere, type BringParts } from './bring-here.ts'
 import { rebindReaders, takeContent, type TakeContentParts } from './content.ts'
@@ -27,6 +29,7 @@ export interface ChangeParts extends TouchParts {
 
 /** Who waits. The signal is asked for only where there is something to wait for: making one costs as much as a write. */
 type Waiting = Pick<Caller, 'signal'>
+type Changing = Waiting & Looker
 
 export interface TruncateParts extends BringParts, ChangeParts {
   readonly handles: HandleTable
@@ -92,8 +95,9 @@ function takeCopy(parts: TakeContentParts, node: Node, copy: SpoolFile, isWhole:
   if (isSaved) node.local.saved()
 }
 
-/** The content changes now: what is on its way of it stops, and the times say so. */
-export function markChanged(parts: ChangeParts, node: Node): void {
+/** The content changes now: what it may replace is decided, what is on its way of it stops, and the times say so. */
+export function markChanged(parts: ChangeParts, node: Node, change: Change, looker: Looker): void {
+  beginSave(parts.tree.seen, node, change, looker)
   // What was sent, and is changed in place now, is of use again. First, since the journal may not take it.
   if (!node.isDirty && node.content?.digest !== undefined) parts.journal.dropped.remove(node.content.id)
   // A move sends nothing of it: what it moves is in the service. And of what nobody sees any more no close takes over.
@@ -115,7 +119,7 @@ export async function truncateContent(
   parts: TruncateParts,
   node: Node,
   size: number,
-  caller: Waiting,
+  caller: Changing,
   generation: number,
 ): Promise<void> {
   if (node.local.copyUp !== undefined) await node.local.copyUp
@@ -129,7 +133,7 @@ export async function truncateContent(
   else for (let wait; (wait = makeWritable(parts, node, caller, length)) !== undefined;) await wait
   const { content } = node
   if (content === undefined) throw new ErrnoError('EIO', `${node.path}: no content to cut`)
-  markChanged(parts, node)
+  markChanged(parts, node, size === 0 ? 'anew' : length === undefined ? 'longer' : 'in place', caller)
   try {
     // An empty file of its own has nothing to cut.
     if (content.size !== size) await content.truncate(size)

@@ -5,18 +5,27 @@ import { readFileSync, statSync } from 'node:fs'
 /** No number of a thread is given anew within so short a time (ms). */
 const rememberedMs = 100
 
-let last:
-  | { readonly thread: number; readonly program: string | undefined; readonly untilMs: number }
-  | undefined
+/** Threads that were looked at lately. */
+const mostThreads = 64
+const looked = new Map<number, { readonly program: string | undefined; readonly untilMs: number }>()
 
 /** Undefined where it cannot be seen (another pid namespace; /proc of others hidden). */
 export function programOf(thread: number): string | undefined {
   if (thread === 0) return undefined
   const now = performance.now()
+  const last = looked.get(thread)
   // A program that closes many files is looked at ten times a second.
-  if (last?.thread !== thread || now >= last.untilMs)
-    last = { thread, program: look(thread), untilMs: now + rememberedMs }
-  return last.program
+  if (last !== undefined && now < last.untilMs) return last.program
+  const program = look(thread)
+  if (looked.size >= mostThreads) looked.clear()
+  looked.set(thread, { program, untilMs: now + rememberedMs })
+  return program
+}
+
+/** Whether what `programOf` has answered still runs. */
+export function isRunning(program: string): boolean {
+  const [process, ino] = program.split('@')
+  return statSync(`/proc/${process}`, { throwIfNoEntry: false })?.ino === Number(ino)
 }
 
 function look(thread: number): string | undefined {

@@ -6,7 +6,7 @@ import { isDying } from './dying-callers.ts'
 import { getI64, getU32, getU64 } from './fields.ts'
 import { decodeName, endOfName } from './names.ts'
 import { inHeader } from './protocol-structs.ts'
-import { programOf } from './program-of.ts'
+import { isRunning, programOf } from './program-of.ts'
 
 /** The longest READ, and what is checked around it. */
 const room = Buffer.allocUnsafeSlow(maxWriteBytes + 64 * 1024)
@@ -62,6 +62,10 @@ export class Request implements Caller {
 
   get isDying(): boolean {
     return isDying(this.pid)
+  }
+
+  get isRunning(): (program: string) => boolean {
+    return isRunning
   }
 
   abort(): void {

@@ -9,7 +9,7 @@ import { setUpTree, ttlMs, type TreeSettings, type TreeSetup } from './tree-setu
 
 const folders = 20
 const perFolder = 25
-const memory = { listingBytes: 20_000, nodes: 100 }
+const memory = { listingBytes: 20_000, nodes: 100, shown: 1_000 }
 
 let testService: TestService
 let drive: TreeSetup
@@ -82,7 +82,7 @@ describe('a walk over more names than memory holds', () => {
   })
 
   it('keeps a listing that is larger than all memory alone', async () => {
-    await open({ memory: { listingBytes: 1_000, nodes: 200 } })
+    await open({ memory: { listingBytes: 1_000, nodes: 200, shown: 1_000 } })
     await look('/f0')
     const folder = drive.node('/')?.folder
     expect(folder).toBeDefined()
@@ -92,11 +92,11 @@ describe('a walk over more names than memory holds', () => {
 
 describe('a listing', () => {
   it('is counted as what it takes, and for less where it is packed for want of room', async () => {
-    await open({ memory: { listingBytes: 1_000_000, nodes: 200 } })
+    await open({ memory: { listingBytes: 1_000_000, nodes: 200, shown: 1_000 } })
     await look('/f0')
     const roomy = drive.tree.listings.kept
     await drive.close()
-    await open({ memory: { listingBytes: 100_000, nodes: 200 } })
+    await open({ memory: { listingBytes: 100_000, nodes: 200, shown: 1_000 } })
     await look('/f0')
     const packed = drive.tree.listings.kept
     expect(packed.names).toBe(roomy.names)

@@ -153,6 +153,7 @@ const steps: readonly Step[] = [
   { part: 'local', verb: 'handOver', does: ({ local }) => local.handOver(never), shows: { handover: 'under way' }, goesOn: true },
 
   { part: 'unsent', verb: 'mayReplace', does: ({ unsent }) => unsent.mayReplace('f'), shows: { base: 'f' } },
+  { part: 'unsent', verb: 'decide', does: ({ unsent }) => unsent.decide('f'), shows: { base: 'f', isDecided: true } },
   { part: 'unsent', verb: 'comesFrom', given: ({ unsent }) => unsent.copies(), does: ({ unsent }) => unsent.comesFrom(moved),
     shows: { movesFrom: moved, isCopy: false } },
   { part: 'unsent', verb: 'isHome', given: ({ unsent }) => unsent.comesFrom(moved), does: ({ unsent }) => unsent.isHome(),

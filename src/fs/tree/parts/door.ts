@@ -9,6 +9,9 @@ export class DoorPart {
   /** The content generation that the door's pages are of. */
   #shownGeneration = -1
 
+  /** The record that everybody was told by now. */
+  #toldRecord: object | undefined
+
   /** References the door holds. */
   get lookups(): number {
     return this.#lookups
@@ -44,6 +47,15 @@ export class DoorPart {
   closed(forWriting = false): void {
     this.#openHandles--
     if (forWriting) this.#writeHandles--
+  }
+
+  /** To tell this record of it again changes nothing. */
+  told(record: object): void {
+    this.#toldRecord = record
+  }
+
+  wasTold(record: object): boolean {
+    return this.#toldRecord === record
   }
 
   /** Tells whose content it is: another number, another client's version. */

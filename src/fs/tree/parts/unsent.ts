@@ -13,6 +13,7 @@ export interface OlderPlace {
 export class UnsentPart {
   #job: Job | undefined
   #base: string | undefined
+  #isDecided = false
   #movesFrom: OlderPlace | undefined
   #isCopy = false
   #submittedEpoch = -1
@@ -51,6 +52,18 @@ export class UnsentPart {
   /** This version, or none, is what its next commit may replace. */
   mayReplace(fingerprint: string | undefined): void {
     this.#base = fingerprint
+    this.#isDecided = false
+  }
+
+  /** A save has begun, and this is what it may replace, whatever is shown until it is over. */
+  decide(fingerprint: string): void {
+    this.#base = fingerprint
+    this.#isDecided = true
+  }
+
+  /** What its next commit may replace was decided when that save began. */
+  get isDecided(): boolean {
+    return this.#isDecided
   }
 
   /** Its next commit takes it away from there. */
@@ -109,10 +122,12 @@ export class UnsentPart {
   /** As it is now, to be put back. */
   remembered(): () => void {
     const [job, base, movesFrom, isCopy] = [this.#job, this.#base, this.#movesFrom, this.#isCopy]
+    const isDecided = this.#isDecided
     const [submittedEpoch, submittedOrder] = [this.#submittedEpoch, this.#submittedOrder]
     return () => {
       this.#job = job
       this.#base = base
+      this.#isDecided = isDecided
       this.#movesFrom = movesFrom
       this.#isCopy = isCopy
       this.#submittedEpoch = submittedEpoch
