@@ -48,7 +48,7 @@ export interface SeenOptions {
    * What an earlier run knew to be at the path when it ended: null for nothing, undefined where there was no earlier run. With
    * `isOfAny` also what any listing said a moment ago.
    */
-  earlier(path: string, isOfAny: boolean): string | null | undefined
+  readonly earlier: (path: string, isOfAny: boolean) => string | null | undefined
 }
 
 export class Seen {

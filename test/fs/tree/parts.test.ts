@@ -147,6 +147,7 @@ const steps: readonly Step[] = [
   { part: 'local', verb: 'handedIn', given({ local }) { local.become(older); local.wrote() },
     does: ({ local }) => local.handedIn(), shows: { isWritten: false, content: 'older', isDirty: true } },
   { part: 'local', verb: 'stay', does: ({ local }) => local.stay(), shows: { isScratch: true } },
+  { part: 'local', verb: 'closed', does: ({ local }) => local.closed(true), shows: { isCutOff: true } },
   { part: 'local', verb: 'becomeDocument', given({ local }) { local.become(older); local.stay(); local.saved() },
     does: ({ local }) => local.becomeDocument(), shows: { isScratch: false, isDirty: true } },
   { part: 'local', verb: 'bring', does: ({ local }) => void local.bring(never), shows: { copyUp: 'under way' }, goesOn: true },

@@ -10,7 +10,7 @@ const v3 = '3@2026-11-26T12:00:00Z'
 const f = '/f.txt'
 const at = (program: string): { program: string } => ({ program })
 
-function open(earlier?: string | null): { seen: Seen; pass(ms: number): void } {
+function open(earlier?: string | null): { seen: Seen; pass: (ms: number) => void } {
   let now = 1_000_000
   const beganAt = Date.parse('2026-11-26T09:00:00Z')
   const seen = new Seen({ now: () => now, beganAt, mostShown: 100_000, earlier: () => earlier })
