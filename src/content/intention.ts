@@ -183,7 +183,9 @@ function isOld({ attempts, isInDoubt }: Intention): boolean {
 function movedOn(older: Intention, newer: IntentionDraft): readonly IntentionDraft[] {
   // What stands at its path stays there where nothing ever comes in its place.
   const replaced = !isVain(older) && (older.base !== undefined || isDoubtful(older))
-  const { spool = older.spool, size = older.size, digest = older.digest } = newer
+  // A content may have no digest: never another one’s.
+  const { spool, digest } = newer.spool === undefined ? older : newer
+  const { size = older.size } = newer
   const isFromElsewhere = older.source !== undefined && older.source !== older.path
   const left: IntentionDraft[] =
     isFromElsewhere && replaced

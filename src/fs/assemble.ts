@@ -194,6 +194,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     lost: new LostAndFound(settings.stateDir, disk),
     refusedNames, undecided,
     pathDepth: new PathDepth(),
+    refusedBytes: () => committer.refusedBytes,
     preserve: (path, signal) => preserve(sb, path, signal),
   } // prettier-ignore
   journal.onLost = () => refill(sb)

@@ -83,6 +83,8 @@ export interface Superblock {
   readonly unkept: Unkept
   /** From a document to an intention. */
   readonly saves: Saves
+  /** Documents of so many bytes the service was found to refuse. */
+  readonly refusedBytes: () => number
   /** Brings here what somebody still shows of the version at a path that is about to be destroyed. */
   readonly preserve: (path: string, signal: AbortSignal) => Promise<void>
 }

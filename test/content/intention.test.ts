@@ -64,6 +64,18 @@ describe('succession of what was refused', () => {
       [{ kind: 'put', path: '/c', spool: '2', source: '/a', sourceFingerprint: 'v1' }],
     ],
     [
+      'content that has no digest has none, whatever the older content’s was',
+      { kind: 'put', path: '/a', spool: '1', digest: sent },
+      { kind: 'put', path: '/c', spool: '2', source: '/a' },
+      [{ kind: 'put', path: '/c', spool: '2', digest: undefined }],
+    ],
+    [
+      'content that is moved on keeps its digest',
+      { kind: 'put', path: '/a', spool: '1', digest: sent },
+      { kind: 'put', path: '/c', source: '/a' },
+      [{ kind: 'put', path: '/c', spool: '1', digest: sent }],
+    ],
+    [
       'a delete after a move deletes what was to be moved',
       { kind: 'put', path: '/c', source: '/a', sourceFingerprint: 'v1' },
       { kind: 'delete', path: '/c' },

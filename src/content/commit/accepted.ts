@@ -10,6 +10,7 @@ const usualBytes = 512 * 1024
 
 export class Accepted {
   #bytes = usualBytes
+  #refusedBytes = Infinity
   /** Copies within the service. */
   #takesCopies = false
   /** Paths where the last save was refused. */
@@ -21,22 +22,34 @@ export class Accepted {
     return (size ?? Infinity) <= this.#bytes || (spool === undefined && this.#takesCopies)
   }
 
+  /** Documents of so many bytes were refused for their size, and none so large was taken since. */
+  get refusedBytes(): number {
+    return this.#refusedBytes
+  }
+
   /** `sent`: the bytes that went through this machine. */
   took({ path, spool }: Intention, sent: Digest | undefined): void {
     this.#refused.delete(path)
-    if (sent !== undefined) this.#bytes = Math.max(this.#bytes, sent.size)
+    if (sent !== undefined) this.#took(sent.size)
     else if (spool === undefined) this.#takesCopies = true
   }
 
   /** It stands there, by an attempt whose answer was lost. */
   found({ path, spool, size = 0 }: Intention): void {
     this.#refused.delete(path)
-    if (spool !== undefined) this.#bytes = Math.max(this.#bytes, size)
+    if (spool !== undefined) this.#took(size)
+  }
+
+  #took(size: number): void {
+    this.#bytes = Math.max(this.#bytes, size)
+    if (size >= this.#refusedBytes) this.#refusedBytes = Infinity
   }
 
   refused({ path, size }: Intention, error: ApiError): void {
     this.#refused.add(path)
-    if (error.status === 413 && size !== undefined) this.#bytes = Math.min(this.#bytes, size - 1)
+    if (error.status !== 413 || size === undefined) return
+    this.#bytes = Math.min(this.#bytes, size - 1)
+    this.#refusedBytes = Math.min(this.#refusedBytes, size)
   }
 }
 

@@ -62,6 +62,11 @@ export class Committer {
     this.#removal = new Removal(options, this.#whose)
   }
 
+  /** Documents of so many bytes the service was found to refuse. */
+  get refusedBytes(): number {
+    return this.#accepted.refusedBytes
+  }
+
   /** Answers the record of what now stands at the path (undefined for a delete). */
   async run(intention: Intention, signal: AbortSignal): Promise<RemoteFile | undefined> {
     // Nothing is destroyed for a promise that a power cut could take back; what only adds need not wait for the disk.

@@ -51,11 +51,14 @@ export class Uploads {
 
   /** Before a version goes, what takes its place must be there, be what was saved, and be of a type that can be sent. */
   async check(intention: Intention, signal: AbortSignal): Promise<void> {
-    const { path, source, spool, digest } = intention
+    const { path, source, spool, size, digest } = intention
     if (spool !== undefined) {
       const content = contentOf(this.#options.spool, intention, spool)
-      const found = await digestOf(content.stream())
-      if (digest !== undefined && !isSameDigest(found, digest)) throw damaged(path, otherThan(digest, found))
+      if (digest !== undefined) {
+        const found = await digestOf(content.stream())
+        if (!isSameDigest(found, digest)) throw damaged(path, otherThan(digest, found))
+      } else if (size !== undefined && content.size !== size)
+        throw damaged(path, `${content.size} bytes, and ${size} were saved`)
       await this.#options.ask.mimetypeOf(path, content)
       return
     }

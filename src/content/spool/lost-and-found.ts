@@ -4,7 +4,6 @@
 
 import { copyBesideOthers, type Disk } from '../../world/disk.ts'
 import { basename, dirname, join } from 'node:path'
-import { digestOf, isSameDigest } from '../digest.ts'
 import { knownIn } from './known-contents.ts'
 import { namesIn } from './names-in.ts'
 import { makePrivateFolder } from './private-file.ts'
@@ -27,6 +26,11 @@ export interface LostContent {
   readonly bytes: number
 }
 
+export interface FoundContent extends LostContent {
+  /** How long it was when it was saved, where that is known. */
+  readonly savedBytes: number | undefined
+}
+
 export class LostAndFound {
   readonly #dir: string
   readonly #disk: Disk
@@ -45,21 +49,18 @@ export class LostAndFound {
       .map((file) => describe(file, readSpoolInfo(file, this.#disk), this.#disk))
   }
 
-  /** Moves a spool file here, with what is known of it. Answers that, and whether it is what was saved, byte for byte. */
-  async keep(spool: Spool, id: string, foundAt: Date): Promise<LostContent & { isWhole: boolean }> {
+  /** Moves a spool file here, with what is known of it. Never reads it: a start waits for this, and it may be of any length. */
+  keep(spool: Spool, id: string, foundAt: Date): FoundContent {
     const day = join(this.#dir, foundAt.toISOString().slice(0, 19).replaceAll(':', '.'))
     makePrivateFolder(this.#dir, this.#disk)
     makePrivateFolder(day, this.#disk)
     const from = join(spool.dir, id)
     const info = spool.infoOf(id)
-    const found = await digestOf(spool.get(id).stream())
     const file = join(day, id)
     if (info !== undefined) writeSpoolInfo(file, info, this.#disk)
     this.#disk.renameSync(from, file)
     spool.forget(id)
-    const { size, sha256 } = info ?? {}
-    const isWhole = size !== undefined && sha256 !== undefined && isSameDigest(found, { size, sha256 })
-    return { ...describe(file, info, this.#disk), isWhole }
+    return { ...describe(file, info, this.#disk), savedBytes: info?.size }
   }
 
   /** Copies everything to a folder outside the mount, under its paths, and lets go of it. Answers the new files. */

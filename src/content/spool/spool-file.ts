@@ -9,6 +9,10 @@ import { HeldFile } from './held-file.ts'
 
 /** Up to this many bytes a synchronous call into the page cache is cheaper than a trip through the thread pool. */
 export const syncCallBytes: number = 64 * 1024
+/** To read so much takes longer than a start, or a close, may be held up for what only checks. */
+export const longBytes: number = 64 * 1024 * 1024
+/** The unit of `st_blocks`, whatever the disk's own is. */
+const statBlockBytes = 512
 const streamChunkBytes = 3 * 192 * 1024
 
 let lastOrder = 0
@@ -61,6 +65,13 @@ export class SpoolFile {
   /** Bytes. */
   get size(): number {
     return this.#size
+  }
+
+  /** True for what is long although little was written: reading it would take out of all proportion. */
+  get isMostlyHoles(): boolean {
+    if (this.#size <= longBytes) return false
+    const { blocks } = this.#disk.fstatSync(this.fd)
+    return blocks * statBlockBytes < this.#size / 2
   }
 
   /** Grows by one with every change of the content. */

@@ -179,11 +179,14 @@ export class Spool {
     this.#known.delete(id)
   }
 
-  /** Makes the content survive a power cut, unless it is so small that `journal` does, and takes its digest. */
+  /**
+   * Makes the content survive a power cut, unless it is so small that `journal` does, and takes its digest, unless that would
+   * be to read holes for minutes.
+   */
   async secure(file: SpoolFile): Promise<void> {
     await file.written()
     const isBig = !isSmall(file) || this.#inJournal > allJournaledBytes
-    await Promise.all([isBig ? file.sync() : undefined, file.learnDigest()])
+    await Promise.all([isBig ? file.sync() : undefined, file.isMostlyHoles ? undefined : file.learnDigest()])
   }
 
   /** Makes content survive a power cut that may not have been secured yet. Throws ENOENT when the file is gone. */

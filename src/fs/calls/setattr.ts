@@ -6,12 +6,13 @@ import { makeWritableAs, markChanged, truncateContent, type TruncateParts } from
 import { timeOfMs, type Owner } from '../tree/attributes.ts'
 import { checkHasContent, entryOf, type EntryParts } from './lookup.ts'
 import type { Node } from '../tree/node.ts'
+import { checkHole, type HoleParts } from '../unsent/holes.ts'
 import type { AttributeChange, Caller, Entry, MaybePromise, Time } from '../operations.ts'
 import type { SubmitParts } from '../unsent/submit.ts'
 import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Times } from '../tree/parts/times.ts'
 
-interface ResizeParts extends TruncateParts, SubmitParts {}
+interface ResizeParts extends TruncateParts, SubmitParts, HoleParts {}
 
 export interface SetattrParts extends ResizeParts, EntryParts {
   readonly attributes: AttributeStore
@@ -30,6 +31,7 @@ export function setattr(
   if (node.folder !== undefined) throw new ErrnoError('EISDIR', `${node.path} is a folder`)
   checkHasContent(node, true)
   if (change.size > Number.MAX_SAFE_INTEGER) throw new ErrnoError('EFBIG', `${node.path}: too large`)
+  checkHole(parts, node, change.size)
   return resize(parts, node, change.size, fh, caller).then(() => applied(parts, node, change))
 }
 
@@ -89,7 +91,7 @@ function setTimes(
 
 /** Reserving space means nothing to a spool file; extending it does. */
 export async function fallocate(
-  parts: TruncateParts,
+  parts: TruncateParts & HoleParts,
   fh: number,
   end: number,
   keepSize: boolean,
@@ -100,6 +102,7 @@ export async function fallocate(
   if (!flags.write) throw new ErrnoError('EBADF', `${node.path} is not open for writing`)
   if (keepSize) return
   if ((node.size ?? 0) >= end) return
+  checkHole(parts, node, end)
   await makeWritableAs(parts, node, caller, handle.contentGeneration)
   const { content } = node
   if (content === undefined || content.size >= end) return

@@ -6,10 +6,11 @@ import type { Caller, MaybePromise } from '../operations.ts'
 import type { FileHandle, HandleTable } from '../tree/handles.ts'
 import type { BringParts } from '../unsent/bring-here.ts'
 import { rebindReaders } from '../unsent/content.ts'
+import { checkHole, type HoleParts } from '../unsent/holes.ts'
 import type { Undecided } from '../unsent/undecided.ts'
 import { makeWritable, markChanged, type ChangeParts } from '../unsent/writing.ts'
 
-export interface WriteParts extends BringParts, ChangeParts {
+export interface WriteParts extends BringParts, ChangeParts, HoleParts {
   readonly handles: HandleTable
   readonly undecided: Undecided
 }
@@ -25,7 +26,10 @@ export function write(
   const { node } = handle
   if (!handle.flags.write) throw new ErrnoError('EBADF', `${node.path} is not open for writing`)
   // What is appended stands for itself.
-  if (offset !== 'end') handle.checkCurrent('write')
+  if (offset !== 'end') {
+    handle.checkCurrent('write')
+    checkHole(parts, node, offset + data.length)
+  }
   const wait = parts.undecided.writes(node) ?? makeWritable(parts, node, caller)
   if (wait === undefined) return writeHere(parts, handle, offset, data, caller)
   return abortable(wait, caller.signal).then(() => {

@@ -31,9 +31,9 @@ export async function sweepSpool(parts: SweepParts): Promise<void> {
       await parts.spool.remove(id)
       continue
     }
-    const { file, path, name, bytes, isWhole } = await parts.lost.keep(parts.spool, id, now)
+    const { file, path, name, bytes, savedBytes } = parts.lost.keep(parts.spool, id, now)
     parts.log.warn(
-      { file, path, name, bytes, isWhole },
+      { file, path, name, bytes, savedBytes },
       'content that the journal does not know of is kept in lost+found: docmount recover --lost takes it out',
     )
     parts.tell({ kind: 'lost', path, file })
