@@ -2,7 +2,7 @@
 
 import { ApiError, NetworkError } from './errors.ts'
 import type { CallDescription } from './errors.ts'
-import { PiecewiseJson } from './piecewise-json.ts'
+import { PiecewiseJson, textOf } from './piecewise-json.ts'
 import { retryAfterMsOf } from './retry.ts'
 import type { Answer } from '../world/transport.ts'
 
@@ -15,7 +15,7 @@ const mostElements = 2_000_000
 export interface JsonBounds {
   readonly maxBytes: number
   /** Told whenever a piece came. */
-  readonly onProgress?: (() => void) | undefined
+  readonly onProgress: () => void
 }
 
 /**
@@ -99,7 +99,7 @@ async function errorOf(answer: Answer): Promise<{ words: string | undefined; isS
   try {
     const body = await readBytes(answer, errorBodyBytes)
     if (body?.length === 0) return { words: undefined, isServices: true }
-    const parsed: unknown = JSON.parse(body?.toString('utf8') ?? '')
+    const parsed: unknown = JSON.parse(body === undefined ? '' : textOf([body]))
     return { words: wordsOf(parsed), isServices: true }
   } catch {
     // The status is the answer; its words are only help.

@@ -142,6 +142,10 @@ async function attemptOnce(made: Attempt, key: string, send: Send): Promise<unkn
     watch?.onProgress()
     if (spec.isDeadlineForProgress === true) deadline.renew()
   }
+  const onPiece = (): void => {
+    onProgress()
+    if (spec.options?.isDeadlineForSilence === true) deadline.renew()
+  }
   let status: number | undefined
   let bytes = spec.body?.length
   try {
@@ -160,7 +164,7 @@ async function attemptOnce(made: Attempt, key: string, send: Send): Promise<unkn
     status = answer.status
     bytes ??= bodyLengthOf(answer)
     watch?.onProgress()
-    const outcome = await outcomeOf(made, decoded(call, answer), key).catch((error: unknown) => {
+    const outcome = await outcomeOf(made, decoded(call, answer), key, onPiece).catch((error: unknown) => {
       const isTaken = error instanceof ApiError && error.status === 409
       throw (isTaken ? deleted : undefined) ?? error
     })
@@ -205,6 +209,7 @@ async function outcomeOf(
   { caller, spec, call, attempt }: Attempt,
   answer: Answer,
   key: string,
+  onPiece: () => void,
 ): Promise<unknown> {
   const isOnlyAccepted = spec.isDoneAtOnce === true && answer.status === 202
   const isSuccess = answer.status >= 200 && answer.status < 300 && !isOnlyAccepted
@@ -213,7 +218,7 @@ async function outcomeOf(
   if (isSuccess && spec.isAnswerIgnored !== true) {
     return await readJson(call, answer, {
       maxBytes: spec.maxAnswerBytes ?? defaultMaxAnswerBytes,
-      onProgress: spec.options?.watch?.onProgress.bind(spec.options.watch),
+      onProgress: onPiece,
     })
   }
   if (isSuccess) await acceptAny(call, answer)

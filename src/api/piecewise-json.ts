@@ -16,6 +16,8 @@ const closeBrace = 0x7d
 /** Shorter ones are parsed at once: so much takes some milliseconds. */
 const shortBytes = 1024 * 1024
 
+const decoder = new TextDecoder()
+
 /** Push every chunk, then ask for the value. Both throw SyntaxError for what is not JSON. */
 export class PiecewiseJson {
   readonly #skeleton: Uint8Array[] = []
@@ -95,10 +97,10 @@ export class PiecewiseJson {
   /** The value; undefined when there was nothing at all. */
   end(): unknown {
     if (this.#short !== undefined) {
-      const text = Buffer.concat(this.#short).toString()
+      const text = textOf(this.#short)
       return text === '' ? undefined : JSON.parse(text)
     }
-    const text = Buffer.concat([...this.#skeleton, ...this.#rest]).toString()
+    const text = textOf([...this.#skeleton, ...this.#rest])
     if (text === '') return undefined
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null) return value
@@ -137,6 +139,11 @@ export class PiecewiseJson {
     this.#elements += elements.length
     return elements
   }
+}
+
+/** Without the byte order mark that some put before it (RFC 8259, 8.1). */
+export function textOf(json: readonly Uint8Array[]): string {
+  return decoder.decode(Buffer.concat(json))
 }
 
 function isBlank(pieces: readonly Uint8Array[]): boolean {

@@ -22,10 +22,20 @@ export function mayRepeat(error: unknown, repeatable: Repeatable): boolean {
 
 const delays = { firstMs: 200, longestMs: 5_000 }
 
-/** Milliseconds before the attempt after `attempt`: what the service asked for, else doubling with jitter. */
-export function delayMsAfter(attempt: number, error: unknown, random: () => number): number {
+/**
+ * Milliseconds before the attempt after `attempt`: what the service asked for, else doubling with jitter. A service that is only
+ * away is looked for while there is time (`remainingMs`), however long it said it would be: it rarely knows. Its word stands
+ * where it counts our calls (429).
+ */
+export function delayMsAfter(
+  attempt: number,
+  error: unknown,
+  random: () => number,
+  remainingMs = Infinity,
+): number {
   const asked = error instanceof ApiError ? error.retryAfterMs : undefined
-  if (asked !== undefined) return asked
+  const isCounting = error instanceof ApiError && error.status === 429
+  if (asked !== undefined && (isCounting || asked < remainingMs)) return asked
   return doublingMs(attempt, delays, random)
 }
 
@@ -55,7 +65,7 @@ export async function withRetry<T>(policy: RetryPolicy, attempt: (count: number)
       return await attempt(count)
     } catch (error) {
       if (count >= policy.attempts || !mayRepeat(error, policy.repeatable)) throw error
-      const delayMs = delayMsAfter(count, error, policy.random)
+      const delayMs = delayMsAfter(count, error, policy.random, policy.remainingMs())
       if (delayMs >= policy.remainingMs()) throw error
       policy.onRetry(error, count, delayMs)
       await policy.sleep(delayMs)

@@ -102,6 +102,8 @@ export interface CallOptions {
    * for the whole range; without it they end when no byte has come for the client's `deadlineMs`.
    */
   readonly deadlineMs?: number | undefined
+  /** Of a question: every piece of its answer starts `deadlineMs` anew. */
+  readonly isDeadlineForSilence?: boolean | undefined
   /** At most this many attempts (1 = never retried). */
   readonly attempts?: number | undefined
 }

@@ -41,6 +41,13 @@ function errnoOfStatus(status: number): string {
       return 'EFBIG'
     case 415:
       return 'EOPNOTSUPP'
+    // Too busy, or away for a moment: what nobody can know now.
+    case 408:
+    case 429:
+    case 502:
+    case 503:
+    case 504:
+      return 'ETIMEDOUT'
     case 507:
       return 'ENOSPC'
     default:

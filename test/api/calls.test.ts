@@ -61,6 +61,45 @@ describe('a call', () => {
     expect(server.requests).toHaveLength(1)
   })
 
+  test('looks for a service that is away, however long that said it would be', async () => {
+    await using server = await startRawServer((_, response, count) => {
+      if (count === 1) response.writeHead(503, { 'retry-after': '3600' }).end()
+      else answerJson(response, 200, file)
+    })
+    await using client = clientOf(server)
+    const found = await client.files('acme').get('/a.txt', { deadlineMs: 20_000 })
+    expect(found).toMatchObject({ name: 'a.txt' })
+  })
+
+  test('takes JSON behind a byte order mark, of an answer and of an error', async () => {
+    await using server = await startRawServer((_, response, count) => {
+      response.writeHead(count === 1 ? 200 : 404, { 'content-type': 'application/json' })
+      response.end(`\uFEFF${JSON.stringify(count === 1 ? file : { errorMessage: 'no such file' })}`)
+    })
+    await using client = clientOf(server)
+    expect(await client.files('acme').get('/a.txt')).toMatchObject({ name: 'a.txt' })
+    const error = await rejection(client.files('acme').get('/b.txt'))
+    expect(error).toMatchObject({ status: 404, errorMessage: 'no such file' })
+  })
+
+  test('whose answer flows is not given up where only silence counts', async () => {
+    await using server = await startRawServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const pieces = JSON.stringify(file).match(/.{1,3}/g) ?? []
+      const timer = setInterval(() => {
+        const piece = pieces.shift()
+        if (piece !== undefined) return void response.write(piece)
+        clearInterval(timer)
+        response.end()
+      }, 200)
+    })
+    await using client = clientOf(server)
+    const ask = (isDeadlineForSilence: boolean): Promise<unknown> =>
+      client.files('acme').get('/a.txt', { deadlineMs: 1_500, isDeadlineForSilence })
+    expect(await rejection(ask(false))).toMatchObject({ kind: 'deadline' })
+    expect(await ask(true)).toMatchObject({ name: 'a.txt' })
+  })
+
   test('ends at its deadline', async () => {
     await using server = await startRawServer(() => {})
     await using client = clientOf(server)

@@ -200,7 +200,7 @@ describe('a file dropped into forward/', () => {
     const draws = [0.9, 0.1]
     faults.random = () => draws.shift() ?? 1
     faults.inject({ kind: 'status', status: 503 }, second)
-    expect(await codeOf(drive.door.writeFile(`${folder}/a.csv`, content))).toBe('EIO')
+    expect(await codeOf(drive.door.writeFile(`${folder}/a.csv`, content))).toBe('ETIMEDOUT')
     const partly = await drive.json(`${folder}/a.csv.result.json`)
     expect(partly).toMatchObject({ assets_created: 500 })
     expect(partly['errorMessage']).toContain('500 of 1200 rows are in')

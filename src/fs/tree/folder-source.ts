@@ -12,7 +12,7 @@ import type { Listing } from './listings.ts'
 import type { Node } from './node.ts'
 import { ListedNames } from './listed-names.ts'
 
-/** No operation but a waiting close may block longer than 15 s. */
+/** No operation but a waiting close may wait longer than 15 s for a service that says nothing: one that speaks slowly is listened to. */
 const deadlineMs = 14_000
 /** When a saved listing was asked for is not known: it is older than everything that happened here. */
 export const longAgo = 0
@@ -95,7 +95,7 @@ export class FolderSource {
     const { path } = folder
     let answer: RemoteFile | FolderListing
     try {
-      answer = await this.#options.files.get(path, { deadlineMs })
+      answer = await this.#options.files.get(path, { deadlineMs, isDeadlineForSilence: true })
     } catch (error) {
       if (!mayMeanMissing(error) || folder.parent === undefined) throw error
       // Made here, or holding something unsent: it is a folder although the service has none.
