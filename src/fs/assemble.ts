@@ -70,7 +70,10 @@ export function assemble(options: FileSystemOptions): Superblock {
   journal.onStepFailed = (error) =>
     log.error({ error }, 'what follows a change failed: the change itself is kept')
   journal.onDamage = (sentence) => trouble.found(sentence)
-  const files = new WatchedFiles(options.files, log, world, (reason) => tell({ kind: 'keyRefused', reason }))
+  const files = new WatchedFiles(options.files, log, world, {
+    onRefused: (reason) => tell({ kind: 'keyRefused', reason }),
+    onTaken: () => void queue.expedite(({ attempts }) => attempts > 0),
+  })
   const saved = new SavedListings(settings.stateDir, log, clock)
   const spool = new Spool(join(settings.stateDir, 'spool'), journal.contents, world)
   spool.onTakenAway = () => trouble.found(contentTakenAway)

@@ -2,7 +2,7 @@
 // call is made, and each is refused at once. Same shape in, same shape out.
 
 import type { World } from '../../world/world.ts'
-import type { Clock } from '../../world/clock.ts'
+import { sleep, type Clock } from '../../world/clock.ts'
 import { ApiError, NetworkError } from '../../api/errors.ts'
 import type {
   CallOptions,
@@ -21,6 +21,16 @@ import { Reach } from './reach.ts'
 
 /** A probe whose answer flows may take this long. */
 const longestProbeMs = 60_000
+/** While the service refuses the key it is asked so often whether it takes the one that is there by now (ms). */
+const betweenKeysMs = 5_000
+const keyDeadlineMs = 14_000
+
+export interface KeyListener {
+  /** Once until a call is answered again: the service does not take the key. */
+  onRefused(reason: string): void
+  /** What it refused all along it takes now. */
+  onTaken(): void
+}
 
 export class WatchedFiles implements Files {
   readonly project: string
@@ -28,8 +38,10 @@ export class WatchedFiles implements Files {
   readonly #inner: Files
   readonly #clock: Clock
   readonly #log: Log
-  readonly #onKeyRefused: (reason: string) => void
+  readonly #onKey: Partial<KeyListener>
   #keyRefusal: string | undefined
+  #isLookingForKey = false
+  #isClosed = false
   readonly #calls: CallsUnderWay
   /** Questions that may be asked a second time, by what follows their first. */
   readonly #repeatable = new Map<CallUnderWay, () => void>()
@@ -37,15 +49,14 @@ export class WatchedFiles implements Files {
   downloads = 0
   failedCalls = 0
 
-  /** `onKeyRefused` hears, once until a call is answered again, that the service does not take the key. */
   constructor(
     inner: Files,
     log: Log,
     { clock, network }: Pick<World, 'clock' | 'network'>,
-    onKeyRefused: (reason: string) => void = () => {},
+    onKey: Partial<KeyListener> = {},
   ) {
     this.#log = log
-    this.#onKeyRefused = onKeyRefused
+    this.#onKey = onKey
     this.#inner = inner
     this.#clock = clock
     this.project = inner.project
@@ -115,6 +126,7 @@ export class WatchedFiles implements Files {
 
   /** Ends what asks whether the service is back. */
   close(): void {
+    this.#isClosed = true
     this.reach.close()
   }
 
@@ -174,7 +186,24 @@ export class WatchedFiles implements Files {
       { reason },
       'the service refuses the key: what is saved waits on this machine for another one',
     )
-    this.#onKeyRefused(reason)
+    this.#onKey.onRefused?.(reason)
+    void this.#lookForKey()
+  }
+
+  /** The key is read anew at each refusal. A 401 to one document alone is no matter of the key: the folder is answered at once. */
+  async #lookForKey(): Promise<void> {
+    if (this.#isLookingForKey) return
+    this.#isLookingForKey = true
+    let wasRefused = false
+    while (this.#keyRefusal !== undefined && !this.#isClosed) {
+      const outcome = await this.get('/', { attempts: 1, deadlineMs: keyDeadlineMs }).catch(
+        (error: unknown) => error,
+      )
+      wasRefused ||= outcome instanceof ApiError && outcome.status === 401
+      if (this.#keyRefusal !== undefined) await sleep(this.#clock, betweenKeysMs, { idle: true })
+    }
+    this.#isLookingForKey = false
+    if (wasRefused && !this.#isClosed) this.#onKey.onTaken?.()
   }
 
   #found(): void {

@@ -59,6 +59,29 @@ describe('reach', () => {
     })
   }
 
+  it('a key that was renewed is found, whoever asks for anything, and what waits for it hears of it once', async () => {
+    let key = 'refused'
+    let [taken, reads] = [0, 0]
+    const world = reckonedWorld()
+    const apiKey = {
+      read: async () => {
+        reads++
+        return key
+      },
+    }
+    const keyed = createClient({ baseUrl: network.baseUrl, apiKey, world })
+    await using _ = { [Symbol.asyncDispose]: () => keyed.close() }
+    const waiting = new WatchedFiles(keyed.files(project), silentLog, world, { onTaken: () => void taken++ })
+    expect(await errorOf(waiting.get('/'))).toMatchObject({ status: 401 })
+    expect(waiting.keyRefusal).toMatch(/401/)
+    // At first, at the refusal, and when it was refused once more.
+    await waitUntil('that it is looked for', () => reads > 2)
+    key = service.apiKey
+    await waitUntil('the new key', () => taken > 0)
+    expect([taken, waiting.keyRefusal]).toEqual([1, undefined])
+    waiting.close()
+  })
+
   it('a host that no name server knows is away', async () => {
     const nowhere = createClient({ baseUrl: 'http://docmount.invalid/api', apiKey: 'k' })
     const lost = new WatchedFiles(nowhere.files(project), silentLog, realWorld())
