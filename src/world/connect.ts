@@ -3,6 +3,7 @@
 import { Agent, Client, buildConnector } from 'undici'
 import type { SecureContext } from 'node:tls'
 import type { Connections, Request, Response } from './connections.ts'
+import { withoutContinue } from './interim-answers.ts'
 import { Lanes } from './lanes.ts'
 import { Pooled } from './pooled.ts'
 import type { Proxy, ProxyOf } from './proxy.ts'
@@ -101,7 +102,9 @@ function connector({ onConnectError, proxyOf, trust }: ConnectionsOptions): buil
   })
   return (target, done) => {
     const tell: buildConnector.Callback = (...outcome) => {
-      if (outcome[0] !== null) onConnectError(outcome[0])
+      const [error, socket] = outcome
+      if (error === null) return done(null, withoutContinue(socket))
+      onConnectError(error)
       done(...outcome)
     }
     const proxy = proxyFor(target, proxyOf)

@@ -100,6 +100,20 @@ describe('a call', () => {
     expect(await ask(true)).toMatchObject({ name: 'a.txt' })
   })
 
+  test('takes a 100 Continue that nobody asked for, in pieces and twice, for nothing', async () => {
+    await using server = await startRawServer((request, response) => {
+      for (const piece of ['HT', 'TP/1.1 100 Continue\r\nserver: x\r\n', '\r\nHTTP/1.1 100 Continue\r\n\r\n'])
+        request.socket.write(piece)
+      setTimeout(() => answerJson(response, 200, { ...file, name: 'HTTP/1.1 100 Continue' }), 50)
+    })
+    await using client = clientOf(server)
+    const files = client.files('acme')
+    for (let times = 0; times < 2; times++)
+      expect(await files.get('/a.txt', { attempts: 1 })).toMatchObject({ name: 'HTTP/1.1 100 Continue' })
+    const content = { kind: 'bytes', size: 1, open: async function* () { yield Buffer.from('a') } } as const // prettier-ignore
+    await files.upload('/a.txt', { mimetype: 'text/plain', filename: 'a.txt', content }, { attempts: 1 })
+  })
+
   test('ends at its deadline', async () => {
     await using server = await startRawServer(() => {})
     await using client = clientOf(server)
