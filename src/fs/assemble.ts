@@ -41,6 +41,7 @@ import { RemoteContent } from './tree/remote-content.ts'
 import { agreed, folderLanded } from './unsent/agreed.ts'
 import { contentTakenAway, refill } from './unsent/underfoot.ts'
 import { Trouble } from './concerns/trouble.ts'
+import { giveToCache } from './unsent/give-to-cache.ts'
 import { giveWay } from './unsent/give-way.ts'
 import { settingsOf } from './settings.ts'
 import type { Superblock } from './superblock.ts'
@@ -149,6 +150,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     adorn: (node) => attributes.adorn(node),
     folderLanded: (node) => folderLanded(sb, node),
     overtaken: (node) => overtaken(sb.claims, node),
+    dropped: (node) => sb.claims.dropped(node),
   })
   const remote = new RemoteContent(reader, urls)
   const pins = new Pins({
@@ -200,6 +202,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     refusedBytes: () => committer.refusedBytes,
     preserve: (path, signal) => preserve(sb, path, signal),
   } // prettier-ignore
+  claims.onFreed = (node) => giveToCache(sb, node)
   journal.onLost = () => refill(sb)
   followReach(sb)
   return sb

@@ -60,6 +60,8 @@ export interface TreeOptions {
   adorn(node: Node): void
   /** A folder made here is in the service now. */
   folderLanded(node: Node): void
+  /** Nobody finds it any more. */
+  dropped(node: Node): void
 }
 
 export class Tree {
@@ -134,6 +136,7 @@ export class Tree {
     this.nodes.onDropped = (node) => {
       this.former.left(node)
       this.versions.dropped(node)
+      options.dropped(node)
       if (node.folder === undefined) return
       this.listings.forget(node)
       this.hidden.dropped(node)

@@ -38,6 +38,8 @@ export class Claims {
   readonly #spool: Spool
   readonly #log: Log
   readonly #claimants = new Map<string, Claimants>()
+  /** Told when a node alone claims its content: no row names that any more, and no work needs it. */
+  onFreed: (node: Node) => void = () => {}
 
   constructor({ journal, spool, log }: ClaimsOptions) {
     this.#journal = journal
@@ -68,6 +70,11 @@ export class Claims {
     if (before === undefined) return
     this.#claimants.get(before.id)?.nodes.delete(node)
     this.#removeUnclaimed(before.id)
+  }
+
+  /** Nobody finds the node any more, and what it shows is what the service has, or nobody's. */
+  dropped(node: Node): void {
+    if (node.isUnlinked || (!node.isDirty && !node.isScratch)) this.show(node, undefined)
   }
 
   /** Runs `step` once no power cut brings back a row that named the file, at once where none did: from then on it may be changed. */
@@ -167,10 +174,23 @@ export class Claims {
   #removeUnclaimed(id: string): void {
     queueMicrotask(() => {
       const claimants = this.#claimants.get(id)
-      if (claimants === undefined || !isUnclaimed(claimants)) return
+      if (claimants === undefined) return
+      this.#tellFreed(claimants)
+      if (!isUnclaimed(claimants)) return
       if (claimants.wasNamed) this.#journal.onceDurable(() => this.#remove(id))
       else this.#remove(id)
     })
+  }
+
+  #tellFreed({ rows, nodes, holds }: Claimants): void {
+    const [node] = nodes
+    if (node === undefined || nodes.size > 1 || rows.size > 0 || holds > 0) return
+    try {
+      this.onFreed(node)
+    } catch (error) {
+      // It stays where it is, and is offered again at its last close.
+      this.#log.warn({ path: node.path, error: String(error) }, 'the cache did not take a document over')
+    }
   }
 
   #remove(id: string): void {

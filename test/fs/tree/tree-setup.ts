@@ -84,6 +84,7 @@ export async function setUpTree(
     foundHidden: () => {},
     adorn: (node) => attributes.adorn(node),
     overtaken() {},
+    dropped() {},
     folderLanded: (node) => void landed.push(node.path),
   })
   const pathOf = (ino: number): string => tree.nodes.find(ino)?.path ?? `${ino}`

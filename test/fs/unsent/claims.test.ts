@@ -73,6 +73,28 @@ test('what an intention names does not change, and stays until the last one is g
   expect(await isThere()).toBe(false)
 })
 
+test('whose content no row names any more is told, and only then', async () => {
+  const freed: string[] = []
+  claims.onFreed = ({ path }) => void freed.push(path)
+  put(1, '/a.txt', file.id)
+  put(2, '/b.txt', file.id)
+  journal.intentions.remove(1)
+  await isThere()
+  expect(freed).toEqual([])
+  journal.intentions.remove(2)
+  await isThere()
+  expect(freed).toEqual(['/a.txt'])
+})
+
+test('a node that is dropped needs no content, unless nobody else has it', async () => {
+  node.local.unsaved()
+  claims.dropped(node)
+  expect(await isThere()).toBe(true)
+  node.local.saved()
+  claims.dropped(node)
+  expect(await isThere()).toBe(false)
+})
+
 test('an intention that names other content lets go of this one', async () => {
   put(1, '/a.txt', file.id)
   claims.show(node, undefined)
