@@ -137,6 +137,25 @@ describe.skipIf(why !== undefined)(`scripts/setup${why === undefined ? '' : ` ($
     expect(await readlink(join(bin(), 'docmount'))).toBe(join(folder.path, 'dist', 'cli', 'main.js'))
   })
 
+  test("asks for fuse-native's library where tests are to run, and for nobody else", async () => {
+    await program(
+      'npm',
+      `case "$1" in
+         ci) rm -rf node_modules; mkdir -p node_modules/fuse-native
+             echo 'throw new Error("libfuse.so.2: cannot open")' >node_modules/fuse-native/index.js ;;
+         run) mkdir -p dist/cli; : > dist/cli/main.js ;;
+       esac`,
+    )
+    // An ordinary user's sudo that wants a password, and root's apt-get.
+    await program('sudo', 'exit 1')
+    await program('apt-get', 'echo "$*" >>calls')
+    await program('apt-cache', 'echo libfuse2t64')
+    expect((await setup()).stdout).not.toContain('libfuse')
+    expect(await setup()).toEqual({ code: 0, stdout: 'setup: nothing to do\n', stderr: '' })
+    expect(await calls()).toEqual([])
+    expect((await setup('--tests')).stdout).toContain('libfuse')
+  })
+
   test('refuses words it does not know', async () => {
     expect(await setup('--force')).toMatchObject({ code: 2, stderr: 'usage: scripts/setup [--tests]\n' })
   })
