@@ -8,6 +8,7 @@ import { findLeftFolders } from '../daemon/left-behind.ts'
 import type { MountPlan } from '../daemon/mount-plan.ts'
 import { checkOpenFiles } from '../daemon/open-files.ts'
 import type { StartSessionOptions } from '../daemon/start-session.ts'
+import { saySystemd } from '../daemon/systemd-notify.ts'
 import { liveDriveOf } from '../daemon/take-over.ts'
 import { tidyState } from '../daemon/tidy-state.ts'
 import { type Configuration, noKeyMessage, readConfiguration } from './config-file.ts'
@@ -80,7 +81,11 @@ export async function runDrive(options: DriveCommandOptions, command: DriveComma
     const session = sessionOptionsOf(plan, options, lastingKey(configuration.key, plan), command)
     await serveMount(session, { logFile, isVerbose: options.verbose === true })
   } catch (error) {
-    if (isBackgroundDaemon && error instanceof Error) await tellFailure(error, plan)
+    if (error instanceof Error) {
+      const message = messageOf(error, plan)
+      saySystemd(message)
+      if (isBackgroundDaemon) await tellStarter({ kind: 'failed', message, exitCode: exitCodeOf(error) })
+    }
     // Of a bug the log stays. The daemon has let go of the folder when it tells.
     if (!isBackgroundDaemon && plan !== undefined && isToldWhole(error, plan)) await tidyState(plan)
     throw error
@@ -107,11 +112,10 @@ async function tellOfOthers({ project, stateDir, baseUrl }: MountPlan): Promise<
 }
 
 /** An unknown error is a bug: its stack goes into the log, and the person is told where. */
-async function tellFailure(error: Error, plan: MountPlan | undefined): Promise<void> {
-  const message = isKnown(error)
+function messageOf(error: Error, plan: MountPlan | undefined): string {
+  return isKnown(error)
     ? error.message
     : `a bug ended the daemon (${error.message}); see ${plan?.logFile ?? 'its log'}`
-  await tellStarter({ kind: 'failed', message, exitCode: exitCodeOf(error) })
 }
 
 /** Throws UsageError where none is configured, or it is no URL of a service. */

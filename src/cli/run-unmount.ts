@@ -8,11 +8,13 @@ import { isDisconnected } from '../fuse/mountpoint.ts'
 import { type LeftBehind, readLeftBehind } from '../daemon/left-behind.ts'
 import { removeMountRecord } from '../daemon/mount-record.ts'
 import type { LocalFile, Unsent } from '../fs/status.ts'
+import { userUnitOf } from '../daemon/user-units.ts'
 import { unmount } from '../fuse/unmount.ts'
 import { exitCodes } from './exit-codes.ts'
 import { askDrive, findDriveOf, interruptSignal, onNoDrive } from './find-drive.ts'
 import { reportError } from './report-error.ts'
 import { shellWord } from './shell-word.ts'
+import { untilLogin } from './systemd-unit.ts'
 import { startUnsentProgress } from './unsent-progress.ts'
 import { describeLeftUnsent, describeLocalOnly } from './unsent-text.ts'
 
@@ -81,6 +83,8 @@ function unmountDrive(found: FoundMount, options: UnmountOptions): Promise<Unmou
 async function unmountLive(found: FoundMount, options: UnmountOptions): Promise<Unmounted> {
   // Whoever stands in the drive while asking is not told to leave it by this very program.
   process.chdir('/')
+  // Known while its daemon runs.
+  const unit = found.record === undefined ? undefined : await userUnitOf(found.record.pid)
   const line = progressLine(options.quiet === true)
   const timeoutMs = Math.min(options.timeoutMs, 2 ** 31 - 1)
   const answer = await askDrive(
@@ -98,6 +102,8 @@ async function unmountLive(found: FoundMount, options: UnmountOptions): Promise<
     console.error(`docmount: ${describeLeftUnsent(answer.unsent, found.record?.stateDir)}`)
     process.exitCode = exitCodes.failure
   }
+  if (unit?.isEnabled === true && options.quiet !== true && found.record !== undefined)
+    console.error(`docmount: ${untilLogin(found.record.project)}`)
   const { mountpoint, record } = found
   const { isDetached, unsent } = answer
   if (isDetached || record === undefined)

@@ -5,11 +5,13 @@ import { desktopNotifications } from '../daemon/desktop-notifications.ts'
 import { openLog } from '../daemon/log.ts'
 import type { MountSession, SessionEnd } from '../daemon/mount-session.ts'
 import { startSession, type StartSessionOptions } from '../daemon/start-session.ts'
-import { notifySystemd } from '../daemon/systemd-notify.ts'
+import { notifySystemd, saySystemd } from '../daemon/systemd-notify.ts'
+import { userUnitOf } from '../daemon/user-units.ts'
 import type { Log } from '../log.ts'
 import { exitCodes } from './exit-codes.ts'
 import { liveText } from './live-text.ts'
 import { olderListing } from './older-listing.ts'
+import { untilLogin } from './systemd-unit.ts'
 import { describeLeftUnsent } from './unsent-text.ts'
 
 /** A signal gives sending this long; a second signal ends it. */
@@ -52,7 +54,12 @@ export async function serveMount(
   const end = await session.finished
   isLive = false
   process.exitCode = exitCodeOf(end)
-  if (end.unsent.length > 0) console.error(`docmount: ${describeLeftUnsent(end.unsent, stateDir)}`)
+  if (end.unsent.length > 0) {
+    const left = describeLeftUnsent(end.unsent, stateDir)
+    console.error(`docmount: ${left}`)
+    saySystemd(left)
+  }
+  if (end.reason === 'unmounted' && !end.isAsked) await tellUntilLogin(options, log)
   setTimeout(() => process.exit(), lastCallsMs).unref()
 }
 
@@ -69,7 +76,19 @@ function endOnBug(log: Log, tell: () => void): void {
 }
 
 function exitCodeOf({ reason, unsent }: SessionEnd): number {
-  return reason === 'failed' || unsent.length > 0 ? exitCodes.failure : exitCodes.ok
+  if (reason === 'failed') return exitCodes.failure
+  return unsent.length > 0 ? exitCodes.unsent : exitCodes.ok
+}
+
+/** Eject in a file manager, or umount: nobody else tells the person. */
+async function tellUntilLogin(
+  { plan, notifies }: Omit<StartSessionOptions, 'log' | 'logFile' | 'isTraced'>,
+  log: Log,
+): Promise<void> {
+  const unit = await userUnitOf(process.pid)
+  if (unit?.isEnabled !== true) return
+  log.info({}, untilLogin(plan.project))
+  if (notifies) desktopNotifications(plan.project)({ kind: 'untilLogin', project: plan.project })
 }
 
 /**
@@ -81,7 +100,7 @@ function listenForSignals(log: Log): { obey(session: MountSession): void } {
   let session: MountSession | undefined
   const react = (): void => {
     if (session === undefined || count === 0) return
-    if (count >= 3) process.exit(exitCodes.failure)
+    if (count >= 3) process.exit(exitCodes.unsent)
     if (count === 2) session.hurry()
     notifySystemd('stopping')
     session.stop({ timeoutMs: signalTimeoutMs, force: count > 1, mayLose: true }).catch((error: unknown) => {

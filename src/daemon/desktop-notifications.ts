@@ -78,6 +78,8 @@ function wordsFor(notice: Notice): string {
       return `Somebody else changed ${notice.path} too. Their version is beside yours: ${notice.copy}.`
     case 'lost':
       return `Content of ${notice.path ?? 'an unknown document'} was found and kept: docmount recover --lost takes it out.`
+    case 'untilLogin':
+      return `The drive stays unmounted until the next login. docmount service remove ${notice.project} ends it.`
     case 'damaged':
       return `${notice.sentence}.`
   }

@@ -26,6 +26,8 @@ export interface SessionParts {
 
 export interface SessionEnd {
   readonly reason: CloseReason
+  /** False when somebody else unmounted it. */
+  readonly isAsked: boolean
   /** Stays journaled in the state folder. */
   readonly unsent: readonly Unsent[]
 }
@@ -203,12 +205,13 @@ export class MountSession {
   async #serve({ fileSystem, mounted, withdraw, log }: SessionParts): Promise<SessionEnd> {
     const reason = await mounted.closed
     this.#isKernelGone = true
-    if (this.#stopping === undefined) {
+    const isAsked = this.#stopping !== undefined
+    if (!isAsked) {
       log.warn({ reason }, 'the mount ended from outside; sending what is unsent')
       this.#deadlineMs = performance.now() + afterUnmountMs
       this.#enter('draining')
     }
-    if (this.#stopping === undefined) this.#tellSending()
+    if (!isAsked) this.#tellSending()
     await this.#drain([]).catch((error: unknown) => log.error({ error }, 'draining failed'))
     const unsent = fileSystem.unsent('/')
     // Of what the disk refused the person has heard.
@@ -218,7 +221,7 @@ export class MountSession {
     await fileSystem.close().catch((error: unknown) => log.error({ error }, 'the state could not be closed'))
     await withdraw().catch((error: unknown) => log.warn({ error }, 'the mount record could not be removed'))
     log.info({ reason, unsent: unsent.length }, 'ended')
-    return { reason, unsent }
+    return { reason, isAsked, unsent }
   }
 
   /** Returns when everything is sent, time is out, or nobody waits any more. */

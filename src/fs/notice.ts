@@ -13,6 +13,7 @@
  * - `unsupported`: nothing could be saved at `path`: the service takes no `what`.
  * - `conflict`: somebody else changed the document too; their version is kept as `copy`.
  * - `lost`: content that the journal does not know of is kept in lost+found.
+ * - `untilLogin`: somebody unmounted a drive that systemd mounts at every login.
  * - `damaged`: something in the state folder was damaged; what was done about it, in a sentence.
  */
 export type Notice =
@@ -24,4 +25,5 @@ export type Notice =
   | { readonly kind: 'unsupported'; readonly path: string; readonly what: string }
   | { readonly kind: 'conflict'; readonly path: string; readonly copy: string }
   | { readonly kind: 'lost'; readonly path: string | undefined; readonly file: string }
+  | { readonly kind: 'untilLogin'; readonly project: string }
   | { readonly kind: 'damaged'; readonly sentence: string }

@@ -1,5 +1,6 @@
 // The unit's text. That systemd runs it: test/mount/systemd.test.ts.
 
+import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { unitName, unitText } from '../../src/cli/systemd-unit.ts'
 
@@ -16,10 +17,22 @@ test('it starts at login, again after every failure, and sends what is left when
   expect(lines).toContain(
     'ExecStart=/usr/bin/node /opt/docmount/main.js mount acme /home/ann/acme --foreground',
   )
-  expect(lines).toContain('ExecStop=/usr/bin/node /opt/docmount/main.js unmount /home/ann/acme')
   expect(lines).toEqual(
     expect.arrayContaining(['StartLimitIntervalSec=0', 'Restart=on-failure', 'RestartSec=5']),
   )
+})
+
+test("the package's unit does the same", async () => {
+  const file = new URL('../../scripts/debian/docmount@.service', import.meta.url)
+  // Beside what it runs: a package that is removed takes the unit with it.
+  const isOfBoth = (line: string): boolean =>
+    line !== '' && !/^(#|Description=|ConditionPathExists=|ExecStart=)/.test(line)
+  const linesOf = (text: string): string[] => text.split('\n').filter(isOfBoth)
+  expect(linesOf(await readFile(file, 'utf8'))).toEqual(linesOf(unitText(parts)))
+})
+
+test('a drive at the usual place is left to find it', () => {
+  expect(unitText({ ...parts, mountpoint: undefined })).toContain(' mount acme --foreground\n')
 })
 
 test('blanks, percent signs, dollars and quotes stay what they are', () => {

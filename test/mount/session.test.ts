@@ -373,7 +373,7 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
     child.kill('SIGTERM')
     const [code] = (await once(child, 'exit')) as [number | null]
     expect(said).toMatch(/1 change is not sent/)
-    expect(code).toBe(1)
+    expect(code).toBe(3)
     expect(await isMounted()).toBe(false)
     expect(said).not.toContain(testService.apiKey)
   })

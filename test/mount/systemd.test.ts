@@ -11,6 +11,7 @@ import { bash, isInstalled } from '../support/run.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
+const root = new URL('../..', import.meta.url).pathname
 const missing = ['systemctl', 'dbus-daemon', 'unshare'].filter((program) => !isInstalled(program))
 const why =
   whyNoFuse() ??
@@ -30,6 +31,14 @@ trap 'systemctl --user stop "docmount-*" || true; kill $manager $bus; wait $mana
 for _ in $(seq 200); do systemctl --user is-system-running >"$1/state" 2>&1 || true; grep -qE "running|degraded|starting" "$1/state" && break; sleep 0.05; done
 eval "$2"`
 
+const commands = `
+docmount() { "${process.execPath}" "${cli}" "$@"; }
+until_mounted() { for _ in $(seq 200); do grep -q " $HOME/acme .* fuse.docmount " /proc/self/mountinfo && return; sleep 0.1; done; return 1; }
+shown() { systemctl --user show -p "$1" --value "$2"; }
+# Nothing is under way any more, a restart included.
+until_over() { for _ in $(seq 300); do case $(shown ActiveState "$1") in inactive|failed) break ;; esac; sleep 0.1; done; echo "over: $(shown ActiveState "$1") $(shown SubState "$1")"; }
+`
+
 describe.skipIf(why !== undefined)(`a drive as a systemd unit${why === undefined ? '' : ` (${why})`}`, () => {
   let service: TestService
   let home: TemporaryFolder
@@ -47,32 +56,116 @@ describe.skipIf(why !== undefined)(`a drive as a systemd unit${why === undefined
     await home?.remove()
   })
 
-  it('is installed, mounts, comes back after a crash, and is removed with everything sent', async () => {
-    const program = `
-docmount() { "${process.execPath}" "${cli}" "$@"; }
-until_mounted() { for _ in $(seq 200); do grep -q " $HOME/acme fuse.docmount" /proc/self/mountinfo && return; grep -q " $HOME/acme .* fuse.docmount " /proc/self/mountinfo && return; sleep 0.1; done; return 1; }
-docmount service install acme -- --close-wait 0
-until_mounted
-echo kept >"$HOME/acme/note.txt"
-docmount service status
-kill -9 "$(systemctl --user show -p MainPID --value docmount-acme.service)"
-for _ in $(seq 300); do [ "$(timeout 5 cat "$HOME/acme/note.txt" 2>/dev/null)" = kept ] && break; sleep 0.1; done
-timeout 5 cat "$HOME/acme/note.txt"
-docmount service remove acme
-ls "$HOME/.config/systemd/user"`
+  /** What `program` says, run with a user manager of its own. */
+  async function withManager(program: string): Promise<string> {
     const { stdout } = await bash(
-      'unshare --mount --fork bash -euo pipefail -c "$1" bash "$2" "$3"',
-      [withUserManager, home.path, program],
-      { limitMs: 90_000 },
+      'unshare --mount --pid --mount-proc --fork --kill-child bash -euo pipefail -c "$1" bash "$2" "$3"',
+      [withUserManager, home.path, commands + program],
+      { limitMs: 110_000 },
     ).catch(async (error: Error) => {
       throw new Error(`${error.message}\n${await readFile(join(home.path, 'manager.log'), 'utf8')}`, {
         cause: error,
       })
     })
-    expect(stdout).toContain(`acme is mounted at ${home.path}/acme`)
-    expect(stdout).toContain('docmount-acme.service: active')
-    expect(stdout).toContain('kept')
-    expect(stdout).toContain('acme is not mounted any more')
+    return stdout
+  }
+
+  it('is installed, mounts, comes back after a crash, and is removed with everything sent', async () => {
+    const said = await withManager(`
+docmount service install acme -- --close-wait 0
+until_mounted
+echo kept >"$HOME/acme/note.txt"
+docmount service status
+kill -9 "$(shown MainPID docmount-acme.service)"
+for _ in $(seq 300); do [ "$(timeout 5 cat "$HOME/acme/note.txt" 2>/dev/null)" = kept ] && break; sleep 0.1; done
+timeout 5 cat "$HOME/acme/note.txt"
+docmount service remove acme
+ls "$HOME/.config/systemd/user"`)
+    expect(said).toContain(`acme is mounted at ${home.path}/acme`)
+    expect(said).toContain('docmount-acme.service: active')
+    expect(said).toContain('kept')
+    expect(said).toContain('acme is not mounted any more')
     expect(await service.other.bytes('/note.txt')).toEqual(Buffer.from('kept\n'))
+  })
+
+  it.each([
+    ['docmount service install', 'docmount-acme.service', 'docmount service install acme'],
+    [
+      "the package's unit",
+      'docmount@acme.service',
+      `mkdir -p "$HOME/.config/systemd/user"
+       sed 's|/usr/bin/docmount|"${process.execPath}" "${cli}"|' "${root}scripts/debian/docmount@.service" >"$HOME/.config/systemd/user/docmount@.service"
+       systemctl --user daemon-reload
+       systemctl --user enable --now docmount@acme.service`,
+    ],
+  ])('by %s stays unmounted until the next login, once it is unmounted', async (_name, unit, install) => {
+    const said = await withManager(`
+${install}
+until_mounted
+docmount unmount "$HOME/acme" 2>&1
+until_over ${unit}
+docmount service status
+systemctl --user start ${unit}
+until_mounted
+timeout 10 umount "$HOME/acme"
+until_over ${unit}
+systemctl --user start ${unit}
+until_mounted
+kill -9 "$(shown MainPID ${unit})"
+for _ in $(seq 300); do [ "$(shown NRestarts ${unit})" = 1 ] && [ "$(shown ActiveState ${unit})" = active ] && break; sleep 0.1; done
+echo "mounted again: $(shown NRestarts ${unit})"
+until_mounted
+docmount service remove acme
+until_over ${unit}
+systemctl --user is-enabled ${unit} || true`)
+    expect(said.split('\n')).toEqual(
+      expect.arrayContaining([
+        'docmount: acme stays unmounted until the next login; docmount service remove acme ends it',
+        expect.stringMatching(new RegExp(`^${unit}: inactive.*until the next login`)),
+        'mounted again: 1',
+      ]),
+    )
+    expect(said.match(/^over: .*$/gm)).toEqual(Array(3).fill('over: inactive dead'))
+    expect(said).toMatch(/^(disabled|not-found)?$/m)
+  })
+
+  it('is not mounted again because something stayed unsent', async () => {
+    const said = await withManager(`
+docmount service install acme -- --close-wait 0 --bwlimit 1k
+until_mounted
+head -c 300000 /dev/zero | tr '\\0' a >"$HOME/acme/large.txt"
+docmount unmount "$HOME/acme" --timeout 1s || echo "unmount: $?"
+until_over docmount-acme.service
+docmount service status
+docmount service remove acme`)
+    expect(said).toContain('unmount: 1\nover: failed failed\n')
+    expect(said).toMatch(/^docmount-acme\.service: failed \(.*not sent/m)
+  })
+
+  it('that cannot start leaves no unit, and says why', async () => {
+    const said = await withManager(`
+try() { docmount service install "$@" 2>&1 || echo "code $?"; ls "$HOME/.config/systemd/user" 2>/dev/null | grep ^docmount- || true; }
+try nothing
+mkdir -p "$HOME/full" && touch "$HOME/full/mine.txt"
+try acme "$HOME/full"
+try acme -- --close-wait soon
+try acme -- --colour
+systemctl --user list-units --all --plain --no-legend 'docmount*'
+docmount mount acme
+try acme
+docmount unmount acme
+docmount service install acme >/dev/null
+try acme -- --cache-dir "$HOME/full/mine.txt/cache"
+docmount service status
+docmount service remove acme`)
+    expect(said).toMatch(/^docmount: the project "nothing" cannot be read .*the key sees: acme\ncode 1\n/)
+    expect(said).toMatch(/^docmount: .*full.* mine\.txt.*\ncode 1\n/m)
+    expect(said).toMatch(/'soon'.*\ncode 2\ndocmount: unknown option '--colour'\ncode 2\n(?!docmount-)/)
+    expect(said).toMatch(
+      /acme is mounted .*\n.*mounted .*docmount unmount .*\ncode 1\n(?!docmount-acme\.service$)/,
+    )
+    expect(said).toMatch(
+      /mine\.txt\/cache.*\ncode 1\ndocmount-acme\.service\n[^]*docmount-acme\.service: active\n/,
+    )
   })
 })

@@ -29,7 +29,9 @@ describe.runIf(isThorough && whyNoFuse() === undefined)(
       prefix = join(folder.path, 'prefix')
       const clone = join(folder.path, 'clone')
       await cloneTo(clone)
-      await run('npx', [...npm, '--prefix', clone, 'pack', clone, '--pack-destination', folder.path], { limitMs })
+      await run('npx', [...npm, '--prefix', clone, 'pack', clone, '--pack-destination', folder.path], {
+        limitMs,
+      })
       const tarball = (await readdir(folder.path)).find((name) => name.endsWith('.tgz')) ?? ''
       const install = ['install', '--global', '--engine-strict', '--ignore-scripts', '--prefix', prefix]
       await run('npx', [...npm, ...install, join(folder.path, tarball)], { limitMs })

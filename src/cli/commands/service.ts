@@ -2,11 +2,13 @@
 
 import type { Command } from 'commander'
 import type { JsonOption } from '../output.ts'
+import type { DriveToMount } from '../run-service.ts'
 
 const help = `
 The unit starts the drive at login, starts it again after a failure for as long as it takes, and sends
 what is left when it stops. Service and key come from the config file, so run docmount login first.
-Everything behind -- goes to docmount mount.
+Everything behind -- goes to docmount mount. A drive that cannot be mounted is not installed. Once it is
+unmounted or ejected it stays so until the next login.
 
 Examples:
   $ docmount service install acme                        ~/acme from now on
@@ -15,7 +17,7 @@ Examples:
   $ docmount service remove acme                         stops it; what was not sent stays journaled
   $ docmount service install acme /mnt/acme --fstab      prints the line for /etc/fstab instead`
 
-export function register(program: Command): void {
+export function register(program: Command, makeProgram: (name: string) => Promise<Command>): void {
   const service = program
     .command('service')
     .summary('have a drive mounted at every login')
@@ -25,7 +27,9 @@ export function register(program: Command): void {
   service
     .command('install')
     .summary('mount a project from now on')
-    .description('Writes a systemd user unit for the project, enables it and starts it.')
+    .description(
+      'Writes a systemd user unit for the project, starts it, and enables it once the drive is mounted.',
+    )
     .argument('<project>', 'name of the project')
     .argument('[mountpoint]', 'an empty folder (default: ~/PROJECT, made if missing)')
     .argument('[options...]', 'options of docmount mount, behind --')
@@ -46,6 +50,7 @@ export function register(program: Command): void {
           mountpoint: isOption ? undefined : mountpoint,
           mountOptions: isOption ? [mountpoint ?? '', ...mountOptions] : mountOptions,
         }
+        await checkMountOptions(await makeProgram('mount'), drive)
         if (options.fstab === true) await printFstabLine(drive)
         else await installUnit(drive, options.start)
       },
@@ -65,9 +70,19 @@ export function register(program: Command): void {
     .command('status')
     .summary('show the units')
     .description('Shows the units of docmount and their state.')
-    .option('--json', 'print JSON: an array of {unit, state}')
+    .option('--json', 'print JSON: an array of {unit, state, enabled, reason?}')
     .action(async (options: JsonOption) => {
       const { showUnits } = await import('../run-service.ts')
       await showUnits(options)
     })
+}
+
+/** Throws what `docmount mount` would throw for these arguments. */
+async function checkMountOptions(
+  program: Command,
+  { project, mountpoint, mountOptions }: DriveToMount,
+): Promise<void> {
+  const mount = program.commands.find((command) => command.name() === 'mount')
+  const place = mountpoint === undefined ? [] : [mountpoint]
+  await mount?.action(() => {}).parseAsync([project, ...place, ...mountOptions], { from: 'user' })
 }
