@@ -1,5 +1,6 @@
 // The Debian package as `scripts/package` makes it, installed by apt into a copy of this machine that leaves the machine
-// alone (an overlay in a mount namespace): it mounts from there, and goes without a trace.
+// alone (an overlay in a mount namespace): it mounts from there, ends what runs of it, and goes without a trace. Under systemd:
+// bare-debian.test.ts.
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -111,6 +112,38 @@ describe.runIf(isThorough && whyNoFuse() === undefined)('the Debian package', ()
       kill "$server"; wait "$server"
       grep -q /api "$1/said"`)
       for (const name of ['one', 'two']) await service.other.bytes(`/${name}.txt`)
+    },
+    limitMs,
+  )
+
+  test(
+    'says after an upgrade what is still the version of before, and ends what runs when it is removed',
+    async (context) => {
+      if (whyNot !== undefined) return context.skip(whyNot)
+      const { stdout } = await inMachine(`
+      dpkg-deb --raw-extract "$1"/docmount_*_*.deb "$1/newer"
+      sed -i 's/^Version: .*/Version: 99/' "$1/newer/DEBIAN/control"
+      dpkg-deb --build "$1/newer" "$1/newer.deb" >&2
+      docmount serve --data "$1/data" --listen 127.0.0.1:0 >"$1/said" 2>&1 & server=$!
+      docmount mount acme "$1/drive" >&2
+      drive=$(sed -nE 's/.*"pid":([0-9]+).*/\\1/p' /run/docmount/*.json)
+      echo upgraded
+      apt-get -qq install --yes "$1/newer.deb" 2>&1 | grep '^docmount:'
+      ls "/proc/$drive/exe" "/proc/$server/exe"
+      timeout 10 cp /usr/share/dpkg/tupletable "$1/drive/three.txt"
+      echo removed
+      apt-get -qq remove --yes docmount 2>&1 | grep '^docmount:'
+      for process in "$drive" "$server"; do ! ls "/proc/$process/exe" 2>/dev/null; done
+      ls "$1/drive"`)
+      const [upgraded = '', removed = ''] = stdout.split('upgraded\n')[1]?.split('removed\n') ?? []
+      expect(upgraded).toMatch(/^docmount: process \d+ \(mount acme .*\) is still the version of before/m)
+      expect(upgraded).toMatch(/^docmount: process \d+ \(serve .*\) is still the version of before/m)
+      expect(upgraded.match(/^\/proc/gm)).toHaveLength(2)
+      expect(removed).toMatch(/^docmount: services and drives end/)
+      expect(removed).toContain('~/.local/state/docmount')
+      expect(removed).not.toContain('/proc/')
+      expect(removed).toMatch(/\/etc\/docmount\.\r?\n$/)
+      await service.other.bytes('/three.txt')
     },
     limitMs,
   )
