@@ -128,6 +128,11 @@ describe.skipIf(why !== undefined)(`scripts/setup${why === undefined ? '' : ` ($
     expect(await readFile(join(bin(), 'docmount'), 'utf8')).toBe('theirs')
   })
 
+  test('leaves the command to npm where it is told to', async () => {
+    expect((await setup('--no-command')).code).toBe(0)
+    await expect(readlink(join(bin(), 'docmount'))).rejects.toThrow('ENOENT')
+  })
+
   test('takes the command over from another clone, and leaves it there for tests', async () => {
     await mkdir(bin())
     await symlink('/elsewhere/dist/cli/main.js', join(bin(), 'docmount'))
@@ -157,6 +162,9 @@ describe.skipIf(why !== undefined)(`scripts/setup${why === undefined ? '' : ` ($
   })
 
   test('refuses words it does not know', async () => {
-    expect(await setup('--force')).toMatchObject({ code: 2, stderr: 'usage: scripts/setup [--tests]\n' })
+    expect(await setup('--force')).toMatchObject({
+      code: 2,
+      stderr: 'usage: scripts/setup [--tests | --no-command]\n',
+    })
   })
 })

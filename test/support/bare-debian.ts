@@ -1,0 +1,126 @@
+// A Debian 13 of its own, made by debootstrap and booted by its own systemd in a container: its Node.js, npm, apt, logins and user
+// managers are the real ones. The network is this machine's, so that it reaches the services of a test.
+
+import { spawn, type ChildProcess } from 'node:child_process'
+import { copyFile, mkdir, readFile, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isInstalled, type Ran, run, type RunOptions } from './run.ts'
+
+/** What a person has who follows README there; FUSE comes with docmount. */
+const packages = 'nodejs npm git ca-certificates sudo dbus-user-session libpam-systemd'
+const preparation = `
+export DEBIAN_FRONTEND=noninteractive
+apt-get -qq update
+apt-get -qq install --yes --no-install-recommends ${packages}
+for user in ann bob; do useradd --create-home --shell /bin/bash $user; done
+echo 'ann ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/ann`
+const limitMs = 600_000
+
+/** Why there can be none here; undefined where there can. */
+export function whyNoBareDebian(): string | undefined {
+  if (process.getuid?.() !== 0) return 'only root can boot a container'
+  const missing = ['debootstrap', 'systemd-nspawn', 'nsenter'].filter((program) => !isInstalled(program))
+  return missing.length === 0 ? undefined : `${missing.join(', ')} missing`
+}
+
+export class BareDebian {
+  readonly #container: ChildProcess
+  readonly #init: string
+  readonly #environment: readonly string[]
+
+  private constructor(container: ChildProcess, init: string, environment: readonly string[]) {
+    this.#container = container
+    this.#init = init
+    this.#environment = environment
+  }
+
+  /** In `folder`, which has to be empty, with the users ann, who may sudo, and bob. */
+  static async boot(folder: string): Promise<BareDebian> {
+    const root = join(folder, 'root')
+    await run('debootstrap', ['trixie', root], { limitMs })
+    // What would change this machine's network, or its clock.
+    for (const unit of ['networking', 'systemd-timesyncd', 'systemd-resolved'])
+      await symlink('/dev/null', join(root, 'etc/systemd/system', `${unit}.service`))
+    const environment = await authoritiesOf(root)
+    const words = ['--quiet', '--register=no', '--keep-unit', '--resolv-conf=copy-host', '--directory', root]
+    await run('systemd-nspawn', [...words, 'bash', '-euo', 'pipefail', '-c', preparation], { limitMs })
+    await run('mknod', ['-m', '666', join(folder, 'fuse'), 'c', '10', '229'])
+    const fuse = [`--bind=${join(folder, 'fuse')}:/dev/fuse`, '--property=DeviceAllow=/dev/fuse rwm']
+    const container = spawn('systemd-nspawn', [...words, ...fuse, '--boot'], { stdio: 'ignore' })
+    const machine = new BareDebian(container, await initOf(container), environment)
+    try {
+      await machine.#untilUp()
+      return machine
+    } catch (error) {
+      await machine.end()
+      throw error
+    }
+  }
+
+  /** Runs lines of bash as root. */
+  root(lines: string, options: RunOptions = {}): Promise<Ran> {
+    return this.#enter(['bash', '-euo', 'pipefail', '-c', lines], options)
+  }
+
+  /** Runs lines of bash in a login of a user: with a session, a user manager and its bus. */
+  login(user: string, lines: string, options: RunOptions = {}): Promise<Ran> {
+    const properties = ['--property=PAMName=login', `--property=WorkingDirectory=/home/${user}`]
+    const variables = ['PATH=/usr/local/bin:/usr/bin:/bin', ...this.#environment].map(
+      (each) => `--setenv=${each}`,
+    )
+    const how = ['--quiet', '--wait', '--pipe', `--uid=${user}`, ...properties, ...variables]
+    return this.#enter(['systemd-run', ...how, 'bash', '-euo', 'pipefail', '-c', lines], options)
+  }
+
+  async end(): Promise<void> {
+    if (this.#container.exitCode !== null) return
+    const over = new Promise((resolve) => this.#container.once('exit', resolve))
+    this.#container.kill('SIGTERM')
+    const timer = setTimeout(() => this.#container.kill('SIGKILL'), 60_000)
+    await over
+    clearTimeout(timer)
+  }
+
+  #enter(command: readonly string[], options: RunOptions): Promise<Ran> {
+    const inside = ['--target', this.#init, '--mount', '--pid', '--uts', '--ipc']
+    const variables = [
+      'HOME=/root',
+      'LANG=C.UTF-8',
+      'PATH=/usr/sbin:/usr/bin:/sbin:/bin',
+      ...this.#environment,
+    ]
+    return run('nsenter', [...inside, 'env', '-i', ...variables, ...command], { limitMs, ...options })
+  }
+
+  async #untilUp(): Promise<void> {
+    for (;;) {
+      const { stdout } = await this.#enter(['systemctl', 'is-system-running'], { mayFail: true })
+      if (/running|degraded/.test(stdout)) return
+      if (this.#container.exitCode !== null) throw new Error('the container ended')
+      await sleep(200)
+    }
+  }
+}
+
+/** The certificate authorities of this machine, which may stand between it and the registry. */
+async function authoritiesOf(root: string): Promise<string[]> {
+  const file = process.env['NODE_EXTRA_CA_CERTS']
+  if (file === undefined || file === '') return []
+  const place = '/usr/local/share/this-machine.pem'
+  await mkdir(join(root, '/usr/local/share'), { recursive: true })
+  await copyFile(file, join(root, place))
+  return [`NODE_EXTRA_CA_CERTS=${place}`, `npm_config_cafile=${place}`]
+}
+
+/** The container's first process: its own systemd. */
+async function initOf(container: ChildProcess): Promise<string> {
+  const { pid } = container
+  for (;;) {
+    const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
+    for (const child of text.split(' ').filter((word) => word !== ''))
+      if ((await readFile(`/proc/${child}/comm`, 'utf8').catch(() => '')).trim() === 'systemd') return child
+    if (container.exitCode !== null) throw new Error('the container did not boot')
+    await sleep(100)
+  }
+}
