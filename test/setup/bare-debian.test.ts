@@ -95,7 +95,7 @@ describe.runIf(isThorough && why === undefined)('on a bare Debian 13', () => {
       apt-get -qq remove --yes docmount 2>&1 | grep ^docmount:
       systemctl is-active docmount-serve || true
       ann is-active docmount@acme || true
-      ! pgrep -af main.js
+      ! pgrep -af '[m]ain.js'
       ls /var/lib/docmount/service.db`,
         { limitMs },
       )
