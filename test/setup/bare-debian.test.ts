@@ -51,7 +51,7 @@ describe.runIf(isThorough && why === undefined)('on a bare Debian 13', () => {
       over() { for _ in $(seq 300); do case $(state) in inactive|failed) break ;; esac; sleep 0.1; done; echo "over: $(state)"; }
       cd ~/docmount && scripts/package >&2 && ! ls *.part && sudo apt-get -qq install --yes ./docmount_*.deb >&2
       systemctl --user enable --now docmount@acme
-      docmount unmount acme
+      docmount unmount acme 2>&1
       over
       systemctl --user start docmount@acme
       fusermount3 -u ~/acme
@@ -65,7 +65,7 @@ describe.runIf(isThorough && why === undefined)('on a bare Debian 13', () => {
         { limitMs },
       )
       expect(stdout).toMatch(
-        /^acme stays unmounted until the next login; .*\nover: inactive\nover: inactive\n/,
+        /^docmount: acme stays unmounted until the next login; .*\nover: inactive\nover: inactive\n/,
       )
       expect(stdout).toMatch(/^docmount@acme\.service: inactive \(not mounted until the next login; /m)
       expect(await service.other.bytes('/kept.txt')).toEqual(Buffer.from('kept\n'))
