@@ -90,8 +90,8 @@ export async function rename(
     const { node, target } = now
     if (target === node) return
     if (node !== before.node || node.content !== content || now.fate !== fate) continue
-    if (target === undefined) parts.pathDepth.check(to.path, newName)
-    else if (flags.noReplace) throw new ErrnoError('EEXIST', `${target.path} exists`)
+    if (target === undefined && isSent) parts.pathDepth.check(to.path, newName)
+    if (target !== undefined && flags.noReplace) throw new ErrnoError('EEXIST', `${target.path} exists`)
     const move: Move = { node, from, to, name: newName, target }
     checkKinds(move)
     if (node.folder !== undefined) {

@@ -36,6 +36,10 @@ describe('a path that is too deep for the service', () => {
     expect(puts()).toBe(before)
     expect(await drive.calls().readdir(deep)).toEqual(['first.txt'])
     expect(await drive.calls().readFile('/b.txt')).toEqual(Buffer.from('b'))
+    // Nor is what stays here: libfuse 2 renames so what is deleted while it is open.
+    const file = await drive.calls().open(`${deep}/first.txt`, 'r+')
+    await drive.calls().rename(`${deep}/first.txt`, `${deep}/.fuse_hidden0000000100000001`)
+    await file.close()
     // One less deep is a document like any other.
     await drive.calls().writeFile(`${folderOf(taken - 1)}/c.txt`, 'c')
     expect((await drive.testService.other.bytes(`${folderOf(taken - 1)}/c.txt`)).toString()).toBe('c')
