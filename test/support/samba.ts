@@ -70,11 +70,16 @@ export async function startSamba(
   const config = join(state, 'smb.conf')
   await writeFile(config, lines.join('\n'))
   // At its end smbd kills its process group, which must be its own.
-  const smbd = spawn('smbd', ['-s', config, '--foreground', '--no-process-group', '--debug-stdout'], {
-    cwd: '/',
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const smbd = spawn(
+    'smbd',
+    ['-s', config, '--daemon', '--foreground', '--no-process-group', '--debug-stdout'],
+    {
+      cwd: '/',
+      detached: true,
+      // It ends with its input, which ends with us.
+      stdio: ['pipe', 'pipe', 'pipe'],
+    },
+  )
   let said = ''
   smbd.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
   smbd.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
