@@ -31,7 +31,7 @@ export function delayMsAfter(
   attempt: number,
   error: unknown,
   random: () => number,
-  remainingMs = Infinity,
+  remainingMs: number = Infinity,
 ): number {
   const asked = error instanceof ApiError ? error.retryAfterMs : undefined
   const isCounting = error instanceof ApiError && error.status === 429
