@@ -230,7 +230,7 @@ export const mutants = [
   [
     'what was taken is asked about again',
     `${commit}/accepted.ts`,
-    'this.#bytes = Math.max(this.#bytes, sent.size)',
+    'this.#bytes = Math.max(this.#bytes, size)',
     'void 0',
   ],
   [
@@ -423,7 +423,7 @@ export const mutants = [
   [
     'a merged save stands on the newer base',
     'src/content/intention.ts',
-    'base: older.base ?? newer.base,',
+    'base: isSaveOverDelete ? (newer.base ?? older.base) : (older.base ?? newer.base),',
     'base: newer.base,',
   ],
   [

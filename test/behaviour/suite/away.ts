@@ -105,6 +105,8 @@ export const lostTopic =
       async ({ door, folder, at }) => {
         for (const path of [folder, at('in'), at('removed'), at('folder')]) await names(door, path)
         await door.writeFile(at('in/new.txt'), 'new')
+        // What was never read, and shown a moment ago only, would be kept beside it.
+        await door.readFile(at('in/over.txt'))
         await door.writeFile(at('in/over.txt'), 'newer')
         await door.unlink(at('in/delete.txt'))
         await door.readFile(at('in/was.txt'))

@@ -706,12 +706,12 @@ describe('a move', () => {
   })
 
   it('of a document whose type nobody tells, to a name that tells none either, leaves what stands there', async () => {
-    await given({ '/a.txt': 'a', '/b.abc': 'old' })
-    const move = setup.intend(await fromA({ path: '/b.abc', base: await setup.seen('/b.abc') }))
+    await given({ '/a.txt': 'a', '/b.docx': 'old' })
+    const move = setup.intend(await fromA({ path: '/b.docx', base: await setup.seen('/b.docx') }))
     inject({ kind: 'omit-fields', fields: ['mimetype'] }, { method: 'GET' })
     await expect(setup.run(move)).rejects.toMatchObject({ code: 'EOPNOTSUPP' })
-    expect(setup.calls).toEqual(['GET /b.abc', 'GET /a.txt'])
-    expect(await setup.held()).toEqual({ '/a.txt': 'a', '/b.abc': 'old' })
+    expect(setup.calls).toEqual(['GET /b.docx', 'GET /a.txt'])
+    expect(await setup.held()).toEqual({ '/a.txt': 'a', '/b.docx': 'old' })
   })
 
   it('whose source is gone makes nothing', async () => {
