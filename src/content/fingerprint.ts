@@ -29,6 +29,11 @@ export function isSameVersion(one: string, other: string): boolean {
   return isSizeUntold && one.slice(at) === other.slice(otherAt) && !one.endsWith('@?')
 }
 
+/** Of two of one version the one that tells its size. */
+export function fuller(one: string, other: string): string {
+  return one.startsWith('?@') ? other : one
+}
+
 /** True where everything the one record tells, the other tells too: fields may be absent (interface, "File"). */
 export function agrees(sparse: Told, full: Told): boolean {
   return (

@@ -38,6 +38,8 @@ export interface SharedLedgerOptions {
   readonly now: () => number
   /** What the drive shows is at most so old (ms). */
   readonly cacheTtlMs: number
+  /** By the service's time it stood there before anything was ever mounted here: it counts as shown. */
+  isOlderThanMount(modifiedAt: string): boolean
 }
 
 export class SharedLedger {
@@ -234,6 +236,7 @@ export class SharedLedger {
     // What no listing tells from the version before it is deleted with what was decided about that one (shared seed 970061).
     const lookedLikeAt = service.lookedLikeAt(path, stored)
     const isWith = at !== path
+    const isOlder = this.#options.isOlderThanMount(stored.modifiedAt)
     const isOf = ({ paths, isTree }: Done): boolean =>
       isTree ? !isWith && paths.some((folder) => isAtOrBelow(path, folder)) : paths.includes(path)
     // Who removes a folder is not told of what was only read in it: that is not removed with it.
@@ -244,7 +247,7 @@ export class SharedLedger {
           isOf(done) &&
           (isWith || done.takesAway
             ? done.endedAt > (isWith ? shownAt : lookedLikeAt)
-            : !done.isKnown && done.endedAt > shownAt + lookOfSaveMs),
+            : !done.isKnown && (isOlder || done.endedAt > shownAt + lookOfSaveMs)),
       )
     // A delete goes by what was shown when it was asked for, and is sent after a rest without another look.
     const isRace = now() - storedAt <= cacheTtlMs + deleteRestMs && this.#done.some(

@@ -33,6 +33,8 @@ export const worldBeganAt = 1_767_225_600_000
 export class SimulatedDrive {
   readonly platter: Platter
   lives = 0
+  /** By this machine's clock (ms). */
+  firstStartAt = 0
   fileSystem: FileSystem | undefined
   sb: Superblock | undefined
   /** How far this machine's clock is off (ms). */
@@ -84,6 +86,7 @@ export class SimulatedDrive {
     const life: Life = { isOver: false, atEnd: [] }
     this.#life = life
     this.lives++
+    if (this.lives === 1) this.firstStartAt = worldBeganAt + this.clockOffMs + this.#events.now
     if (this.#dir === '') this.#dir = this.#newDir()
     const journal = new JournalFiles(join(this.#dir, 'state'))
     this.#journal = journal

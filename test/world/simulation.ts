@@ -317,7 +317,13 @@ class Simulation {
     this.#crowded = isOfSort(seed, 'crowdTrees')
       ? new CrowdedTree({ ...crowd, root: () => this.#drive.root as OpenFolder })
       : new CrowdedFolder({ ...crowd, writesInPlace: isOfSort(seed, 'crowdWrites') })
-    this.#ledger = new SharedLedger({ service: this.#service, now, cacheTtlMs })
+    this.#ledger = new SharedLedger({
+      service: this.#service,
+      now,
+      cacheTtlMs,
+      isOlderThanMount: (modifiedAt) =>
+        this.#drive.lives === 1 && Date.parse(modifiedAt) < this.#drive.firstStartAt,
+    })
     const shared: SharedFolderOptions = {
       service: this.#service,
       ledger: this.#ledger,
@@ -569,8 +575,9 @@ class Simulation {
         else if (!(await worker.takeAsShown())) await worker.check(`after a ${kind}`)
       })
     if (this.#isCrowded) await this.#until('a look', () => this.#crowded.goOn(kind === 'cut'))
-    // Nothing may be left of what was shown before it: a save may take the place of what is shown now a while later (shared seed 9100080).
-    if (kind === 'cut') await this.#pass(lookOfSaveMs + 1)
+    // Of what was shown before a cut nothing may be left, until it is listed again for a while: a save may take the place of what is
+    // shown now two seconds later (shared seeds 9100080, 9200075).
+    if (kind !== 'remount' && this.#cuts > 0) await this.#pass(lookOfSaveMs + 1)
   }
 
   /** The drive begins without the service: what it showed before that, it shows, and programs go on. */

@@ -1,7 +1,7 @@
 // A save begins: what it may replace is decided now, by what its program and others here have seen (`Seen`), and not by what is
 // shown when it ends. A delete goes by what was shown.
 
-import { fingerprintOf, isSameVersion, unseen } from '../../content/fingerprint.ts'
+import { fingerprintOf, fuller, isSameVersion, unseen } from '../../content/fingerprint.ts'
 import { pathIn, type Node } from './node.ts'
 import type { Looker, Seen } from './seen.ts'
 
@@ -59,21 +59,22 @@ export function takenAway(
   { path, shown, unsent, stored }: Node,
   looker: Looker,
 ): string | undefined {
-  const standing = unsent.base ?? stored.fingerprint
-  if (shown === undefined) return standing
-  const known = seen.lastShown(path, looker, shown)
-  return known === undefined || isSameVersion(known, shown) ? standing : known
+  if (shown === undefined) return unsent.base ?? stored.fingerprint
+  return sameOr(seen.lastShown(path, looker, shown) ?? shown, shown)
 }
 
 /** Whoever deleted it was shown it, if nobody else was. */
 function overHidden(seen: Seen, path: string, hidden: string, looker: Looker): string {
   const known = seen.replaceable(path, looker, hidden) ?? hidden
   seen.saves(path, looker)
-  return isSameVersion(known, hidden) ? hidden : known
+  return sameOr(known, hidden)
 }
 
-/** The record that stands there may tell more than the one that was known. */
 function orUnseen(known: string | undefined, standing: string): string {
-  if (known === undefined) return unseen
-  return isSameVersion(known, standing) ? standing : known
+  return known === undefined ? unseen : sameOr(known, standing)
+}
+
+/** One record may tell more of the same version than the other. */
+function sameOr(known: string, standing: string): string {
+  return isSameVersion(known, standing) ? fuller(standing, known) : known
 }

@@ -2,7 +2,7 @@
 // none was, the one last shown. Pure memory, by path: asks nothing, and is asked by whoever decides what a save may replace.
 
 import { LRUCache } from 'lru-cache'
-import { isSameVersion, modifiedAtIn, unseen } from '../../content/fingerprint.ts'
+import { fuller, isSameVersion, modifiedAtIn, unseen } from '../../content/fingerprint.ts'
 import type { Caller } from '../operations.ts'
 
 /** Documents whose content was read or written last. Each takes about 400 bytes, as does each that was shown. */
@@ -80,7 +80,7 @@ export class Seen {
     } else if (shown.at === Infinity) {
       Object.assign(shown, { at, to: looker.program })
     } else {
-      shown.fingerprint = fingerprint
+      shown.fingerprint = fuller(fingerprint, shown.fingerprint)
       if (shown.isToSeveral || isOld(shown, at)) return true
       shown.isToSeveral = isAnother(shown.to, looker.program)
       return shown.isToSeveral
@@ -96,8 +96,9 @@ export class Seen {
       content = { fingerprint, line: 1, knowing: undefined }
       this.#contents.set(path, content)
     } else if (fingerprint !== undefined) {
-      if (!isSameVersion(fingerprint, content.fingerprint)) content.line++
-      content.fingerprint = fingerprint
+      const isSame = isSameVersion(fingerprint, content.fingerprint)
+      if (!isSame) content.line++
+      content.fingerprint = isSame ? fuller(fingerprint, content.fingerprint) : fingerprint
     }
     this.#knows(content, looker)
   }
