@@ -576,7 +576,7 @@ class Simulation {
       })
     if (this.#isCrowded) await this.#until('a look', () => this.#crowded.goOn(kind === 'cut'))
     // Of what was shown before a cut nothing may be left, until it is listed again for a while: a save may take the place of what is
-    // shown now two seconds later (shared seeds 9100080, 9200075).
+    // shown now two seconds later (shared seed 9100080).
     if (kind !== 'remount' && this.#cuts > 0) await this.#pass(lookOfSaveMs + 1)
   }
 

@@ -126,7 +126,16 @@ export class SavedListings {
    * nobody who knows them, and what stands there would be taken for another client's.
    */
   agreed(changes: readonly Change[]): void {
-    const isWritten = !this.#isRefused && this.#write((db) => writeChanges(db, changes))
+    const isWritten =
+      !this.#isRefused &&
+      this.#write((db) => {
+        // There is nothing yet that they could be changes of.
+        for (const { folder } of changes) {
+          const names = this.#unsaved.get(folder)
+          if (names !== undefined && !isStored(db, folder)) writeListings(db, new Map([[folder, names]]))
+        }
+        writeChanges(db, changes)
+      })
     for (const { folder, name, record } of changes) {
       // A listing that waits takes the place of what is written.
       if (!isWritten || this.#unsaved.has(folder)) this.changed(folder, name, record)
@@ -320,6 +329,10 @@ function beginRun(db: Database.Database): void {
 
 function runOf(db: Database.Database): number {
   return (db.prepare('pragma user_version').get() as { user_version: number }).user_version
+}
+
+function isStored(db: Database.Database, folder: string): boolean {
+  return db.prepare('select 1 from listing where path = ?').get(folder) !== undefined
 }
 
 function writeListings(db: Database.Database, listings: ReadonlyMap<string, Names>): void {

@@ -161,3 +161,35 @@ it('what the disk refuses to take is told all the same, and written with what co
   restart()
   expect(told('/in')).toEqual({ 'a.txt': 2 })
 })
+
+it('what was made here is there after a kill, also where its folder was listed only a moment ago', () => {
+  saved.save('/in', listed({ 'a.txt': 1 }))
+  saved.agreed([{ folder: '/in', name: 'mine.txt', record: file('mine.txt', 5) }])
+  saved = open()
+  expect(told('/in')).toEqual({ 'a.txt': 1, 'mine.txt': 5 })
+})
+
+it('what an earlier run knew is told until the next, whatever is listed since', () => {
+  expect(saved.earlier('/in/a.txt', { isOfAny: false })).toBeUndefined()
+  saved.save('/in', listed({ 'a.txt': 1 }))
+  expect(saved.earlier('/in/a.txt', { isOfAny: false })).toBeUndefined()
+  restart()
+  saved.changed('/in', 'b.txt', file('b.txt', 2))
+  restart()
+  const [a, b] = ['1@2026-01-01T00:00:00Z', '2@2026-01-01T00:00:00Z']
+  const known = (): unknown[] =>
+    ['a.txt', 'b.txt', 'c.txt'].map((name) => saved.earlier(`/in/${name}`, { isOfAny: false }))
+  expect(known()).toEqual([a, b, null])
+  saved.save('/in', listed({ 'a.txt': 10, 'c.txt': 3 }))
+  saved.save('/new', listed({ 'a.txt': 10 }))
+  expect(known()).toEqual([a, b, null])
+  saved.flush()
+  expect(known()).toEqual([a, b, null])
+  saved.save('/in', listed({ 'a.txt': 20 }))
+  saved.flush()
+  expect(known()).toEqual([a, b, null])
+  expect(saved.earlier('/new/a.txt', { isOfAny: false })).toBeNull()
+  expect(saved.earlier('/in/a.txt', { isOfAny: true })).toBe('20@2026-01-01T00:00:00Z')
+  restart()
+  expect(known()).toEqual(['20@2026-01-01T00:00:00Z', null, null])
+})
