@@ -120,7 +120,9 @@ mkdir -p ~/reports; echo rclone >~/reports/rclone.txt`,
         line: 'docmount keys create acme invoices --name scanner --path /inbox --expires 90d --data ~/documents',
       },
       { line: 'docmount keys list --data ~/documents' },
-      { given: "id=$(grep -oE '\\b[0-9a-f]{12}\\b' ~/said | head -n 1)" },
+      {
+        given: "id=$(docmount keys list acme --data ~/documents | grep -oE '\\b[0-9a-f]{12}\\b' | head -n 1)",
+      },
       {
         line: 'docmount keys rotate 1f0c2ab94d7e --overlap 2d --data ~/documents',
         replaced: { '1f0c2ab94d7e': 'id' },
