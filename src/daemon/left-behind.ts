@@ -76,9 +76,7 @@ function rowsOf(journal: JournalContent, spoolDir: string): Pick<LeftBehind, 'un
 
 /** What becomes of a temporary file. Whether its document is beside it, the next mount asks the service. */
 function whyLeft(name: string): string {
-  return name.endsWith('~')
-    ? `a backup: it stays here as long as ${name.slice(0, -1)} is beside it`
-    : 'sent a minute after the next mount'
+  return name.endsWith('~') ? `a backup of ${name.slice(0, -1)}` : 'sent a minute after the next mount'
 }
 
 /** True where there is nothing a person would miss. */
