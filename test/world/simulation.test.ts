@@ -102,6 +102,7 @@ const corpus: readonly (readonly [seed: number, steps: number])[] = [
   [2600253, 700],
   [2900017, 700],
   [3001183, 700],
+  [4100056, 700],
   [2024876801, 2000],
 ]
 
