@@ -102,7 +102,7 @@ export function assemble(options: FileSystemOptions): Superblock {
   const ask: Questions = {
     preserve: (path, signal) => sb.preserve(path, signal),
     giveWay: (intention, take, signal) => giveWay(sb, intention, take, signal),
-    mimetypeOf: (path, content) => types.mimetypeOf(nameOf(path), content),
+    mimetypeOf: (path, content) => types.mimetypeOfDocument(nameOf(path), content),
     errnoOf,
   }
   const say = (event: QueueEvent): void => {

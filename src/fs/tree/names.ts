@@ -66,6 +66,18 @@ export class TypePolicy {
   }
 
   /**
+   * The same of what was taken as a document before: renamed to a name that tells no type (`report.pdf~`), it stays what its name
+   * said. Throws UnsupportedTypeError.
+   */
+  async mimetypeOfDocument(name: string, content: ReadableContent): Promise<Mimetype> {
+    const former = mimetypeOfName(name.endsWith('~') ? name.slice(0, -1) : finalName(name))
+    return this.mimetypeOf(name, content).catch((error: unknown) => {
+      if (former === undefined || !isTypeDecidedByContent(name)) throw error
+      return former
+    })
+  }
+
+  /**
    * Throws UnsupportedTypeError where what begins so becomes no document of a stored type, however it goes on. Of what only its end
    * tells, the name that a file is to have in the end may say so.
    */
