@@ -180,9 +180,8 @@ export const savers: Topic<FolderDoor> = (it) => {
         door.behind.clearCalls()
         const { stdout } = await bash(act, places, { user: door.user })
         expect(stdout).toBe(says)
-        const shown = (await bash('cd "$1"; find . -type f | cut -c3- | sort', places)).stdout
-          .trim()
-          .split('\n')
+        const look = 'cd "$1"; find . -type f | cut -c3- | sort'
+        const shown = (await bash(look, places, { user: door.user })).stdout.trim().split('\n')
         const dated = shown.map((name) => name.replace(/\d{8}$/, 'DATE'))
         expect(dated.toSorted()).toEqual([...documents, ...staysHere].toSorted())
         for (const name of shown) if (!documents.includes(name)) test.staysHere(name)
