@@ -75,7 +75,7 @@ function decoded(bytes: Uint8Array, encoding: string): string | undefined {
   }
 }
 
-/** What bytes that are no text are by the signatures of file-type. */
+/** The type of bytes that are no text, by the signatures of file-type. */
 async function bySignature(head: Uint8Array): Promise<Mimetype | undefined> {
   const { fileTypeFromBuffer } = await import('file-type')
   // A head that is cut short may end inside what the parser reads: then its signature told nothing.
@@ -86,7 +86,7 @@ async function bySignature(head: Uint8Array): Promise<Mimetype | undefined> {
   return isMimetype(mimetype) ? mimetype : undefined
 }
 
-/** What others call the types the service takes. */
+/** Other names of the types that the service takes. */
 const otherSpellings: Record<string, Mimetype> = {
   'audio/vnd.wave': 'audio/wav',
   'audio/wave': 'audio/wav',

@@ -42,7 +42,7 @@ export function isMp3(bytes: Buffer, size: number): boolean {
 interface Frame {
   /** Bytes, with its header. */
   readonly length: number
-  /** What all frames of a file have in common: version, layer, sample rate. */
+  /** The same for all frames of a file: version, layer, sample rate. */
   readonly kind: number
 }
 

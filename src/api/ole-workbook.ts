@@ -89,7 +89,7 @@ class Sectors {
     return bytes.length < 4 ? 0xffffffff : bytes.readUInt32LE()
   }
 
-  /** Nothing past the end, as for the numbers that stand for none. */
+  /** Bytes of a sector; none past the end, as for the numbers that stand for none. */
   #read(sector: number, offset: number, length: number): Promise<Buffer> {
     return bufferAt(this.#content, (sector + 1) * this.#size + offset, length)
   }

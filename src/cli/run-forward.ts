@@ -1,4 +1,4 @@
-// What `docmount forward` does: reads rows, sends what the table has not got of them, says how far it came.
+// The work of `docmount forward`: reads rows, sends those that the table has not got, says how far it came.
 
 import { basename } from 'node:path'
 import { isOutcomeUnknown } from '../api/errors.ts'

@@ -1,4 +1,4 @@
-// What `docmount reconcile TABLE ROWS` does: matches the rows of a file against a table, and writes them with their matches.
+// The work of `docmount reconcile TABLE ROWS`: matches the rows of a file against a table, and writes them with their matches.
 
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
