@@ -78,7 +78,7 @@ export function otherActsOn(
 }
 
 /** What a program may meet beside another client is no failure. */
-export async function passOver(codes: readonly string[], act: () => Promise<void>): Promise<void> {
+export async function passOver(codes: readonly string[], act: () => Promise<unknown>): Promise<void> {
   try {
     await act()
   } catch (error) {
@@ -145,9 +145,11 @@ export class SharedPrograms {
     ledger.ended(done)
   }
 
-  async read(path: string): Promise<void> {
+  async read(path: string): Promise<Buffer> {
     const { ledger, calls } = this.#options
     const outdated = ledger.outdated(path)
-    ledger.shown(path, await calls().readFile(path), outdated)
+    const bytes = await calls().readFile(path)
+    ledger.shown(path, bytes, outdated)
+    return bytes
   }
 }

@@ -186,7 +186,7 @@ export class SharedFolders {
     for (const name of await this.#names(folder)) {
       const path = `${folder}/${name}`
       const isFolder = (await calls().stat(path)).kind === 'folder'
-      tree.set(path, isFolder || isDoubtful(path) ? undefined : await calls().readFile(path))
+      tree.set(path, isFolder || isDoubtful(path) ? undefined : await this.#programs.read(path))
       if (isFolder) await this.#tree(path, isDoubtful, tree)
     }
     return tree
