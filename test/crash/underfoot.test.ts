@@ -99,7 +99,7 @@ describe.skipIf(whyNoFuse() !== undefined)('under a running drive', () => {
       const drive = await changed()
       await damage()
       await drive.calls.writeFile('/after.txt', 'saved after that')
-      expect(drive.log()).toContain('the journal')
+      await expect.poll(() => drive.log()).toContain('the journal')
       await arrives(drive, { '/after.txt': 'saved after that' })
     })
   }

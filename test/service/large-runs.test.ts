@@ -176,7 +176,7 @@ describe('the command', () => {
         reasoning: expect.stringMatching(/^Not reconciled: the process .* could not begin/),
         row_id: expect.any(String),
       })
-    expect(served.log()).toContain('a process for reconciliation ended')
+    await expect.poll(() => served.log()).toContain('a process for reconciliation ended')
     expect(await served.end('SIGTERM')).toBe(0)
   })
 
@@ -190,7 +190,7 @@ describe('the command', () => {
     }, patience)
     process.kill(pid!, 'SIGKILL')
     expect(await killed).toMatchObject({ http: 200, status: 'error', row_id: expect.any(String) })
-    expect(served.log()).toContain('SIGKILL')
+    await expect.poll(() => served.log()).toContain('SIGKILL')
     expect(await run()).toMatchObject({ http: 200, status: 'done' })
     expect(await served.end('SIGTERM')).toBe(0)
   })
