@@ -1,7 +1,7 @@
 // A drive mounted by docmount in a process of its own, the way a user mounts one.
 
 import { spawn, type ChildProcess } from 'node:child_process'
-import { chown, mkdir, readFile } from 'node:fs/promises'
+import { chown, mkdir, readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import type { MountStatus } from '../../src/daemon/control-protocol.ts'
@@ -115,7 +115,8 @@ export async function mountDrive(options: MountedDriveOptions): Promise<MountedD
         if (daemon.exitCode !== 0)
           throw new Error(`the daemon ended with ${daemon.exitCode ?? daemon.signalCode}`)
       } catch (error) {
-        throw new Error(`${(error as Error).message}\n${log}`, { cause: error })
+        const holders = await holdersOf(mountpoint)
+        throw new Error(`${(error as Error).message}\n${holders}${log}`, { cause: error })
       } finally {
         await cleanUp()
       }
@@ -131,4 +132,19 @@ function hasEnded(child: ChildProcess): boolean {
 async function isMounted(mountpoint: string): Promise<boolean> {
   const table = await readFile('/proc/self/mounts', 'utf8')
   return table.split('\n').some((line) => line.split(' ')[1] === mountpoint)
+}
+
+/** Processes whose mount namespace has the drive, a line each: as long as one has, the kernel does not let go of it. */
+async function holdersOf(mountpoint: string): Promise<string> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const read = (pid: string, name: string): Promise<string> =>
+    readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '')
+  const lines = await Promise.all(
+    pids.map(async (pid) =>
+      (await read(pid, 'mounts')).includes(` ${mountpoint} `)
+        ? `held by ${pid}: ${(await read(pid, 'cmdline')).replaceAll('\0', ' ')}\n`
+        : '',
+    ),
+  )
+  return lines.join('')
 }
