@@ -5,6 +5,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { copyFile, mkdir, readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ownMounts } from './own-mounts.ts'
 import { isInstalled, type Ran, run, type RunOptions } from './run.ts'
 
 /** What a person has who follows README there; FUSE comes with docmount. */
@@ -16,11 +17,15 @@ apt-get -qq install --yes --no-install-recommends ${packages}
 for user in ann bob; do useradd --create-home --shell /bin/bash $user; done
 echo 'ann ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/ann`
 const limitMs = 600_000
+/** Its parent keeps what is mounted here, unmounted or not, for as long as it lives. */
+const nspawn = ['--mount', 'bash', '-euo', 'pipefail', '-c', `${ownMounts} exec systemd-nspawn "$@"`, 'bash']
 
 /** Why there can be none here; undefined where there can. */
 export function whyNoBareDebian(): string | undefined {
   if (process.getuid?.() !== 0) return 'only root can boot a container'
-  const missing = ['debootstrap', 'systemd-nspawn', 'nsenter'].filter((program) => !isInstalled(program))
+  const missing = ['debootstrap', 'systemd-nspawn', 'nsenter', 'unshare'].filter(
+    (program) => !isInstalled(program),
+  )
   return missing.length === 0 ? undefined : `${missing.join(', ')} missing`
 }
 
@@ -44,10 +49,10 @@ export class BareDebian {
       await symlink('/dev/null', join(root, 'etc/systemd/system', `${unit}.service`))
     const environment = await authoritiesOf(root)
     const words = ['--quiet', '--register=no', '--keep-unit', '--resolv-conf=copy-host', '--directory', root]
-    await run('systemd-nspawn', [...words, 'bash', '-euo', 'pipefail', '-c', preparation], { limitMs })
+    await run('unshare', [...nspawn, ...words, 'bash', '-euo', 'pipefail', '-c', preparation], { limitMs })
     await run('mknod', ['-m', '666', join(folder, 'fuse'), 'c', '10', '229'])
     const fuse = [`--bind=${join(folder, 'fuse')}:/dev/fuse`, '--property=DeviceAllow=/dev/fuse rwm']
-    const container = spawn('systemd-nspawn', [...words, ...fuse, '--boot'], { stdio: 'ignore' })
+    const container = spawn('unshare', [...nspawn, ...words, ...fuse, '--boot'], { stdio: 'ignore' })
     const machine = new BareDebian(container, await initOf(container), environment)
     try {
       await machine.#untilUp()
