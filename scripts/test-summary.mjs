@@ -27,10 +27,14 @@ if (leftOut.length > 0) {
   for (const what of leftOut) console.log(`  ${what}`)
 }
 // Once more at the end: a build machine may keep only the last lines of what was printed.
-for (const { name, message } of counts?.failures ?? []) {
+const failures = counts?.failures ?? []
+const most = Math.max(12, Math.floor(120 / failures.length))
+for (const { name, message } of failures) {
   console.log(`failed: ${String(name)}`)
   const lines = message.split('\n').filter((line) => !line.includes('node_modules'))
-  console.log(lines.slice(0, 12).join('\n').replace(/^/gm, '  '))
+  // Its end tells what came last.
+  const told = lines.length <= most ? lines : [...lines.slice(0, 6), '…', ...lines.slice(7 - most)]
+  console.log(told.join('\n').replace(/^/gm, '  '))
 }
 console.log(`${counts?.passed ?? 0} passed, ${failed} failed, ${counts?.skipped ?? 0} skipped`)
 process.exitCode = failed > 0 ? 1 : 0
