@@ -16,7 +16,7 @@ export function addPlaceOptions(command: Command): Command {
   return addDatabaseOptions(command.option('--data <dir>', "the service's data folder"))
 }
 
-/** Through the service where one runs. What the administration refuses is a UsageError, one line. */
+/** Through the service where one runs. Refusals of the administration become a UsageError, one line. */
 export async function withAdminOf(options: PlaceOptions, work: AdminWork): Promise<void> {
   const { data } = options
   const place = placeOf(data, databaseOf(options))

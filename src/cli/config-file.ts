@@ -17,7 +17,7 @@ import { keyringKey } from './keyring.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** What is known before the command line's options are looked at. */
+/** Settings that hold before the command line's options are looked at. */
 export interface Configuration {
   readonly baseUrl: string | undefined
   /** Undefined when no key is configured anywhere. */
@@ -77,7 +77,7 @@ function networkOf({ proxy, caFile }: DriveSettings): NetworkSettings {
   return { proxy: proxy as string | undefined, caFile: caFile as string | undefined }
 }
 
-/** What the file alone says: what a daemon finds that does not see this shell's environment. */
+/** Settings of the file alone: those of a daemon that does not see this shell's environment. */
 export function readConfigFile(project: string, env: Environment = process.env): Promise<Configuration> {
   const { DOCMOUNT_BASE_URL: _url, DOCMOUNT_API_KEY: _key, DOCMOUNT_API_KEY_FILE: _file, ...rest } = env
   return readConfiguration(project, rest)
@@ -89,11 +89,11 @@ export function configFilePath(env: Environment = process.env): string {
   return path === undefined ? join(xdgFolder('config', env), 'config.json') : resolve(path)
 }
 
-/** What to tell somebody who has no key configured. */
+/** Advice for somebody who has no key configured. */
 export const noKeyMessage: string =
   'no API key; run docmount login, or set DOCMOUNT_API_KEY_FILE or DOCMOUNT_API_KEY'
 
-/** And to somebody whose key the service does not take. */
+/** And for somebody whose key the service does not take. */
 export const otherKeyMessage: string =
   'docmount login takes another key; DOCMOUNT_API_KEY and DOCMOUNT_API_KEY_FILE come before it'
 
@@ -180,7 +180,7 @@ function objectAt(value: unknown, file: string, what: string): Record<string, un
 interface Place {
   readonly file: string
   readonly env: Environment
-  /** What stands before a field's name: `"projects"."acme".`, or nothing at the top. */
+  /** Prefix of a field's name in messages: `"projects"."acme".`, or nothing at the top. */
   readonly where: string
 }
 
@@ -217,7 +217,7 @@ function holdsSecret({ api_key: key, drive }: Section): boolean {
   return key !== undefined || (networkOf(drive).proxy ?? '').includes('@')
 }
 
-/** Whoever reads the file says it better. */
+/** Errors of the system are left to the read that follows, whose message is better. */
 function unlessMissing(error: unknown): void {
   if (error instanceof DaemonError) throw error
 }

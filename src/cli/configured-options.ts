@@ -1,4 +1,4 @@
-// What a drive's command was told: by its options first, then by the config file.
+// Options of a drive's command: from the command line first, then from the config file.
 
 import type { Command } from 'commander'
 import { readConfiguration } from './config-file.ts'

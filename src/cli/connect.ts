@@ -6,7 +6,7 @@ import { DaemonError } from '../daemon/daemon-error.ts'
 import { noKeyMessage, otherKeyMessage, readConfiguration } from './config-file.ts'
 import { UsageError } from './usage-error.ts'
 
-/** What the commands that talk to the service have in common. */
+/** Options shared by the commands that talk to the service. */
 export interface ServiceOptions {
   readonly baseUrl?: string
   /** Bytes per second, each way. */

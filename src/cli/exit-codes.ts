@@ -1,4 +1,4 @@
-// What the exit code tells a script. Numbers are never reused.
+// Exit codes, for scripts. Numbers are never reused.
 
 export const exitCodes = {
   ok: 0,

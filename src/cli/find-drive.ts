@@ -71,7 +71,7 @@ export async function askDrive<C extends ControlCommand>(
   return ask(record.socketPath, command, input, options).finally(() => over.abort())
 }
 
-/** Whoever waits for a daemon that stands still is told how to go on. */
+/** Prints how to go on where the daemon stands still. */
 async function tellWhereSilent(
   { socketPath, mountpoint, pid }: MountRecord,
   over: AbortSignal,

@@ -39,7 +39,7 @@ async function secretTool(args: readonly string[], input: string): Promise<strin
       throw new DaemonError(message, { cause: error })
     },
   )
-  // Nothing found is exit code 1 without a word.
+  // A key that is not stored is exit code 1 without a word.
   if (code === 0 || (code === 1 && stderr.trim() === '')) return stdout
   const ended =
     code === null ? `secret-tool did not end within ${limitMs / 1_000} s` : `secret-tool ended (${code})`

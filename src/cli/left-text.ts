@@ -1,4 +1,4 @@
-// What drives that are not mounted left behind, in words: how much, why it is not sent, and the command that sends it.
+// Leftovers of drives that are not mounted, in words: how much, why it is not sent, and the command that sends it.
 
 import { join } from 'node:path'
 import type { DriveFile } from '../daemon/drive-file.ts'

@@ -1,4 +1,4 @@
-// What is said when a drive is live.
+// Message of a drive that is live.
 
 import type { WebdavAddress } from '../daemon/session-door.ts'
 import { wayIn } from './webdav-options.ts'

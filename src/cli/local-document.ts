@@ -93,7 +93,10 @@ export function checkedMimetype(asked: string): Mimetype {
   throw new UsageError(`--mimetype must be one of ${mimetypes.join(', ')}`)
 }
 
-/** What the user said, else what the names or the content say. Throws UsageError where the service takes no such type. */
+/**
+ * The user's choice, else the type of the names, else of the content. Throws UsageError where the service takes no
+ * such type.
+ */
 export async function mimetypeFor(
   asked: string | undefined,
   name: string,

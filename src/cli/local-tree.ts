@@ -16,7 +16,7 @@ export interface LocalFile {
 
 export interface LocalTree {
   readonly files: readonly LocalFile[]
-  /** What lies in a folder and cannot be looked at. */
+  /** Entries that cannot be looked at. */
   readonly unreadable: readonly { readonly path: string; readonly error: Error }[]
 }
 

@@ -1,4 +1,4 @@
-// What becomes of a command when nobody takes its output.
+// Lost output, and how its command ends.
 
 import { exitCodes } from './exit-codes.ts'
 import { reportError } from './report-error.ts'

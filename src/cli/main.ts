@@ -12,8 +12,8 @@ import { reportError } from './report-error.ts'
 async function main(script: string, rawArgs: readonly string[]): Promise<void> {
   // Read when the pool is first used. A daemon's fsyncs, spool reads and cache writes should not wait for four threads.
   process.env['UV_THREADPOOL_SIZE'] ??= '16'
-  // What reads HTTP is WebAssembly; V8 would compile it a second time after the first answer, for 80 ms of processor that no
-  // number of answers earns back.
+  // The HTTP parser is WebAssembly; V8 would compile it a second time after the first answer, for 80 ms of processor
+  // that no number of answers earns back.
   setFlagsFromString('--no-wasm-tier-up')
   const args = normaliseArguments(script, rawArgs)
   watchOutput(args[0])

@@ -14,7 +14,7 @@ const ignored = new Set(
   ).split(' '),
 )
 
-/** What `-o` takes: `ro`, and the long options of a drive, with _ for -. `cache_ttl=30s` means `--cache-ttl 30s`. */
+/** Words for `-o`: `ro`, and the long options of a drive, with _ for -. `cache_ttl=30s` means `--cache-ttl 30s`. */
 function optionWords(): {
   readonly flags: ReadonlyMap<string, string>
   readonly valued: ReadonlySet<string>

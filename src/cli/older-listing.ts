@@ -1,4 +1,4 @@
-// What somebody is told who mounts a drive whose service is away.
+// Message to somebody who mounts a drive whose service is away.
 
 /** One line; `reason` as `docmount status` has it. */
 export function olderListing(reason: string): string {

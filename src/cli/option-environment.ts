@@ -1,5 +1,5 @@
-// Every option of a command as a variable of the environment: `--public-url` of `serve` is DOCMOUNT_SERVE_PUBLIC_URL. What is
-// on the command line counts more.
+// Every option of a command as a variable of the environment: `--public-url` of `serve` is DOCMOUNT_SERVE_PUBLIC_URL.
+// The command line counts more.
 
 import { type Command, Option } from 'commander'
 import { UsageError } from './usage-error.ts'
@@ -33,7 +33,7 @@ export function checkSwitches(command: Command): void {
   }
 }
 
-/** What Kubernetes sets in every container for a service that is called like the prefix. */
+/** Variables that Kubernetes sets in every container for a service that is called like the prefix. */
 const fromKubernetes = /^(?:SERVICE_(?:HOST|PORT)|PORT)(?:_|$)/
 
 /** Throws a UsageError for a variable with this prefix that is no option's: what somebody wanted would not be so. */

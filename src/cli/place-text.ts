@@ -1,4 +1,4 @@
-// What is true of one document, in one sentence.
+// State of one document, in one sentence.
 
 import type { Place, Unsent } from '../fs/status.ts'
 import { formatBytes } from '../amounts.ts'

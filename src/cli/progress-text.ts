@@ -1,4 +1,4 @@
-// What a progress line says, as text: bar, percent, how much of how much, rate, time left.
+// Text of a progress line: bar, percent, how much of how much, rate, time left.
 
 import { secondsText } from '../amounts.ts'
 
@@ -9,7 +9,7 @@ export interface ProgressState {
   readonly total: number | undefined
   /** Undefined while it is not known. */
   readonly perSecond: number | undefined
-  /** What else there is to say. */
+  /** Further words, behind the figures. */
   readonly words: string
 }
 
@@ -53,7 +53,6 @@ function figuresOf({ done, total, perSecond }: ProgressState, format: (count: nu
   ]
 }
 
-/** Nothing where there is nothing to count. */
 function amountText(done: number, total: number | undefined, format: (count: number) => string): string {
   return total === undefined ? format(done) : `${format(done)} of ${format(total)}`
 }

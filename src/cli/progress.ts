@@ -1,5 +1,5 @@
-// What a person who waits sees, on stderr: a line drawn anew on a terminal, else a plain line now and then, and nothing
-// where they asked for quiet. The only user of ora.
+// Progress for a person who waits, on stderr: a line drawn anew on a terminal, else a plain line now and then, and
+// nothing where they asked for quiet. The only user of ora.
 
 import type { Ora } from 'ora'
 import { formatBytes } from '../amounts.ts'
@@ -12,7 +12,7 @@ export interface Progress {
   /** So much more is done; less than nothing takes back what has to be done again. */
   add(count: number): void
   set(done: number, total: number | undefined): void
-  /** What else there is to say, in place of what was said so before. */
+  /** Replaces the words behind the figures. */
   tell(words: string): void
   /** A line that stays, also when quiet: what went wrong. */
   say(line: string): void
@@ -36,7 +36,7 @@ export const quietOption: readonly [string, string] = [
 ]
 
 const redrawMs = 100
-/** Who waits for less need not be told. */
+/** Shorter waits show no line. */
 const firstLineMs = 2_000
 const lineEveryMs = 10_000
 /** The rate is that of the last seconds. */
@@ -99,7 +99,7 @@ export function startProgress(label: string, options: ProgressOptions = {}): Pro
     timer = setTimeout(line, lineEveryMs).unref()
   }
 
-  /** What is written goes above the line that is drawn. */
+  /** Prints above the line that is drawn. */
   function beside(write: () => void): void {
     drawn?.clear()
     write()

@@ -1,4 +1,4 @@
-// What is to be reconciled, from `--data` and `--file`: the options and their reading, shared by two commands.
+// Input of a reconciliation, from `--data` and `--file`: the options and their reading, shared by two commands.
 
 import type { ReconcileInput } from '../api/table-types.ts'
 import { UsageError } from './usage-error.ts'

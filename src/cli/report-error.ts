@@ -19,7 +19,7 @@ const knownNames = new Set([
   'SettingError',
 ])
 
-/** What the system says of the place we are in tells nobody what to do. By the call that failed. */
+/** Advice in place of the system's message, by the call that failed. */
 const places: ReadonlyMap<unknown, string> = new Map([
   ['uv_cwd', 'the folder you are in is gone; go to another one (cd)'],
   ['uv_os_homedir', 'nobody knows your home folder: set HOME'],
@@ -40,7 +40,6 @@ export function reportError(error: unknown): number {
   return exitCodeOf(error)
 }
 
-/** What the error means for a script. */
 export function exitCodeOf(error: Error): number {
   if (['UsageError', 'InputError', 'SettingError'].includes(error.name)) return exitCodes.usage
   if (error.name === 'NetworkError' || (error as { isTemporary?: unknown }).isTemporary === true) {

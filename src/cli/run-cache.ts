@@ -1,4 +1,4 @@
-// What `docmount fetch` and `docmount cache` do.
+// Work of `docmount fetch` and `docmount cache`.
 
 import { DaemonError } from '../daemon/daemon-error.ts'
 import type { CacheStatus } from '../fs/pins/pin-status.ts'

@@ -1,4 +1,4 @@
-// What `docmount doctor` prints.
+// Output of `docmount doctor`.
 
 import type { Check, CheckResult } from '../daemon/doctor.ts'
 import { checkMachine } from '../daemon/doctor-machine.ts'

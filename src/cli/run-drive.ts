@@ -1,4 +1,4 @@
-// What a command that is a drive does: in the background it starts itself anew and waits for the news; in the foreground it is
+// A command that is a drive: in the background it starts itself anew and waits for the news; in the foreground it is
 // the daemon until the drive ends.
 
 import type { Mimetype } from '../api/mimetypes.ts'
@@ -46,7 +46,7 @@ export interface DriveCommandOptions {
   readonly quiet?: boolean
 }
 
-/** What makes one drive's command different from another's. */
+/** Differences between the commands of drives. */
 export interface DriveCommand {
   readonly command: 'mount' | 'webdav'
   readonly project: string
@@ -98,8 +98,8 @@ function isToldWhole(error: unknown, { logFile }: MountPlan): boolean {
 }
 
 /**
- * What drives of the same project left behind elsewhere is sent by nobody, until somebody mounts them; what is left in this
- * very folder, and was meant for another address, is sent to this one.
+ * Leftovers of the project's other drives wait until somebody mounts these; leftovers in this very folder that were
+ * meant for another address are sent to this one.
  */
 async function tellOfOthers({ project, stateDir, baseUrl }: MountPlan): Promise<void> {
   const folders = await findLeftFolders()

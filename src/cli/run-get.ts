@@ -1,4 +1,4 @@
-// What `docmount get` does: one document to a file or to stdout, or a folder with everything in it.
+// Work of `docmount get`: one document to a file or to stdout, or a folder with everything in it.
 
 import { once } from 'node:events'
 import { mkdir, stat } from 'node:fs/promises'
@@ -86,7 +86,7 @@ async function toStdout(
       onBytes: (count) => progress.add(count),
     })
   } catch (error) {
-    // Whoever read has seen enough, as `head` does.
+    // A reader that has seen enough closes the pipe, as `head` does.
     if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
   }
 }

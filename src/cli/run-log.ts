@@ -1,4 +1,4 @@
-// What `docmount log` does. Reads the log file, never the drive.
+// Work of `docmount log`. Reads the log file, never the drive.
 
 import { open, type FileHandle } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-// What `docmount login` does: ask, try, remember. Nothing is written before the service has taken the key.
+// Work of `docmount login`: ask, try, remember. A key is stored only after the service has taken it.
 
 import { createClient } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'

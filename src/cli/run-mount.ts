@@ -1,4 +1,4 @@
-// What `docmount mount` makes of its arguments: a drive at a folder, with WebDAV beside it where that is wanted.
+// Arguments of `docmount mount` become a drive at a folder, with WebDAV beside it where that is wanted.
 
 import { join } from 'node:path'
 import { type MountPlan, planMount } from '../daemon/mount-plan.ts'
@@ -13,7 +13,7 @@ import { defaultAddress, type WebdavCommandOptions, webdavSettingsOf } from './w
 
 export interface MountCommandOptions extends DriveCommandOptions, WebdavCommandOptions {
   readonly driver: DriverName | 'auto'
-  /** What the mount table is to show as the drive's source. */
+  /** Source of the drive in the mount table. */
   readonly source?: string
   readonly allowOther?: boolean
   readonly uid?: number

@@ -1,4 +1,4 @@
-// What `docmount pin` and `docmount pins` do.
+// Work of `docmount pin` and `docmount pins`.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DaemonError } from '../daemon/daemon-error.ts'

@@ -1,4 +1,4 @@
-// What `docmount put` does: one document, or many at once.
+// Work of `docmount put`: one document, or many at once.
 
 import type { Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -134,7 +134,7 @@ async function putTree(
 
 type Listings = (folder: string) => Promise<ReadonlyMap<string, RemoteFile>>
 
-/** What is in the service's folders, each asked for once; nothing where there is no such folder. */
+/** Documents of the service's folders, each asked for once; empty where there is no such folder. */
 function listings(files: Files, signal: AbortSignal): Listings {
   const asked = new Map<string, Promise<ReadonlyMap<string, RemoteFile>>>()
   async function ask(folder: string): Promise<ReadonlyMap<string, RemoteFile>> {

@@ -1,4 +1,4 @@
-// What `docmount recover --all` does: copies everything that is not with the service, of every drive of this user, whether
+// Work of `docmount recover --all`: copies everything that is not with the service, of every drive of this user, whether
 // it is mounted or not. Reads state folders only, so that it also works when no daemon does. Changes nothing there.
 
 import { systemDisk } from '../world/disk.ts'
@@ -26,7 +26,7 @@ interface Piece {
   readonly bytes: number
 }
 
-/** What came of all drives. */
+/** Totals of all drives. */
 interface Found {
   count: number
   /** Changes that carry no content of their own. */
@@ -109,7 +109,7 @@ async function piecesOf(stateDir: string, isServed: boolean, found: Found): Prom
     const journal = readJournal(stateDir)
     if (journal !== undefined) pieces.push(...journaledPieces(journal, spoolDir, stateDir, found))
   } catch (error) {
-    // What lies in the spool is copied all the same.
+    // Files of the spool are copied all the same.
     console.error(`docmount: ${stateDir}: ${(error as Error).message}`)
     process.exitCode = exitCodes.failure
   }

@@ -1,4 +1,4 @@
-// What `docmount recover` does. The true place of the destination is found here: the daemon must not follow a link that
+// Work of `docmount recover`. The true place of the destination is found here: the daemon must not follow a link that
 // may lead into its own mount.
 
 import { realpath, stat } from 'node:fs/promises'

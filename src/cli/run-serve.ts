@@ -1,4 +1,4 @@
-// What `docmount serve` does: runs the service in the foreground until a signal ends it. SIGHUP reads the certificate again.
+// Work of `docmount serve`: runs the service in the foreground until a signal ends it. SIGHUP reads the certificate again.
 
 import { isatty } from 'node:tty'
 import type { AnnouncedProject, Service } from '../service/contract.ts'

@@ -1,4 +1,4 @@
-// What `docmount service` does: writes units, and asks systemctl to act on them.
+// Work of `docmount service`: writes units, and asks systemctl to act on them.
 
 import { mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'

@@ -1,4 +1,4 @@
-// What `docmount status` does. Never stats a mount: a wedged one would hang the very command that should tell.
+// Work of `docmount status`. Never stats a mount: a wedged one would hang the very command that should tell.
 
 import type { MountStatus } from '../daemon/control-protocol.ts'
 import { resolve } from 'node:path'
@@ -26,7 +26,7 @@ interface Troubled {
   readonly state: 'dead' | 'silent' | 'unknown'
   readonly problem: string
   readonly stateDir?: string
-  /** What its state folder holds; absent where nothing is left. */
+  /** Leftovers in its state folder; absent where there are none. */
   readonly left?: LeftFolder['left']
 }
 

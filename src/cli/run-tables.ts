@@ -1,4 +1,4 @@
-// What `docmount tables …` does.
+// Work of `docmount tables …`.
 
 import { basename } from 'node:path'
 import { schemaToWire, tableToWire } from '../api/table-to-wire.ts'
@@ -97,7 +97,7 @@ export async function storeDocument(name: string, local: string, options: StoreO
   }
 }
 
-/** What the answer looks like is not shown in the interface; our service's has a `message` and `asset_ids`. */
+/** The answer's shape is not in the interface; our service's has a `message` and `asset_ids`. */
 function messageOf(answer: unknown): string | undefined {
   const { message } = (typeof answer === 'object' && answer !== null ? answer : {}) as { message?: unknown }
   return typeof message === 'string' ? message : undefined

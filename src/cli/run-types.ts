@@ -1,4 +1,4 @@
-// What `docmount types` prints. The service takes 17 types (interface, "Document"); names decide, else the first bytes.
+// Output of `docmount types`. The service takes 17 types (interface, "Document"); names decide, else the first bytes.
 
 import { extensionsByMimetype, isTypeDecidedByContent, mimetypeOfName } from '../api/mimetype-of.ts'
 import { kindOfUnsupported } from '../api/unsupported-kind.ts'

@@ -1,4 +1,4 @@
-// What `docmount ui` does: serves the page until Ctrl-C, and opens it where there is a desktop.
+// Work of `docmount ui`: serves the page until Ctrl-C, and opens it where there is a desktop.
 
 import { resolve } from 'node:path'
 import { DaemonError } from '../daemon/daemon-error.ts'

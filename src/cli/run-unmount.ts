@@ -1,4 +1,4 @@
-// What `docmount unmount` does: asks the daemon, or clears away what a dead one left.
+// Work of `docmount unmount`: asks the daemon, or clears away what a dead one left.
 
 import { dirname } from 'node:path'
 import type { UnmountProgress } from '../daemon/control-protocol.ts'
@@ -29,7 +29,7 @@ export interface UnmountOptions {
   readonly quiet?: boolean | undefined
 }
 
-/** What became of a drive. */
+/** Outcome of one unmount. */
 export interface Unmounted {
   readonly mountpoint: string
   readonly isUnmounted: boolean
@@ -81,7 +81,7 @@ function unmountDrive(found: FoundMount, options: UnmountOptions): Promise<Unmou
 }
 
 async function unmountLive(found: FoundMount, options: UnmountOptions): Promise<Unmounted> {
-  // Whoever stands in the drive while asking is not told to leave it by this very program.
+  // This program may stand in the drive, too, and must not keep it busy.
   process.chdir('/')
   // Known while its daemon runs.
   const unit = found.record === undefined ? undefined : await userUnitOf(found.record.pid)

@@ -1,4 +1,4 @@
-// What `docmount webdav` does: as `docmount mount`, without a mount.
+// Work of `docmount webdav`: as `docmount mount`, without a mount.
 
 import { planMount } from '../daemon/mount-plan.ts'
 import type { Address } from './address.ts'

@@ -54,7 +54,7 @@ export async function saveDocument(save: SaveDocument): Promise<void> {
         throw new DaemonError(`${save.path} ended after ${offset} of ${record.size} bytes`)
     } catch (error) {
       failures = offset > before ? 1 : failures + 1
-      // What came may be of something else: nothing says that the rest belongs to it.
+      // Without a size or ETag, the rest may be of another content than the bytes so far.
       if (offset > 0 && !isTold) throw error
       if (save.signal.aborted || !isWorthAnotherUrl(error) || failures > mostFailuresWithoutProgress)
         throw error

@@ -30,7 +30,7 @@ export async function serveMount(
   options: Omit<StartSessionOptions, 'log' | 'logFile' | 'isTraced'>,
   { logFile, isVerbose }: ServeOptions,
 ): Promise<void> {
-  // Nobody's working folder is held, least of all one inside the mount.
+  // The daemon holds no working folder, least of all one inside the mount.
   process.chdir('/')
   const log = openLog({ file: logFile, isVerbose })
   let isLive = false
@@ -64,8 +64,9 @@ export async function serveMount(
 }
 
 /**
- * What no code expected ends the daemon as kill -9 would: nothing that was saved is lost by it, and what else is still true
- * nobody knows. It is our log that tells of it and not Node, which writes down all an error carries, presigned URLs too.
+ * Errors that no code expected end the daemon as kill -9 would: no saved content is lost by it, and the rest of its
+ * state can no longer be trusted. It is our log that tells of it and not Node, which writes down all an error
+ * carries, presigned URLs too.
  */
 function endOnBug(log: Log, tell: () => void): void {
   process.on('uncaughtException', (error) => {

@@ -57,7 +57,7 @@ export async function startBehind(
   throw new DaemonError(news.message, { isTemporary: news.exitCode === exitCodes.temporary })
 }
 
-/** What was not sent when the drive ended last is on its way now. */
+/** Tells how much the last mount left unsent: it is on its way now. */
 async function tellBacklog(mountpoint: string): Promise<void> {
   const { found } = await findDrive(mountpoint)
   const { unsent } = await askDrive(found, 'status', {})

@@ -45,7 +45,7 @@ const urgency: Readonly<Record<UnsentState, number>> = {
   pending: 4,
 }
 
-/** What waits for a person first, then what moves. */
+/** Changes that wait for a person first, then those that move. */
 function byUrgency(unsent: readonly Unsent[]): Unsent[] {
   return unsent.toSorted((a, b) => urgency[a.state] - urgency[b.state])
 }
@@ -111,7 +111,7 @@ function conflictLines({ conflictCopies }: MountStatus): string[] {
   return [...firstTen(lines), 'copy what you need from the other version, then delete it']
 }
 
-/** What is here and belongs nowhere: nothing is deleted that was not understood. */
+/** Content here that belongs to no document: nothing is deleted that was not understood. */
 function lostLines({ lost, damaged, trouble, mountpoint }: MountStatus): string[] {
   const lines = firstTen(
     lost.map(
@@ -123,7 +123,7 @@ function lostLines({ lost, damaged, trouble, mountpoint }: MountStatus): string[
   return [...lines, ...trouble, ...damaged.map((file) => `damaged, set aside: ${file}`)]
 }
 
-/** What a drive left that is not mounted. */
+/** Leftovers of a drive that is not mounted. */
 export function describeLeft(folder: LeftFolder): string {
   const { stateDir, drive, left } = folder
   const head =

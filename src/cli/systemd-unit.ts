@@ -34,7 +34,7 @@ export function packagedUnitName(project: string): string {
   return `docmount@${escaped(project)}.service`
 }
 
-/** What a unit's name cannot hold, written as systemd does (systemd-escape). */
+/** Characters that a unit's name cannot hold, written as systemd does (systemd-escape). */
 function escaped(project: string): string {
   return [...Buffer.from(project)]
     .map((byte, index) => {

@@ -23,7 +23,7 @@ export interface TransfersOptions {
   readonly report: TransferReport
 }
 
-/** What became of each document, for a script. */
+/** Outcome of each document, for a script. */
 export class TransferReport {
   readonly done: { readonly path: string; readonly bytes: number | undefined }[] = []
   readonly skipped: { readonly path: string }[] = []

@@ -9,7 +9,7 @@ import { type Progress, startProgress } from './progress.ts'
 
 export interface UnsentProgress {
   update(left: { readonly unsent: number; readonly leftBytes: number }): void
-  /** What keeps it from ending, in words. */
+  /** Reason why it does not end, in words. */
   hindered(words: string): void
   end(): void
 }
@@ -42,7 +42,7 @@ export function followUnsent(found: FoundMount, path: string, isQuiet: boolean |
     const { unsent } = await askDrive(found, 'status', { path })
     progress.update({ unsent: unsent.length, leftBytes: leftBytesOf(unsent) })
   }
-  // Whoever waits is told what is wrong with the drive by the answer it waits for.
+  // Errors are told by the answer that the command waits for.
   const timer = setInterval(() => void look().catch(() => {}), lookEveryMs).unref()
   void look().catch(() => {})
   return {

@@ -26,7 +26,7 @@ function refusedHere(reason: string): string {
   return `the disk of this machine refuses it: ${reason}`
 }
 
-/** What a person can do for documents that the disk here refused; nothing where there are none. */
+/** Advice on documents that the disk here refused; empty where there are none. */
 export function adviceOnUnkept(unsent: readonly Unsent[], stateDir: string): string[] {
   if (!unsent.some(({ state }) => state === 'unkept')) return []
   return [
@@ -50,7 +50,7 @@ export function unsentSum(unsent: readonly Unsent[]): string {
   return `${unsent.length} not sent (${formatBytes(bytes)}${onItsWay})`
 }
 
-/** What to tell somebody whose drive ended with work left. */
+/** Message to somebody whose drive ended with work left. */
 export function describeLeftUnsent(unsent: readonly Unsent[], stateDir: string | undefined): string {
   const where = stateDir === undefined ? '' : ` in ${stateDir}`
   const of = (...states: readonly Unsent['state'][]): Unsent[] =>
@@ -74,7 +74,7 @@ export function describeLeftUnsent(unsent: readonly Unsent[], stateDir: string |
   ].join('\n')
 }
 
-/** What to tell of temporary files that a drive leaves here. */
+/** Message about temporary files that a drive leaves here. */
 export function describeLocalOnly(files: readonly LocalFile[]): string {
   const count = files.length === 1 ? '1 temporary file is' : `${files.length} temporary files are`
   const lines = firstTen(
@@ -83,7 +83,7 @@ export function describeLocalOnly(files: readonly LocalFile[]): string {
   return [`${count} on this machine only, and kept for the next mount:`, ...lines].join('\n  ')
 }
 
-/** What to tell somebody who waited until all is sent, of files that are no documents. */
+/** Message to somebody who waited until all is sent, about files that are no documents. */
 export function describeResting(files: readonly LocalFile[]): string {
   const count = files.length === 1 ? '1 temporary file' : `${files.length} temporary files`
   const lines = firstTen(

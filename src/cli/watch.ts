@@ -6,7 +6,7 @@ import { endWithReader } from './lost-output.ts'
 
 const everyMs = 1_000
 
-/** Never resolves; Ctrl-C ends the program. What `tell` throws ends it too. With `isJson` each answer is one line. */
+/** Never resolves; Ctrl-C ends the program. An error of `tell` ends it too. With `isJson` each answer is one line. */
 export async function watch(tell: () => Promise<string>, isJson: boolean): Promise<never> {
   endWithReader()
   let last: string | undefined

@@ -1,4 +1,4 @@
-// What the commands about tables share: whose tables, which table, and JSON read from a file or stdin.
+// Parts shared by the commands about tables: whose tables, which table, and JSON read from a file or stdin.
 
 import { text } from 'node:stream/consumers'
 import type { Tables } from '../api/table-types.ts'

@@ -1,4 +1,4 @@
-// `docmount forward`: what it takes. What it does is in run-forward.ts, loaded when it runs.
+// `docmount forward`: what it takes. Its work is in run-forward.ts, loaded when it runs.
 
 import { type Command, InvalidArgumentError } from 'commander'
 import { forwardBatchRows } from '../../api/forward-items.ts'

@@ -1,4 +1,4 @@
-// `docmount get`: what it takes. What it does is in run-get.ts, loaded when it runs.
+// `docmount get`: what it takes. Its work is in run-get.ts, loaded when it runs.
 
 import type { Command } from 'commander'
 import { bandwidthOption } from '../bandwidth-option.ts'

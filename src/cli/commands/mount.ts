@@ -1,4 +1,4 @@
-// `docmount mount`: what it takes. What it does is in run-mount.ts, loaded when it runs.
+// `docmount mount`: what it takes. Its work is in run-mount.ts, loaded when it runs.
 
 import { type Command, Option } from 'commander'
 import { parseAddress } from '../address.ts'

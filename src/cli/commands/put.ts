@@ -1,4 +1,4 @@
-// `docmount put`: what it takes. What it does is in run-put.ts, loaded when it runs.
+// `docmount put`: what it takes. Its work is in run-put.ts, loaded when it runs.
 
 import type { Command } from 'commander'
 import { baseUrlOption } from '../connect.ts'

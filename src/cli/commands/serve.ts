@@ -1,4 +1,4 @@
-// `docmount serve`: what it takes. What it does is in run-serve.ts, loaded when it runs.
+// `docmount serve`: what it takes. Its work is in run-serve.ts, loaded when it runs.
 
 import { type Command, InvalidArgumentError, type Option } from 'commander'
 import { type Limits, defaultLimits } from '../../service/limits.ts'

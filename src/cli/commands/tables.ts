@@ -1,4 +1,4 @@
-// `docmount tables`: what it takes. What it does is in run-tables.ts, loaded when it runs.
+// `docmount tables`: what it takes. Its work is in run-tables.ts, loaded when it runs.
 
 import { type Command, Option } from 'commander'
 import { baseUrlOption } from '../connect.ts'

@@ -1,4 +1,4 @@
-// `docmount ui`: what it takes. What it does is in run-ui.ts, loaded when it runs.
+// `docmount ui`: what it takes. Its work is in run-ui.ts, loaded when it runs.
 
 import { type Command, InvalidArgumentError } from 'commander'
 import type { UiCommandOptions } from '../run-ui.ts'

@@ -59,7 +59,7 @@ async function waitFor(
   }
 }
 
-/** What its program alone wants is nothing anybody waits for. */
+/** Programs' own files are left out: no person waits for them. */
 async function restingAt({ found, path }: PathOnMount): Promise<readonly LocalFile[]> {
   const { askDrive } = await import('../find-drive.ts')
   const { isOwnName } = await import('../../fs/tree/scratch.ts')

@@ -1,4 +1,4 @@
-// `docmount webdav`: what it takes. What it does is in run-webdav.ts, loaded when it runs.
+// `docmount webdav`: what it takes. Its work is in run-webdav.ts, loaded when it runs.
 
 import type { Command } from 'commander'
 import { parseAddress } from '../address.ts'
