@@ -13,7 +13,7 @@ const startTimeoutMs = 60_000
 /** A longer timer would fire at once. */
 const longestTimerMs = 2 ** 31 - 1
 
-/** What the daemon says once, when its start is decided. */
+/** News from the daemon, once its start is decided. */
 export type StartNews =
   | {
       readonly kind: 'live'
@@ -92,7 +92,7 @@ function hear(child: ChildProcess, logFile: string, limitMs: number): Promise<St
   })
 }
 
-/** Tells the waiting command line, if there is one. Nobody may be left to hear it. */
+/** Tells the waiting command line, unless there is none or it has ended. */
 export function tellStarter(news: StartNews): Promise<void> {
   return new Promise((told) => {
     if (process.send === undefined || !process.connected) {

@@ -1,4 +1,4 @@
-// What each command of the control socket does with the session.
+// Commands of the control socket, carried out on the session.
 
 import type { TablesAnswer } from './control-protocol.ts'
 import type { ControlHandlers } from './control-server.ts'

@@ -1,5 +1,5 @@
-// What is said over a mount's control socket: one JSON line asks; lines of progress and one line of answer follow; then
-// the daemon hangs up. Hanging up first takes the question back.
+// Protocol of a mount's control socket: one JSON line asks; lines of progress and one line of answer follow; then the
+// daemon hangs up. Hanging up first takes the question back.
 
 import type { CacheStatus, FetchAnswer, FetchProgress, PinAnswer, PinStatus } from '../fs/pins/pin-status.ts'
 import type { Table } from '../api/table-types.ts'
@@ -32,9 +32,9 @@ export interface MountStatus extends FileSystemStatus {
 export interface UnmountProgress {
   readonly state: SessionState
   readonly unsent: number
-  /** What is on its way is not counted. */
+  /** Bytes already sent are not counted. */
   readonly leftBytes: number
-  /** Who keeps the mount busy, in words; absent while nobody does. */
+  /** Users of the busy mount, in words; absent while there are none. */
   readonly busy?: string
 }
 

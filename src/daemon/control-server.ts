@@ -55,7 +55,7 @@ export async function startControlServer(
   let listener = await listen(socketPath, answer, log)
   return {
     async listenAgain() {
-      // The old one first: it takes away what has its name. What is being answered there is answered.
+      // The old one first: it takes away what has its name. Its open questions are still answered.
       void listener.close()
       listener = await listen(socketPath, answer, log)
     },

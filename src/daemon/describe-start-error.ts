@@ -55,7 +55,7 @@ export async function describeStartError(
   )
 }
 
-/** What made the service count as out of reach says more than that it does. */
+/** The cause of an outage says more than the outage itself. */
 function reasonOf(error: unknown): unknown {
   const { cause } = error instanceof NetworkError && error.kind === 'away' ? error : {}
   return cause instanceof NetworkError || cause instanceof ApiError ? cause : error

@@ -9,7 +9,7 @@ import { runTool } from '../run-tool.ts'
 
 /** At most one of a kind in this time; the others are counted, and told at its end. */
 const pauseMs = 60_000
-/** What comes many at a time, by one drag of a mouse, is gathered first: one burst, one notification. */
+/** Notices that come many at a time, by one drag of a mouse, are gathered first: one burst, one notification. */
 const gatherMs: Partial<Record<Notice['kind'], number>> = { unsupported: 2_000 }
 const limitMs = 5_000
 

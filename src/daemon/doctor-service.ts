@@ -37,7 +37,7 @@ export async function checkService(
   }
 }
 
-/** Nothing where there is none. */
+/** Empty where no proxy is set. */
 function checkProxy(baseUrl: string, { proxy: set }: NetworkSettings): readonly Check[] {
   const proxy = URL.canParse(baseUrl) ? proxiesOf(set)(new URL(baseUrl).origin) : undefined
   return proxy === undefined ? [] : [good('proxy', `the service is asked through ${proxy.name}`)]

@@ -1,4 +1,4 @@
-// What `docmount doctor` finds out. Each check names what was looked at, what was found, and how to fix it.
+// Checks of `docmount doctor`. Each check names what was looked at, what was found, and how to fix it.
 
 /**
  * - `good`: nothing to do.

@@ -10,7 +10,7 @@ import { xdgFolder } from './xdg.ts'
 
 export const driveFileName = 'drive.json'
 
-/** What is remembered of a drive. */
+/** Facts about a drive that outlast its daemon. */
 export interface DriveFile {
   readonly project: string
   readonly baseUrl: string

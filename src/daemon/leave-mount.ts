@@ -6,7 +6,7 @@ import { DaemonError } from './daemon-error.ts'
 import { describeMountUsers, findMountUsers, findNestedMounts } from './mount-users.ts'
 
 export interface LeaveOptions {
-  /** Whether a busy mount is detached; asked each time it was busy. */
+  /** True where a busy mount is detached; asked each time it was busy. */
   readonly isForced: () => boolean
   /** Until when its users may leave it, by `performance.now()`. */
   readonly untilMs: () => number

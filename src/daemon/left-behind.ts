@@ -1,4 +1,4 @@
-// What a state folder holds that is not with the service, as anybody may read it: of a drive that is not mounted, or
+// Content of a state folder that is not with the service, as anybody may read it: of a drive that is not mounted, or
 // whose daemon does not answer. Changes nothing.
 
 import { systemDisk } from '../world/disk.ts'
@@ -66,7 +66,7 @@ function rowsOf(journal: JournalContent, spoolDir: string): Pick<LeftBehind, 'un
   return {
     unsent: journal.intentions.map((intention) => unsentOf(intention, facts)),
     localOnly: journal.scratch.flatMap(({ path, spool }) => {
-      // What its program alone wants is nothing that is missed.
+      // A program's own files are missed by no person.
       const isDropping = isOwnName(basename(path))
       const bytes = spool === undefined || isDropping ? 0 : (sizeOf(spool) ?? 0)
       return bytes === 0 ? [] : [{ path, bytes, why: whyLeft(basename(path)) }]
@@ -74,7 +74,7 @@ function rowsOf(journal: JournalContent, spoolDir: string): Pick<LeftBehind, 'un
   }
 }
 
-/** What becomes of a temporary file. Whether its document is beside it, the next mount asks the service. */
+/** Fate of a temporary file. The next mount asks the service whether its document is beside it. */
 function whyLeft(name: string): string {
   return name.endsWith('~') ? `a backup of ${name.slice(0, -1)}` : 'sent a minute after the next mount'
 }

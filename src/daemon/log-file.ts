@@ -1,6 +1,6 @@
 // A bounded log file: at 10 MiB it becomes `FILE.1` (an older one `FILE.2` and so on, up to as many as are kept) and a new
-// one begins. Written synchronously, so that the last line before a crash exists. Who removes or moves the file (logrotate,
-// a hand) gets a new one within a second: lines into a file without a name are lines nobody reads.
+// one begins. Written synchronously, so that the last line before a crash exists. A file that was removed or moved
+// (logrotate, a hand) is made anew within a second: lines into a file without a name are lines nobody reads.
 
 import { closeSync, existsSync, fstatSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
 
@@ -30,7 +30,7 @@ export class LogFile {
       if (this.#sizeBytes >= this.#limitBytes) this.#startAnew()
       this.#sizeBytes += writeSync(this.#fd, line)
     } catch {
-      // Nobody is left to be told.
+      // A log that fails has no place to say so.
     }
   }
 

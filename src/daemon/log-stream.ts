@@ -52,7 +52,7 @@ export class LogStream {
         setTimeout(() => this.#isWriting || this.#writeAll(), retryMs).unref()
         return
       }
-      // Any other error: nobody reads, or there is no room. What is said later may get through again.
+      // Any other error: nobody reads, or there is no room. Later lines may get through again.
       const done = error === null ? written : bytes.byteLength
       this.#waitingBytes -= done
       if (done < bytes.byteLength) this.#waiting.unshift(bytes.subarray(done))
@@ -69,7 +69,7 @@ export class LogStream {
     try {
       for (const bytes of this.#waiting) writeSync(this.#fd, bytes)
     } catch {
-      // Nobody is left to be told.
+      // A log that fails has no place to say so.
     }
   }
 }

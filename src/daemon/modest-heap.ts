@@ -9,7 +9,7 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 
 /** How much of what is in use is allocated until the collector looks again. */
 const leastPercent = 40
-/** What is allocated at least until then, received bytes included. */
+/** Bytes allocated at least until then, received ones included. */
 const leastBytes = 32 * 1024 ** 2
 
 let collections: PerformanceObserver | undefined

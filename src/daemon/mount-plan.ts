@@ -14,7 +14,7 @@ export interface MountPlan {
   readonly project: string
   readonly baseUrl: string
   readonly mountpoint: string
-  /** What the mount table shows as its source. */
+  /** Source of the drive in the mount table. */
   readonly source: string
   /** An open /dev/fuse that somebody else mounted there and passed to us. */
   readonly descriptor: number | undefined
@@ -63,7 +63,7 @@ export function planMount(
   }
 }
 
-/** What a person says to have it elsewhere. */
+/** Options and variables that name other places. */
 const otherPlaces = {
   state: '--state-dir',
   cache: '--cache-dir',
@@ -113,8 +113,8 @@ export async function ensureFolders(plan: MountPlan): Promise<void> {
 }
 
 /**
- * Earlier versions had the blocks of all projects in the folder that `--cache-dir` names: nobody knows whose they are. What is
- * pinned was each state folder's own, and is taken along. May go once nobody has such a folder.
+ * Earlier versions had the blocks of all projects in the folder that `--cache-dir` names: nobody knows whose they
+ * are. Pinned blocks were each state folder's own, and are taken along. May go once nobody has such a folder.
  */
 async function leaveSharedCache({ cacheDir }: MountPlan): Promise<void> {
   const given = dirname(cacheDir)

@@ -1,5 +1,5 @@
-// What one running mount wrote down about itself, so that other processes find its daemon. One JSON file per mount in
-// the runtime folder; it may outlive its daemon (kill -9), hence `isAlive`.
+// Record of one running mount, written by its daemon so that other processes find it. One JSON file per mount in the
+// runtime folder; it may outlive its daemon (kill -9), hence `isAlive`.
 
 import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -162,7 +162,7 @@ export class MountSession {
 
   async #stop(cancel: AbortSignal): Promise<UnmountAnswer> {
     this.#enter('draining')
-    // Whoever asked over the control socket sees how far it is.
+    // Listeners at the control socket see the progress themselves.
     if (this.#listeners.size === 0) this.#tellSending()
     await this.#drain([cancel])
     if (!this.#isForced && !this.#mayLose) this.#checkKept()
@@ -190,7 +190,7 @@ export class MountSession {
     return isOverWithin(letGoMs, this.#mounted.closed)
   }
 
-  /** What the disk here refused is lost with the drive: its person decides. */
+  /** Documents that the disk here refused are lost with the drive: its person decides. */
   #checkKept(): void {
     const unkept = this.fileSystem.unsent('/').filter(({ state }) => state === 'unkept')
     const [first] = unkept

@@ -1,4 +1,4 @@
-// Who keeps a mount busy, as far as /proc tells. Reads links of /proc only: they are answered from kernel memory and
+// Users of a busy mount, as far as /proc tells. Reads links of /proc only: they are answered from kernel memory and
 // never reach the mount, unlike ps and lsof, which hang on a wedged one.
 
 import { readFile, readdir, readlink } from 'node:fs/promises'
@@ -56,7 +56,7 @@ async function findMappedPath(pid: number, mountpoint: string): Promise<string |
   return paths.find((path) => isAtOrUnder(path, mountpoint))
 }
 
-/** What is mounted inside a mount keeps it busy too. */
+/** Mounts inside a mount keep it busy too. */
 export async function findNestedMounts(mountpoint: string): Promise<readonly string[]> {
   const lines = await readMountinfo()
   return lines

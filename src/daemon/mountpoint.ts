@@ -8,8 +8,8 @@ import { isAlive } from './mount-record.ts'
 import { readOwnRecords } from './own-records.ts'
 
 /**
- * Throws a DaemonError or MountError unless a drive can appear here: an existing empty folder that is no mount. What a
- * crashed docmount left mounted is cleaned away first. Answers whether the folder had to be made, which `makeIfMissing`
+ * Throws a DaemonError or MountError unless a drive can appear here: an existing empty folder that is no mount. The
+ * mount of a crashed docmount is cleaned away first. Answers whether the folder had to be made, which `makeIfMissing`
  * allows. The check is the driver's own, made before anything is begun; this knows whose drive is there already.
  */
 export async function reserveMountpoint(

@@ -2,7 +2,7 @@
 
 import { type DriverName, MountError } from '../fuse/driver.ts'
 
-/** What this machine offers for a mount. */
+/** Facts of this machine that decide on the driver. */
 export interface DriverFacts {
   readonly platform: string
   readonly devFuse: 'usable' | 'denied' | 'missing'
@@ -11,7 +11,7 @@ export interface DriverFacts {
   /** The mountpoint is `/dev/fd/N`: somebody mounted already and passed the descriptor. */
   readonly isDescriptorPassed: boolean
   readonly hasFusermount: boolean
-  /** What can receive fusermount3's descriptor, best first. */
+  /** Receivers of fusermount3's descriptor, best first. */
   readonly descriptorReceivers: readonly ('koffi' | 'python3' | 'perl')[]
   /** Undefined while not tried: trying costs a process. */
   readonly fuseNative: { readonly loads: true } | { readonly loads: false; readonly why: string } | undefined

@@ -1,4 +1,4 @@
-// What a session shows its drive through: the kernel, WebDAV, or both.
+// Doors of a session: the kernel, WebDAV, or both.
 
 import type { FileSystem } from '../fs/contract.ts'
 import type { DriverName, Mounted } from '../fuse/driver.ts'

@@ -1,5 +1,5 @@
-// From nothing to a live drive: checks, client, filesystem, driver, control socket, mount record. What was begun is
-// taken back when a later step fails.
+// From nothing to a live drive: checks, client, filesystem, driver, control socket, mount record. Steps done are
+// taken back when a later one fails.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

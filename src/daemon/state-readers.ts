@@ -1,4 +1,4 @@
-// What reads a state folder that no daemon has. Loaded when it is first needed: a command mostly meets nothing to read.
+// Readers of state folders that no daemon has. Loaded when first needed: a command mostly meets nothing to read.
 
 import type { removeEmptyState } from '../content/spool/empty-state.ts'
 import type { readJournal } from '../content/spool/journal-reading.ts'

@@ -19,7 +19,7 @@ export async function liveDriveOf({
   runtimeDir,
   descriptor,
 }: MountPlan): Promise<MountRecord | undefined> {
-  // What somebody else has just mounted for us is no drive yet.
+  // A descriptor that was mounted for us just now has no drive yet.
   if (descriptor !== undefined) return undefined
   const own = await readOwnRecords(runtimeDir)
   for (const record of [...own, ...(await readRecordsOfOtherHomes(own))]) {
@@ -51,7 +51,7 @@ export async function takeOver(plan: MountPlan): Promise<void> {
   if (plan.descriptor === undefined && (await findOurMount(plan.mountpoint)) !== undefined) return
   const signal = AbortSignal.timeout(goneWithinMs)
   await ask(record.socketPath, 'unmount', { force: true, timeoutMs: 0 }, { signal }).catch(() => {
-    // Whether it goes is seen below.
+    // The loop below sees whether it goes.
   })
   const deadline = performance.now() + goneWithinMs
   while (await isAlive(record)) {
@@ -64,7 +64,7 @@ export async function takeOver(plan: MountPlan): Promise<void> {
   }
 }
 
-/** The earlier daemon, where it lives. What dead ones wrote in other runtime folders would be taken for drives: it goes. */
+/** The earlier daemon, where it lives. Records of dead ones in other runtime folders would pass for drives: they go. */
 async function findLive({ id, runtimeDir }: MountPlan): Promise<MountRecord | undefined> {
   let live: MountRecord | undefined
   for (const record of await readOwnRecords(runtimeDir)) {

@@ -1,4 +1,4 @@
-// What `--verbose` writes down of each operation and each call to the service. Paths in the project, never a URL or a key.
+// Trace of `--verbose`: each operation and each call to the service. Paths in the project, never a URL or a key.
 
 import type { RequestRecord } from '../api/types.ts'
 import type { OperationRecord } from '../fs/contract.ts'
