@@ -1,12 +1,12 @@
 // A driver is a door to the kernel: it turns kernel requests into calls of `Operations` and errors into errnos.
-// Nothing is decided here. Options are words of ours, never libfuse strings.
+// A driver decides nothing. Options are words of ours, never libfuse strings.
 
 import type { Log } from '../log.ts'
 import type { Notifier, Operations } from '../fs/operations.ts'
 
 export type DriverName = 'kernel' | 'fuse-native'
 
-/** What a driver can do; the behaviour suite's table of differences reads this. */
+/** Abilities of a driver; the behaviour suite's table of differences reads this. */
 export interface DriverCapabilities {
   /** Pushes invalidations, so that long timeouts are safe. */
   readonly push: boolean

@@ -16,7 +16,7 @@ export interface MountLine {
   readonly isShared: boolean
 }
 
-/** What both drivers mount as. */
+/** Type of both drivers' mounts. */
 export const docmountType = 'fuse.docmount'
 
 /**
@@ -40,8 +40,8 @@ export async function findOurMount(mountpoint: string): Promise<MountLine | unde
 }
 
 /**
- * What an open /dev/fuse is mounted as. Recent kernels (6.18 does) tell a descriptor's connection, which is the minor number of
- * its mount's device; undefined on older ones.
+ * The mount of an open /dev/fuse. Recent kernels (6.18 does) tell a descriptor's connection, which is the minor
+ * number of its mount's device; undefined on older ones.
  */
 export async function findMountOfDescriptor(fd: number): Promise<MountLine | undefined> {
   const info = await readFile(`/proc/self/fdinfo/${fd}`, 'utf8').catch(() => '')

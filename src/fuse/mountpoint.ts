@@ -35,8 +35,8 @@ export async function findMountAt(path: string): Promise<MountLine | undefined> 
 }
 
 /**
- * The mountpoint as the kernel will list it: an empty folder with nothing mounted on it. What a crashed docmount left there
- * is taken away first. Throws a MountError that says what to do.
+ * The mountpoint as the kernel will list it: an empty folder with nothing mounted on it. The mount of a crashed
+ * docmount is taken away first. Throws a MountError that says what to do.
  */
 export async function prepareMountpoint(wanted: string): Promise<string> {
   const mountpoint = await resolveMountpoint(wanted)
@@ -74,7 +74,7 @@ async function removeDeadMount(mountpoint: string): Promise<void> {
   throw new MountError('EBUSY', `the mountpoint ${mountpoint} is busy: ${what}; unmount it or choose another`)
 }
 
-/** What a folder that cannot be used is told as. */
+/** MountError for a folder that cannot be used; other errors stay as they are. */
 export function unusable(mountpoint: string, error: unknown): unknown {
   if (error instanceof MountError) return error
   const { code } = error as NodeJS.ErrnoException

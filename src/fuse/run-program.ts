@@ -28,7 +28,7 @@ export interface RunOptions {
 
 /** Says how the program ended, and waits for the end of its input. `exec` would tell us of the end at once. */
 const keepingScript = '"$@"; echo "ended $?" >&2; read -r _'
-/** What a shell says of a program it does not find. */
+/** Exit code of a shell that does not find a program. */
 const notFound = 127
 
 /** Resolves when the program ended; rejects with ENOENT when it is not installed. */

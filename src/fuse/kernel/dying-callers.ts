@@ -1,4 +1,4 @@
-// Whether the thread that waits for an answer will ever see it: a fatal signal lets nothing of its program run again.
+// Callers that will never see the answer they wait for: a fatal signal lets nothing of their program run again.
 
 import { readFileSync } from 'node:fs'
 

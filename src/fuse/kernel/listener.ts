@@ -12,7 +12,7 @@ export interface ListenerEvents {
   received(length: number): void
   /** The kernel has let go (ENODEV): nothing comes any more, and nothing can be sent. */
   ended(): void
-  /** What must be over before the descriptor's number may be given to another file. */
+  /** Work that must be over before the descriptor's number may be given to another file. */
   beforeClose(): Promise<void>
 }
 

@@ -1,7 +1,7 @@
-// What we tell the kernel unasked: that something it cached has changed. One queue, one message under way, never waited
-// for by what answers the kernel: such a write blocks while any request on that node or folder is unanswered, and from the
-// main thread it would block the very answer the kernel waits for. Another door's answer may wait (`heard`): the kernel's
-// requests never wait for one of those.
+// Notifications to the kernel: something it cached has changed. One queue, one message under way, never waited for by
+// what answers the kernel: such a write blocks while any request on that node or folder is unanswered, and from the
+// main thread it would block the very answer the kernel waits for. Another door's answer may wait (`heard`): the
+// kernel's requests never wait for one of those.
 
 import type { LetGo, Notifier } from '../../fs/operations.ts'
 import { set64, setI32, setU32, viewOf } from './fields.ts'

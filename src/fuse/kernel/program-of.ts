@@ -30,7 +30,7 @@ export function programOf(thread: number): string | undefined {
   return program
 }
 
-/** Whether what `programOf` has answered still runs. */
+/** True while the program that `programOf` named still runs. */
 export function isRunning(program: string): boolean {
   const [process, ino] = program.split('@')
   return statSync(`/proc/${process}`, { throwIfNoEntry: false })?.ino === Number(ino)

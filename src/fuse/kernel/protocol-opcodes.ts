@@ -1,6 +1,6 @@
 // The names of the kernel's numbers: requests and notifications. Values: uapi fuse.h (protocol 7.45).
 
-/** What the kernel asks for, in `inHeader.opcode`. */
+/** Requests of the kernel, in `inHeader.opcode`. */
 export const opcode = {
   lookup: 1,
   forget: 2,
@@ -52,7 +52,7 @@ export const opcode = {
   copyFileRange64: 53,
 } as const
 
-/** What we may tell the kernel unasked, in `outHeader.error` of a message with `unique` 0. */
+/** Notifications to the kernel, in `outHeader.error` of a message with `unique` 0. */
 export const notifyCode = {
   invalInode: 2,
   invalEntry: 3,

@@ -91,7 +91,7 @@ export class RelayChannel implements Channel {
   notify(message: Uint8Array): Promise<boolean> {
     if (!this.#isOpen) return Promise.resolve(false)
     this.#relay.notifications.write(message)
-    // What the kernel made of it, the relay does not say.
+    // The relay does not tell the kernel's answer.
     return new Promise((resolve) => (this.#acknowledge = () => resolve(false)))
   }
 

@@ -22,7 +22,7 @@ export class Request implements Caller {
   readonly pid: number
   /** True once the kernel has its answer, whatever the filesystem still does. */
   isAnswered = false
-  /** Nothing is changed by it: whoever is told EINTR has lost nothing. */
+  /** True for a request that changes nothing: its caller loses nothing by EINTR. */
   onlyLooks = false
 
   readonly #message: Message

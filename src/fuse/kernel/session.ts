@@ -28,7 +28,7 @@ export class Session {
   readonly closed: Promise<void>
   readonly #operations: Operations
   readonly #log: Log
-  /** What each opcode does. */
+  /** Operations by opcode. */
   readonly #table: ReadonlyMap<number, Operation>
   readonly #channel: Channel
   readonly #reply: Reply

@@ -78,7 +78,7 @@ const endLimitMs = 5_000
 
 /**
  * Ends the watchdogs of processes that are gone and were mounted here. On a busy machine such a one may come to its work late, and
- * would take the next mount away, which it cannot tell from the dead one. What it was to do is done by whoever mounts.
+ * would take the next mount away, which it cannot tell from the dead one. Its work is left to the new mount.
  */
 export async function endLateWatchdogs(mountpoint: string): Promise<void> {
   for (let waitedMs = 0; waitedMs < endLimitMs; waitedMs += 10) {

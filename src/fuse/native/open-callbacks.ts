@@ -22,7 +22,7 @@ export interface OpenCallbacks {
   ftruncate(path: string, fh: number, size: number, reply: Reply): void
 }
 
-/** What create is not told: the file is new, so that reading, writing and not truncating is what every caller gets. */
+/** Flags that create is not told: the file is new, so every caller gets reading, writing and no truncating. */
 const newFile: OpenFlags = { read: true, write: true, truncate: false }
 
 export function openCallbacks(session: NativeSession): OpenCallbacks {

@@ -1,4 +1,4 @@
-// libfuse's option list for one mount. What each option buys is in native-deps.md.
+// libfuse's option list for one mount. Purpose of each option: native-deps.md.
 
 import type { MountOptions } from '../driver.ts'
 

@@ -1,4 +1,4 @@
-// What one mount of the binding remembers: names, open files, calls being served. Ends with the mount.
+// State of one mount of the binding: names, open files, calls being served. Ends with the mount.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -44,7 +44,7 @@ export class NativeSession {
     this.log = log
   }
 
-  /** Nothing reaches the kernel, but the paths we remember follow. */
+  /** Notifications do not reach the kernel, but the paths we remember follow. */
   get notifier(): Notifier {
     return {
       attributesChanged() {},
@@ -60,7 +60,7 @@ export class NativeSession {
     }
   }
 
-  /** Serves one call: what `work` answers, or a negative errno, goes to `reply`, once. Nothing is ever thrown. */
+  /** Serves one call: what `work` answers, or a negative errno, goes to `reply`, once. Never throws. */
   serve<Values extends unknown[]>(
     operation: string,
     reply: Reply<Values>,

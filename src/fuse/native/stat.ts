@@ -2,7 +2,7 @@
 
 import type { Attributes, FilesystemStatistics, NodeKind, Time } from '../../fs/operations.ts'
 
-/** What the binding reads from a stat object; times are milliseconds. */
+/** Fields that the binding reads from a stat object; times are milliseconds. */
 export interface NativeStat {
   readonly mode: number
   readonly size: number

@@ -13,7 +13,7 @@ const soonMs = 20
 /** A thread may wait for an answer that never comes. */
 const longestEndMs = 2000
 
-/** What the two signs of life say. */
+/** State of the mount by the two signs of life. */
 type Sight = 'alive' | 'unmounted' | 'abandoned'
 
 export class MountWatch {

@@ -102,7 +102,7 @@ export const statfs: Operation = operation({
   },
 })
 
-/** Nothing has extended attributes. Samba asks before it renames or deletes, and takes an errno for a failure. */
+/** No node has extended attributes. Samba asks before it renames or deletes, and takes an errno for a failure. */
 export const listxattr: Operation = operation({
   onlyLooks: always,
   call: (_operations, request) => request.u32(getxattrIn.size),
