@@ -2,7 +2,7 @@
 
 import { stringify } from 'csv-stringify/sync'
 
-/** What is absent or null is an empty cell; objects are written as JSON. */
+/** Absent and null values are empty cells; objects are written as JSON. */
 export function csvOf(header: readonly string[], lines: readonly (readonly unknown[])[]): string {
   const cells = lines.map((line) => line.map(textOf))
   return stringify([[...header], ...cells], { record_delimiter: 'windows' })

@@ -28,7 +28,7 @@ const closingArray = 0x5d
 const openingObject = 0x7b
 const closingObject = 0x7d
 
-/** Whether it is JSON is not looked at. Throws RowsError. */
+/** Validity as JSON is not checked. Throws RowsError. */
 function checkValues(text: string): void {
   let values = 0
   /** By depth: commas so far in an object, NaN in an array. */

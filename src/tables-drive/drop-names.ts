@@ -1,4 +1,4 @@
-// What the name of a dropped file says: whether it is looked at when it is closed, only kept, or refused.
+// Fate of a dropped file by its name: looked at when it is closed, only kept, or refused.
 
 import { formerName } from '../api/extension.ts'
 import { mimetypeOfName } from '../api/mimetype-of.ts'

@@ -4,7 +4,7 @@ import { ErrnoError } from '../errno-error.ts'
 import type { VirtualNode, VirtualNodes } from './virtual-node.ts'
 
 const maxBytes = 256 * 1024 * 1024
-/** What even an empty file is counted as, so that their number is bounded too. */
+/** Size that even an empty file counts as, so that their number is bounded too. */
 const leastBytes = 4096
 
 export class DropQuota {

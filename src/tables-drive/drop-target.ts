@@ -1,4 +1,4 @@
-// What a folder that takes files does with them: the shape shared by forward/ and reconcile/. No behaviour.
+// Target of a folder that takes files: the shape shared by forward/ and reconcile/. No behaviour.
 
 /** How many rows of a file the service has, and which: `digest` is of their JSON. */
 export interface RowsIn {
@@ -10,14 +10,14 @@ export interface RowsIn {
 export interface DroppedFile {
   readonly name: string
   readonly bytes: Uint8Array
-  /** What was taken of this very file before, and not cut away since. */
+  /** Rows that were taken of this very file before, and not cut away since. */
   readonly rowsIn: RowsIn | undefined
 }
 
-/** What came of a file: `answer` is what its result file says, as JSON; text is CSV. */
+/** Outcome of a file: `answer` is what its result file says, as JSON; text is CSV. */
 export interface Verdict {
   readonly answer: object | string
-  /** What close answers; undefined for success. */
+  /** Error that close reports; undefined for success. */
   readonly failure?: Error | undefined
   readonly rowsIn?: RowsIn | undefined
 }

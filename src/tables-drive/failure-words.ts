@@ -1,4 +1,4 @@
-// What a result file says of a failure: the service's own words where it has spoken, else ours. One line.
+// Words of a result file for a failure: the service's own where it has spoken, else ours. One line.
 
 import { ApiError } from '../api/errors.ts'
 import { ErrnoError } from '../errno-error.ts'

@@ -20,7 +20,7 @@ export interface FileOfRows {
   readonly nameColumn?: string | undefined
 }
 
-/** What the thread is asked, and answers, one at a time. */
+/** Questions to the thread, and its answers, one at a time. */
 export type RowsQuestion = { readonly digestOfFirst: number } | { readonly items: readonly [number, number] }
 export type RowsAnswer = { readonly value: unknown } | { readonly error: string; readonly isOfFile: boolean }
 

@@ -16,7 +16,7 @@ import { alreadyInWords, sendRows, type SentRows } from './send-rows.ts'
 export interface ForwardTargetOptions {
   readonly tables: Tables
   readonly tableId: string
-  /** What went into the table before, also by other drives and commands. */
+  /** Contents that went into the table before, also by other drives and commands. */
   readonly contents: ForwardedContents
   /** As people read it (ms). */
   readonly now: () => number
@@ -99,7 +99,7 @@ function failed(error: unknown, { done, assetIds }: SentRows, total: number): Om
   }
 }
 
-/** Nothing is sent twice automatically; whoever drops the file again must know what that does. */
+/** Rows are never sent twice automatically; a person who drops the file again must know what that does. */
 function advice(error: unknown, done: number, total: number): string[] {
   const next = `rows ${done + 1} to ${Math.min(done + forwardBatchRows, total)}`
   return [

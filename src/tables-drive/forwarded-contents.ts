@@ -36,7 +36,7 @@ export class ForwardedContents {
     this.#folder = folder
   }
 
-  /** What the table has of this file: all of it, under whichever name, or the beginning of one of this name that was sent in part. */
+  /** The table's part of this file: all of it, under whichever name, or the beginning of one of this name that was sent in part. */
   async find(tableId: string, file: FileOfDigests): Promise<ForwardedContent | undefined> {
     const known = this.#read(tableId)
     const isWhole = ({ rows, total }: ForwardedContent): boolean => rows === total

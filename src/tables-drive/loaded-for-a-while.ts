@@ -1,4 +1,4 @@
-// Something loaded from the service that is good for a while. Whoever asks while it loads waits for the same load.
+// Something loaded from the service that is good for a while. All who ask while it loads wait for the same load.
 
 import { abortable } from '../abortable.ts'
 import type { MaybePromise } from '../fs/operations.ts'

@@ -142,7 +142,7 @@ export function overlay(inner: FileSystem, { name: ownName, tree, onHidden }: Ov
       refuseOwn(parent, name, 'EPERM')
       refuseOwn(newParent, newName, 'EEXIST')
       const side = sideOf(parent)
-      // What goes into the tree or out of it is copied: mv(1) does so when it hears this.
+      // A file that crosses the tree's border is copied: mv(1) does so when it hears this.
       if (side !== sideOf(newParent)) throw new ErrnoError('EXDEV', `${name} is copied across`)
       return side.rename(parent, name, newParent, newName, flags, caller)
     },

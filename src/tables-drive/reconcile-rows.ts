@@ -5,7 +5,7 @@ import type { ReconcileInput, ReconcileResult } from '../api/table-types.ts'
 import { csvOf } from '../rows/csv-write.ts'
 import { RowsError, type Row } from '../rows/row.ts'
 
-/** What the table behind the input's own columns tells of each match. The reference service answers these keys; another may leave them open. */
+/** Columns for each match, behind the input's own. The reference service answers these keys; another may leave them open. */
 const answers = [
   { column: 'asset name', key: 'asset_name' },
   { column: 'asset id', key: 'asset_id' },

@@ -5,7 +5,7 @@ export interface ReconcileRun {
   readonly at: string
   /** The table's name. */
   readonly table: string
-  /** What was dropped. */
+  /** Name of the dropped file. */
   readonly file: string
   /** The service's own word, or `failed` where it gave none. */
   readonly status: string

@@ -23,7 +23,7 @@ export interface TableFoldersOptions {
   readonly clock: Clock
   /** Aborted when the drive ends. */
   readonly signal: AbortSignal
-  /** What went into which table before. */
+  /** Contents that went into each table before. */
   readonly contents: ForwardedContents
   readonly onRun: (run: ReconcileRun) => void
 }

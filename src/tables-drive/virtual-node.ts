@@ -7,7 +7,7 @@ import type { Attributes, Entry, MaybePromise, NodeKind, Time } from '../fs/oper
 import type { Content } from './content.ts'
 import type { DropTarget, RowsIn } from './drop-target.ts'
 
-/** What came of a file's content when it was last given to a folder. */
+/** Outcome of a file's content when it was last given to a folder. */
 export interface Taken {
   readonly folder: VirtualNode
   readonly name: string
@@ -121,7 +121,7 @@ export class VirtualNodes extends Nodes<VirtualNode> {
     if (!node.isAttached && !node.door.isHolding) this.nodes.delete(node.ino)
   }
 
-  /** Nothing is kept by the kernel: asking again costs no call to the service. */
+  /** Times to live are 0: asking again costs no call to the service. */
   entryOf(node: VirtualNode): Entry {
     const { ino, kind, mode, mtime, atime, ctime } = node
     const attributes: Attributes = {

@@ -1,5 +1,5 @@
-// The operations of the virtual tree: folders made by the drive, generated files, and files dropped by programs. What a
-// dropped file is for is the business of its folder's target.
+// The operations of the virtual tree: folders made by the drive, generated files, and files dropped by programs. The
+// target of its folder decides what a dropped file is for.
 
 import { ErrnoError } from '../errno-error.ts'
 import { timeOfMs } from '../fs/tree/attributes.ts'
