@@ -1,4 +1,4 @@
-// Who may see the page: this user's browser, which was given the address with the token, and no other web page.
+// Access to the page: this user's browser, which was given the address with the token, and no other web page.
 //
 // The token is in the address once: it is answered by a cookie and a redirect, so that it is in no history, no Referer and no
 // bookmark. Cookies know no ports, hence the name; what a page elsewhere on this machine does with it is refused by Origin and

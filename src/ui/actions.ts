@@ -1,4 +1,4 @@
-// What a person may do on the page: try again, copy a document out of a drive, open its folder.
+// Actions of a person on the page: try again, copy a document out of a drive, open its folder.
 
 import { stat } from 'node:fs/promises'
 import { join, parse } from 'node:path'
@@ -35,7 +35,7 @@ async function retry(form: URLSearchParams): Promise<string> {
     : `${retried === 1 ? '1 change is' : `${retried} changes are`} tried again.`
 }
 
-/** Nothing is overwritten: a name that is taken gets a number. */
+/** A name that is taken gets a number, so that no file is overwritten. */
 async function copyOut(form: URLSearchParams, { copyTo }: ActionOptions): Promise<string> {
   const { socketPath, path } = await meant(form)
   const folder = copyTo ?? (await downloadFolder())

@@ -1,4 +1,4 @@
-// What waits for a person: refusals, conflicts, content that belongs nowhere, files that are on this machine only.
+// Concerns of a person: refusals, conflicts, content that belongs nowhere, files that are on this machine only.
 
 import { formatBytes } from '../amounts.ts'
 import type { MountStatus } from '../daemon/control-protocol.ts'
@@ -8,7 +8,7 @@ import { formView } from './form-view.ts'
 import { html, type Html } from './html.ts'
 import type { DriveSeen } from './look.ts'
 
-/** Nothing where nothing waits. */
+/** Undefined where there are no concerns. */
 export function concernsView(drive: DriveSeen, status: MountStatus, formWord: string): Html | undefined {
   const { id, mountpoint } = drive
   const button = {

@@ -8,7 +8,7 @@ export interface FormParts {
   readonly drive: string
   readonly path: string
   readonly label: string
-  /** What it is done to, for whoever hears the page. */
+  /** Object of the action, for screen readers. */
   readonly about: string
 }
 

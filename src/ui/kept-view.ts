@@ -1,4 +1,4 @@
-// What is on this machine: the cache, and what is pinned.
+// Content on this machine: the cache, and pinned paths.
 
 import { formatBytes } from '../amounts.ts'
 import type { MountStatus } from '../daemon/control-protocol.ts'

@@ -1,5 +1,4 @@
-// What the page shows, gathered: every drive of this user by its control socket, and the end of its log. Never touches a
-// mount.
+// Data of the page: every drive of this user by its control socket, and the end of its log. Never touches a mount.
 
 import { createHash } from 'node:crypto'
 import { ask } from '../daemon/control-client.ts'
@@ -30,14 +29,14 @@ export interface Seen {
   readonly left: readonly string[]
 }
 
-/** What the command line knows how to say. */
+/** Wording of the command line. */
 export interface Words {
   describeDead(found: FoundMount): string
   left(): Promise<readonly string[]>
 }
 
 const limitMs = 5_000
-/** What changes seldom, or costs the service a call. */
+/** Times to live of data that changes seldom, or costs the service a call. */
 const leftForMs = 10_000
 const cacheForMs = 5_000
 const tablesForMs = 10_000
@@ -65,7 +64,7 @@ export class Looker {
     return { drives, left }
   }
 
-  /** What is kept for a while is looked at anew: somebody has just done something. */
+  /** Makes the next look ask everything: somebody has just done something. */
   forget(): void {
     this.#kept.clear()
   }

@@ -4,7 +4,7 @@ import { driveView } from './drive-view.ts'
 import { html, type Html } from './html.ts'
 import type { Seen } from './look.ts'
 
-/** What was done on the page, the latest first. */
+/** Outcome of an action on the page; the latest comes first. */
 export interface Said {
   readonly at: Date
   readonly sentence: string
@@ -46,7 +46,7 @@ export function page(parts: PageParts): string {
     </html> `.text
 }
 
-/** What is inside of `main`. */
+/** Content of `main`. */
 export function mainPart({ seen, said, formWord }: PageParts): Html {
   const { drives, left } = seen
   const nothing =

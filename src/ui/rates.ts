@@ -12,11 +12,11 @@ interface Sample {
 const windowMs = 5_000
 const shortestMs = 400
 
-/** What one drive sends. */
+/** Sending rates of one drive. */
 export class Rates {
   #samples: Sample[] = []
 
-  /** What is unsent at this time (ms of a steady clock). */
+  /** Takes a sample of the unsent changes at this time (ms of a steady clock). */
   note(unsent: readonly Unsent[], atMs: number): void {
     const sent = new Map(
       unsent.map((change) => [

@@ -1,4 +1,4 @@
-// What is on its way to the service: how much, how fast, how long still.
+// Changes on their way to the service: how much, how fast, how long still.
 
 import { formatBytes, secondsText } from '../amounts.ts'
 import { leftBytesOf } from '../daemon/left-bytes.ts'
@@ -17,7 +17,7 @@ const urgency: Readonly<Record<UnsentState, number>> = {
   pending: 2,
 }
 
-/** What was refused, by the service or by the disk here, is told with the other concerns. */
+/** Changes refused, by the service or by the disk here, are told with the other concerns. */
 export function sendingView({ id, rates }: DriveSeen, { unsent }: MountStatus, formWord: string): Html {
   const moving = unsent.filter(({ state }) => state !== 'refused' && state !== 'unkept')
   if (moving.length === 0) {

@@ -60,7 +60,7 @@ function nameOf(node) {
 }
 
 function adaptAttributes(old, fresh) {
-  // What the person opened stays open.
+  // Details that the person opened stay open.
   const kept = new Set(old.nodeName === 'DETAILS' ? ['open'] : old === main ? ['id', 'tabindex'] : [])
   for (const { name, value } of fresh.attributes)
     if (old.getAttribute(name) !== value) old.setAttribute(name, value)
