@@ -1,4 +1,4 @@
-// Who may speak to this door: those who know the password, under a name this machine has, and no web page.
+// Access to this door: for clients that know the password, under a name this machine has, and for no web page.
 //
 // Basic says the password with every request, so it is for TLS and for this machine itself; Windows takes it over TLS only,
 // hence Digest (RFC 7616) where there is no TLS. MD5, because Windows knows nothing else.

@@ -15,7 +15,7 @@ export interface Journey {
   readonly place: Place
   /** Of what arrives. */
   readonly names: readonly string[]
-  /** What is there now. */
+  /** The resource at the destination now. */
   readonly before: Resource | undefined
 }
 

@@ -1,4 +1,4 @@
-// How long a slow client is waited for. Whoever is slower is cut: what it began is as if it never was.
+// How long a slow client is waited for. A slower one is cut: the change it began is undone.
 
 /** In milliseconds. */
 export interface ClientTimeouts {

@@ -57,7 +57,7 @@ export class DeadProperties {
     return this.#write([{ path, properties }])
   }
 
-  /** What was at and under `from` is at and under `to` from now on, too. Like `move` and `remove` it never rejects. */
+  /** Copies the properties at and under `from` to `to`. Like `move` and `remove` it never rejects. */
   copy(from: string, to: string): Promise<void> {
     return this.#follow(this.#copies(from, to))
   }

@@ -1,4 +1,4 @@
-// What tells two contents of one document apart: size and modification time, exact to the nanosecond.
+// Tag that tells two contents of one document apart: size and modification time, exact to the nanosecond.
 
 import type { Attributes, Time } from '../fs/operations.ts'
 

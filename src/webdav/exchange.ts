@@ -13,14 +13,14 @@ import { Refused } from './refused.ts'
 import type { Visit } from './visit.ts'
 import { parseXml, type Element } from './xml-read.ts'
 
-/** What all requests share. */
+/** Parts shared by all requests. */
 export interface Door {
   readonly locks: Locks
   readonly lockMade: LockMade
   readonly properties: DeadProperties
   readonly beginnings: Beginnings
   readonly isReadOnly: boolean
-  /** What a document is sent as, by its name. */
+  /** Content type of a document, by its name. */
   readonly contentTypeOf: (name: string) => string | undefined
   readonly timeouts: ClientTimeouts
 }
@@ -58,7 +58,7 @@ export class Exchange {
     this.names = namesOfTarget(request.url ?? '/')
   }
 
-  /** Who asks, as far as it can be told: clients have one password. */
+  /** Address of the client, as far as it can be told: clients have one password. */
   get client(): string {
     return clientOf(this.request.socket)
   }
@@ -120,7 +120,7 @@ export class Exchange {
     const { request, response, door } = this
     const { silenceMs } = door.timeouts
     if (request.headers.expect !== undefined && !response.headersSent) response.writeContinue()
-    // What is not read is left to be taken, so that a refusal is heard.
+    // The unread rest is left to be taken, so that a refusal is heard.
     const chunks = request.iterator({ destroyOnReturn: false }) as AsyncGenerator<Uint8Array>
     try {
       for (;;) {

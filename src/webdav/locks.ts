@@ -5,14 +5,14 @@ import { isAtOrUnder } from '../path.ts'
 
 export interface Lock {
   readonly token: string
-  /** Who took it. */
+  /** The client that took it. */
   readonly client: string
   /** The locked resource. */
   readonly path: string
   readonly isShared: boolean
   /** With everything below. */
   readonly isDeep: boolean
-  /** What the client said of its person: an element in XML, or empty. */
+  /** The client's words about its person: an element in XML, or empty. */
   readonly owner: string
   /** As it was asked for, at most `longestMs`. */
   readonly timeoutMs: number

@@ -1,5 +1,5 @@
-// From a request's address to names and back. What no filesystem may see is refused here: `..`, NUL, encoded slashes,
-// and bytes that are no UTF-8.
+// From a request's address to names and back. Names that no filesystem may see are refused here: `..`, NUL, encoded
+// slashes, and bytes that are no UTF-8.
 
 import { Refused } from './refused.ts'
 

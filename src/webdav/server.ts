@@ -1,4 +1,4 @@
-// The WebDAV door: HTTP requests become calls of `Operations`, errors become statuses. Nothing is decided here.
+// The WebDAV door: HTTP requests become calls of `Operations`, errors become statuses. The door decides nothing.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
@@ -36,7 +36,7 @@ export interface WebdavOptions {
   /** Keeps the properties that clients set. */
   readonly propertiesFile: string
   readonly isReadOnly: boolean
-  /** What a document is sent as, by its name. */
+  /** Content type of a document, by its name. */
   readonly contentTypeOf: (name: string) => string | undefined
   /** To the same drive: it has heard of each change before the client has its answer. */
   readonly otherDoor?: Notifier
@@ -156,7 +156,7 @@ async function answer(
   response.once('close', () => {
     if (!response.writableFinished) gone.abort()
   })
-  // What a client that hung up left unsaid is told where it is waited for.
+  // The read or write that waits for a client fails when it hangs up.
   response.on('error', () => {})
   request.on('error', () => {})
   setHeaders(response)

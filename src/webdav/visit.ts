@@ -23,7 +23,7 @@ export interface Opened {
   readonly fh: number
 }
 
-/** What a PUT over an existing document is called until it is whole; to the drive it is the unfinished save of a program. */
+/** Name prefix of a PUT over a document until it is whole; to the drive it is the unfinished save of a program. */
 const unfinishedPrefix = '.goutputstream-dav'
 
 const never = new AbortController().signal
@@ -31,7 +31,7 @@ const never = new AbortController().signal
 export class Visit {
   readonly operations: Operations
   readonly caller: Caller
-  /** Whoever changes something: it is done to its end, whether or not the client still listens. */
+  /** Caller of changes: each is done to its end, whether or not the client still listens. */
   readonly lasting: Caller
   readonly #held: number[] = []
 
@@ -104,7 +104,7 @@ export class Visit {
     return attributes?.ino === ino
   }
 
-  /** What is in a folder, in its order; held, as what `find` answers is. `withUnfinished`: also what no client is shown. */
+  /** Children of a folder, in its order; held, as those of `find` are. `withUnfinished`: also what no client is shown. */
   async children({ names, attributes }: Resource, withUnfinished = false): Promise<readonly Resource[]> {
     const { operations, caller } = this
     const { fh } = await operations.opendir(attributes.ino, caller)

@@ -1,5 +1,5 @@
-// COPY: the service copies whole documents from itself; no bytes come here. What it has not got yet is copied here. A
-// document gives up its place to a copy that is whole, and to no other.
+// COPY: the service copies whole documents from itself; no bytes come here. Content that it does not have yet is
+// copied here. A document gives up its place to a copy that is whole, and to no other.
 
 import { extname } from 'node:path'
 
@@ -63,7 +63,7 @@ async function copyTree(
   }
 }
 
-/** `first`: where it is until its content is whole. Nothing is left of a copy that cannot be made. */
+/** `first`: where it is until its content is whole. A copy that cannot be made leaves nothing. */
 async function copyDocument(
   { visit }: Exchange,
   source: Resource,

@@ -53,7 +53,7 @@ export async function lock(exchange: Exchange): Promise<void> {
   answer(exchange, place === undefined ? 200 : 201, added.lock)
 }
 
-/** What was filled, removed or moved meanwhile no longer counts. */
+/** Documents that were filled, removed or moved meanwhile no longer count. */
 async function mayMakeMore({ visit, door, client }: Exchange): Promise<boolean> {
   return door.lockMade.hasRoom(client, async (path) => {
     const found = await visit.find(path.split('/').slice(1))

@@ -94,7 +94,7 @@ async function fill(exchange: Exchange, path: string, place: Place, opened: Open
   return saved(exchange, path, opened)
 }
 
-/** What is there becomes empty; its new content mostly follows. */
+/** The document becomes empty; its new content mostly follows. */
 async function empty(exchange: Exchange, path: string, { attributes }: Resource): Promise<Attributes> {
   const { operations, lasting } = exchange.visit
   const flags = { read: true, write: true, truncate: true }

@@ -1,4 +1,4 @@
-// UNLOCK: gives a lock back. What was begun under it is a document now.
+// UNLOCK: gives a lock back. A file that was begun under it is a document now.
 
 import type { Exchange } from '../exchange.ts'
 import { pathOf } from '../names.ts'
