@@ -1,4 +1,4 @@
-// What nobody decides: ids that are no other's, and the jitter that keeps many from doing the same at once.
+// Chance: ids that are no other's, and the jitter that keeps many from doing the same at once.
 
 import { randomBytes, randomUUID } from 'node:crypto'
 

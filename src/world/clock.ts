@@ -1,7 +1,7 @@
-// What time it is, how long something took, and when something is to be done: the first is people's, who set the wall
-// clock; the second is not, and a machine that slept finds the wall far ahead; the third nobody may decide by itself.
+// Wall clock, steady clock and timers: the first is people's, who set it; the second is not, and a machine that slept
+// finds the wall far ahead; the third no module decides alone.
 
-/** What was asked for later. `unref`: it holds no process up. `refresh`: its time starts anew. */
+/** `unref`: it holds no process up. `refresh`: its time starts anew. */
 export interface Timer {
   unref(): Timer
   refresh(): Timer

@@ -1,4 +1,4 @@
-// What carries requests to other machines, before anything is known of them: undici's words, and no other.
+// Connections to other machines, before anything is known of these: undici's words, and no other.
 
 import type { Dispatcher } from 'undici'
 

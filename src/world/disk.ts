@@ -1,4 +1,4 @@
-// What is done with files: spool, disk cache, lost+found, pins, and the sync of the journal's log. Named and answering as
+// Calls for the files of spool, disk cache, lost+found and pins, and for the sync of the journal's log. Named and answering as
 // `node:fs` does, errors included. The database files themselves are libsql's, which opens them beneath this.
 
 import * as fs from 'node:fs'
@@ -20,7 +20,7 @@ export interface OpenFile {
   close(): Promise<void>
 }
 
-/** What returns no promise is done at once, on this thread: for what is short. */
+/** Calls without a promise are done at once, on this thread: they are short. */
 export interface Disk {
   openSync(path: string, flags: OpenFlags, mode?: number): number
   closeSync(fd: number): void

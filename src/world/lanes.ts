@@ -127,7 +127,7 @@ async function whenRead(answer: Promise<Response>, tell: () => void): Promise<Re
   }
   try {
     const response = await answer
-    // Whoever has read it to its end may ask again before it has closed.
+    // A caller that has read it to its end may ask again before it has closed.
     response.body.once('end', once)
     response.body.once('close', once)
     return response

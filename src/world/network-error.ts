@@ -1,5 +1,5 @@
-// What a network throws: no usable answer came, and why. `api/errors.ts` hands it on with the client's other errors.
-// One message format: `PUT /reports/a.pdf: no connection: …`. Never a key, never a URL with a signature.
+// Error of a network: no usable answer came, and why. `api/errors.ts` hands it on with the client's other errors. One
+// message format: `PUT /reports/a.pdf: no connection: …`. Never a key, never a URL with a signature.
 
 import { printable } from '../printable.ts'
 

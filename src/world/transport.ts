@@ -1,6 +1,6 @@
-// What a client asks of a network: one request sent, one answer given back, what went wrong named. Follows no redirect,
-// repeats nothing, sets no time limit of its own but the one for connecting: time belongs to `deadline.ts`. Two ways out:
-// the one for downloads is never given the key, since a presigned URL may be on any host.
+// Transport of a client's requests: one request sent, one answer given back, what went wrong named. Follows no
+// redirect, repeats nothing, sets no time limit of its own but the one for connecting: time belongs to `deadline.ts`.
+// Two ways out: the one for downloads is never given the key, since a presigned URL may be on any host.
 
 import type { CallDescription } from './network-error.ts'
 
@@ -26,7 +26,7 @@ export interface Answer {
   discard(): void
 }
 
-/** What the answer says of its body's length, if it does. */
+/** Bytes of the answer's body, if its header tells. */
 export function bodyLengthOf(answer: Answer): number | undefined {
   const length = answer.header('content-length')
   return length === undefined ? undefined : Number(length)

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { Client, type buildConnector } from 'undici'
 import type { Proxy } from './proxy.ts'
 
-/** What a proxy does to a request before any other machine hears of it. */
+/** Failure of a request at the proxy, before any other machine hears of it. */
 export class ProxyError extends Error {
   override readonly name = 'ProxyError'
 
