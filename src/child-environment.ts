@@ -1,4 +1,4 @@
-// What the programs that we start are told of the environment. Ours may hold keys, and theirs can be read for as long as they run.
+// Environment of the programs that we start. Ours may hold keys, and theirs can be read for as long as they run.
 
 const secrets: readonly string[] = [
   'DOCMOUNT_API_KEY',

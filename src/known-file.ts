@@ -1,5 +1,5 @@
-// Whether a file that is open is still the one at its path. Who removes, moves or replaces a folder under a running program
-// leaves it with files nobody finds again: what it wrote there would be acknowledged, and lost.
+// Comparison of an open file with the one at its path. A folder that is removed, moved or replaced under a running
+// program leaves it with files nobody finds again: bytes written there would be acknowledged, and lost.
 
 import { statSync } from 'node:fs'
 

@@ -1,4 +1,5 @@
-// Whether a folder is ours alone. Who can write to it puts a link in the place of a file, and the file of somebody else is emptied.
+// Ownership check of a folder. Another user who can write to it could put a link in the place of a file, and so have
+// another file emptied.
 
 import { lstatSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 // JSON that may have been damaged since it was written, or that a person wrote.
 
-/** What the text says; undefined where it is no JSON. */
+/** Undefined where the text is no JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,6 +1,6 @@
 // Runs one of this system's tools (systemctl, secret-tool, notify-send, …) and waits for its end: from `/`, never from inside a
-// drive, and in the language of whoever reads what it says. What mounts and unmounts is `fuse/run-program.ts`'s, which a drive
-// that hangs cannot hold.
+// drive, and in the language of whoever reads what it says. Programs that mount and unmount are run by
+// `fuse/run-program.ts`, which a drive that hangs cannot hold.
 
 import { execFile } from 'node:child_process'
 import { childEnvironment } from './child-environment.ts'
