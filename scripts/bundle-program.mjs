@@ -1,6 +1,6 @@
 // Makes the compiled command a few files in place of some five hundred: bundle-program.mjs DIST. Part of `npm run build`.
 // Every command and every daemon would otherwise open, resolve and compile each of them at its start
-// (docs/decisions/bundled-command.md). What a library's user imports stays as compiled.
+// (docs/decisions/bundled-command.md). Modules for a library's user stay as compiled.
 
 import { chmod, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'

@@ -1,4 +1,4 @@
-// What the compiler does not do: the man page, and what the program's own page is made of. Part of `npm run build`.
+// Build steps behind the compiler: the man page, and the assets of `docmount ui`. Part of `npm run build`.
 
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { manPage } from './man-page.mjs'

@@ -1,5 +1,5 @@
-// What it would cost if each delete were on disk before `unlink` returns: documents deleted one after another, as `rm -r`
-// does, as it is and with fsync of their folder after each. The state folder is on the disk of TMPDIR. Needs `npm run build`.
+// Cost of having each delete on disk before `unlink` returns: documents deleted one after another, as `rm -r` does, as it
+// is and with fsync of their folder after each. The state folder is on the disk of TMPDIR. Needs `npm run build`.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
-// What scripts/mutants.mjs takes away, each alone: name, file, what stands there, what stands there instead; where two
-// safeguards hold the same thing, file and both texts of the other behind that. First the fixes
-// of losses and hangs that were found in use, latest first; then, file by file, what keeps documents safe.
+// Changes that scripts/mutants.mjs makes, each alone: name, file, what stands there, what stands there instead; where
+// two safeguards hold the same thing, file and both texts of the other behind that. First the fixes of losses and
+// hangs that were found in use, latest first; then, file by file, what keeps documents safe.
 
 const commit = 'src/content/commit'
 const spool = 'src/content/spool'

@@ -1,6 +1,6 @@
-// What the simulated world finds: each of scripts/mutants-list.mjs takes something away that keeps documents safe, alone, in a
-// copy of the sources, and the seeds until a run fails are counted, with the time that took. A seed that fails the sources as
-// they are, too, shows nothing, and is passed over.
+// Power of the simulated world to find faults: each of scripts/mutants-list.mjs takes something away that keeps
+// documents safe, alone, in a copy of the sources, and the seeds until a run fails are counted, with the time that
+// took. A seed that fails the sources as they are, too, shows nothing, and is passed over.
 // node scripts/mutants.mjs [--seed S] [--seeds K] [--events N] [--jobs J] [--shared] [--list fixes|mutants] [NAME…]
 
 import { execFile, execFileSync } from 'node:child_process'
@@ -37,7 +37,7 @@ const original = join(work, 'original')
 const all = [...(values.list === 'mutants' ? [] : fixes), ...(values.list === 'fixes' ? [] : mutants)]
 const wanted = all.filter(([name]) => positionals.length === 0 || positionals.includes(name))
 const tried = wanted.length
-/** Whether the sources as they are hold with a seed. */
+/** By seed: true where the unchanged sources hold. */
 const holds = new Map()
 let found = 0
 try {

@@ -1,5 +1,5 @@
-// What so many nodes serve and need, from what `scripts/bench-service --only nodes` measured and from the limits that engines
-// publish: the table of docs/service.md. Arithmetic, not a measurement.
+// Capacity and needs of so many nodes, from the measurements of `scripts/bench-service --only nodes` and from the
+// limits that engines publish: the table of docs/service.md. Arithmetic, not a measurement.
 //   node scripts/service-capacity.mjs [--nodes 10,100,1000] [--put 0.89+0.69] [--get 0.47+0.30] [--uploads-of-one-project 646]
 //     [--puts 0.1] [--large 0.5] [--busy 0.7]
 // --put, --get: milliseconds of processor per call, of the node and of the database. --puts: which part of all calls are uploads;

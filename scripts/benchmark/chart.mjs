@@ -83,7 +83,7 @@ function panelOf(values, { delayMs, peers, top }) {
   return { svg: svg.join('\n'), bottom: bottom + 18 }
 }
 
-/** What is written is shown with `--close-wait 0`, which is how the peers write, too. */
+/** Writes are shown with `--close-wait 0`, which is how the peers write, too. */
 function bestOwn(values) {
   return values['docmount -w0'] === undefined ? 'docmount' : 'docmount -w0'
 }

@@ -1,5 +1,5 @@
-// What the daemon costs when there is a lot of everything, and when there is nothing to do: memory of a large copy in and
-// out, memory of a tree of a million names, processor time of an idle drive. Run as: node scripts/benchmark/costs.mjs [--quick]
+// Costs of the daemon when there is a lot of everything, and when there is nothing to do: memory of a large copy in and out,
+// memory of a tree of a million names, processor time of an idle drive. Run as: node scripts/benchmark/costs.mjs [--quick]
 
 import { once } from 'node:events'
 import { mkdtemp, rm, statfs } from 'node:fs/promises'

@@ -32,12 +32,12 @@ const shape = dataShape(options.isQuick)
 const work = await mkdtemp(join(tmpdir(), 'docmount-bench-'))
 // davfs2's daemon is a user of its own and has to get at its cache folder.
 await chmod(work, 0o755)
-/** What has to be undone, newest last. */
+/** Steps to undo at the end, newest last. */
 const undo = []
 const samples = []
 const costSamples = []
 const absent = {}
-/** Who took longer than the limit once is not asked again in later rounds. */
+/** Attempts that took longer than the limit once; later rounds leave them out. */
 const givenUp = new Set()
 const versions = {}
 
@@ -113,7 +113,7 @@ async function measureAll() {
 async function measure({ peer, server, folder, flavour, label }, group, { round, delayMs, data }) {
   if (flavour === 'write-back' && !['copy-in', 'write', 'save-over', 'save-over-small'].includes(group))
     return
-  // What is in memory knows no network.
+  // A limit reads from memory, which knows no network.
   if (peer.isLimit && delayMs > 0) return
   const attempt = [label, delayMs, group].join(' ')
   if (givenUp.has(attempt)) return
@@ -201,7 +201,7 @@ async function report() {
     costs,
     samples,
   }
-  // What was interrupted is shown, not published.
+  // An interrupted run is shown, not published.
   const isPublished = options.isPublished && !isStopping
   const files = {
     [`${name}.json`]: `${JSON.stringify(whole, undefined, 1)}\n`,

@@ -1,4 +1,4 @@
-// The mount table and the kernel's caches. Nothing here touches a mount except to unmount it.
+// The mount table and the kernel's caches. A mount is touched only to unmount it.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { run, runWell } from './processes.mjs'

@@ -1,4 +1,4 @@
-// What was asked for on the command line.
+// Command line of the benchmark.
 
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'

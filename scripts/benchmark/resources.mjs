@@ -1,4 +1,4 @@
-// What a daemon costs: read from /proc, over it and the processes it started.
+// Costs of a daemon: read from /proc, over it and the processes it started.
 
 import { readFileSync } from 'node:fs'
 

@@ -55,7 +55,7 @@ export class Session {
     return ++editions
   }
 
-  /** Mounts with nothing cached: not by the peer, not by the kernel. What the server reads from its disk is in memory. */
+  /** Mounts with nothing cached: not by the peer, not by the kernel. Files of the server are in memory. */
   async mount() {
     const { peer, folder } = this.#context
     await mkdir(folder, { recursive: true })

@@ -1,4 +1,4 @@
-// Whether docmount's service speaks TLS in this run: see with-tls.
+// TLS of docmount's service, in a run that has it: see with-tls.
 
 import { join } from 'node:path'
 

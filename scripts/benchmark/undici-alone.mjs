@@ -109,6 +109,6 @@ const tasks = {
 }
 
 if (sizeBytes !== undefined && sizeBytes < 0) throw new Error('no size')
-// What only a drive does has no task here.
+// Groups that only a drive has get no task here.
 await tasks[group]?.()
 await dispatcher.close()

@@ -1,4 +1,4 @@
-// What is measured. Each group starts on a fresh mount with nothing cached anywhere, and makes the rows it names.
+// Workloads, in groups. Each group starts on a fresh mount with nothing cached anywhere, and makes the rows it names.
 
 import { join } from 'node:path'
 import { makeReports, memoBytes, reportBytesOf, reports, noteBytes } from './data.mjs'
@@ -113,7 +113,7 @@ export const groups = {
     await session.tidy('dd', [`if=${film}`, 'of=/dev/null', 'bs=1M'])
     if (session.peer.isLimit) return
     await session.remount()
-    // What the cache had let go of while that was read.
+    // Blocks that the cache evicted during that pass.
     await session.tidy('dd', [`if=${film}`, 'of=/dev/null', 'bs=1M'])
     await session.remount()
     await session.time('random-cached', process.execPath, [reader, film, '4000', String(session.round)])

@@ -14,7 +14,7 @@ const mebibyte = 1024 * 1024
 const heads = 500
 const headBytes = 2 * mebibyte
 
-/** What is read, and whether from the disk cache. */
+/** Reads of each workload, and whether the disk cache has them. */
 const workloads = {
   random: { what: '4,000 reads of 4 KiB at random places', pattern: 'random', count: 4000, isCached: true },
   'random-8': {

@@ -48,7 +48,7 @@ const strategies = {
     })
   },
   'everything first': (_pattern, way) => reads(() => way.latencyMs + priceOf(way)),
-  /** What is bought comes while the reader waits, behind what it waits for. */
+  /** Bought blocks come while the reader waits, behind the block it waits for. */
   'as it is paid for'(pattern, way) {
     const { latencyMs, bytesPerMs } = way
     const here = new Set()

@@ -1,4 +1,4 @@
-// Who is compared: a method that matches a statement, with the settings it is tuned over.
+// Contestants: methods that match a statement, with the settings each is tuned over.
 
 import type { Matches } from './judge.ts'
 import type { Statement } from './payments.ts'
@@ -7,7 +7,7 @@ export interface Contestant {
   readonly name: string
   /** Every combination of these is tried on the training seeds, for each column on its own. */
   readonly settings: Readonly<Record<string, readonly number[]>>
-  /** What does not depend on the settings, once per statement. `withReferences` says whether the payer's words count. */
+  /** The part independent of the settings, once per statement. `withReferences` says whether the payer's words count. */
   prepare(
     statement: Statement,
     withReferences: boolean,

@@ -14,7 +14,7 @@ export interface Invoice {
 
 /** A line of the statement, under the ledger's field names. */
 export interface Payment {
-  /** What the payer wrote; empty where nothing. */
+  /** As the payer wrote it; may be empty. */
   readonly invoice_number: string
   readonly customer: string
   readonly amount: string

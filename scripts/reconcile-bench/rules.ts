@@ -1,5 +1,5 @@
-// What a careful clerk would program by hand for exactly this data: it knows which field is what and that payments come after
-// invoices. The reference first, then sum, name and days.
+// Rules that a careful clerk would program by hand for exactly this data, knowing which field is what and that
+// payments come after invoices. The reference first, then sum, name and days.
 
 import { distance } from 'fastest-levenshtein'
 import { type Contestant, type Pair, takeBestFirst } from './contestants.ts'
@@ -53,7 +53,7 @@ export const rules: Contestant = {
         const isNumbered = words.includes(invoice.last)
         const isNearlyNamed =
           Math.abs(reference.length - invoice.digits.length) <= 1 && distance(reference, invoice.digits) === 1
-        // Nothing below can match the others, whatever the settings.
+        // A pair with none of these signs cannot match, whatever the settings.
         if (!isNamed && !isNumbered && !isNearlyNamed && off > invoice.amount * 0.05 && off > 15) return []
         return {
           payment: at,

@@ -36,7 +36,7 @@ const earlier = readTally()
 let went = 0
 let failure
 
-/** What earlier runs with the same tally did. */
+/** Counts of earlier runs with the same tally; zeros where there are none. */
 function readTally() {
   try {
     return JSON.parse(readFileSync(options.tally, 'utf8'))

@@ -89,7 +89,7 @@ async function measure(trees, name, servers, round) {
         context.seconds += (performance.now() - startedAt) / 1000
       }
     for (const { mounted, before, seconds, tree, calls } of contexts) {
-      // What follows is part of it: the journal's sync, what is removed.
+      // The work behind it counts, too: the journal's sync, removed files.
       await restOf(mounted.pids)
       const cpuSeconds = costsOf(mounted.pids()).cpuSeconds - before
       const key = `${name} ${tree.name}`

@@ -1,5 +1,5 @@
-// What is measured of small documents. Each on a fresh mount; `warm` is not measured: code that is compiled by then, a folder that was
-// listed.
+// Workloads of small documents. Each on a fresh mount; `warm` is not measured: code that is compiled by then, a
+// folder that was listed.
 
 import { once } from 'node:events'
 import { join } from 'node:path'

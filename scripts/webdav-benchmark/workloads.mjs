@@ -1,4 +1,4 @@
-// What is measured: a listing of many, many small documents one after the other and eight at a time, a large one up and
+// Workloads: a listing of many, many small documents one after the other and eight at a time, a large one up and
 // down. The best of three, the two servers in turn.
 
 import { Agent, request } from 'node:http'

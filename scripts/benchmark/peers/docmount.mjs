@@ -15,7 +15,7 @@ const projectName = 'bench'
 
 export const docmount = {
   name: 'docmount',
-  /** What is wrong with this machine, or undefined. */
+  /** Reason why this peer cannot run here; undefined where it can. */
   async absence() {
     return undefined
   },

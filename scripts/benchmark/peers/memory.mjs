@@ -1,4 +1,5 @@
-// A limit, not a peer: the same kernel driver over documents in memory. Nothing that goes through FUSE and Node is faster.
+// A limit, not a peer: the same kernel driver over documents in memory. No filesystem that goes through FUSE and Node
+// is faster.
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-// What a server of a plain folder of this machine (WebDAV, sftp) has in common with others.
+// Parts shared by the peers that serve a plain folder of this machine (WebDAV, sftp).
 
 import { cp, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
