@@ -1,4 +1,4 @@
-// What docs/architecture.md says of the code is true of it.
+// Statements of docs/architecture.md about the code are true of it.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ interface Import {
   readonly to: string
 }
 
-/** Who imports whom under src/, types and what is loaded later included. */
+/** Imports under src/, types and what is loaded later included. */
 const imports: readonly Import[] = [...sources].flatMap(([from, text]) =>
   [...text.matchAll(/(?:\bfrom |\bimport\(|^import )'(\.[^']*)'/gm)].map(([, to = '']) => ({
     from,
@@ -174,14 +174,14 @@ function arrowsIn(block: string): Map<string, string[]> {
 
 const centres = ['fs', 'content'] as const
 
-/** What each room may import of its own centre, as the block under "Rooms" draws it. */
+/** Imports that each room may have of its own centre, as the block under "Rooms" draws it. */
 function drawnArrows(centre: (typeof centres)[number]): Map<string, string[]> {
   const [, block = ''] = /## Rooms\n[^]*?```\n([^`]*)```/.exec(architecture) ?? []
   const [ofFs = '', ofContent = ''] = block.split(/^content\//m)
   return arrowsIn(centre === 'fs' ? ofFs : ofContent)
 }
 
-/** What each room of `fs/` may import of `content/`: the table of what crosses the middle. */
+/** Imports that each room of `fs/` may have of `content/`: the table of what crosses the middle. */
 function drawnCrossings(): Map<string, string[]> {
   const [, table = ''] = /\| room \| imports \| for \|\n\|[-|]+\n((?:\|.*\n)+)/.exec(architecture) ?? []
   const rows = [...table.matchAll(/^\| ([\w-]+) \| ([\w, -]+) \|/gm)]
@@ -250,7 +250,7 @@ it('the files that go past the world to the disk are those that are told, and th
   expect(letBy).toEqual(named.map((file) => `src/${file}`))
 })
 
-/** What the linter says of files with one import each, by the file's path. */
+/** Files, with one import each, that the linter refuses. */
 function refusedImports(files: ReadonlyMap<string, string>): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'docmount-lint-'))
   try {

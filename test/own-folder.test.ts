@@ -1,4 +1,4 @@
-// What is kept on this machine is kept in folders that nobody else can write to.
+// Folders of this machine in which docmount keeps anything: nobody else can write to them.
 
 import { existsSync } from 'node:fs'
 import { chmod, lchown, mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-// What is told of a tool that ran, and of one that did not.
+// Reports on a tool that ran, and on one that did not.
 
 import { afterEach, expect, test, vi } from 'vitest'
 import { runTool } from '../src/run-tool.ts'

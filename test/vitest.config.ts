@@ -12,7 +12,7 @@ const mountTests = ['test/mount/**/*.test.ts', 'test/behaviour/mount*.test.ts', 
 const modelTests = ['test/model/**/*.test.ts']
 const isSoak = process.env['DOCMOUNT_SOAK_MINUTES'] !== undefined
 
-/** What the service promises whatever keeps its store: run on PostgreSQL once more, by `scripts/test --all`. */
+/** Promises of the service whatever keeps its store: run on PostgreSQL once more, by `scripts/test --all`. */
 const onBothStores = [
   'test/service/postgres/*.test.ts',
   'test/contract/*.test.ts',
@@ -29,7 +29,7 @@ const sharingProcesses = 'test/{api,cli,content,daemon,fs,fuse,rows,tables-drive
 /** Six lanes on two cores: a drive, its service and the program that uses it mostly wait for one another. Vitest wants one number for all. */
 const maxWorkers = 6
 
-/** What is waited for comes at once, mostly; on a busy machine it takes longer than the second vitest gives it. */
+/** Awaited states come at once, mostly; on a busy machine they take longer than the second vitest gives them. */
 const patient = { poll: { timeout: 45_000 } }
 
 makeBuilds()

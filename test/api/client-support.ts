@@ -1,4 +1,4 @@
-// What the client's tests share: a client that closes itself, contents for uploads.
+// Parts shared by the client's tests: a client that closes itself, contents for uploads.
 
 import { createClient } from '../../src/api/client.ts'
 import type { Client, ClientOptions } from '../../src/api/client.ts'
@@ -48,7 +48,6 @@ export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer
   return Buffer.concat(all)
 }
 
-/** What a promise rejects with. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise

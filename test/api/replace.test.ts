@@ -89,7 +89,7 @@ describe('replace', () => {
       )
       await using client = clientOf(server)
       const error = await rejection(client.files('acme').replace('/a.txt', uploadOf(content())))
-      // Nothing to delete is no failure.
+      // A document that is already gone is no failure.
       const expected = status === 404 ? { method: 'PUT', status: 409 } : { method: 'DELETE', status }
       expect(error).toMatchObject(expected)
       expect(asked(server)).toEqual(['DELETE', 'PUT'])

@@ -1,5 +1,5 @@
-// What docmount makes of a service that is away. Run with a time to live of one second, through a network that can be lost.
-// In as many parts as there are ways to lose it, for they mostly wait, and need not wait for each other.
+// docmount while the service is away. Run with a time to live of one second, through a network that can be lost. In
+// as many parts as there are ways to lose it, for they mostly wait, and need not wait for each other.
 
 import type { DocmountDoor, DocmountDoorOptions } from '../support/docmount-door.ts'
 import { awayTopic, lostTopic } from './suite/away.ts'

@@ -1,5 +1,5 @@
-// What docmount makes of a service that fails, is slow, or is changed by somebody else. Run with a time to live of one
-// second and a close that waits two.
+// docmount while the service fails, is slow, or is changed by somebody else. Run with a time to live of one second
+// and a close that waits two.
 
 import type { DocmountDoor } from '../support/docmount-door.ts'
 import { otherClients } from './suite/other-clients.ts'

@@ -1,4 +1,4 @@
-// What a real mount through the `kernel` driver makes of a service that is away.
+// A real mount through the `kernel` driver while the service is away.
 
 import { openMount } from '../support/open-mount.ts'
 import { awayOptions, awayTopics } from './away.ts'

@@ -1,4 +1,4 @@
-// What a real mount through the `kernel` driver makes of a service that fails.
+// A real mount through the `kernel` driver while the service fails.
 
 import { openMount } from '../support/open-mount.ts'
 import { faults } from './faults.ts'

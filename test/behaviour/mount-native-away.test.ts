@@ -1,4 +1,4 @@
-// What a real mount through the `fuse-native` driver makes of a service that is away.
+// A real mount through the `fuse-native` driver while the service is away.
 
 import { openMount } from '../support/open-mount.ts'
 import { isThorough, leaveOut } from '../support/thorough.ts'

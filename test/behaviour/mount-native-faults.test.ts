@@ -1,4 +1,4 @@
-// What a real mount through the `fuse-native` driver makes of a service that fails.
+// A real mount through the `fuse-native` driver while the service fails.
 
 import { openMount } from '../support/open-mount.ts'
 import { faults } from './faults.ts'

@@ -1,4 +1,4 @@
-// What a real mount that an ordinary user made through the `kernel` driver makes of a service that is away.
+// A real mount that an ordinary user made through the `kernel` driver while the service is away.
 
 import { it } from 'vitest'
 import { openMount } from '../support/open-mount.ts'

@@ -1,4 +1,4 @@
-// What a real mount that an ordinary user made through the `kernel` driver makes of a service that fails.
+// A real mount that an ordinary user made through the `kernel` driver while the service fails.
 
 import { it } from 'vitest'
 import { openMount } from '../support/open-mount.ts'

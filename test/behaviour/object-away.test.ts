@@ -1,4 +1,4 @@
-// What the filesystem object makes of a service that is away.
+// The filesystem object while the service is away.
 
 import { openObject } from '../support/open-object.ts'
 import { awayOptions, awayTopics } from './away.ts'

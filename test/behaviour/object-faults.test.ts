@@ -1,4 +1,4 @@
-// What the filesystem object makes of a service that fails.
+// The filesystem object while the service fails.
 
 import { openObject } from '../support/open-object.ts'
 import { faults } from './faults.ts'

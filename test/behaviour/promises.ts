@@ -1,4 +1,4 @@
-// What only docmount promises: how many calls a user's action costs, and what is refused.
+// Promises of docmount alone: how many calls a user's action costs, and what is refused.
 
 import { callBudgets } from './suite/call-budgets.ts'
 import { refusals } from './suite/refusals.ts'

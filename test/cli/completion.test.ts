@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => folder.remove())
 
-/** What a script offers for the words, the last of which is being typed. */
+/** Completions that a script offers for the words, the last of which is being typed. */
 const shells: [string, (words: readonly string[]) => Promise<string>][] = [
   ['bash', (words) => asked('bash', `source ./bash; ${bashFunction(words)}`)],
   [

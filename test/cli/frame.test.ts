@@ -168,7 +168,7 @@ test('serve makes its schemas of nothing: TypeBox was a sixth of its start', asy
   expect(packages).not.toContain('typebox')
 })
 
-/** What a command loads, by itself or in a part of the program, which names the file that each piece of it comes from. */
+/** Packages that a command loads, by itself or in a part of the program, which names each piece's file. */
 async function packagesOf(...args: string[]): Promise<Set<string>> {
   const { stderr } = await docmount(args, { NODE_DEBUG: 'esm,module' })
   const parts = new Set(stderr.match(/(?<=file:\/\/)\S+\/dist\/cli\/[\w-]+\.js/g))

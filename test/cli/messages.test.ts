@@ -1,4 +1,4 @@
-// What goes wrong at the beginning is told in one plain sentence that says what to do.
+// Errors at the beginning: one plain sentence that says what to do.
 
 import { createServer as createHttpServer } from 'node:http'
 import { createServer, type AddressInfo, type Server } from 'node:net'

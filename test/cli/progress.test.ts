@@ -1,4 +1,4 @@
-// What a person who waits sees: at a terminal, in a script, and with --quiet.
+// Progress for a person who waits: at a terminal, in a script, and with --quiet.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

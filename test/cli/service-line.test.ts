@@ -1,4 +1,4 @@
-// What `docmount service` prints without a systemd: the line for fstab, and JSON for a script.
+// Output of `docmount service` without a systemd: the line for fstab, and JSON for a script.
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

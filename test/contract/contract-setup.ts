@@ -55,7 +55,7 @@ export function seenBy(witness: Witness): ReadonlySet<string> {
   return new Set(witness.exchanges.map(({ endpoint, status }) => `${endpoint} ${status}`))
 }
 
-/** What any request may meet besides, for its time, its size or its host, is had by other means: `service/openapi-refusals`. */
+/** Statuses that any request may meet, for its time, size or host, are had by other means: `service/openapi-refusals`. */
 export const isOfAnyRequest = (line: string): boolean => / (?:408|415|429|431|503|507)$/.test(line)
 
 /** Longer than a body may be. */

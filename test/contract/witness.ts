@@ -21,7 +21,7 @@ export interface Witness {
   /** For a client: the service's base URL through here. */
   readonly baseUrl: string
   readonly exchanges: readonly Exchange[]
-  /** What did not fit the document, one line each. */
+  /** Exchanges that did not fit the document, one line each. */
   readonly complaints: readonly string[]
   /** `ENDPOINT STATUS` as the document has them. */
   readonly described: readonly string[]
@@ -134,7 +134,7 @@ function complaintsOf(route: Route | undefined, { status, answer }: Exchange, se
   const { endpoint, operation } = route
   const complaints: string[] = []
   const body = schemaOf(operation.requestBody)
-  // What the service refuses need not be what it describes.
+  // A refused request need not be as described.
   if (status < 400 && body !== undefined && !Check(body, sent)) {
     complaints.push(`${endpoint}: sent ${short(sent)}`)
   }

@@ -15,7 +15,7 @@ import { placed, type Mutation } from './mutations.ts'
 export interface Run {
   readonly title: string
   readonly folder: string
-  /** What may be true: after the calls that returned, and, while one had not, after that one too. */
+  /** Models that may be true: after the calls that returned, and, while one had not, after that one too. */
   readonly possible: () => readonly Model[]
   /** Resolves when its program has made its last call, or the drive died under it. */
   readonly finished: Promise<void>
@@ -105,7 +105,7 @@ function start(drive: CrashingDrive, mutation: Mutation, folder: string): Run {
 /** Mounts again, looks before anything can be sent, lets it send, and looks again. */
 export async function expectNothingLost({ testService, gate, folder, runs }: Scene): Promise<void> {
   await gate.quiet()
-  // Nothing changes in the service until the first look is over.
+  // The service stays as it is until the first look is over.
   gate.decide = ({ method }) => (method === 'GET' ? 'pass' : 'keep')
   const drive = await startCrashingDrive({ folder, baseUrl: gate.baseUrl, apiKey: testService.apiKey })
   try {

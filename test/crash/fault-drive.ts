@@ -41,7 +41,7 @@ class FaultDrive {
     return this.#drive
   }
 
-  /** What the service holds at a path, as text. */
+  /** Text of the document that the service holds at a path. */
   async held(path: string): Promise<string | undefined> {
     const { other } = this.service
     return (await other.get(path)) === undefined ? undefined : (await other.bytes(path)).toString()

@@ -97,7 +97,7 @@ describe.skipIf(whyNoFuse() !== undefined)('full disks', () => {
       expect(stays).toMatchObject({ code: 1, stderr: expect.stringContaining('is not safe') as string })
       expect((await calls.readFile(first)).equals(content)).toBe(true)
       await run('rm', [join(small, 'theirs')])
-      // Who was refused for a while is tried again once in a minute.
+      // A temporary refusal is tried again once in a minute.
       await expect.poll(unkept, { timeout: 90_000 }).toEqual([])
       await fault.service.start()
       await drain()
@@ -124,7 +124,7 @@ describe.skipIf(whyNoFuse() !== undefined)('full disks', () => {
       .toMatch(/"cachedBytes":[2-4]\d{7}\b/)
     await fault.service.stop()
     await run('sh', ['-c', 'cat /dev/zero > "$1/theirs" 2>/dev/null || true', 'sh', small])
-    // What a file manager asks before it copies.
+    // Free space, which a file manager asks for before it copies.
     await expect
       .poll(async () => Number((await run('stat', ['-f', '-c', '%a', mountpoint])).stdout) * 4096)
       .toBeGreaterThan(saved.length)

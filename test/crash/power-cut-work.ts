@@ -20,7 +20,7 @@ class Timeline {
     return this.states.at(-1)
   }
 
-  /** What may be true after a cut: the last state that was promised, or any later one. */
+  /** States that may be true after a cut: the last one that was promised, or any later one. */
   get possible(): readonly (State | undefined)[] {
     return this.durable === -1 ? [undefined, ...this.states] : this.states.slice(this.durable)
   }
@@ -111,7 +111,7 @@ export class Work {
     for (const [timeline] of changes) timeline.durable = timeline.states.length - 1
   }
 
-  /** What is wrong with what a drive shows in the folder, in words; nothing when nothing is. */
+  /** Faults of the folder as a drive shows it, in words; empty where there are none. */
   problems(shown: ReadonlyMap<string, Buffer | undefined>): string[] {
     const problems: string[] = []
     const left = new Map([...shown].filter(([path]) => path.startsWith(`${this.folder}/`)))
@@ -133,7 +133,7 @@ export class Work {
     return problems
   }
 
-  /** What happened to these paths. */
+  /** History of these paths. */
   #story(paths: readonly (string | undefined)[]): string {
     return this.#history
       .filter((line) => paths.some((path) => path !== undefined && line.includes(path)))

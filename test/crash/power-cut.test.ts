@@ -107,7 +107,7 @@ async function cutOnce(testService: TestService, luck: Chance): Promise<Outcome>
   }
 }
 
-/** What the cut left in the journal, looked at in a copy: the drive recovers it afterwards. */
+/** Intentions that the cut left in the journal, read in a copy: the drive recovers the original afterwards. */
 async function intentionsIn(stateDir: string, copy: string): Promise<string[]> {
   await cp(stateDir, copy, { recursive: true, filter: (path) => !/(lock|listings)\.db|spool/.test(path) })
   const [drive] = await readdir(join(copy, 'docmount'))
@@ -118,7 +118,7 @@ async function intentionsIn(stateDir: string, copy: string): Promise<string[]> {
   return [...rows, ...scratch].map((row) => JSON.stringify(row))
 }
 
-/** What the journal held and the service was asked about the documents in question, in order. */
+/** Rows of the journal, and calls to the service, about the documents in question, in order. */
 function about(
   problems: readonly string[],
   journaled: readonly string[],
@@ -137,13 +137,13 @@ async function runUntilCut(work: Work, drive: CrashingDrive): Promise<void> {
     try {
       await work.act(drive.calls)
     } catch {
-      // Cut off, or kept from the service for too long: done, or not done. Nothing more is known of what comes after.
+      // Cut off, or kept from the service for too long: done, or not done. Later states would be unknown.
       return
     }
   }
 }
 
-/** Nothing is asked of the drive: it has to become quiet by itself. */
+/** The drive is asked nothing: it has to become quiet automatically. */
 async function problemsOf(
   testService: TestService,
   drive: CrashingDrive,

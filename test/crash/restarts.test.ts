@@ -70,7 +70,7 @@ describe.skipIf(whyNoFuse() !== undefined)('restarts', () => {
       gate.release()
       await before.drain()
       await before.kill()
-      // What was not synced yet is gone: the journal is as it was before the answer came. Files that were removed stay so.
+      // Rows not synced yet are gone: the journal is as it was before the answer came. Files that were removed stay so.
       await run('sh', ['-c', 'rm "$1"/journal.db* && cp "$2"/* "$1"', 'sh', state, saved])
       const { calls, drain, status } = await start()
       expect((await calls.readFile('/a.pdf')).equals(content)).toBe(true)

@@ -166,7 +166,7 @@ describe.skipIf(whyNoFuse() !== undefined)('killed in the middle of a rewrite', 
     for (const path of ['/a.txt.txt', '/stored.txt.txt'])
       expect([path, (await fault.service.other.bytes(path)).equals(content)]).toEqual([path, true])
     expect(await status()).toMatchObject({ conflicts: 0, unsent: [] })
-    // What was half written is nobody's save, and not thrown away.
+    // Half-written content is no save, and not thrown away.
     expect((await docmount(['status', mountpoint])).stdout).toMatch(/a\.txt.*never closed.*lost\+found/)
     const found = join(fault.folder, 'found')
     await docmount(['recover', '--lost', mountpoint, found])

@@ -1,4 +1,4 @@
-// Rows of the fault table in docs/reliability.md. What docmount keeps on this machine is taken away under a running drive.
+// Rows of the fault table in docs/reliability.md. Files kept on this machine are taken away under a running drive.
 
 import { readdirSync } from 'node:fs'
 import { cp, mkdir, rename, rm, truncate, writeFile } from 'node:fs/promises'
@@ -118,7 +118,7 @@ describe.skipIf(whyNoFuse() !== undefined)('under a running drive', () => {
     const again = await mount()
     expect((await again.calls.readFile('/small.txt')).toString()).toBe(small)
     expect(await again.calls.readdir('/folder')).toEqual(['renamed.txt'])
-    // What is known, and that it is not all.
+    // The known names, and an error because they are not all.
     const listed = await run('timeout', ['20', 'ls', again.mountpoint], { mayFail: true })
     expect(listed).toMatchObject({ code: 2, stdout: 'folder\nlarge.pdf\nsmall.txt\n' })
     expect(listed.stderr).toContain('timed out')

@@ -18,7 +18,7 @@ interface Change {
   readonly given: Documents
   /** Method, name, and what goes with it; one after the other. */
   readonly requests: readonly (readonly [string, string, AskOptions?])[]
-  /** What is true after so many requests: the first is `given`. */
+  /** Documents after so many requests: the first is `given`. */
   readonly after: readonly Documents[]
 }
 

@@ -183,7 +183,7 @@ test('a closed server leaves no socket behind and lets answers under way finish'
   await closing
 })
 
-/** What the daemon says to raw bytes. */
+/** The daemon's answer to raw bytes. */
 async function sayRaw(path: string, text: string): Promise<{ error?: { message: string } }> {
   const socket = connect(path)
   await once(socket, 'connect')

@@ -1,4 +1,4 @@
-// What the desktop is told, and how often.
+// Notifications on the desktop: which, and how often.
 
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -47,7 +47,7 @@ beforeEach(() => {
   callbacks = nativeCallbacks(session)
 })
 
-/** What one callback answers. */
+/** Values with which one callback replies. */
 function answer(call: (reply: (...values: unknown[]) => void) => void): Promise<unknown[]> {
   return new Promise((resolve) => call((...values) => resolve(values)))
 }

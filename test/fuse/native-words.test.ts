@@ -1,4 +1,4 @@
-// What the fuse-native driver says to libfuse and reads from the system: options, numbers, names, the mount table.
+// Words of the fuse-native driver to libfuse, and its reading of the system: options, numbers, names, the mount table.
 
 import { describe, expect, test } from 'vitest'
 import type { Attributes } from '../../src/fs/operations.ts'

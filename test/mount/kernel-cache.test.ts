@@ -1,5 +1,5 @@
-// What the kernel keeps, what it gives back, and what it hears of changes behind its back. Times to live are ten minutes:
-// whatever is seen sooner was pushed.
+// Caches of the kernel: what they keep, what they give back, and what they hear of changes behind their back. Times
+// to live are ten minutes: whatever is seen sooner was pushed.
 
 import { appendFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { release } from 'node:os'
@@ -39,7 +39,7 @@ describe.skipIf(why !== undefined)(`the kernel’s cache${why === undefined ? ''
   }
 
   /**
-   * What the kernel asks for when a folder is listed for the second time. One that wants memory back drops pages of a
+   * Requests of the kernel when a folder is listed for the second time. One that wants memory back drops pages of a
    * listing as it does those of a file: then another folder, made and listed as the first was, has to do.
    */
   async function askedForAgain(
@@ -107,7 +107,7 @@ describe.skipIf(why !== undefined)(`the kernel’s cache${why === undefined ? ''
     expect(await readFile(drive.at('a'), 'utf8')).toBe('a')
   })
 
-  /** What the kernel asks for when a document is read for the second time; another one has to do where it dropped pages. */
+  /** Requests of the kernel when a document is read for the second time; another one has to do where it dropped pages. */
   async function askedToReadAgain(): Promise<Record<string, number>> {
     let asked: Record<string, number> = {}
     for (const name of ['a', 'b', 'c']) {

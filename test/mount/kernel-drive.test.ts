@@ -1,5 +1,5 @@
-// What the kernel driver and the filesystem have to do together: Ctrl-C that reaches the HTTP call, and a copy that moves
-// no bytes. docmount in a process of its own, a gate between it and the service.
+// The kernel driver and the filesystem together: Ctrl-C that reaches the HTTP call, and a copy that moves no bytes.
+// docmount in a process of its own, a gate between it and the service.
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

@@ -19,7 +19,7 @@ import { waitUntil } from '../support/wait-until.ts'
 
 const why = whyNoUserMount()
 
-/** What the driver itself runs. */
+/** Programs that the driver itself runs. */
 const needed = ['fusermount3', 'sh', 'stat', 'setpriv']
 
 describe.skipIf(why !== undefined)(`an ordinary user’s mount${why === undefined ? '' : ` (${why})`}`, () => {

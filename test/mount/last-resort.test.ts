@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 afterEach(() => desk.close())
 
-/** What the daemon's process gets beside its own code: SIGUSR2 brings the bug. */
+/** Code added to the daemon's process: SIGUSR2 brings the bug. */
 async function plant(line: string): Promise<void> {
   const bug = join(desk.home, 'bug.mjs')
   await writeFile(bug, `process.on('SIGUSR2', () => {\n  ${line}\n})\n`)

@@ -1,5 +1,5 @@
-// What is not sent is never out of sight: it is named when its drive is gone, with the command that sends it, and can be
-// copied out without any drive.
+// Unsent changes are never out of sight: they are named when their drive is gone, with the command that sends them,
+// and can be copied out without any drive.
 
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

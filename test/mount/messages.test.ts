@@ -1,4 +1,4 @@
-// What people read of a drive is true, said once, and says what to do.
+// Messages about a drive are true, said once, and say what to do.
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// What a desktop's notification daemon (dunst, on a bus and a screen of its own) shows of a drive.
+// Notifications of a drive, as a desktop's notification daemon (dunst, on a bus and a screen of its own) shows them.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
@@ -42,7 +42,7 @@ describe.runIf(isThorough && whyNot === undefined)('a desktop', () => {
     screen.stdout?.on('data', (chunk: Buffer) => (shown += chunk.toString()))
     const bus = await waitUntil('the bus', () => /^bus (\S+)$/m.exec(shown)?.[1])
     desk.env = { ...desk.env, DBUS_SESSION_BUS_ADDRESS: bus }
-    // Whoever is there shows the first one.
+    // The daemon is there once it shows the first one.
     await waitUntil('the notification daemon', async () => {
       await run('notify-send', ['ready'], { env: desk.env, mayFail: true })
       return bodies().length > 0 || shown.includes('ready')
@@ -57,7 +57,7 @@ describe.runIf(isThorough && whyNot === undefined)('a desktop', () => {
     await ended
   }, limitMs)
 
-  /** What was shown, in order. */
+  /** Bodies of the notifications shown, in order. */
   const bodies = (): string[] => [...shown.matchAll(/^\s*body: '(.*)'$/gm)].map(([, body = '']) => body)
   const says = (words: RegExp): Promise<string> =>
     waitUntil(

@@ -1,4 +1,4 @@
-// What a person sees who waits for a drive: at a terminal, a bar.
+// Progress of a drive, as a person at a terminal sees it: a bar.
 
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'

@@ -1,4 +1,4 @@
-// What docs/semantics.md says is refused is refused so, through both drivers, and nothing is changed by it.
+// Calls that docs/semantics.md says are refused are refused so, through both drivers, and change nothing.
 
 import { readFileSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-
 
 const document = readFileSync(new URL('../../docs/semantics.md', import.meta.url), 'utf8')
 const section = document.slice(document.indexOf('## What is refused'), document.indexOf('## What is shown'))
-/** What is called, the errno, the errno through fuse-native. */
+/** Call, errno, errno through fuse-native. */
 const rows = section
   .split('\n')
   .filter((line) => line.startsWith('| ') && !line.startsWith('| call'))

@@ -1,4 +1,4 @@
-// What `docmount status` tells of a drive and of one document is true.
+// Statements of `docmount status` about a drive and about one document are true.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -35,7 +35,7 @@ const commands = `
 docmount() { "${process.execPath}" "${cli}" "$@"; }
 until_mounted() { for _ in $(seq 200); do grep -q " $HOME/acme .* fuse.docmount " /proc/self/mountinfo && return; sleep 0.1; done; return 1; }
 shown() { systemctl --user show -p "$1" --value "$2"; }
-# Nothing is under way any more, a restart included.
+# Waits until the unit rests, no restart pending.
 until_over() { for _ in $(seq 300); do case $(shown ActiveState "$1") in inactive|failed) break ;; esac; sleep 0.1; done; echo "over: $(shown ActiveState "$1") $(shown SubState "$1")"; }
 `
 
@@ -56,7 +56,7 @@ describe.skipIf(why !== undefined)(`a drive as a systemd unit${why === undefined
     await home?.remove()
   })
 
-  /** What `program` says, run with a user manager of its own. */
+  /** Output of `program`, run with a user manager of its own. */
   async function withManager(program: string): Promise<string> {
     const { stdout } = await bash(
       'unshare --mount --pid --mount-proc --fork --kill-child bash -euo pipefail -c "$1" bash "$2" "$3"',

@@ -1,4 +1,4 @@
-// What `--verbose` writes down, and how `docmount log` shows it: by both drivers, and without a secret.
+// Trace of `--verbose`, and how `docmount log` shows it: by both drivers, and without a secret.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -63,7 +63,7 @@ describe.runIf(isThorough && whyNot === undefined).sequential('the page in a bro
 
   async function picture(name: string): Promise<void> {
     if (pictures === undefined) return
-    // What other tests mount meanwhile comes below.
+    // Drives that other tests mount meanwhile come below.
     const box = await tab.locator('article').first().boundingBox()
     const { width, height } = tab.viewportSize() ?? { width: 0, height: 0 }
     const clip = { x: 0, y: 0, width, height: Math.min(height, (box?.y ?? 0) + (box?.height ?? 0) + 12) }
@@ -199,7 +199,7 @@ async function reach(tab: Tab, name: string): Promise<void> {
   throw new Error(`Tab does not reach ${name}`)
 }
 
-/** What the project holds, and a file manager that writes down what it was asked for. */
+/** Content of the project, and a file manager that writes down what it was asked for. */
 async function prepare(desk: Desk): Promise<void> {
   const { baseUrl, apiKey, other } = desk.testService
   await other.put('/offers/spring.txt', 'first')

@@ -67,7 +67,7 @@ describe('docmount webdav', () => {
     const { webdav } = await drive.status()
     const { mode } = await stat(webdav?.passwordFile ?? '')
     expect(mode & 0o777).toBe(0o600)
-    // Nothing that a program would take for an option.
+    // Letters and digits only: no program takes it for an option.
     expect(drive.password).toMatch(/^[0-9a-z]{20,}$/)
     expect(drive.log()).not.toContain(drive.password)
     expect(await readFile(`/proc/${drive.pid}/cmdline`, 'utf8')).not.toContain(drive.password)

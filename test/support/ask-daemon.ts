@@ -1,5 +1,5 @@
-// What a drive's daemon says of itself, asked at its control socket: what `docmount status --json` prints, without a
-// process of Node for each question. Tests wait by asking again and again.
+// Status of a drive, asked at its daemon's control socket: what `docmount status --json` prints, without a process of
+// Node for each question. Tests wait by asking again and again.
 
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'

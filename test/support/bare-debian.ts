@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ownMounts } from './own-mounts.ts'
 import { isInstalled, type Ran, run, type RunOptions } from './run.ts'
 
-/** What a person has who follows README there; FUSE comes with docmount. */
+/** Packages of a person who follows README there; FUSE comes with docmount. */
 const packages = 'nodejs npm git ca-certificates sudo dbus-user-session libpam-systemd'
 const preparation = `
 export DEBIAN_FRONTEND=noninteractive
@@ -44,7 +44,7 @@ export class BareDebian {
   static async boot(folder: string): Promise<BareDebian> {
     const root = join(folder, 'root')
     await run('debootstrap', ['trixie', root], { limitMs })
-    // What would change this machine's network, or its clock.
+    // Units that would change this machine's network, or its clock.
     for (const unit of ['networking', 'systemd-timesyncd', 'systemd-resolved'])
       await symlink('/dev/null', join(root, 'etc/systemd/system', `${unit}.service`))
     const environment = await authoritiesOf(root)

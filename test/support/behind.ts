@@ -1,4 +1,4 @@
-// What is behind a door, and what a test may ask of it. Behind docmount's doors is the service; behind the oracle
+// Other side of a door, and what a test may ask of it. Behind docmount's doors is the service; behind the oracle
 // there is nothing, so that every question about it is answered with yes.
 
 import { expect } from 'vitest'

@@ -7,7 +7,7 @@ import { run } from './run.ts'
 const root = new URL('../..', import.meta.url).pathname
 const limitMs = 240_000
 
-/** Clones into `folder`, which must not exist, without packages or a build. What is not committed yet belongs to it, too. */
+/** Clones into `folder`, which must not exist, without packages or a build. Uncommitted changes are copied, too. */
 export async function cloneTo(folder: string): Promise<void> {
   await run('git', ['clone', '--quiet', root, folder], { limitMs })
   for (const name of ['src', 'scripts', 'docs', 'package.json', 'package-lock.json', 'tsconfig.json'])

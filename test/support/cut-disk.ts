@@ -1,6 +1,6 @@
-// A small ext4 disk whose power can be cut. What the file system had handed to the disk by then is there afterwards; what
-// was in memory only is not, and its journal is replayed at the next mount, as after a real cut. Not modelled: a disk that
-// loses or reorders what it was handed and not told to flush.
+// A small ext4 disk whose power can be cut. Bytes that the file system had handed to the disk by then are there
+// afterwards; those in memory only are not, and its journal is replayed at the next mount, as after a real cut. Not
+// modelled: a disk that loses or reorders what it was handed and not told to flush.
 
 import { spawnSync } from 'node:child_process'
 import { mkdir, open } from 'node:fs/promises'

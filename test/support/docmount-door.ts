@@ -1,4 +1,4 @@
-// What docmount's doors have beyond any door.
+// Abilities of docmount's doors beyond those of any door.
 
 import type { Door } from './door.ts'
 import type { FileSystemStatus } from '../../src/fs/status.ts'

@@ -1,4 +1,4 @@
-// What holds only at some doors: the one table. A case listed here is skipped at that door, with the reason in its title.
+// Cases that hold only at some doors: the one table. A case listed here is skipped at that door, with the reason in its title.
 
 import type { DoorName } from './door.ts'
 

@@ -6,7 +6,7 @@ import { systemDisk, type Disk } from '../../src/world/disk.ts'
 export interface ForgetfulDisk extends Disk {
   /** So many of the next syncs of contents fail. */
   refusals: number
-  /** What a power cut leaves of what was written through it. */
+  /** Bytes left by a power cut, of those written through it. */
   readonly kept: Buffer
 }
 

@@ -1,4 +1,4 @@
-// Whether this machine can mount.
+// Check that this machine can mount.
 
 import { accessSync, constants } from 'node:fs'
 

@@ -1,6 +1,6 @@
 // A gate in front of the service: every request is let through, kept from it, or let through with its answer kept back.
-// So a test stops the world at a step of docmount's work without docmount having a hook for it. What is kept back when
-// the client goes away never arrives.
+// So a test stops the world at a step of docmount's work without docmount having a hook for it. An answer kept back
+// when the client goes away never arrives.
 
 import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-// What comes together on one connection is carried out one after the other, as every server and proxy has to.
+// Requests that come together on one connection are carried out one after the other, as every server and proxy has to.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'

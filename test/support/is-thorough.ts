@@ -1,3 +1,3 @@
-// Whether this run leaves nothing out. Also for the configuration, where there is no test to be skipped.
+// True in a run that leaves nothing out. Also for the configuration, where there is no test to be skipped.
 
 export const isThorough: boolean = process.env['DOCMOUNT_ALL'] === '1'

@@ -26,9 +26,9 @@ export interface MemoryFileSystemOptions {
   readonly attributeTtlMs?: number
   /** How long a door may keep the news that a name does not exist. Default 0: it may not. */
   readonly negativeTtlMs?: number
-  /** What `opened.keepCache` says. Default false. */
+  /** Value of `opened.keepCache`. Default false. */
   readonly keepCache?: boolean
-  /** What `opened.keepListing` says: always, never (default), or once the folder was listed, as docmount does. */
+  /** Value of `opened.keepListing`: always, never (default), or once the folder was listed, as docmount does. */
   readonly keepListing?: boolean | 'once-listed'
 }
 

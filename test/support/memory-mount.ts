@@ -35,7 +35,7 @@ export class Refused extends Error {
 export class MemoryMount {
   readonly path: string
   readonly process: ChildProcess
-  /** What the program wrote to stderr: empty when all is well. */
+  /** Standard error of the program: empty when all is well. */
   stderr = ''
   /** Resolves with the reason of the first mount's end. */
   readonly closed: Promise<string>

@@ -87,7 +87,7 @@ export async function startNetwork(targetPort: () => number): Promise<Network> {
       const isSilent = next === 'black-hole'
       state = next
       const stopping = next === 'refused' ? stopListening() : undefined
-      // What was swallowed never comes back: its connection is dead from now on.
+      // Bytes that were swallowed never come back: their connection is dead from now on.
       if (isSilent) for (const socket of sockets) dead.add(socket)
       else for (const socket of sockets) if (!dead.has(socket)) socket.resetAndDestroy()
       await stopping

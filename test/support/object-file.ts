@@ -1,14 +1,14 @@
-// What the kernel sends for a file or a folder that is open, and how it tells what comes back.
+// Calls on an open file or folder as the kernel sends them, and its reading of the answers.
 
 import { setMaxListeners } from 'node:events'
 import { errnoOf } from '../../src/fs/errno-of.ts'
 import type { Attributes, Caller, Operations, OpenFlags, Time } from '../../src/fs/operations.ts'
 import type { OpenFile, OpenMode, Stat } from './door.ts'
 
-/** What the kernel sends at most in one READ or WRITE. */
+/** Most bytes in one READ or WRITE of the kernel. */
 const transferBytes = 128 * 1024
 
-/** Nothing interrupts its calls. */
+/** Its calls are never interrupted. */
 export function thisProcess(): Caller {
   const caller: Caller = {
     uid: process.getuid?.() ?? 0,

@@ -92,7 +92,7 @@ function directoryOf(root: Storage, sectorBytes: number): Buffer {
 
 const contentTypes = '[Content_Types].xml'
 
-/** What `[Content_Types].xml` says of the main part of an Office file. */
+/** Text of `[Content_Types].xml` about the main part of an Office file. */
 export function typesOf(main: string): string {
   return `<?xml version="1.0"?><Types><Default Extension="xlsx" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"/><Override PartName="/main.xml" ContentType="${main}"/></Types>`
 }

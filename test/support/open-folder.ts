@@ -1,5 +1,5 @@
-// A folder that is held open, and calls on the names in it: openat(2), renameat(2) and their like, as the kernel sends them. What is
-// open stays the same folder wherever that is renamed to.
+// A folder that is held open, and calls on the names in it: openat(2), renameat(2) and their like, as the kernel
+// sends them. An open folder stays the same wherever it is renamed to.
 
 import { rootIno, type Attributes, type Caller, type Operations } from '../../src/fs/operations.ts'
 import type { OpenFile } from './door.ts'

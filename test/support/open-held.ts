@@ -187,7 +187,7 @@ export async function openHeld(
   }
 }
 
-/** As it is. What libsql closes meanwhile loses its log, which is in the database then: copied again. */
+/** As it is. A database that libsql closes meanwhile loses its log, whose content it has then: copied again. */
 async function copyOf(stateDir: string, copy: string): Promise<void> {
   const filter = (path: string): boolean => !/lock\.db|\.db-shm/.test(path)
   await cp(stateDir, copy, { recursive: true, filter }).catch(async (error: unknown) => {

@@ -1,4 +1,4 @@
-// A filesystem with its parts in the open, for tests of the functions that take them. Nothing is sent until the test says so.
+// A filesystem with its parts in the open, for tests of the functions that take them. Changes wait until the test sends them.
 
 import { join } from 'node:path'
 import { createClient } from '../../src/api/client.ts'
@@ -17,7 +17,7 @@ export interface OpenParts extends AsyncDisposable {
   readonly operations: FileSystem
   readonly calls: Calls
   readonly service: TestService
-  /** What the person was told. */
+  /** Notices to the person. */
   readonly notices: readonly Notice[]
   /** A folder of the test's own. */
   readonly folder: string

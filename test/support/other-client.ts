@@ -23,7 +23,7 @@ export interface OtherClient {
   /** Every request made since the last `clearCalls`: to be told from docmount's own. */
   readonly calls: readonly OwnCall[]
   clearCalls(): void
-  /** What a path is, or undefined where there is nothing. */
+  /** The node at a path, or undefined where there is none. */
   get(path: string): Promise<WireNode | undefined>
   /** The bytes behind a document's presigned URL. */
   bytes(path: string): Promise<Buffer>

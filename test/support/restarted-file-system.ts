@@ -20,7 +20,7 @@ export interface RestartedFileSystem {
   readonly service: TestService
   readonly fileSystem: FileSystem
   readonly calls: Calls
-  /** What was logged as warning or error since the last start. */
+  /** Warnings and errors logged since the last start. */
   readonly told: readonly string[]
   stateDir: string
   readonly cacheDir: string

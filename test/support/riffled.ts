@@ -1,6 +1,7 @@
-// The order of the files. What is mounted mostly waits, for an outage to last longer than every time limit or for a kernel; what is not
-// computes. The two take turns, so that the processor is used from the beginning to the end. Of each, what waits longest begins first,
-// then what takes long. Files that share processes stay together, at the end: vitest keeps a process for the file that comes next only.
+// The order of the files. Tests of mounts mostly wait, for an outage to last longer than every time limit or for a
+// kernel; the others compute. The two take turns, so that the processor is used from the beginning to the end. Of
+// each, what waits longest begins first, then what takes long. Files that share processes stay together, at the end:
+// vitest keeps a process for the file that comes next only.
 
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 

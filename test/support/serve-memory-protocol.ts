@@ -1,4 +1,4 @@
-// What a test and its `serve-memory` program say to each other. Types only.
+// Messages between a test and its `serve-memory` program. Types only.
 
 import type { CloseReason, DriverName } from '../../src/fuse/driver.ts'
 import type { LetGo, Operations } from '../../src/fs/operations.ts'

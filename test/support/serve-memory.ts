@@ -97,7 +97,7 @@ function countsOf(fileSystem: MemoryFileSystem, held: HeldOperations): Counts {
   return { rememberedNodes, openHandles, calls: held.takeCalls(), waiting: held.waiting, heapBytes: heap() }
 }
 
-/** What is in use after a full collection. */
+/** Bytes in use after a full collection. */
 function heap(): number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void

@@ -17,7 +17,7 @@ export interface TestService {
   /** The service as it runs now: faults and calls. */
   readonly service: Service
   readonly other: OtherClient
-  /** Nobody listens any more. */
+  /** Closes the port; the data stay. */
   stop(): Promise<void>
   /** Listens again on the same port, with the same data. */
   start(): Promise<void>

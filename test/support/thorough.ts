@@ -1,4 +1,4 @@
-// What `scripts/test` leaves out for the sake of whoever waits for it, and `scripts/test --all` runs.
+// Tests that `scripts/test` leaves out for the sake of whoever waits for it, and `scripts/test --all` runs.
 
 import { it } from 'vitest'
 import { isThorough } from './is-thorough.ts'

@@ -1,4 +1,4 @@
-// What the service and a drive hold, in a form that a failed comparison shows readably.
+// Content of the service and of a drive, in a form that a failed comparison shows readably.
 
 import { createHash } from 'node:crypto'
 

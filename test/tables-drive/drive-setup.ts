@@ -79,7 +79,7 @@ export async function openTablesDrive(setup: TablesDriveSetup = {}): Promise<Tab
   }
 }
 
-/** What the table has, asked for by one field of its rows. */
+/** Matches that the table has for these values of one field. */
 export async function matched(
   tables: Tables,
   id: string,

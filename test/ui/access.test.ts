@@ -1,4 +1,4 @@
-// Who may see the page of `docmount ui`, and what it is served with.
+// Access to the page of `docmount ui`, and the headers it is served with.
 
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'

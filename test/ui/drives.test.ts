@@ -1,4 +1,4 @@
-// What the page of `docmount ui` tells of a drive, and what may be done there; without a browser.
+// Drives on the page of `docmount ui`, and actions on them; without a browser.
 
 import { mkdir, readFile, readdir } from 'node:fs/promises'
 import { get as httpGet } from 'node:http'

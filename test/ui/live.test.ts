@@ -1,4 +1,4 @@
-// What every open page is told by itself.
+// Updates reach every open page automatically.
 
 import { once } from 'node:events'
 import { createServer, get, type IncomingMessage } from 'node:http'

@@ -1,4 +1,4 @@
-// Who gets in: by password, under a name of this machine, and never a web page. What a broken connection leaves.
+// Access: by password, under a name of this machine, and never for a web page. State after a broken connection.
 
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ afterAll(() => opened.close())
 
 const md5 = (text: string): string => createHash('md5').update(text).digest('hex')
 
-/** What a client makes of a challenge. */
+/** Answer of a client to a challenge. */
 function digestOf(challenge: string, secret: string, uri = '/a.txt'): string {
   const nonce = /nonce="([^"]+)"/.exec(challenge)?.[1] ?? ''
   const proof = [md5(`${user}:docmount:${secret}`), nonce, '00000001', 'abc', 'auth', md5(`GET:${uri}`)]

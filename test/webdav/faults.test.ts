@@ -1,4 +1,4 @@
-// What a client is told, and what the service holds in the end, while the service misbehaves or is away.
+// Answers to a client, and documents of the service in the end, while the service misbehaves or is away.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 

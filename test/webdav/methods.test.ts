@@ -1,4 +1,4 @@
-// What each method does to the drive, and to the service behind it.
+// Effects of each method on the drive, and on the service behind it.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 

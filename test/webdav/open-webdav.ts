@@ -35,7 +35,7 @@ export interface AskOptions {
 
 export interface OpenedWebdav {
   readonly testService: TestService
-  /** What calls to the service were made. */
+  /** Calls that were made to the service. */
   readonly behind: Pick<Behind, 'clearCalls' | 'expectCalls'>
   readonly fileSystem: FileSystem
   readonly server: WebdavServer

@@ -77,7 +77,7 @@ describe('a PUT that is cut takes nothing with it of', () => {
     slow.cut()
     await handles().toBe(0)
     expect(await content('/two/begun.txt')).toBe('theirs')
-    // Nobody fills what nobody sees.
+    // A later PUT fills the document that is shown, not the abandoned one.
     expect((await ask('PUT', '/two/begun.txt', { body: 'mine' })).status).toBe(204)
     expect(await content('/two/begun.txt')).toBe('mine')
     expect(await stored('/two/begun.txt')).toBe('mine')

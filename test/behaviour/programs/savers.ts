@@ -16,10 +16,10 @@ interface Saving {
   readonly given: string
   /** Lines of bash: `$1` is the folder, `$2` a plain folder outside. */
   readonly act: string
-  /** What it says of what it saved. */
+  /** Standard output of `act`. */
   readonly says: string
   readonly documents: readonly string[]
-  /** What stays on this machine, for a while at least. */
+  /** Files that stay on this machine, for a while at least. */
   readonly staysHere?: readonly string[]
   readonly calls?: CallPromise
 }

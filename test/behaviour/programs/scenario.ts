@@ -22,9 +22,9 @@ export interface Scenario {
   readonly after: Documents
   /** Names that are there afterwards and never leave this machine. */
   readonly staysHere?: Documents
-  /** What `act` may cost. */
+  /** Calls that `act` may cost. */
   readonly calls?: CallPromise
-  /** What `act` says on standard output. */
+  /** Standard output of `act`. */
   readonly says?: string
 }
 

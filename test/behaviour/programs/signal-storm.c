@@ -105,7 +105,7 @@ static void round_of(const char *top, int number) {
   fd = DO("open", open(one, O_RDONLY));
   if (DO("read", pread(fd, bytes, sizeof bytes, 0)) != 5000) complain("read", "short");
   int copy = DO("create", open(three, O_CREAT | O_WRONLY, 0644));
-  // What a filesystem does not copy itself the kernel splices, and its splice gives way to signals before it begins.
+  // A copy that the filesystem leaves to the kernel is spliced, and the splice gives way to signals before it begins.
   for (int tries = 0; copy_file_range(fd, NULL, copy, NULL, 5000, 0) < 0 && errno == EINTR && tries < 1000; tries++)
     if (lseek(copy, 0, SEEK_END) != 0) complain("copy_file_range", "EINTR, and something was copied");
   DO("close", close(copy));

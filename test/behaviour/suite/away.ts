@@ -61,7 +61,7 @@ async function away(
 const names = async (door: DocmountDoor, folder: string): Promise<string[]> =>
   (await door.readdir(folder)).sort()
 
-/** What holds in each way to lose the network. */
+/** Cases of each way to lose the network. */
 export const lostTopic =
   (how: NetworkState, { isRemounted = false } = {}): Topic<DocmountDoor> =>
   (it) => {
@@ -105,7 +105,7 @@ export const lostTopic =
       async ({ door, folder, at }) => {
         for (const path of [folder, at('in'), at('removed'), at('folder')]) await names(door, path)
         await door.writeFile(at('in/new.txt'), 'new')
-        // What was never read, and shown a moment ago only, would be kept beside it.
+        // A version that was only shown, and never read, would be kept beside the save.
         await door.readFile(at('in/over.txt'))
         await door.writeFile(at('in/over.txt'), 'newer')
         await door.unlink(at('in/delete.txt'))
@@ -223,7 +223,7 @@ export const lostTopic =
     )
   }
 
-/** What holds in any of them. */
+/** Cases for which one way to lose the network is enough. */
 export const awayTopic: Topic<DocmountDoor> = (it) => {
   it(
     'renames of what another client deleted meanwhile hold up nothing that is saved under their names',

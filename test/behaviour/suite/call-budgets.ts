@@ -11,7 +11,7 @@ const thirty = Object.fromEntries(
   Array.from({ length: 30 }, (_, index) => [`${index + 10}.txt`, `content ${index}`]),
 )
 
-/** What `ls -l` does. */
+/** The calls of `ls -l`. */
 async function listWithAttributes(door: Door, folder: string): Promise<void> {
   for (const name of await door.readdir(folder)) await door.stat(`${folder}/${name}`)
 }

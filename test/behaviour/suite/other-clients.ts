@@ -284,7 +284,7 @@ export const otherClients: Topic<DocmountDoor> = (it) => {
   )
 }
 
-/** What its program would change is another client's version by now. */
+/** The program's version is no longer the newest: another client's is. */
 async function expectStale(file: OpenFile): Promise<void> {
   await expect(file.write('X', 0)).rejects.toMatchObject({ code: 'ESTALE' })
   await file.close()

@@ -116,7 +116,7 @@ export const readFaults: Topic<DocmountDoor> = (it) => {
     async ({ door, at }) => {
       const target = { endpoint: 'files', method: 'GET', path: at('inner') } as const
       await withFault(door, { kind: 'status', status: 500 }, target, async () => {
-        // What was fetched ahead is shown to the end of its life.
+        // A listing that was fetched ahead is shown to the end of its life.
         const error = await waitUntil('the listing to fail', () =>
           door.readdir(at('inner')).then(
             (names) => {

@@ -1,4 +1,4 @@
-// What docmount refuses, and that it does so at once.
+// Refusals of docmount, each at once.
 
 import { expect } from 'vitest'
 

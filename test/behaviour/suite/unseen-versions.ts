@@ -73,7 +73,7 @@ export const unseenVersions: Topic<DocmountDoor> = (it) => {
   )
 }
 
-/** What was listed before is old: the drive asks again when somebody looks, and somebody has. */
+/** Resolves once a listing shows `beacon`, put there by another client: earlier listings are old then. */
 async function listedAnew(door: DocmountDoor, folder: string, beacon: string): Promise<void> {
   await door.testService.other.put(beacon, 'here')
   await waitUntil('the folder to be listed anew', async () =>
