@@ -32,7 +32,7 @@ const imports: readonly Import[] = [...sources].flatMap(([from, text]) =>
 
 /** Packages by layer, as the block under "Layers" tells: the last column, which may go on in the next line. */
 function toldHomes(): Map<string, string[]> {
-  const [, block = ''] = /## Layers\n\n```\n([^`]*)```/.exec(architecture) ?? []
+  const [, block = ''] = /## Layers\n\n```text\n([^`]*)```/.exec(architecture) ?? []
   const homes = new Map<string, string[]>()
   let layer = ''
   for (const line of block.split('\n')) {
@@ -176,7 +176,7 @@ const centres = ['fs', 'content'] as const
 
 /** Imports that each room may have of its own centre, as the block under "Rooms" draws it. */
 function drawnArrows(centre: (typeof centres)[number]): Map<string, string[]> {
-  const [, block = ''] = /## Rooms\n[^]*?```\n([^`]*)```/.exec(architecture) ?? []
+  const [, block = ''] = /## Rooms\n[^]*?```text\n([^`]*)```/.exec(architecture) ?? []
   const [ofFs = '', ofContent = ''] = block.split(/^content\//m)
   return arrowsIn(centre === 'fs' ? ofFs : ofContent)
 }

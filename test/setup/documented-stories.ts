@@ -17,24 +17,35 @@ export interface Story {
   readonly title: string
   /** Programs that it needs. */
   readonly programs?: readonly string[]
+  /** Default: the home folder. */
+  readonly folder?: string
   readonly steps: readonly Step[]
 }
 
+export interface StoryOnDebian extends Story {
+  /** ann may sudo, bob may not. */
+  readonly user: 'ann' | 'bob'
+}
+
 const serve: Step = { line: 'docmount serve --data ~/documents --project acme', until: 'listens at' }
-const aKey: Step = { given: 'key=$(docmount keys create acme --data ~/documents | tail -n 1)' }
+const aKey: Step = {
+  given:
+    'service=http://127.0.0.1:8080/api; key=$(docmount keys create acme --data ~/documents | tail -n 1)',
+}
 const login: Step = {
   line: 'docmount login',
   answers: [
-    ['Service', 'http://127.0.0.1:8080/api'],
+    ['Service', '$service'],
     ['key', '$key'],
   ],
 }
 const loggedIn: readonly Step[] = [serve, aKey, login]
 
+/** In a copy of this machine, by ann, who may sudo. */
 export const stories: readonly Story[] = [
   {
     title: 'the first use of a drive',
-    programs: ['sudo', 'python3'],
+    programs: ['sudo', 'script'],
     steps: [
       { given: "echo '%PDF-1.4' >report.pdf" },
       ...loggedIn,
@@ -62,7 +73,7 @@ export const stories: readonly Story[] = [
   },
   {
     title: 'a drive by WebDAV, for davfs2 and rclone',
-    programs: ['sudo', 'python3', 'rclone', 'mount.davfs'],
+    programs: ['sudo', 'script', 'rclone', 'mount.davfs'],
     steps: [
       ...loggedIn,
       { line: 'docmount webdav acme' },
@@ -92,7 +103,7 @@ mkdir -p ~/reports; echo rclone >~/reports/rclone.txt`,
   },
   {
     title: 'a drive of fstab',
-    programs: ['sudo', 'python3'],
+    programs: ['sudo', 'script'],
     steps: [
       ...loggedIn,
       { line: 'sudo ln -s "$(readlink -f "$(command -v docmount)")" /sbin/mount.docmount' },
@@ -110,7 +121,7 @@ mkdir -p ~/reports; echo rclone >~/reports/rclone.txt`,
   },
   {
     title: 'a service of one machine, its keys and its backup',
-    programs: ['sudo', 'python3'],
+    programs: ['sudo', 'script'],
     steps: [
       serve,
       { line: 'docmount projects create invoices --data ~/documents' },
@@ -137,4 +148,81 @@ mkdir -p ~/reports; echo rclone >~/reports/rclone.txt`,
       { line: 'docmount projects rm invoices --data ~/documents' },
     ],
   },
+  {
+    title: 'nodes on PostgreSQL, contents in S3, and a data folder that moves there',
+    programs: ['sudo', 'openssl', 'psql', 'radosgw', 'ceph-mon', 'ceph-osd'],
+    steps: [
+      {
+        given: `
+root=$(dirname "$(dirname "$(dirname "$(readlink -f "$(command -v docmount)")")")")
+sudo install -d /srv/postgres /srv/s3; echo 5432 | sudo tee /srv/postgres/port >/dev/null
+sudo "$root/scripts/engines" start /srv/postgres >/dev/null
+sudo install -D -m 600 -o ann /srv/postgres/passfile /etc/docmount/pgpass
+new_database() { PGPASSFILE=/etc/docmount/pgpass psql -qh 127.0.0.1 -U docmount postgres -c 'drop database if exists docmount' -c 'create database docmount'; }
+new_database
+sudo install -d -o ann /mnt/documents
+over() { kill "$1"; wait "$1"; }`,
+      },
+      { line: 'export PGPASSFILE=/etc/docmount/pgpass' },
+      {
+        line: 'docmount serve --database postgres://docmount@db.example/docmount --data /mnt/documents --listen 0.0.0.0:8080',
+        until: 'listens at',
+      },
+      { given: 'node=$!' },
+      { line: 'docmount projects create acme --database postgres://docmount@db.example/docmount' },
+      {
+        given: `
+export DOCMOUNT_BASE_URL=http://127.0.0.1:8080/api DOCMOUNT_API_KEY=$(tail -n 1 ~/said)
+echo kept >kept.txt; docmount put acme kept.txt /; over $node
+new_database
+s3=$(sudo "$root/scripts/engines" start-s3 /srv/s3 | grep -oE '127.0.0.1:[0-9]+')
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout s3.key -out s3.pem -days 2 -subj /CN=s3.example -addext subjectAltName=DNS:s3.example
+sudo node -e "
+  const { readFileSync } = require('node:fs')
+  require('node:tls').createServer({ key: readFileSync('s3.key'), cert: readFileSync('s3.pem') }, (client) => {
+    const gateway = require('node:net').connect(\${s3#*:}, '127.0.0.1')
+    for (const [from, to] of [[client, gateway], [gateway, client]]) from.on('error', () => to.destroy()).pipe(to)
+  }).listen(443)" &
+id=ID=docmount; secret=KEY=$(sudo cat /srv/s3/secret); endpoint=https://s3.example
+export NODE_EXTRA_CA_CERTS=~/s3.pem`,
+      },
+      {
+        line: 'export AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=…',
+        replaced: { 'ID=…': 'id', 'KEY=…': 'secret' },
+      },
+      {
+        line: `docmount serve --database postgres://docmount@db.example/docmount --listen 0.0.0.0:8080 \\
+  --blobs 's3://documents/of-docmount?endpoint=https://s3.example&region=eu-central-1'`,
+        until: 'listens at',
+      },
+      {
+        given: `
+node=$!
+DOCMOUNT_API_KEY=$(docmount projects create acme --database postgres://docmount@db.example/docmount | tail -n 1)
+head -c 1000000 /dev/urandom | base64 >large.txt; docmount put acme large.txt /
+docmount get acme /large.txt - | cmp - large.txt; over $node
+new_database`,
+      },
+      serve,
+      aKey,
+      {
+        given: `
+node=$!; DOCMOUNT_API_KEY=$key docmount put acme large.txt /
+over $node`,
+      },
+      {
+        line: "docmount migrate --data ~/documents --database postgres://docmount@db.example/docmount --blobs 's3://documents?endpoint=…'",
+        replaced: { '…': 'endpoint' },
+      },
+      {
+        given: `
+docmount serve --database postgres://docmount@db.example/docmount --blobs 's3://documents?endpoint=https://s3.example' >/dev/null 2>&1 &
+for _ in $(seq 100); do DOCMOUNT_API_KEY=$key docmount get acme /large.txt - 2>/dev/null | cmp - large.txt && exit; sleep 0.2; done
+exit 1`,
+      },
+    ],
+  },
 ]
+
+/** One after the other on a bare Debian 13, each by its user; `$service` and `$key` are a service's. */
+export const storiesOnDebian: readonly StoryOnDebian[] = []

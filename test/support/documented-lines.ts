@@ -1,9 +1,12 @@
-// The shell lines that README and the docs tell people to type.
+// The shell lines that README and the docs tell people to type, and the table of those that no test types.
 
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const root = new URL('../..', import.meta.url).pathname
+
+/** Any other block, also one that names no language, is for a shell. */
+const otherLanguages = new Set(['ini', 'json', 'nginx', 'text', 'ts'])
 
 export interface DocumentedLine {
   /** As it stands, without the comment behind it; what is continued, or holds a document of its own (`<<'END'`), is one. */
@@ -12,23 +15,32 @@ export interface DocumentedLine {
   readonly at: string
 }
 
-/** Every line of every `sh` block, in order. */
+/** Every line of every block for a shell, in order. */
 export async function documentedLines(): Promise<DocumentedLine[]> {
-  const pages = ['README.md', 'native-deps.md']
-  for (const folder of ['docs', 'docs/decisions']) {
-    const names = await readdir(join(root, folder))
-    pages.push(...names.filter((name) => name.endsWith('.md')).map((name) => `${folder}/${name}`))
-  }
+  const docs = await readdir(join(root, 'docs'), { recursive: true })
+  const pages = ['README.md', 'native-deps.md', ...docs.map((name) => `docs/${name}`)]
   const found = await Promise.all(
-    pages.map(async (page) => linesOf(page, await readFile(join(root, page), 'utf8'))),
+    pages
+      .filter((page) => page.endsWith('.md'))
+      .map(async (page) => linesOf(page, await readFile(join(root, page), 'utf8'))),
   )
   return found.flat()
 }
 
+/** The lines of the table in docs/contributing.md: continued ones stand there in one row. */
+export async function untypedLines(): Promise<string[]> {
+  const page = await readFile(join(root, 'docs/contributing.md'), 'utf8')
+  const [, section = ''] = page.split('## Lines that no test types\n')
+  return [...section.matchAll(/^\| `(.*?)` \|/gm)].map(([, line = '']) => line)
+}
+
+export const inOneRow = (line: string): string => line.replaceAll(/\s*\\\n\s*/g, ' ')
+
 function linesOf(page: string, markdown: string): DocumentedLine[] {
-  return [...markdown.matchAll(/^```sh\n([\s\S]*?)^```/gm)].flatMap((block) => {
+  return [...markdown.matchAll(/^ *(?:```|~~~) *(\w*).*\n([\s\S]*?)^ *(?:```|~~~) *$/gm)].flatMap((block) => {
+    if (otherLanguages.has(block[1] ?? '')) return []
     const first = markdown.slice(0, block.index).split('\n').length + 1
-    return commandsOf(block[1] ?? '').map(({ text, row }) => ({ text, at: `${page}:${first + row}` }))
+    return commandsOf(block[2] ?? '').map(({ text, row }) => ({ text, at: `${page}:${first + row}` }))
   })
 }
 
