@@ -1,5 +1,5 @@
-// README's lines typed by ordinary users on a bare Debian 13, which has npm 9.2: installed three ways, the demo, a drive at every login by
-// the package's unit, and what an upgrade and a removal of the package do to all that runs.
+// Documented lines typed by ordinary users on a bare Debian 13, which has npm 9.2; then a drive at every login by the package's unit,
+// and what an upgrade and a removal of the package do to all that runs.
 
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -10,6 +10,8 @@ import { run } from '../support/run.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { isThorough, leaveOut } from '../support/thorough.ts'
+import { scriptOf } from '../support/typed-story.ts'
+import { storiesOnDebian } from './documented-stories.ts'
 
 const limitMs = 900_000
 
@@ -32,8 +34,6 @@ describe.runIf(isThorough && why === undefined)('on a bare Debian 13', () => {
       await cloneTo(join(home, 'docmount'))
       await run('chown', ['-R', user === 'ann' ? '1000:1000' : '1001:1001', home])
     }
-    const config = JSON.stringify({ base_url: service.baseUrl, api_key: service.apiKey })
-    await debian.login('ann', `install -D -m 600 /dev/stdin ~/.config/docmount/config.json <<<'${config}'`)
   }, limitMs)
   afterAll(async () => {
     await debian?.end()
@@ -41,15 +41,19 @@ describe.runIf(isThorough && why === undefined)('on a bare Debian 13', () => {
     await folder?.remove()
   }, limitMs)
 
+  test.for(storiesOnDebian)('$title', { timeout: limitMs }, async (story) => {
+    const given = `service=${service.baseUrl}; key=${service.apiKey}\n`
+    await debian.login(story.user, given + scriptOf(story), { limitMs })
+  })
+
   test(
-    'the package is installed; a drive that was unmounted stays so, one that was killed comes back',
+    'a drive that was unmounted stays so, one that was killed comes back',
     async () => {
       const { stdout } = await debian.login(
         'ann',
         `
       state() { systemctl --user show -p ActiveState --value docmount@acme; }
       over() { for _ in $(seq 300); do case $(state) in inactive|failed) break ;; esac; sleep 0.1; done; echo "over: $(state)"; }
-      cd ~/docmount && scripts/package >&2 && ! ls *.part && sudo apt-get -qq install --yes ./docmount_*.deb >&2
       systemctl --user enable --now docmount@acme
       docmount unmount acme 2>&1
       over
@@ -95,34 +99,13 @@ describe.runIf(isThorough && why === undefined)('on a bare Debian 13', () => {
       apt-get -qq remove --yes docmount 2>&1 | grep ^docmount:
       systemctl is-active docmount-serve || true
       ann is-active docmount@acme || true
-      ! pgrep -af '[m]ain.js'
+      if pgrep -af '[m]ain.js' >&2; then exit 1; fi
       ls /var/lib/docmount/service.db`,
         { limitMs },
       )
       expect(stdout).toMatch(/^after: \d+ \d+ \n/)
       expect(stdout).toMatch(/docmount: services and drives end[^]*~\/\.local\/state\/docmount/)
       expect(stdout).toMatch(/\ninactive\ninactive\n\/var\/lib\/docmount\/service\.db\n$/)
-    },
-    limitMs,
-  )
-
-  test(
-    'npm installs it without root and takes it away again; setup is silent where all is there; the demo runs',
-    async () => {
-      await debian.root('DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes fuse3 >&2')
-      const { stdout } = await debian.login(
-        'bob',
-        `
-      cd ~/docmount
-      scripts/demo --once >&2
-      scripts/setup --no-command
-      npm pack >&2 && npm install -g --prefix ~/.local docmount-*.tgz >&2
-      ~/.local/bin/docmount --version
-      npm uninstall -g --prefix ~/.local docmount >&2
-      ls ~/.local/bin`,
-        { limitMs },
-      )
-      expect(stdout).toMatch(/^setup: nothing to do\n\d+\.\d+\.\d+\n$/)
     },
     limitMs,
   )

@@ -21,7 +21,9 @@ leaveOut(
 )
 
 describe('each documented line is typed by a story, or stands in the table of those that none types', () => {
-  const typed = [...stories, ...storiesOnDebian].flatMap(({ steps }) => steps.flatMap(({ line }) => line ?? []))
+  const typed = [...stories, ...storiesOnDebian].flatMap(({ steps }) =>
+    steps.flatMap(({ line }) => line ?? []),
+  )
 
   test('as it stands', async () => {
     const known = new Set([...typed, ...(await untypedLines())])

@@ -3,7 +3,7 @@
 export interface Step {
   /** A documented line, as it stands. */
   readonly line?: string
-  /** Bash that is not documented: what is there already, and what has to come of it. */
+  /** Bash that is not documented: what is there already, and what has to come of it. `not COMMAND` fails where `! COMMAND` would go on. */
   readonly given?: string
   /** The line runs on in the background; it has begun when it prints this (a regular expression). */
   readonly until?: string
@@ -29,8 +29,7 @@ export interface StoryOnDebian extends Story {
 
 const serve: Step = { line: 'docmount serve --data ~/documents --project acme', until: 'listens at' }
 const aKey: Step = {
-  given:
-    'service=http://127.0.0.1:8080/api; key=$(docmount keys create acme --data ~/documents | tail -n 1)',
+  given: 'service=http://127.0.0.1:8080/api; key=$(docmount keys create acme --data ~/documents | tail -n 1)',
 }
 const login: Step = {
   line: 'docmount login',
@@ -39,6 +38,11 @@ const login: Step = {
     ['key', '$key'],
   ],
 }
+const freePort =
+  'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close() })'
+/** At `$port`. */
+const untilServed =
+  'for _ in $(seq 100); do node -e "fetch(\'http://127.0.0.1:$port/api/health\').then(() => process.exit(0), () => process.exit(1))" && break; sleep 0.2; done'
 const loggedIn: readonly Step[] = [serve, aKey, login]
 
 /** In a copy of this machine, by ann, who may sudo. */
@@ -68,7 +72,7 @@ export const stories: readonly Story[] = [
       { line: 'docmount fetch ~/acme/scans' },
       { line: 'docmount cache' },
       { line: 'docmount unmount ~/acme' },
-      { given: '! mountpoint -q ~/acme' },
+      { given: 'not mountpoint -q ~/acme' },
     ],
   },
   {
@@ -224,5 +228,136 @@ exit 1`,
   },
 ]
 
-/** One after the other on a bare Debian 13, each by its user; `$service` and `$key` are a service's. */
-export const storiesOnDebian: readonly StoryOnDebian[] = []
+/** One after the other on a bare Debian 13, each in a login of its user; `$service` and `$key` are a service's. */
+export const storiesOnDebian: readonly StoryOnDebian[] = [
+  {
+    title: 'a clone is set up, shows its demo, and serves under systemd',
+    user: 'ann',
+    folder: '~/docmount',
+    steps: [
+      { line: 'scripts/setup' },
+      {
+        given: `
+[ "$(scripts/setup)" = 'setup: nothing to do' ]
+~/.local/bin/docmount --version
+ctrl_c=$'\\x03'`,
+      },
+      { line: 'scripts/demo', answers: [['until Ctrl-C', '$ctrl_c']] },
+      {
+        given: `
+grep -q unmounted ~/said
+port=$(node -e '${freePort}')`,
+      },
+      { line: 'sudo install -d /opt/docmount' },
+      { line: 'sudo cp -r --remove-destination dist node_modules package.json /opt/docmount/' },
+      { line: 'sudo ln -sf /opt/docmount/dist/cli/main.js /usr/local/bin/docmount' },
+      { line: 'sudo install -m 0644 scripts/host/docmount.service /etc/systemd/system/' },
+      { line: 'sudo install -d -m 0700 /etc/docmount' },
+      {
+        line: `sudo tee /etc/docmount/serve.env >/dev/null <<'END'
+DOCMOUNT_SERVE_LISTEN=127.0.0.1:8080
+DOCMOUNT_SERVE_PUBLIC_URL=https://documents.example
+DOCMOUNT_SERVE_TRUST_PROXY=127.0.0.1
+DOCMOUNT_SERVE_PROJECT=acme
+DOCMOUNT_SERVE_AUDIT_LOG=/var/log/docmount/audit.log
+END`,
+        // The network is that of the test's machine, where another may have it.
+        replaced: { 8080: 'port' },
+      },
+      { line: 'sudo systemctl enable --now docmount' },
+      { given: untilServed },
+      { line: 'sudo docmount keys create acme --data /var/lib/docmount' },
+      {
+        given: `
+echo kept >kept.txt
+DOCMOUNT_BASE_URL=http://127.0.0.1:$port/api DOCMOUNT_API_KEY=$(tail -n 1 ~/said) docmount put acme kept.txt /
+sudo grep -q kept.txt /var/log/docmount/audit.log
+sudo systemctl disable --now docmount
+sudo rm -r /etc/systemd/system/docmount.service /etc/docmount /var/lib/docmount /var/lib/private/docmount /usr/local/bin/docmount ~/.local/bin/docmount`,
+      },
+    ],
+  },
+  {
+    title: 'npm installs it, without root',
+    user: 'bob',
+    folder: '~/docmount',
+    steps: [
+      { line: 'npm pack && npm install -g --prefix ~/.local docmount-*.tgz' },
+      {
+        given: `
+~/.local/bin/docmount --version
+npm uninstall -g --prefix ~/.local docmount
+[ -z "$(ls ~/.local/bin)" ]`,
+      },
+    ],
+  },
+  {
+    title: 'the Debian package, and a drive at every login',
+    user: 'ann',
+    folder: '~/docmount',
+    steps: [
+      {
+        line: 'scripts/package && sudo apt install ./docmount_*.deb',
+        answers: [['[Y/n]', 'y']],
+      },
+      { given: 'not ls *.part' },
+      login,
+      { line: 'docmount service install acme' },
+      { given: 'echo kept >~/acme/kept.txt' },
+      { line: 'mkdir ~/documents' },
+      { line: 'docmount service install acme ~/documents -- --close-wait 0' },
+      { given: 'grep -q kept ~/documents/kept.txt; not mountpoint -q ~/acme' },
+      { line: 'docmount service status' },
+      { given: 'grep -q "docmount-acme.*active" ~/said' },
+      { line: 'docmount service remove acme' },
+      { given: 'not mountpoint -q ~/documents' },
+      { line: 'docmount service status' },
+      { given: 'not grep docmount-acme ~/said' },
+    ],
+  },
+  {
+    title: 'the drives of another machine in a web browser',
+    user: 'ann',
+    steps: [
+      {
+        // `office` is the same machine with a network of its own: nothing listens in that of the test's machine.
+        given: `
+sudo ln -s /dev/null /etc/systemd/system/ssh.service
+sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes openssh-server
+mkdir -m 700 ~/.ssh
+ssh-keygen -qN '' -t ed25519 -f ~/.ssh/id_ed25519
+cp ~/.ssh/id_ed25519.pub ~/.ssh/authorized_keys
+cat >~/.ssh/config <<'END'
+Host office
+  ProxyCommand sudo unshare --user --map-users=all --map-groups=all --net bash -c 'mkdir -p /run/sshd; ip link set lo up; exec /usr/sbin/sshd -i'
+  StrictHostKeyChecking no
+END
+ctrl_c=$'\\x03'
+port=$(node -e '${freePort}')`,
+      },
+      {
+        line: 'ssh -t -L 4919:127.0.0.1:4919 office docmount ui --no-open --port 4919',
+        replaced: { 4919: 'port' },
+        answers: [['token', '$ctrl_c']],
+      },
+      {
+        given: `
+running() { pgrep -af '[d]ocmount ui'; }
+for _ in $(seq 100); do running >&2 || break; sleep 0.1; done
+not running`,
+      },
+      {
+        line: 'ssh -t -L 4919:127.0.0.1:4919 office docmount ui --no-open --port 4919',
+        replaced: { 4919: 'port' },
+        until: 'http://127.0.0.1',
+      },
+      {
+        given: `
+address=$(grep -oE 'http://127.0.0.1[^ ]+' ~/said | tr -d '\\r')
+node -e 'fetch(process.argv[1], { redirect: "manual" }).then(({ headers }) => process.exit(headers.has("set-cookie") ? 0 : 1))' "$address"
+kill $!
+kill $(running | cut -d' ' -f 1)`,
+      },
+    ],
+  },
+]

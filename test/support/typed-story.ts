@@ -23,6 +23,7 @@ terminal.on('exit', (code) => (process.exitCode = todo.length === 0 ? code : 1))
 /** Each line is typed in the story's folder; what the last one said is in ~/said. */
 export function scriptOf({ folder = '~', steps }: Story): string {
   return `
+not() { if "$@"; then return 1; fi; }
 person=$(mktemp)
 cat >"$person" <<'END OF PROGRAM'${person}
 END OF PROGRAM

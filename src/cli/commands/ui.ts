@@ -11,7 +11,7 @@ it ends with Ctrl-C. Nothing listens unless you run this.
 Examples:
   $ docmount ui                        prints the address, and opens it if there is a desktop
   $ docmount ui --no-open --port 4919
-  $ ssh -L 4919:127.0.0.1:4919 office docmount ui --port 4919     the drives of another machine`
+  $ ssh -t -L 4919:127.0.0.1:4919 office docmount ui --no-open --port 4919     the drives of another machine`
 
 export function register(program: Command): void {
   program

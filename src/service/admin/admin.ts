@@ -63,7 +63,10 @@ export const adminCalls: readonly (keyof Admin)[] = [
 export function adminOver(store: Store, now: () => number, collect: (sha256s: string[]) => void): Admin {
   const idOf = async (name: string): Promise<string> => {
     const project = await findProject(store, name)
-    if (project === undefined) throw new AdminError(`there is no project ${name}`)
+    if (project === undefined)
+      throw new AdminError(
+        `there is no project ${name}: docmount projects list shows them, docmount projects create makes one`,
+      )
     return project.id
   }
   return {
