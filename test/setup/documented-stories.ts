@@ -45,6 +45,17 @@ const untilServed =
   'for _ in $(seq 100); do node -e "fetch(\'http://127.0.0.1:$port/api/health\').then(() => process.exit(0), () => process.exit(1))" && break; sleep 0.2; done'
 const loggedIn: readonly Step[] = [serve, aKey, login]
 
+const mountedByFstab: readonly Step[] = [
+  ...loggedIn,
+  { line: 'sudo ln -s "$(readlink -f "$(command -v docmount)")" /sbin/mount.docmount' },
+  { line: 'sudo mkdir -p /mnt/acme' },
+  {
+    line: 'echo "acme:  /mnt/acme  docmount  allow_other,uid=$(id -u),gid=$(id -g),_netdev,nofail  0  0" | sudo tee -a /etc/fstab',
+  },
+  { line: 'sudo install -D -m 600 ~/.config/docmount/config.json /root/.config/docmount/config.json' },
+  { line: 'sudo mount /mnt/acme' },
+]
+
 /** In a copy of this machine, by ann, who may sudo. */
 export const stories: readonly Story[] = [
   {
@@ -109,17 +120,39 @@ mkdir -p ~/reports; echo rclone >~/reports/rclone.txt`,
     title: 'a drive of fstab',
     programs: ['sudo', 'script'],
     steps: [
-      ...loggedIn,
-      { line: 'sudo ln -s "$(readlink -f "$(command -v docmount)")" /sbin/mount.docmount' },
-      { line: 'sudo mkdir -p /mnt/acme' },
-      {
-        line: 'echo "acme:  /mnt/acme  docmount  allow_other,uid=$(id -u),gid=$(id -g),_netdev,nofail  0  0" | sudo tee -a /etc/fstab',
-      },
-      { line: 'sudo install -D -m 600 ~/.config/docmount/config.json /root/.config/docmount/config.json' },
-      { line: 'sudo mount /mnt/acme' },
+      ...mountedByFstab,
       {
         given:
           'echo fstab >/mnt/acme/fstab.txt; docmount get acme /fstab.txt - | grep -q fstab; sudo umount /mnt/acme',
+      },
+    ],
+  },
+  {
+    title: 'a drive that Samba shares on',
+    programs: ['sudo', 'script', 'smbd', 'smbclient', 'smbcontrol'],
+    steps: [
+      ...mountedByFstab,
+      {
+        given: `
+sudo mkdir -p /run/samba; sudo smbd -D
+printf 'secret\\nsecret\\n' | sudo smbpasswd -s -a ann`,
+      },
+      {
+        line: `sudo tee -a /etc/samba/smb.conf >/dev/null <<'END'
+[acme]
+  path = /mnt/acme
+  read only = no
+  # For Macs:
+  vfs objects = catia fruit streams_xattr
+END`,
+      },
+      { line: 'sudo smbcontrol smbd reload-config' },
+      {
+        given: `
+echo samba >samba.txt
+smbclient -U ann%secret //127.0.0.1/acme -c 'put samba.txt'
+docmount get acme /samba.txt - | grep -q samba
+sudo kill $(cat /run/samba/smbd.pid); sudo umount /mnt/acme`,
       },
     ],
   },
