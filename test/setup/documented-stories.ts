@@ -5,6 +5,8 @@ export interface Step {
   readonly line?: string
   /** Bash that is not documented: what is there already, and what has to come of it. `not COMMAND` fails where `! COMMAND` would go on. */
   readonly given?: string
+  /** The line is settings, which stand in this file. */
+  readonly file?: string
   /** The line runs on in the background; it has begun when it prints this (a regular expression). */
   readonly until?: string
   /** A word of the line that stands for something, and the variable that holds it. */
@@ -302,9 +304,33 @@ END`,
       { line: 'sudo docmount keys create acme --data /var/lib/docmount' },
       {
         given: `
-echo kept >kept.txt
-DOCMOUNT_BASE_URL=http://127.0.0.1:$port/api DOCMOUNT_API_KEY=$(tail -n 1 ~/said) docmount put acme kept.txt /
-sudo grep -q kept.txt /var/log/docmount/audit.log
+export DOCMOUNT_API_KEY=$(tail -n 1 ~/said)
+front=$(node -e '${freePort}')
+sudo ln -s /dev/null /etc/systemd/system/nginx.service
+sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes nginx-light`,
+      },
+      {
+        line: `location /api/ {
+    proxy_pass http://127.0.0.1:8080;
+    proxy_http_version 1.1;
+    proxy_request_buffering off;
+    client_max_body_size 0;
+    proxy_set_header Host $host;
+    proxy_set_header X-Forwarded-For $remote_addr;
+    proxy_set_header X-Forwarded-Proto $scheme;
+    proxy_set_header X-Forwarded-Host $host;
+}`,
+        file: '~/location.conf',
+        replaced: { 8080: 'port' },
+      },
+      {
+        given: `
+echo "events {} http { server { listen 127.0.0.1:$front; include $HOME/location.conf; } }" >~/nginx.conf
+sudo nginx -c ~/nginx.conf
+head -c 3000000 /dev/urandom | base64 >large.txt
+DOCMOUNT_BASE_URL=http://127.0.0.1:$front/api docmount put acme large.txt /
+sudo grep -q large.txt /var/log/docmount/audit.log
+sudo nginx -c ~/nginx.conf -s stop
 sudo systemctl disable --now docmount
 sudo rm -r /etc/systemd/system/docmount.service /etc/docmount /var/lib/docmount /var/lib/private/docmount /usr/local/bin/docmount ~/.local/bin/docmount`,
       },

@@ -1,4 +1,4 @@
-// The shell lines that README and the docs tell people to type, and the table of those that no test types.
+// The shell lines that README and the docs tell people to type, nginx's settings, and the table of those that no test types.
 
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 const root = new URL('../..', import.meta.url).pathname
 
 /** Any other block, also one that names no language, is for a shell. */
-const otherLanguages = new Set(['ini', 'json', 'nginx', 'text', 'ts'])
+const otherLanguages = new Set(['json', 'text', 'ts'])
 
 export interface DocumentedLine {
   /** As it stands, without the comment behind it; what is continued, or holds a document of its own (`<<'END'`), is one. */
@@ -40,6 +40,8 @@ function linesOf(page: string, markdown: string): DocumentedLine[] {
   return [...markdown.matchAll(/^ *(?:```|~~~) *(\w*).*\n([\s\S]*?)^ *(?:```|~~~) *$/gm)].flatMap((block) => {
     if (otherLanguages.has(block[1] ?? '')) return []
     const first = markdown.slice(0, block.index).split('\n').length + 1
+    // A file, or a part of one.
+    if (block[1] === 'nginx') return { text: (block[2] ?? '').trim(), at: `${page}:${first}` }
     return commandsOf(block[2] ?? '').map(({ text, row }) => ({ text, at: `${page}:${first + row}` }))
   })
 }

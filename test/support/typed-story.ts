@@ -32,7 +32,7 @@ ${steps.map((step) => typed(step, folder)).join('\n')}
 `
 }
 
-function typed({ line, given, until, replaced = {}, answers }: Step, folder: string): string {
+function typed({ line, given, file, until, replaced = {}, answers }: Step, folder: string): string {
   if (line === undefined) return given ?? ''
   const words = Object.entries(replaced).map(([word, variable]) => `line=\${line//${word}/$${variable}}`)
   const begin = `
@@ -43,6 +43,7 @@ END OF LINE
 echo "$ $line" >&2
 ${words.join('\n')}
 cd ${folder}`
+  if (file !== undefined) return `${begin}\nprintf '%s\\n' "$line" >${file}`
   if (answers !== undefined) {
     const told = answers.flat().map((text) => JSON.stringify(text))
     return `${begin}\nnode "$person" "$line" ${told.join(' ')} | tee ~/said >&2`
