@@ -15,7 +15,11 @@ export DEBIAN_FRONTEND=noninteractive
 apt-get -qq update
 apt-get -qq install --yes --no-install-recommends ${packages}
 for user in ann bob; do useradd --create-home --shell /bin/bash $user; done
-echo 'ann ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/ann`
+cat >/etc/sudoers.d/ann <<'END'
+ann ALL=(ALL) NOPASSWD: ALL
+# This machine's certificate authorities.
+Defaults env_keep += "NODE_EXTRA_CA_CERTS npm_config_cafile"
+END`
 const limitMs = 600_000
 /** Its parent keeps what is mounted here, unmounted or not, for as long as it lives. */
 const nspawn = ['--mount', 'bash', '-euo', 'pipefail', '-c', `${ownMounts} exec systemd-nspawn "$@"`, 'bash']
