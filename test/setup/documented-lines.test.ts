@@ -13,31 +13,28 @@ import { isThorough, leaveOut } from '../support/thorough.ts'
 import { scriptOf } from '../support/typed-story.ts'
 import { stories, storiesOnDebian } from './documented-stories.ts'
 
-const limitMs = 130_000
+const limitMs = 300_000
 const root = new URL('../..', import.meta.url).pathname
 
 leaveOut(
-  'the first use of a drive, WebDAV, fstab and the service, typed as documented in a copy of this machine',
+  'the documented lines, typed in a copy of this machine: first use, WebDAV, fstab, Samba, the service, PostgreSQL and S3',
 )
 
 describe('each documented line is typed by a story, or stands in the table of those that none types', () => {
   const typed = [...stories, ...storiesOnDebian].flatMap(({ steps }) =>
-    steps.flatMap(({ line }) => line ?? []),
+    steps.flatMap(({ line }) => (line === undefined ? [] : inOneRow(line))),
   )
 
   test('as it stands', async () => {
     const known = new Set([...typed, ...(await untypedLines())])
-    const lines = await documentedLines()
-    expect(lines.filter(({ text }) => !known.has(text) && !known.has(inOneRow(text)))).toEqual([])
+    expect((await documentedLines()).filter(({ text }) => !known.has(inOneRow(text)))).toEqual([])
   })
 
-  test('stories and table name no other line, and the table none that is typed', async () => {
-    const documented = new Set((await documentedLines()).map(({ text }) => text))
-    const documentedRows = new Set([...documented].map(inOneRow))
-    expect(typed.filter((line) => !documented.has(line))).toEqual([])
-    const rows = await untypedLines()
-    expect(rows.length).toBeGreaterThan(0)
-    expect(rows.filter((row) => !documentedRows.has(row) || typed.map(inOneRow).includes(row))).toEqual([])
+  test('stories and table name no other line, and none is in both', async () => {
+    const documented = new Set((await documentedLines()).map(({ text }) => inOneRow(text)))
+    const untyped = await untypedLines()
+    expect([...typed, ...untyped].filter((line) => !documented.has(line))).toEqual([])
+    expect(untyped.filter((line) => typed.includes(line))).toEqual([])
   })
 })
 
