@@ -320,7 +320,7 @@ describe('docmount keys', () => {
 
   test('says what is wrong with an unknown project, folder or id', async () => {
     expect((await failureOf('keys', 'create', 'nobody', '--data', dataDir)).stderr).toContain(
-      'there is no project nobody',
+      'there is no project nobody: docmount projects list shows them',
     )
     expect((await failureOf('keys', 'list', 'acme', '--data', folder)).stderr).toContain('is no data folder')
     expect((await failureOf('keys', 'revoke', 'acme', 'abc', '--data', dataDir)).stderr).toContain(
