@@ -89,7 +89,8 @@ export function createCaller(caller: CallerOptions): Caller {
     const { signal, watch, reconnect, attempts = defaultAttempts } = spec.options ?? {}
     if (reconnect === true) caller.transport.renew()
     const deadline = new Deadline(
-      [signal, watch?.signal],
+      signal,
+      watch,
       spec.options?.deadlineMs ?? spec.deadlineMs ?? caller.deadlineMs,
       clock,
     )

@@ -5,6 +5,7 @@ import type { Clock, Timer } from '../world/clock.ts'
 import { setMaxListeners } from 'node:events'
 import { NetworkError } from './errors.ts'
 import type { CallDescription } from './errors.ts'
+import type { CallWatch } from './types.ts'
 
 /** A longer timer would fire at once. 24 days are for ever enough. */
 const longestTimerMs = 2 ** 31 - 1
@@ -18,16 +19,21 @@ export class Deadline {
   readonly #parents: readonly AbortSignal[]
   readonly #limitMs: number
   readonly #clock: Clock
+  readonly #watch: CallWatch | undefined
   #timer: Timer
-  #endsAt: number
+  #startedAt: number
+  /** When the timer should ring. */
+  #ringsAt: number
   #hasPassed = false
 
-  constructor(parents: readonly (AbortSignal | undefined)[], limitMs: number, clock: Clock) {
+  constructor(signal: AbortSignal | undefined, watch: CallWatch | undefined, limitMs: number, clock: Clock) {
     this.#clock = clock
-    this.#parents = parents.filter((parent) => parent !== undefined)
+    this.#watch = watch
+    this.#parents = [signal, watch?.signal].filter((parent) => parent !== undefined)
     this.#limitMs = Math.min(limitMs, longestTimerMs)
-    this.#endsAt = this.#clock.monotonic() + this.#limitMs
-    this.#timer = this.#clock.setTimeout(this.#pass, this.#limitMs)
+    this.#startedAt = this.#clock.monotonic()
+    this.#ringsAt = this.#startedAt + this.#limitMs
+    this.#timer = this.#clock.setTimeout(this.#ring, this.#limitMs)
     for (const parent of this.#parents) {
       // One signal may bound hundreds of calls: as many listeners are no leak, each goes with its call.
       setMaxListeners(0, parent)
@@ -43,14 +49,15 @@ export class Deadline {
 
   /** Milliseconds left. */
   get remainingMs(): number {
-    return Math.max(0, this.#endsAt - this.#clock.monotonic())
+    const passedMs = this.#clock.monotonic() - this.#startedAt
+    return Math.max(0, this.#limitMs - (this.#watch?.silentMs(this.#startedAt) ?? passedMs))
   }
 
   /** Progress was made: the time starts anew. */
   renew(): void {
-    this.#endsAt = this.#clock.monotonic() + this.#limitMs
+    this.#startedAt = this.#clock.monotonic()
     this.#clock.clear(this.#timer)
-    if (!this.#hasPassed) this.#timer = this.#clock.setTimeout(this.#pass, this.#limitMs)
+    if (!this.#hasPassed) this.#wait(this.#limitMs)
   }
 
   /** Stops the clock until `renew`. */
@@ -75,10 +82,20 @@ export class Deadline {
     return this.#parents.find(({ aborted }) => aborted)
   }
 
-  readonly #pass = (): void => {
+  #wait(ms: number): void {
+    this.#ringsAt = this.#clock.monotonic() + ms
+    this.#timer = this.#clock.setTimeout(this.#ring, ms)
+  }
+
+  readonly #ring = (): void => {
     // Nobody was there to take an answer: this process stood still (a suspend, SIGSTOP). The time starts anew.
-    if (this.#clock.monotonic() - this.#endsAt > standstillMs) {
+    if (this.#clock.monotonic() - this.#ringsAt > standstillMs) {
       this.renew()
+      return
+    }
+    // Without a watch the timer is right, though it may ring a moment early.
+    if (this.#watch !== undefined && this.remainingMs >= 1) {
+      this.#wait(this.remainingMs)
       return
     }
     this.#hasPassed = true

@@ -36,11 +36,7 @@ export function createDownloader(downloader: DownloaderOptions): Downloader {
 
     const { watch } = options ?? {}
     const { clock } = downloader
-    const deadline = new Deadline(
-      [options?.signal, watch?.signal],
-      options?.deadlineMs ?? downloader.stallMs,
-      clock,
-    )
+    const deadline = new Deadline(options?.signal, watch, options?.deadlineMs ?? downloader.stallMs, clock)
     const paced = (answer: Answer): Answer => ({
       ...answer,
       chunks: downloader.bandwidth?.pace(answer.chunks, deadline.signal) ?? answer.chunks,

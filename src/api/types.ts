@@ -87,6 +87,8 @@ export interface CallWatch {
   onProgress(): void
   /** An attempt failed, and another will follow. */
   onFailure(error: unknown): void
+  /** How much of the silence since then (ms, of the monotonic clock) is to be counted. */
+  silentMs(since: number): number
   /** Aborted: the call ends at once with the signal's reason. */
   readonly signal: AbortSignal
 }

@@ -89,6 +89,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     files,
     urls,
     world,
+    silentMs: (since) => files.uplink.silentMs(since),
     cacheDir: settings.cacheDir,
     ...(options.cacheSizeBytes === undefined ? {} : { cacheSizeBytes: options.cacheSizeBytes }),
     pinned: {
@@ -130,6 +131,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     vacate: (intention, signal) => committer.vacate(intention, signal),
     isSourceTaken: (intention, signal) => committer.isSourceTaken(intention, signal),
     say,
+    atOnce: (most) => files.uplink.atOnce(most),
   })
   const attributes = new AttributeStore(journal)
   const { reach } = files

@@ -35,6 +35,8 @@ export interface MountedDriveOptions {
   readonly folder: string
   /** Mounts and runs every command as this user, who owns `folder`; default: who runs the test. */
   readonly user?: User | undefined
+  /** A command that runs the daemon, its arguments being the daemon's command line. */
+  readonly within?: readonly string[] | undefined
   /** More arguments for `docmount mount`. */
   readonly args?: readonly string[]
   /** As users have it: the waits of many closes overlap. */
@@ -53,9 +55,11 @@ export async function mountDrive(options: MountedDriveOptions): Promise<MountedD
     ...homeIn(folder),
     DOCMOUNT_API_KEY: testService.apiKey,
   }
+  const [program = process.execPath, ...before] = options.within ?? []
   const daemon = spawn(
-    process.execPath,
+    program,
     [
+      ...(options.within === undefined ? [] : [...before, process.execPath]),
       cli,
       'mount',
       project,

@@ -25,6 +25,7 @@ export interface TestService {
 }
 
 export interface TestServiceOptions {
+  readonly trustProxy?: readonly string[]
   readonly urlLifetimeMs?: number
 }
 

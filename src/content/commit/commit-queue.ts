@@ -28,6 +28,8 @@ import { Schedule } from './schedule.ts'
 export interface CommitQueueOptions extends AttemptOptions {
   /** Uploads and deletes under way at once. Default 8. */
   readonly concurrency?: number
+  /** How many of so many should be under way as things are. Default: all. */
+  readonly atOnce?: (most: number) => number
   readonly clock: Clock
 }
 
@@ -45,11 +47,16 @@ export class CommitQueue {
   readonly #attempts: Attempts
 
   constructor(options: CommitQueueOptions) {
-    const { journal, clock, concurrency = 8 } = options
+    const { journal, clock, concurrency = 8, atOnce = (most) => most } = options
     const order = this.#order
     this.#options = options
     this.#clock = clock
-    this.#schedule = new Schedule({ order, clock, concurrency, run: (job) => this.#attempts.run(job) })
+    this.#schedule = new Schedule({
+      order,
+      clock,
+      atOnce: () => atOnce(concurrency),
+      run: (job) => this.#attempts.run(job),
+    })
     this.#open = new OpenJobs({ journal, clock, order, schedule: this.#schedule })
     const parts = { order, clock, open: this.#open, schedule: this.#schedule }
     const say = (event: QueueEvent): void => options.say(event)

@@ -12,8 +12,8 @@ import { Turns } from './turns.ts'
 export interface ScheduleOptions {
   readonly order: PathOrder
   readonly clock: Clock
-  /** Jobs under way at once. */
-  readonly concurrency: number
+  /** Jobs that may be under way at once, as things are. */
+  atOnce(): number
   /** Never rejects. */
   run(job: Job): Promise<void>
 }
@@ -38,7 +38,7 @@ export class Schedule {
     this.#order = options.order
     this.#clock = options.clock
     this.#turns = new Turns(options.order, options.clock)
-    this.#line = new PQueue({ concurrency: options.concurrency })
+    this.#line = new PQueue({ concurrency: options.atOnce() })
     this.#alarm = new Alarm(this.#clock, () => this.look())
   }
 
@@ -159,6 +159,7 @@ export class Schedule {
   #lineUp(job: Job): void {
     this.#waiting.delete(job)
     this.#inLine.add(job)
+    this.#line.concurrency = this.#options.atOnce()
     void this.#line.add(() => this.#itsTurn(job))
   }
 
@@ -166,8 +167,13 @@ export class Schedule {
     this.#inLine.delete(job)
     // Much may have happened while it stood in line.
     if (!this.#order.has(job) || this.#isClosed) return
-    if (this.#turns.mayGo(job)) return this.#options.run(job)
-    this.#waiting.add(job)
-    this.lookSoon()
+    if (!this.#turns.mayGo(job)) {
+      this.#waiting.add(job)
+      this.lookSoon()
+      return
+    }
+    await this.#options.run(job)
+    // Before another takes the slot.
+    this.#line.concurrency = this.#options.atOnce()
   }
 }

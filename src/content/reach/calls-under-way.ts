@@ -5,6 +5,7 @@ import type { Clock, Timer } from '../../world/clock.ts'
 import { NetworkError } from '../../api/errors.ts'
 import type { CallDescription } from '../../api/errors.ts'
 import type { CallWatch } from '../../api/types.ts'
+import type { Uplink } from './uplink.ts'
 
 /**
  * - `question`: somebody waits for it, and it may be asked again (GET, a download).
@@ -27,6 +28,7 @@ export class CallUnderWay implements CallWatch {
   readonly #controller = new AbortController()
   readonly #onFailure: (error: unknown) => void
   readonly #clock: Clock
+  readonly #uplink: Uplink
   seenAt: number
   hasRaisedDoubt = false
   /** It was under way while the service was away, and silent since. */
@@ -37,12 +39,13 @@ export class CallUnderWay implements CallWatch {
   constructor(
     description: CallDescription,
     kind: CallKind,
-    clock: Clock,
+    { clock, uplink }: { readonly clock: Clock; readonly uplink: Uplink },
     onFailure: (error: unknown) => void,
   ) {
     this.description = description
     this.kind = kind
     this.#clock = clock
+    this.#uplink = uplink
     this.seenAt = clock.monotonic()
     this.#onFailure = onFailure
   }
@@ -52,7 +55,9 @@ export class CallUnderWay implements CallWatch {
   }
 
   onProgress(): void {
-    this.seenAt = this.#clock.monotonic()
+    const now = this.#clock.monotonic()
+    if (this.kind === 'question' && !this.isResting) this.#uplink.heard(now - this.seenAt)
+    this.seenAt = now
     this.isSuspect = false
     this.hasRaisedDoubt = false
   }
@@ -65,7 +70,12 @@ export class CallUnderWay implements CallWatch {
     this.#controller.abort(error)
   }
 
-  silentMs(now: number): number {
+  silentMs(since: number = this.seenAt): number {
+    return this.isResting ? 0 : this.#uplink.silentMs(since)
+  }
+
+  /** Whatever may excuse it. */
+  allSilentMs(now: number): number {
     return this.isResting ? 0 : now - this.seenAt
   }
 }
@@ -119,9 +129,8 @@ export class CallsUnderWay {
 
   /** Questions that have been silent for as long as raises doubt. */
   *silent(): Iterable<CallUnderWay> {
-    const now = this.#options.clock.monotonic()
     for (const call of this.#calls)
-      if (call.kind === 'question' && call.silentMs(now) >= doubtAfterMs) yield call
+      if (call.kind === 'question' && call.silentMs() >= doubtAfterMs) yield call
   }
 
   #schedule(at: number): void {
@@ -145,7 +154,7 @@ export class CallsUnderWay {
     let next = Infinity
     let isAnySilent = false
     for (const call of this.#calls) {
-      const silentMs = call.silentMs(now)
+      const silentMs = isAway ? call.allSilentMs(now) : call.silentMs()
       const endsAfterMs = endsAfter(call, isAway)
       const doubtMs = isAway ? Infinity : doubtAfterMs
       if (silentMs >= endsAfterMs) {

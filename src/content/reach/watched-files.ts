@@ -2,7 +2,7 @@
 // call is made, and each is refused at once. Same shape in, same shape out.
 
 import type { World } from '../../world/world.ts'
-import { sleep, type Clock } from '../../world/clock.ts'
+import { sleep, type Clock, type Timer } from '../../world/clock.ts'
 import { ApiError, NetworkError } from '../../api/errors.ts'
 import type {
   CallOptions,
@@ -18,9 +18,12 @@ import { CallsUnderWay, CallUnderWay, type CallKind } from './calls-under-way.ts
 import { evidenceOf, type Evidence } from './evidence.ts'
 import { askedAgain } from './asked-again.ts'
 import { Reach } from './reach.ts'
+import { Uplink } from './uplink.ts'
 
 /** A probe whose answer flows may take this long. */
 const longestProbeMs = 60_000
+/** A probe that is answered as soon did not stand in line. */
+const promptMs = 2_500
 /** While the service refuses the key it is asked so often whether it takes the one that is there by now (ms). */
 const betweenKeysMs = 5_000
 const keyDeadlineMs = 14_000
@@ -35,6 +38,7 @@ export interface KeyListener {
 export class WatchedFiles implements Files {
   readonly project: string
   readonly reach: Reach
+  readonly uplink: Uplink
   readonly #inner: Files
   readonly #clock: Clock
   readonly #log: Log
@@ -60,6 +64,7 @@ export class WatchedFiles implements Files {
     this.#inner = inner
     this.#clock = clock
     this.project = inner.project
+    this.uplink = new Uplink(clock.monotonic)
     this.reach = new Reach({
       log,
       clock,
@@ -90,12 +95,16 @@ export class WatchedFiles implements Files {
 
   upload(path: string, upload: Upload, options?: CallOptions): Promise<RemoteFile> {
     this.apiCalls++
-    return this.#follow('PUT', path, 'change', options, (how) => this.#inner.upload(path, upload, how))
+    return this.#follow('PUT', path, 'change', options, (how) =>
+      this.#carried(upload, (counted) => this.#inner.upload(path, counted, how)),
+    )
   }
 
   replace(path: string, upload: Upload, options?: CallOptions): Promise<RemoteFile> {
     this.apiCalls += 2
-    return this.#follow('PUT', path, 'change', options, (how) => this.#inner.replace(path, upload, how))
+    return this.#follow('PUT', path, 'change', options, (how) =>
+      this.#carried(upload, (counted) => this.#inner.replace(path, counted, how)),
+    )
   }
 
   delete(path: string, options?: CallOptions): Promise<void> {
@@ -130,6 +139,12 @@ export class WatchedFiles implements Files {
     this.reach.close()
   }
 
+  #carried<T>(upload: Upload, send: (upload: Upload) => Promise<T>): Promise<T> {
+    const { content } = upload
+    if (content.kind !== 'bytes') return send(upload)
+    return this.uplink.carry(content, (counted) => send({ ...upload, content: counted }))
+  }
+
   #checkReach(method: string, path: string, cause?: unknown): void {
     if (!this.reach.isAway) return
     const reason = this.reach.absence?.reason ?? 'no answer'
@@ -137,7 +152,8 @@ export class WatchedFiles implements Files {
   }
 
   #begin(method: string, path: string, kind: CallKind): CallUnderWay {
-    const call: CallUnderWay = new CallUnderWay({ method, path }, kind, this.#clock, (error) => {
+    const parts = { clock: this.#clock, uplink: this.uplink }
+    const call: CallUnderWay = new CallUnderWay({ method, path }, kind, parts, (error) => {
       this.#tell(error)
       this.#calls.failed(call)
     })
@@ -214,17 +230,27 @@ export class WatchedFiles implements Files {
 
   async #probe(silentMs: number): Promise<{ evidence: Evidence; reason: string }> {
     const controller = new AbortController()
-    const silence = this.#clock.setTimeout(() => {
-      controller.abort(new NetworkError({ method: 'GET', path: '/' }, 'deadline', 'no answer'))
-    }, silentMs)
+    const askedAt = this.#clock.monotonic()
+    let seenAt = askedAt
+    let silence: Timer | undefined
+    const listen = (): void => {
+      const leftMs = silentMs - this.uplink.silentMs(seenAt)
+      if (leftMs >= 1) silence = this.#clock.setTimeout(listen, leftMs)
+      else controller.abort(new NetworkError({ method: 'GET', path: '/' }, 'deadline', 'no answer'))
+    }
+    listen()
     const watch = {
       signal: controller.signal,
-      onProgress: () => void silence.refresh(),
+      onProgress: () => void (seenAt = this.#clock.monotonic()),
       onFailure: () => {},
+      silentMs: (since: number) => this.uplink.silentMs(since),
     }
     try {
       this.apiCalls++
       await this.#inner.get('/', { attempts: 1, deadlineMs: longestProbeMs, reconnect: true, watch })
+      // Behind what was sent before the absence it would be late: that has arrived by now, or is lost.
+      const isPrompt = this.#clock.monotonic() - askedAt < promptMs
+      if (this.reach.isAway && isPrompt) this.uplink.isFree()
       return { evidence: 'answer', reason: '' }
     } catch (error) {
       const evidence = evidenceOf(error)
@@ -246,8 +272,8 @@ export class WatchedFiles implements Files {
         return this
       },
       next: () => {
-        call.isResting = false
         call.onProgress()
+        call.isResting = false
         return inner.next().then(
           (result) => {
             call.isResting = true

@@ -38,6 +38,8 @@ export interface ReaderOptions {
   readonly pinned?: PinnedPlace
   /** All blocks in memory, those waiting to be written to disk included; default 64 MiB. */
   readonly memoryBytes?: number
+  /** How much of the silence since then is to be counted (ms, of the monotonic clock). Default: all. */
+  readonly silentMs?: (since: number) => number
   readonly log: Log
   readonly world: Pick<World, 'clock' | 'chance' | 'disk'>
 }
@@ -82,7 +84,7 @@ class BlockReader implements Reader, BlockEvents {
       urls,
       log,
       world,
-      timeBudget: new ReadTimeBudget(clock.monotonic),
+      timeBudget: new ReadTimeBudget(clock.monotonic, options.silentMs),
       link: new LinkEstimate(),
     }
     const backlogBytes = sizeBytes > 0 ? memoryBytes * backlogPart : 0

@@ -65,7 +65,7 @@ export async function attemptDownload<T>(
   let refusedUrl: string | undefined
   for (;;) {
     let url: string | undefined
-    const limitMs = Math.max(stallCheckMs, Math.min(stallMs, lastProgressMs + budgetMs - now()))
+    const limitMs = Math.max(stallCheckMs, Math.min(stallMs, budgetMs - timeBudget.silentMs(lastProgressMs)))
     let lastSeenMs = now()
     const controller = cancellation.begin()
     const { signal } = controller
@@ -75,7 +75,7 @@ export async function attemptDownload<T>(
       // This process stood still (a suspend, SIGSTOP): nobody was there to take a byte.
       if (now() - checkedMs > standstillMs) lastSeenMs = lastProgressMs = now()
       checkedMs = now()
-      if (now() - lastSeenMs < limitMs) return
+      if (timeBudget.silentMs(lastSeenMs) < limitMs) return
       const detail = `no bytes for ${Math.round(limitMs / 1000)} s`
       controller.abort(new NetworkError({ method: 'GET', path: at.path }, 'deadline', detail))
     }, stallCheckMs)
@@ -107,7 +107,7 @@ export async function attemptDownload<T>(
         doublingMs(++failures, delays, () => chance.random()),
         retryAfterMs(error),
       )
-      if (now() + delayMs - lastProgressMs > budgetMs) {
+      if (timeBudget.silentMs(lastProgressMs) + delayMs > budgetMs) {
         timeBudget.gaveUp()
         throw error
       }

@@ -7,10 +7,13 @@ const shortAfterFailureMs = 10_000
 
 export class ReadTimeBudget {
   readonly #now: () => number
+  /** How much of the silence since then is to be counted (ms). */
+  readonly silentMs: (since: number) => number
   #gaveUpAtMs = Number.NEGATIVE_INFINITY
 
-  constructor(now: () => number) {
+  constructor(now: () => number, silentMs: (since: number) => number = (since) => now() - since) {
     this.#now = now
+    this.silentMs = silentMs
   }
 
   /** Milliseconds without progress after which no further attempt is made; 0 = one attempt only. */

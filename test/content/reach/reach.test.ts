@@ -7,6 +7,7 @@ import { createClient, type Client } from '../../../src/api/client.ts'
 import { NetworkError } from '../../../src/api/errors.ts'
 import { WatchedFiles } from '../../../src/content/reach/watched-files.ts'
 import { silentLog } from '../../../src/log.ts'
+import { fastWorld } from '../../support/fast-world.ts'
 import { reckonedWorld } from '../../support/reckoned-world.ts'
 import { startNetwork, type Network } from '../../support/network.ts'
 import { project, startTestService, type TestService } from '../../support/service.ts'
@@ -105,6 +106,25 @@ describe('reach', () => {
     expect(await Promise.all([first, ...others])).toEqual(['away', 'away', 'away'])
     // A look that came a moment early is taken again.
     expect(world.clock.monotonic() - startedAt).toBeLessThan(5_100)
+  })
+
+  it('a black hole is found out behind an upload of megabytes, too, whose bytes excuse no silence for ever', async () => {
+    const world = fastWorld(20)
+    const watching = createClient({ baseUrl: network.baseUrl, apiKey: service.apiKey, world })
+    await using _ = { [Symbol.asyncDispose]: () => watching.close() }
+    files.close()
+    files = new WatchedFiles(watching.files(project), silentLog, world)
+    await files.get('/')
+    await network.set('black-hole')
+    const content = { kind: 'bytes', size: 4_000_000, open: async function* () { yield Buffer.alloc(4_000_000) } } as const // prettier-ignore
+    const uploading = errorOf(
+      files.upload('/lost.png', { mimetype: 'image/png', filename: 'l.png', content }),
+    )
+    const startedAt = world.clock.monotonic()
+    expect(await kindOf(files.get('/a.txt', { deadlineMs: 14_000 }))).toBe('away')
+    expect(world.clock.monotonic() - startedAt, 'the upload is an excuse').toBeGreaterThan(60_000)
+    await network.set('up')
+    expect(await uploading).toMatchObject({ kind: 'cut' })
   })
 
   it('a download under way is given up when the service is away', async () => {
