@@ -21,11 +21,22 @@ export async function lookUp(
     const parent = await lookUp(files, folderOf(path), options)
     if (parent?.kind !== 'folder') return undefined
     const name = nameOf(path)
-    if (parent.entries.some((entry) => entry.name === name)) {
-      // A listing that lags behind, or a document that has just come: no answer, to be asked again.
-      throw new ErrnoError('EIO', `${path}: the service lists it and does not have it`, { cause: error })
-    }
-    return undefined
+    return parent.entries.some((entry) => entry.name === name) ? listed(files, path, options) : undefined
+  }
+}
+
+/** It was not there before it was listed, and may have come in between; our own upload of another document makes its folder anew. */
+async function listed(
+  files: Files,
+  path: string,
+  options: CallOptions | undefined,
+): Promise<RemoteFile | FolderListing> {
+  try {
+    return await files.get(path, options)
+  } catch (error) {
+    if (!mayMeanMissing(error)) throw error
+    // A listing that lags behind: no answer, to be asked again.
+    throw new ErrnoError('EIO', `${path}: the service lists it and does not have it`, { cause: error })
   }
 }
 
