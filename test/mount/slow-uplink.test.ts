@@ -19,6 +19,8 @@ const limitMs = 280_000
 
 interface Setting {
   readonly reads: number
+  /** So many begin together. */
+  readonly together?: number
   readonly everyMs: number
   /** Bytes of each document that is saved. */
   readonly saved: readonly number[]
@@ -28,7 +30,14 @@ interface Setting {
 }
 
 /** Saves all, reads while they are sent, and looks what came of both. */
-async function readWhileSending({ reads, everyMs, saved, line: how, within }: Setting): Promise<void> {
+async function readWhileSending({
+  reads,
+  together = 1,
+  everyMs,
+  saved,
+  line: how,
+  within,
+}: Setting): Promise<void> {
   const temporary = await makeTemporaryFolder()
   const testService = await startTestService({ trustProxy: ['127.0.0.1'] })
   const targetPort = Number(new URL(testService.baseUrl).port)
@@ -46,7 +55,7 @@ async function readWhileSending({ reads, everyMs, saved, line: how, within }: Se
     for (let i = 0; i < reads; i++) {
       const path = join(drive.mountpoint, `read-${i}/a.txt`)
       reading.push(run('timeout', ['150', 'cat', path], { mayFail: true, limitMs: 160_000 }))
-      await sleep(everyMs)
+      if ((i + 1) % together === 0) await sleep(everyMs)
     }
     const ran = await Promise.all(reading)
     expect(ran.map(({ stderr }) => stderr).filter((said) => said !== '')).toEqual([])
@@ -69,9 +78,16 @@ describe.skipIf(whyNoFuse() !== undefined).concurrent('a line that own uploads f
   test.skipIf(process.getuid?.() !== 0 || !isInstalled('tc'))(
     'a modem with a buffer of a second: reads go on, and every document is sent once',
     async () => {
-      await using slow = await startSlowNamespace({ rate: '1mbit', buffer: '1s' })
+      await using slow = await startSlowNamespace({ rate: '1mbit', buffer: '1.4s' })
       const line = { host: slow.host, heldBytes: 65_536 }
-      await readWhileSending({ reads: 36, everyMs: 2_000, saved: eight, line, within: slow.within })
+      await readWhileSending({
+        reads: 36,
+        together: 6,
+        everyMs: 12_000,
+        saved: eight,
+        line,
+        within: slow.within,
+      })
     },
     limitMs,
   )
