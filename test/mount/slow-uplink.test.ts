@@ -25,7 +25,7 @@ interface Setting {
   /** Bytes of each document that is saved. */
   readonly saved: readonly number[]
   readonly line: Omit<SlowLineOptions, 'targetPort'>
-  /** What the drive is run by. */
+  /** A command that runs the drive. */
   readonly within?: readonly string[]
 }
 

@@ -70,11 +70,12 @@ export class CallUnderWay implements CallWatch {
     this.#controller.abort(error)
   }
 
+  /** Milliseconds; what our own uploads excuse does not count. */
   silentMs(since: number = this.seenAt): number {
     return this.isResting ? 0 : this.#uplink.silentMs(since)
   }
 
-  /** Whatever may excuse it. */
+  /** All of its silence, also where our own uploads excuse it. */
   allSilentMs(now: number): number {
     return this.isResting ? 0 : now - this.seenAt
   }

@@ -1,14 +1,14 @@
-// What our own uploads do to everybody who waits: a question stands in line behind what was sent before it, so its answer is
-// late for our own sake, and tells nothing of the service. Counts bytes of content; asks nobody.
+// The line as our own uploads fill it: a question stands in line behind what was sent before it, so its answer is late for our
+// own sake, and tells nothing of the service. Counts bytes of content; asks nobody.
 
 import type { BytesContent } from '../../api/types.ts'
 
 /** A shorter upload delays nobody for long, and tells of the service's latency only. */
 const tellingBytes = 16 * 1024
-/** Until something was measured the way is taken for a slow one: 1 Mbit/s, less what base64 adds. It soon weighs nothing. */
+/** Until something was measured the line is taken for a slow one: 1 Mbit/s, less what base64 adds. It soon weighs nothing. */
 const assumedBytes = 94_000
 const assumedMs = 1_000
-/** What was measured so long ago weighs half; only time with an upload under way counts. */
+/** A measurement so long ago weighs half; only time with an upload under way counts. */
 const halfLifeMs = 10_000
 /** Systems and proxies take so much of a connection at most before any of it has arrived. */
 const heldBytes = 8 * 1024 * 1024
@@ -30,7 +30,7 @@ interface Carried {
 export class Uplink {
   readonly #now: () => number
   readonly #carried = new Set<Carried>()
-  /** So many bytes arrived in so long. */
+  /** Bytes that arrived lately, and the time they took. */
   #bytes = assumedBytes
   #ms = assumedMs
   /** When something arrived last, or the first of what is under way was sent. */
@@ -110,7 +110,7 @@ export class Uplink {
     return sum
   }
 
-  /** As long as it took lately for as many bytes. While nothing arrives, that grows, too: the line may have become another one. */
+  /** The time that as many bytes took lately. While nothing arrives, it grows, too: the line may have become another one. */
   get #drainMs(): number {
     const bytes = this.#underWayBytes
     return bytes === 0 ? 0 : (bytes * (this.#ms + this.#now() - this.#movedAt)) / this.#bytes

@@ -36,6 +36,39 @@ it('thousands of unsent documents cost no attempt while the service is away, and
   expect([...setup.queue.jobs()]).toEqual([])
 }, 60_000)
 
+it('no more are under way than should be as things are, and all slots are taken again when that is over', async () => {
+  let most = 8
+  let underWay = 0
+  const ends: (() => void)[] = []
+  open = setUpQueue(
+    async () => {
+      underWay++
+      await new Promise<void>((end) => void ends.push(end))
+      underWay--
+      return undefined
+    },
+    { atOnce: () => most },
+  )
+  for (let n = 0; n < 30; n++) open.queue.submit({ kind: 'put', path: `/${n}`, spool: `${n}` })
+  await open.pass(1_000)
+  expect(underWay).toBe(8)
+  most = 2
+  for (let n = 0; n < 10; n++) {
+    ends.shift()?.()
+    await open.pass(1_000)
+  }
+  expect(underWay).toBe(2)
+  most = 8
+  ends.shift()?.()
+  await open.pass(1_000)
+  expect(underWay).toBe(8)
+  while (ends.length > 0) {
+    for (const end of ends.splice(0)) end()
+    await open.pass(1_000)
+  }
+  expect([...open.queue.jobs()]).toEqual([])
+})
+
 it('a close that waits hears of it at once, also one that comes later', async () => {
   open = setUpQueue(
     (_intention, signal) =>

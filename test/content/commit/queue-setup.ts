@@ -33,7 +33,7 @@ export interface QueueSetup {
 }
 
 /** Timers, immediates and clocks are faked from now on: `vi.useRealTimers()` ends it. */
-export function setUpQueue(work: Work): QueueSetup {
+export function setUpQueue(work: Work, given: Pick<CommitQueueOptions, 'atOnce'> = {}): QueueSetup {
   vi.useFakeTimers({
     toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'Date', 'performance'],
   })
@@ -59,6 +59,7 @@ export function setUpQueue(work: Work): QueueSetup {
       vacate: async () => {},
       isSourceTaken: async () => true,
       say: (event) => void events.push(event),
+      ...given,
     }
     return { journal, queue: new CommitQueue(options) }
   }
