@@ -30,6 +30,7 @@ export class CallUnderWay implements CallWatch {
   readonly #clock: Clock
   readonly #uplink: Uplink
   seenAt: number
+  longestSilentMs = 0
   hasRaisedDoubt = false
   /** It was under way while the service was away, and silent since. */
   isSuspect = false
@@ -56,7 +57,7 @@ export class CallUnderWay implements CallWatch {
 
   onProgress(): void {
     const now = this.#clock.monotonic()
-    if (this.kind === 'question' && !this.isResting) this.#uplink.heard(now - this.seenAt)
+    this.longestSilentMs = Math.max(this.longestSilentMs, this.allSilentMs(now))
     this.seenAt = now
     this.isSuspect = false
     this.hasRaisedDoubt = false

@@ -49,8 +49,8 @@ export class Uplink {
     return Math.max(0, passedMs - Math.max(0, lateMs))
   }
 
-  /** A question heard something after so long. */
-  heard(roundTripMs: number): void {
+  /** A question was answered after a silence of so long. */
+  answered(roundTripMs: number): void {
     this.#usualMs = Math.min(this.#usualMs, roundTripMs)
     this.#roundTripMs += (roundTripMs - this.#roundTripMs) * newest
   }

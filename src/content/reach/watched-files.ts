@@ -119,6 +119,7 @@ export class WatchedFiles implements Files {
     const call = this.#begin('GET', path, 'question')
     try {
       const download = await this.#inner.download(url, path, range, { ...options, watch: call })
+      this.uplink.answered(call.longestSilentMs)
       return { ...download, chunks: this.#followed(download.chunks, call) }
     } catch (error) {
       this.#calls.finish(call)
@@ -172,6 +173,7 @@ export class WatchedFiles implements Files {
     const call = this.#begin(method, path, kind)
     try {
       const answer = await make({ ...options, watch: call }, call)
+      if (kind === 'question') this.uplink.answered(call.longestSilentMs)
       this.reach.tell('answer', '')
       this.#keyRefusal = undefined
       return answer

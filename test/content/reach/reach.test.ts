@@ -127,6 +127,22 @@ describe('reach', () => {
     expect(await uploading).toMatchObject({ kind: 'cut' })
   })
 
+  it('fewer uploads should go at a time while questions are later than usual behind one', async () => {
+    service.service.faults.inject({ kind: 'latency', ms: 5_000 }, { method: 'PUT' })
+    const content = { kind: 'bytes', size: 100_000, open: async function* () { yield Buffer.alloc(100_000) } } as const // prettier-ignore
+    const uploading = files.upload('/b.png', { mimetype: 'image/png', filename: 'b.png', content })
+    await waitUntil('the upload to arrive', () =>
+      service.service.calls.some(({ method }) => method === 'PUT'),
+    )
+    for (let i = 0; i < 8; i++) await files.get('/a.txt')
+    expect(files.uplink.atOnce(8)).toBe(8)
+    service.service.faults.inject({ kind: 'latency', ms: 2_000 }, { method: 'GET' })
+    await Promise.all(Array.from({ length: 8 }, () => files.get('/a.txt')))
+    expect(files.uplink.atOnce(8)).toBe(2)
+    await uploading
+    expect(files.uplink.atOnce(8)).toBe(8)
+  })
+
   it('a download under way is given up when the service is away', async () => {
     const record = await files.get('/a.txt')
     const url = record.kind === 'file' ? (record.url ?? '') : ''
