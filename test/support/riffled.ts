@@ -5,7 +5,7 @@
 
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-const waiting = /-away\.test\.ts$|\/reach\.test\.ts$|\/steps\.test\.ts$/
+const waiting = /-away\.test\.ts$|\/slow-uplink\.test\.ts$|\/reach\.test\.ts$|\/steps\.test\.ts$/
 /** Short files that run long suites: vitest takes what it has not seen run for as long as its file is. */
 const long = /\/behaviour\/|\/world\/simulation\.test\.ts$|\/serve-command\.test\.ts$|\/model\//
 
