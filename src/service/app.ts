@@ -7,7 +7,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import { findInexactNumber } from '../exact-numbers.ts'
-import { authenticate } from './authentication.ts'
+import { authenticate, checkKeyAgain } from './authentication.ts'
 import type { ServiceContext } from './context.ts'
 import { diskFull, isDiskFull } from './disk-full.ts'
 import { parseQuery } from './document-path.ts'
@@ -68,7 +68,12 @@ export async function createApp(context: ServiceContext, closing: AbortSignal): 
   context.metrics?.watch(app.server)
   app.addHook('onRequest', (_request, reply, done) => {
     // Answers hold presigned links: they are for whoever asked, now.
-    void reply.headers({ 'cache-control': 'private, no-store', 'x-content-type-options': 'nosniff' })
+    void reply.headers({
+      'cache-control': 'private, no-store',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-resource-policy': 'same-origin',
+    })
     done()
   })
   context.drain.register(app, isHealthUrl)
@@ -92,6 +97,7 @@ export async function createApp(context: ServiceContext, closing: AbortSignal): 
       registerDownloads(api, context)
       await api.register(async (scope) => {
         scope.addHook('onRequest', authenticate(context))
+        scope.addHook('preHandler', checkKeyAgain)
         throttleJson(scope, context.limits)
         registerProjects(scope)
         await registerFiles(scope, context)

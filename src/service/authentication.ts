@@ -5,8 +5,7 @@ import type { ServiceContext } from './context.ts'
 import { createKeyThrottle } from './edge/throttle.ts'
 import { ServiceError } from './service-error.ts'
 import type { ProjectRow } from './store/database.ts'
-import { type KeyScope, hashOf, keyIdOf } from './store/keys.ts'
-import { findProject } from './store/projects.ts'
+import { type KeyScope, type OpenedKey, hashOf, keyIdOf } from './store/keys.ts'
 import { isAtOrUnder } from '../path.ts'
 
 declare module 'fastify' {
@@ -19,6 +18,8 @@ declare module 'fastify' {
     scope: KeyScope
     /** Names the key without giving it away. */
     keyId: string | undefined
+    /** Throws ServiceError 401 where the key does not open the project any more: a body may take its time. */
+    checkKey: () => Promise<void>
   }
 }
 
@@ -33,14 +34,10 @@ export function authenticate(
     const keyHash = hashOf(key)
     const keyId = keyIdOf(keyHash)
     throttle(keyId, reply)
-    const found = await context.keys.find(keyHash)
-    if (found === undefined) throw new ServiceError(401, 'the API key is not valid')
-    const now = context.now()
-    if (found.expiresAt !== null && found.expiresAt <= now)
-      throw new ServiceError(401, `the API key expired on ${new Date(found.expiresAt).toISOString()}`)
-    context.keyUse.note(found.id, now)
+    const found = await openedBy(context, keyHash)
+    context.keyUse.note(found.id, context.now())
     const { project_name: name } = request.params as { project_name?: string }
-    if (name !== undefined) request.project = await projectOf(context, found.projects, name)
+    if (name !== undefined) request.project = projectOf(found.projects, name)
     const isReading = request.method === 'GET' || request.method === 'HEAD'
     if (found.access === 'read' && !isReading) throw new ServiceError(403, 'the API key may only read')
     // Tables lie beside the files: no path leads there.
@@ -49,20 +46,33 @@ export function authenticate(
     request.projects = found.projects
     request.scope = found
     request.keyId = keyId
+    request.checkKey = async () => {
+      const { projects } = await openedBy(context, keyHash)
+      if (name !== undefined) projectOf(projects, name)
+    }
   }
 }
 
-async function projectOf(
-  context: ServiceContext,
-  opened: readonly ProjectRow[],
-  name: string,
-): Promise<ProjectRow> {
+/** A hook for when the body has come, which may be long after the key was looked at. Throws ServiceError 401. */
+export async function checkKeyAgain(request: FastifyRequest): Promise<void> {
+  if (request.body !== undefined && request.body !== null) await request.checkKey()
+}
+
+/** Throws ServiceError 401 for a key that opens nothing, or not any more. */
+async function openedBy(context: ServiceContext, keyHash: string): Promise<OpenedKey> {
+  const found = await context.keys.find(keyHash)
+  if (found === undefined) throw new ServiceError(401, 'the API key is not valid')
+  if (found.expiresAt !== null && found.expiresAt <= context.now())
+    throw new ServiceError(401, `the API key expired on ${new Date(found.expiresAt).toISOString()}`)
+  return found
+}
+
+// The interface names no status for a key of another project; 401 is the one it has for keys. A project that does not exist
+// is answered alike: who holds a key would learn the names of others.
+function projectOf(opened: readonly ProjectRow[], name: string): ProjectRow {
   const project = opened.find((one) => one.name === name)
-  if (project !== undefined) return project
-  const exists = (await findProject(context.store, name)) !== undefined
-  // The interface names no status for a key of another project; 401 is the one it has for keys.
-  if (exists) throw new ServiceError(401, 'the API key belongs to another project')
-  throw new ServiceError(404, `there is no project ${name}`)
+  if (project === undefined) throw new ServiceError(401, 'the API key opens no project of this name')
+  return project
 }
 
 /** Throws ServiceError 403 for a path the key does not open. */
@@ -71,7 +81,7 @@ export function checkScope({ path: opened }: KeyScope, path: string): void {
   throw new ServiceError(403, `the API key opens ${opened} only`)
 }
 
-/** The one child of a folder above what the key opens that leads there; undefined where the folder is none of those. */
+/** The name of the one child of a folder above what the key opens that leads there, whether it is there or not; undefined where the folder is none of those. */
 export function onlyWayTo({ path: opened }: KeyScope, folder: string): string | undefined {
   const above = folder === '/' ? '/' : `${folder}/`
   return opened === '/' || !opened.startsWith(above) ? undefined : opened.slice(above.length).split('/')[0]

@@ -46,7 +46,7 @@ export interface ServiceOptions {
   readonly trustProxy?: readonly string[]
   /** Those that differ from `defaultLimits`; 0 is no limit. */
   readonly limits?: Partial<Limits>
-  /** Lets `uri` uploads fetch private addresses; the service's own address is always allowed. */
+  /** Lets `uri` uploads fetch private addresses; from the service's own, nothing is fetched but its links. */
   readonly allowPrivateUris?: boolean
   /** For tests: keeps every request and misbehaves on demand (`Service.faults` and `calls`). Off: nothing of it exists. */
   readonly faults?: boolean

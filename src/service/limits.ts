@@ -12,8 +12,13 @@ export interface Limits {
   /** What a project may hold: documents, those of its storage tables included, and their bytes. */
   readonly projectBytes: number
   readonly projectDocuments: number
-  /** Parts of a multipart document. */
+  /** Parts of a multipart document, and those of them that come by `uri`: little is sent for them, and much is stored. */
   readonly parts: number
+  readonly uriParts: number
+  /** Bytes of a multipart document as it is stored. */
+  readonly multipartBytes: number
+  /** From the headers of a request until its body is here, and what `uri` leads to is fetched. */
+  readonly uploadMs: number
   /** Bytes of a body of JSON, for the serving thread parses it; beside the content of a document it is 1 MiB. */
   readonly jsonBytes: number
   /** Objects and arrays within each other. */
@@ -46,6 +51,9 @@ export const defaultLimits: Limits = {
   projectBytes: 0,
   projectDocuments: 0,
   parts: 1_000,
+  uriParts: 100,
+  multipartBytes: 1024 ** 3,
+  uploadMs: 12 * 3_600_000,
   jsonBytes: 4 * 1024 * 1024,
   jsonDepth: 64,
   jsonValues: 400_000,

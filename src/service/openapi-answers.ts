@@ -42,6 +42,11 @@ const always = {
     schema: { type: 'string' },
   },
   'X-Content-Type-Options': { description: 'No type is guessed.', schema: { const: 'nosniff' } },
+  'Referrer-Policy': { description: 'Links are told to nobody.', schema: { const: 'no-referrer' } },
+  'Cross-Origin-Resource-Policy': {
+    description: 'Pages of other origins embed documents only.',
+    schema: { type: 'string' },
+  },
 }
 
 const commonAnswers: readonly CommonAnswer[] = [
@@ -54,7 +59,7 @@ const commonAnswers: readonly CommonAnswer[] = [
   {
     status: 401,
     name: 'Unauthorized',
-    description: 'No key, or one that is unknown, expired, or of another project',
+    description: 'No key, or one that is unknown, expired, revoked, or does not open the project',
     isOf: isKeyed,
   },
   {
@@ -66,7 +71,7 @@ const commonAnswers: readonly CommonAnswer[] = [
   {
     status: 404,
     name: 'NotFound',
-    description: 'No such project, path, table or document',
+    description: 'No such path, table or document',
     isOf: ({ path }) => path.includes('{'),
   },
   { status: 408, name: 'RequestTimeout', description: 'The request came too slowly', isOf: isAny },

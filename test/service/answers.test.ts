@@ -33,11 +33,21 @@ describe('an answer', () => {
   test('of the API is nothing to keep and nothing to guess a type from', async () => {
     for (const path of ['/projects', files('/'), files('/nothing'), '/nowhere']) {
       const { headers } = await service.call('GET', path)
-      expect([headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual([
-        'private, no-store',
-        'nosniff',
-      ])
+      expect(Object.fromEntries(headers)).toMatchObject({
+        'cache-control': 'private, no-store',
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'cross-origin-resource-policy': 'same-origin',
+      })
     }
+  })
+
+  test('of a download may be shown by pages of others, who are told no link', async () => {
+    const { headers } = await downloadOf('shown.png')
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'referrer-policy': 'no-referrer',
+      'cross-origin-resource-policy': 'cross-origin',
+    })
   })
 
   test('to a method an address does not know is 405, and Allow names those it does', async () => {

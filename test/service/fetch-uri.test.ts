@@ -23,7 +23,9 @@ async function fetchInto(url: URL, policy: Partial<typeof defaultUriPolicy>): Pr
     finish: () => Promise.reject(new Error('not here')),
     discard: () => {},
   }
-  await fetchUri(url, writer, { ...defaultUriPolicy, allowPrivate: true, ...policy })
+  const own = { host: 'documents.example', port: 1 }
+  const { totalMs, ...bounds } = { ...defaultUriPolicy, allowPrivate: true, ...policy }
+  await fetchUri(url, writer, { ...bounds, own, signal: AbortSignal.timeout(totalMs) })
   return Buffer.concat(chunks)
 }
 

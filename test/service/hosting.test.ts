@@ -1,6 +1,7 @@
 // What whoever hosts the service sees of it: whether it is well, who did what, how busy it is, and how it ends.
 
-import { connect } from 'node:net'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Log } from '../../src/log.ts'
 import { type ServiceOptions, startService } from '../../src/service/index.ts'
@@ -200,6 +201,37 @@ test('the audit log has a line per change that was made, with who made it, and n
       size: 1,
     }),
   ])
+})
+
+test('the audit log says where a copy by uri came from, and nothing of it that may be secret', async () => {
+  const { lines, log } = keepingLog()
+  service = await startTestService({ auditLog: log, allowPrivateUris: true })
+  const host = createServer((_, answer) => void answer.end('fetched'))
+  await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve))
+  const origin = `http://127.0.0.1:${(host.address() as AddressInfo).port}`
+  await service.put('/folder/a.txt', 'content')
+  const own = await urlOf('/folder/a.txt')
+  const put = (path: string, document: object): Promise<Response> =>
+    service.call('PUT', files(path), {
+      body: JSON.stringify({ mimetype: 'text/plain', filename: 'a', ...document }),
+      headers: { 'content-type': 'application/json' },
+    })
+  const foreign = `${origin}/hidden-path?signature=hidden-too`
+  await put('/own.txt', { file_type: 'uri', file: own })
+  await put('/foreign.txt', { file_type: 'uri', file: foreign })
+  const parts = [own, foreign].map((content) => ({
+    file: { mimetype: 'text/plain', file_type: 'uri', content },
+  }))
+  await put('/both.mht', { file_type: 'multipart', file: parts })
+  host.closeAllConnections()
+  host.close()
+  expect(lines.map(({ path, copied_from: from }) => [path, from])).toEqual([
+    ['/folder/a.txt', undefined],
+    ['/own.txt', ['acme/folder/a.txt']],
+    ['/foreign.txt', [origin]],
+    ['/both.mht', ['acme/folder/a.txt', origin]],
+  ])
+  expect(JSON.stringify(lines)).not.toMatch(/hidden|signature/)
 })
 
 describe('metrics', () => {

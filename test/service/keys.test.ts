@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, readdir, stat } from 'node:fs/promises'
-import { connect } from 'node:net'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import Libsql from 'libsql'
@@ -43,6 +44,9 @@ const statusOf = async (key: string, method: string, path: string, body?: object
   await answer.arrayBuffer()
   return answer.status
 }
+
+/** Files that uploads have begun to write. */
+const begunFiles = async (): Promise<string[]> => readdir(join(service.dataDir, 'blobs', 'incoming'))
 
 /** A request that was let in, its body not sent yet; the answer sends it, and resolves with what comes back. */
 async function beginRequest(
@@ -99,6 +103,27 @@ describe('a key', () => {
     })
     const above = await service.call('GET', files('/in'), { headers })
     expect(await above.json()).toMatchObject({ entries: [{ ftype: 'folder', name: 'scans' }] })
+  })
+
+  test('for one document shows the way there as far as it is there, and the document as what it is', async () => {
+    const key = await keyFor({ projects: ['acme'], path: '/in/scans/a.txt' })
+    const headers = { 'x-api-key': key }
+    const look = async (path: string): Promise<unknown> => {
+      const answer = await service.call('GET', files(path), { headers })
+      return answer.status === 200 ? await answer.json() : answer.status
+    }
+    expect(await look('/')).toEqual({ ftype: 'folder', name: '/', entries: [] })
+    expect([await look('/in'), await look('/in/scans'), await look('/in/scans/a.txt')]).toEqual([
+      404, 404, 404,
+    ])
+    await service.put('/in/b.txt', 'x')
+    expect(await look('/')).toMatchObject({ entries: [{ ftype: 'folder', name: 'in' }] })
+    expect(await look('/in')).toEqual({ ftype: 'folder', name: 'in', entries: [] })
+    await service.put('/in/scans/a.txt', 'content')
+    expect(await look('/in/scans')).toMatchObject({
+      name: 'scans',
+      entries: [{ ftype: 'file', name: 'a.txt', size: 7, url: expect.any(String) }],
+    })
   })
 
   test('opens several projects', async () => {
@@ -173,6 +198,51 @@ describe('a key', () => {
     const answer = await fetch(`${again.baseUrl}/projects`, { headers: { 'x-api-key': service.key } })
     expect([answer.status, await answer.json()]).toMatchObject([200, [{ name: 'acme' }]])
     await again.close()
+  })
+})
+
+describe('a request that was let in, its body still on its way', () => {
+  const document = documentOf('x'.repeat(200_000))
+
+  test.each([
+    ['PUT', '/files?path=/late.txt', document],
+    ['POST', '/tables/storage', { name: 'late', document }],
+    ['POST', '/tables', { name: 'late' }],
+  ])('is refused where its key is revoked by then: %s %s', async (method, path, body) => {
+    const { key, id } = await administer((admin) => admin.createProject('doomed'))
+    const finish = await beginRequest(key, method, path, body)
+    await administer((admin) => admin.revokeKeys('doomed', [id]))
+    // Through the database, another node is told within a second.
+    if (isOnPostgres) await expect.poll(() => statusOf(key, 'GET', '/projects')).toBe(401)
+    expect(await finish()).toMatch(/^HTTP\/1\.1 401 [^]*"errorMessage":/)
+    const { key: other } = await administer((admin) => admin.createKey({ projects: ['doomed'] }))
+    expect(await statusOf(other, 'GET', '/projects/doomed/files?path=/late.txt')).toBe(404)
+    const tables = await service.call('GET', '/projects/doomed/tables', { headers: { 'x-api-key': other } })
+    expect(await tables.json()).toEqual([])
+    await expect.poll(begunFiles).toEqual([])
+  })
+
+  test('is refused where its key is revoked while the uri of it is fetched', async () => {
+    await service.close()
+    service = await startTestService({ projects: ['acme', 'doomed'], allowPrivateUris: true })
+    const made = await administer((admin) => admin.createKey({ projects: ['doomed'] }))
+    let goOn = (): void => {}
+    const asked = new Promise<void>((resolve) => {
+      const host = createServer((_, answer) => {
+        goOn = () => void answer.end('fetched', () => host.close())
+        resolve()
+      }).listen(0, '127.0.0.1', () => {
+        const file = `http://127.0.0.1:${(host.address() as AddressInfo).port}/`
+        const body = { mimetype: 'text/plain', filename: 'a', file_type: 'uri', file }
+        status = statusOf(made.key, 'PUT', '/projects/doomed/files?path=/late.txt', body)
+      })
+    })
+    let status = Promise.resolve(0)
+    await asked
+    await administer((admin) => admin.revokeKeys('doomed', [made.id]))
+    if (isOnPostgres) await expect.poll(() => statusOf(made.key, 'GET', '/projects')).toBe(401)
+    goOn()
+    expect(await status).toBe(401)
   })
 })
 
@@ -251,7 +321,11 @@ describe('administration', () => {
     await administer((admin) => admin.removeProject('doomed'))
     await Promise.all(clients)
     expect([...seen].filter((status) => ![201, 401, 404].includes(status))).toEqual([])
-    for (const finish of begun) expect(await finish()).toMatch(/^HTTP\/1\.1 404 [^]*"errorMessage":/)
+    // Through the database, the node hears of it within a second, and what is left of the project tells it.
+    const refused = isOnPostgres
+      ? /^HTTP\/1\.1 40[14] [^]*"errorMessage":/
+      : /^HTTP\/1\.1 401 [^]*"errorMessage":/
+    for (const finish of begun) expect(await finish()).toMatch(refused)
     expect((await administer((admin) => admin.listProjects())).map(({ name }) => name)).not.toContain(
       'doomed',
     )

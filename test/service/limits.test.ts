@@ -3,7 +3,8 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { type Socket, connect } from 'node:net'
+import { createServer } from 'node:http'
+import { type AddressInfo, type Socket, connect } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -161,6 +162,53 @@ describe('a body', () => {
     }
   })
 
+  test('of parts by uri, of which little is sent and much is stored, has a bound of number and of bytes', async () => {
+    const content = Buffer.alloc(50_000, 'x')
+    await start({ multipartBytes: 1_000_000 })
+    await service.put('/own.txt', content)
+    const { url } = (await (await service.get('/own.txt')).json()) as { url: string }
+    const part = { file: { mimetype: 'text/plain', file_type: 'uri', content: url } }
+    const putParts = (count: number): Promise<Response> =>
+      put('/parts.mht', {
+        mimetype: 'multipart/related',
+        filename: 'a',
+        file_type: 'multipart',
+        file: Array.from({ length: count }, () => part),
+      })
+    expect(await errorOf(await putParts(101))).toEqual({
+      status: 413,
+      message: 'a document has at most 100 parts by uri: send the others as binary',
+    })
+    expect(await errorOf(await putParts(20))).toEqual({
+      status: 413,
+      message: 'a document has at most 1000000 bytes',
+    })
+    expect((await service.get('/parts.mht')).status).toBe(404)
+    expect((await putParts(10)).status).toBe(201)
+    expect(defaultLimits).toMatchObject({ multipartBytes: 1024 ** 3, uploadMs: 12 * 3_600_000 })
+  })
+
+  test('of parts that are fetched takes no longer than an upload may, however many there are', async () => {
+    service = await startTestService({ limits: { uploadMs: 1_000 }, allowPrivateUris: true })
+    let asked = 0
+    const host = createServer((_, answer) => {
+      asked++
+      const drip = setInterval(() => answer.write('x'), 20)
+      answer.on('close', () => clearInterval(drip))
+    })
+    await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve))
+    const content = `http://127.0.0.1:${(host.address() as AddressInfo).port}/`
+    const part = { file: { mimetype: 'text/plain', file_type: 'uri', content } }
+    const document = { mimetype: 'multipart/related', filename: 'a', file_type: 'multipart' }
+    expect(await errorOf(await put('/fetched.mht', { ...document, file: [part, part, part] }))).toEqual({
+      status: 400,
+      message: 'the uri took too long',
+    })
+    expect(asked).toBe(1)
+    host.closeAllConnections()
+    host.close()
+  })
+
   test('of parts keeps at most 1 MiB of them in memory', async () => {
     await start()
     const content = Buffer.alloc(30_000).toString('base64')
@@ -194,6 +242,23 @@ describe('a body', () => {
     clearInterval(drip)
     expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n[^]*"errorMessage":"the body came too slowly"/)
     expect((await service.get('/slow.txt')).status).toBe(404)
+  })
+
+  test('that comes steadily and for too long is given up with 408', async () => {
+    await start({ uploadMs: 300, bodyPeriodMs: 0 })
+    const socket = connect(service.service.port, '127.0.0.1')
+    let answer = ''
+    socket.on('data', (chunk: Buffer) => (answer += chunk.toString()))
+    socket.write(
+      `PUT /api${files('/long.txt')} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${service.key}\r\n` +
+        'Content-Type: application/json\r\nContent-Length: 100000000\r\n\r\n{"mimetype":"',
+    )
+    const drip = setInterval(() => socket.write('x'.repeat(1000)), 5)
+    socket.on('error', () => undefined)
+    await once(socket, 'close')
+    clearInterval(drip)
+    expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n[^]*"errorMessage":"the upload took too long"/)
+    expect((await service.get('/long.txt')).status).toBe(404)
   })
 
   test.each([0, 2 ** 32])(

@@ -47,13 +47,12 @@ describe('a key', () => {
     }
   })
 
-  test('of another project is answered with 401', async () => {
-    const answer = await service.call('GET', files('/'), { headers: { 'x-api-key': otherKey } })
-    expect((await errorOf(answer)).status).toBe(401)
-  })
-
-  test('reaches no project that does not exist: 404', async () => {
-    expect((await errorOf(await service.call('GET', '/projects/nobody/files'))).status).toBe(404)
+  test('tells nobody which projects there are: one that is not its own, and one that does not exist, are 401 alike', async () => {
+    const headers = { 'x-api-key': otherKey }
+    const ofAnother = await errorOf(await service.call('GET', files('/'), { headers }))
+    expect(ofAnother).toEqual({ status: 401, message: 'the API key opens no project of this name' })
+    for (const path of ['/projects/nobody/files', '/projects/nobody/tables'])
+      expect(await errorOf(await service.call('GET', path, { headers }))).toEqual(ofAnother)
   })
 
   test.skipIf(isOnPostgres)('is not in the data folder, only its hash is', async () => {

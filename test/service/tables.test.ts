@@ -97,8 +97,11 @@ describe('creating a table', () => {
     ['extraction', 'Extraction'],
     ['reconciliation', 'Reconcile'],
     ['STORAGE', 'Storage'],
-  ])('of settings.type %s answers type %s', async (type, expected) => {
+  ])('of settings.type %s, or of type, answers type %s', async (type, expected) => {
     expect((await post('', { name: freshName(), settings: { type } })).body['type']).toBe(expected)
+    expect((await post('', { name: freshName(), type })).body['type']).toBe(expected)
+    const both = { name: freshName(), type: expected, settings: { type } }
+    expect((await post('', both)).body['type']).toBe(expected)
   })
 
   test.each([
@@ -120,6 +123,12 @@ describe('creating a table', () => {
     ],
     ['a name with a NUL', { name: 'x\0y' }, /name/],
     ['settings that are no object', { name: 'x', settings: 'reconcile' }, /settings/],
+    ['an unknown type', { name: 'x', type: 'graph' }, 'type must be extraction, reconcile or storage'],
+    [
+      'two kinds',
+      { name: 'x', type: 'Storage', settings: { type: 'reconcile' } },
+      'type and settings.type name different kinds',
+    ],
     [
       'an unknown kind',
       { name: 'x', settings: { type: 'graph' } },
@@ -222,13 +231,13 @@ describe('listing tables', () => {
     expect(Math.max(...pieces)).toBeLessThan(1.1 * 1024 * 1024)
   })
 
-  test('answers 401 without a key, and 404 for a project that is not there', async () => {
+  test('answers 401 without a key, and for a project that is not there', async () => {
     expectError(
       await answerOf(await service.call('GET', '/projects/acme/tables', { headers: { 'x-api-key': '' } })),
       401,
       /key/i,
     )
-    expectError(await answerOf(await service.call('GET', '/projects/nowhere/tables')), 404, 'no project')
+    expectError(await answerOf(await service.call('GET', '/projects/nowhere/tables')), 401, 'no project')
   })
 })
 
@@ -329,7 +338,7 @@ describe('forwarding', () => {
     ['another type', { type: 'rows', data: [{ asset_name: 'a', row_data: {} }] }, /type/],
     ['no data', { type: 'data' }, /data/],
     ['empty data', { type: 'data', data: [] }, /fewer than 1/],
-    ['an empty name', { type: 'data', data: [{ asset_name: '', row_data: {} }] }, /asset_name/],
+    ['a name that is no text', { type: 'data', data: [{ asset_name: 7, row_data: {} }] }, /asset_name/],
     ['row_data that is no object', { type: 'data', data: [{ asset_name: 'a', row_data: 'x' }] }, /row_data/],
   ])('answers 400 to %s', async (_, body, message) => {
     expectError(await post(`/${await create('reconcile')}/forward`, body), 400, message)
@@ -347,12 +356,12 @@ describe('forwarding', () => {
     expectError(await forward(await create(kind), [{ a: 1 }]), 400, 'needs type Reconcile')
   })
 
-  test('items without asset_name names them by their number in the table', async () => {
+  test('items without asset_name, or with an empty one, names them by their number in the table', async () => {
     const table = await create('reconcile')
     const rows = [
       { row_data: { nr: 'a' } },
       { asset_name: 'mine', row_data: { nr: 'b' } },
-      { row_data: { nr: 'c' } },
+      { asset_name: '', row_data: { nr: 'c' } },
     ]
     expect((await post(`/${table}/forward`, { type: 'data', data: rows })).status).toBe(201)
     await post(`/${table}/forward`, { type: 'data', data: [{ row_data: { nr: 'd' } }] })

@@ -339,6 +339,26 @@ describe('a content that the disk has damaged', () => {
     expect(await contentOf(`/damaged/${how}.bin`)).toEqual(content)
   })
 
+  test.each(damages)('is never downloaded as a whole: one that was %s', async (how, damage) => {
+    for (const size of [200_000, 5_000_000]) {
+      const path = `/damaged/${how}-${size}.bin`
+      await put(path, documentOf(bytesOf(size, size + how.length)))
+      const { url } = (await (await service.get(path)).json()) as { url: string }
+      await damage(await newestFile())
+      const isCut = how === 'changed' && size > 1024 * 1024
+      if (isCut) {
+        const answer = await fetch(url)
+        await expect(answer.arrayBuffer()).rejects.toThrow()
+      } else {
+        const refused = {
+          status: 503,
+          message: `the content of ${path} is damaged: store that document again`,
+        }
+        expect([size, await errorOf(await fetch(url))]).toEqual([size, refused])
+      }
+    }
+  })
+
   test('is not given to another document by its link, alone or as a part', async () => {
     const content = bytesOf(200_000, 77)
     expect((await put('/damaged/linked.bin', documentOf(content))).status).toBe(201)
@@ -348,7 +368,7 @@ describe('a content that the disk has damaged', () => {
     const part = { file: { mimetype: 'text/plain', file_type: 'uri', content: url } }
     for (const body of [alone, { ...alone, file_type: 'multipart', file: [part] }])
       expect(await errorOf(await put('/copy.bin', body))).toEqual({
-        status: 500,
+        status: 503,
         message: 'the content of /damaged/linked.bin is damaged: store that document again',
       })
     expect((await service.get('/copy.bin')).status).toBe(404)
@@ -362,6 +382,8 @@ test.skipIf(isOnPostgres)('small content that the database holds damaged is repl
   const sha256 = createHash('sha256').update(content).digest('hex')
   database.prepare('update small_contents set bytes = ? where sha256 = ?').run(Buffer.from('damage'), sha256)
   database.close()
+  const { url } = (await (await service.get('/small.bin')).json()) as { url: string }
+  expect(await errorOf(await fetch(url))).toMatchObject({ status: 503 })
   expect((await put('/small-again.bin', documentOf(content))).status).toBe(201)
   expect(await contentOf('/small-again.bin')).toEqual(content)
 })
@@ -414,6 +436,32 @@ describe('uri', () => {
     expect(answer.status).toBe(400)
     expect(answer.message).not.toContain(url)
     expect(answer.message).toMatch(/private address|neither http nor https/)
+  })
+
+  test("of the service's own address is refused where it is no link that is valid, whatever private ones are allowed", async () => {
+    const open = await startTestService({
+      allowPrivateUris: true,
+      publicUrl: 'https://documents.example/store',
+    })
+    const { port } = open.service
+    const moved = createServer((_, answer) =>
+      answer.writeHead(302, { location: `http://127.0.0.1:${port}/api/health` }).end(),
+    )
+    await new Promise<void>((resolve) => moved.listen(0, '127.0.0.1', resolve))
+    for (const url of [
+      `http://127.0.0.1:${port}/api/health`,
+      `http://localhost:${port}/api/health`,
+      `http://[::ffff:127.0.0.1]:${port}/api/health`,
+      `http://127.0.0.1:${(moved.address() as AddressInfo).port}/`,
+      'https://documents.example/api/health',
+      'http://documents.example/',
+    ])
+      expect([url, await errorOf(await put('/own.txt', uri(url), open))]).toEqual([
+        url,
+        { status: 400, message: 'the uri leads to this service, and is no link of it that is valid' },
+      ])
+    moved.close()
+    await open.close()
   })
 
   test('of some kilobytes, as one that is signed with a token has, is fetched, alone and in a part', async () => {

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import type { BlobBackend, BlobWriter, StagedBlob } from './backend.ts'
+import { DamagedContentError } from './intact.ts'
 
 const readBytes = 1024 * 1024
 export const incomingName = 'incoming'
@@ -209,7 +210,7 @@ class DiskWriter implements BlobWriter {
 }
 
 function shorter(sha256: string): Error {
-  return new Error(`content ${sha256} is shorter than recorded`)
+  return new DamagedContentError(sha256, 'is shorter than recorded')
 }
 
 function givenUp(): Error {

@@ -1,28 +1,33 @@
-// Bodies that hardly come: a minute in which it brings less than so many bytes ends the request with 408. What waits because this machine
-// is slow is not the sender's fault.
+// Bodies that hardly come: a minute in which it brings less than so many bytes ends the request with 408, and so does one that goes
+// on for too long. What waits because this machine is slow is not the sender's fault.
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { Limits } from '../limits.ts'
+import { type Limits, exceeds } from '../limits.ts'
 import { longestTimerMs } from '../timers.ts'
 
 interface Body {
   readonly reply: FastifyReply
+  readonly begunMs: number
   /** When it was looked at last; undefined until then. */
   bytes: number | undefined
 }
 
-export function giveUpSlowBodies(app: FastifyInstance, { bodyBytesPerSecond, bodyPeriodMs }: Limits): void {
-  if (bodyBytesPerSecond === 0 || bodyPeriodMs === 0) return
-  const periodMs = Math.min(bodyPeriodMs, longestTimerMs)
-  const least = (bodyBytesPerSecond * periodMs) / 1000
+export function giveUpSlowBodies(
+  app: FastifyInstance,
+  { bodyBytesPerSecond, bodyPeriodMs, uploadMs }: Limits,
+): void {
+  const periods = [bodyBytesPerSecond === 0 ? 0 : bodyPeriodMs, uploadMs].filter((ms) => ms !== 0)
+  if (periods.length === 0) return
+  const periodMs = Math.min(...periods, longestTimerMs)
+  const least = bodyPeriodMs === 0 ? 0 : (bodyBytesPerSecond * periodMs) / 1000
   const coming = new Map<IncomingMessage, Body>()
   // Before anything refuses the request: its body comes all the same.
   app.addHook('onRequest', (request, reply, done) => {
     const { raw } = request
     const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers
     if (length !== '0' || coding !== undefined) {
-      coming.set(raw, { reply, bytes: undefined })
+      coming.set(raw, { reply, begunMs: performance.now(), bytes: undefined })
       const forget = (): void => void coming.delete(raw)
       raw.once('end', forget)
       raw.once('close', forget)
@@ -38,14 +43,16 @@ export function giveUpSlowBodies(app: FastifyInstance, { bodyBytesPerSecond, bod
       const { bytesRead } = raw.socket
       const isSlow = body.bytes !== undefined && bytesRead - body.bytes < least && raw.readableLength === 0
       body.bytes = bytesRead
-      if (isSlow) giveUp(raw, body.reply)
+      if (isSlow) giveUp(raw, body.reply, 'the body came too slowly')
+      else if (exceeds(performance.now() - body.begunMs, uploadMs))
+        giveUp(raw, body.reply, 'the upload took too long')
     }
   }, periodMs)
   timer.unref()
   app.addHook('onClose', () => clearInterval(timer))
 }
 
-function giveUp(raw: IncomingMessage, reply: FastifyReply): void {
+function giveUp(raw: IncomingMessage, reply: FastifyReply, errorMessage: string): void {
   if (reply.raw.headersSent) {
     raw.socket.destroy()
     return
@@ -55,5 +62,5 @@ function giveUp(raw: IncomingMessage, reply: FastifyReply): void {
     .code(408)
     .header('connection', 'close')
     .type('application/json; charset=utf-8')
-    .send({ errorMessage: 'the body came too slowly' })
+    .send({ errorMessage })
 }

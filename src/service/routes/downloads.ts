@@ -3,12 +3,15 @@
 import { create as dispositionOf } from 'content-disposition'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type } from '../json-schema.ts'
+import type { Readable } from 'node:stream'
+import { DamagedContentError, checked, damagedDocument } from '../blobs/intact.ts'
 import type { ServiceContext } from '../context.ts'
 import { Pieces } from '../pieces.ts'
 import { isKnown, isWanted } from '../downloads/conditions.ts'
 import { parseRange } from '../downloads/range.ts'
 import { errorSchema } from '../schemas.ts'
 import { ServiceError } from '../service-error.ts'
+import type { NodeRow } from '../store/database.ts'
 import { findById } from '../store/nodes.ts'
 import { takeFault } from '../faults/noted-calls.ts'
 
@@ -69,7 +72,7 @@ export function registerDownloads(scope: FastifyInstance, context: ServiceContex
         throw new ServiceError(403, 'the link has expired: ask for a new one')
       }
       const node = await findById(context.store, request.params.node)
-      if (typeof node?.blob !== 'string') throw new ServiceError(404, 'the document was replaced or deleted')
+      if (typeof node?.blob !== 'string') throw gone()
       request.downloadOf = node.project_id
       const size = node.size ?? 0
       const etag = `"${node.blob}"`
@@ -79,6 +82,8 @@ export function registerDownloads(scope: FastifyInstance, context: ServiceContex
         etag,
         'accept-ranges': 'bytes',
         'cache-control': 'private, no-transform',
+        // A link is made to be given away: pages may show what it leads to.
+        'cross-origin-resource-policy': 'cross-origin',
         // The content is the uploader's: a browser must not run it as ours.
         'content-security-policy': 'sandbox',
         'content-disposition': disposition,
@@ -108,11 +113,41 @@ export function registerDownloads(scope: FastifyInstance, context: ServiceContex
       void reply.header('content-length', end - start + 1)
       if (!isGet) return reply.send()
       if (size === 0) return reply.send('')
-      const content = await context.blobs.load(node.blob, start, end, pieces.take(reply.raw))
-      if (content === undefined) throw new ServiceError(404, 'the document was replaced or deleted')
-      return reply.send(content)
+      return reply.send(await contentOf(context, node, { start, end, pieceBytes: pieces.take(reply.raw) }))
     },
   })
+}
+
+/** Throws ServiceError 404 where the document has just gone, 503 where its content is damaged; a stream is cut off then. */
+async function contentOf(
+  context: ServiceContext,
+  { id, path, blob, size }: NodeRow,
+  { start, end, pieceBytes }: { readonly start: number; readonly end: number; readonly pieceBytes: number },
+): Promise<Buffer | Readable> {
+  const sha256 = blob ?? ''
+  const tell = (error: unknown): void => context.log.error({ error, path, sha256 }, 'a content is damaged')
+  try {
+    const content = await context.blobs.load(sha256, start, end, pieceBytes)
+    if (content === undefined) {
+      if ((await findById(context.store, id)) === undefined) throw gone()
+      throw new DamagedContentError(sha256, 'is not there')
+    }
+    const isWhole = start === 0 && end + 1 === size
+    const sent = isWhole ? checked(content, sha256) : content
+    if (!Buffer.isBuffer(sent))
+      sent.once('error', (error) => {
+        if (error instanceof DamagedContentError) tell(error)
+      })
+    return sent
+  } catch (error) {
+    if (!(error instanceof DamagedContentError)) throw error
+    tell(error)
+    throw damagedDocument(path, error)
+  }
+}
+
+function gone(): ServiceError {
+  return new ServiceError(404, 'the document was replaced or deleted')
 }
 
 /** The tag goes along: it is the same wherever the bytes come from. */

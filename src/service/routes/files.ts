@@ -22,10 +22,10 @@ import type { NewFile } from '../store/create-file.ts'
 import { findByPath, listTree, taken } from '../store/nodes.ts'
 import { isUniqueViolation } from '../store/transact.ts'
 import { quotaOf } from '../store/usage.ts'
-import { commitFile, receiveContent } from '../uploads/receive-content.ts'
+import { commitFile, copiedFrom, receiveContent } from '../uploads/receive-content.ts'
 import { acceptSpooledBodies } from '../uploads/spooled-body.ts'
-import { fileBody, folderBody } from './node-bodies.ts'
-import { nameOf } from '../../path.ts'
+import { entryBody, fileBody, folderBody } from './node-bodies.ts'
+import { nameOf, pathBelow } from '../../path.ts'
 
 const url = '/projects/:project_name/files'
 const smallBodyBytes = 64 * 1024
@@ -57,8 +57,7 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
     async (request, reply) => {
       const path = parseDocumentPath(request.query.path)
       const way = onlyWayTo(request.scope, path)
-      if (way !== undefined)
-        return { ftype: 'folder', name: nameOf(path) || '/', entries: [{ ftype: 'folder', name: way }] }
+      if (way !== undefined) return wayBody(context, request, path, way)
       checkScope(request.scope, path)
       const found = await findByPath(context.store, request.project.id, path)
       const stale = found?.kind === 'file' ? undefined : takeFault(context, request, 'stale-listing')
@@ -138,7 +137,7 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
         },
       },
       async (request, reply): Promise<FileBody> => {
-        const content = await receiveContent(context, request.body, request.staging)
+        const { sources, ...content } = await receiveContent(context, request, request.body)
         const file = {
           projectId: request.project.id,
           path: pathOf(request),
@@ -153,12 +152,28 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
         }).catch((error: unknown) => refuseTaken(context, file, error))
         context.testing?.history.noteCreated(made, context.now())
         const { path, size, mimetype, blob: sha256 } = file
-        logChange(context, request, 'stored', { path, size, mimetype, sha256 })
+        logChange(context, request, 'stored', { path, size, mimetype, sha256, ...copiedFrom(sources) })
         void reply.code(201)
         return fileBody(context, context.edge.originOf(request), made.at(-1)!)
       },
     )
   })
+}
+
+/** A folder above what the key opens, with the one child that leads there, if they are there. Throws ServiceError 404. */
+async function wayBody(
+  context: ServiceContext,
+  request: FastifyRequest,
+  path: string,
+  way: string,
+): Promise<object> {
+  const projectId = request.project.id
+  const folder = await findByPath(context.store, projectId, path)
+  if (folder?.kind !== 'folder') throw new ServiceError(404, `nothing at ${path}`)
+  const child = await findByPath(context.store, projectId, pathBelow(path, way))
+  const origin = context.edge.originOf(request)
+  const entries = child === undefined ? [] : [entryBody(context, origin, child, context.now())]
+  return { ftype: 'folder', name: nameOf(path) || '/', entries }
 }
 
 /** Who came second to a path gets the same answer as who came later. */

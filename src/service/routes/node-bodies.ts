@@ -53,7 +53,8 @@ export async function folderBody(
   }
 }
 
-function entryBody(
+/** As a child of its folder. */
+export function entryBody(
   context: ServiceContext,
   origin: string,
   node: ChildRow,

@@ -14,6 +14,11 @@ export function findProject(store: Store, name: string): Promise<ProjectRow | un
   return store.selectFrom('projects').selectAll().where('name', '=', name).executeTakeFirst()
 }
 
+export async function projectNameOf(store: Store, id: string): Promise<string | undefined> {
+  const found = await store.selectFrom('projects').select('name').where('id', '=', id).executeTakeFirst()
+  return found?.name
+}
+
 /** Throws a StartError on a name that fits no URL. */
 export function checkProjectName(name: string): void {
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for

@@ -83,7 +83,7 @@ async function addSlices(
       id: randomUUID(),
       table_id: tableId,
       number: first + at,
-      name: item.asset_name ?? `row ${first + at + 1}`,
+      name: item.asset_name || `row ${first + at + 1}`,
       row_data: JSON.stringify(item.row_data),
     }))
     fields = inferSchema(

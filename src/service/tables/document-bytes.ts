@@ -1,6 +1,7 @@
 // Stored documents on their way to be read into rows: which are rows at all, and their bytes.
 
 import { buffer } from 'node:stream/consumers'
+import { DamagedContentError, checked, damagedDocument } from '../blobs/intact.ts'
 import { RowsError } from '../../rows/row.ts'
 import { rowFormatOfMimetype, rowFormatOfName } from '../../rows/row-format.ts'
 import type { ServiceContext } from '../context.ts'
@@ -32,7 +33,12 @@ async function loadDocument(context: ServiceContext, document: DocumentRow): Pro
     throw new RowsError(`${filename} is ${mimetype}: only CSV, JSON and XLSX are read into rows`)
   if (blob === null)
     throw new RowsError(`${filename} was stored with zero retention: its content is not kept`)
-  const content = size === 0 ? Buffer.alloc(0) : await context.blobs.load(blob, 0, size - 1)
-  if (content === undefined) throw new Error(`the content of document ${document.id} is gone`)
-  return { name: filename, format, bytes: Buffer.isBuffer(content) ? content : await buffer(content) }
+  try {
+    const content = size === 0 ? Buffer.alloc(0) : await context.blobs.load(blob, 0, size - 1)
+    if (content === undefined) throw damagedDocument(filename)
+    const whole = checked(content, blob)
+    return { name: filename, format, bytes: Buffer.isBuffer(whole) ? whole : await buffer(whole) }
+  } catch (error) {
+    throw error instanceof DamagedContentError ? damagedDocument(filename, error) : error
+  }
 }

@@ -28,6 +28,7 @@ export const tableSchema: Schema = Type.Object(tableProperties, { title: 'Table'
 /** interface, "POST /projects/{project_name}/tables". */
 export interface NewTableBody {
   readonly name: string
+  readonly type?: string
   readonly id?: string
   readonly created_at?: string
   readonly settings?: Readonly<Record<string, unknown>>
@@ -35,6 +36,7 @@ export interface NewTableBody {
 export const newTableSchema: Schema = Type.Object(
   {
     name: tableNameSchema,
+    type: Type.Optional(Type.String({ description: 'The same as settings.type.' })),
     id: Type.Optional(uuidSchema),
     created_at: Type.Optional(dateTimeSchema),
     settings: Type.Optional(
@@ -153,7 +155,7 @@ export const forwardSchema: Schema = Type.Object(
     type: Type.Literal('data'),
     data: Type.Array(
       Type.Object({
-        asset_name: Type.Optional(Type.String({ minLength: 1, description: 'row N where absent.' })),
+        asset_name: Type.Optional(Type.String({ description: 'row N where absent or empty.' })),
         row_data: anyObjectSchema,
       }),
       {

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { ServiceContext } from '../context.ts'
 import { logChange } from '../observe/logs.ts'
 import { errorSchema, projectParamsSchema } from '../schemas.ts'
-import { keepContent, receiveContent } from '../uploads/receive-content.ts'
+import { copiedFrom, keepContent, receiveContent } from '../uploads/receive-content.ts'
 import { acceptSpooledBodies } from '../uploads/spooled-body.ts'
 import { tablesStore } from './database.ts'
 import { createStorageTable } from './documents-store.ts'
@@ -30,7 +30,7 @@ export function registerStorageRoute(scope: FastifyInstance, context: ServiceCon
     async (request, reply): Promise<StoredBody> => {
       const { name, document } = request.body
       const isZeroRetention = document.zero_retention_mode === true
-      const content = await receiveContent(context, document, request.staging)
+      const { sources, ...content } = await receiveContent(context, request, document)
       const record = (): ReturnType<typeof createStorageTable> =>
         createStorageTable(
           tablesStore(context.store),
@@ -59,6 +59,7 @@ export function registerStorageRoute(scope: FastifyInstance, context: ServiceCon
         size: content.size,
         mimetype,
         sha256,
+        ...copiedFrom(sources),
       })
       void reply.code(201)
       return {

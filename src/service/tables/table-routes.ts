@@ -19,7 +19,7 @@ import {
   tableSchema,
   wrappedSchemaSchema,
 } from './schemas.ts'
-import { kindOfSettings } from './table-kind.ts'
+import { kindOf } from './table-kind.ts'
 import { checkGivenSchema, schemaOf } from './table-schema.ts'
 import { tablesListing } from './tables-listing.ts'
 import { createTable, getTable, tableBody } from './tables-store.ts'
@@ -46,19 +46,19 @@ export function registerTableRoutes(scope: FastifyInstance, context: ServiceCont
     url,
     {
       schema: {
-        summary: 'Creates a table of the kind settings.type names',
+        summary: 'Creates a table of the kind that settings.type, or type, names',
         params: projectParamsSchema,
         body: newTableSchema,
         response: { 201: tableSchema, 409: errorSchema },
       },
     },
     async (request, reply): Promise<TableBody> => {
-      const { name, id, created_at: createdAt, settings = {} } = request.body
+      const { name, type, id, created_at: createdAt, settings = {} } = request.body
       checkGivenSchema(settings)
       const made = {
         projectId: request.project.id,
         name,
-        kind: kindOfSettings(settings),
+        kind: kindOf({ type, 'settings.type': settings['type'] }),
         settings,
         ...(id === undefined ? {} : { id }),
         createdAt: createdAt === undefined ? context.now() : parseTime(createdAt),

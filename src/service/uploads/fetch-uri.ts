@@ -7,15 +7,22 @@ import { request as httpsRequest } from 'node:https'
 import { type LookupFunction, isIP } from 'node:net'
 import type { BlobWriter } from '../blobs/backend.ts'
 import { ServiceError } from '../service-error.ts'
-import { isPrivateAddress } from './private-addresses.ts'
+import { type OwnAddress, isOwnAddress, isOwnHost, isPrivateAddress } from './private-addresses.ts'
 
 export interface UriPolicy {
   readonly allowPrivate: boolean
   readonly limitBytes: number
   /** Milliseconds without a byte. */
   readonly idleMs: number
-  /** Milliseconds for everything. */
+  /** Milliseconds for everything that one upload fetches. */
   readonly totalMs: number
+}
+
+/** One fetch of an upload. */
+export interface UriFetch extends Omit<UriPolicy, 'totalMs'> {
+  readonly signal: AbortSignal
+  /** Where the service itself is reached: nothing is fetched from there. */
+  readonly own: OwnAddress
 }
 
 export const defaultUriPolicy: UriPolicy = {
@@ -28,10 +35,10 @@ export const defaultUriPolicy: UriPolicy = {
 const maxRedirects = 5
 
 /** Copies what `url` answers into `writer`. Throws ServiceError 400 when that cannot or may not be done, 413 when too large. */
-export async function fetchUri(url: URL, writer: BlobWriter, policy: UriPolicy): Promise<void> {
-  const signal = AbortSignal.timeout(policy.totalMs)
+export async function fetchUri(url: URL, writer: BlobWriter, policy: UriFetch): Promise<void> {
+  const { signal } = policy
   try {
-    const answer = await followRedirects(url, policy, signal)
+    const answer = await followRedirects(url, policy)
     let bytes = 0
     for await (const chunk of answer as AsyncIterable<Buffer>) {
       bytes += chunk.byteLength
@@ -45,10 +52,10 @@ export async function fetchUri(url: URL, writer: BlobWriter, policy: UriPolicy):
   }
 }
 
-async function followRedirects(start: URL, policy: UriPolicy, signal: AbortSignal): Promise<IncomingMessage> {
+async function followRedirects(start: URL, policy: UriFetch): Promise<IncomingMessage> {
   let url = start
   for (let hop = 0; hop <= maxRedirects; hop++) {
-    const answer = await get(url, policy, signal)
+    const answer = await get(url, policy)
     const status = answer.statusCode ?? 0
     if (status === 200) return answer
     answer.destroy()
@@ -60,20 +67,27 @@ async function followRedirects(start: URL, policy: UriPolicy, signal: AbortSigna
   throw refusal(`redirects more than ${maxRedirects} times`)
 }
 
-function get(url: URL, policy: UriPolicy, signal: AbortSignal): Promise<IncomingMessage> {
+function get(url: URL, policy: UriFetch): Promise<IncomingMessage> {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refusal('is neither http nor https')
+  if (isOwnHost(url, policy.own)) throw ownAddress()
+  const check = (address: string): ServiceError | undefined => {
+    if (isOwnAddress(address, portOf(url), policy.own)) return ownAddress()
+    return !policy.allowPrivate && isPrivateAddress(address)
+      ? refusal('leads to a private address')
+      : undefined
+  }
   // A literal address is connected to without a lookup.
   const host = url.hostname.replace(/^\[|\]$/g, '')
-  if (isIP(host) !== 0 && !policy.allowPrivate && isPrivateAddress(host))
-    throw refusal('leads to a private address')
+  const refused = isIP(host) === 0 ? undefined : check(host)
+  if (refused !== undefined) throw refused
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest
   return new Promise((resolve, reject) => {
     const request = send(url, {
       agent: false,
-      signal,
+      signal: policy.signal,
       timeout: policy.idleMs,
       headers: { accept: '*/*', 'user-agent': 'docmount-service' },
-      ...(policy.allowPrivate ? {} : { lookup: lookupPublic }),
+      lookup: lookupChecked(check),
     })
     request.once('timeout', () => request.destroy(refusal('sent nothing for too long')))
     request.once('error', reject)
@@ -82,15 +96,25 @@ function get(url: URL, policy: UriPolicy, signal: AbortSignal): Promise<Incoming
   })
 }
 
-const lookupPublic: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
-    const first = addresses?.[0]
-    if (error !== null || first === undefined) callback(error ?? new Error('no address'), '')
-    else if (addresses.some((found) => isPrivateAddress(found.address)))
-      callback(refusal('leads to a private address'), '')
-    else if (options.all === true) callback(null, addresses)
-    else callback(null, first.address, first.family)
-  })
+function lookupChecked(check: (address: string) => ServiceError | undefined): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+      const first = addresses?.[0]
+      const [refused] = (addresses ?? []).flatMap(({ address }) => check(address) ?? [])
+      if (error !== null || first === undefined) callback(error ?? new Error('no address'), '')
+      else if (refused !== undefined) callback(refused, '')
+      else if (options.all === true) callback(null, addresses)
+      else callback(null, first.address, first.family)
+    })
+  }
+}
+
+function portOf({ protocol, port }: URL): number {
+  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port)
+}
+
+function ownAddress(): ServiceError {
+  return refusal('leads to this service, and is no link of it that is valid')
 }
 
 function refusal(what: string, cause?: unknown): ServiceError {

@@ -1,6 +1,7 @@
 // The addresses a service must not be talked into fetching from: its own machine, its network, everything that is no public
 // unicast address, and those that look public but are answered inside a cloud only.
 
+import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
 import { parseNetworks } from '../edge/networks.ts'
 
@@ -14,6 +15,27 @@ const insideClouds = parseNetworks([
   '34.118.224.0/20',
 ])
 const globalUnicast = parseNetworks(['2000::/3'])
+
+/** Where the service is reached: the host of its links, and the port it listens at on this machine. */
+export interface OwnAddress {
+  readonly host: string
+  readonly port: number | undefined
+}
+
+/** True where the URL names the service as its links do. */
+export function isOwnHost(url: URL, { host }: OwnAddress): boolean {
+  return url.host === host
+}
+
+/** True where this machine would connect to the service itself. */
+export function isOwnAddress(address: string, port: number, own: OwnAddress): boolean {
+  if (port !== own.port || !ipaddr.isValid(address)) return false
+  const plain = ipaddr.process(address)
+  if (plain.range() === 'loopback' || plain.range() === 'unspecified') return true
+  return Object.values(networkInterfaces())
+    .flat()
+    .some((found) => found !== undefined && ipaddr.process(found.address).toString() === plain.toString())
+}
 
 /** True for every address that is not a public one; also for text that is no address. */
 export function isPrivateAddress(address: string): boolean {

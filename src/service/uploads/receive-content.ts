@@ -2,17 +2,20 @@
 
 import type { Readable } from 'node:stream'
 import { Readable as ReadableStream } from 'node:stream'
+import type { FastifyRequest } from 'fastify'
 import type { StagedBlob } from '../blobs/backend.ts'
-import { stateOf } from '../blobs/intact.ts'
+import { damagedDocument, stateOf } from '../blobs/intact.ts'
 import type { ServiceContext } from '../context.ts'
 import { parseLink } from '../downloads/signer.ts'
 import type { DocumentBody, PartFileBody } from '../schemas.ts'
 import { ServiceError } from '../service-error.ts'
 import type { ChangeArgument, ChangeResult } from '../store/changes.ts'
 import { findById } from '../store/nodes.ts'
+import { projectNameOf } from '../store/projects.ts'
 import { Base64Decoder } from './base64-decoder.ts'
 import { fetchUri } from './fetch-uri.ts'
 import { type StoredPart, writeMultipart } from './multipart.ts'
+import type { OwnAddress } from './private-addresses.ts'
 import type { Staging } from './staging.ts'
 
 /** Bytes that wait for a row: staged by this upload, or here already because the uri was one of our own. */
@@ -20,25 +23,58 @@ export type ReceivedContent =
   | { readonly kind: 'staged'; readonly blob: StagedBlob; readonly sha256: string; readonly size: number }
   | { readonly kind: 'stored'; readonly sha256: string; readonly size: number }
 
-/** Throws ServiceError 400 when `file` is not what `file_type` says or cannot be had, 413 where it has too many parts. */
+/** What came by `uri`, for the audit: PROJECT/PATH of a document here, else the origin alone, for the rest may be a secret. */
+export type Sources = readonly string[]
+
+/**
+ * The content, and where it was copied from. Throws ServiceError 400 when `file` is not what `file_type` says or cannot be had,
+ * 401 where the key was revoked meanwhile, 413 where it has too many parts.
+ */
 export async function receiveContent(
   context: ServiceContext,
+  request: FastifyRequest,
   document: DocumentBody,
-  staging: Staging,
-): Promise<ReceivedContent> {
+): Promise<ReceivedContent & { readonly sources: Sources }> {
+  const upload: Upload = {
+    context,
+    staging: request.staging,
+    own: { host: new URL(context.edge.originOf(request)).host, port: request.raw.socket.localPort },
+    sources: new Set(),
+  }
+  const content = await receiveDocument(upload, document)
+  // What a uri leads to may have taken its time.
+  if (upload.sources.size > 0) await request.checkKey()
+  return { ...content, sources: [...upload.sources] }
+}
+
+/** What the audit log says of it. */
+export function copiedFrom(sources: Sources): object {
+  return sources.length === 0 ? {} : { copied_from: sources }
+}
+
+/** One upload under way. */
+interface Upload {
+  readonly context: ServiceContext
+  readonly staging: Staging
+  readonly own: OwnAddress
+  readonly sources: Set<string>
+}
+
+async function receiveDocument(upload: Upload, document: DocumentBody): Promise<ReceivedContent> {
+  const { staging } = upload
   if (document.file_type === 'multipart') {
     if (typeof document.file === 'string')
       throw new ServiceError(400, 'file_type is multipart: file must be an array of parts')
     // Those of text alone were not staged while they came.
     staging.checkParts(document.file.length)
     const writer = staging.stageWhole()
-    await writeMultipart(partsOf(context, document.file, staging), writer)
+    await writeMultipart(partsOf(upload, document.file), writer)
     return staged(await writer.finish())
   }
   if (typeof document.file !== 'string') {
     throw new ServiceError(400, `file_type is ${document.file_type}: file must be a string`)
   }
-  return receiveFile(context, document.file_type, document.file, staging)
+  return receiveFile(upload, document.file_type, document.file)
 }
 
 /** Makes the bytes durable together with the file that refers to them. */
@@ -65,29 +101,30 @@ export async function keepContent<Result>(
 }
 
 async function* partsOf(
-  context: ServiceContext,
+  upload: Upload,
   parts: readonly { readonly text?: string; readonly file?: PartFileBody }[],
-  staging: Staging,
 ): AsyncGenerator<StoredPart> {
+  // Before any of them is read.
+  for (const { file } of parts) if (file?.file_type === 'uri') upload.staging.addUriPart()
   for (const part of parts) {
     if (part.text !== undefined) yield { kind: 'text', text: part.text }
     if (part.file === undefined) continue
-    const content = await receiveFile(context, part.file.file_type, part.file.content, staging)
-    yield { kind: 'file', mimetype: part.file.mimetype, content: await read(context, content) }
+    const content = await receiveFile(upload, part.file.file_type, part.file.content)
+    yield { kind: 'file', mimetype: part.file.mimetype, content: await read(upload.context, content) }
   }
 }
 
 async function receiveFile(
-  context: ServiceContext,
+  upload: Upload,
   fileType: 'uri' | 'binary',
   text: string,
-  staging: Staging,
 ): Promise<ReceivedContent> {
+  const { staging } = upload
   const spooled = staging.find(text)
   if (fileType === 'uri') {
     if (spooled !== undefined || !URL.canParse(text))
       throw new ServiceError(400, 'file_type is uri: file is not a URL')
-    return receiveUri(context, new URL(text), staging)
+    return receiveUri(upload, new URL(text))
   }
   if (spooled !== undefined) return staged(spooled)
   const raw = Buffer.from(JSON.stringify(text).slice(1, -1))
@@ -97,7 +134,9 @@ async function receiveFile(
 }
 
 /** Our own presigned URLs are read from where they lead, with no request to ourselves; others are fetched. */
-async function receiveUri(context: ServiceContext, url: URL, staging: Staging): Promise<ReceivedContent> {
+async function receiveUri({ context, staging, own, sources }: Upload, url: URL): Promise<ReceivedContent> {
+  const signal = staging.fetching(context.uriPolicy.totalMs)
+  if (signal.aborted) throw new ServiceError(400, 'what the uris lead to takes too long')
   const link = parseLink(url)
   const validity = link === undefined ? undefined : context.signer.check(link, context.now())
   // A forged link may be somebody else's service: it is fetched like any other address, under the same rules.
@@ -110,12 +149,15 @@ async function receiveUri(context: ServiceContext, url: URL, staging: Staging): 
     const state = await stateOf(content, (start, end) => context.blobs.open(content.sha256, start, end))
     if (state === 'damaged') {
       context.log.error({ path: node.path, sha256: content.sha256 }, 'a content is damaged')
-      throw new ServiceError(500, `the content of ${node.path} is damaged: store that document again`)
+      throw damagedDocument(node.path)
     }
+    const project = await projectNameOf(context.store, node.project_id)
+    sources.add(`${project ?? node.project_id}${node.path}`)
     return { kind: 'stored', ...content }
   }
   const writer = staging.stage()
-  await fetchUri(url, writer, context.uriPolicy)
+  await fetchUri(url, writer, { ...context.uriPolicy, signal, own })
+  sources.add(url.origin)
   return staged(await writer.finish())
 }
 

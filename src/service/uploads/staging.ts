@@ -22,7 +22,10 @@ export class Staging {
   readonly #staged: StagedBlob[] = []
   readonly #writers = new Set<BlobWriter>()
   readonly #received = { bytes: 0, parts: 0 }
+  readonly #begunMs = performance.now()
+  #uriParts = 0
   #memoryBytes = 0
+  #fetching: AbortSignal | undefined
 
   /** `roomBytes`: what the project may still take; `pieceBytes`: what may be in memory of a content on its way. */
   constructor(
@@ -43,15 +46,34 @@ export class Staging {
     if (exceeds(count, parts)) throw new ServiceError(413, `a document has at most ${parts} parts`)
   }
 
+  /** Throws ServiceError 413 beyond the number of parts that may come by `uri`. */
+  addUriPart(): void {
+    const { uriParts } = this.#limits
+    if (exceeds(++this.#uriParts, uriParts))
+      throw new ServiceError(
+        413,
+        `a document has at most ${uriParts} parts by uri: send the others as binary`,
+      )
+  }
+
+  /** Of all that this upload fetches: aborts after `totalMs`, and no later than the upload may take. */
+  fetching(totalMs: number): AbortSignal {
+    const { uploadMs } = this.#limits
+    const leftMs = uploadMs === 0 ? Infinity : this.#begunMs + uploadMs - performance.now()
+    this.#fetching ??= AbortSignal.timeout(Math.max(0, Math.ceil(Math.min(totalMs, leftMs))))
+    return this.#fetching
+  }
+
   /** Throws ServiceError 413 beyond the number of parts a document may have, its writer beyond the bytes. */
   stage(): BlobWriter {
     this.checkParts(++this.#received.parts)
-    return this.#stage(this.#received)
+    return this.#stage(this.#received, this.#limits.documentBytes)
   }
 
   /** For a document that is made of what was staged. */
   stageWhole(): BlobWriter {
-    return this.#stage({ bytes: 0 })
+    const bounds = [this.#limits.documentBytes, this.#limits.multipartBytes].filter((bytes) => bytes !== 0)
+    return this.#stage({ bytes: 0 }, bounds.length === 0 ? 0 : Math.min(...bounds))
   }
 
   /** A placeholder that stands for the blob in a JSON string. */
@@ -68,16 +90,15 @@ export class Staging {
     for (const staged of [...this.#writers, ...this.#staged]) await staged.discard()
   }
 
-  #stage(count: { bytes: number }): BlobWriter {
-    const { documentBytes } = this.#limits
+  #stage(count: { bytes: number }, mostBytes: number): BlobWriter {
     const inMemory = Math.min(smallBytes, Math.max(0, memoryBytes - this.#memoryBytes))
     const writer = this.#blobs.stage(inMemory)
     this.#writers.add(writer)
     return {
       write: async (chunk) => {
         count.bytes += chunk.byteLength
-        if (exceeds(count.bytes, documentBytes))
-          throw new ServiceError(413, `a document has at most ${documentBytes} bytes`)
+        if (exceeds(count.bytes, mostBytes))
+          throw new ServiceError(413, `a document has at most ${mostBytes} bytes`)
         if (count.bytes > this.#roomBytes) throw fullProject()
         await writer.write(chunk)
       },

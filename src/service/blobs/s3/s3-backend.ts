@@ -5,6 +5,7 @@ import type { ReadableStream } from 'node:stream/web'
 import { StartError } from '../../start-error.ts'
 import type { BlobWriter, SharedBackend, ShownAs, StagedBlob } from '../backend.ts'
 import type { S3Address } from './address.ts'
+import { DamagedContentError } from '../intact.ts'
 import { S3Client, type S3Request } from './client.ts'
 import { S3StagedBlob, S3Writer } from './writer.ts'
 
@@ -47,14 +48,15 @@ class S3Backend implements SharedBackend {
   async read(key: string, start: number, end: number): Promise<Buffer | undefined> {
     const { status, bytes } = await this.#client.ask(rangeOf(key, start, end))
     if (status === 404) return undefined
-    if (bytes.byteLength !== end - start + 1) throw new Error(`content ${key} is shorter than recorded`)
+    if (status === 416 || bytes.byteLength !== end - start + 1) throw shorter(key)
     return bytes
   }
 
   async stream(key: string, start: number, end: number): Promise<Readable | undefined> {
     const answer = await this.#client.open(rangeOf(key, start, end))
-    if (answer.status !== 404) return counted(answer.body as ReadableStream, end - start + 1, key)
+    if (answer.ok) return counted(answer.body as ReadableStream, end - start + 1, key)
     await answer.body?.cancel()
+    if (answer.status === 416) throw shorter(key)
     return undefined
   }
 
@@ -113,13 +115,18 @@ class S3Backend implements SharedBackend {
 }
 
 function rangeOf(key: string, start: number, end: number): S3Request {
-  return { method: 'GET', key, headers: { range: `bytes=${start}-${end}` }, allowed: [404] }
+  // 416: it ends before the range begins.
+  return { method: 'GET', key, headers: { range: `bytes=${start}-${end}` }, allowed: [404, 416] }
+}
+
+function shorter(key: string): Error {
+  return new DamagedContentError(key, 'is shorter than recorded')
 }
 
 /** Breaks off where another number of bytes comes: whoever reads has been promised this one. */
 function counted(body: ReadableStream, expected: number, key: string): Readable {
   let bytes = 0
-  const wrong = (): Error => new Error(`content ${key} is not of the length that was asked for`)
+  const wrong = (): Error => new DamagedContentError(key, 'is not of the length that was asked for')
   const count = new Transform({
     transform(chunk: Buffer, _, done) {
       bytes += chunk.byteLength
