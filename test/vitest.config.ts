@@ -17,7 +17,7 @@ const onBothStores = [
   'test/service/postgres/*.test.ts',
   'test/contract/*.test.ts',
   'test/service/{answers,downloads,files,keys,projects,reconcile,tables,tables-client,tables-durable,uploads}.test.ts',
-  'test/service/{faults,hosting,limits,links,openapi-refusals,refused-requests}.test.ts',
+  'test/service/{faults,hosting,limits,links,openapi-refusals,refused-requests,room}.test.ts',
 ]
 
 /**

@@ -34,6 +34,7 @@ const commandFiles: Readonly<Record<string, () => Promise<CommandFile>>> = {
   tables: () => import('./commands/tables.ts'),
   reconcile: () => import('./commands/reconcile.ts'),
   tasks: () => import('./commands/tasks.ts'),
+  runs: () => import('./commands/runs.ts'),
   forward: () => import('./commands/forward.ts'),
   serve: () => import('./commands/serve.ts'),
   keys: () => import('./commands/keys.ts'),

@@ -3,7 +3,7 @@
 import { InvalidArgumentError } from 'commander'
 import type { Limits } from '../service/limits.ts'
 import { formatBytes } from '../amounts.ts'
-import { parseDurationMs, parseSizeBytes } from './durations.ts'
+import { parseLifetimeMs, parseSizeBytes } from './durations.ts'
 
 /** `requestsPerSecondPerKey` is written `requests-per-second-per-key`, and no unit is part of a name. */
 const limits: Readonly<Record<string, keyof Limits>> = {
@@ -13,6 +13,7 @@ const limits: Readonly<Record<string, keyof Limits>> = {
   document: 'documentBytes',
   project: 'projectBytes',
   'project-documents': 'projectDocuments',
+  'keep-runs': 'keepRunsMs',
   parts: 'parts',
   'uri-parts': 'uriParts',
   multipart: 'multipartBytes',
@@ -54,7 +55,7 @@ export function describeLimits(defaults: Limits): string {
 }
 
 function parseValue(limit: keyof Limits, value: string): number {
-  if (limit.endsWith('Ms')) return parseDurationMs(value)
+  if (limit.endsWith('Ms')) return parseLifetimeMs(value)
   if (/bytes/i.test(limit)) return parseSizeBytes(value)
   if (!/^\d+$/.test(value)) throw new InvalidArgumentError(`${value} is not a whole number.`)
   return Number(value)

@@ -25,6 +25,7 @@ import { registerCallLog } from './faults/noted-calls.ts'
 import { registerFaultHooks } from './faults/fault-hooks.ts'
 import type { Limits } from './limits.ts'
 import { createRequestIds, observeRequests } from './observe/logs.ts'
+import { auditRefusals } from './observe/refusals.ts'
 import { noteRoutes } from './openapi.ts'
 import { schemaController } from './request-validators.ts'
 import { registerDocsPage } from './routes/docs-page.ts'
@@ -96,6 +97,7 @@ export async function createApp(context: ServiceContext, closing: AbortSignal): 
       registerHealth(api, context)
       registerDownloads(api, context)
       await api.register(async (scope) => {
+        auditRefusals(scope, context)
         scope.addHook('onRequest', authenticate(context))
         scope.addHook('preHandler', checkKeyAgain)
         throttleJson(scope, context.limits)

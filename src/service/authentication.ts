@@ -33,6 +33,7 @@ export function authenticate(
     if (typeof key !== 'string' || key === '') throw new ServiceError(401, 'the X-API-Key header is missing')
     const keyHash = hashOf(key)
     const keyId = keyIdOf(keyHash)
+    request.keyId = keyId
     throttle(keyId, reply)
     const found = await openedBy(context, keyHash)
     context.keyUse.note(found.id, context.now())
@@ -45,7 +46,6 @@ export function authenticate(
       throw new ServiceError(403, `the API key opens ${found.path} only, and no tables`)
     request.projects = found.projects
     request.scope = found
-    request.keyId = keyId
     request.checkKey = async () => {
       const { projects } = await openedBy(context, keyHash)
       if (name !== undefined) projectOf(projects, name)

@@ -21,6 +21,8 @@ export interface Limits {
   readonly uploadMs: number
   /** Bytes of a body of JSON, for the serving thread parses it; beside the content of a document it is 1 MiB. */
   readonly jsonBytes: number
+  /** Runs and tasks that are older are removed. */
+  readonly keepRunsMs: number
   /** Objects and arrays within each other. */
   readonly jsonDepth: number
   /** Values in a body of JSON, and names in one object of it. */
@@ -50,6 +52,7 @@ export const defaultLimits: Limits = {
   documentBytes: 0,
   projectBytes: 0,
   projectDocuments: 0,
+  keepRunsMs: 0,
   parts: 1_000,
   uriParts: 100,
   multipartBytes: 1024 ** 3,

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Server as TlsServer } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import { silentLog } from '../log.ts'
+import { auditSoon, noteChange } from './admin/administration.ts'
 import { listenForAdmin } from './admin/socket.ts'
 import { createApp } from './app.ts'
 import type { ServiceContext } from './context.ts'
@@ -24,7 +25,9 @@ import { listenErrorOf, StartError } from './start-error.ts'
 import { DetachedTrees } from './store/detached-trees.ts'
 import { openStore } from './store/open-store.ts'
 import type { OpenedStore, StorePlace } from './store/opened-store.ts'
+import { tablesStore } from './tables/database.ts'
 import { Matching } from './tables/matching.ts'
+import { removeRuns } from './tables/remove-tables.ts'
 import { createKey } from './store/keys.ts'
 import { checkProjectName, ensureProject, findProject, listProjects } from './store/projects.ts'
 import { lockDataDir } from './store/service-lock.ts'
@@ -32,6 +35,8 @@ import { defaultUriPolicy } from './uploads/fetch-uri.ts'
 
 const urlLifetimeMs = 15 * 60_000
 const drainMs = 1_000
+const minuteMs = 60_000
+const auditMs = 5_000
 /** What is left after that, connections that end slowly, for instance. */
 const graceMs = 1_000
 
@@ -77,7 +82,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       makesKeys: options.makesKeys ?? true,
     })
     context.detachedTrees.clear()
-    if (opened.isShared) closers.push(everyMinute(() => context.detachedTrees.clear()))
+    if (opened.isShared) closers.push(every(minuteMs, () => context.detachedTrees.clear()))
+    closers.push(every(auditMs, () => auditSoon(context)))
+    auditSoon(context)
+    closers.push(every(minuteMs, () => removeOldRuns(context)))
+    removeOldRuns(context)
     const { tallies } = opened
     if (tallies !== undefined) {
       const sharing = context.rates.share(tallies, context.log, closing.signal)
@@ -185,9 +194,16 @@ function limitsOf({ limits }: ServiceOptions, { maxPathBytes }: OpenedStore): Li
   return { ...wanted, pathBytes: bounds.length === 0 ? 0 : Math.min(...bounds) }
 }
 
-function everyMinute(work: () => void): () => void {
-  const timer = setInterval(work, 60_000).unref()
+function every(ms: number, work: () => void): () => void {
+  const timer = setInterval(work, ms).unref()
   return () => clearInterval(timer)
+}
+
+function removeOldRuns({ store, limits, now, tidying, log }: ServiceContext): void {
+  if (limits.keepRunsMs === 0) return
+  removeRuns(tablesStore(store), { before: now() - limits.keepRunsMs })
+    .then((count) => (count === 0 ? undefined : tidying.ask()))
+    .catch((error: unknown) => log.warn({ error }, 'could not remove old runs; it is tried again'))
 }
 
 function testingOf({ testing }: ServiceContext): Testing {
@@ -204,11 +220,19 @@ async function announceProjects(
   const announced: AnnouncedProject[] = []
   for (const name of names) {
     const { project, isNew } = await ensureProject(store, name, now)
-    const isKeyed = isNew && makesKeys
-    announced.push({
-      name,
-      apiKey: isKeyed ? (await createKey(store, { projectIds: [project.id] }, now)).key : undefined,
-    })
+    const made = isNew && makesKeys ? await createKey(store, { projectIds: [project.id] }, now) : undefined
+    if (isNew)
+      await noteChange(
+        store,
+        {
+          change: 'project made',
+          by: 'docmount serve',
+          project: name,
+          keys: made === undefined ? [] : [made.id],
+        },
+        now,
+      )
+    announced.push({ name, apiKey: made?.key })
   }
   for (const { name } of await listProjects(store)) {
     if (!names.includes(name)) announced.push({ name, apiKey: undefined })

@@ -1,9 +1,13 @@
 // What whoever hosts the service sees of it: whether it is well, who did what, how busy it is, and how it ends.
 
+import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { userInfo } from 'node:os'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Log } from '../../src/log.ts'
+import type { Admin } from '../../src/service/admin/admin.ts'
+import { withAdmin } from '../../src/service/admin/reach-admin.ts'
 import { type ServiceOptions, startService } from '../../src/service/index.ts'
 import { isOnPostgres, storeOf } from '../support/store.ts'
 import { type TestService, errorOf, files, startTestService } from './support.ts'
@@ -158,6 +162,8 @@ describe('the access log', () => {
 test('the audit log has a line per change that was made, with who made it, and none for what was refused', async () => {
   const { lines, log } = keepingLog()
   service = await startTestService({ auditLog: log })
+  // What the start itself did.
+  await expect.poll(() => lines.splice(0)).toMatchObject([{ change: 'project made', by: 'docmount serve' }])
   await service.put('/folder/a.txt', 'content')
   await service.put('/folder/a.txt', 'again')
   await service.get('/folder/a.txt')
@@ -225,13 +231,105 @@ test('the audit log says where a copy by uri came from, and nothing of it that m
   await put('/both.mht', { file_type: 'multipart', file: parts })
   host.closeAllConnections()
   host.close()
-  expect(lines.map(({ path, copied_from: from }) => [path, from])).toEqual([
+  const stored = lines.filter(({ change }) => change === 'stored')
+  expect(stored.map(({ path, copied_from: from }) => [path, from])).toEqual([
     ['/folder/a.txt', undefined],
     ['/own.txt', ['acme/folder/a.txt']],
     ['/foreign.txt', [origin]],
     ['/both.mht', ['acme/folder/a.txt', origin]],
   ])
   expect(JSON.stringify(lines)).not.toMatch(/hidden|signature/)
+})
+
+describe('the audit log of administration', () => {
+  const withAdminOf = async <Result>(work: (admin: Admin) => Promise<Result>): Promise<Result> => {
+    let result: Result | undefined
+    await withAdmin(await storeOf(service.dataDir), async (admin) => {
+      result = await work(admin)
+    })
+    return result as Result
+  }
+  const administer = async (): Promise<object[]> => {
+    const by = userInfo().username
+    const first = await withAdminOf((admin) => admin.createProject('invoices'))
+    const path = '/in'
+    const wanted = { projects: ['acme', 'invoices'], name: 'scanner', isReadOnly: true, path }
+    const second = await withAdminOf((admin) => admin.createKey(wanted))
+    const third = await withAdminOf((admin) => admin.rotateKey(second.id, 0))
+    await withAdminOf((admin) => admin.revokeKeys('acme', [third.id]))
+    await expect(withAdminOf((admin) => admin.createProject('invoices'))).rejects.toThrow()
+    await withAdminOf((admin) => admin.removeProject('invoices'))
+    const access = 'read'
+    return [
+      { change: 'project made', by, project: 'invoices', keys: [first.id] },
+      { change: 'key made', by, projects: wanted.projects, keys: [second.id], name: 'scanner', access, path },
+      { change: 'key rotated', by, keys: [third.id], instead_of: second.id },
+      { change: 'keys revoked', by, project: 'acme', keys: [third.id] },
+      { change: 'project removed', by, project: 'invoices' },
+    ].map((line) => expect.objectContaining({ ...line, at: expect.any(String), message: line.change }))
+  }
+
+  test('has a line per change that was made while it runs, with who made it', async () => {
+    const { lines, log } = keepingLog()
+    service = await startTestService({ auditLog: log })
+    await expect.poll(() => lines.splice(0)).toHaveLength(1)
+    const expected = await administer()
+    await expect.poll(() => lines).toEqual(expected)
+    expect(JSON.stringify(lines)).not.toContain('dmk_')
+  })
+
+  test('has those that were made while nobody served, once', async () => {
+    service = await startTestService({ auditLog: keepingLog().log })
+    await service.service.close()
+    const expected = await administer()
+    for (const times of [1, 0]) {
+      const { lines, log } = keepingLog()
+      const again = await startService({ ...(await storeOf(service.dataDir)), auditLog: log })
+      if (times === 1) await expect.poll(() => lines).toEqual(expected)
+      else {
+        const key = await again.createKey('acme')
+        await fetch(`${again.baseUrl}${files('/')}`, { method: 'DELETE', headers: { 'x-api-key': key } })
+        expect(lines).toEqual([])
+      }
+      await again.close()
+    }
+  })
+
+  test('has refused attempts by the id of their key: the first at once, those that follow as a number', async () => {
+    const { lines, log } = keepingLog()
+    service = await startTestService({ auditLog: log, projects: ['acme', 'other'] })
+    await expect.poll(() => lines.splice(0)).toHaveLength(2)
+    const { id, key } = await withAdminOf((admin) =>
+      admin.createKey({ projects: ['acme'], isReadOnly: true }),
+    )
+    await expect.poll(() => lines.splice(0)).toHaveLength(1)
+    const refused = (path: string, method: string, headers: Record<string, string>): Promise<Response> =>
+      fetch(`${service.service.baseUrl}${path}`, { method, headers })
+    for (let turn = 0; turn < 5; turn++) await refused(files('/secret.txt'), 'DELETE', { 'x-api-key': key })
+    await refused('/projects/other/files', 'GET', { 'x-api-key': key })
+    await refused('/projects', 'GET', { 'x-api-key': 'dmk_never_made' })
+    await refused('/projects', 'GET', {})
+    const line = { change: 'refused', address: '127.0.0.1', times: 1, request: expect.any(String) }
+    const unknown = createHash('sha256').update('dmk_never_made').digest('hex').slice(0, 12)
+    await expect
+      .poll(() => lines)
+      .toEqual(
+        [
+          { key: id, status: 403, method: 'DELETE', path: '/api/projects/acme/files' },
+          { key: id, status: 401, method: 'GET', path: '/api/projects/other/files' },
+          { key: unknown, status: 401, method: 'GET', path: '/api/projects' },
+          { key: undefined, status: 401, method: 'GET', path: '/api/projects' },
+        ].map((fields) => ({ ...line, ...fields, message: 'refused' })),
+      )
+    for (let number = 0; number < 300; number++)
+      await refused('/projects', 'GET', { 'x-api-key': `dmk_${number}` })
+    expect(lines.length).toBeLessThanOrEqual(100)
+    await service.service.close()
+    const told = lines.reduce((sum, { times }) => sum + Number(times), 0)
+    expect(told).toBe(308)
+    expect(lines.at(-1)).toMatchObject({ key: 'others', times: 204 })
+    expect(JSON.stringify(lines)).not.toMatch(/dmk_|secret/)
+  })
 })
 
 describe('metrics', () => {

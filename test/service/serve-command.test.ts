@@ -130,7 +130,11 @@ describe('docmount serve, hosted', () => {
       expect.objectContaining({ status: 400 }),
       expect.objectContaining({ status: 400 }),
     ])
-    expect(await linesOf('audit.log')).toEqual([expect.objectContaining({ change: 'stored', path: '/a/b' })])
+    expect(await linesOf('audit.log')).toEqual([
+      expect.objectContaining({ change: 'project made', by: 'docmount serve', project: 'one' }),
+      expect.objectContaining({ change: 'project made', by: 'docmount serve', project: 'two' }),
+      expect.objectContaining({ change: 'stored', path: '/a/b' }),
+    ])
     expect(hosted.log()).not.toContain('PUT')
   })
 
@@ -325,6 +329,33 @@ describe('docmount keys', () => {
     expect((await failureOf('keys', 'list', 'acme', '--data', folder)).stderr).toContain('is no data folder')
     expect((await failureOf('keys', 'revoke', 'acme', 'abc', '--data', dataDir)).stderr).toContain(
       'has no key abc',
+    )
+  })
+})
+
+describe('docmount tables and runs', () => {
+  test('remove a table, and runs by age, of a service that runs', async () => {
+    const headers = {
+      'x-api-key': service.announcement.projects[0]!.api_key!,
+      'content-type': 'application/json',
+    }
+    const post = async (path: string, body: object): Promise<Record<string, string>> => {
+      const init = { method: 'POST', headers, body: JSON.stringify(body) }
+      const url = `${service.announcement.base_url}/projects/acme/tables${path}`
+      return (await (await fetch(url, init)).json()) as Record<string, string>
+    }
+    const { id } = await post('', { name: 'invoices', settings: { type: 'reconcile' } })
+    await post(`/${id}/tasks`, { data: { a: 1 } })
+    const runs = async (...args: string[]): Promise<string> =>
+      (await command.run('runs', 'rm', 'acme', ...args, '--data', dataDir)).stdout
+    expect(await runs('--older', '90d')).toBe('0 removed\n')
+    expect(await runs('--table', 'invoices')).toBe('1 removed\n')
+    await command.run('tables', 'rm', 'acme', 'invoices', '--data', dataDir)
+    expect(await post(`/${id}/tasks`, { data: { a: 1 } })).toMatchObject({
+      errorMessage: `there is no table ${id}`,
+    })
+    expect((await failureOf('tables', 'rm', 'acme', 'invoices', '--data', dataDir)).stderr).toBe(
+      'docmount: acme has no table invoices\n',
     )
   })
 })

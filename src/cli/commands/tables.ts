@@ -1,6 +1,7 @@
 // `docmount tables`: what it takes. Its work is in run-tables.ts, loaded when it runs.
 
 import { type Command, Option } from 'commander'
+import { type PlaceOptions, addPlaceOptions, withAdminOf } from '../administer.ts'
 import { baseUrlOption } from '../connect.ts'
 import type { CreateOptions, StoreOptions, TablesOptions } from '../run-tables.ts'
 import { projectOption } from '../with-tables.ts'
@@ -13,6 +14,7 @@ Examples:
   $ docmount tables create invoices --type reconcile --schema schema.json
   $ docmount tables schema invoices --json
   $ docmount tables store "Price list" prices.xlsx
+  $ docmount tables rm acme invoices --data ~/documents   of a service of your own
   $ docmount forward invoices rows.csv                    (docmount forward --help)`
 
 export function register(program: Command): void {
@@ -68,6 +70,16 @@ export function register(program: Command): void {
       const { showSchema } = await import('../run-tables.ts')
       await showSchema(table, options)
     })
+
+  addPlaceOptions(tables.command('rm').summary('remove a table of a service of your own'))
+    .description(
+      'Removes a table of a service of your own with all rows, runs and documents in it, permanently.',
+    )
+    .argument('<project>', 'name of the project')
+    .argument('<table>', 'name or id')
+    .action((project: string, table: string, options: PlaceOptions) =>
+      withAdminOf(options, (admin) => admin.removeTable(project, table)),
+    )
 
   tables
     .command('store')

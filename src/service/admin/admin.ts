@@ -1,4 +1,4 @@
-// What whoever runs a service may do beside HTTP's keys: projects and keys. The same for a service that runs (through its
+// What whoever runs a service may do beside HTTP's keys: projects and keys, and the end of tables and runs. The same for a service that runs (through its
 // socket) and for a data folder nobody serves.
 
 import type { Store } from '../store/database.ts'
@@ -6,6 +6,10 @@ import { type KeyInfo, createKey, listKeys, revokeKeys, rotateKey } from '../sto
 import { ensureProject, findProject, listProjects } from '../store/projects.ts'
 import { StartError } from '../start-error.ts'
 import { parseDocumentPath } from '../document-path.ts'
+import { tablesStore } from '../tables/database.ts'
+import { type Collect, removeRuns, removeTable } from '../tables/remove-tables.ts'
+import { findTable, listTableIds } from '../tables/tables-store.ts'
+import { noteChange } from './administration.ts'
 import { removeProject } from './remove-project.ts'
 
 /** Asked for something that is not there, or makes no sense. */
@@ -24,6 +28,13 @@ export interface WantedKey {
   readonly isReadOnly?: boolean | undefined
   /** A folder or a document; everything where absent. */
   readonly path?: string | undefined
+}
+
+export interface WantedRuns {
+  /** By name or id. */
+  readonly table?: string | undefined
+  /** Milliseconds. */
+  readonly olderThanMs?: number | undefined
 }
 
 /** `key` is shown this once. */
@@ -45,6 +56,10 @@ export interface Admin {
   createKey(wanted: WantedKey): Promise<ShownKey>
   /** A key for the same, while the old one goes on for `overlapMs`. */
   rotateKey(id: string, overlapMs: number): Promise<ShownKey>
+  /** With all that is in it; by name or id. */
+  removeTable(project: string, table: string): Promise<void>
+  /** Runs and tasks of the project, or of one table of it, older than so long or all; answers how many. */
+  removeRuns(project: string, of: WantedRuns): Promise<number>
   /** All that open the project where no ids are given; answers those revoked. */
   revokeKeys(project: string, ids: readonly string[]): Promise<readonly string[]>
 }
@@ -57,10 +72,17 @@ export const adminCalls: readonly (keyof Admin)[] = [
   'createKey',
   'rotateKey',
   'revokeKeys',
+  'removeTable',
+  'removeRuns',
 ]
 
-/** `collect` is told of content that lost its last reference; where nobody serves, the next start looks for it. */
-export function adminOver(store: Store, now: () => number, collect: (sha256s: string[]) => void): Admin {
+/**
+ * `by`: who administers. `collect` is told of content that lost its last reference; where nobody serves, the next start looks
+ * for it. Every change is noted for the audit log.
+ */
+export function adminOver(store: Store, now: () => number, collect: Collect, by: string): Admin {
+  const note = (change: string, details: object): Promise<void> =>
+    noteChange(store, { change, by, ...details }, now())
   const idOf = async (name: string): Promise<string> => {
     const project = await findProject(store, name)
     if (project === undefined)
@@ -68,6 +90,11 @@ export function adminOver(store: Store, now: () => number, collect: (sha256s: st
         `there is no project ${name}: docmount projects list shows them, docmount projects create makes one`,
       )
     return project.id
+  }
+  const tableOf = async (project: string, nameOrId: string): Promise<{ id: string; name: string }> => {
+    const table = await findTable(tablesStore(store), await idOf(project), nameOrId)
+    if (table === undefined) throw new AdminError(`${project} has no table ${nameOrId}`)
+    return table
   }
   return {
     listProjects: async () =>
@@ -77,9 +104,14 @@ export function adminOver(store: Store, now: () => number, collect: (sha256s: st
         throw error instanceof StartError ? new AdminError(error.message) : error
       })
       if (!isNew) throw new AdminError(`there is a project ${name} already`)
-      return createKey(store, { projectIds: [project.id] }, now())
+      const made = await createKey(store, { projectIds: [project.id] }, now())
+      await note('project made', { project: name, keys: [made.id] })
+      return made
     },
-    removeProject: async (name) => removeProject(store, await idOf(name), collect),
+    removeProject: async (name) => {
+      await removeProject(store, await idOf(name), collect)
+      await note('project removed', { project: name })
+    },
     listKeys: async (project) => listKeys(store, project === undefined ? undefined : await idOf(project)),
     createKey: async (wanted) => {
       if (wanted.projects.length === 0) throw new AdminError('a key opens one project at least')
@@ -89,16 +121,47 @@ export function adminOver(store: Store, now: () => number, collect: (sha256s: st
       for (const project of new Set(wanted.projects)) projectIds.push(await idOf(project))
       const { name, expiresAt, isReadOnly } = wanted
       const access = isReadOnly === true ? 'read' : 'write'
-      return createKey(store, { projectIds, name, expiresAt, access, path: pathOf(wanted.path) }, now())
+      const path = pathOf(wanted.path)
+      const made = await createKey(store, { projectIds, name, expiresAt, access, path }, now())
+      const expires = expiresAt === undefined ? {} : { expires: new Date(expiresAt).toISOString() }
+      await note('key made', { projects: wanted.projects, keys: [made.id], name, access, path, ...expires })
+      return made
     },
     rotateKey: async (id, overlapMs) => {
       checkExpiry(now() + overlapMs, 0)
       const made = await rotateKey(store, id, now() + overlapMs, now())
       if (made === undefined) throw new AdminError(`there is no key ${id}, or it has expired`)
+      await note('key rotated', { keys: [made.id], instead_of: id })
       return made
     },
-    revokeKeys: async (project, ids) =>
-      revokeKeys(store, await idOf(project), ids.length === 0 ? undefined : ids),
+    revokeKeys: async (project, ids) => {
+      const revoked = await revokeKeys(store, await idOf(project), ids.length === 0 ? undefined : ids)
+      if (revoked.length > 0) await note('keys revoked', { project, keys: revoked })
+      return revoked
+    },
+    removeTable: async (project, nameOrId) => {
+      const table = await tableOf(project, nameOrId)
+      await removeTable(store, table.id, collect)
+      await note('table removed', { project, table: table.name })
+    },
+    removeRuns: async (project, { table, olderThanMs }) => {
+      const projectId = await idOf(project)
+      const ids =
+        table === undefined
+          ? await listTableIds(tablesStore(store), projectId)
+          : [(await tableOf(project, table)).id]
+      const before = olderThanMs === undefined ? undefined : now() - olderThanMs
+      let runs = 0
+      for (const id of ids)
+        runs += await removeRuns(tablesStore(store), {
+          tables: [id],
+          ...(before === undefined ? {} : { before }),
+        })
+      if (runs > 0) await note('runs removed', { project, table, runs })
+      // Nothing lost its last reference, and yet there is room to give back.
+      collect([])
+      return runs
+    },
   }
 }
 

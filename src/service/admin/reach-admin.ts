@@ -1,12 +1,13 @@
 // The administration of a data folder: through the service that serves it, or else over its database.
 
 import { request } from 'node:http'
+import { userInfo } from 'node:os'
 import { json } from 'node:stream/consumers'
 import type { Readable } from 'node:stream'
 import { openStore } from '../store/open-store.ts'
 import type { StorePlace } from '../store/opened-store.ts'
 import { type Admin, AdminError, adminCalls, adminOver } from './admin.ts'
-import { type AdminAnswer, adminSocketOf } from './socket.ts'
+import { type AdminAnswer, adminSocketOf, userHeader } from './socket.ts'
 
 /** `now`: milliseconds since the epoch, by the clock the service goes by. */
 export type AdminWork = (admin: Admin, now: () => number) => Promise<void>
@@ -20,7 +21,7 @@ export async function withAdmin(place: StorePlace, work: AdminWork): Promise<voi
   const opened = await openStore(place)
   try {
     await work(
-      adminOver(opened.store, opened.now, () => undefined),
+      adminOver(opened.store, opened.now, () => undefined, userName()),
       opened.now,
     )
   } finally {
@@ -40,14 +41,24 @@ async function isServed(path: string): Promise<boolean> {
   }
 }
 
+/** A container may run as a user that has no name. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.() ?? 'unknown')
+  }
+}
+
 function adminThrough(path: string): Admin {
   const calls = adminCalls.map((name) => [name, (...args: unknown[]) => ask(path, name, args)] as const)
   return Object.fromEntries(calls) as unknown as Admin
 }
 
 async function ask(path: string, name: string, args: readonly unknown[]): Promise<unknown> {
+  const headers = { [userHeader]: encodeURIComponent(userName()) }
   const body = await new Promise<Readable>((resolve, reject) => {
-    const sent = request({ socketPath: path, path: `/${name}`, method: 'POST' }, resolve)
+    const sent = request({ socketPath: path, path: `/${name}`, method: 'POST', headers }, resolve)
     sent.on('error', reject)
     sent.end(JSON.stringify(args))
   })

@@ -2,12 +2,16 @@
 // request: POST /NAME with the arguments as a JSON array.
 
 import { chmod, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { type IncomingMessage, createServer } from 'node:http'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { once } from 'node:events'
 import type { ServiceContext } from '../context.ts'
 import { type Admin, AdminError, adminCalls, adminOver } from './admin.ts'
+import { auditSoon } from './administration.ts'
+
+/** Names who asks. */
+export const userHeader = 'x-user'
 
 export function adminSocketOf(dataDir: string): string {
   return join(dataDir, 'service.sock')
@@ -18,16 +22,22 @@ export type AdminAnswer = { readonly result?: unknown } | { readonly error: stri
 
 /** Listens until the answered function is called. Where that fails the service runs without; `docmount keys` does, too. */
 export async function listenForAdmin(context: ServiceContext, dataDir: string): Promise<() => Promise<void>> {
-  const admin = adminOver(context.store, context.now, (sha256s) => {
-    context.blobs.collect(sha256s)
-    context.tidying.ask()
-  })
+  const adminOf = (by: string): Admin =>
+    adminOver(
+      context.store,
+      context.now,
+      (sha256s) => {
+        context.blobs.collect(sha256s)
+        context.tidying.ask()
+      },
+      by,
+    )
   const server = createServer((request, response) => {
     const answer = (status: number, body: AdminAnswer): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     }
     json(request)
-      .then((body) => call(admin, request.url?.slice(1) ?? '', body))
+      .then((body) => call(adminOf(userOf(request)), request.url?.slice(1) ?? '', body))
       .then(
         (result) => answer(200, { result }),
         (error: unknown) => {
@@ -37,6 +47,7 @@ export async function listenForAdmin(context: ServiceContext, dataDir: string): 
           })
         },
       )
+      .finally(() => auditSoon(context))
   })
   const path = adminSocketOf(dataDir)
   try {
@@ -54,6 +65,12 @@ export async function listenForAdmin(context: ServiceContext, dataDir: string): 
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   }
+}
+
+/** Only the folder's owner can ask, and is believed. */
+function userOf({ headers }: IncomingMessage): string {
+  const { [userHeader]: user } = headers
+  return typeof user === 'string' ? decodeURIComponent(user) : 'unknown'
 }
 
 async function call(admin: Admin, name: string, args: unknown): Promise<unknown> {

@@ -12,6 +12,7 @@ export interface Database {
   detached: DetachedTable
   usage: UsageTable
   contents_mark: ContentsMarkTable
+  administration: AdministrationTable
 }
 
 export interface ProjectsTable {
@@ -86,6 +87,14 @@ export interface UsageTable {
 export interface ContentsMarkTable {
   id: string
   starts: number
+}
+
+/** What was done beside HTTP, until it is in the audit log. */
+export interface AdministrationTable {
+  id: string
+  at: number
+  /** JSON object. */
+  entry: string
 }
 
 export type Store = Kysely<Database>

@@ -9,6 +9,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0003_keys': { up: describeKeys },
   '0004_usage': { up: createUsage },
   '0005_contents_mark': { up: createContentsMark },
+  '0006_administration': { up: createAdministration },
 }
 
 async function createTables(store: Kysely<unknown>): Promise<void> {
@@ -104,5 +105,14 @@ async function createContentsMark(store: Kysely<unknown>): Promise<void> {
     .createTable('contents_mark')
     .addColumn('id', 'text', (column) => column.notNull())
     .addColumn('starts', 'integer', (column) => column.notNull())
+    .execute()
+}
+
+async function createAdministration(store: Kysely<unknown>): Promise<void> {
+  await store.schema
+    .createTable('administration')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('at', 'bigint', (column) => column.notNull())
+    .addColumn('entry', 'text', (column) => column.notNull())
     .execute()
 }

@@ -9,11 +9,17 @@ export const tableMigrations: Readonly<Record<string, Migration>> = {
   '0002_usage': { up: (store) => countRowsOf(store, 'documents', 'blob is not null') },
   '0003_listing': { up: indexTablesByTime },
   '0004_usage_of_rows': { up: countTables },
+  '0005_runs_by_time': { up: indexRunsByTime },
 }
 
 /** Tables, their rows and runs take room like documents. */
 async function countTables(store: Kysely<unknown>): Promise<void> {
   for (const counted of countedTexts) await countTextOf(store, counted)
+}
+
+/** Old runs are removed. */
+async function indexRunsByTime(store: Kysely<unknown>): Promise<void> {
+  await store.schema.createIndex('runs_time').on('runs').column('created_at').execute()
 }
 
 /** Tables are listed a page at a time. */

@@ -60,6 +60,22 @@ export async function createTable(store: Kysely<TablesDatabase>, table: NewTable
   return row
 }
 
+/** By name, else by id. */
+export async function findTable(
+  store: TablesStore,
+  projectId: string,
+  nameOrId: string,
+): Promise<Pick<TableRow, 'id' | 'name'> | undefined> {
+  const found = store.selectFrom('tables').select(['id', 'name']).where('project_id', '=', projectId)
+  const byName = await found.where('name', '=', nameOrId).executeTakeFirst()
+  return byName ?? (await found.where('id', '=', nameOrId.toLowerCase()).executeTakeFirst())
+}
+
+export async function listTableIds(store: TablesStore, projectId: string): Promise<string[]> {
+  const rows = await store.selectFrom('tables').select('id').where('project_id', '=', projectId).execute()
+  return rows.map(({ id }) => id)
+}
+
 /** Throws ServiceError 404 unless the project has this table. */
 export async function getTable(store: TablesStore, projectId: string, id: string): Promise<TableRow> {
   const table = await store

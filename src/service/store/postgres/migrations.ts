@@ -13,6 +13,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0003_tables': { up: (store) => run(store, tablesOfProjects) },
   '0004_request_rates': { up: (store) => run(store, requestRates) },
   '0005_usage_of_rows': { up: (store) => run(store, countedTexts.map(countText).join('\n')) },
+  '0006_administration': { up: (store) => run(store, administration) },
 }
 
 async function run(store: Kysely<unknown>, statements: string): Promise<void> {
@@ -178,6 +179,14 @@ create unlogged table request_rates (
   name ${text} primary key,
   full_at double precision not null
 ) with (fillfactor = 50);`
+
+const administration = `
+create table administration (
+  id ${text} primary key,
+  at bigint not null,
+  entry ${text} not null
+);
+create index runs_time on runs (created_at);`
 
 /** Counts the bytes of texts, those there are and those to come; they are no documents. */
 function countText(counted: CountedText): string {
