@@ -25,9 +25,8 @@ import { listenErrorOf, StartError } from './start-error.ts'
 import { DetachedTrees } from './store/detached-trees.ts'
 import { openStore } from './store/open-store.ts'
 import type { OpenedStore, StorePlace } from './store/opened-store.ts'
-import { tablesStore } from './tables/database.ts'
 import { Matching } from './tables/matching.ts'
-import { removeRuns } from './tables/remove-tables.ts'
+import { oneByOne, removeRuns } from './tables/remove-tables.ts'
 import { createKey } from './store/keys.ts'
 import { checkProjectName, ensureProject, findProject, listProjects } from './store/projects.ts'
 import { lockDataDir } from './store/service-lock.ts'
@@ -201,7 +200,7 @@ function every(ms: number, work: () => void): () => void {
 
 function removeOldRuns({ store, limits, now, tidying, log }: ServiceContext): void {
   if (limits.keepRunsMs === 0) return
-  removeRuns(tablesStore(store), { before: now() - limits.keepRunsMs })
+  removeRuns({ before: now() - limits.keepRunsMs }, oneByOne(store))
     .then((count) => (count === 0 ? undefined : tidying.ask()))
     .catch((error: unknown) => log.warn({ error }, 'could not remove old runs; it is tried again'))
 }

@@ -7,7 +7,7 @@ import { ensureProject, findProject, listProjects } from '../store/projects.ts'
 import { StartError } from '../start-error.ts'
 import { parseDocumentPath } from '../document-path.ts'
 import { tablesStore } from '../tables/database.ts'
-import { type Collect, removeRuns, removeTable } from '../tables/remove-tables.ts'
+import { type Collect, oneByOne, removeRuns, removeTable } from '../tables/remove-tables.ts'
 import { findTable, listTableIds } from '../tables/tables-store.ts'
 import { noteChange } from './administration.ts'
 import { removeProject } from './remove-project.ts'
@@ -152,11 +152,7 @@ export function adminOver(store: Store, now: () => number, collect: Collect, by:
           : [(await tableOf(project, table)).id]
       const before = olderThanMs === undefined ? undefined : now() - olderThanMs
       let runs = 0
-      for (const id of ids)
-        runs += await removeRuns(tablesStore(store), {
-          tables: [id],
-          ...(before === undefined ? {} : { before }),
-        })
+      for (const id of ids) runs += await removeRuns({ tables: [id], before }, oneByOne(store))
       if (runs > 0) await note('runs removed', { project, table, runs })
       // Nothing lost its last reference, and yet there is room to give back.
       collect([])

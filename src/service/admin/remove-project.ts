@@ -4,7 +4,7 @@
 import type { Store } from '../store/database.ts'
 import { revokeKeys } from '../store/keys.ts'
 import { tablesStore } from '../tables/database.ts'
-import { type Collect, removeRowsOf, untilGone } from '../tables/remove-tables.ts'
+import { type Collect, oneByOne, removeRowsOf, untilGone } from '../tables/remove-tables.ts'
 
 const batchRows = 1_000
 
@@ -45,7 +45,7 @@ async function removeTables(store: Store, projectId: string, collect: Collect): 
       .execute()
     if (some.length === 0) return
     const ids = some.map(({ id }) => id)
-    await removeRowsOf(tables, ids, collect)
+    await removeRowsOf(ids, collect, oneByOne(store))
     await tables.deleteFrom('tables').where('id', 'in', ids).execute()
   }
 }

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from '../store/database.ts'
 import { engineOf } from '../store/engine-adapter.ts'
-import { isCollision, isReferenceViolation } from '../store/transact.ts'
+import { isCollision, isReferenceViolation, transactInSteps } from '../store/transact.ts'
 import { type TablesStore, tablesStore } from './database.ts'
 
 const batchRows = 1_000
@@ -29,54 +29,65 @@ export async function untilGone(pass: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Readers see a table without rows first, then none. */
+/** Readers see a table without rows first, then none; where nodes share the store, whoever would add rows waits for the end. */
 export async function removeTable(store: Store, id: string, collect: Collect): Promise<void> {
-  const tables = tablesStore(store)
-  await engineOf(store).tables.alone([id], () =>
-    untilGone(async () => {
-      await tables
-        .updateTable('tables')
-        .set({ asset_count: 0, inferred: '[]' })
-        .where('id', '=', id)
-        .execute()
-      await removeRowsOf(tables, [id], collect)
-      await tables.deleteFrom('tables').where('id', '=', id).execute()
-    }),
+  const engine = engineOf(store)
+  await engine.tables.alone([id], () =>
+    untilGone(() =>
+      transactInSteps(tablesStore(store), async (step) => {
+        // More than the update of a row would lock: a row that refers to it needs a part of that lock.
+        if (engine.inLongTurn !== undefined)
+          await step((rows) =>
+            rows.selectFrom('tables').select('id').where('id', '=', id).forUpdate().execute(),
+          )
+        await step((rows) =>
+          rows.updateTable('tables').set({ asset_count: 0, inferred: '[]' }).where('id', '=', id).execute(),
+        )
+        await removeRowsOf([id], collect, step)
+        await step((rows) => rows.deleteFrom('tables').where('id', '=', id).execute())
+      }),
+    ),
   )
 }
 
+/** Runs one batch. */
+type Batch = <Result>(change: (rows: TablesStore) => Promise<Result>) => Promise<Result>
+
 /** What is in these tables; they stay. */
-export async function removeRowsOf(
-  tables: TablesStore,
-  ids: readonly string[],
-  collect: Collect,
-): Promise<void> {
-  if (ids.length === 0) return
-  await removeRuns(tables, { tables: ids })
+export async function removeRowsOf(ids: readonly string[], collect: Collect, batch: Batch): Promise<void> {
+  await removeRuns({ tables: ids }, batch)
   for (;;) {
-    const some = tables.selectFrom('assets').select('id').where('table_id', 'in', ids).limit(batchRows)
-    const removed = await tables.deleteFrom('assets').where('id', 'in', some).returning('id').execute()
+    const removed = await batch((rows) => {
+      const some = rows.selectFrom('assets').select('id').where('table_id', 'in', ids).limit(batchRows)
+      return rows.deleteFrom('assets').where('id', 'in', some).returning('id').execute()
+    })
     if (removed.length === 0) break
   }
-  const documents = await tables
-    .deleteFrom('documents')
-    .where('table_id', 'in', ids)
-    .returning('blob')
-    .execute()
+  const documents = await batch((rows) =>
+    rows.deleteFrom('documents').where('table_id', 'in', ids).returning('blob').execute(),
+  )
   collect(documents.flatMap(({ blob }) => blob ?? []))
 }
 
 /** Runs, and tasks that wait, of these tables or of all, made before a time (epoch milliseconds) or at any; answers how many. */
 export async function removeRuns(
-  tables: TablesStore,
-  of: { readonly tables?: readonly string[]; readonly before?: number },
+  of: { readonly tables?: readonly string[]; readonly before?: number | undefined },
+  batch: Batch,
 ): Promise<number> {
   for (let count = 0; ;) {
-    let some = tables.selectFrom('runs').select('id').limit(batchRows)
-    if (of.tables !== undefined) some = some.where('table_id', 'in', of.tables)
-    if (of.before !== undefined) some = some.where('created_at', '<', of.before)
-    const removed = await tables.deleteFrom('runs').where('id', 'in', some).returning('id').execute()
+    const removed = await batch((rows) => {
+      let some = rows.selectFrom('runs').select('id').limit(batchRows)
+      if (of.tables !== undefined) some = some.where('table_id', 'in', of.tables)
+      if (of.before !== undefined) some = some.where('created_at', '<', of.before)
+      return rows.deleteFrom('runs').where('id', 'in', some).returning('id').execute()
+    })
     if (removed.length === 0) return count
     count += removed.length
   }
+}
+
+/** Each batch is a change of its own. */
+export function oneByOne(store: Store): Batch {
+  const rows = tablesStore(store)
+  return (change) => change(rows)
 }
