@@ -4,6 +4,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { arrivals } from './arrivals.mjs'
 import { get, largeFiles, put } from './throughput.mjs'
 import { nodes } from './nodes.mjs'
 import { startRclone, startService } from './servers.mjs'
@@ -50,6 +51,7 @@ try {
     console.log('| | docmount serve | processor per call | `rclone serve webdav` |\n|---|--:|--:|--:|')
     for (const row of rows) console.log(`| ${row.join(' | ')} |`)
   }
+  if (wanted.has('arrivals')) await arrivals(service, 300, seconds)
   if (wanted.has('waits')) await waits(service, options.quick, Number(options.documents))
 } finally {
   await service.stop()

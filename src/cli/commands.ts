@@ -39,6 +39,7 @@ const commandFiles: Readonly<Record<string, () => Promise<CommandFile>>> = {
   serve: () => import('./commands/serve.ts'),
   keys: () => import('./commands/keys.ts'),
   backup: () => import('./commands/backup.ts'),
+  check: () => import('./commands/check.ts'),
   restore: () => import('./commands/restore.ts'),
   migrate: () => import('./commands/migrate.ts'),
   doctor: () => import('./commands/doctor.ts'),

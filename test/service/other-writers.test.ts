@@ -52,6 +52,40 @@ test('uploads and deletions wait for a program that writes, reads do not, and al
   }
 })
 
+test("every address that is read from answers while another program writes, the balancer's among them", async () => {
+  const table = (await (
+    await service.call('POST', '/projects/acme/tables', {
+      body: JSON.stringify({ name: 'table' }),
+      headers: { 'content-type': 'application/json' },
+    })
+  ).json()) as { id: string }
+  await service.put('/there.txt', 'x')
+  const { url } = (await (await service.get('/there.txt')).json()) as { url: string }
+  other.exec('begin immediate')
+  const link = new URL(url)
+  for (const [path, status] of [
+    ['/health', 200],
+    ['/ready', 200],
+    ['/docs', 200],
+    ['/openapi.json', 200],
+    ['/projects', 200],
+    ['/projects/acme/files?path=/', 200],
+    ['/projects/acme/files?path=/there.txt', 200],
+    ['/projects/acme/files?path=/nothing.txt', 404],
+    ['/projects/acme/tables', 200],
+    [`/projects/acme/tables/${table.id}/schema`, 200],
+    ['/projects/nobody/files', 401],
+    [`${link.pathname.replace('/api', '')}${link.search}`, 200],
+  ] as const)
+    for (const method of ['GET', 'HEAD']) {
+      const answer = await service.call(method, path)
+      await answer.arrayBuffer()
+      expect([method, path, answer.status]).toEqual([method, path, status])
+    }
+  expect((await service.call('GET', '/projects', { headers: { 'x-api-key': 'none' } })).status).toBe(401)
+  other.exec('commit')
+})
+
 test('a service starts while another program writes, as soon as that lets go', async () => {
   await service.service.close()
   other.exec('begin immediate')

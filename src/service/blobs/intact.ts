@@ -21,12 +21,13 @@ export class DamagedContentError extends Error {
 }
 
 /** Some gigabytes. What takes longer to read is believed: whoever waits for the answer would give up. */
-const limitMs = 10_000
+const usualLimitMs = 10_000
 
-/** Reads all of it. `open` is given the first and the last byte wanted. Throws ServiceError 503 where the store does not answer. */
+/** Reads all of it, for `limitMs` at most. `open` is given the first and the last byte wanted. Throws ServiceError 503 where the store does not answer. */
 export async function stateOf(
   { sha256, size }: ExpectedContent,
   open: (start: number, end: number) => Promise<Readable | undefined>,
+  limitMs: number = usualLimitMs,
 ): Promise<'intact' | 'damaged' | 'missing'> {
   const digest = createHash('sha256')
   const untilMs = performance.now() + limitMs

@@ -57,6 +57,11 @@ class TwoConnections implements Driver {
   }
 }
 
+/** Of what is written by hand: it changes nothing. */
+function isSelect(sql: string): boolean {
+  return /^\s*select\b/i.test(sql)
+}
+
 class SplitConnection implements DatabaseConnection {
   readonly #reader: Connection
   readonly #writer: Writer
@@ -79,7 +84,7 @@ class SplitConnection implements DatabaseConnection {
   }
 
   async executeQuery<Row>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<Row>> {
-    if (this.#session !== undefined || query.kind !== 'SelectQueryNode') {
+    if (this.#session !== undefined || !(query.kind === 'SelectQueryNode' || isSelect(sql))) {
       return resultOf(await this.#writer.statement(sql, parameters, this.#session))
     }
     const start = performance.now()

@@ -76,6 +76,32 @@ describe.skipIf(folder === undefined)('contents in a bucket', () => {
     expect(await begun()).toEqual([])
   })
 
+  test('that the bucket has changed, cut or lost are named by docmount check, and never downloaded as a whole', async () => {
+    const keyOf = (object: string): string => />([0-9a-f]{64})</.exec(object.replace(client.prefix, ''))![1]!
+    const damage = async (name: string, work: (key: string) => Promise<unknown>): Promise<void> => {
+      const before = await objects()
+      await nodes.one.put(`/${name}.bin`, randomBytes(3 * MiB))
+      const keys = (all: readonly string[]): string[] => all.map(keyOf)
+      await work(keys(await objects()).find((key) => !keys(before).includes(key))!)
+    }
+    await nodes.one.put('/whole.bin', randomBytes(100_000))
+    await damage('changed', (key) => client.ask({ method: 'PUT', key, body: randomBytes(3 * MiB) }))
+    await damage('cut', (key) => client.ask({ method: 'PUT', key, body: randomBytes(MiB) }))
+    await damage('gone', (key) => client.ask({ method: 'DELETE', key }))
+    expect((await checkStore({ database: nodes.database, blobs })).findings.toSorted()).toEqual([
+      'content that is damaged: acme/changed.bin',
+      'content that is damaged: acme/cut.bin',
+      'content that is missing: acme/gone.bin',
+    ])
+    for (const name of ['changed', 'cut'])
+      await expect(
+        fetch(await linkOf(`/${name}.bin`)).then((answer) => answer.arrayBuffer()),
+      ).rejects.toThrow()
+    const beyond = await fetch(await linkOf('/cut.bin'), { headers: { range: `bytes=${2 * MiB}-` } })
+    expect([beyond.status, (await fetch(await linkOf('/gone.bin'))).status]).toEqual([503, 503])
+    expect((await fetch(await linkOf('/whole.bin'))).status).toBe(200)
+  })
+
   test('are copied by a link of our own without another object', async () => {
     await nodes.one.put('/from', randomBytes(100_000))
     const copied = await nodes.two.call('PUT', files('/to'), {

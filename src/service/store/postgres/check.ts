@@ -1,13 +1,16 @@
 // Looks through a shared store for what may not be: a document without its bytes, bytes that nobody will ever take away, a
 // tree that hangs on nothing. Changes nothing; the nodes may run meanwhile.
 
-import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { Kysely, sql } from '../kysely.ts'
 import { silentLog } from '../../../log.ts'
 import type { SharedBackend } from '../../blobs/backend.ts'
 import { openSharedBackend } from '../../blobs/open-shared-backend.ts'
 import { countedTexts } from '../counted-text.ts'
-import type { Database } from '../database.ts'
+import type { Checked } from '../../check/check-folder.ts'
+import { documentsWith } from '../../check/document-names.ts'
+import { stateOf } from '../../blobs/intact.ts'
+import type { Database, Store } from '../database.ts'
 import type { SharedPlace } from '../opened-store.ts'
 import { findKeys } from './blobs.ts'
 import { DatabaseClock } from './clock.ts'
@@ -19,13 +22,6 @@ import { openPool } from './pool.ts'
 const batchBlobs = 500
 /** Twice the time after which bytes without a row are looked for. */
 const orphanMs = 2 * 86_400_000
-
-export interface Checked {
-  readonly documents: number
-  readonly contents: number
-  /** One sentence each. */
-  readonly findings: readonly string[]
-}
 
 /** `orphanMs`: how old bytes without a row have to be; by default as old as no node leaves them. */
 export async function checkStore(place: SharedPlace, options: { orphanMs?: number } = {}): Promise<Checked> {
@@ -39,7 +35,7 @@ export async function checkStore(place: SharedPlace, options: { orphanMs?: numbe
     const backend = await openSharedBackend(place, clock.now)
     for (const [sentence, rows] of await checkTables(store))
       for (const { name } of rows) findings.push(`${sentence}: ${name}`)
-    const contents = await checkContents(store, backend, findings)
+    const contents = await checkContents(kysely, backend, findings)
     for await (const keys of backend.listBefore(clock.now() - (options.orphanMs ?? orphanMs))) {
       const known = new Set(keys.length === 0 ? [] : await findKeys(kysely, keys))
       for (const key of keys) if (!known.has(key)) findings.push(`bytes without a row: ${key}`)
@@ -103,11 +99,8 @@ async function checkTables(store: SharedStore): Promise<(readonly [string, Named
 }
 
 /** Reads every byte; answers how many contents there are. */
-async function checkContents(
-  store: SharedStore,
-  backend: SharedBackend,
-  findings: string[],
-): Promise<number> {
+async function checkContents(kysely: Store, backend: SharedBackend, findings: string[]): Promise<number> {
+  const store = sharedStore(kysely)
   let count = 0
   for (let last = ''; ;) {
     const rows = await store
@@ -118,12 +111,14 @@ async function checkContents(
       .limit(batchBlobs)
       .execute()
     for (const { sha256, size, bytes, key } of rows) {
-      const found = key === null ? hashOf(bytes!) : await hashOfObject(backend, key, size)
-      // A sweep may have taken it meanwhile.
-      if (found === sha256 || !(await isThere(store, sha256))) continue
-      findings.push(
-        found === undefined ? `content without bytes: ${sha256}` : `content that differs: ${sha256}`,
-      )
+      const open = async (start: number, end: number): Promise<Readable | undefined> =>
+        key === null ? Readable.from([bytes!]) : backend.stream(key, start, end)
+      const state = await stateOf({ sha256, size }, open, Infinity)
+      // A sweep may have taken it meanwhile, or an upload have put another in its place.
+      if (state === 'intact' || !(await isThere(store, sha256, key))) continue
+      const documents = await documentsWith(kysely, sha256)
+      const names = documents.length === 0 ? [sha256] : documents
+      findings.push(...names.map((name) => `content that is ${state}: ${name}`))
     }
     count += rows.length
     if (rows.length < batchBlobs) return count
@@ -131,19 +126,7 @@ async function checkContents(
   }
 }
 
-async function hashOfObject(backend: SharedBackend, key: string, size: number): Promise<string | undefined> {
-  const bytes = await backend.stream(key, 0, size - 1)
-  if (bytes === undefined) return undefined
-  const hash = createHash('sha256')
-  for await (const chunk of bytes) hash.update(chunk as Buffer)
-  return hash.digest('hex')
-}
-
-async function isThere(store: SharedStore, sha256: string): Promise<boolean> {
-  const rows = await store.selectFrom('blobs').select('sha256').where('sha256', '=', sha256).execute()
-  return rows.length > 0
-}
-
-function hashOf(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex')
+async function isThere(store: SharedStore, sha256: string, key: string | null): Promise<boolean> {
+  const rows = await store.selectFrom('blobs').select('key').where('sha256', '=', sha256).execute()
+  return rows.some((row) => row.key === key)
 }
