@@ -1,6 +1,8 @@
 // How long a balancer's probe waits that comes on a new connection, while many downloads begin at once and nobody reads them.
 
+import { once } from 'node:events'
 import { connect } from 'node:net'
+import { Worker } from 'node:worker_threads'
 import { Connection, requestHead } from './connection.mjs'
 
 const megabytes = 64
@@ -30,9 +32,7 @@ export async function arrivals(service, downloads, seconds) {
       if (isRead) socket.resume()
       return socket
     })
-    const times = []
-    const untilMs = performance.now() + seconds * 1000
-    while (performance.now() < untilMs) times.push(await probe(service.port))
+    const times = await probes(service.port, seconds)
     for (const socket of sockets) socket.destroy()
     times.sort((a, b) => a - b)
     const at = (share) =>
@@ -44,17 +44,9 @@ export async function arrivals(service, downloads, seconds) {
   }
 }
 
-/** Milliseconds from the connection's beginning to the answer. */
-function probe(port) {
-  const begun = performance.now()
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1')
-    socket.write('GET /api/ready HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
-    socket.once('data', (answer) => {
-      socket.destroy()
-      if (answer.toString().startsWith('HTTP/1.1 200')) resolve(performance.now() - begun)
-      else reject(new Error(answer.toString()))
-    })
-    socket.once('error', reject)
-  })
+/** Asked by a thread of its own: this one reads downloads. */
+async function probes(port, seconds) {
+  const worker = new Worker(new URL('probe-thread.mjs', import.meta.url), { workerData: { port, seconds } })
+  const [times] = await once(worker, 'message')
+  return times
 }

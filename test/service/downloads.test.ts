@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseRange } from '../../src/service/downloads/range.ts'
 import { type Signer, createSigner } from '../../src/service/downloads/signer.ts'
+import { Turns } from '../../src/service/downloads/turns.ts'
 import { isOnPostgres } from '../support/store.ts'
 import { type TestService, errorOf, startTestService } from './support.ts'
 
@@ -250,6 +251,33 @@ describe('a signer', () => {
     expect(signer.check({ ...own, nodeId: `${nodeId}x` }, 5_000)).toBe('forged')
     expect(signer.check({ ...own, nodeId: '' }, 5_000)).toBe('forged')
   })
+})
+
+test('pieces of many downloads leave the event loop to others between them, in the order in which they came', async () => {
+  const turns = new Turns()
+  const seen: (number | 'others')[] = []
+  const all = Promise.all(
+    Array.from({ length: 5 }, (_, number) => {
+      return new Promise<void>((resolve) =>
+        turns.run(() => {
+          seen.push(number)
+          // Longer than all of a turn.
+          for (const untilMs = performance.now() + 2; performance.now() < untilMs;);
+          resolve()
+        }),
+      )
+    }),
+  )
+  const over = new AbortController()
+  const others = (): void => {
+    seen.push('others')
+    if (!over.signal.aborted) setImmediate(others)
+  }
+  others()
+  await all
+  over.abort()
+  expect(seen.filter((one) => one !== 'others')).toEqual([0, 1, 2, 3, 4])
+  for (let number = 1; number < 5; number++) expect(seen[seen.indexOf(number) - 1]).toBe('others')
 })
 
 test('an empty document has no range to satisfy', () => {

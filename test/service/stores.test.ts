@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { silentLog } from '../../src/log.ts'
 import { ContentStore } from '../../src/service/blobs/content-store.ts'
 import { openDiskBackend } from '../../src/service/blobs/disk.ts'
-import { pieceBytesOf } from '../../src/service/pieces.ts'
+import { pieceBytesOf, uploadPieces } from '../../src/service/pieces.ts'
 import { KeyedLock } from '../../src/service/blobs/keyed-lock.ts'
 import type { ChangeArgument } from '../../src/service/store/changes.ts'
 import type { Store } from '../../src/service/store/database.ts'
@@ -168,7 +168,7 @@ describe('a content store', () => {
     const staged = await writer.finish()
     await blobs.keep(staged, async () => undefined)
     const load = (downloads: number): Promise<unknown> =>
-      blobs.load(staged.sha256, 0, staged.size - 1, pieceBytesOf(downloads))
+      blobs.load(staged.sha256, 0, staged.size - 1, pieceBytesOf(downloads, uploadPieces))
     expect(await load(64)).toHaveLength(300_000)
     for (const [downloads, bytes] of [
       [1_000, 268_435],

@@ -7,7 +7,7 @@ import { fastify } from 'fastify'
 import { expect, test } from 'vitest'
 import { throttleJson } from '../../src/service/edge/throttle.ts'
 import { defaultLimits } from '../../src/service/index.ts'
-import { largestPieceBytes, Pieces } from '../../src/service/pieces.ts'
+import { Pieces, largestPieceBytes, uploadPieces } from '../../src/service/pieces.ts'
 
 test('a sender that is gone before its key is found holds no room', async () => {
   const app = fastify()
@@ -69,7 +69,7 @@ test('those who are gone before their document is found take no share of the mem
   const [, answer] = (await once(server, 'request')) as [unknown, ServerResponse]
   client.destroy()
   await once(answer, 'close')
-  const pieces = new Pieces()
+  const pieces = new Pieces(uploadPieces)
   for (let count = 0; count < 10_000; count++) pieces.take(answer)
   expect(pieces.take(answer)).toBe(largestPieceBytes)
   server.close()

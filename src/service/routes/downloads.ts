@@ -3,12 +3,13 @@
 import { create as dispositionOf } from 'content-disposition'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type } from '../json-schema.ts'
-import type { Readable } from 'node:stream'
+import { type Readable, pipeline } from 'node:stream'
 import { DamagedContentError, checked, damagedDocument } from '../blobs/intact.ts'
 import type { ServiceContext } from '../context.ts'
-import { Pieces } from '../pieces.ts'
+import { Pieces, downloadPieces } from '../pieces.ts'
 import { isKnown, isWanted } from '../downloads/conditions.ts'
 import { parseRange } from '../downloads/range.ts'
+import { Turns } from '../downloads/turns.ts'
 import { errorSchema } from '../schemas.ts'
 import { ServiceError } from '../service-error.ts'
 import type { NodeRow } from '../store/database.ts'
@@ -36,7 +37,8 @@ const rangeHeader = {
 const anyContent = { '*/*': { schema: {} } }
 
 export function registerDownloads(scope: FastifyInstance, context: ServiceContext): void {
-  const pieces = new Pieces()
+  const pieces = new Pieces(downloadPieces)
+  const turns = new Turns()
   scope.route<DownloadRoute>({
     method: ['GET', 'HEAD'],
     url: '/download/:node',
@@ -113,7 +115,9 @@ export function registerDownloads(scope: FastifyInstance, context: ServiceContex
       void reply.header('content-length', end - start + 1)
       if (!isGet) return reply.send()
       if (size === 0) return reply.send('')
-      return reply.send(await contentOf(context, node, { start, end, pieceBytes: pieces.take(reply.raw) }))
+      return reply.send(
+        await contentOf(context, node, turns, { start, end, pieceBytes: pieces.take(reply.raw) }),
+      )
     },
   })
 }
@@ -122,6 +126,7 @@ export function registerDownloads(scope: FastifyInstance, context: ServiceContex
 async function contentOf(
   context: ServiceContext,
   { id, path, blob, size }: NodeRow,
+  turns: Turns,
   { start, end, pieceBytes }: { readonly start: number; readonly end: number; readonly pieceBytes: number },
 ): Promise<Buffer | Readable> {
   const sha256 = blob ?? ''
@@ -133,7 +138,8 @@ async function contentOf(
       throw new DamagedContentError(sha256, 'is not there')
     }
     const isWhole = start === 0 && end + 1 === size
-    const sent = isWhole ? checked(content, sha256) : content
+    const paced = Buffer.isBuffer(content) ? content : pipeline(content, turns.pace(), () => undefined)
+    const sent = isWhole ? checked(paced, sha256) : paced
     if (!Buffer.isBuffer(sent))
       sent.once('error', (error) => {
         if (error instanceof DamagedContentError) tell(error)

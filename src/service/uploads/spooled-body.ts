@@ -4,7 +4,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { ServiceContext } from '../context.ts'
-import { Pieces } from '../pieces.ts'
+import { Pieces, uploadPieces } from '../pieces.ts'
 import { ServiceError } from '../service-error.ts'
 import { roomFor } from '../store/usage.ts'
 import { JsonSpooler } from './json-spooler.ts'
@@ -21,7 +21,7 @@ declare module 'fastify' {
 
 /** For a scope of its own: every body in it is read this way. */
 export function acceptSpooledBodies(scope: FastifyInstance, context: ServiceContext): void {
-  const pieces = new Pieces()
+  const pieces = new Pieces(uploadPieces)
   scope.addHook('onRequest', (request, _reply, done) => {
     request.isSpooled = true
     done()
