@@ -71,8 +71,8 @@ const commonAnswers: readonly CommonAnswer[] = [
   {
     status: 404,
     name: 'NotFound',
-    description: 'No such path, table or document',
-    isOf: ({ path }) => path.includes('{'),
+    description: 'No such path, table or document; or the project was removed at this moment',
+    isOf: ({ path, method }) => path.includes('{') && !(method === 'get' && path.endsWith('/tables')),
   },
   { status: 408, name: 'RequestTimeout', description: 'The request came too slowly', isOf: isAny },
   {
