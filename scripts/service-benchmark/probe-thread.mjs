@@ -7,7 +7,7 @@ const { port, seconds } = workerData
 const times = []
 for (const untilMs = performance.now() + seconds * 1000; performance.now() < untilMs;)
   times.push(await probe())
-parentPort.postMessage(times)
+parentPort.postMessage(times, [])
 
 /** From the connection's beginning to the answer. */
 function probe() {

@@ -184,6 +184,13 @@ sudo kill $(cat /run/samba/smbd.pid); sudo umount /mnt/acme`,
       { given: 'sudo install -d -o ann /backups' },
       { line: 'docmount backup /backups/2026-11-22 --data ~/documents' },
       { line: 'docmount restore /backups/2026-11-22 --data ~/documents-again' },
+      { line: 'docmount check --data ~/documents' },
+      {
+        given: `DOCMOUNT_API_KEY=$(docmount keys create acme --data ~/documents) docmount tables create invoices \\
+  --type reconcile --project acme --base-url http://127.0.0.1:8080/api`,
+      },
+      { line: 'docmount runs rm acme --older 90d --data ~/documents' },
+      { line: 'docmount tables rm acme invoices --data ~/documents' },
       { line: 'docmount projects rm invoices --data ~/documents' },
     ],
   },
