@@ -22,6 +22,7 @@ import { CrowdedTree } from './crowded-tree.ts'
 import { EventQueue, promisesFollowed } from './events.ts'
 import type { DiskTrouble } from './platter.ts'
 import { ServiceModel, someHabits } from './service-model.ts'
+import { checkShadow } from './shadow.ts'
 import { sharedFolder, SharedFolder, sharedNames, type SharedFolderOptions } from './shared-folder.ts'
 import { namesInFolders, SharedFolders } from './shared-folders.ts'
 import { lookOfSaveMs, SharedLedger } from './shared-ledger.ts'
@@ -824,6 +825,7 @@ class Simulation {
 
   #checkAlways(): void {
     const { sb, platter, fileSystem } = this.#drive
+    if (sb !== undefined) checkShadow(sb)
     if (sb !== undefined) this.#kept.check(sb, platter, () => fileSystem?.status().scratchFiles ?? 0)
     const overlooked = this.#drive.sb?.queue.overlooked() ?? []
     if (overlooked.length > 0)

@@ -94,9 +94,10 @@ function* doubtsOf(tree: Tree, folder: Node, listing: Listing): Iterable<Doubt> 
       end(stands, askedAt) {
         const isThere = stands?.kind === 'file' && child.remote !== undefined
         // The next listing may lag behind the one that showed it.
-        child.settle(isThere ? askedAt : -Infinity)
+        if (!isThere) return tree.places.leaveToListings(child)
+        tree.places.settleSince(child, askedAt)
         // And it may tell too little of it to show that it is another one.
-        if (isThere) tree.completed(child, stands, askedAt)
+        tree.completed(child, stands, askedAt)
       },
     }
   }

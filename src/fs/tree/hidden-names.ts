@@ -57,7 +57,7 @@ export class HiddenNames {
     const name = nameOf(path)
     const tombstone = names?.get(name)
     if (names === undefined || tombstone === undefined || tombstone.settledAt !== undefined) return
-    this.#options.follow(putName(names, name, { ...tombstone, settledAt: this.#options.now() }))
+    this.#options.follow(putName(names, name, this.#settled(tombstone)))
   }
 
   /** The folder at this path is gone from the service, with all that is below. */
@@ -82,13 +82,17 @@ export class HiddenNames {
       if (folder.children.has(name) || this.#isOver(tombstone)) continue
       // When it was agreed to, or given up, nobody said.
       const isAgreed = tombstone.settledAt === undefined && !this.#isToGo(pathIn(node, name))
-      const taken = isAgreed ? { ...tombstone, settledAt: this.#options.now() } : tombstone
-      this.#options.follow(folder.hide(name, taken))
+      this.#options.follow(folder.hide(name, isAgreed ? this.#settled(tombstone) : tombstone))
     }
   }
 
-  #isOver({ settledAt }: Tombstone): boolean {
-    return settledAt !== undefined && settledAt + this.#options.ttlMs < this.#options.now()
+  #settled(tombstone: Tombstone): Tombstone {
+    const settledAt = this.#options.now()
+    return { ...tombstone, settledAt, until: settledAt + this.#options.ttlMs }
+  }
+
+  #isOver({ until }: Tombstone): boolean {
+    return until !== undefined && until < this.#options.now()
   }
 
   #forgetOld(): void {

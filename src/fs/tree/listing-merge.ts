@@ -1,8 +1,8 @@
 // An answer of the service meets what is true here: what was changed lately is not undone by a listing that lags behind, what
 // another client did shows, and the door is told.
 
-import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
-import { agrees, fingerprintOf, isNewer, mayBe } from '../../content/fingerprint.ts'
+import { agrees, fingerprintOf, mayBe } from '../../content/fingerprint.ts'
+import { isBelieved, type SyncedPath, type Told } from '../../ledger/view.ts'
 import type { Notifier } from '../operations.ts'
 import { isRemembered } from './folder-source.ts'
 import type { Listing } from './listings.ts'
@@ -91,11 +91,14 @@ export class ListingMerge {
   }
 
   /** True when the listing may speak of a deleted name again. */
-  #isOver(tombstone: Tombstone, record: RemoteFile | RemoteFolder | undefined, listing: Listing): boolean {
-    const { fingerprint, settledAt } = tombstone
-    if (settledAt === undefined || listing.requestedAt <= settledAt) return false
-    if (record?.kind === 'file' && fingerprint !== undefined && isNewer(record, fingerprint)) return true
-    return this.#hasTheLastWord(listing, settledAt, record === undefined)
+  #isOver(tombstone: Tombstone, record: Told | undefined, listing: Listing): boolean {
+    const { fingerprint, settledAt, until = Infinity } = tombstone
+    return this.#decides(
+      listing,
+      record,
+      { agreedAt: settledAt, until, highest: fingerprint },
+      record === undefined,
+    )
   }
 
   /** True when the listing may speak of a child that was changed or made here. */
@@ -112,48 +115,45 @@ export class ListingMerge {
     return isReleased
   }
 
-  #isFileReleased(child: Node, record: RemoteFile | RemoteFolder | undefined, listing: Listing): boolean {
-    const { settledAt, remote } = child
-    if (settledAt === undefined || remote === undefined || listing.requestedAt <= settledAt) return false
-    if (record?.kind === 'file' && isNewer(record, fingerprintOf(remote))) return true
+  #isFileReleased(child: Node, record: Told | undefined, listing: Listing): boolean {
+    const { settledAt, settledUntil, remote } = child
+    if (settledAt === undefined || remote === undefined) return false
     const isAgreed = record?.kind === 'file' && agrees(record, remote)
-    if (isAgreed) this.#update(child, listing)
-    return this.#hasTheLastWord(listing, settledAt, isAgreed)
+    if (isAgreed && listing.requestedAt > settledAt) this.#update(child, listing)
+    const synced = { agreedAt: settledAt, until: settledUntil, highest: fingerprintOf(remote) }
+    return this.#decides(listing, record, synced, isAgreed)
   }
 
-  #isFolderReleased(
-    child: Node,
-    state: FolderState,
-    record: RemoteFile | RemoteFolder | undefined,
-    listing: Listing,
-  ): boolean {
+  #isFolderReleased(child: Node, state: FolderState, record: Told | undefined, listing: Listing): boolean {
     const isListed = record?.kind === 'folder'
     if (isListed && state.isMadeHere && state.kept.size === 0 && !this.#mayBeOfBefore(child, state, listing))
       this.#options.folderLanded(child)
     if (state.isMadeHere || state.kept.size > 0) return false
-    return this.#hasTheLastWord(listing, child.settledAt ?? -Infinity, isListed)
+    if (child.settledAt === undefined) return true
+    const synced = { agreedAt: child.settledAt, until: child.settledUntil, highest: undefined }
+    return this.#decides(listing, record, synced, isListed)
   }
 
   /**
    * What was taken away in it may still be listed, and the folder with it: a service may keep no empty folders. Of what was
    * taken away before this start nobody knows when.
    */
-  #mayBeOfBefore({ settledAt, path }: Node, { tombstones }: FolderState, listing: Listing): boolean {
-    if (this.#options.isOfFormerFolder(path)) return true
-    const isLate = (since: number | undefined): boolean =>
-      since === undefined || listing.requestedAt <= since + this.#options.ttlMs
-    const isOfBefore = isRemembered(listing) || isLate(settledAt ?? -Infinity)
-    return isOfBefore || [...tombstones.values()].some((gone) => isLate(gone.settledAt))
+  #mayBeOfBefore({ settledUntil, path }: Node, { tombstones }: FolderState, listing: Listing): boolean {
+    if (this.#options.isOfFormerFolder(path) || isRemembered(listing)) return true
+    const isLate = ({ until = Infinity }: { readonly until: number | undefined }): boolean =>
+      listing.requestedAt < until
+    return isLate({ until: settledUntil }) || [...tombstones.values()].some(isLate)
   }
 
   /**
-   * Whether it speaks of what the service agreed to at `settledAt`: lagging behind, it has one cache lifetime to catch up. One
-   * that says otherwise too early is not believed, and asked again when it may decide.
+   * Whether it may speak of what the service agreed to. One that says otherwise and is not believed yet is asked for again when it
+   * may decide.
    */
-  #hasTheLastWord(listing: Listing, settledAt: number, isAgreed: boolean): boolean {
-    const until = settledAt + this.#options.ttlMs
-    if (listing.requestedAt > until) return true
-    if (!isAgreed) listing.until = Math.min(listing.until ?? Infinity, until)
+  #decides(listing: Listing, record: Told | undefined, synced: SyncedPath, isAgreed: boolean): boolean {
+    if (isBelieved(listing.requestedAt, record, synced)) return true
+    const { agreedAt = Infinity, until } = synced
+    if (!isAgreed && listing.requestedAt > agreedAt)
+      listing.until = Math.min(listing.until ?? Infinity, until)
     return false
   }
 
@@ -193,10 +193,7 @@ export class ListingMerge {
 }
 
 /** The service has not agreed yet, and lists something else than what is to go. */
-function isAnother(
-  { fingerprint, settledAt }: Tombstone,
-  record: RemoteFile | RemoteFolder | undefined,
-): boolean {
+function isAnother({ fingerprint, settledAt }: Tombstone, record: Told | undefined): boolean {
   if (settledAt !== undefined || record === undefined) return false
   return record.kind === 'folder' || fingerprint === undefined || !mayBe(record, fingerprint)
 }

@@ -24,6 +24,7 @@ export class Node {
   #name: string
   #isUnlinked = false
   #settledAt: number | undefined
+  #settledUntil = 0
   readonly folder: FolderState | undefined
 
   readonly stored: StoredPart = new StoredPart()
@@ -54,9 +55,14 @@ export class Node {
     return this.#isUnlinked || this.#parent?.isUnlinked === true
   }
 
-  /** The service agreed at this time (ms); listings asked for one cache lifetime later decide again. Undefined: it did not yet. */
+  /** The service agreed at this time (ms). Undefined: it did not yet. */
   get settledAt(): number | undefined {
     return this.#settledAt
+  }
+
+  /** Listings asked for from then on (ms) decide again. */
+  get settledUntil(): number {
+    return this.#settledUntil
   }
 
   /** It has another place, of which the service has heard nothing. Called by `Places` alone. */
@@ -64,6 +70,7 @@ export class Node {
     this.#parent = parent
     this.#name = name
     this.#settledAt = undefined
+    this.#settledUntil = 0
   }
 
   /** It lost its name. Called by `Places` alone. */
@@ -71,26 +78,29 @@ export class Node {
     this.#isUnlinked = true
   }
 
-  /** The service agreed at this time (ms) to what it shows; `-Infinity`: whatever a listing says is believed. */
-  settle(at: number): void {
+  /** The service agreed at this time (ms) to what it shows; listings may lag behind that for so long (ms). */
+  settle(at: number, lagMs: number): void {
     this.#settledAt = at
+    this.#settledUntil = at + lagMs
   }
 
   /** What it shows is not what the service agreed to last, or a listing has caught up with it. */
   unsettle(): void {
     this.#settledAt = undefined
+    this.#settledUntil = 0
   }
 
   /** Its place and its parts as they are now, to be put back; what the door holds stays what it is. */
   remembered(): () => void {
     const [parent, name] = [this.#parent, this.#name]
-    const [isUnlinked, settledAt] = [this.#isUnlinked, this.#settledAt]
+    const [isUnlinked, settledAt, settledUntil] = [this.#isUnlinked, this.#settledAt, this.#settledUntil]
     const parts = [this.stored, this.local, this.unsent, this.times].map((part) => part.remembered())
     return () => {
       this.#parent = parent
       this.#name = name
       this.#isUnlinked = isUnlinked
       this.#settledAt = settledAt
+      this.#settledUntil = settledUntil
       for (const putBack of parts) putBack()
     }
   }

@@ -13,9 +13,12 @@ export interface PlacesOptions {
   readonly tombstones: Tombstones
   readonly hidden: HiddenNames
   readonly listings: Listings
+  readonly ttlMs: number
   readonly now: () => number
   /** Takes what undoes a change, should the journal's transaction under way fail. */
   follow(undo: Undo): void
+  /** No listing of the folder asked for before now is believed any more. */
+  askAgain(folder: Node): void
   /** Something passes through this path on its way to elsewhere, or is still to be taken away from there. */
   isToBeEmptied(path: string): boolean
   /** What the folder shows is another list now. */
@@ -82,26 +85,26 @@ export class Places {
     const listed = node.parent === undefined ? undefined : this.#options.listings.known(node.parent)?.names
     if (listed !== undefined && node.remote !== undefined)
       this.#options.follow(putName(listed, node.name, node.remote))
-    this.#options.follow(node)
-    node.settle(this.#options.now())
+    this.settleSince(node, this.#options.now())
     this.settleFolders(node)
   }
 
-  /** Whatever the next listing says of the node is believed. */
+  /** The service has had what the node shows since `at` (ms). */
+  settleSince(node: Node, at: number): void {
+    this.#options.follow(node)
+    node.settle(at, this.#options.ttlMs)
+  }
+
+  /** Whatever a listing says of the node that is asked for from now on is believed. */
   leaveToListings(node: Node): void {
     this.#options.follow(node)
-    node.settle(-Infinity)
-    if (node.parent !== undefined) this.#options.listings.expire(node.parent)
+    node.settle(this.#options.now(), 0)
+    if (node.parent !== undefined) this.#options.askAgain(node.parent)
   }
 
   /** The service has the folders above the node. */
   settleFolders(node: Node): void {
-    for (let folder = node.parent; folder !== undefined; folder = folder.parent) this.#settled(folder)
-  }
-
-  #settled(folder: Node): void {
-    const { settledAt } = folder
-    this.#options.follow(() => (settledAt === undefined ? folder.unsettle() : folder.settle(settledAt)))
-    folder.settle(this.#options.now())
+    for (let folder = node.parent; folder !== undefined; folder = folder.parent)
+      this.settleSince(folder, this.#options.now())
   }
 }

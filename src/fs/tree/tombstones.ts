@@ -10,6 +10,7 @@ import { putName } from './put-name.ts'
 
 export interface TombstonesOptions {
   readonly listings: Listings
+  readonly ttlMs: number
   readonly now: () => number
   notifier(): Notifier
   /** Takes what undoes a change, should the journal's transaction under way fail. */
@@ -27,7 +28,8 @@ export class Tombstones {
 
   /** Hides a name until the service agrees. */
   bury(folder: Node, name: string, fingerprint: string | undefined): void {
-    if (folder.folder !== undefined) this.#set(folder.folder, name, { fingerprint, settledAt: undefined })
+    if (folder.folder !== undefined)
+      this.#set(folder.folder, name, { fingerprint, settledAt: undefined, until: undefined })
     const names = this.#options.listings.known(folder)?.names
     if (names !== undefined) this.#options.follow(putName(names, name, undefined))
   }
@@ -61,17 +63,17 @@ export class Tombstones {
   settle(folder: Node, name: string, fingerprint: string | undefined): void {
     const tombstone = folder.folder?.tombstones.get(name)
     if (folder.folder === undefined || tombstone === undefined) return
-    this.#set(folder.folder, name, {
-      fingerprint: fingerprint ?? tombstone.fingerprint,
-      settledAt: this.#options.now(),
-    })
+    const settledAt = this.#options.now()
+    const until = settledAt + this.#options.ttlMs
+    this.#set(folder.folder, name, { fingerprint: fingerprint ?? tombstone.fingerprint, settledAt, until })
   }
 
-  /** Whatever the next listing says of the name is believed. */
+  /** Whatever a listing says of the name that is asked for from now on is believed. */
   leaveToListings(folder: Node, name: string): void {
     const tombstone = folder.folder?.tombstones.get(name)
-    if (folder.folder !== undefined && tombstone !== undefined)
-      this.#set(folder.folder, name, { ...tombstone, settledAt: -Infinity })
+    if (folder.folder === undefined || tombstone === undefined) return
+    const settledAt = this.#options.now()
+    this.#set(folder.folder, name, { ...tombstone, settledAt, until: settledAt })
   }
 
   /** Nothing hides the name any more: it was never sent, or stands for something else. */

@@ -121,6 +121,7 @@ export class Tree {
       folderGone: (folder: Node, name: string) => {
         if (!folder.isUnlinked) options.saved.gone(pathIn(folder, name))
       },
+      askAgain: (folder: Node) => this.askAgain(folder),
       foundHidden: (path: string) => options.foundHidden(path),
       overtaken: (node: Node) => this.overtaken(node),
     }
@@ -323,7 +324,6 @@ export class Tree {
     this.versions.show(node, record, this.#options.now())
     const { parent } = node
     if (parent !== undefined) {
-      this.listings.known(parent)?.names.set(node.name, record)
       this.#options.saved.changed(parent.path, node.name, record)
       this.askAgain(parent)
     }

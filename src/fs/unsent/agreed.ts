@@ -170,7 +170,7 @@ function passedBy({ tree, queue }: LeftParts, intention: Intention, successor: J
   if (hidden === undefined) return
   const { folder, name } = hidden
   tree.tombstones.leaveToListings(folder, name)
-  tree.listings.expire(folder)
+  tree.askAgain(folder)
 }
 
 /** The service has an older state of content that is being written again: the next commit stands on that. */
@@ -260,9 +260,8 @@ function landed(parts: LandParts, folder: Node): void {
   const state = folder.folder
   if (state === undefined) return
   parts.journal.transaction(() => {
-    parts.journal.onRollback(folder)
     parts.journal.onRollback(state.land())
-    folder.settle(parts.clock.steady())
+    parts.tree.places.settleSince(folder, parts.clock.steady())
     parts.journal.folders.remove(folder.path)
     rememberFolder(parts, folder)
   })
@@ -285,7 +284,7 @@ function leftAlone({ tree, queue }: LeftParts, intention: Intention, left: strin
   // A listing that lags may still show the version that was moved; where none was known there, it shows another client's.
   if (version === undefined) tree.tombstones.leaveToListings(folder, name)
   else tree.tombstones.settle(folder, name, version)
-  tree.listings.expire(folder)
+  tree.askAgain(folder)
 }
 
 /** Nothing is at this path any more. */

@@ -36,7 +36,7 @@ export async function recover(parts: RecoverParts): Promise<void> {
   for (const path of parts.journal.folders.all()) {
     const folder = ensureFolder(parts.tree, path)
     folder.folder?.makeHere()
-    folder.settle(parts.clock.steady())
+    parts.tree.places.settleSince(folder, parts.clock.steady())
     parts.tree.places.keep(folder)
   }
   // Last: a backup may share its content with what is on its way, and keeps it.

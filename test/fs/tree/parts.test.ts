@@ -109,11 +109,11 @@ const withContent = ({ local }: Node): void => local.become(older)
 const handed = ({ unsent }: Node): void => unsent.handedIn(job, older, older.epoch)
 
 const steps: readonly Step[] = [
-  { part: 'place', verb: 'moveTo', given: (node) => node.settle(1), does: (node) => node.moveTo(folder, 'b.txt'),
+  { part: 'place', verb: 'moveTo', given: (node) => node.settle(1, 0), does: (node) => node.moveTo(folder, 'b.txt'),
     shows: { parent: '/d', name: 'b.txt', path: '/d/b.txt', settledAt: undefined } },
   { part: 'place', verb: 'unlink', does: (node) => node.unlink(), shows: { isUnlinked: true } },
-  { part: 'place', verb: 'settle', does: (node) => node.settle(3), shows: { settledAt: 3 } },
-  { part: 'place', verb: 'unsettle', given: (node) => node.settle(3), does: (node) => node.unsettle(),
+  { part: 'place', verb: 'settle', does: (node) => node.settle(3, 0), shows: { settledAt: 3 } },
+  { part: 'place', verb: 'unsettle', given: (node) => node.settle(3, 0), does: (node) => node.unsettle(),
     shows: { settledAt: undefined } },
 
   { part: 'stored', verb: 'become', does: ({ stored }) => stored.become(first, 5, undefined),

@@ -15,6 +15,7 @@ import { contradictions, described, documentStates, stateOf } from '../../../src
 import type { Calls, OpenFile } from '../../support/door.ts'
 import { objectDoor } from '../../support/object-door.ts'
 import { project, startTestService, type TestService } from '../../support/service.ts'
+import { checkShadow } from '../../world/shadow.ts'
 import { makeTemporaryFolder } from '../../support/temporary-folder.ts'
 
 const caller = { uid: 0, gid: 0, pid: process.pid, signal: new AbortController().signal }
@@ -83,6 +84,7 @@ class Walk {
       this.seen.add(state?.name ?? '')
     }
     expect(this.#sb.queue.overlooked()).toEqual([])
+    checkShadow(this.#sb)
   }
 
   async #do(one: Step): Promise<void> {

@@ -504,7 +504,7 @@ describe('superseded and replaced', () => {
     expect(intention).toMatchObject({ path: '/moving.txt', source: '/moved.txt' })
     say({ kind: 'replaced', intention, successor: undefined })
     expectState(node, 'as listed')
-    expect(node.settledAt).toBe(-Infinity)
+    expect(node.settledUntil).toBe(node.settledAt)
   })
 
   it.each([
@@ -517,7 +517,7 @@ describe('superseded and replaced', () => {
       const jobs = sb.queue.jobsUnder('/').map(({ intention: { kind, path } }) => `${kind} ${path}`)
       expect(jobs).toEqual(left)
       expectState(node, 'as listed')
-      expect([node.job, node.settledAt]).toEqual([undefined, -Infinity])
+      expect([node.job, node.settledUntil]).toEqual([undefined, node.settledAt])
       await service.other.delete('/moving.txt')
       expect(await calls.readdir('/')).not.toContain('moving.txt')
     },

@@ -8,8 +8,10 @@ import { FolderOrder } from '../folder-order.ts'
 export interface Tombstone {
   /** The version that was deleted; another fingerprint under this name is somebody's new document. Undefined for a folder. */
   readonly fingerprint: string | undefined
-  /** When the service agreed (ms); listings asked for one cache lifetime later decide. Undefined while the delete is pending. */
+  /** When the service agreed (ms). Undefined while the delete is pending. */
   readonly settledAt: number | undefined
+  /** Listings asked for from then on (ms) decide: one cache lifetime later, or at once where nothing was agreed to. */
+  readonly until: number | undefined
 }
 
 /** `Child` is a node. */

@@ -1,0 +1,206 @@
+// The shadow of the tree: what each folder shows, computed by the ledger's pure function from the listings as the service gave them
+// and the rows that there are, is what the tree answers: the same names, and the same version at each. Each difference is a defect
+// of one of the two.
+
+import type { RemoteFile } from '../../src/api/types.ts'
+import type { Job } from '../../src/content/commit/job.ts'
+import { agrees, fingerprintOf, isSameVersion } from '../../src/content/fingerprint.ts'
+import { empties, type Intention } from '../../src/content/intention.ts'
+import type { Superblock } from '../../src/fs/superblock.ts'
+import { FolderSource } from '../../src/fs/tree/folder-source.ts'
+import { Listings, type Listing } from '../../src/fs/tree/listings.ts'
+import { pathIn, type Node } from '../../src/fs/tree/node.ts'
+import { shown, type Listed, type Placed, type SyncedPath, type Told } from '../../src/ledger/view.ts'
+import { folderOf, nameOf } from '../../src/path.ts'
+
+type Shadowed = Pick<Superblock, 'tree' | 'queue'>
+
+const asTheyCame = new WeakMap<Listing['names'], ReadonlyMap<string, Told>>()
+const notYet: SyncedPath = { agreedAt: undefined, until: Infinity, highest: undefined }
+
+type Ask = (this: FolderSource, ...given: unknown[]) => Promise<Listing>
+type Put = (this: Listings, folder: Node, listing: Listing) => void
+const ask = Reflect.get(FolderSource.prototype, 'listing') as Ask
+const put: Put = Reflect.get(Listings.prototype, 'set')
+
+Reflect.set(FolderSource.prototype, 'listing', async function (this: FolderSource, ...given: unknown[]) {
+  const listing = await ask.apply(this, given)
+  came(listing)
+  return listing
+})
+Reflect.set(Listings.prototype, 'set', function (this: Listings, folder: Node, listing: Listing) {
+  came(listing)
+  put.call(this, folder, listing)
+})
+
+/** Listings are kept as they come. */
+function came({ names }: Listing): void {
+  if (!asTheyCame.has(names))
+    asTheyCame.set(names, new Map(Array.from(names.values(), (told) => [told.name, told])))
+}
+
+/** Throws where the tree shows something else than it should. No call may be in the midst of a transaction. */
+export function checkShadow(sb: Shadowed): void {
+  const jobs = jobsByPath(sb)
+  for (const { intention } of sb.queue.jobs()) checkChange(sb, intention, jobs)
+  const here = placesFrom(sb, sb.tree.nodes.root)
+  for (const folder of foldersFrom(sb.tree.nodes.root)) checkFolder(sb, folder, here, jobs)
+}
+
+function checkFolder(
+  sb: Shadowed,
+  folder: Node,
+  here: ReadonlyMap<Node, ReadonlyMap<string, Placed<Node>>>,
+  jobs: Jobs,
+): void {
+  const listing = sb.tree.listings.known(folder)
+  const names = listing && asTheyCame.get(listing.names)
+  if (listing !== undefined && names === undefined)
+    throw new Error(`shadow: the listing of ${folder.path} was not seen when it came`)
+  const listed: Listed | undefined = listing && names && { names, requestedAt: listing.requestedAt }
+  const placed = here.get(folder) ?? new Map<string, Placed<Node>>()
+  const synced = (name: string): SyncedPath | undefined => syncedAt(folder, name, listed, jobs)
+  const expected = shown<Node>({ listing: listed, placed, synced })
+  const answered = answeredBy(sb, folder, listing)
+  for (const name of new Set([...expected.keys(), ...answered.keys()])) {
+    const [should, does] = [expected.get(name), answered.get(name)]
+    if (should === undefined ? does === undefined : does !== undefined && isSame(does, should)) continue
+    const row = JSON.stringify(synced(name))
+    throw new Error(
+      `shadow: ${pathIn(folder, name)} shows ${said(does)}, and should show ${said(should)}: listed at ${listed?.requestedAt} is ` +
+        `${said(listed?.names.get(name))}, here is ${said(placed.get(name)?.shows)}, known is ${row}`,
+    )
+  }
+}
+
+/** What the tree answers, without making nodes of what it only lists. */
+function answeredBy(
+  { tree }: Shadowed,
+  folder: Node,
+  listing: Listing | undefined,
+): Map<string, Node | Told> {
+  const answered = new Map<string, Node | Told>()
+  const { kept, children } = folder.folder ?? { kept: new Set<string>(), children: new Map<string, Node>() }
+  for (const name of listing === undefined ? kept : tree.names(folder, listing)) {
+    const [known, record] = [children.get(name), listing?.names.get(name)]
+    const isNode = known !== undefined && (kept.has(name) || known.kind === record?.kind)
+    const what = isNode ? known : record
+    if (what !== undefined) answered.set(name, what)
+  }
+  return answered
+}
+
+/** What is true here of documents and folders, by the folder that each is in. */
+function placesFrom({ tree }: Shadowed, top: Node): Map<Node, Map<string, Placed<Node>>> {
+  const here = new Map<Node, Map<string, Placed<Node>>>()
+  /** True where something below is more than what its listing says. */
+  const look = (folder: Node): boolean => {
+    const placed = new Map<string, Placed<Node>>()
+    const listedAt = tree.listings.known(folder)?.requestedAt ?? Infinity
+    let isAnything = false
+    for (const child of folder.folder?.children.values() ?? []) {
+      const holds = child.folder !== undefined && look(child)
+      const isHere = isOnlyTrueHere(child) || holds
+      const isAgreed = child.settledAt !== undefined
+      if (isHere || isAgreed || child.stored.askedAt > listedAt)
+        placed.set(child.name, { shows: child, isHome: !isHere })
+      isAnything ||= isHere || (isAgreed && child.folder === undefined)
+    }
+    here.set(folder, placed)
+    return isAnything
+  }
+  look(top)
+  return here
+}
+
+function syncedAt(
+  folder: Node,
+  name: string,
+  listed: Listed | undefined,
+  jobs: Jobs,
+): SyncedPath | undefined {
+  const node = folder.folder?.children.get(name)
+  if (isOpen(jobs, pathIn(folder, name)) || (node !== undefined && isOnlyTrueHere(node))) return notYet
+  const tombstone = folder.folder?.tombstones.get(name)
+  if (tombstone !== undefined) {
+    const { settledAt, until = Infinity, fingerprint } = tombstone
+    return { agreedAt: settledAt, until, highest: fingerprint }
+  }
+  if (node === undefined) return undefined
+  const { settledAt, settledUntil, stored } = node
+  if (settledAt !== undefined)
+    return { agreedAt: settledAt, until: settledUntil, highest: stored.fingerprint }
+  // The document itself was asked since.
+  const { askedAt, fingerprint } = stored
+  return askedAt > (listed?.requestedAt ?? Infinity)
+    ? { agreedAt: askedAt, until: askedAt, highest: fingerprint }
+    : undefined
+}
+
+type Jobs = ReadonlyMap<string, readonly Job[]>
+
+/** What is wanted at each path, and taken from there; oldest first. */
+function jobsByPath({ queue }: Shadowed): Jobs {
+  const jobs = new Map<string, Job[]>()
+  for (const job of queue.jobs()) {
+    const { path, source } = job.intention
+    for (const at of new Set(source === undefined ? [path] : [path, source]))
+      jobs.set(at, [...(jobs.get(at) ?? []), job])
+  }
+  return jobs
+}
+
+/** The service has not got yet what is wanted at this path. */
+function isOpen(jobs: Jobs, path: string): boolean {
+  return (jobs.get(path) ?? []).some(({ intention }) => {
+    // Shown again until somebody tries once more.
+    if (intention.kind === 'delete' && intention.isRefused) return false
+    return intention.path === path || intention.keepSource !== true
+  })
+}
+
+/** What a change carries is what its path shows, unless that is being written. */
+function checkChange({ queue, tree }: Shadowed, intention: Intention, jobs: Jobs): void {
+  const { kind, path, spool } = intention
+  const last = jobs.get(path)?.findLast((job) => job.intention.path === path || empties(job.intention, path))
+  if (kind !== 'put' || last?.intention !== intention) return
+  const folder = tree.find(folderOf(path))
+  const node = folder === undefined ? undefined : tree.keptChild(folder, nameOf(path))
+  if (node === undefined || node.folder !== undefined)
+    throw new Error(`shadow: ${path} is to be sent, and shows ${said(node)}`)
+  const isIt = queue.find(path) === node.job && (spool === undefined || node.content?.id === spool)
+  if (!isIt && !node.isDirty)
+    throw new Error(`shadow: ${path} shows ${said(node)}, to be sent is ${JSON.stringify(intention)}`)
+}
+
+function* foldersFrom(top: Node): Iterable<Node> {
+  yield top
+  for (const child of top.folder?.children.values() ?? [])
+    if (child.folder !== undefined) yield* foldersFrom(child)
+}
+
+/** Unsent, being written, on this machine only, made here. */
+function isOnlyTrueHere({ job, isDirty, isScratch, folder, unsent }: Node): boolean {
+  return job !== undefined || isDirty || isScratch || unsent.isCopy || folder?.isMadeHere === true
+}
+
+function isSame(one: Node | Told, other: Node | Told): boolean {
+  if (one === other || one.kind !== other.kind) return one === other
+  if (one.kind === 'folder') return true
+  const [record, otherRecord] = [recordOf(one), recordOf(other)]
+  if (record === undefined || otherRecord === undefined) return false
+  return agrees(otherRecord, record) || isSameVersion(fingerprintOf(record), fingerprintOf(otherRecord))
+}
+
+function recordOf(what: Node | Told): RemoteFile | undefined {
+  if ('ino' in what) return what.remote
+  return what.kind === 'file' ? what : undefined
+}
+
+function said(what: Node | Told | undefined): string {
+  if (what === undefined) return 'nothing'
+  if (what.kind === 'folder') return 'a folder'
+  const record = recordOf(what)
+  const version = record === undefined ? 'no version' : fingerprintOf(record)
+  return 'ino' in what && what.content !== undefined ? `${what.content.id} (${version})` : version
+}
