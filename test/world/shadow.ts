@@ -1,5 +1,5 @@
-// The shadow of the tree: what each folder shows, computed by the ledger's pure function from the listings as the service gave them
-// and the rows that there are, is what the tree answers: the same names, and the same version at each. Each difference is a defect
+// The shadow of the tree: what each folder shows, computed by the ledger's pure function from the listings and the rows that
+// there are, is what the tree answers: the same names, and the same version at each. Each difference is a defect
 // of one of the two.
 
 import type { RemoteFile } from '../../src/api/types.ts'
@@ -7,37 +7,14 @@ import type { Job } from '../../src/content/commit/job.ts'
 import { agrees, fingerprintOf, isSameVersion } from '../../src/content/fingerprint.ts'
 import { empties, type Intention } from '../../src/content/intention.ts'
 import type { Superblock } from '../../src/fs/superblock.ts'
-import { FolderSource } from '../../src/fs/tree/folder-source.ts'
-import { Listings, type Listing } from '../../src/fs/tree/listings.ts'
+import type { Listing } from '../../src/fs/tree/listings.ts'
 import { pathIn, type Node } from '../../src/fs/tree/node.ts'
 import { shown, type Listed, type Placed, type SyncedPath, type Told } from '../../src/ledger/view.ts'
 import { folderOf, nameOf } from '../../src/path.ts'
 
 type Shadowed = Pick<Superblock, 'tree' | 'queue'>
 
-const asTheyCame = new WeakMap<Listing['names'], ReadonlyMap<string, Told>>()
 const notYet: SyncedPath = { agreedAt: undefined, until: Infinity, highest: undefined }
-
-type Ask = (this: FolderSource, ...given: unknown[]) => Promise<Listing>
-type Put = (this: Listings, folder: Node, listing: Listing) => void
-const ask = Reflect.get(FolderSource.prototype, 'listing') as Ask
-const put: Put = Reflect.get(Listings.prototype, 'set')
-
-Reflect.set(FolderSource.prototype, 'listing', async function (this: FolderSource, ...given: unknown[]) {
-  const listing = await ask.apply(this, given)
-  came(listing)
-  return listing
-})
-Reflect.set(Listings.prototype, 'set', function (this: Listings, folder: Node, listing: Listing) {
-  came(listing)
-  put.call(this, folder, listing)
-})
-
-/** Listings are kept as they come. */
-function came({ names }: Listing): void {
-  if (!asTheyCame.has(names))
-    asTheyCame.set(names, new Map(Array.from(names.values(), (told) => [told.name, told])))
-}
 
 /** Throws where the tree shows something else than it should. No call may be in the midst of a transaction. */
 export function checkShadow(sb: Shadowed): void {
@@ -54,21 +31,17 @@ function checkFolder(
   jobs: Jobs,
 ): void {
   const listing = sb.tree.listings.known(folder)
-  const names = listing && asTheyCame.get(listing.names)
-  if (listing !== undefined && names === undefined)
-    throw new Error(`shadow: the listing of ${folder.path} was not seen when it came`)
-  const listed: Listed | undefined = listing && names && { names, requestedAt: listing.requestedAt }
   const placed = here.get(folder) ?? new Map<string, Placed<Node>>()
-  const synced = (name: string): SyncedPath | undefined => syncedAt(folder, name, listed, jobs)
-  const expected = shown<Node>({ listing: listed, placed, synced })
+  const synced = (name: string): SyncedPath | undefined => syncedAt(folder, name, listing, jobs)
+  const expected = shown<Node>({ listing, placed, synced })
   const answered = answeredBy(sb, folder, listing)
   for (const name of new Set([...expected.keys(), ...answered.keys()])) {
     const [should, does] = [expected.get(name), answered.get(name)]
     if (should === undefined ? does === undefined : does !== undefined && isSame(does, should)) continue
     const row = JSON.stringify(synced(name))
     throw new Error(
-      `shadow: ${pathIn(folder, name)} shows ${said(does)}, and should show ${said(should)}: listed at ${listed?.requestedAt} is ` +
-        `${said(listed?.names.get(name))}, here is ${said(placed.get(name)?.shows)}, known is ${row}`,
+      `shadow: ${pathIn(folder, name)} shows ${said(does)}, and should show ${said(should)}: listed at ${listing?.requestedAt} is ` +
+        `${said(listing?.names.get(name))}, here is ${said(placed.get(name)?.shows)}, known is ${row}`,
     )
   }
 }

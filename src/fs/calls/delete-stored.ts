@@ -29,8 +29,8 @@ export function deleteStored(
   const path = pathIn(folder, name)
   const job = queue.submit({ kind: 'delete', path, base: fingerprint, restMs: graceMs })
   const isSent = job?.intention.path === path
+  // Never sent: there is nothing to hide but what was gone before.
+  if (!isSent && !queue.isToBeEmptied(path)) return
   // An earlier intention may have told the queue of a version that no node has heard of.
   tree.tombstones.bury(folder, name, (isSent ? job.intention.base : undefined) ?? fingerprint)
-  // Never sent: there is nothing to hide.
-  if (!isSent && !queue.isToBeEmptied(path)) tree.tombstones.unhide(folder, name)
 }

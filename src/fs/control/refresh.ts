@@ -70,7 +70,8 @@ function* doubtsOf(tree: Tree, folder: Node, listing: Listing): Iterable<Doubt> 
     const listed = listing.names.get(name)
     const { fingerprint, settledAt } = tombstone
     // The folder, or the very version, that was removed here: no answer that shows it is of now.
-    if (settledAt === undefined || fingerprint === undefined) continue
+    if (settledAt === undefined || fingerprint === undefined || folder.folder?.kept.has(name) === true)
+      continue
     if (listed?.kind !== 'file' || fingerprintOf(listed) === fingerprint) continue
     yield {
       path: pathIn(folder, name),

@@ -36,12 +36,17 @@ export class ListedNames {
       : this.#names.size * recordBytes + fixedBytes
   }
 
-  /** The same for the same names, in whatever order and with whatever records. */
-  get digest(): string {
-    if (this.#names instanceof PackedNames) return this.#names.digest
-    let sum = 0
-    for (const name of this.#names.keys()) sum = (sum + hashOfName(name)) >>> 0
-    return `${this.#names.size}:${sum}`
+  /** The same for the same names, in whatever order and with whatever records, `hidden` ones left out. */
+  digestWithout(hidden: Iterable<string>): string {
+    let { size } = this
+    let sum = this.#names instanceof PackedNames ? this.#names.sum : 0
+    if (!(this.#names instanceof PackedNames)) for (const name of this.#names.keys()) sum += hashOfName(name)
+    for (const name of hidden) {
+      if (!this.has(name)) continue
+      size--
+      sum -= hashOfName(name)
+    }
+    return `${size}:${sum >>> 0}`
   }
 
   has(name: string): boolean {
@@ -50,15 +55,6 @@ export class ListedNames {
 
   get(name: string): Told | undefined {
     return this.#names.get(name)
-  }
-
-  set(name: string, record: Told): this {
-    this.#names.set(name, record)
-    return this
-  }
-
-  delete(name: string): boolean {
-    return this.#names.delete(name)
   }
 
   keys(): Iterable<string> {

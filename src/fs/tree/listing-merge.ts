@@ -45,36 +45,39 @@ export class ListingMerge {
   merge(folder: Node, listing: Listing, previous: Listing | undefined): void {
     const state = folder.folder
     if (state === undefined) return
-    // With nothing to compare with, what the door was shown before may be anything.
-    const dropped = state.takeDropped()
-    let haveNamesChanged =
-      previous === undefined && state.wasListed && (dropped === undefined || dropped !== listing.names.digest)
-    let hasChanged = false
+    const [keptBefore, hiddenBefore] = [new Set(state.kept), new Set(state.tombstones.keys())]
+    const wasShown = (name: string): boolean =>
+      keptBefore.has(name) || (previous?.names.has(name) === true && !hiddenBefore.has(name))
     const isOurs = (name: string): boolean => state.kept.has(name) || state.tombstones.has(name)
+    let hasChanged = false
     for (const [name, tombstone] of state.tombstones) {
       if (!this.#isOver(tombstone, listing.names.get(name), listing)) {
         if (isAnother(tombstone, listing.names.get(name))) this.#options.foundHidden(pathIn(folder, name))
         continue
       }
       state.hide(name, undefined)
-      if (!listing.names.has(name)) continue
+      if (!listing.names.has(name) || state.kept.has(name)) continue
       hasChanged = true
       this.#options.notifier().entryChanged(folder.ino, name)
     }
+    // With nothing to compare with, what the door was shown before may be anything.
+    const dropped = state.takeDropped()
+    let haveNamesChanged =
+      previous === undefined &&
+      state.wasListed &&
+      (dropped === undefined || dropped !== listing.names.digestWithout(state.tombstones.keys()))
     for (const child of state.children.values()) {
       if (state.kept.has(child.name) && !this.#isReleased(child, listing)) continue
       if (this.#update(child, listing)) hasChanged = true
     }
     if (previous !== undefined) {
       for (const name of listing.names.keys()) {
-        if (previous.names.has(name) || isOurs(name)) continue
+        if (wasShown(name) || isOurs(name)) continue
         haveNamesChanged = true
         this.#options.notifier().entryChanged(folder.ino, name)
       }
-      for (const name of previous.names.keys()) {
-        if (listing.names.has(name) || isOurs(name)) continue
-        haveNamesChanged = true
-      }
+      for (const name of [...previous.names.keys(), ...keptBefore])
+        if (wasShown(name) && !listing.names.has(name) && !state.kept.has(name)) haveNamesChanged = true
     }
     for (const name of this.#foldersBefore(folder, listing, previous))
       if (!isOurs(name) && listing.names.get(name)?.kind !== 'folder') this.#options.folderGone(folder, name)

@@ -53,9 +53,9 @@ export class PackedNames {
     return this.#bytes.room + this.#starts.byteLength + this.#index.byteLength + fixedBytes
   }
 
-  /** The same for the same names, in whatever order and with whatever records. */
-  get digest(): string {
-    return `${this.#size}:${this.#sum}`
+  /** The hashes of all names together, 32 bits of it: the same in whatever order. */
+  get sum(): number {
+    return this.#sum
   }
 
   has(name: string): boolean {

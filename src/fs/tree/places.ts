@@ -3,16 +3,13 @@
 
 import type { Undo } from '../../content/spool/undo.ts'
 import type { HiddenNames } from './hidden-names.ts'
-import type { Listings } from './listings.ts'
 import type { Node } from './node.ts'
 import { isKept } from './node-table.ts'
-import { putName } from './put-name.ts'
 import type { Tombstones } from './tombstones.ts'
 
 export interface PlacesOptions {
   readonly tombstones: Tombstones
   readonly hidden: HiddenNames
-  readonly listings: Listings
   readonly ttlMs: number
   readonly now: () => number
   /** Takes what undoes a change, should the journal's transaction under way fail. */
@@ -68,7 +65,6 @@ export class Places {
     this.#options.follow(node)
     node.moveTo(parent, name)
     if (parent.folder !== undefined) this.#options.follow(parent.folder.put(name, node))
-    this.#options.tombstones.replaced(parent, name)
     this.keep(node)
     this.#options.namesChanged(parent)
   }
@@ -82,9 +78,8 @@ export class Places {
 
   /** The service has what the node shows; it stays kept for one more cache lifetime. */
   settle(node: Node): void {
-    const listed = node.parent === undefined ? undefined : this.#options.listings.known(node.parent)?.names
-    if (listed !== undefined && node.remote !== undefined)
-      this.#options.follow(putName(listed, node.name, node.remote))
+    // What was taken away before it came is past.
+    this.#options.tombstones.unhide(node.parent, node.name)
     this.settleSince(node, this.#options.now())
     this.settleFolders(node)
   }

@@ -6,7 +6,6 @@ import type { Notifier } from '../operations.ts'
 import type { Listings } from './listings.ts'
 import type { FolderState, Node } from './node.ts'
 import type { Tombstone } from './parts/folder.ts'
-import { putName } from './put-name.ts'
 
 export interface TombstonesOptions {
   readonly listings: Listings
@@ -30,8 +29,6 @@ export class Tombstones {
   bury(folder: Node, name: string, fingerprint: string | undefined): void {
     if (folder.folder !== undefined)
       this.#set(folder.folder, name, { fingerprint, settledAt: undefined, until: undefined })
-    const names = this.#options.listings.known(folder)?.names
-    if (names !== undefined) this.#options.follow(putName(names, name, undefined))
   }
 
   /** A version arrived after its name was taken away: it is the one that goes. */
@@ -76,17 +73,9 @@ export class Tombstones {
     this.#set(folder.folder, name, { ...tombstone, settledAt, until: settledAt })
   }
 
-  /** Nothing hides the name any more: it was never sent, or stands for something else. */
-  unhide({ folder }: Node, name: string): void {
-    if (folder !== undefined) this.#set(folder, name, undefined)
-  }
-
-  /** Something else has the name now: what was hidden does not show again when that leaves it. */
-  replaced(folder: Node, name: string): void {
-    if (folder.folder?.tombstones.has(name) !== true) return
-    this.unhide(folder, name)
-    const names = this.#options.listings.known(folder)?.names
-    if (names !== undefined) this.#options.follow(putName(names, name, undefined))
+  /** Nothing hides the name any more: what stands there is ours, or is shown again. */
+  unhide(folder: Node | undefined, name: string): void {
+    if (folder?.folder?.tombstones.has(name) === true) this.#set(folder.folder, name, undefined)
   }
 
   #set(folder: FolderState, name: string, tombstone: Tombstone | undefined): void {

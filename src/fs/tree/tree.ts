@@ -130,7 +130,7 @@ export class Tree {
     const isOfFormerFolder = (path: string): boolean => options.isOfFormerFolder(path)
     this.hidden = new HiddenNames({ ...shared, isToBeEmptied, isOfFormerFolder })
     const { tombstones, hidden } = this
-    this.places = new Places({ ...shared, isToBeEmptied, listings, tombstones, hidden })
+    this.places = new Places({ ...shared, isToBeEmptied, tombstones, hidden })
     this.#merge = new ListingMerge({ ...shared, isOfFormerFolder, nodes, versions, places: this.places })
     this.#held = new HeldNodes({ ...shared, nodes, most: options.memory.nodes, timers: options.timers })
     this.nodes.isListed = (folder) => this.listings.known(folder) !== undefined
@@ -217,7 +217,7 @@ export class Tree {
     const folder = this.nodes.find(ino)
     if (folder?.folder === undefined) return
     const state = folder.folder
-    state.dropListing(names.digest)
+    state.dropListing(names.digestWithout(state.tombstones.keys()))
     if (folder.door.openHandles === 0 && state.hasOrder) {
       // The places told are not known any more: nobody goes on from them.
       state.forgetOrder()

@@ -89,13 +89,13 @@ describe('packed names', () => {
     )
   })
 
-  it('have one digest for the same names, in whatever order and with whatever records', () => {
+  it('have one sum for the same names, in whatever order and with whatever records', () => {
     const one = new PackedNames([file('a'), file('b', { size: 1 })])
     const other = new PackedNames([file('gone'), file('b'), file('a', { url: signed('1') })])
-    expect(other.digest).not.toBe(one.digest)
+    expect(other.sum).not.toBe(one.sum)
     other.delete('gone')
-    expect(other.digest).toBe(one.digest)
-    expect(new PackedNames([file('a'), file('c')]).digest).not.toBe(one.digest)
+    expect(other.sum).toBe(one.sum)
+    expect(new PackedNames([file('a'), file('c')]).sum).not.toBe(one.sum)
   })
 
   it('keep their places, also of what goes and comes back', () => {
