@@ -4,7 +4,7 @@
 
 import type { RemoteFile } from '../../src/api/types.ts'
 import type { Job } from '../../src/content/commit/job.ts'
-import { agrees, fingerprintOf, isSameVersion } from '../../src/content/fingerprint.ts'
+import { agrees, fingerprintOf, isNewer, isSameVersion } from '../../src/content/fingerprint.ts'
 import { empties, type Intention } from '../../src/content/intention.ts'
 import type { Superblock } from '../../src/fs/superblock.ts'
 import type { Listing } from '../../src/fs/tree/listings.ts'
@@ -69,13 +69,13 @@ function placesFrom({ tree }: Shadowed, top: Node): Map<Node, Map<string, Placed
   /** True where something below is more than what its listing says. */
   const look = (folder: Node): boolean => {
     const placed = new Map<string, Placed<Node>>()
-    const listedAt = tree.listings.known(folder)?.requestedAt ?? Infinity
+    const listing = tree.listings.known(folder)
     let isAnything = false
     for (const child of folder.folder?.children.values() ?? []) {
       const holds = child.folder !== undefined && look(child)
       const isHere = isOnlyTrueHere(child) || holds
       const isAgreed = child.settledAt !== undefined
-      if (isHere || isAgreed || child.stored.askedAt > listedAt)
+      if (isHere || isAgreed || isToldSince(child, listing))
         placed.set(child.name, { shows: child, isHome: !isHere })
       isAnything ||= isHere || (isAgreed && child.folder === undefined)
     }
@@ -94,20 +94,28 @@ function syncedAt(
 ): SyncedPath | undefined {
   const node = folder.folder?.children.get(name)
   if (isOpen(jobs, pathIn(folder, name)) || (node !== undefined && isOnlyTrueHere(node))) return notYet
+  if (node?.settledAt !== undefined)
+    return { agreedAt: node.settledAt, until: node.settledUntil, highest: node.stored.fingerprint }
   const tombstone = folder.folder?.tombstones.get(name)
   if (tombstone !== undefined) {
     const { settledAt, until = Infinity, fingerprint } = tombstone
     return { agreedAt: settledAt, until, highest: fingerprint }
   }
-  if (node === undefined) return undefined
-  const { settledAt, settledUntil, stored } = node
-  if (settledAt !== undefined)
-    return { agreedAt: settledAt, until: settledUntil, highest: stored.fingerprint }
-  // The document itself was asked since.
-  const { askedAt, fingerprint } = stored
-  return askedAt > (listed?.requestedAt ?? Infinity)
-    ? { agreedAt: askedAt, until: askedAt, highest: fingerprint }
-    : undefined
+  if (node === undefined || !isToldSince(node, listed)) return undefined
+  const { askedAt, fingerprint } = node.stored
+  return { agreedAt: askedAt, until: Infinity, highest: fingerprint }
+}
+
+/** The document itself was asked since its folder was listed, or its answer, which came later, is of what was stored later. */
+function isToldSince({ name, stored }: Node, listed: Listed | undefined): boolean {
+  if (listed === undefined || stored.record === undefined) return false
+  if (stored.askedAt > listed.requestedAt) return true
+  const record = listed.names.get(name)
+  return (
+    stored.askedWholeAt !== undefined &&
+    record?.kind === 'file' &&
+    isNewer(stored.record, fingerprintOf(record))
+  )
 }
 
 type Jobs = ReadonlyMap<string, readonly Job[]>

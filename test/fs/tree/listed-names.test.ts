@@ -41,7 +41,9 @@ describe('listed names', () => {
         for (const record of names.values()) expect(record).toEqual(map.get(record.name))
         const ofKinds = [...names.namesOf('file'), ...names.namesOf('folder')]
         expect(ofKinds.toSorted()).toEqual([...map.keys()].toSorted())
-        const left = [...map.values()].filter(({ name }) => !hidden.some((each) => each === name)).toReversed()
+        const left = [...map.values()]
+          .filter(({ name }) => !hidden.some((each) => each === name))
+          .toReversed()
         expect(names.digestWithout(new Set(hidden))).toBe(new ListedNames(left).digestWithout([]))
       }),
     )

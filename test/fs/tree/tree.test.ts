@@ -642,6 +642,19 @@ describe('a name that was deleted here', () => {
     expect(drive.tree.nodes.root.folder?.tombstones.size).toBe(0)
   })
 
+  it('does not show again when what was made there next leaves it, though a listing that lags has it', async () => {
+    const drive = await open({ '/a.txt': 'a' })
+    const fingerprint = bury(drive, 'a.txt')
+    drive.tree.tombstones.settle(drive.tree.nodes.root, 'a.txt', fingerprint)
+    const made = drive.made('/a.txt')
+    expect(await drive.list()).toEqual(['a.txt'])
+    drive.tree.places.displace(made)
+    expect(drive.shown()).toEqual([])
+    expect(await drive.list()).toEqual([])
+    drive.pass(ttlMs)
+    expect(await drive.list()).toEqual(['a.txt'])
+  })
+
   it('does not show again when what was made there next leaves it, though the listing still has it', async () => {
     const drive = await open({ '/a.txt': 'a' })
     bury(drive, 'a.txt')
