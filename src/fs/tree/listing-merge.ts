@@ -7,7 +7,7 @@ import type { Notifier } from '../operations.ts'
 import { isRemembered } from './folder-source.ts'
 import type { Listing } from './listings.ts'
 import { pathIn, type FolderState, type Node } from './node.ts'
-import type { NodeTable } from './node-table.ts'
+import { isKept, type NodeTable } from './node-table.ts'
 import type { Tombstone } from './parts/folder.ts'
 import type { Places } from './places.ts'
 import type { Versions } from './versions.ts'
@@ -17,6 +17,8 @@ export interface ListingMergeOptions {
   readonly versions: Versions
   readonly places: Places
   readonly ttlMs: number
+  /** What the service last said of the folder. */
+  known(folder: Node): Listing | undefined
   notifier(): Notifier
   /** What the folder shows is another list now. */
   namesChanged(folder: Node | undefined): void
@@ -83,8 +85,21 @@ export class ListingMerge {
       if (!isOurs(name) && listing.names.get(name)?.kind !== 'folder') this.#options.folderGone(folder, name)
     if (haveNamesChanged) this.#options.namesChanged(folder)
     else if (hasChanged) state.change()
-    else return
-    this.#options.notifier().contentChanged(folder.ino)
+    if (haveNamesChanged || hasChanged) this.#options.notifier().contentChanged(folder.ino)
+    if (state.kept.size === 0 && keptBefore.size > 0) this.#emptied(folder)
+  }
+
+  /** Nothing is kept in the folder any more, for which it was kept itself: the listing above it decides. */
+  #emptied(folder: Node): void {
+    const { parent } = folder
+    const listing = parent === undefined ? undefined : this.#options.known(parent)
+    if (parent?.folder === undefined || listing === undefined || !isKept(folder)) return
+    if (!this.#isReleased(folder, listing)) return
+    if (this.#update(folder, listing)) {
+      this.#options.namesChanged(parent)
+      this.#options.notifier().contentChanged(parent.ino)
+    }
+    if (parent.folder.kept.size === 0) this.#emptied(parent)
   }
 
   /** Names that were folders. Where nobody looked for a while, or since before this start, what is saved tells. */

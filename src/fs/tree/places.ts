@@ -92,6 +92,7 @@ export class Places {
 
   /** Whatever a listing says of the node that is asked for from now on is believed. */
   leaveToListings(node: Node): void {
+    this.#options.tombstones.unhide(node.parent, node.name)
     this.#options.follow(node)
     node.settle(this.#options.now(), 0)
     if (node.parent !== undefined) this.#options.askAgain(node.parent)

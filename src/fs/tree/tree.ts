@@ -131,7 +131,15 @@ export class Tree {
     this.hidden = new HiddenNames({ ...shared, isToBeEmptied, isOfFormerFolder })
     const { tombstones, hidden } = this
     this.places = new Places({ ...shared, isToBeEmptied, tombstones, hidden })
-    this.#merge = new ListingMerge({ ...shared, isOfFormerFolder, nodes, versions, places: this.places })
+    const known = (folder: Node): Listing | undefined => listings.known(folder)
+    this.#merge = new ListingMerge({
+      ...shared,
+      known,
+      isOfFormerFolder,
+      nodes,
+      versions,
+      places: this.places,
+    })
     this.#held = new HeldNodes({ ...shared, nodes, most: options.memory.nodes, timers: options.timers })
     this.nodes.isListed = (folder) => this.listings.known(folder) !== undefined
     this.nodes.onDropped = (node) => {

@@ -90,7 +90,10 @@ function at({ tree }: Superblock, path: string): Node {
 
 const isKept = ({ tree }: Superblock, name: string): boolean | undefined =>
   tree.nodes.root.folder?.kept.has(name)
-const hidden = ({ tree }: Superblock): string[] => [...(tree.nodes.root.folder?.tombstones.keys() ?? [])]
+const hidden = ({ tree }: Superblock): string[] =>
+  [...(tree.nodes.root.folder?.tombstones.keys() ?? [])].filter(
+    (name) => tree.keptChild(tree.nodes.root, name) === undefined,
+  )
 
 describe('a save', () => {
   it('is shown, may replace what it might, and waits for its job', async () => {
