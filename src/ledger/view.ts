@@ -1,4 +1,4 @@
-// What a folder shows, computed from what the service said of it, what is known of its paths beyond that, and what is placed in it
+// The names a folder shows, computed from its listing, from what is known of its paths beyond that, and from what is placed in it
 // here. Pure: reads no clock, asks nobody.
 
 import type { RemoteFile, RemoteFolder } from '../api/types.ts'
@@ -6,14 +6,14 @@ import { isNewer } from '../content/fingerprint.ts'
 
 export type Told = RemoteFile | RemoteFolder
 
-/** What the service said of a folder: nobody changes it. */
+/** A listing as the service gave it: immutable. */
 export interface Listed {
   readonly names: { get(name: string): Told | undefined; keys(): Iterable<string> }
   /** When it was asked for (ms). */
   readonly requestedAt: number
 }
 
-/** What is known of a path of the service beyond what its folder's listing says. */
+/** A path of the service, as far as more is known of it than its folder's listing says. */
 export interface SyncedPath {
   /** Since then the service has what is wanted here (ms), or said itself what it has; undefined: not yet. */
   readonly agreedAt: number | undefined
@@ -23,7 +23,7 @@ export interface SyncedPath {
   readonly highest: string | undefined
 }
 
-/** What is at a name here, whatever a listing says. `T`: what is shown of it. */
+/** A document or folder placed at a name here, whatever a listing says. `T`: what is shown of it. */
 export interface Placed<T> {
   readonly shows: T
   /** The service has it here, as far as known: a listing that is believed again decides. */
@@ -36,7 +36,7 @@ export interface View<T> {
   readonly synced: (name: string) => SyncedPath | undefined
 }
 
-/** Whether a listing that was asked for at this time, and has this record at the path, may speak of it. */
+/** True where a listing that was asked for at this time, and has this record at the path, may speak of it. */
 export function isBelieved(
   requestedAt: number,
   record: Told | undefined,
@@ -46,13 +46,13 @@ export function isBelieved(
   const { agreedAt, until, highest } = synced
   if (agreedAt === undefined) return false
   if (requestedAt >= until) return true
-  // What somebody stored after us is no lag.
+  // A version that another client stored after us is no lag.
   return (
     requestedAt > agreedAt && record?.kind === 'file' && highest !== undefined && isNewer(record, highest)
   )
 }
 
-/** What each name of the folder shows: what is placed there, or the listing's record. */
+/** Each name of the folder, with what is placed there or else the listing's record. */
 export function shown<T>(view: View<T>): Map<string, T | Told> {
   const { listing, placed } = view
   const names = new Map<string, T | Told>()
@@ -63,7 +63,7 @@ export function shown<T>(view: View<T>): Map<string, T | Told> {
   return names
 }
 
-/** What one name of it shows; undefined for nothing. */
+/** One name of it; undefined where nothing shows. */
 export function shownAt<T>({ listing, placed, synced }: View<T>, name: string): T | Told | undefined {
   const here = placed.get(name)
   if (here?.isHome === false) return here.shows

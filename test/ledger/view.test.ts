@@ -1,4 +1,4 @@
-// What a folder shows, over every state of a small scope: one name, whatever its listing says of it, whatever is known of its path and
+// The view of a folder, over every state of a small scope: one name, whatever its listing says of it, whatever is known of its path and
 // whatever is placed there. Times go from 1 to 4, versions are stored at 1, 2 and 3.
 
 import { expect, it } from 'vitest'
@@ -79,9 +79,9 @@ it('21 listings, 45 paths and 3 places make 2,835 states, in each of which the r
       listing: listing && [listing.requestedAt, recordIn(state)],
       what,
     })
-    // What is true only here shows whatever else there is.
+    // A change that is only here shows, whatever else there is.
     if (placed?.isHome === false) expect(what, said).toBe('here')
-    // Nothing shows but what is placed, or what the listing has.
+    // Names show that are placed, or that the listing has, and no others.
     if (placed === undefined && what !== undefined) expect(what, said).toBe(recordIn(state))
     // Until the service has agreed no listing says anything.
     if (synced !== undefined && synced.agreedAt === undefined) expect(what, said).toBe(placed?.shows)
