@@ -36,19 +36,21 @@ export async function describeStartError(
   // The sentence says what the errno would.
   if (error instanceof ErrnoError) return new DaemonError(withoutErrno(error.message), { cause: error })
   if (!(error instanceof ApiError)) return error
-  if (error.status === 401) {
-    return new DaemonError(
-      `the service at ${baseUrl} does not accept the API key (401 ${error.errorMessage}); check DOCMOUNT_API_KEY or the key file`,
-      { cause: error },
-    )
-  }
   if (error.status >= 500 || error.status === 429) {
     return new DaemonError(
       `the service at ${baseUrl} has trouble (${error.status} ${error.errorMessage}); try again later`,
       { isTemporary: true, cause: error },
     )
   }
-  const hint = await describeProjects(client)
+  const seen = await describeProjects(client)
+  // A key that opens another project is none that the service does not know.
+  if (error.status === 401 && seen === undefined) {
+    return new DaemonError(
+      `the service at ${baseUrl} does not accept the API key (401 ${error.errorMessage}); check DOCMOUNT_API_KEY or the key file`,
+      { cause: error },
+    )
+  }
+  const hint = seen ?? 'check its name and that the key belongs to it'
   return new DaemonError(
     `the project "${project}" cannot be read at ${baseUrl} (${error.status} ${error.errorMessage}); ${hint}`,
     { cause: error },
@@ -73,12 +75,15 @@ function isNotTheRoot(error: unknown): boolean {
     : error instanceof NetworkError && error.kind === 'protocol'
 }
 
-/** The interface leaves open what an unknown project answers, so the list of projects tells what the key may see. */
-async function describeProjects(client: Client): Promise<string> {
+/**
+ * The interface leaves open what an unknown project answers, so the list of projects tells what the key may see. Undefined
+ * where it cannot be had.
+ */
+async function describeProjects(client: Client): Promise<string | undefined> {
   try {
     const names = (await client.projects({ deadlineMs: 5000, attempts: 1 })).map(({ name }) => name)
     return names.length === 0 ? 'the key sees no project' : `the key sees: ${names.slice(0, 10).join(', ')}`
   } catch {
-    return 'check its name and that the key belongs to it'
+    return undefined
   }
 }
