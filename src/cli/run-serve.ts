@@ -1,6 +1,7 @@
 // Work of `docmount serve`: runs the service in the foreground until a signal ends it. SIGHUP reads the certificate again.
 
 import { isatty } from 'node:tty'
+import { notifySystemd } from '../daemon/systemd-notify.ts'
 import type { AnnouncedProject, Service } from '../service/contract.ts'
 import { parseNetworks } from '../service/edge/networks.ts'
 import { parsePublicUrl } from '../service/edge/origins.ts'
@@ -72,6 +73,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
     ...(limit === undefined ? {} : { limits: limit }),
   })
   process.on('SIGHUP', () => service.reload())
+  notifySystemd('ready')
   console.log(options.json === true ? announcement(service) : greeting(service, placeWords(options)))
   await signal
   await service.close()

@@ -1,4 +1,4 @@
-// Tells systemd how the drive fares (sd_notify). Node has no datagram unix sockets, so systemd's own tool says it; the
+// Tells systemd how the drive, or the service, fares (sd_notify). Node has no datagram unix sockets, so systemd's own tool says it; the
 // unit needs NotifyAccess=all. The process ends no earlier than the tool, unless it is made to.
 
 import { runTool } from '../run-tool.ts'

@@ -42,9 +42,6 @@ const login: Step = {
 }
 const freePort =
   'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close() })'
-/** At `$port`. */
-const untilServed =
-  'for _ in $(seq 100); do node -e "fetch(\'http://127.0.0.1:$port/api/health\').then(() => process.exit(0), () => process.exit(1))" && break; sleep 0.2; done'
 const loggedIn: readonly Step[] = [serve, aKey, login]
 
 const mountedByFstab: readonly Step[] = [
@@ -307,7 +304,6 @@ END`,
         replaced: { 8080: 'port' },
       },
       { line: 'sudo systemctl enable --now docmount' },
-      { given: untilServed },
       { line: 'sudo docmount keys create acme --data /var/lib/docmount' },
       {
         given: `
