@@ -2,6 +2,7 @@
 // wanted, not which calls are left, so that running it again after a crash at any step ends in the same place.
 
 import { withDigest, type Digest } from './digest.ts'
+import { unseen } from './fingerprint.ts'
 import { isAtOrUnder } from '../path.ts'
 
 /**
@@ -127,12 +128,14 @@ export function merge(
   // A delete that knew neither a version nor a content would take whatever stands there by now.
   const isAllThatMayStand = newer.kind === 'delete' && older.isInDoubt && older.doubts.length === 0
   const doubts = isAllThatMayStand && older.digest !== undefined ? [older.digest] : older.doubts
+  // A refused move stored nothing of a known content: a document that stands there by now is another client's.
+  const noneSeen = isAllThatMayStand && doubts.length === 0 && older.isRefused ? unseen : undefined
   const isSaveOverDelete = older.kind === 'delete' && newer.kind === 'put'
   return {
     ...newer,
     // The older one's base is the fresher: the queue moves it on with every step taken. A delete goes by what was shown, a save by
     // what was read.
-    base: isSaveOverDelete ? (newer.base ?? older.base) : (older.base ?? newer.base),
+    base: isSaveOverDelete ? (newer.base ?? older.base) : (older.base ?? newer.base ?? noneSeen),
     isInDoubt: older.isInDoubt || newer.isInDoubt === true,
     doubts: (newer.doubts ?? []).reduce(withDigest, doubts),
   }

@@ -1,6 +1,7 @@
 // What becomes of an idle intention when a newer one for the same path arrives.
 
 import { describe, expect, it } from 'vitest'
+import { unseen } from '../../src/content/fingerprint.ts'
 import {
   intend,
   isMergeable,
@@ -38,6 +39,15 @@ describe('merge', () => {
       else expect(merged).toMatchObject(expected)
     })
   }
+
+  it('a delete of a refused move of unknown content takes no document that stands there by now', () => {
+    const older = intend(1, put({ spool: undefined, source: '/f', isInDoubt: true }), 0)
+    expect(merge({ ...older, isRefused: true }, remove, false)).toMatchObject({
+      kind: 'delete',
+      base: unseen,
+    })
+    expect(merge(older, remove, false)?.base).toBeUndefined()
+  })
 
   it('a move is seen through: something else may be put at its source', () => {
     expect(isMergeable(put({ source: '/a' }))).toBe(false)

@@ -27,6 +27,13 @@ export interface Listing {
   until?: number
 }
 
+/** A request for a folder's listing that is under way. */
+interface Request {
+  /** When it was sent (ms). */
+  readonly at: number
+  readonly answer: Promise<Listing>
+}
+
 export interface ListingsOptions {
   readonly ttlMs: number
   readonly now: () => number
@@ -50,11 +57,13 @@ export interface ListingsOptions {
 
 export class Listings {
   readonly #options: ListingsOptions
-  readonly #cache: LRUCache<number, Listing, Node>
+  readonly #cache: LRUCache<number, Listing>
   /** Folders that were asked for while the service was away. */
   readonly #servedStale = new Set<Node>()
   /** How often each folder is being asked for. What is known of it stays until then: an answer may be older than that. */
   readonly #asked = new Map<number, number>()
+  /** The newest request of each folder that those who come now may share. */
+  readonly #shared = new Map<number, Request>()
   readonly #justListed: JustListed
   #sweep: Timer | undefined
   /** So long the sweep that is due was put off (ms). */
@@ -68,12 +77,9 @@ export class Listings {
     this.#cache = new LRUCache({
       maxSize: options.mostBytes,
       sizeCalculation: ({ names }) => Math.min(names.bytes + names.size * orderedBytes, options.mostBytes),
-      fetchMethod: (ino, previous, { context }) => this.#ask(ino, context, previous),
       disposeAfter: (listing, ino, reason) => {
         if (reason === 'evict') this.#drop(ino, listing)
       },
-      noDeleteOnFetchRejection: true,
-      ignoreFetchAbort: true,
     })
     this.#justListed = new JustListed({
       mostBytes: options.mostBytes / 8,
@@ -113,6 +119,8 @@ export class Listings {
   }
 
   set(folder: Node, listing: Listing): void {
+    // A request under way may have been sent before this one.
+    this.#shared.delete(folder.ino)
     this.#justListed.add(folder.ino, listing.names)
     this.#cache.set(folder.ino, listing)
     this.#dropLater()
@@ -141,6 +149,7 @@ export class Listings {
   forget(folder: Node): void {
     this.#servedStale.delete(folder)
     this.#justListed.forget(folder.ino)
+    this.#shared.delete(folder.ino)
     this.#cache.delete(folder.ino)
   }
 
@@ -157,16 +166,13 @@ export class Listings {
 
   /** A listing asked for from now on, whatever is known. Rejects as `load` does. */
   async fetch(folder: Node): Promise<Listing> {
-    const listing = await this.#ask(folder.ino, folder, this.known(folder))
-    // What is known is as new as this, and setting anything gives up what is being asked for.
-    if (this.known(folder) === undefined) this.set(folder, listing)
-    return listing
-  }
-
-  async #ask(ino: number, folder: Node, previous: Listing | undefined): Promise<Listing> {
+    const { ino } = folder
     this.#asked.set(ino, (this.#asked.get(ino) ?? 0) + 1)
     try {
-      return await this.#options.load(folder, previous)
+      const listing = await this.#options.load(folder, this.known(folder))
+      // Another one that is known by now is as new as this.
+      if (this.known(folder) === undefined) this.set(folder, listing)
+      return listing
     } finally {
       const others = (this.#asked.get(ino) ?? 1) - 1
       if (others > 0) this.#asked.set(ino, others)
@@ -177,8 +183,6 @@ export class Listings {
 
   /** What takes less now leaves room for others. */
   #weighAgain(ino: number, names: ListedNames): void {
-    // Who waits for the next one would be told that there is none.
-    if (this.#asked.has(ino)) return
     const listing = this.#cache.peek(ino)
     if (listing?.names !== names) return
     this.#cache.delete(ino)
@@ -236,14 +240,19 @@ export class Listings {
     return requestedAt + this.#options.ttlMs <= this.#options.now()
   }
 
+  /** Shares a request under way, unless its answer will be older than a listing may be. */
   async #load(folder: Node): Promise<Listing> {
-    for (let round = 1; ; round++) {
-      try {
-        return await this.#cache.forceFetch(folder.ino, { context: folder, forceRefresh: true })
-      } catch (error) {
-        // lru-cache rejects waiters when the key is deleted meanwhile; what they want is still wanted.
-        if (!(error instanceof Error && error.message === 'deleted') || round === 3) throw error
-      }
+    const { ino } = folder
+    const now = this.#options.now()
+    let request = this.#shared.get(ino)
+    if (request === undefined || now - request.at > this.#options.ttlMs) {
+      request = { at: now, answer: this.fetch(folder) }
+      this.#shared.set(ino, request)
+    }
+    try {
+      return await request.answer
+    } finally {
+      if (this.#shared.get(ino) === request) this.#shared.delete(ino)
     }
   }
 }
