@@ -9,6 +9,18 @@ const unsent = 'src/fs/unsent'
 /** Each is one fix taken back. */
 export const fixes = [
   [
+    'a delete of a refused move takes what another client has stored there',
+    'src/content/intention.ts',
+    'older.isRefused ? unseen : undefined',
+    'undefined',
+  ],
+  [
+    'a request for a listing is shared however long it has been under way',
+    'src/fs/tree/listings.ts',
+    ' || now - request.at > this.#options.ttlMs',
+    '',
+  ],
+  [
     'a sync is believed though an earlier one failed',
     `${spool}/believed-sync.ts`,
     'if (failed > this.#madeGood) await writeAgain()',
@@ -423,7 +435,7 @@ export const mutants = [
   [
     'a merged save stands on the newer base',
     'src/content/intention.ts',
-    'base: isSaveOverDelete ? (newer.base ?? older.base) : (older.base ?? newer.base),',
+    'base: isSaveOverDelete ? (newer.base ?? older.base) : (older.base ?? newer.base ?? noneSeen),',
     'base: newer.base,',
   ],
   [
