@@ -78,7 +78,15 @@ export class BareDebian {
     const variables = ['PATH=/usr/local/bin:/usr/bin:/bin', ...this.#environment].map(
       (each) => `--setenv=${each}`,
     )
-    const how = ['--quiet', '--wait', '--pipe', `--uid=${user}`, ...properties, ...variables]
+    const how = [
+      '--quiet',
+      '--wait',
+      '--pipe',
+      '--expand-environment=no',
+      `--uid=${user}`,
+      ...properties,
+      ...variables,
+    ]
     return this.#enter(['systemd-run', ...how, 'bash', '-euo', 'pipefail', '-c', lines], options)
   }
 
