@@ -404,7 +404,7 @@ port=$(node -e '${freePort}')`,
       },
       {
         given: `
-running() { pgrep -af '[d]ocmount ui'; }
+running() { pgrep -af '^[^ ]*node [^ ]+ ui '; }
 for _ in $(seq 100); do running >&2 || break; sleep 0.1; done
 not running`,
       },
