@@ -1,8 +1,9 @@
 // A TCP proxy in front of an HTTP service that behaves like a network: every request is late, a connection can be cut
 // after so many bytes, or go silent. Knows just enough of HTTP to tell one request of a kept connection from the next.
 
-import { connect, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
+import { connectBehind } from './connect-behind.ts'
 
 export interface FlakyProxyOptions {
   /** The service's port on this machine. */
@@ -53,22 +54,7 @@ export async function startFlakyProxy(options: FlakyProxyOptions): Promise<Flaky
 
   server.on('connection', (client) => {
     connections++
-    const upstream = connect({
-      host: '127.0.0.1',
-      port: options.targetPort,
-      noDelay: true,
-      allowHalfOpen: true,
-    })
-    for (const socket of [client, upstream]) {
-      sockets.add(socket)
-      // Either side may be reset at any time: then the other is, too.
-      socket.on('error', () => {})
-      socket.on('close', () => {
-        sockets.delete(socket)
-        client.destroy()
-        upstream.destroy()
-      })
-    }
+    const upstream = connectBehind(client, options.targetPort, sockets)
     delayRequests(client, upstream, proxy, () => requests++)
     passAnswers(client, upstream, proxy)
   })

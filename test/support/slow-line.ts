@@ -1,7 +1,8 @@
 // A slow way to a service, as a modem or a proxy in a company makes it: what is taken from a connection is held, up to a
 // bound, and goes on in the order in which it was taken from all of them. A question stands in line behind the uploads.
 
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { connectBehind } from './connect-behind.ts'
 
 export interface SlowLineOptions {
   /** The service's port on this machine. */
@@ -27,16 +28,7 @@ export async function startSlowLine(options: SlowLineOptions): Promise<SlowLine>
   const sockets = new Set<Socket>()
   const [there, back] = [new Line(options), new Line(options)]
   const server = createServer({ noDelay: true, allowHalfOpen: true }, (client) => {
-    const upstream = connect({ host: '127.0.0.1', port: targetPort, noDelay: true, allowHalfOpen: true })
-    for (const socket of [client, upstream]) {
-      sockets.add(socket)
-      socket.on('error', () => {})
-      socket.on('close', () => {
-        sockets.delete(socket)
-        client.destroy()
-        upstream.destroy()
-      })
-    }
+    const upstream = connectBehind(client, targetPort, sockets)
     there.carry(client, upstream)
     back.carry(upstream, client)
   })
