@@ -23,7 +23,7 @@ export class Deadline {
   #timer: Timer
   #startedAt: number
   /** When the timer should ring. */
-  #ringsAt: number
+  #ringsAt = 0
   #hasPassed = false
 
   constructor(signal: AbortSignal | undefined, watch: CallWatch | undefined, limitMs: number, clock: Clock) {
@@ -32,8 +32,7 @@ export class Deadline {
     this.#parents = [signal, watch?.signal].filter((parent) => parent !== undefined)
     this.#limitMs = Math.min(limitMs, longestTimerMs)
     this.#startedAt = this.#clock.monotonic()
-    this.#ringsAt = this.#startedAt + this.#limitMs
-    this.#timer = this.#clock.setTimeout(this.#ring, this.#limitMs)
+    this.#timer = this.#ringAfter(this.#limitMs)
     for (const parent of this.#parents) {
       // One signal may bound hundreds of calls: as many listeners are no leak, each goes with its call.
       setMaxListeners(0, parent)
@@ -57,7 +56,7 @@ export class Deadline {
   renew(): void {
     this.#startedAt = this.#clock.monotonic()
     this.#clock.clear(this.#timer)
-    if (!this.#hasPassed) this.#wait(this.#limitMs)
+    if (!this.#hasPassed) this.#timer = this.#ringAfter(this.#limitMs)
   }
 
   /** Stops the clock until `renew`. */
@@ -82,9 +81,9 @@ export class Deadline {
     return this.#parents.find(({ aborted }) => aborted)
   }
 
-  #wait(ms: number): void {
+  #ringAfter(ms: number): Timer {
     this.#ringsAt = this.#clock.monotonic() + ms
-    this.#timer = this.#clock.setTimeout(this.#ring, ms)
+    return this.#clock.setTimeout(this.#ring, ms)
   }
 
   readonly #ring = (): void => {
@@ -94,8 +93,9 @@ export class Deadline {
       return
     }
     // Without a watch the timer is right, though it may ring a moment early.
-    if (this.#watch !== undefined && this.remainingMs >= 1) {
-      this.#wait(this.remainingMs)
+    const leftMs = this.#watch === undefined ? 0 : this.remainingMs
+    if (leftMs >= 1) {
+      this.#timer = this.#ringAfter(leftMs)
       return
     }
     this.#hasPassed = true

@@ -17,7 +17,7 @@ export interface ListingMergeOptions {
   readonly versions: Versions
   readonly places: Places
   readonly ttlMs: number
-  /** What the service last said of the folder. */
+  /** Listing of the folder that the service gave last. */
   known(folder: Node): Listing | undefined
   notifier(): Notifier
   /** What the folder shows is another list now. */
@@ -78,8 +78,9 @@ export class ListingMerge {
         haveNamesChanged = true
         this.#options.notifier().entryChanged(folder.ino, name)
       }
-      for (const name of [...previous.names.keys(), ...keptBefore])
-        if (wasShown(name) && !listing.names.has(name) && !state.kept.has(name)) haveNamesChanged = true
+      for (const names of [previous.names.keys(), keptBefore])
+        for (const name of names)
+          if (wasShown(name) && !listing.names.has(name) && !state.kept.has(name)) haveNamesChanged = true
     }
     for (const name of this.#foldersBefore(folder, listing, previous))
       if (!isOurs(name) && listing.names.get(name)?.kind !== 'folder') this.#options.folderGone(folder, name)
@@ -89,7 +90,7 @@ export class ListingMerge {
     if (state.kept.size === 0 && keptBefore.size > 0) this.#emptied(folder)
   }
 
-  /** Nothing is kept in the folder any more, for which it was kept itself: the listing above it decides. */
+  /** The folder was kept for names in it that are kept no more: the listing above it decides. */
   #emptied(folder: Node): void {
     const { parent } = folder
     const listing = parent === undefined ? undefined : this.#options.known(parent)
@@ -164,8 +165,8 @@ export class ListingMerge {
   }
 
   /**
-   * Whether it may speak of what the service agreed to. One that says otherwise and is not believed yet is asked for again when it
-   * may decide.
+   * True where the listing may speak of a change that the service agreed to. One that says otherwise and is not believed yet is asked
+   * for again when it may decide.
    */
   #decides(listing: Listing, record: Told | undefined, synced: SyncedPath, isAgreed: boolean): boolean {
     if (isBelieved(listing.requestedAt, record, synced)) return true

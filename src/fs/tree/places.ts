@@ -78,7 +78,7 @@ export class Places {
 
   /** The service has what the node shows; it stays kept for one more cache lifetime. */
   settle(node: Node): void {
-    // What was taken away before it came is past.
+    // A tombstone of its name is older than the node.
     this.#options.tombstones.unhide(node.parent, node.name)
     this.settleSince(node, this.#options.now())
     this.settleFolders(node)

@@ -73,7 +73,7 @@ export class Tombstones {
     this.#set(folder.folder, name, { ...tombstone, settledAt, until: settledAt })
   }
 
-  /** Nothing hides the name any more: what stands there is ours, or is shown again. */
+  /** The name is hidden no more: a node here stands there, or the listing's record shows again. */
   unhide(folder: Node | undefined, name: string): void {
     if (folder?.folder?.tombstones.has(name) === true) this.#set(folder.folder, name, undefined)
   }

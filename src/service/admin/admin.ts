@@ -1,5 +1,5 @@
-// What whoever runs a service may do beside HTTP's keys: projects and keys, and the end of tables and runs. The same for a service that runs (through its
-// socket) and for a data folder nobody serves.
+// Administration of a service, beside HTTP's keys: projects and keys, and the end of tables and runs. The same for a service that
+// runs (through its socket) and for a data folder nobody serves.
 
 import type { Store } from '../store/database.ts'
 import { type KeyInfo, createKey, listKeys, revokeKeys, rotateKey } from '../store/keys.ts'
@@ -154,7 +154,7 @@ export function adminOver(store: Store, now: () => number, collect: Collect, by:
       let runs = 0
       for (const id of ids) runs += await removeRuns({ tables: [id], before }, oneByOne(store))
       if (runs > 0) await note('runs removed', { project, table, runs })
-      // Nothing lost its last reference, and yet there is room to give back.
+      // Runs refer to no content, and yet there is room to give back.
       collect([])
       return runs
     },

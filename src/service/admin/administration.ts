@@ -1,4 +1,4 @@
-// What was done to projects, keys, tables and runs beside HTTP, on its way to the audit log: kept with the database until a
+// Changes of projects, keys, tables and runs beside HTTP, on their way to the audit log: kept with the database until a
 // service writes it there, for whoever did it may have no log, and its service may not be running.
 
 import { randomUUID } from 'node:crypto'

@@ -10,7 +10,7 @@ const batchRows = 1_000
 
 export async function removeProject(store: Store, projectId: string, collect: Collect): Promise<void> {
   await revokeKeys(store, projectId)
-  // Whoever was let in before may add something until the project itself is gone.
+  // Requests that were let in before may add something until the project itself is gone.
   await untilGone(async () => {
     await removeTables(store, projectId, collect)
     await removeNodes(store, projectId, collect)

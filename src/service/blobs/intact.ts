@@ -74,7 +74,7 @@ export function checked(content: Buffer | Readable, sha256: string): Buffer | Re
   return pipeline(content, check, () => undefined)
 }
 
-/** What whoever asks for a damaged content is told. */
+/** The answer to a request for a damaged content. */
 export function damagedDocument(path: string, cause?: unknown): ServiceError {
   return new ServiceError(503, `the content of ${path} is damaged: store that document again`, { cause })
 }

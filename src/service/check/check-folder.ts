@@ -67,7 +67,7 @@ interface KnownContent {
   readonly size: number
 }
 
-/** What files refer to, then what documents of tables alone refer to. */
+/** Contents of files, then those that documents of tables alone refer to. */
 async function* contentsOf(store: Store): AsyncGenerator<KnownContent> {
   for (const [table, condition] of [
     ['nodes', sql`true`],

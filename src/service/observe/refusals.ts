@@ -23,14 +23,14 @@ export function auditRefusals(scope: FastifyInstance, { audit }: ServiceContext)
   const kinds = new Map<string, Refused>()
   const tell = (fields: object, times: number): void =>
     audit.info({ change: 'refused', ...fields, times }, 'refused')
-  const timer = setInterval(() => {
+  const tellRest = (): void => {
     for (const { fields, times } of kinds.values()) if (times > 0) tell(fields, times)
     kinds.clear()
-  }, periodMs)
-  timer.unref()
+  }
+  const timer = setInterval(tellRest, periodMs).unref()
   scope.addHook('onClose', (_instance, done) => {
     clearInterval(timer)
-    for (const { fields, times } of kinds.values()) if (times > 0) tell(fields, times)
+    tellRest()
     done()
   })
   scope.addHook('onResponse', (request, reply, done) => {

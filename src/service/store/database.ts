@@ -89,7 +89,7 @@ export interface ContentsMarkTable {
   starts: number
 }
 
-/** What was done beside HTTP, until it is in the audit log. */
+/** Administrative changes, until they are in the audit log. */
 export interface AdministrationTable {
   id: string
   at: number
