@@ -7,6 +7,8 @@ import { childEnvironment } from '../child-environment.ts'
 export interface Ended {
   /** Null when a signal or our time limit ended it. */
   readonly code: number | null
+  /** A signal of somebody else ended it. */
+  readonly isKilled: boolean
   /** In English, without the line's end. */
   readonly stderr: string
 }
@@ -30,6 +32,8 @@ export interface RunOptions {
 const keepingScript = '"$@"; echo "ended $?" >&2; read -r _'
 /** Exit code of a shell that does not find a program. */
 const notFound = 127
+/** Beyond it a shell tells of the signal that ended a program. */
+const lastExitCode = 128
 
 /** Resolves when the program ended; rejects with ENOENT when it is not installed. */
 export function runProgram(
@@ -49,9 +53,9 @@ export function runProgram(
     const letGo = (): void => void child.stdin?.end()
     child.stdin?.on('error', () => {}) // it was killed
     let stderr = ''
-    const ended = (code: number | null, said: string): void => {
+    const ended = (code: number | null, said: string, isKilled = false): void => {
       clearTimeout(timer)
-      resolve({ code, stderr: said.trim() })
+      resolve({ code, isKilled, stderr: said.trim() })
     }
     const failed = (error: Error): void => {
       clearTimeout(timer)
@@ -72,10 +76,10 @@ export function runProgram(
       if (code === 0) void keptUntil?.then(letGo, letGo)
       else letGo()
       if (code === notFound) failed(Object.assign(new Error(`no ${program}`), { code: 'ENOENT' }))
-      else ended(code, stderr.slice(0, line.index))
+      else ended(code, stderr.slice(0, line.index), code > lastExitCode)
     })
     child.once('error', failed)
     // Not `close`: a daemon the program leaves behind may keep stderr open.
-    child.once('exit', (code) => void setImmediate(() => ended(code, stderr)))
+    child.once('exit', (code) => void setImmediate(() => ended(code, stderr, code === null)))
   })
 }

@@ -1,12 +1,16 @@
 // Unmounting with the system's own program, never with the binding's shell line. Always asynchronous: the program may ask
 // the drive for its attributes, and we are the ones who answer.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { MountError } from './driver.ts'
 import { findOurMount } from './mountinfo.ts'
-import { runProgram } from './run-program.ts'
+import { type Ended, runProgram } from './run-program.ts'
 
 /** The kernel first writes what programs left in memory. */
 const limitMs = 120_000
+/** A signal that ends the daemon is often sent to all processes of its group, and again to those that came meanwhile: systemd does so. */
+const killedTries = 10
+const killedPauseMs = 200
 
 /**
  * Takes a mount of ours away. Throws EBUSY while somebody uses it and `lazy` is not set; already gone is success. `run`
@@ -21,7 +25,13 @@ export async function unmount(
   let failure = ''
   for (const program of attempts) {
     const flags = program === 'umount' ? (lazy ? ['-l'] : []) : lazy ? ['-u', '-z'] : ['-u']
-    const ended = await run(program, [...flags, '--', mountpoint], { limitMs }).catch(asMissing)
+    const start = (): Promise<Ended | undefined> =>
+      run(program, [...flags, '--', mountpoint], { limitMs }).catch(asMissing)
+    let ended = await start()
+    for (let tries = 1; ended?.isKilled === true && tries < killedTries; tries++) {
+      await sleep(killedPauseMs)
+      ended = await start()
+    }
     if (ended === undefined) {
       failure = `${program} is not installed: install fuse3`
       continue
@@ -33,7 +43,8 @@ export async function unmount(
         `${mountpoint} is in use: close the programs and shells that are in it, then unmount again`,
       )
     }
-    failure = ended.stderr.split('\n')[0] || `exit code ${ended.code}`
+    const how = ended.isKilled ? `a signal ended ${program}` : `exit code ${ended.code}`
+    failure = ended.stderr.split('\n')[0] || how
     break
   }
   throw new MountError('EIO', `cannot unmount ${mountpoint}: ${failure}`)

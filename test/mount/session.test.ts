@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readFile, rm, stat, symlink } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { lockStateFolder } from '../../src/content/spool/state-lock.ts'
@@ -316,6 +316,26 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
     await mountDrive()
     expect((await desk.docmount('wait', drive, '--timeout', '20s')).code).toBe(0)
     expect((await testService.other.bytes('/a.txt')).toString()).toBe('unsent\n')
+  })
+
+  test('ends also where the signal reaches the programs that unmount it, as systemd sends it', async () => {
+    const programs = join(desk.home, 'programs')
+    await mkdir(programs)
+    for (const name of ['umount', 'fusermount3']) {
+      const path = (await run('sh', ['-c', `command -v ${name}`])).stdout.trim()
+      const script = `#!/bin/sh
+echo try >>${programs}/tries
+[ "$(wc -l <${programs}/tries)" -gt 2 ] || kill -TERM $$
+exec ${path} "$@"
+`
+      await writeFile(join(programs, name), script, { mode: 0o755 })
+    }
+    desk.env = { ...desk.env, PATH: `${programs}:${process.env['PATH']}` }
+    const { pid } = await mountDrive()
+    process.kill(pid, 'SIGTERM')
+    await waitUntil('the daemon to end', async () => !(await exists(`/proc/${pid}`)))
+    expect(await isMounted()).toBe(false)
+    expect(await readFile(join(programs, 'tries'), 'utf8')).toBe('try\n'.repeat(3))
   })
 
   test('unmounted by somebody else goes on sending, and yields to the next mount', async () => {
