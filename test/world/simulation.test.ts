@@ -207,13 +207,20 @@ const longCorpus: readonly (readonly [seed: number, isShared: boolean])[] = [
   [203, true],
 ]
 
-it.each(corpus)('nothing is lost with seed %i, %i steps', async (seed, steps) => {
+/** Each seed is a world of its own: a third of them shows what a change broke widely. */
+const inThisRun = <T>(seeds: readonly T[]): T[] => seeds.filter((_, index) => isThorough || index % 3 === 0)
+leaveOut('two thirds of the simulated worlds that once failed')
+
+it.each(inThisRun(corpus))('nothing is lost with seed %i, %i steps', async (seed, steps) => {
   expect((await run(seed, steps)).quietPeriods).toBeGreaterThan(0)
 })
 
-it.each(sharedCorpus)('nothing is lost beside another client with seed %i, %i steps', async (seed, steps) => {
-  expect((await run(seed, steps, true)).quietPeriods).toBeGreaterThan(0)
-})
+it.each(inThisRun(sharedCorpus))(
+  'nothing is lost beside another client with seed %i, %i steps',
+  async (seed, steps) => {
+    expect((await run(seed, steps, true)).quietPeriods).toBeGreaterThan(0)
+  },
+)
 
 if (isThorough)
   it.each(longCorpus)(
