@@ -158,9 +158,10 @@ async function report() {
   const limits = ['undici', 'memory'].filter((name) => columns.has(name))
   const medians = mediansOf(samples)
   const costs = costsOf(costSamples)
-  const tables = options.delaysMs.map((delayMs) =>
-    tableOf(medians, delayMs, { peers, limits, megabits: options.megabits }),
-  )
+  const tablesWith = (shownLimits) =>
+    options.delaysMs.map((delayMs) =>
+      tableOf(medians, delayMs, { peers, limits: shownLimits, megabits: options.megabits }),
+    )
   const spreads = options.delaysMs.map((delayMs) =>
     spreadTable(
       samples,
@@ -176,16 +177,19 @@ async function report() {
     kernel: release(),
     node: process.version,
   }
-  const text = [
-    ...tables,
-    ...spreads.filter((text) => text !== ''),
-    processorTable(samples, { peers, shape }),
-    costsTable(costs, { peers }),
+  const facts = [
     ...(scheme === 'https' ? ['docmount and its service speak TLS.'] : []),
     ...(options.isQuick ? ['With `--quick`: a fifth of the data, a quarter of the large files.'] : []),
     `${isStopping ? 'Interrupted: medians of what was measured by then' : `Medians of ${options.rounds} round(s)`}. ${machine.processors} × ${machine.processor}, Linux ${machine.kernel}, Node ${machine.node}.`,
     `Peers: ${peers.map((name) => versions[name] ?? name).join('; ')}.`,
     missing.length > 0 ? `Absent: ${missing.join('; ')}.` : 'No peer is absent.',
+  ]
+  const text = [
+    ...tablesWith(limits),
+    ...spreads.filter((text) => text !== ''),
+    processorTable(samples, { peers, shape }),
+    costsTable(costs, { peers }),
+    ...facts,
   ].join('\n\n')
   console.log(text)
   await mkdir(options.out, { recursive: true })
@@ -212,7 +216,7 @@ async function report() {
     await writeFile(join(options.out, file), content)
     if (isPublished && !file.endsWith('.md')) await publishFile(file, content)
   }
-  if (isPublished) await publishTable('bench', text)
+  if (isPublished) await publishTable('bench', [...tablesWith([]), ...facts].join('\n\n'))
   log(`written to ${options.out}: ${name}.json, ${name}.md, ${name}.svg`)
 }
 
