@@ -34,3 +34,11 @@ test.each(pages)('links of %s', (page) => {
   })
   expect(broken).toEqual([])
 })
+
+test('tests that docs/reliability.md names by a promise exist', () => {
+  const cells = [...textOf('docs/reliability.md').matchAll(/^\| .* \| (`[^|]*`) \|$/gm)]
+  const named = cells.flatMap(([, cell = '']) => cell.split('`').filter((_, index) => index % 2 === 1))
+  expect(named.length).toBeGreaterThan(50)
+  const ofSuite = (name: string): string => (name.startsWith('behaviour/') ? `${name}.ts` : `${name}.test.ts`)
+  expect(named.filter((name) => !existsSync(join(root, 'test', ofSuite(name))))).toEqual([])
+})
