@@ -1,5 +1,5 @@
 // Compares the doors to the kernel with the same content in memory behind each: our kernel driver, fuse-native, and C on
-// libfuse. Prints the table of docs/performance.md. Started by `scripts/bench-driver`.
+// libfuse. Prints a table. Started by `scripts/bench-driver`.
 
 import { execFile, fork, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
