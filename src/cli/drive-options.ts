@@ -25,20 +25,20 @@ export function driveOptions(): Option[] {
     ...networkOptions(),
     option('--foreground', 'stay in the foreground; Ctrl-C ends the drive'),
     option('--read-only', 'refuse every change'),
-    option('--cache-ttl <duration>', 'what you see is at most this old (default: 30s)', parseCacheTtlMs),
+    option('--cache-ttl <duration>', 'show nothing older than this (default: 30s)', parseCacheTtlMs),
     option(
       '--close-wait <duration>',
       'how long saving waits for the service; 0 = not at all, forever = until the service has it (default: 10s, overlapping for programs that copy many)',
       parseWaitMs,
     ),
     option('--cache-size <size>', 'disk for cached content; 0 = none (default: 5GiB)', parseSizeBytes),
-    option('--pin-size <size>', 'disk for what is pinned (default: 10GiB)', parseSizeBytes),
+    option('--pin-size <size>', 'disk for pinned content (default: 10GiB)', parseSizeBytes),
     option(
       '--memory <size>',
-      'memory of the drive, roughly; listings beyond it are fetched again (default: 512MiB)',
+      'memory of the drive, roughly; listings beyond it are dropped and fetched again (default: 512MiB)',
       parseMemory,
     ).env('DOCMOUNT_MEMORY'),
-    option('--state-dir <dir>', 'folder for what is not sent yet'),
+    option('--state-dir <dir>', 'folder for the log and what is not sent yet'),
     option('--cache-dir <dir>', 'folder for cached content; each project has its own folder in it'),
     option(
       '--unsupported-as <mimetype>',
@@ -47,7 +47,7 @@ export function driveOptions(): Option[] {
     ),
     option(
       '--on-conflict <what>',
-      'what to do when somebody else changed a document: keep their version beside yours, or overwrite it',
+      'if someone else changed a document too: keep their version beside yours, or overwrite it',
     )
       .choices(['keep', 'overwrite'])
       .default('keep'),
@@ -55,11 +55,11 @@ export function driveOptions(): Option[] {
     option('--tables', "show the project's tables in a folder .tables, which takes files of rows"),
     option(
       '--wait [duration]',
-      'wait for the service first, for this long or until it is there; after that, start with what was last known',
+      'wait for the service first, until it answers or for this long; then start with what was last known',
       parseWaitMs,
     ),
     bandwidthOption(),
-    option('--no-notify', 'no notifications on the desktop'),
+    option('--no-notify', 'send no desktop notifications'),
     option('--log <file>', 'log into this file'),
     option(...quietOption),
     option('-v, --verbose', 'log more'),
@@ -74,7 +74,7 @@ export function kernelOptions(): Option[] {
       .default('auto'),
     new Option(
       '--allow-other',
-      'let other users of this machine in: they read, and write where the modes let them; all is the owner’s',
+      'let other users of this machine in, as far as the modes let them; everything belongs to --uid',
     ),
     new Option('--uid <number>', 'owner of the documents (default: you)').argParser(parseCount),
     new Option('--gid <number>', 'group of the documents (default: yours)').argParser(parseCount),

@@ -91,7 +91,7 @@ async function tellWhereSilent(
 /** A daemon that lives and does not answer. */
 export function describeSilent(mountpoint: string, pid: number | undefined): string {
   return (
-    `the daemon of ${mountpoint} (process ${pid}) does not answer; where it does not come back: kill -9 ${pid}, ` +
+    `the daemon of ${mountpoint} (process ${pid}) does not answer; if it stays silent: kill -9 ${pid}, ` +
     `then docmount unmount ${shellWord(mountpoint)} (what is not sent is kept, and sent after the next mount)`
   )
 }
@@ -101,8 +101,8 @@ export function describeDead(found: FoundMount): string {
   const { mountpoint, record, mount } = found
   if (record === undefined) {
     return isOwn(found)
-      ? `no daemon of ${mountpoint} is found here; if it runs in another container, ask it there. If it is gone, ` +
-          `docmount unmount ${shellWord(mountpoint)} takes the dead mount away (a live one it leaves)`
+      ? `the daemon of ${mountpoint} is not found here; if it runs in another container, ask it there. If it is gone, ` +
+          `docmount unmount ${shellWord(mountpoint)} removes the dead mount (and leaves a live one)`
       : `${mountpoint} is served by another user's docmount (user ${mount?.owner}), who alone can ask it`
   }
   const wayOn = resumeCommand(record)

@@ -8,12 +8,11 @@ export function networkOptions(): Option[] {
   return [
     new Option(
       '--proxy <url>',
-      'an HTTP proxy, or none (default: $HTTPS_PROXY, $HTTP_PROXY); one with a password belongs into the config file',
+      'an HTTP proxy, or none (default: $HTTPS_PROXY, $HTTP_PROXY); one with a password belongs in the config file',
     ).argParser(parseProxy),
-    new Option(
-      '--ca-file <file>',
-      "certificates (PEM) of the authority that signed the service's, where it is your own",
-    ).argParser((file: string) => resolve(file)),
+    new Option('--ca-file <file>', 'certificate authority of your own (PEM) to trust as well').argParser(
+      (file: string) => resolve(file),
+    ),
   ]
 }
 

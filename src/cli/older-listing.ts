@@ -2,5 +2,5 @@
 
 /** One line; `reason` as `docmount status` has it. */
 export function olderListing(reason: string): string {
-  return `the service is away (${reason}): the drive shows what it last knew; what is saved is sent when the service is back`
+  return `the service is away (${reason}): the drive shows what it last knew, and sends what you save when the service is back`
 }

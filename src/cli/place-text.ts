@@ -44,7 +44,7 @@ function whatNow({ action, spoolFile }: Unsent): string {
 function onItsWay(unsent: Unsent): string {
   const { action, state, bytes, lastError, nextAttemptAt, spoolFile } = unsent
   if (state === 'unkept')
-    return `not safe: the disk of this machine refuses it (${lastError ?? 'no reason given'}); make room there, it is tried again; docmount recover copies it out`
+    return `not safe: the disk of this machine refuses it (${lastError ?? 'no reason given'}); make room there, docmount tries again automatically; docmount recover copies it out`
   if (action === 'delete') return 'deleted here; the service has not been told yet'
   if (state === 'sending') return `being sent: ${sentOf(unsent)}`
   const size = bytes === 0 ? '' : ` (${formatBytes(bytes)})`

@@ -22,7 +22,7 @@ const knownNames = new Set([
 /** Advice in place of the system's message, by the call that failed. */
 const places: ReadonlyMap<unknown, string> = new Map([
   ['uv_cwd', 'the folder you are in is gone; go to another one (cd)'],
-  ['uv_os_homedir', 'nobody knows your home folder: set HOME'],
+  ['uv_os_homedir', 'your home folder is not known: set HOME'],
 ])
 
 const tooFewFiles = 'this shell allows too few open files; run: ulimit -n 4096'

@@ -90,7 +90,7 @@ function explained(error: unknown, at: { done: number; batch: number; total: num
     ...(isOutcomeUnknown(error)
       ? [`whether rows ${done + 1} to ${Math.min(done + batch, total)} are in is not known`]
       : []),
-    ...(done === 0 ? [] : [`${done} of ${total} rows are in; the same command goes on behind them`]),
+    ...(done === 0 ? [] : [`${done} of ${total} rows are in; the same command continues after them`]),
   ]
   if (advice.length === 0) return error
   const isTemporary = exitCodeOf(error) === exitCodes.temporary

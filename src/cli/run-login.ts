@@ -29,7 +29,7 @@ const attempts = 3
 export async function runLogin(options: LoginOptions): Promise<void> {
   const isInteractive = process.stdin.isTTY
   if (!isInteractive && options.keyStdin !== true)
-    throw new UsageError('no terminal to ask on: add --key-stdin and give the key on standard input')
+    throw new UsageError('no terminal to ask at: add --key-stdin, and give the key on standard input')
   if (options.baseUrl === undefined && options.keyStdin === true)
     throw new UsageError('which service? Add --base-url URL')
   const typed = options.baseUrl ?? (await ask('Service (https://host/api): '))

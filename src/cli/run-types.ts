@@ -48,7 +48,7 @@ function list(json: boolean): void {
   }
   console.log(byContent)
   console.log(
-    'what is of a kind that the service has no type for (zip, docx, odt, pptx, gif, heic, exe, …) is refused when it is created;',
+    'files that the service has no type for (zip, docx, odt, pptx, gif, heic, exe, …) are refused when they are created;',
   )
-  console.log('docmount mount --unsupported-as MIMETYPE sends it as another type')
+  console.log('docmount mount --unsupported-as MIMETYPE sends them as another type')
 }

@@ -19,7 +19,7 @@ import { startUnsentProgress } from './unsent-progress.ts'
 import { describeLeftUnsent, describeLocalOnly } from './unsent-text.ts'
 
 const takenBack =
-  'interrupted: the drive stays mounted and goes on sending, unless it was unmounted already (docmount status shows it)'
+  'interrupted: the drive stays mounted and continues to send, unless it was unmounted already (docmount status shows it)'
 /** How long programs may take to leave: who waits longer is told who they are. */
 const busyMs = 10_000
 

@@ -54,9 +54,7 @@ function factsOf(shown: MountStatus): string[] {
   const { state, unsent, scratchFiles, refusedNames, oddEntries, conflicts } = shown
   return [
     serviceOf(shown),
-    ...(state === 'detached'
-      ? ['out of the folder tree: programs that still use it are served until they end']
-      : []),
+    ...(state === 'detached' ? ['detached: it serves the programs that still use it until they end'] : []),
     ...(shown.readOnly ? ['read-only'] : []),
     unsent.length === 0 ? 'everything sent' : unsentSum(unsent),
     ...counted(scratchFiles, 'temporary file', 'temporary files', ' on this machine only'),
@@ -75,7 +73,7 @@ function serviceOf({ away, service, keyRefusal }: MountStatus): string {
   if (away !== undefined)
     return `service away since ${localTime(away.since)} (${away.reason}): what is shown may be old`
   if (keyRefusal === undefined) return `service ${service}`
-  return `service refuses the key (${keyRefusal}): what you save waits here for a new key (docmount login)`
+  return `service refuses the key (${keyRefusal}): what you save stays here until docmount login takes a new one`
 }
 
 function counted(count: number, one: string, many: string, rest: string): string[] {
@@ -98,8 +96,8 @@ function refusedLines({ refusedNames }: MountStatus): string[] {
     .map(({ path, what }) => `${printable(path)}  refused: the service takes no ${what}`)
   return [
     ...firstTen(lines),
-    'what is refused is not on the drive: save it in another format, or mount with --unsupported-as MIMETYPE',
-    '(docmount types lists what is taken)',
+    'refused files are not on the drive: save them in another format, or mount with --unsupported-as MIMETYPE',
+    '(docmount types lists the types that the service takes)',
   ]
 }
 

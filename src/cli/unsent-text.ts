@@ -30,7 +30,7 @@ function refusedHere(reason: string): string {
 export function adviceOnUnkept(unsent: readonly Unsent[], stateDir: string): string[] {
   if (!unsent.some(({ state }) => state === 'unkept')) return []
   return [
-    `what is not safe is lost with the drive: make room for ${stateDir} (it is tried again by itself, docmount retry does so now),`,
+    `what is not safe is lost when the drive ends: make room for ${stateDir} (docmount tries again automatically, docmount retry tries now),`,
     'or copy it out: docmount recover',
   ]
 }

@@ -53,33 +53,33 @@ export function desktopNotifications(project: string, send: Send = notifySend): 
 function wordsFor(notice: Notice): string {
   switch (notice.kind) {
     case 'away':
-      return 'The service is out of reach. What you save is kept on this machine and sent when it is back.'
+      return 'The service cannot be reached. What you save stays on this machine, and is sent when the service is back.'
     case 'back':
       return 'The service is back.'
     case 'bug':
-      return 'The drive was ended by a fault of docmount. What was saved is kept on this machine, and sent when it is mounted again: docmount status says how.'
+      return 'A fault of docmount ended the drive. What you saved is kept on this machine, and is sent when the drive is mounted again: docmount status says how.'
     case 'done':
-      return 'Everything that was kept on this machine is with the service now.'
+      return 'Everything that was kept on this machine has been sent to the service.'
     case 'keyRefused':
-      return 'The service does not take the API key any more. What you save is kept on this machine; docmount login takes a new key.'
+      return 'The service no longer accepts the API key. What you save stays on this machine. To give a new key, run docmount login.'
     case 'diskFull':
-      return 'The disk of this machine is full: something was not saved. Make room, then save it again.'
+      return 'The disk of this machine is full, and something was not saved. Make room, then save it again.'
     case 'sending':
-      return `The drive is unmounted, and ${amountOf(notice)} still on the way to the service. Leave this machine on until they are sent.`
+      return `The drive is unmounted, but ${amountOf(notice)} still on the way to the service. Leave this machine on until everything is sent.`
     case 'left':
-      return `${amountOf(notice)} not sent; kept on this machine and sent when the drive is mounted again.`
+      return `${amountOf(notice)} not sent. Everything is kept on this machine, and is sent when the drive is mounted again.`
     case 'refused':
       return `${notice.path} was refused: ${notice.reason}. ${notice.isKept ? 'It is kept on this machine: docmount retry sends it again.' : 'docmount status says what to do.'}`
     case 'unkept':
-      return `${notice.path} is not safe: the disk of this machine did not take it (${notice.reason}). Make room; it is tried again.`
+      return `${notice.path} is not safe: the disk of this machine refused it (${notice.reason}). Make room; docmount tries again automatically.`
     case 'unsupported':
       return `${notice.path} could not be saved: the service takes no ${notice.what}. Save it in another format, such as PDF.`
     case 'conflict':
-      return `Somebody else changed ${notice.path} too. Their version is beside yours: ${notice.copy}.`
+      return `Someone else changed ${notice.path} too. Their version is kept beside yours: ${notice.copy}.`
     case 'lost':
-      return `Content of ${notice.path ?? 'an unknown document'} was found and kept: docmount recover --lost takes it out.`
+      return `Content of ${notice.path ?? 'an unknown document'} was found and kept. To take it out, run docmount recover --lost.`
     case 'untilLogin':
-      return `The drive stays unmounted until the next login. docmount service remove ${notice.project} ends it.`
+      return `The drive stays unmounted until the next login. To stop mounting it then, run docmount service remove ${notice.project}.`
     case 'damaged':
       return `${notice.sentence}.`
   }

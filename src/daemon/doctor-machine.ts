@@ -106,7 +106,7 @@ async function checkNotifications(): Promise<Check> {
   if ((await findProgram(name)) !== undefined) return good(name, 'is installed')
   return note(
     name,
-    'is not installed: no notifications on the desktop',
+    'is not installed: no desktop notifications',
     'install it (Debian: libnotify-bin), if this machine has a desktop',
   )
 }

@@ -62,7 +62,7 @@ async function reportBusy(
 }
 
 export function takenBack(): DaemonError {
-  return new DaemonError('the wish to unmount was taken back; the drive stays')
+  return new DaemonError('unmounting was cancelled; the drive stays')
 }
 
 /** Waits for the work or the first signal, whichever comes first. A rejection of the work is passed on. */

@@ -32,7 +32,7 @@ export function judgeKernelDriver(facts: DriverFacts): { isPossible: boolean; wh
   if (facts.devFuse === 'missing') return no('/dev/fuse does not exist (run: modprobe fuse)')
   // fusermount3 is no way around it: it opens the device with the rights of its caller.
   if (facts.devFuse === 'denied') return no(`/dev/fuse may not be opened (${fixOfDenied(facts)})`)
-  if (facts.canMount) return yes('this process may mount by itself')
+  if (facts.canMount) return yes('this process may mount without help')
   if (!facts.hasFusermount) return no('fusermount3 is missing (install the package fuse3)')
   const receiver = facts.descriptorReceivers[0]
   if (receiver === undefined) {

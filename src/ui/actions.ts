@@ -31,8 +31,8 @@ async function retry(form: URLSearchParams): Promise<string> {
   const { socketPath, path } = await meant(form)
   const { retried } = await ask(socketPath, 'retry', { path })
   return retried === 0
-    ? 'The service is asked anew.'
-    : `${retried === 1 ? '1 change is' : `${retried} changes are`} tried again.`
+    ? 'Asking the service again.'
+    : `Trying ${retried === 1 ? '1 change' : `${retried} changes`} again.`
 }
 
 /** A name that is taken gets a number, so that no file is overwritten. */

@@ -24,7 +24,7 @@ export function concernsView(drive: DriveSeen, status: MountStatus, formWord: st
   const parts = [
     part(
       'Not safe',
-      'The disk of this machine refuses to keep it, so it is lost with the drive. Make room; it is tried again by itself.',
+      'The disk of this machine refuses to keep these, so they are lost when the drive ends. Make room; docmount tries again automatically.',
       status.unsent
         .filter(({ state }) => state === 'unkept')
         .map(({ path, lastError }) =>
@@ -33,7 +33,7 @@ export function concernsView(drive: DriveSeen, status: MountStatus, formWord: st
     ),
     part(
       'Refused by the service',
-      'The service said no. What you saved is kept on this machine; a delete or a rename has nothing to keep.',
+      'What you saved is kept on this machine. A refused delete or rename has no content to keep.',
       status.unsent
         .filter(({ state }) => state === 'refused')
         .map(({ path, action, lastError, spoolFile, bytes }) =>
@@ -45,8 +45,8 @@ export function concernsView(drive: DriveSeen, status: MountStatus, formWord: st
         ),
     ),
     part(
-      'Somebody else changed it too',
-      'Their version is kept beside yours. Take over what you need of it, then delete it.',
+      'Someone else changed these too',
+      'Their version is kept beside yours. Copy what you need from it, then delete it.',
       status.conflictCopies.map(({ path, copy, at }) =>
         row(
           path,
@@ -56,8 +56,8 @@ export function concernsView(drive: DriveSeen, status: MountStatus, formWord: st
       ),
     ),
     part(
-      'Names that were refused',
-      'The service has no type for them, so nothing of them is on the drive. Save them in another format, such as PDF, or mount with --unsupported-as MIMETYPE.',
+      'Refused types',
+      'The service has no type for these files, so they are not on the drive. Save them in another format, such as PDF, or mount with --unsupported-as MIMETYPE.',
       status.refusedNames
         .toReversed()
         .map(({ path, what, count }) =>
@@ -66,32 +66,32 @@ export function concernsView(drive: DriveSeen, status: MountStatus, formWord: st
     ),
     part(
       'On this machine only',
-      'These are not sent.',
+      'These files are not sent.',
       status.localOnly.map(({ path, bytes, why }) =>
         row(path, `${formatBytes(bytes)}: ${why}`, html`${button.folder(path)}${button.copy(path)}`),
       ),
     ),
     part(
       'In lost+found',
-      `Content that nothing leads to. docmount recover --lost ${mountpoint} FOLDER takes it out.`,
+      `Content that belongs to no document. To take it out, run docmount recover --lost ${mountpoint} FOLDER.`,
       status.lost.map(({ file, path, name, bytes }) =>
         row(path ?? `${name} (never closed)`, `${formatBytes(bytes)} in ${file}`, undefined),
       ),
     ),
     part(
-      'Found damaged, or taken away, on this machine',
-      'And what was done about it.',
+      'Damaged or missing on this machine',
+      'What docmount found, and did about it.',
       status.trouble.map((sentence) => row(sentence, '', undefined)),
     ),
     part(
       'Damaged, set aside',
-      'Files of the state folder that could not be read. What they held is salvaged as far as it goes.',
+      'Files of the state folder that could not be read. docmount saved what it could of their content.',
       status.damaged.map((file) => row(file, '', undefined)),
     ),
   ].filter((shown) => shown !== undefined)
   if (parts.length === 0) return undefined
   return html`<section id="concerns-${id}" class="concerns">
-    <h3>Waits for you</h3>
+    <h3>Needs your attention</h3>
     ${parts}
   </section>`
 }

@@ -45,20 +45,22 @@ function reachView(id: string, status: MountStatus, formWord: string): Html {
   const note = notes.length === 0 ? undefined : html` <span class="note">${notes.join(', ')}</span>`
   if (away === undefined && keyRefusal !== undefined) {
     return html`<p class="reach away" id="reach-${id}">
-      The service does not take the key (${keyRefusal}). What you save is kept on this machine;
-      <code>docmount login</code> takes a new key.${note}
+      The service no longer accepts the key (${keyRefusal}). What you save stays on this machine. To give a
+      new key, run <code>docmount login</code>.${note}
     </p>`
   }
   if (away === undefined) {
     const words =
-      service === 'reachable' ? 'The service is there.' : 'The service is slow to answer; it is being asked.'
+      service === 'reachable'
+        ? 'The service answers.'
+        : 'The service is slow to answer; docmount is checking.'
     return html`<p class="reach ${service}" id="reach-${id}">${words}${note}</p>`
   }
   const since = new Date(away.since).toLocaleString('sv-SE')
   return html`<div class="reach away" id="reach-${id}">
     <p>
-      The service has been away since ${since}: ${away.reason}. What is shown may be old; what you save is
-      kept on this machine and sent when it is back.${note}
+      The service has been away since ${since}: ${away.reason}. What you see may be old. What you save stays
+      on this machine, and is sent when the service is back.${note}
     </p>
     ${formView(
       { action: '/retry', drive: id, path: '/', label: 'Ask it now', about: 'the service' },

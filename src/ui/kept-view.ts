@@ -29,9 +29,7 @@ export function keptView({ id, cache }: DriveSeen, { pins, scratchFiles }: Mount
         </p>`
   const pinned =
     pins.length === 0
-      ? html`<p>
-          Nothing is pinned. <code>docmount pin PATH</code> keeps a folder here for when the service is away.
-        </p>`
+      ? html`<p>Nothing is pinned. <code>docmount pin PATH</code> keeps a folder on this machine.</p>`
       : html`<ul class="rows">
           ${firstFew(pins.map(pinView))}
         </ul>`

@@ -33,7 +33,7 @@ export function page(parts: PageParts): string {
         <a class="skip" href="#drives">To the drives</a>
         <header>
           <h1>docmount</h1>
-          <p id="live" role="status">as of now; load it anew for more</p>
+          <p id="live" role="status">not live: reload the page for news</p>
         </header>
         <main id="drives" tabindex="-1">${mainPart(parts)}</main>
         <footer>
@@ -72,7 +72,7 @@ function leftView(left: readonly string[]): Html | undefined {
   if (left.length === 0) return undefined
   const texts = left.map((text) => html`<pre>${text}</pre>`)
   return html`<section class="card" id="left" aria-labelledby="left-title">
-    <h2 id="left-title">Not mounted, with something left</h2>
+    <h2 id="left-title">Not mounted, with leftovers</h2>
     ${texts}
   </section>`
 }

@@ -127,7 +127,8 @@ export async function startUi(options: UiOptions): Promise<UiServer> {
 
 /** Whatever is wrong, the page goes on looking. */
 function troubled(error: unknown): string {
-  return html`<p class="card">The drives cannot be looked at just now: ${(error as Error).message}</p>`.text
+  return html`<p class="card">docmount cannot look at the drives just now: ${(error as Error).message}</p>`
+    .text
 }
 
 function listen(server: Server, port: number): Promise<void> {

@@ -9,7 +9,7 @@ export function tablesView({ id, tables, tablesProblem }: DriveSeen): Html {
   if (tables === undefined)
     return html`<details id="tables-${id}">
       <summary>Tables</summary>
-      <p>They cannot be shown: ${tablesProblem}</p>
+      <p>docmount cannot show them: ${tablesProblem}</p>
     </details>`
   const { tables: all, runs } = tables
   return html`<details id="tables-${id}">
@@ -22,7 +22,7 @@ export function tablesView({ id, tables, tablesProblem }: DriveSeen): Html {
 
 function listView(tables: readonly Table[]): Html {
   if (tables.length === 0)
-    return html`<p>The project has no table. <code>docmount tables create</code> makes one.</p>`
+    return html`<p>The project has no tables. <code>docmount tables create</code> makes one.</p>`
   const rows = tables.map(
     ({ name, type, createdAt, id }) =>
       html`<tr>

@@ -488,7 +488,7 @@ describe('tables', () => {
     service.service.faults.inject({ kind: 'status', status: 400 }, { ...isForward, probability: 0.5 })
     const failed = await docmount('forward', 'half', rows, '--batch', '2')
     service.service.faults.random = Math.random
-    expect(failed.error).toMatch(/2 of 4 rows are in; the same command goes on behind them$/)
+    expect(failed.error).toMatch(/2 of 4 rows are in; the same command continues after them$/)
     service.service.faults.clear()
     const rest = await docmount('forward', 'half', rows, '--batch', '2', '--json')
     expect(JSON.parse(rest.stdout)).toMatchObject({

@@ -188,7 +188,7 @@ test.skipIf(process.getuid?.() !== 0)('who has no home folder is told to set HOM
     env,
     mayFail: true,
   })
-  expect(said).toMatchObject({ code: 1, stderr: 'docmount: nobody knows your home folder: set HOME\n' })
+  expect(said).toMatchObject({ code: 1, stderr: 'docmount: your home folder is not known: set HOME\n' })
 })
 
 test('what is no certificate is called that', async () => {

@@ -31,16 +31,16 @@ test('each notice is told in words that say what to do', () => {
   tell({ kind: 'left', changes: 1, bytes: 1024 })
   expect(told).toEqual([
     'docmount: acme | /a.pdf was refused: PUT /a.pdf: 413 too large. It is kept on this machine: docmount retry sends it again.',
-    'docmount: acme | Somebody else changed /b.txt too. Their version is beside yours: /b (conflict).txt.',
-    'docmount: acme | Content of /c.txt was found and kept: docmount recover --lost takes it out.',
-    'docmount: acme | The service is out of reach. What you save is kept on this machine and sent when it is back.',
+    'docmount: acme | Someone else changed /b.txt too. Their version is kept beside yours: /b (conflict).txt.',
+    'docmount: acme | Content of /c.txt was found and kept. To take it out, run docmount recover --lost.',
+    'docmount: acme | The service cannot be reached. What you save stays on this machine, and is sent when the service is back.',
     'docmount: acme | The service is back.',
-    'docmount: acme | The drive was ended by a fault of docmount. What was saved is kept on this machine, and sent when it is mounted again: docmount status says how.',
-    'docmount: acme | Everything that was kept on this machine is with the service now.',
-    'docmount: acme | The service does not take the API key any more. What you save is kept on this machine; docmount login takes a new key.',
-    'docmount: acme | The disk of this machine is full: something was not saved. Make room, then save it again.',
-    'docmount: acme | The drive is unmounted, and 3 changes (2.0 KiB) are still on the way to the service. Leave this machine on until they are sent.',
-    'docmount: acme | 1 change (1.0 KiB) is not sent; kept on this machine and sent when the drive is mounted again.',
+    'docmount: acme | A fault of docmount ended the drive. What you saved is kept on this machine, and is sent when the drive is mounted again: docmount status says how.',
+    'docmount: acme | Everything that was kept on this machine has been sent to the service.',
+    'docmount: acme | The service no longer accepts the API key. What you save stays on this machine. To give a new key, run docmount login.',
+    'docmount: acme | The disk of this machine is full, and something was not saved. Make room, then save it again.',
+    'docmount: acme | The drive is unmounted, but 3 changes (2.0 KiB) are still on the way to the service. Leave this machine on until everything is sent.',
+    'docmount: acme | 1 change (1.0 KiB) is not sent. Everything is kept on this machine, and is sent when the drive is mounted again.',
   ])
 })
 

@@ -84,7 +84,7 @@ describe.skipIf(whyNoFuse() !== undefined)('a bug in the daemon', () => {
       expect(dead).toMatchObject({ state: 'dead', problem: expect.stringContaining('its state is kept') })
       expect(JSON.stringify(dead)).toContain('"path":"/a.txt"')
       await waitUntil('the desktop to hear of it', async () =>
-        /ended by a fault of docmount/.test(await said()),
+        /A fault of docmount ended the drive/.test(await said()),
       )
 
       faults.clear()

@@ -95,7 +95,7 @@ describe.runIf(isThorough && whyNot === undefined)('a desktop', () => {
       await desk.testService.other.put('/a.txt', 'theirs')
       await desk.save(join(drive, 'a.txt'), 'ours')
       await says(
-        /^Somebody else changed \/a\.txt too\. Their version is beside yours: \/a \(conflict .*\)\.txt\.$/,
+        /^Someone else changed \/a\.txt too\. Their version is kept beside yours: \/a \(conflict .*\)\.txt\.$/,
       )
     },
     limitMs,
@@ -107,15 +107,15 @@ describe.runIf(isThorough && whyNot === undefined)('a desktop', () => {
       const drive = await desk.mount('drive')
       await desk.testService.stop()
       await desk.save(join(drive, 'a.txt'), 'a')
-      await says(/^The service is out of reach\. /)
+      await says(/^The service cannot be reached\. /)
       await desk.testService.start()
       await desk.docmount('retry', drive)
       await says(/^The service is back\.$/)
-      await says(/^Everything that was kept on this machine is with the service now\.$/)
+      await says(/^Everything that was kept on this machine has been sent to the service\.$/)
       const takeBack = desk.testService.service.faults.inject({ kind: 'status', status: 401 })
       await desk.docmount('refresh', drive)
       await run('timeout', ['20', 'ls', drive], { mayFail: true })
-      await says(/^The service does not take the API key any more\. .*docmount login takes a new key\.$/)
+      await says(/^The service no longer accepts the API key\. .*run docmount login\.$/)
       takeBack()
     },
     limitMs,
@@ -127,8 +127,8 @@ describe.runIf(isThorough && whyNot === undefined)('a desktop', () => {
       const drive = await desk.mount('drive', '--close-wait', '0', '--bwlimit', '100K')
       await desk.save(join(drive, 'large.txt'), 'x'.repeat(100_000))
       await run('umount', [drive])
-      await says(/^The drive is unmounted, and 1 change \(\d.*\) is still on the way to the service\./)
-      await says(/^Everything that was kept on this machine is with the service now\.$/)
+      await says(/^The drive is unmounted, but 1 change \(\d.*\) is still on the way to the service\./)
+      await says(/^Everything that was kept on this machine has been sent to the service\.$/)
       expect((await desk.testService.other.bytes('/large.txt')).length).toBe(100_000)
     },
     limitMs,
@@ -150,7 +150,7 @@ describe.runIf(isThorough && whyNot === undefined)('a desktop', () => {
         },
       )
       expect(wrote.stderr).toContain('No space left on device')
-      await says(/^The disk of this machine is full: something was not saved\./)
+      await says(/^The disk of this machine is full, and something was not saved\./)
     },
     limitMs,
   )

@@ -123,7 +123,7 @@ describe.runIf(isThorough && whyNot === undefined).sequential('the page in a bro
       expect(await focused(tab)).toBe('Copy out: /minutes.txt')
       await reach(tab, 'Retry: /minutes.txt')
       await tab.keyboard.press('Space')
-      await tab.locator('#messages').getByText('1 change is tried again.').waitFor()
+      await tab.locator('#messages').getByText('Trying 1 change again.').waitFor()
       await ours('section').filter({ hasText: 'Refused by the service' }).waitFor({ state: 'detached' })
       await waitUntil(
         'it to arrive',
@@ -155,7 +155,7 @@ describe.runIf(isThorough && whyNot === undefined).sequential('the page in a bro
       for (let turn = 0; turn < 20 && (await away.count()) === 0; turn++) await other.reload()
       await other.getByRole('button', { name: 'Ask it now: the service' }).click()
       await other
-        .getByText(/tried again|asked anew/)
+        .getByText(/Trying .* again|Asking the service again/)
         .first()
         .waitFor()
       await desk.testService.start()

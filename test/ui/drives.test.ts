@@ -95,17 +95,17 @@ describe.sequential('a drive on the page', () => {
   test('with nothing to tell: what, where, reach, cache, tables, log', async () => {
     const text = await says(/Everything is sent\./)
     expect(text).toContain(`acme ${drive.url} at ${testService.baseUrl}`)
-    expect(text).toContain('The service is there.')
+    expect(text).toContain('The service answers.')
     expect(text).toMatch(/Cache: 0 documents, \d.* of 5\.0 GiB/)
     expect(text).toContain('Tables 1')
     expect(text).toContain('invoices <b> Reconcile')
     expect(text).toContain('Log this drive logs into no file: see where it was started')
-    expect(text).not.toContain('Waits for you')
+    expect(text).not.toContain('Needs your attention')
   })
 
   test('names are text, whatever they look like', async () => {
     await drive.ask('PUT', `/${encodeURIComponent(nasty)}`, { body: 'x' })
-    const text = await says(/Names that were refused/)
+    const text = await says(/Refused types/)
     expect(text).toContain(`/${nasty} the service takes no docx files (Word documents)`)
     const html = await shown()
     expect(html).not.toContain('<script>alert')
@@ -125,7 +125,7 @@ describe.sequential('a drive on the page', () => {
     expect(await readdir(join(temporary.path, 'copies'))).toHaveLength(2)
     await press('Retry: /refused.txt')
     await says(/Refused by the service 1/)
-    expect(await press('Retry: /refused.txt')).toContain('1 change is tried again.')
+    expect(await press('Retry: /refused.txt')).toContain('Trying 1 change again.')
     await waitUntil('it to arrive', async () => (await testService.other.get('/refused.txt')) !== undefined)
     await says(/Everything is sent\./)
   })
@@ -134,7 +134,7 @@ describe.sequential('a drive on the page', () => {
     await drive.ask('GET', '/conflict.txt')
     await testService.other.put('/conflict.txt', 'theirs')
     await drive.ask('PUT', '/conflict.txt', { body: 'mine' })
-    const text = await says(/Somebody else changed it too 1/)
+    const text = await says(/Someone else changed these too 1/)
     const copy = /theirs is (\/conflict \(conflict .*?\)\.txt)/.exec(text)?.[1] ?? ''
     await press(`Copy out: ${copy}`)
     expect(await readFile(join(temporary.path, 'copies', copy), 'utf8')).toBe('theirs')
@@ -178,11 +178,13 @@ describe.sequential('a drive on the page', () => {
   test('a service that is away is said, and asked on demand', async () => {
     await testService.stop()
     await drive.ask('PUT', '/later.txt', { body: 'later' })
-    await says(/The service has been away since \d{4}-.*kept on this machine and sent when it is back/)
+    await says(
+      /The service has been away since \d{4}-.*stays on this machine, and is sent when the service is back/,
+    )
     // It is asked by itself, too: once it is there, the button is not.
     await press('Ask it now: the service')
     await testService.start()
-    await says(/The service is there\./)
+    await says(/The service answers\./)
     await waitUntil('it to arrive', async () => (await testService.other.get('/later.txt')) !== undefined)
   })
 

@@ -25,9 +25,8 @@ export function register(program: Command): void {
 
   cache
     .command('clear')
-    .description(
-      'Removes what the cache of a drive holds. What is pinned stays. Unsent content is never in the cache.',
-    )
+    .summary('empty the cache; what is pinned stays')
+    .description('Empties the cache of a drive. What is pinned stays. Unsent content is never in the cache.')
     .argument('[mountpoint]', 'a drive (default: the only drive)')
     .option('--pins', 'remove what is pinned too; it is fetched anew')
     .option('--json', 'print JSON: what was there')

@@ -16,10 +16,8 @@ export function register(program: Command): void {
   const command = program
     .command('doctor')
     .summary('check this machine and the service')
-    .description(
-      'Checks what a drive needs: the way to the kernel, folders, the service, the key. Changes nothing.',
-    )
-    .argument('[project]', 'also whether this project can be mounted, by its section of the config file')
+    .description('Checks what a drive needs: FUSE, folders, the service, the key. Changes nothing.')
+    .argument('[project]', 'check also whether this project can be mounted')
     .option('--base-url <url>', 'the service to check (default: $DOCMOUNT_BASE_URL or the config file)')
   addNetworkOptions(command)
     .option('--json', 'print JSON')

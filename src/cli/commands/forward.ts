@@ -9,8 +9,8 @@ import { projectOption } from '../with-tables.ts'
 
 const help = `
 Each row becomes an asset; its columns are the asset's data. Rows are sent in batches, each of
-which is accepted completely or not at all; after a failure, the same command goes on behind the rows that
-are in. A file whose rows this machine has forwarded to the table before is not sent again, except with --again.
+which is accepted completely or not at all; after a failure, the same command continues after the
+rows that are in. A file whose rows this machine has forwarded to the table before is not sent again, except with --again.
 
 Examples:
   $ docmount tables create invoices --type reconcile

@@ -7,7 +7,7 @@ import { quietOption } from '../progress.ts'
 import type { GetOptions } from '../run-get.ts'
 
 const help = `
-A local file appears when all of it is there, with the document's time. One that exists is replaced.
+A local file appears once it is complete, with the document's time, and replaces one that exists.
 A folder arrives under its own name with everything in it, eight documents at a time (the whole project: /,
 under the project's name). One that fails is named, and the others go on. --skip-existing skips files that
 are there already, with the document's size and time. With it the same command continues where it was

@@ -39,6 +39,7 @@ export function register(program: Command): void {
     .addHelpText('after', help)
 
   subcommand(keys, 'create', 'make a key and print it')
+    .description('Makes a key and prints it.')
     .argument('<projects...>', 'names of the projects it opens')
     .option('--name <name>', 'what it is called in lists')
     .option(
@@ -62,6 +63,7 @@ export function register(program: Command): void {
     )
 
   subcommand(keys, 'list', 'list keys, without the keys themselves')
+    .description('Lists keys, without the keys themselves.')
     .alias('ls')
     .argument('[project]', 'name of a project (default: all)')
     .action((project: string | undefined, options: KeysOptions) =>
@@ -92,7 +94,8 @@ export function register(program: Command): void {
       }),
     )
 
-  subcommand(keys, 'rotate', 'make a key that opens the same; the old one ends later')
+  subcommand(keys, 'rotate', 'replace a key; the old one ends later')
+    .description('Makes a key that opens the same and prints it. The old one ends later.')
     .argument('<id>', 'id of the key')
     .addOption(
       new Option('--overlap <duration>', 'how long the old key stays valid')
@@ -107,6 +110,7 @@ export function register(program: Command): void {
     )
 
   subcommand(keys, 'revoke', 'revoke keys')
+    .description('Revokes keys of a project.')
     .argument('<project>', 'name of the project')
     .argument('[ids...]', 'ids of keys (default: all of the project)')
     .action((project: string, ids: string[], options: KeysOptions) =>
@@ -129,5 +133,5 @@ function timeOf<Time extends number | null>(time: Time): Time extends null ? nul
 }
 
 function subcommand(keys: Command, name: string, summary: string): Command {
-  return addPlaceOptions(keys.command(name).description(summary)).option('--json', 'print JSON')
+  return addPlaceOptions(keys.command(name).summary(summary)).option('--json', 'print JSON')
 }

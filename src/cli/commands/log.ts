@@ -14,8 +14,8 @@ Examples:
 export function register(program: Command): void {
   program
     .command('log')
-    .summary("show what a drive's daemon wrote down")
-    .description('Shows the log of a drive, or what it says of one document or folder.')
+    .summary("show a drive's log")
+    .description('Shows the log of a drive, or its lines about one document or folder.')
     .argument('[path]', 'a path on a drive, or a project (default: the only drive)')
     .option('-f, --follow', 'show new lines as they come, until Ctrl-C')
     .option('--json', 'print the lines as they are: JSON')

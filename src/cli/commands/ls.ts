@@ -23,7 +23,7 @@ export function register(program: Command): void {
   program
     .command('ls')
     .alias('list')
-    .summary("list a folder of the service's")
+    .summary('list a folder without a mount')
     .description('Lists a folder, or shows one document.')
     .argument('<project>', 'name of the project')
     .argument('[path]', 'path in the project', '/')

@@ -36,7 +36,7 @@ export function register(program: Command): void {
     .requiredOption('--data <dir>', "the service's data folder")
   addDatabaseOptions(command)
     .option('--blobs <url>', 's3://BUCKET?endpoint=URL for larger contents')
-    .option('--to <dir>', 'or a folder that all nodes have')
+    .option('--to <dir>', 'or a folder that all nodes share')
     .option('--json', 'print JSON: what was moved')
     .addHelpText('after', help)
     .action(migrate)

@@ -11,7 +11,7 @@ const help = `
 The command returns when the drive is live. The daemon behind it keeps a log and what is not sent
 yet in the state folder (docmount status shows where), and the documents' blocks in the cache folder.
 Options can also stand in ~/.config/docmount/config.json, for all projects or for one, with _ for -.
-A drive that is there already is not mounted again: the command says where it is.
+If the project is mounted there already, the command says so and changes nothing.
 
 Examples:
   $ docmount mount acme                           mounts at ~/acme

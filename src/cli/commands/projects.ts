@@ -24,6 +24,7 @@ export function register(program: Command): void {
     .action(listSeen)
 
   own(projects, 'create', 'make a project in a service of your own, and print its first key')
+    .description('Makes a project in a service of your own, and prints its first key.')
     .argument('<name>', 'name of the project')
     .action((name: string, options: PlaceOptions, command: Command) =>
       withAdminOf(options, async (admin) => {
@@ -33,12 +34,14 @@ export function register(program: Command): void {
     )
 
   own(projects, 'rm', 'remove a project of a service of your own and everything in it, permanently')
+    .description('Removes a project of a service of your own and everything in it, permanently.')
     .argument('<name>', 'name of the project')
     .action((name: string, options: PlaceOptions) =>
       withAdminOf(options, (admin) => admin.removeProject(name)),
     )
 
   own(projects, 'list', 'list the projects the key may see, or with --data those of a service of your own')
+    .description('Lists the projects the key may see, or with --data those of a service of your own.')
     .alias('ls')
     .action((options: PlaceOptions, command: Command) => {
       if (options.data === undefined && options.database === undefined)
@@ -65,5 +68,5 @@ async function listSeen(options: ServiceOptions & JsonOption): Promise<void> {
 }
 
 function own(projects: Command, name: string, summary: string): Command {
-  return addPlaceOptions(projects.command(name).description(summary)).option('--json', 'print JSON')
+  return addPlaceOptions(projects.command(name).summary(summary)).option('--json', 'print JSON')
 }

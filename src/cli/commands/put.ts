@@ -32,7 +32,7 @@ export function register(program: Command): void {
       '<local-and-path...>',
       'files and folders (- is standard input), then the path; a / at its end keeps the names',
     )
-    .option('--mimetype <type>', 'send it as this type, whatever its name says')
+    .option('--mimetype <type>', 'send it as this type, whatever its name')
     .option('--replace', 'replace a document that is there')
     .option('--skip-existing', 'skip what is there already')
     .addOption(bandwidthOption())

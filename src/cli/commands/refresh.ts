@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { answering, type JsonOption, jsonOption } from '../output.ts'
 
 const help = `
-It fails if nothing has this name, neither here nor in the service.
+It fails if neither this machine nor the service has the name.
 
 Example:
   $ docmount refresh ~/acme/inbox && ls ~/acme/inbox`
@@ -13,7 +13,7 @@ export function register(program: Command): void {
   program
     .command('refresh')
     .summary('show what the service has now')
-    .description('Forgets what is cached at and under a path, so that the next look asks the service.')
+    .description('Drops cached listings at and under a path, so that the next look asks the service.')
     .argument('[path]', 'a path on a drive, or a project (default: the only drive)')
     .option(...jsonOption)
     .addHelpText('after', help)

@@ -6,8 +6,8 @@ import { answering, type JsonOption, jsonOption } from '../output.ts'
 export function register(program: Command): void {
   program
     .command('retry')
-    .summary('send refused and waiting changes again, now')
-    .description('Sends changes that were refused or wait for their next try. docmount status lists them.')
+    .summary('send refused and waiting changes again')
+    .description('Sends refused and waiting changes again, now. docmount status lists them.')
     .argument('[path]', 'a path on a drive, or a project (default: the only drive)')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  $ docmount retry ~/acme && docmount wait ~/acme --timeout 1m')

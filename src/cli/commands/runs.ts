@@ -27,7 +27,8 @@ export function register(program: Command): void {
     .description('Removes reconciliations (runs, and tasks that wait) that a service of your own has kept.')
     .addHelpText('after', help)
 
-  addPlaceOptions(runs.command('rm').description('remove runs and tasks of a project, permanently'))
+  addPlaceOptions(runs.command('rm').summary('remove runs and tasks of a project, permanently'))
+    .description('Removes runs and tasks of a project, permanently.')
     .argument('<project>', 'name of the project')
     .option('--table <table>', 'of this table only: its name or id')
     .option('--older <duration>', 'older than this only, for instance 90d', parseLifetimeMs)

@@ -7,8 +7,8 @@ import type { DriveToMount } from '../run-service.ts'
 const help = `
 The unit starts the drive at login, starts it again after a failure for as long as it takes, and sends
 what is left when it stops. Service and key come from the config file, so run docmount login first.
-Everything behind -- goes to docmount mount. A drive that cannot be mounted is not installed. Once it is
-unmounted or ejected it stays so until the next login.
+Everything behind -- goes to docmount mount. A drive that cannot be mounted is not installed. A drive that
+you unmount or eject stays unmounted until the next login.
 
 Examples:
   $ docmount service install acme                        ~/acme from now on
@@ -20,13 +20,13 @@ Examples:
 export function register(program: Command, makeProgram: (name: string) => Promise<Command>): void {
   const service = program
     .command('service')
-    .summary('have a drive mounted at every login')
+    .summary('mount a drive at every login')
     .description('Makes, shows and removes the systemd user units that keep drives mounted.')
     .addHelpText('after', help)
 
   service
     .command('install')
-    .summary('mount a project from now on')
+    .summary('mount a project at every login')
     .description(
       'Writes a systemd user unit for the project, starts it, and enables it once the drive is mounted.',
     )
@@ -34,7 +34,7 @@ export function register(program: Command, makeProgram: (name: string) => Promis
     .argument('[mountpoint]', 'an empty folder (default: ~/PROJECT, made if missing)')
     .argument('[options...]', 'options of docmount mount, behind --')
     .option('--fstab', 'print the line for /etc/fstab, and write nothing')
-    .option('--no-start', 'write and enable the unit, but do not start it now')
+    .option('--no-start', 'enable the unit, but do not start it now')
     .action(
       async (
         project: string,
@@ -58,7 +58,7 @@ export function register(program: Command, makeProgram: (name: string) => Promis
 
   service
     .command('remove')
-    .summary('no longer mount it')
+    .summary('stop mounting it at login')
     .description('Stops the unit, which sends what is left, and removes it.')
     .argument('<project>', 'name of the project')
     .action(async (project: string) => {

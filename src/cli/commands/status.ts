@@ -15,7 +15,7 @@ export function register(program: Command): void {
     .command('status')
     .summary('show the drives and what is not sent yet')
     .description(
-      'Shows all your drives, one drive, or one document: whether it is with the service, and what is not sent yet, also of drives that are not mounted.',
+      'Shows your drives, or one drive or document: what is sent, and what is not, also of drives that are not mounted.',
     )
     .argument('[path]', 'a path on a drive, or a project')
     .option('--all', 'other users’ drives too')

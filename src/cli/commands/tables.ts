@@ -87,7 +87,7 @@ export function register(program: Command): void {
     .description('Creates a storage table, uploads a document into it and prints the id of the document.')
     .argument('<name>', 'name of the new table')
     .argument('<local>', 'the file, - for standard input')
-    .option('--mimetype <type>', 'send it as this type, whatever its name says')
+    .option('--mimetype <type>', 'send it as this type, whatever its name')
     .option('--zero-retention', 'ask the service not to keep the content')
     .option(...projectOption)
     .option(...baseUrlOption)

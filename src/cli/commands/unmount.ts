@@ -15,10 +15,10 @@ interface UnmountCommandOptions {
 }
 
 const help = `
-Sends until everything is sent or the time is up. What stays unsent is kept and named, and is sent
-after the next mount. Programs that use the drive have ten seconds to leave; then they are named and
-the drive stays mounted. It also stays while the disk of this machine refuses to keep what was saved
-(--force gives that content up). Ctrl-C cancels: the drive stays.
+Sends until everything is sent or the time is up. What stays unsent is named, kept, and sent
+after the next mount. Programs that use the drive have ten seconds to leave; then the command names
+them and the drive stays mounted. It also stays while the disk of this machine refuses to keep what was
+saved (--force gives that content up). Ctrl-C cancels: the drive stays.
 
 Examples:
   $ docmount unmount ~/acme
@@ -37,8 +37,8 @@ export function register(program: Command): void {
     .description('Sends what is not sent yet, then unmounts.')
     .argument('[drive]', 'the folder the drive is mounted at, or its project')
     .option('--all', 'every drive of yours')
-    .option('--force', 'wait neither for programs that use the drive nor for a full disk')
-    .option('--timeout <duration>', 'for sending (default: 10 min)', parseWaitMs)
+    .option('--force', 'do not wait for programs that use the drive, or for a full disk')
+    .option('--timeout <duration>', 'how long to send (default: 10m)', parseWaitMs)
     .option(...quietOption)
     .option('--json', 'print JSON: what was unmounted, and what is not sent; with --all an array')
     .addHelpText('after', help)

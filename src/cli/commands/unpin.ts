@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 export function register(program: Command): void {
   program
     .command('unpin')
-    .summary('let go of a pinned document or folder')
+    .summary('stop keeping a pinned document or folder')
     .description('Ends a pin. The content moves to the cache, where it stays as long as there is room.')
     .argument('<path>', 'a pinned path on a drive')
     .addHelpText('after', '\nExample:\n  $ docmount unpin ~/acme/contracts')

@@ -9,7 +9,7 @@ events.addEventListener('open', () => {
   live.textContent = 'live'
 })
 events.addEventListener('error', () => {
-  live.textContent = 'no connection: has docmount ui ended? What is shown is old'
+  live.textContent = 'no connection: has docmount ui ended? What you see is old'
 })
 events.addEventListener('message', ({ data }) => {
   const fresh = document.createElement('main')
@@ -23,7 +23,7 @@ document.addEventListener('submit', (event) => {
   const form = event.target
   const body = new URLSearchParams(new FormData(form))
   fetch(form.action, { method: 'POST', body, redirect: 'manual' }).catch(() => {
-    live.textContent = 'that could not be asked for: has docmount ui ended?'
+    live.textContent = 'that failed: has docmount ui ended?'
   })
 })
 
