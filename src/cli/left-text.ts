@@ -56,19 +56,19 @@ export function resumeCommand(drive: Drive): string {
 export function leftElsewhere(folder: LeftFolder): string {
   const { drive, left, stateDir } = folder
   const whose = drive === undefined ? stateDir : `the drive ${drive.mountpoint} (${drive.baseUrl})`
-  return `of ${whose}, which is not mounted: ${leftSummary(left)}; ${wayOn(folder)}`
+  return `${whose} is not mounted: ${leftSummary(left)}; ${wayOn(folder)}`
 }
 
 /** Said to somebody who goes on with a state folder at another address. */
 export function leftToGoElsewhere({ drive, left, stateDir }: LeftFolder, baseUrl: string): string {
-  return `of what was saved in ${stateDir} for ${drive?.baseUrl ?? 'another address'}: ${leftSummary(left)}; what is not sent goes to ${baseUrl} now`
+  return `${stateDir} was used with ${drive?.baseUrl ?? 'another address'}: ${leftSummary(left)}; what is not sent goes to ${baseUrl} now`
 }
 
 /** How what was left is sent, or at least saved. */
 export function wayOn({ drive }: LeftFolder): string {
   return drive === undefined
-    ? 'to send it, mount the project where it was mounted before; or: docmount recover --all FOLDER'
-    : `sent by: ${resumeCommand(drive)}`
+    ? 'to send it, mount the project where it was mounted before; to copy it out, run: docmount recover --all FOLDER'
+    : `to send it, run: ${resumeCommand(drive)}`
 }
 
 function counted(count: number, one: string, many: string): string {

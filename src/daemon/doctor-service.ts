@@ -106,7 +106,7 @@ async function reach(
 }
 
 function checkClock(date: Date): Check {
-  if (Number.isNaN(date.getTime())) return note('clock', 'the service tells no date', 'nothing to do')
+  if (Number.isNaN(date.getTime())) return note('clock', 'the service sends no date', 'nothing to do')
   const skewMs = Date.now() - date.getTime()
   const finding = `differs from the service's by ${(Math.abs(skewMs) / 1000).toFixed(0)} s`
   if (Math.abs(skewMs) <= tolerableSkewMs) return good('clock', finding)
@@ -116,7 +116,7 @@ function checkClock(date: Date): Check {
 async function checkRange(files: Files, transport: Transport): Promise<Check> {
   const file = await findSomeFile(files)
   if (file?.url === undefined)
-    return note('Range', 'no document to try a download with', 'upload one and ask again')
+    return note('Range', 'no document to try a download with', 'upload one, and run docmount doctor again')
   const ask = (url: string): Promise<ProbeAnswer> =>
     probe(transport, url, { range: 'bytes=0-0' }, answerWithinMs)
   const own = await ask(file.url)
@@ -164,5 +164,9 @@ function describeKeyFailure(error: unknown): Check {
       'make a new key in the settings of the project',
     )
   }
-  return problem('API key', redact((error as Error).message), 'fix this first, then ask again')
+  return problem(
+    'API key',
+    redact((error as Error).message),
+    'fix this first, then run docmount doctor again',
+  )
 }

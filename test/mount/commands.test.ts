@@ -52,7 +52,7 @@ describe.skipIf(whyNoFuse() !== undefined)('a project’s name stands for its dr
       const { code, stdout } = await desk.docmount('status', name)
       expect(stdout).toContain(`${drive}  ${project} at ${desk.testService.baseUrl}  unmounted`)
       expect(stdout).toContain('/a.txt')
-      expect(stdout).toContain('sent by: docmount mount')
+      expect(stdout).toContain('to send it, run: docmount mount')
       expect(code).toBe(1)
     }
     expect(await json('status', drive)).toMatchObject({

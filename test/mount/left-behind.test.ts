@@ -52,7 +52,7 @@ describe.skipIf(whyNoFuse() !== undefined)('what a drive left unsent', () => {
     expect(left).toMatchObject({ mountpoint: drive, state: 'unmounted', unsent: [{ path: '/a.txt' }] })
     const { stdout } = await desk.docmount('status')
     expect(stdout).toContain(`${drive}  ${project} at ${desk.testService.baseUrl}  unmounted`)
-    expect(stdout).toContain(`sent by: ${left?.command}`)
+    expect(stdout).toContain(`to send it, run: ${left?.command}`)
     await desk.testService.start()
     const words = (left?.command ?? '').split(' ')
     expect(words[0]).toBe('docmount')
@@ -128,7 +128,7 @@ describe.skipIf(whyNoFuse() !== undefined)('what a drive left unsent', () => {
     const { code, stderr } = await desk.docmount('mount', project, drive, ...options)
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: `docmount: of what was saved in ${state} for ${desk.testService.baseUrl}: 1 change is not sent; what is not sent goes to ${baseUrl} now\n`,
+      stderr: `docmount: ${state} was used with ${desk.testService.baseUrl}: 1 change is not sent; what is not sent goes to ${baseUrl} now\n`,
     })
     expect((await desk.docmount('wait', drive, '--timeout', '20s')).code).toBe(0)
     expect((await desk.testService.other.bytes('/a.txt')).toString()).toBe('kept')
@@ -145,7 +145,7 @@ describe.skipIf(whyNoFuse() !== undefined)('what a drive left unsent', () => {
     await mkdir(join(desk.home, 'other'))
     const { code, stderr } = await desk.docmount('mount', project, join(desk.home, 'other'))
     expect(stderr).toMatch(
-      /^docmount: of the drive .*, which is not mounted: 1 change is not sent; sent by: docmount mount/,
+      /^docmount: the drive .* is not mounted: 1 change is not sent; to send it, run: docmount mount/,
     )
     expect(stderr).toContain(drive)
     expect(code).toBe(0)
