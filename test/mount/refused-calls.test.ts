@@ -12,12 +12,12 @@ import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-
 
 const document = readFileSync(new URL('../../docs/semantics.md', import.meta.url), 'utf8')
 const section = document.slice(document.indexOf('## What is refused'), document.indexOf('## What is shown'))
-/** Call, errno, errno through fuse-native. */
+/** Call and errno, the same through both drivers. */
 const rows = section
   .split('\n')
   .filter((line) => line.startsWith('| ') && !line.startsWith('| call'))
   .map((line) => line.split('|').map((cell) => cell.trim()))
-  .map(([, call, kernel, native]) => [call, kernel, native] as const)
+  .map(([, call, errno]) => [call, errno] as const)
 
 /** Each prints the name of its errno; `at` is the drive. */
 const calls: Readonly<Record<string, string>> = {
@@ -82,8 +82,8 @@ print('left|' + ','.join(sorted(os.listdir('.'))))
     await temporary?.remove()
   })
 
-  it.each(rows)('%s is refused', (call, kernel, native) => {
-    expect(outcomes.get(call ?? '')).toBe(driver === 'kernel' ? kernel : native)
+  it.each(rows)('%s is refused', (call, errno) => {
+    expect(outcomes.get(call ?? '')).toBe(errno)
   })
 
   it('nothing is changed by it', async () => {
