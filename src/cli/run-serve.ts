@@ -31,6 +31,7 @@ export interface ServeOptions extends DatabaseOptions {
   readonly logSize: number
   readonly logKeep: number
   readonly json?: boolean
+  readonly checkDatabase?: boolean
   readonly allowPrivateUris?: boolean
   readonly verbose?: boolean
 }
@@ -49,6 +50,10 @@ export async function runServe(options: ServeOptions): Promise<void> {
   if (isDirect && blobs === undefined) throw new UsageError('--s3-direct needs --blobs')
   parseNetworks(options.trustProxy)
   if (publicUrl !== undefined) parsePublicUrl(publicUrl)
+  if (options.checkDatabase === true) {
+    const { checkDatabase } = await import('./check-database.ts')
+    return checkDatabase(options, database === undefined ? { dataDir: data! } : { database })
+  }
   const { log, access, audit } = openServiceLogs(options)
   // Only now: what it loads is most of a start, and a word that is refused is refused at once.
   const { startService } = await import('../service/start-service.ts')

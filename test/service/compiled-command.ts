@@ -74,17 +74,23 @@ async function compiledOnce(): Promise<string> {
     sources.map(async (name) => (await stat(join(root, 'src', name))).mtimeMs),
   )
   const compiled = join(builds, `${sources.length}-${Math.max(...changes)}`)
-  const script =
-    '[ -e "$1" ] || { "$2" -p "$3" --outDir "$1.part" $4 && node "$5" "$1.part" && mv "$1.part" "$1"; }'
-  const options = '--noCheck --declaration false --sourceMap false --isolatedDeclarations false'
-  const tsc = join(root, 'node_modules/.bin/tsc')
-  const bundle = join(root, 'scripts/bundle-program.mjs')
-  const args = ['sh', compiled, tsc, root, options, bundle]
-  await execute('flock', [join(builds, 'lock'), 'sh', '-c', script, ...args])
+  const once = `[ -e "$4" ] || { ${compile} && mv "$1" "$4"; }`
+  const args = ['sh', `${compiled}.part`, root, process.execPath, compiled]
+  await execute('flock', [join(builds, 'lock'), 'sh', '-c', once, ...args])
   return compiled
 }
 
-async function serve(
+const compile =
+  '"$2/node_modules/.bin/tsc" -p "$2" --outDir "$1" --noCheck --declaration false --sourceMap false' +
+  ' --isolatedDeclarations false && "$3" "$2/scripts/bundle-program.mjs" "$1"'
+
+/** Compiles the work tree `tree`, which has packages, into the folder `dist`. */
+export async function compileTo(dist: string, tree: string): Promise<void> {
+  await execute('sh', ['-c', compile, 'sh', dist, tree, process.execPath])
+}
+
+/** Starts a compiled `main.js`. */
+export async function serve(
   main: string,
   { environment, stderr }: ServeOptions,
   args: readonly string[],

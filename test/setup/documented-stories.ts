@@ -181,6 +181,7 @@ sudo kill $(cat /run/samba/smbd.pid); sudo umount /mnt/acme`,
       { given: 'sudo install -d -o ann /backups' },
       { line: 'docmount backup /backups/2026-11-22 --data ~/documents' },
       { line: 'docmount restore /backups/2026-11-22 --data ~/documents-again' },
+      { line: 'docmount serve --check-database --data ~/documents' },
       { line: 'docmount check --data ~/documents' },
       {
         given: `DOCMOUNT_API_KEY=$(docmount keys create acme --data ~/documents) docmount tables create invoices \\

@@ -34,6 +34,7 @@ Examples:
   $ docmount serve --data ~/documents --listen 0.0.0.0:443 --cert fullchain.pem --key privkey.pem
   $ docmount serve --data /mnt/shared --database postgres://docmount@db.example/docmount     one of several nodes
   $ docmount serve --data ~/documents --limit document=2GB --limit requests-per-second-per-key=100
+  $ docmount serve --data ~/documents --check-database     before an upgrade; changes nothing
   $ docmount serve --data /tmp/d --listen 127.0.0.1:0 --project acme --json
     {"base_url":"http://127.0.0.1:40211/api","projects":[{"name":"acme","api_key":"…"}]}`
 
@@ -86,6 +87,9 @@ export function register(program: Command): void {
     .addOption(option('--log-size <size>', 'begin a new log file beyond this (default: 10MiB)', parseLogSize))
     .addOption(option('--log-keep <files>', 'how many full log files to keep (default: 10)', parseLogKeep))
     .addOption(option('--json', 'print one line of JSON once listening'))
+    .addOption(
+      option('--check-database', 'only say if this version can use the database, and what it would change'),
+    )
     .addOption(option('--allow-private-uris', 'let uploads by uri fetch from private addresses'))
     .addOption(option('-v, --verbose', 'log more'))
     .option('--project <name>', 'make this project if it is missing; may be repeated', collect)

@@ -4,6 +4,8 @@
 
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { isDamage } from '../store/connection.ts'
+import { embeddedSchema } from '../store/open-embedded.ts'
 import { copyReadBack, copyVerified } from './copy-file.ts'
 import {
   BackupError,
@@ -26,13 +28,17 @@ const mostMisses = 3
 
 /**
  * Makes the folder `destination` a backup of `dataDir`; what it calls damaged is kept as it is, where it can be read. Throws a
- * BackupError, with nothing left under that name.
+ * BackupError, or a StartError for a newer database, with nothing left under that name.
  */
 export async function makeBackup(dataDir: string, destination: string): Promise<Manifest> {
   return makeFolder(resolve(destination), (partial) => fillBackup(dataDir, partial))
 }
 
 async function fillBackup(dataDir: string, partial: string): Promise<Manifest> {
+  await embeddedSchema(dataDir).catch((error: unknown) => {
+    // Told below.
+    if (!isDamage(error)) throw error
+  })
   await mkdir(join(partial, 'blobs'), { mode: 0o700 })
   const copies: Copies = { kept: new Map(), missed: new Map() }
   const snapshot = await copyMoment(dataDir, partial, copies)

@@ -8,7 +8,7 @@ import { stateOf } from '../blobs/intact.ts'
 import { sql } from '../store/kysely.ts'
 import { isDamage } from '../store/connection.ts'
 import type { Store } from '../store/database.ts'
-import { openEmbeddedReader } from '../store/open-embedded.ts'
+import { embeddedSchema, openEmbeddedReader } from '../store/open-embedded.ts'
 import { readSmall } from '../store/small-contents.ts'
 import { documentsWith } from './document-names.ts'
 
@@ -21,10 +21,11 @@ export interface Checked {
   readonly findings: readonly string[]
 }
 
-/** Reads every byte. */
+/** Reads every byte. Throws a StartError for a newer database. */
 export async function checkFolder(dataDir: string): Promise<Checked> {
   const store = openEmbeddedReader(dataDir)
   try {
+    await embeddedSchema(dataDir)
     const findings = await checkDatabase(store)
     const backend = new DiskBackend(join(dataDir, 'blobs'), [])
     let contents = 0

@@ -10,7 +10,7 @@ import { refuseBackup } from '../backup/manifest.ts'
 import { openSharedBackend } from '../blobs/open-shared-backend.ts'
 import { loadSecret } from '../downloads/secret.ts'
 import { StartError } from '../start-error.ts'
-import { openEmbedded } from '../store/open-embedded.ts'
+import { embeddedSchema, openEmbedded } from '../store/open-embedded.ts'
 import { openStore } from '../store/open-store.ts'
 import type { SharedPlace } from '../store/opened-store.ts'
 import { lockDataDir } from '../store/service-lock.ts'
@@ -31,6 +31,7 @@ export type Move =
 /** Throws a MoveError, a StartError, or what the engines throw; nothing is lost then, and it can be run again. */
 export async function moveStore(dataDir: string, place: SharedPlace): Promise<Move> {
   refuseBackup(dataDir)
+  await embeddedSchema(dataDir)
   const opened = await openStore(place)
   try {
     const backend = await openSharedBackend(place, opened.now)

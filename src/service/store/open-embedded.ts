@@ -18,7 +18,7 @@ import type { Database, Store } from './database.ts'
 import { dialectOf } from './dialect.ts'
 import { kyselyOver } from './dialect-local.ts'
 import { isInPlace, knownFile } from '../../known-file.ts'
-import { migrate } from './migrate.ts'
+import { type Parts, type Schema, migrateAll, schemaOfAll } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import { findUsedBlobs } from './nodes.ts'
 import type { OpenedStore } from './opened-store.ts'
@@ -28,10 +28,26 @@ import { Writer } from './writer.ts'
 
 const databaseName = 'service.db'
 const contentsName = 'blobs'
+const parts: Parts = { service: migrations, tables: tableMigrations }
 
 /** For another thread that only reads. The store in `dataDir` is open already. */
 export function openEmbeddedReader(dataDir: string): Store {
   return kyselyOver(new Connection(join(dataDir, databaseName), { pragmas: readerPragmas }))
+}
+
+/** What an opening would change in the store in `dataDir`; changes nothing. Throws a StartError as `openEmbedded`. */
+export async function embeddedSchema(dataDir: string): Promise<Schema> {
+  refuseLost(dataDir)
+  const file = join(dataDir, databaseName)
+  if (isMissing(file)) return schemaOfAll(undefined, parts)
+  const store = openEmbeddedReader(dataDir)
+  try {
+    return await schemaOfAll(store, parts)
+  } catch (error) {
+    throw whyNotOpened(file, error)
+  } finally {
+    await store.destroy()
+  }
 }
 
 /**
@@ -40,11 +56,7 @@ export function openEmbeddedReader(dataDir: string): Store {
  */
 export async function openEmbedded(dataDir: string): Promise<OpenedStore> {
   const file = join(dataDir, databaseName)
-  // To a new database all contents are what nothing refers to, and the sweep would take them.
-  if (isMissing(file) && holdsContents(join(dataDir, contentsName)))
-    throw new StartError(
-      `${dataDir} holds contents of documents, and ${databaseName}, which knows whose they are, is gone or empty: bring it back (docmount restore makes a data folder from a backup), or choose another folder`,
-    )
+  refuseLost(dataDir)
   const inPlace = [file, join(dataDir, 'service.lock')].filter((path) => existsSync(path)).map(knownFile)
   const writer = new Writer({ file, inPlace, reserveFile: join(dataDir, 'service.reserve') })
   const reader = new Connection(file, { pragmas: readerPragmas })
@@ -52,17 +64,12 @@ export async function openEmbedded(dataDir: string): Promise<OpenedStore> {
   try {
     // The file's first connection is the writer's: it chooses the journal mode.
     await writer.statement('pragma journal_mode', [])
-    await migrate(store, 'service', migrations)
-    await migrate(store, 'tables', tableMigrations)
+    await migrateAll(store, parts)
   } catch (error) {
     await store.destroy()
     // Kysely ends nothing that it has not begun, and a thread that is left keeps the process.
     await writer.close()
-    throw isDamage(error)
-      ? new StartError(`${file} is damaged: docmount restore makes a data folder from a backup`, {
-          cause: error,
-        })
-      : error
+    throw whyNotOpened(file, error)
   }
   return {
     store,
@@ -97,6 +104,21 @@ export async function openEmbedded(dataDir: string): Promise<OpenedStore> {
       await store.destroy()
     },
   }
+}
+
+/** To a new database all contents are what nothing refers to, and the sweep would take them. */
+function refuseLost(dataDir: string): void {
+  if (isMissing(join(dataDir, databaseName)) && holdsContents(join(dataDir, contentsName)))
+    throw new StartError(
+      `${dataDir} holds contents of documents, and ${databaseName}, which knows whose they are, is gone or empty: bring it back (docmount restore makes a data folder from a backup), or choose another folder`,
+    )
+}
+
+function whyNotOpened(file: string, error: unknown): unknown {
+  if (!isDamage(error)) return error
+  return new StartError(`${file} is damaged: docmount restore makes a data folder from a backup`, {
+    cause: error,
+  })
 }
 
 /** A start that died early leaves an empty one. */

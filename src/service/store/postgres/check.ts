@@ -17,14 +17,16 @@ import { DatabaseClock } from './clock.ts'
 import { type SharedStore, sharedStore } from './database.ts'
 import { postgresDialect } from './dialect.ts'
 import { textBytes } from './migrations.ts'
+import { postgresSchema } from './open-postgres.ts'
 import { openPool } from './pool.ts'
 
 const batchBlobs = 500
 /** Twice the time after which bytes without a row are looked for. */
 const orphanMs = 2 * 86_400_000
 
-/** `orphanMs`: how old bytes without a row have to be; by default as old as no node leaves them. */
+/** `orphanMs`: how old bytes without a row have to be; by default as old as no node leaves them. Throws a StartError as `postgresSchema`. */
 export async function checkStore(place: SharedPlace, options: { orphanMs?: number } = {}): Promise<Checked> {
+  await postgresSchema(place)
   const pool = openPool(place.database, silentLog, 2)
   const kysely = new Kysely<Database>({ dialect: postgresDialect(pool) })
   const store = sharedStore(kysely)

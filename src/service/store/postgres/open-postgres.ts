@@ -8,7 +8,7 @@ import { silentLog } from '../../../log.ts'
 import { openSharedBackend } from '../../blobs/open-shared-backend.ts'
 import { SharedContents } from '../../blobs/shared-contents.ts'
 import type { Database, Store } from '../database.ts'
-import { migrate } from '../migrate.ts'
+import { type Parts, type Schema, migrateAll, schemaOfAll } from '../migrate.ts'
 import type { OpenedStore, SharedPlace } from '../opened-store.ts'
 import { checkAddress } from './address.ts'
 import { SharedCommits } from './changes.ts'
@@ -22,10 +22,23 @@ import { NodeTurns } from './turns.ts'
 
 const upkeepMs = 60_000
 const defaultGraceMs = 86_400_000
+const parts: Parts = { service: migrations }
 
 /** For another thread that only reads. */
 export function openPostgresReader({ database }: SharedPlace): Store {
   return new Kysely<Database>({ dialect: postgresDialect(openPool(database, silentLog, 2)) })
+}
+
+/** What an opening would change in the store in `place`; changes nothing. Throws a StartError as `openPostgres`. */
+export async function postgresSchema(place: SharedPlace): Promise<Schema> {
+  await checkAddress(place.database)
+  const store = openPostgresReader(place)
+  try {
+    await sql`select 1`.execute(store).catch(refuse)
+    return await schemaOfAll(store, parts)
+  } finally {
+    await store.destroy()
+  }
 }
 
 /** Opens the store in `place`, made where missing, and brings its tables up to date. Throws a StartError on a wrong address. */
@@ -46,10 +59,8 @@ export async function openPostgres(place: SharedPlace, log: Log = silentLog): Pr
     await forgetFull(inner)
   }
   try {
-    await clock.set(store).catch((error: unknown) => {
-      throw new StartError(`the database cannot be used: ${reasonOf(error)}`, { cause: error })
-    })
-    await migrate(store, 'service', migrations)
+    await clock.set(store).catch(refuse)
+    await migrateAll(store, parts)
     await look()
   } catch (error) {
     await store.destroy()
@@ -87,6 +98,10 @@ export async function openPostgres(place: SharedPlace, log: Log = silentLog): Pr
       await store.destroy()
     },
   }
+}
+
+function refuse(error: unknown): never {
+  throw new StartError(`the database cannot be used: ${reasonOf(error)}`, { cause: error })
 }
 
 function reasonOf(error: unknown): string {
