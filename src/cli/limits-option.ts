@@ -31,7 +31,12 @@ const limits: Readonly<Record<string, keyof Limits>> = {
   'requests-per-second-per-key': 'requestsPerSecondPerKey',
   'requests-under-way-per-key': 'requestsUnderWayPerKey',
   'json-under-way-per-key': 'jsonBytesUnderWayPerKey',
+  'matching-threads': 'matchingThreads',
+  'matching-memory': 'matchingBytes',
 }
+
+/** A process that begins to match has a third of it. */
+const leastMatchingBytes = 64 * 2 ** 20
 
 const names: ReadonlyMap<string, keyof Limits> = new Map(Object.entries(limits))
 
@@ -46,6 +51,8 @@ export function addLimit(text: string, before: Partial<Limits> = {}): Partial<Li
   // Inside, 0 is no limit.
   if (amount === 0)
     throw new InvalidArgumentError(`${value} would let nothing through: write none for no limit.`)
+  if (limit === 'matchingBytes' && amount < leastMatchingBytes)
+    throw new InvalidArgumentError(`${value} is too little for a process: write 64MiB or more.`)
   return { ...before, [limit]: amount }
 }
 

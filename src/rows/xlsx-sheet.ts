@@ -1,6 +1,7 @@
 // The cells of one sheet and the strings they share. Knows XML parts of an XLSX file, nothing of zip or headers.
 
 import { isoOfSerial } from './xlsx-dates.ts'
+import { RowsError, maxCells, maxColumns, tooManyCells } from './row.ts'
 import { readXml } from './xml.ts'
 
 export type Cell = string | number | boolean | null
@@ -14,10 +15,13 @@ export interface SheetContext {
   readonly count: (line: readonly Cell[]) => void
 }
 
-/** The last column a sheet can have, XFD. */
-const maxColumns = 16_384
+/** Rows that a sheet can have. */
+const maxSheetRows = 1_048_576
 
-/** Lines that hold anything, in the sheet's order; each as long as its last cell, with holes for empty ones. */
+/** Characters of all cells together: as many as the text of a file may have that repeats none of them. */
+const maxCharacters = 64 * 1024 * 1024
+
+/** Lines that hold anything, in the sheet's order; each as long as its last cell, with holes for empty ones. Throws RowsError above 64 Mi characters, 5,000,000 cells, empty ones included, and 1,048,576 rows. */
 export function readSheetLines(xml: string, context: SheetContext): Cell[][] {
   const lines: Cell[][] = []
   let line: Cell[] = []
@@ -27,12 +31,17 @@ export function readSheetLines(xml: string, context: SheetContext): Cell[][] {
   let text = ''
   let isInValue = false
   let phoneticDepth = 0
+  let characters = 0
+  let rows = 0
+  let cells = 0
   readXml(xml, {
     open(name, attributes) {
       if (name === 'row') {
+        if (++rows > maxSheetRows) throw new RowsError(`more than ${maxSheetRows} rows: split the file`)
         line = []
         column = 0
       } else if (name === 'c') {
+        if (++cells > maxCells) throw tooManyCells()
         const reference = attributes.get('r')
         column = reference === undefined ? column + 1 : columnOf(reference)
         type = attributes.get('t') ?? 'n'
@@ -52,6 +61,8 @@ export function readSheetLines(xml: string, context: SheetContext): Cell[][] {
       if (name === 'rPh') phoneticDepth--
       if (name === 'c' && column >= 1 && column <= maxColumns) {
         const value = cellValue(text, type, context.dateStyles.has(style), context)
+        if (typeof value === 'string' && (characters += value.length) > maxCharacters)
+          throw new RowsError(`more than ${maxCharacters} characters: split the file`)
         // Leaves holes: a line with one far cell costs one cell.
         if (value !== null) line[column - 1] = value
       }
@@ -82,7 +93,7 @@ export function readSharedStrings(xml: string | undefined): string[] {
     close(name) {
       if (name === 't') isInText = false
       if (name === 'rPh') phoneticDepth--
-      if (name === 'si') strings.push(text)
+      if (name === 'si' && strings.push(text) > maxCells) throw tooManyCells()
     },
   })
   return strings

@@ -2,10 +2,18 @@
 
 import { SaxesParser } from 'saxes'
 
-/** The text is not well-formed XML. */
+/** The text is not well-formed XML, or more of it than office files have. */
 export class XmlError extends Error {
   override readonly name = 'XmlError'
 }
+
+/** Elements within each other, and attributes of one: office files have a tenth of it. */
+const maxDepth = 256
+const maxAttributes = 256
+/** Elements and attributes: five million cells with a value, a place and a style have as many. */
+const maxMarks = 25_000_000
+/** `&amp;` and the like take a parser far longer than other text. */
+const maxEntities = 5_000_000
 
 export interface XmlVisitor {
   open?(name: string, attributes: ReadonlyMap<string, string>): void
@@ -13,11 +21,29 @@ export interface XmlVisitor {
   close?(name: string): void
 }
 
-/** Reads the text once, front to back. Throws XmlError; entities a document declares itself are not expanded. */
+/**
+ * Reads the text once, front to back; entities that a document declares itself are not expanded. Throws XmlError, above the bounds
+ * as soon as they are met: an element takes a hundred times the memory of its text.
+ */
 export function readXml(text: string, visitor: XmlVisitor): void {
+  checkEntities(text)
   const parser = new SaxesParser()
+  const counts = { depth: 0, attributes: 0, marks: 0 }
+  const mark = (): void => {
+    if (++counts.marks > maxMarks) throw new XmlError(`more than ${maxMarks} elements and attributes`)
+  }
   parser.on('error', (error) => {
     throw new XmlError(error.message, { cause: error })
+  })
+  parser.on('opentagstart', () => {
+    mark()
+    counts.attributes = 0
+    if (++counts.depth > maxDepth) throw new XmlError(`more than ${maxDepth} elements within each other`)
+  })
+  parser.on('attribute', () => {
+    mark()
+    if (++counts.attributes > maxAttributes)
+      throw new XmlError(`an element with more than ${maxAttributes} attributes`)
   })
   parser.on('opentag', (tag) => {
     const attributes = new Map(
@@ -27,8 +53,17 @@ export function readXml(text: string, visitor: XmlVisitor): void {
   })
   parser.on('text', (content) => visitor.text?.(content))
   parser.on('cdata', (content) => visitor.text?.(content))
-  parser.on('closetag', (tag) => visitor.close?.(localName(tag.name)))
+  parser.on('closetag', (tag) => {
+    counts.depth--
+    visitor.close?.(localName(tag.name))
+  })
   parser.write(text).close()
+}
+
+function checkEntities(text: string): void {
+  let entities = 0
+  for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1))
+    if (++entities > maxEntities) throw new XmlError(`more than ${maxEntities} entities`)
 }
 
 function localName(name: string): string {

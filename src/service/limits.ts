@@ -1,5 +1,7 @@
 // How much anybody may ask of the service. Generous: nobody who works with documents meets one. 0 is no limit.
 
+import { availableParallelism } from 'node:os'
+
 export interface Limits {
   /** Bytes of UTF-8 of one name in the path of an upload. */
   readonly nameBytes: number
@@ -43,6 +45,10 @@ export interface Limits {
   readonly requestsUnderWayPerKey: number
   /** Bytes of their bodies of JSON; what is made of them may take twenty times the memory. */
   readonly jsonBytesUnderWayPerKey: number
+  /** Reconciliations at a time, each a thread in a process of its own; one key never has all of them. */
+  readonly matchingThreads: number
+  /** Of the heap of one of these processes: its indexes, and what it matches. */
+  readonly matchingBytes: number
 }
 
 export const defaultLimits: Limits = {
@@ -70,6 +76,9 @@ export const defaultLimits: Limits = {
   requestsPerSecondPerKey: 5_000,
   requestsUnderWayPerKey: 1_000,
   jsonBytesUnderWayPerKey: 64 * 1024 * 1024,
+  // One processor is left to those who are served meanwhile.
+  matchingThreads: Math.max(2, Math.min(4, availableParallelism() - 1)),
+  matchingBytes: 1024 ** 3,
 }
 
 /** True when there is such a limit and `amount` is beyond it. */

@@ -154,7 +154,7 @@ async function openContext(
     store,
     commits,
     isInPlace: () => opened.isInPlace?.() ?? true,
-    matching: new Matching(place, log),
+    matching: new Matching(place, log, { bytes: limits.matchingBytes, threads: limits.matchingThreads }),
     detachedTrees,
     tidying: opened.tidying(whenCleared, log),
     keys: new OpenedKeys(store, () => commits.otherChanges),

@@ -101,6 +101,44 @@ describe('what is no XLSX file', () => {
     expect(() => parseXlsxRows(bytes)).toThrow(message)
   })
 
+  const line = '<row><c t="s"><v>0</v></c></row>'
+  test.each([
+    [
+      'an element of 300 attributes',
+      { rows: `${header}<row ${Array.from({ length: 300 }, (_, at) => `a${at}=""`).join(' ')}/>` },
+      'an element with more than 256 attributes',
+    ],
+    [
+      'an element that never closes',
+      { rows: header + '<a>'.repeat(1_000_000) },
+      'more than 256 elements within each other',
+    ],
+    [
+      'deep shared strings',
+      { rows: header, sharedStrings: ['<r>'.repeat(300) + '</r>'.repeat(300)] },
+      'more than 256 elements within each other',
+    ],
+    [
+      'cells that are all empty',
+      { rows: `${header}<row>${'<c/>'.repeat(6_000_000)}</row>` },
+      'more than 5000000 cells: split the file',
+    ],
+    ['rows that are all empty', { rows: header + '<row/>'.repeat(1_100_000) }, 'more than 1048576 rows'],
+    [
+      'a text of entities',
+      { rows: `${header}<row><c t="str"><v>${'&lt;'.repeat(6_000_000)}</v></c></row>` },
+      'more than 5000000 entities',
+    ],
+    [
+      'a long shared string in every cell',
+      { rows: header + line.repeat(100), sharedStrings: [`<t>${'long '.repeat(200_000)}</t>`] },
+      'more than 67108864 characters: split the file',
+    ],
+  ])('is refused by its size: %s', (_, parts, message) => {
+    const bytes = xlsxFile(parts)
+    expect(() => parseXlsxRows(bytes)).toThrow(message)
+  })
+
   test('is refused before it is inflated when it would be larger than 128 MB', () => {
     const bytes = zipSync({
       'xl/workbook.xml': strToU8('<workbook/>'),

@@ -10,8 +10,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { silentLog } from '../../src/log.ts'
 import { openEmbedded } from '../../src/service/store/open-embedded.ts'
 import { Matching } from '../../src/service/tables/matching.ts'
+import { xlsxFile } from '../rows/xlsx-file.ts'
 import { type CompiledCommand, type ServeProcess, compileCommand } from './compiled-command.ts'
-import { type TestService, errorOf, startTestService } from './support.ts'
+import { type TestService, documentOf, errorOf, startTestService } from './support.ts'
 
 let service: TestService
 
@@ -34,12 +35,12 @@ async function create(name: string, rows: readonly object[]): Promise<string> {
   return table.id
 }
 
-async function store(name: string, content: string, mimetype: string): Promise<string> {
+async function store(name: string, content: string | Uint8Array, mimetype: string): Promise<string> {
   const document = {
     mimetype,
     filename: name,
     file_type: 'binary',
-    file: Buffer.from(content).toString('base64'),
+    file: Buffer.from(content as string).toString('base64'),
   }
   const { asset_ids: ids } = (await (await post('/storage', { name, document })).json()) as {
     asset_ids: string[]
@@ -85,6 +86,20 @@ test.each([
   ])
 })
 
+test.each([
+  ['text.csv', `n\n${'x'.repeat(9 * 1024 * 1024)}\n`, 'at most 8388608 characters: split them'],
+  [
+    'wide.csv',
+    `c${',c'.repeat(3_999)}\n`.concat(`x${',x'.repeat(3_999)}\n`.repeat(251)),
+    'at most 1000000 cells',
+  ],
+])('a document of more than a run compares in time, %s, is refused', async (name, content, words) => {
+  const id = await create(`for ${name}`, [{ n: 'A-1' }])
+  const document = await store(name, content, 'text/csv')
+  const { status, message } = await errorOf(await post(`/${id}/reconcile`, { files: [{ id: document }] }))
+  expect([status, message]).toEqual([413, expect.stringContaining(words)])
+})
+
 test('a document with a value nested too deeply is refused with a sentence', async () => {
   const id = await create('deep', [{ code: 'A-1' }])
   const deep = `[{"code":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}]`
@@ -93,6 +108,28 @@ test('a document with a value nested too deeply is refused with a sentence', asy
     status: 413,
     message: 'a value is nested too deeply to be compared',
   })
+})
+
+test.each([
+  ['deep', '<a>'.repeat(1_000_000), 'more than 256 elements within each other'],
+  [
+    'wide',
+    `<row ${Array.from({ length: 100_000 }, (_, at) => `a${at}=""`).join(' ')}/>`,
+    'an element with more than 256 attributes',
+  ],
+])('a workbook that is small and %s fails its run with a sentence', async (name, rows, message) => {
+  const id = await create(`for ${name}`, [{ code: 'A-1' }])
+  const file = `${name}.xlsx`
+  const mimetype = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
+  const document = await store(file, xlsxFile({ rows }), mimetype)
+  const run = await post(`/${id}/reconcile`, { files: [{ id: document }] })
+  expect([run.status, await run.json()]).toEqual([
+    200,
+    expect.objectContaining({
+      status: 'error',
+      reasoning: `Not reconciled: ${file}: not a readable XLSX file: ${message}.`,
+    }),
+  ])
 })
 
 test('a document named ten times is read once', async () => {
@@ -133,17 +170,22 @@ describe('the command', () => {
   const start = async (...args: string[]): Promise<void> => {
     served = await command.serve('--data', join(command.folder, 'data'), '--project', 'acme', ...args)
   }
-  const ask = async (path: string, body: object): Promise<Record<string, unknown>> => {
+  const send = (method: string, path: string, body: object, key?: string): Promise<Response> => {
     const { base_url: url, projects } = served.announcement
-    const answer = await fetch(`${url}/projects/acme/tables${path}`, {
-      method: 'POST',
-      headers: { 'x-api-key': projects[0]!.api_key!, 'content-type': 'application/json' },
+    return fetch(`${url}/projects/acme${path}`, {
+      method,
+      headers: { 'x-api-key': key ?? projects[0]!.api_key!, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
+  }
+  const ask = async (path: string, body: object, key?: string): Promise<Record<string, unknown>> => {
+    const answer = await send('POST', `/tables${path}`, body, key)
     return { http: answer.status, ...((await answer.json()) as object) }
   }
+  const put = async (path: string): Promise<number> =>
+    (await send('PUT', `/files?path=${path}`, documentOf('x'))).status
   /** Of a table that a run over it takes long. */
-  const longRun = async (): Promise<() => Promise<Record<string, unknown>>> => {
+  const longRun = async (): Promise<(key?: string) => Promise<Record<string, unknown>>> => {
     const { id } = await ask('', { name: 'long', settings: { type: 'reconcile' } })
     const data = Array.from({ length: 4_000 }, (_, at) => ({
       asset_name: `row ${at}`,
@@ -151,7 +193,7 @@ describe('the command', () => {
     }))
     await ask(`/${String(id)}/forward`, { type: 'data', data })
     const vendor = Array.from({ length: 4_000 }, (_, at) => word(at).replace('customer', 'custmer'))
-    return () => ask(`/${String(id)}/reconcile`, { data: { vendor } })
+    return (key) => ask(`/${String(id)}/reconcile`, { data: { vendor } }, key)
   }
   const workers = async (): Promise<number[]> => {
     const pid = served.process.pid!
@@ -188,7 +230,13 @@ describe('the command', () => {
       const found = await workers()
       return found.length > 0 && found
     }, patience)
+    // Of another key: it has a process of its own.
+    const key = (await command.run('keys', 'create', 'acme', '--data', join(command.folder, 'data'))).stdout
+    const other = run(key.trim())
+    await vi.waitUntil(async () => (await workers()).length === 2, patience)
     process.kill(pid!, 'SIGKILL')
+    expect(await put('/meanwhile.txt')).toBe(201)
+    expect(await other).toMatchObject({ http: 200, status: 'done' })
     expect(await killed).toMatchObject({ http: 200, status: 'error', row_id: expect.any(String) })
     await expect.poll(() => served.log()).toContain('SIGKILL')
     expect(await run()).toMatchObject({ http: 200, status: 'done' })
@@ -268,11 +316,11 @@ describe('a run that would take too much', () => {
   const task = (data: Record<string, unknown>) => ({ tableId: 'none', assetCount: 0, data })
 
   test('memory is refused, and the next one runs', async () => {
-    const matching = new Matching({ dataDir: folder }, silentLog, { megabytes: 32 })
+    const matching = new Matching({ dataDir: folder }, silentLog, { bytes: 32 * 2 ** 20 })
     const bytes = Buffer.from(`[${'{"a":{"b":[1,2,3,{}]}},'.repeat(500_000)}{}]`)
     const load = async () => [{ name: 'large.json', format: 'json' as const, bytes }]
-    await expect(matching.run(task({}), load)).rejects.toMatchObject({ statusCode: 413 })
-    expect(await matching.run(task({ a: 1 }))).toMatchObject({ kind: 'done' })
+    await expect(matching.run('key', task({}), load)).rejects.toMatchObject({ statusCode: 413 })
+    expect(await matching.run('key', task({ a: 1 }))).toMatchObject({ kind: 'done' })
     matching.close()
   })
 
@@ -284,7 +332,7 @@ describe('a run that would take too much', () => {
       return []
     }
     const runs = Array.from({ length: 80 }, () =>
-      matching.run(task({ a: 1 }), load).then(
+      matching.run('key', task({ a: 1 }), load).then(
         () => loaded.now-- && 'done',
         (error: { statusCode?: number }) => error.statusCode,
       ),
@@ -295,11 +343,34 @@ describe('a run that would take too much', () => {
     matching.close()
   })
 
+  test('of one key are made one after the other, and another key comes first', async () => {
+    const matching = new Matching({ dataDir: folder }, silentLog, { threads: 2 })
+    const begun: string[] = []
+    let goOn = (): void => {}
+    const held = new Promise<void>((resolve) => (goOn = resolve))
+    const run = (keyId: string): Promise<unknown> =>
+      matching.run(keyId, task({ a: 1 }), async () => {
+        begun.push(keyId)
+        if (keyId === 'greedy') await held
+        return []
+      })
+    const greedy = Array.from({ length: 40 }, () => run('greedy'))
+    await run('modest')
+    expect(begun).toEqual(['greedy', 'modest'])
+    const modest = Array.from({ length: 10 }, () => run('modest'))
+    await Promise.all(modest)
+    expect(begun.filter((keyId) => keyId === 'greedy')).toHaveLength(1)
+    goOn()
+    const outcomes = await Promise.allSettled(greedy)
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([])
+    matching.close()
+  })
+
   test('time because others go before it is asked to come again', async () => {
     const matching = new Matching({ dataDir: folder }, silentLog, { runMs: 300 })
     const never = (): Promise<never> => new Promise(() => undefined)
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 8 }, () => matching.run(task({ a: 1 }), never)),
+      Array.from({ length: 8 }, () => matching.run('key', task({ a: 1 }), never)),
     )
     const statuses = outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.statusCode)
     expect(new Set(statuses)).toEqual(new Set([413, 503]))
@@ -308,7 +379,7 @@ describe('a run that would take too much', () => {
 
   test('time is refused', async () => {
     const matching = new Matching({ dataDir: folder }, silentLog, { runMs: 1 })
-    await expect(matching.run(task({ a: 1 }))).rejects.toMatchObject({ statusCode: 413 })
+    await expect(matching.run('key', task({ a: 1 }))).rejects.toMatchObject({ statusCode: 413 })
     matching.close()
   })
 })

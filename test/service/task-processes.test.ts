@@ -37,7 +37,7 @@ afterEach(() => processes.close())
 async function start(before = ''): Promise<void> {
   const file = join(folder, 'program.mjs')
   await writeFile(file, `${before}\n${program}`)
-  processes = new TaskProcesses(pathToFileURL(file), { heapMegabytes: 64, idleMs: 60_000 })
+  processes = new TaskProcesses(pathToFileURL(file), { heapBytes: 64 * 2 ** 20, idleMs: 60_000 })
 }
 const never = new AbortController().signal
 

@@ -35,8 +35,14 @@ export interface Reconciliation {
 /** Items one run takes at most: what is more belongs into several runs. */
 export const maxItems = 5_000
 
-/** Throws RangeError for more than `maxItems` items. */
+/** Of the files of one run: as many as all its items may have, were each compared by two hundred. */
+const maxFileCells = 1_000_000
+/** Of their texts: twice what a request without files may bring. */
+const maxFileCharacters = 8 * 1024 * 1024
+
+/** Throws RangeError for more than `maxItems` items, and for files of more than 1,000,000 cells or 8 Mi characters. */
 export function reconcile(input: ReconcileInput, index: AssetIndex): Reconciliation {
+  checkFiles(input.files)
   const { groups, shared, data } = itemsOf(input)
   if (groups.reduce((sum, { items }) => sum + items.length, 0) > maxItems) {
     throw new RangeError(`one run matches at most ${maxItems} items: send several smaller ones`)
@@ -59,6 +65,22 @@ export function reconcile(input: ReconcileInput, index: AssetIndex): Reconciliat
     reasoning: reasoningOf(told, index),
     matches: all.map(({ outcome }) => (isMatch(outcome) ? index.assets[outcome.asset]?.id : undefined)),
   }
+}
+
+function checkFiles(files: readonly RowsFile[]): void {
+  let cells = 0
+  let characters = 0
+  for (const { rows } of files)
+    for (const row of rows)
+      for (const value of Object.values(row)) {
+        if (typeof value === 'string') characters += value.length
+        if (++cells > maxFileCells)
+          throw new RangeError(`the files of one run have at most ${maxFileCells} cells: split them`)
+        if (characters > maxFileCharacters)
+          throw new RangeError(
+            `the files of one run have at most ${maxFileCharacters} characters: split them`,
+          )
+      }
 }
 
 type OfTheMatch = (one: Told, group: readonly Told[], index: AssetIndex) => string | number | null

@@ -1,22 +1,28 @@
 // The processes that parse documents and match, with limits to time and memory: one run may fail, the service not.
 
-import { availableParallelism } from 'node:os'
-import PQueue from 'p-queue'
 import type { Log } from '../../log.ts'
 import { abortable } from '../../abortable.ts'
+import { defaultLimits } from '../limits.ts'
 import { ServiceError } from '../service-error.ts'
 import { siblingFile } from '../../sibling-file.ts'
 import type { StorePlace } from '../store/opened-store.ts'
+import { FairTurns } from './fair-turns.ts'
 import type { DocumentBytes, MatchingAnswer, MatchingOrder, MatchingTask } from './matching-task.ts'
 import { ProcessEndedError, TaskProcesses } from './task-processes.ts'
 
-/** One processor is left to those who are served meanwhile. */
-const maxProcesses = Math.max(2, Math.min(4, availableParallelism() - 1))
-const defaultBounds = {
+interface Bounds {
   /** From being asked for to its end. The interface speaks of runs under 60 seconds. */
+  readonly runMs: number
+  /** Of one process's heap: its indexes, and the run under way. 0 is no limit. */
+  readonly bytes: number
+  /** Runs at a time, each in a process. 0 is no limit. */
+  readonly threads: number
+}
+
+const defaultBounds: Bounds = {
   runMs: 60_000,
-  /** Of one process's heap: its indexes, and the run under way. */
-  megabytes: 1024,
+  bytes: defaultLimits.matchingBytes,
+  threads: defaultLimits.matchingThreads,
 }
 const maxWaitingRuns = 64
 /** A process that idles so long gives back its memory. */
@@ -24,46 +30,44 @@ const idleMs = 10 * 60_000
 
 export class Matching {
   /** Documents are loaded by whose turn it is: those who wait hold nothing but their request. */
-  readonly #turns = new PQueue({ concurrency: maxProcesses })
+  readonly #turns: FairTurns
   readonly #processes: TaskProcesses<MatchingOrder, MatchingAnswer>
   readonly #place: StorePlace
   readonly #runMs: number
   readonly #log: Log
 
   /** `place`: of the store. Processes begin when there is something to do. */
-  constructor(place: StorePlace, log: Log, bounds: Partial<typeof defaultBounds> = {}) {
-    const { runMs, megabytes } = { ...defaultBounds, ...bounds }
+  constructor(place: StorePlace, log: Log, bounds: Partial<Bounds> = {}) {
+    const { runMs, bytes, threads } = { ...defaultBounds, ...bounds }
     this.#place = place
     this.#runMs = runMs
     this.#log = log
+    this.#turns = new FairTurns(threads === 0 ? Infinity : threads, maxWaitingRuns, tooMany)
     this.#processes = new TaskProcesses(siblingFile(import.meta.url, 'matching-process'), {
-      heapMegabytes: megabytes,
+      heapBytes: bytes,
       idleMs,
     })
   }
 
   /**
-   * Loads the documents when it is the run's turn. Throws what `load` throws, ServiceError 413 when the run is too large, or takes
-   * too long or too much memory; 503 when too many wait; a ProcessEndedError when its process dies or cannot begin.
+   * Loads the documents when it is the run's turn; `keyId` is whose. Throws what `load` throws, ServiceError 413 when the run is too
+   * large, or takes too long or too much memory; 503 when too many wait; a ProcessEndedError when its process dies or cannot begin.
    */
   async run(
+    keyId: string,
     task: Omit<MatchingTask, 'documents'>,
     load: () => Promise<DocumentBytes[]> = () => Promise.resolve([]),
   ): Promise<MatchingAnswer> {
-    if (this.#turns.size >= maxWaitingRuns) throw tooMany()
     const signal = AbortSignal.timeout(this.#runMs)
-    const waiting = new AbortController()
-    const giveUpWaiting = (): void => waiting.abort(signal.reason)
-    signal.addEventListener('abort', giveUpWaiting)
     let begunMs = Infinity
-    const turn = this.#turns.add(
+    const turn = this.#turns.take(
+      keyId,
       async () => {
-        // From here on the place is taken until all that was begun is gone, however long ago the run was refused.
-        signal.removeEventListener('abort', giveUpWaiting)
+        // The place is taken until all that was begun is gone, however long ago the run was refused.
         begunMs = performance.now()
         return this.#match(task, await load(), signal)
       },
-      { signal: waiting.signal },
+      signal,
     )
     try {
       return await abortable(turn, signal)
@@ -79,7 +83,7 @@ export class Matching {
 
   /** Nobody's turn comes any more, and what runs is given up at once. */
   close(): void {
-    this.#turns.pause()
+    this.#turns.close()
     this.#processes.close()
   }
 

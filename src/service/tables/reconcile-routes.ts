@@ -41,7 +41,7 @@ export function registerReconcileRoutes(scope: FastifyInstance, context: Service
     },
     async (request, reply) => {
       const table = await getReconcileTable(store, request.project.id, request.params.table_id)
-      const result = await runReconciliation(context, table, request.body)
+      const result = await runReconciliation(context, table, request.body, request.keyId ?? '')
       return reply.type('application/json; charset=utf-8').send(result)
     },
   )

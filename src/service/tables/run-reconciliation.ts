@@ -20,15 +20,16 @@ interface Outcome {
   readonly reasoning: string
 }
 
-/** Runs to the end and records the result; answers the JSON of a Reconcile result. Throws ServiceError 400 as `checkedDocuments`, 413 for more than a run may take, 507 beyond the quota. */
+/** Runs to the end, when it is the turn of the key, and records the result; answers the JSON of a Reconcile result. Throws ServiceError 400 as `checkedDocuments`, 413 for more than a run may take, 507 beyond the quota. */
 export async function runReconciliation(
   context: ServiceContext,
   table: TableRow,
   input: ReconcileBody,
+  keyId: string,
 ): Promise<string> {
   const createdAt = context.now()
   const documents = await checkedDocuments(context, table.project_id, input)
-  const outcome = await outcomeOf(context, table, documents, input)
+  const outcome = await outcomeOf(context, table, documents, input, keyId)
   const rowId = await addRun(
     tablesStore(context.store),
     { table, createdAt, input, ...outcome },
@@ -71,12 +72,12 @@ async function outcomeOf(
   table: TableRow,
   documents: readonly DocumentRow[],
   { data = {} }: ReconcileBody,
+  keyId: string,
 ): Promise<Outcome> {
   let answer: MatchingAnswer
   try {
-    answer = await context.matching.run({ tableId: table.id, assetCount: table.asset_count, data }, () =>
-      loadDocuments(context, documents),
-    )
+    const task = { tableId: table.id, assetCount: table.asset_count, data }
+    answer = await context.matching.run(keyId, task, () => loadDocuments(context, documents))
   } catch (error) {
     const reason = reasonOf(error)
     if (reason === undefined) throw error

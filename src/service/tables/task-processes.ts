@@ -11,8 +11,8 @@ import type { CarriedError } from '../store/writer-protocol.ts'
 export type TaskAnswer<Result> = { readonly result: Result } | { readonly error: CarriedError }
 
 export interface ProcessOptions {
-  /** Of one process; it ends beyond that. */
-  readonly heapMegabytes: number
+  /** Of one process; it ends beyond that. 0 is no limit. */
+  readonly heapBytes: number
   /** One that idles so long ends, in milliseconds. */
   readonly idleMs: number
 }
@@ -83,10 +83,10 @@ class TaskProcess<Task, Result> {
   #idling: NodeJS.Timeout | undefined
   #hasEnded = false
 
-  constructor(file: URL, { heapMegabytes }: ProcessOptions, ended: () => void) {
+  constructor(file: URL, { heapBytes }: ProcessOptions, ended: () => void) {
     const child = fork(file, [], {
       env: childEnvironment(),
-      execArgv: [`--max-old-space-size=${heapMegabytes}`],
+      execArgv: heapBytes === 0 ? [] : [`--max-old-space-size=${Math.ceil(heapBytes / 2 ** 20)}`],
       serialization: 'advanced',
       stdio: ['pipe', 'ignore', 'pipe', 'ipc'],
     })
