@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { truncate } from 'node:fs/promises'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseRange } from '../../src/service/downloads/range.ts'
@@ -254,7 +255,7 @@ describe('a signer', () => {
 })
 
 test('pieces of many downloads leave the event loop to others between them, in the order in which they came', async () => {
-  const turns = new Turns()
+  const turns = new Turns(createServer())
   const seen: (number | 'others')[] = []
   const all = Promise.all(
     Array.from({ length: 5 }, (_, number) => {
@@ -279,6 +280,34 @@ test('pieces of many downloads leave the event loop to others between them, in t
   expect(seen.filter((one) => one !== 'others')).toEqual([0, 1, 2, 3, 4])
   for (let number = 1; number < 5; number++) expect(seen[seen.indexOf(number) - 1]).toBe('others')
 })
+
+test.each([
+  { title: 'all of them in time', stepMs: 0, least: 60, most: 60 },
+  { title: 'and not after all where that takes long', stepMs: 10, least: 5, most: 59 },
+])(
+  'downloads begin after the connections that wait to be accepted: $title',
+  async ({ stepMs, least, most }) => {
+    const server = createServer()
+    let nowMs = 0
+    const turns = new Turns(server, () => nowMs)
+    const seen: ('arrival' | 'download')[] = []
+    server.on('connection', () => {
+      seen.push('arrival')
+      nowMs += stepMs
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const sockets = Array.from({ length: 60 }, () => connect(port, '127.0.0.1'))
+    // Each connection is there by then.
+    const downloads = Array.from({ length: 5 }, () => turns.begin().then(() => seen.push('download')))
+    await Promise.all(downloads)
+    const before = seen.slice(0, seen.lastIndexOf('download')).filter((one) => one === 'arrival').length
+    expect(before).toBeGreaterThanOrEqual(least)
+    expect(before).toBeLessThanOrEqual(most)
+    for (const socket of sockets) socket.destroy()
+    await new Promise((resolve) => server.close(resolve))
+  },
+)
 
 test('an empty document has no range to satisfy', () => {
   expect([parseRange('bytes=0-0', 0), parseRange('bytes=-5', 0), parseRange(undefined, 0)]).toEqual([

@@ -4,6 +4,7 @@ import { create as dispositionOf } from 'content-disposition'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type } from '../json-schema.ts'
 import { type Readable, pipeline } from 'node:stream'
+import { smallBytes } from '../blobs/small-blob.ts'
 import { DamagedContentError, checked, damagedDocument } from '../blobs/intact.ts'
 import type { ServiceContext } from '../context.ts'
 import { Pieces, downloadPieces } from '../pieces.ts'
@@ -38,7 +39,7 @@ const anyContent = { '*/*': { schema: {} } }
 
 export function registerDownloads(scope: FastifyInstance, context: ServiceContext): void {
   const pieces = new Pieces(downloadPieces)
-  const turns = new Turns()
+  const turns = new Turns(scope.server)
   scope.route<DownloadRoute>({
     method: ['GET', 'HEAD'],
     url: '/download/:node',
@@ -131,6 +132,8 @@ async function contentOf(
 ): Promise<Buffer | Readable> {
   const sha256 = blob ?? ''
   const tell = (error: unknown): void => context.log.error({ error, path, sha256 }, 'a content is damaged')
+  // A small one is no more work than the turn.
+  if (end - start >= smallBytes) await turns.begin()
   try {
     const content = await context.blobs.load(sha256, start, end, pieceBytes)
     if (content === undefined) {
