@@ -48,7 +48,13 @@ const statusOf = async (key: string, method: string, path: string, body?: object
 /** Files that uploads have begun to write. */
 const begunFiles = async (): Promise<string[]> => readdir(join(service.dataDir, 'blobs', 'incoming'))
 
-/** A request that was let in, its body not sent yet; the answer sends it, and resolves with what comes back. */
+/** Contents that are kept, those of no document included. */
+const keptContents = async (): Promise<string[]> => {
+  const names = await readdir(join(service.dataDir, 'blobs'), { recursive: true })
+  return names.filter((name) => /[0-9a-f]{64}$/.test(name))
+}
+
+/** A request that was let in, half of its body sent; the answer sends the rest, and resolves with what comes back. */
 async function beginRequest(
   key: string,
   method: string,
@@ -65,8 +71,10 @@ async function beginRequest(
   )
   await expect.poll(() => answer).toContain('100 Continue')
   answer = ''
+  const half = Math.floor(text.length / 2)
+  socket.write(text.slice(0, half))
   return async () => {
-    socket.write(text)
+    socket.write(text.slice(half))
     await once(socket, 'close')
     return answer
   }
@@ -202,25 +210,81 @@ describe('a key', () => {
 })
 
 describe('a request that was let in, its body still on its way', () => {
-  const document = documentOf('x'.repeat(200_000))
-
-  test.each([
+  // Of what comes, pieces of 1 MiB are written.
+  const document = documentOf('x'.repeat(3_000_000))
+  const content = Buffer.from('y'.repeat(1_200_000)).toString('base64')
+  const part = { file: { mimetype: 'text/plain', file_type: 'binary', content } }
+  const multipart = {
+    mimetype: 'multipart/related',
+    filename: 'a',
+    file_type: 'multipart',
+    file: [part, part],
+  }
+  const uploads: [string, string, object][] = [
     ['PUT', '/files?path=/late.txt', document],
+    ['PUT', '/files?path=/late.mht', multipart],
     ['POST', '/tables/storage', { name: 'late', document }],
-    ['POST', '/tables', { name: 'late' }],
-  ])('is refused where its key is revoked by then: %s %s', async (method, path, body) => {
-    const { key, id } = await administer((admin) => admin.createProject('doomed'))
-    const finish = await beginRequest(key, method, path, body)
-    await administer((admin) => admin.revokeKeys('doomed', [id]))
-    // Through the database, another node is told within a second.
-    if (isOnPostgres) await expect.poll(() => statusOf(key, 'GET', '/projects')).toBe(401)
-    expect(await finish()).toMatch(/^HTTP\/1\.1 401 [^]*"errorMessage":/)
-    const { key: other } = await administer((admin) => admin.createKey({ projects: ['doomed'] }))
-    expect(await statusOf(other, 'GET', '/projects/doomed/files?path=/late.txt')).toBe(404)
-    const tables = await service.call('GET', '/projects/doomed/tables', { headers: { 'x-api-key': other } })
-    expect(await tables.json()).toEqual([])
-    await expect.poll(begunFiles).toEqual([])
-  })
+  ]
+
+  test.each(uploads)(
+    'is refused where its project is removed by then, and leaves nothing: %s %s',
+    async (method, path, body) => {
+      await administer((admin) => admin.createProject('doomed'))
+      const { key } = await administer((admin) => admin.createKey({ projects: ['acme', 'doomed'] }))
+      const finish = await beginRequest(key, method, path, body)
+      await expect.poll(async () => (await begunFiles()).length).toBeGreaterThan(0)
+      await administer((admin) => admin.removeProject('doomed'))
+      // Through the database, another node is told within a second.
+      if (isOnPostgres)
+        await expect.poll(() => statusOf(key, 'GET', '/projects/doomed/files?path=/')).toBe(401)
+      expect(await finish()).toMatch(/^HTTP\/1\.1 401 [^]*"errorMessage":/)
+      await expect.poll(begunFiles).toEqual([])
+      // What nodes share is swept later: `postgres/sweep.test.ts`.
+      if (!isOnPostgres) await expect.poll(keptContents).toEqual([])
+      expect(await statusOf(key, 'GET', '/projects/acme/files?path=/')).toBe(200)
+    },
+  )
+
+  test.each(uploads)(
+    'is refused where its project has become full by then, and leaves nothing: %s %s',
+    async (method, path, body) => {
+      await service.close()
+      service = await startTestService({ projects: ['acme', 'doomed'], limits: { projectBytes: 4_500_000 } })
+      const { key } = await administer((admin) => admin.createKey({ projects: ['doomed'] }))
+      const finish = await beginRequest(key, method, path, body)
+      await expect.poll(async () => (await begunFiles()).length).toBeGreaterThan(0)
+      const other = documentOf('z'.repeat(2_000_000))
+      expect(await statusOf(key, 'PUT', '/projects/doomed/files?path=/first.txt', other)).toBe(201)
+      expect(await finish()).toMatch(/^HTTP\/1\.1 507 [^]*"errorMessage":/)
+      await expect.poll(begunFiles).toEqual([])
+      if (!isOnPostgres) await expect.poll(keptContents).toHaveLength(1)
+      const listed = await service.call('GET', '/projects/doomed/files?path=/', {
+        headers: { 'x-api-key': key },
+      })
+      expect(JSON.stringify(await listed.json())).not.toContain('late')
+      const tables = await service.call('GET', '/projects/doomed/tables', { headers: { 'x-api-key': key } })
+      expect(await tables.json()).toEqual([])
+      expect(await statusOf(key, 'DELETE', '/projects/doomed/files?path=/first.txt')).toBe(204)
+      expect(await statusOf(key, method, `/projects/doomed${path}`, body)).toBe(201)
+    },
+  )
+
+  test.each([...uploads, ['POST', '/tables', { name: 'late' }]] as [string, string, object][])(
+    'is refused where its key is revoked by then: %s %s',
+    async (method, path, body) => {
+      const { key, id } = await administer((admin) => admin.createProject('doomed'))
+      const finish = await beginRequest(key, method, path, body)
+      await administer((admin) => admin.revokeKeys('doomed', [id]))
+      // Through the database, another node is told within a second.
+      if (isOnPostgres) await expect.poll(() => statusOf(key, 'GET', '/projects')).toBe(401)
+      expect(await finish()).toMatch(/^HTTP\/1\.1 401 [^]*"errorMessage":/)
+      const { key: other } = await administer((admin) => admin.createKey({ projects: ['doomed'] }))
+      expect(await statusOf(other, 'GET', '/projects/doomed/files?path=/late.txt')).toBe(404)
+      const tables = await service.call('GET', '/projects/doomed/tables', { headers: { 'x-api-key': other } })
+      expect(await tables.json()).toEqual([])
+      await expect.poll(begunFiles).toEqual([])
+    },
+  )
 
   test('is refused where its key is revoked while the uri of it is fetched', async () => {
     await service.close()

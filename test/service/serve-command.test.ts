@@ -4,6 +4,7 @@ import { copyFile, mkdtemp, open, readFile, rm, truncate, writeFile } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
+import Libsql from 'libsql'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type CompiledCommand, type ServeProcess, compileCommand } from './compiled-command.ts'
 
@@ -358,6 +359,35 @@ describe('docmount tables and runs', () => {
       'docmount: acme has no table invoices\n',
     )
   })
+})
+
+test('--limit keep-runs removes what is older, and keeps what is not', async () => {
+  const data = join(folder, 'kept-runs')
+  const served = async (...args: string[]): Promise<ServeProcess> =>
+    command.serve('--data', data, '--project', 'acme', ...args)
+  const first = await served()
+  const { base_url: url, projects } = first.announcement
+  const headers = { 'x-api-key': projects[0]!.api_key!, 'content-type': 'application/json' }
+  const post = async (path: string, body: object): Promise<Record<string, string>> => {
+    const init = { method: 'POST', headers, body: JSON.stringify(body) }
+    return (await (await fetch(`${url}/projects/acme/tables${path}`, init)).json()) as Record<string, string>
+  }
+  const { id } = await post('', { name: 'r', settings: { type: 'reconcile' } })
+  await post(`/${id}/tasks`, { data: { a: 1 } })
+  await first.end('SIGTERM')
+  const runs = (): number => {
+    const database = new Libsql(join(data, 'service.db'))
+    const { count } = database.prepare('select count(*) as count from runs').get() as { count: number }
+    database.close()
+    return count
+  }
+  await (await served('--limit', 'keep-runs=90d')).end('SIGTERM')
+  expect(runs()).toBe(1)
+  const last = await served('--limit', 'keep-runs=1ms')
+  await expect.poll(runs, { timeout: 45_000 }).toBe(0)
+  await last.end('SIGTERM')
+  for (const limit of ['keep-runs=for ever', 'matching-memory=1MiB', 'matching-threads=0'])
+    expect(await failureOf('serve', '--data', data, '--limit', limit)).toMatchObject({ code: 2 })
 })
 
 describe('docmount projects', () => {
