@@ -48,7 +48,9 @@ try {
   if (wanted.has('get')) rows.push(...(await get(service, rclone, seconds)))
   if (wanted.has('large')) rows.push(...(await largeFiles(service, rclone, options.quick ? 64 : 256)))
   if (rows.length > 0) {
-    console.log('| | docmount serve | processor per call | `rclone serve webdav` |\n|---|--:|--:|--:|')
+    console.log(
+      '| | docmount serve | processor per call | `rclone serve webdav` | processor per call | processor, ours : theirs |\n|---|--:|--:|--:|--:|--:|',
+    )
     for (const row of rows) console.log(`| ${row.join(' | ')} |`)
   }
   if (wanted.has('arrivals')) await arrivals(service, 300, seconds)

@@ -20,7 +20,7 @@ export async function put(service, rclone, seconds) {
     const ours = await rate(service, clients, seconds, () => serviceUpload(service, smallContent()))
     const theirs =
       rclone && (await rate(rclone, clients, seconds, () => webdavUpload(Buffer.from(smallContent()))))
-    rows.push([`PUT 8 KiB, ${named(clients)}`, perSecond(ours), milliseconds(ours), perSecond(theirs)])
+    rows.push([`PUT 8 KiB, ${named(clients)}`, ...besides(ours, theirs)])
   }
   return rows
 }
@@ -52,7 +52,7 @@ export async function get(service, rclone, seconds) {
     const theirs =
       rclone &&
       (await rate(rclone, clients, seconds, () => ({ head: requestHead('GET', pick(paths)), status: 200 })))
-    rows.push([`GET 8 KiB, ${named(clients)}`, perSecond(ours), milliseconds(ours), perSecond(theirs)])
+    rows.push([`GET 8 KiB, ${named(clients)}`, ...besides(ours, theirs)])
   }
   return rows
 }
@@ -62,7 +62,7 @@ export async function largeFiles(service, rclone, megabytes) {
   const connection = await new Connection(service.port).open()
   const rows = []
   const times = { put: [], get: [], theirPut: [], theirGet: [] }
-  const cpu = { put: [], get: [] }
+  const cpu = { put: [], get: [], theirPut: [], theirGet: [] }
   for (let round = 0; round < 3; round++) {
     const upload = serviceUpload(service, content)
     let answer
@@ -85,18 +85,24 @@ export async function largeFiles(service, rclone, megabytes) {
     const theirs = await new Connection(rclone.port).open()
     for (let round = 0; round < 3; round++) {
       const upload = webdavUpload(content)
-      times.theirPut.push(await timed(() => send(theirs, upload, 201)))
-      times.theirGet.push(
-        await timed(() => send(theirs, { head: requestHead('GET', upload.path), isCounted: true }, 200)),
-      )
+      const download = { head: requestHead('GET', upload.path), isCounted: true }
+      const put = async () => times.theirPut.push(await timed(() => send(theirs, upload, 201)))
+      cpu.theirPut.push(await processor(rclone, put))
+      const get = async () => times.theirGet.push(await timed(() => send(theirs, download, 200)))
+      cpu.theirGet.push(await processor(rclone, get))
     }
     theirs.close()
   }
   const speed = (list) =>
     list.length === 0 ? '' : `${Math.round((megabytes * 1.048576) / Math.min(...list))} MB/s`
-  const took = (list) => `${Math.min(...list).toFixed(2)} s`
-  rows.push([`PUT ${megabytes} MiB, one client`, speed(times.put), took(cpu.put), speed(times.theirPut)])
-  rows.push([`GET ${megabytes} MiB, one client`, speed(times.get), took(cpu.get), speed(times.theirGet)])
+  const row = (name, ours, theirs) => {
+    const took = [cpu[ours], cpu[theirs]].map((list) => Math.min(...list))
+    const [own, other] = took.map((seconds) => (seconds === Infinity ? '' : `${seconds.toFixed(2)} s`))
+    const cells = [speed(times[ours]), own, speed(times[theirs]), other, ratio(...took)]
+    rows.push([`${name} ${megabytes} MiB, one client`, ...cells])
+  }
+  row('PUT', 'put', 'theirPut')
+  row('GET', 'get', 'theirGet')
   return rows
 }
 
@@ -190,6 +196,14 @@ async function timed(work) {
 
 const pick = (list) => list[Math.floor(Math.random() * list.length)]
 const named = (clients) => (clients === 1 ? 'one client' : `${clients} clients`)
-const perSecond = (result) => (result === undefined ? '' : `${Math.round(result.perSecond)}/s`)
-const milliseconds = (result) => `${result.processorMs[0].toFixed(2)} ms`
+/** Calls a second and processor time per call, ours and theirs, and how many times theirs ours is. */
+function besides(ours, theirs) {
+  const cells = [ours, theirs].flatMap((result) =>
+    result === undefined
+      ? ['', '']
+      : [`${Math.round(result.perSecond)}/s`, `${result.processorMs[0].toFixed(2)} ms`],
+  )
+  return [...cells, ratio(ours.processorMs[0], theirs?.processorMs[0] ?? Infinity)]
+}
+const ratio = (ours, theirs) => (theirs === Infinity ? '' : (ours / theirs).toFixed(1))
 export const pathOf = (url) => url.slice(url.indexOf('/', 'http://'.length))
