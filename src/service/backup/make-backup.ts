@@ -36,7 +36,7 @@ export async function makeBackup(dataDir: string, destination: string): Promise<
 
 async function fillBackup(dataDir: string, partial: string): Promise<Manifest> {
   await embeddedSchema(dataDir).catch((error: unknown) => {
-    // Told below.
+    // Damage is told below.
     if (!isDamage(error)) throw error
   })
   await mkdir(join(partial, 'blobs'), { mode: 0o700 })

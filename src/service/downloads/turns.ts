@@ -1,6 +1,6 @@
 // Downloads begin, and their pieces are passed on, a few in each turn of the event loop. libuv accepts one connection a turn, so
-// that who comes while hundreds of downloads begin waits for as many turns: they have to be short, and while more connections
-// come, those are accepted first.
+// a connection that comes behind hundreds of downloads waits for as many turns: they have to be short, and while connections
+// come, these are accepted first.
 
 import type { Server } from 'node:net'
 import { Transform } from 'node:stream'
@@ -12,7 +12,7 @@ const patienceMs = 10
 
 interface Waiting {
   step(): void
-  /** What follows from it takes the turn's time. */
+  /** The work that follows from it takes the turn's time. */
   readonly isWholeTurn: boolean
 }
 

@@ -35,7 +35,7 @@ export function openEmbeddedReader(dataDir: string): Store {
   return kyselyOver(new Connection(join(dataDir, databaseName), { pragmas: readerPragmas }))
 }
 
-/** What an opening would change in the store in `dataDir`; changes nothing. Throws a StartError as `openEmbedded`. */
+/** Changes that an opening would make in the store in `dataDir`; none is made. Throws a StartError as `openEmbedded`. */
 export async function embeddedSchema(dataDir: string): Promise<Schema> {
   refuseLost(dataDir)
   const file = join(dataDir, databaseName)

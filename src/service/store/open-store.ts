@@ -18,7 +18,7 @@ export async function openStore(place: StorePlace, log?: Log): Promise<OpenedSto
   return openPostgres(place, log)
 }
 
-/** What opening it would change; changes nothing, and the store may be in use. Throws a StartError where it cannot be opened. */
+/** Changes that opening it would make; none is made, and the store may be in use. Throws a StartError where it cannot be opened. */
 export async function schemaOfStore(place: StorePlace): Promise<Schema> {
   if (!isSharedPlace(place)) {
     refuseElsewhere(place.dataDir)

@@ -35,7 +35,7 @@ export class FairTurns {
     }
   }
 
-  /** Nobody's turn comes any more. */
+  /** No turn comes any more. */
   close(): void {
     this.#isClosed = true
   }
@@ -81,7 +81,7 @@ export class FairTurns {
     return free > 1 || (free === 1 && !this.#working.has(name))
   }
 
-  /** Where too many wait: who comes, or the latest of whoever has more of them waiting. */
+  /** The newcomer, or the latest of the name that has more waiting, where too many do. */
   #refuseOne(newcomer: string): void {
     if (sum([...this.#queues.values()].map(({ length }) => length)) <= this.#most) return
     let most = newcomer

@@ -29,7 +29,7 @@ export function openPostgresReader({ database }: SharedPlace): Store {
   return new Kysely<Database>({ dialect: postgresDialect(openPool(database, silentLog, 2)) })
 }
 
-/** What an opening would change in the store in `place`; changes nothing. Throws a StartError as `openPostgres`. */
+/** Changes that an opening would make in the store in `place`; none is made. Throws a StartError as `openPostgres`. */
 export async function postgresSchema(place: SharedPlace): Promise<Schema> {
   await checkAddress(place.database)
   const store = openPostgresReader(place)
