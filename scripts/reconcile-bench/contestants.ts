@@ -7,6 +7,8 @@ export interface Contestant {
   readonly name: string
   /** Every combination of these is tried on the training seeds, for each column on its own. */
   readonly settings: Readonly<Record<string, readonly number[]>>
+  /** It takes so long that it is tuned and judged on some of the seeds only. */
+  readonly isSlow?: boolean
   /** The part independent of the settings, once per statement. `withReferences` says whether the payer's words count. */
   prepare(
     statement: Statement,

@@ -8,6 +8,7 @@ import { amountIn, dayIn, lineOf, plain } from './read.ts'
 /** Every field searched on its own, the scores weighted and added. */
 export const fuse: Contestant = {
   name: 'fuse.js',
+  isSlow: true,
   settings: {
     least: [0.5, 0.6, 0.65, 0.7, 0.75, 0.8],
     name: [0.5, 1],

@@ -21,6 +21,11 @@ export const fileOption: readonly [string, string] = [
   'ids of documents whose rows are matched too (docmount tables store prints them)',
 ]
 
+/** With the least score that a match needs, as the reference service takes it; another service may not know it. */
+export function withThreshold(input: ReconcileInput, threshold: number | undefined): ReconcileInput {
+  return threshold === undefined ? input : { ...input, data: { ...input.data, match_threshold: threshold } }
+}
+
 /** Throws UsageError where the options name nothing to reconcile. */
 export async function readReconcileInput({
   data,

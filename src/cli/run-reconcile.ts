@@ -9,6 +9,7 @@ import type { Row } from '../rows/row.ts'
 import { inputOfRows, matchedRows, textOfMatched, type MatchedRows } from '../tables-drive/reconcile-rows.ts'
 import { printJson, printTable } from './output.ts'
 import { readRows } from './read-rows.ts'
+import { withThreshold } from './reconcile-input.ts'
 import { UsageError } from './usage-error.ts'
 import { type TableOptions, tableIdOf, withTables } from './with-tables.ts'
 
@@ -16,6 +17,8 @@ export interface ReconcileRowsOptions extends TableOptions {
   /** `COLUMN=FIELD`. */
   readonly map?: readonly string[]
   readonly out?: string
+  /** The least score of a match, above 0 to 1. */
+  readonly threshold?: number
   readonly timeout?: number
   readonly json?: boolean
 }
@@ -29,7 +32,10 @@ export async function runReconcileRows(
   const fieldOf = new Map((options.map ?? []).map(parseMapping))
   const { rows, result } = await withTables(options, async (tables, signal) => {
     const rows = await rowsOf(file, signal)
-    const input = usable(file, () => inputOfRows({ rows, fieldOf }))
+    const input = withThreshold(
+      usable(file, () => inputOfRows({ rows, fieldOf })),
+      options.threshold,
+    )
     const id = await tableIdOf(tables, table, signal)
     return { rows, result: await tables.reconcile(id, input, { signal, deadlineMs: options.timeout }) }
   })

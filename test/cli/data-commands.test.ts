@@ -450,6 +450,13 @@ describe('tables', () => {
     expect(second).toMatch(/^Nobody,rent,"1,00",,,,"No asset matched: /)
     const shown = await docmount('reconcile', table, bank, ...map)
     expect(shown.stdout).toMatch(/^ROW +ASSET +SCORE +WHY\n +1 +INV-1042 +(1|0)\.\d\d +Matched asset/)
+    const misspelt = await localFile('misspelt.csv', 'Payer;Sum\nHarbor Suplies;99,90\n')
+    const strict = await docmount('reconcile', table, misspelt, ...map, '--threshold', '1')
+    expect(strict.stdout).toMatch(/No asset matched: the nearest, asset "INV-1042" .* of the 1\.00 needed/)
+    expect((await docmount('reconcile', table, misspelt, ...map)).stdout).toContain(
+      'Matched asset "INV-1042"',
+    )
+    expect(await docmount('reconcile', table, misspelt, '--threshold', '2')).toMatchObject({ exitCode: 2 })
     const onOut = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
     await docmount('reconcile', table, bank, ...map, '--out', '-')
     expect(String(onOut.mock.lastCall?.[0]).split('\r\n')[1]).toBe(first)

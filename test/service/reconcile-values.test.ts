@@ -156,7 +156,10 @@ describe('likeness', () => {
   test.each([
     ['a typo', 'Globex Corporation', 'Globx Corporation', 0.85, 0.99],
     ['another order of words', 'Hans Müller', 'Müller, Hans', 0.99, 0.99],
-    ['a word more', 'ACME', 'ACME GmbH', 0.87, 0.88],
+    ['a word more', 'ACME', 'ACME Tools', 0.87, 0.88],
+    ['a legal form more', 'ACME', 'ACME GmbH', 0.99, 0.99],
+    ['a legal form written out, and no stroke', "O'Connor Ltd.", 'OCONNOR LIMITED', 0.99, 0.99],
+    ['initials without points', 'S.A.R.L. Dupont', 'Dupont SARL', 0.99, 0.99],
     ['three words more', 'ACME', 'ACME and some others', 0.8, 0.84],
     ['another number in the same words', 'Room 12', 'Room 13', 0.5, 0.6],
     ['an amount one per cent off', 421.26, 425.47, 0.8, 0.85],

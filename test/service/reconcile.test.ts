@@ -227,6 +227,111 @@ const cases: readonly {
   },
 ]
 
+describe('a threshold in the input', () => {
+  const data = { vendor: 'ACME', total: 1230, date: '31 March 2024' }
+
+  test('decides what is a match, stays in the answer, and is told', () => {
+    const low = run({ match_threshold: 0.3, ...data })
+    expect(low.matches).toEqual(['asset-0'])
+    expect(Object.entries(low.data)).toEqual([
+      ['match_threshold', 0.3],
+      ['vendor', 'Acme GmbH'],
+      ['total', 1234.56],
+      ['date', '2024-03-31'],
+    ])
+    const high = run({ ...data, match_threshold: '0.99' })
+    expect(high.matches).toEqual([undefined])
+    expect(high.reasoning).toMatch(
+      /the nearest, asset "March" \(asset-0\), reaches 0\.\d\d of the 0\.99 needed/,
+    )
+    expect(high.reasoning).not.toContain('match_threshold')
+  })
+
+  test('holds for the rows of files, and is no item of its own', () => {
+    const rows = [{ vendor: 'Globex Limited', total: 99 }]
+    const result = run({ match_threshold: 1 }, invoices, [{ name: 'a.csv', rows }])
+    expect(result.matches).toEqual([undefined])
+    expect(result.reasoning).toMatch(/of the 1\.00 needed/)
+  })
+
+  test.each([0, -1, 1.1, 'half', null])('%j is none, and the usual one holds', (threshold) => {
+    expect(run({ ...data, match_threshold: threshold }).matches).toEqual(run(data).matches)
+  })
+
+  test('is an ordinary value where the table has a field of its name', () => {
+    const assets = assetsOf([['a', { vendor: 'Acme', match_threshold: 0.5 }]])
+    expect(run({ vendor: 'Acme', match_threshold: 0.5 }, assets).data).toEqual({
+      vendor: 'Acme',
+      match_threshold: 0.5,
+    })
+  })
+})
+
+describe('what was not matched', () => {
+  test('is told with its three nearest assets, before what was', () => {
+    const names = [
+      'Northern Light Trading',
+      'Northern Light Shipping',
+      'Northern Light Mining',
+      'Southern Star',
+    ]
+    const assets = assetsOf(
+      names.map((vendor, at) => [`${at}`, { vendor, total: 100 + at, city: `City ${at}` }]),
+    )
+    const vendor = [...names.slice(0, 1), 'Northern Light Fishing']
+    const { reasoning } = run({ vendor, total: [100, 777], city: ['City 0', 'Oslo'] }, assets)
+    expect(reasoning).toMatch(
+      /item 2: no asset matched: the nearest, asset "\d" .* After it: asset "\d" \(asset-\d\) with 0\.\d\d and asset "\d" \(asset-\d\) with 0\.\d\d\./,
+    )
+  })
+
+  test('comes first where not every item is told one by one', () => {
+    const assets = assetsOf(Array.from({ length: 100 }, (_, at) => [`${at}`, { number: `INV-${1000 + at}` }]))
+    const number = [...assets.map(({ rowData }) => rowData['number']), 'none of them']
+    const { reasoning } = run({ number }, assets)
+    expect(reasoning).toContain('item 101: no asset matched')
+    expect(reasoning).toContain('76 further items not told one by one.')
+  })
+})
+
+describe('what a field tells is learnt from the rows', () => {
+  // Two lists of the same shops: their names agree, and each list has its own idea of towns.
+  const shops = Array.from({ length: 60 }, (_, at) => `Shop ${word(at)} ${word(at * 7 + 3)}`)
+  const assets = assetsOf(shops.map((name, at) => [`${at}`, { name, town: `${word(at * 11)}ham` }]))
+  const input = (count: number): Fields => ({
+    name: shops.slice(0, count),
+    town: shops.slice(0, count).map((_, at) => `${word(at * 13 + 5)}ton`),
+  })
+
+  test('of many: that differs with all of them which differs with one', () => {
+    expect(run(input(60), assets).matches).toEqual(assets.map(({ id }) => id))
+  })
+
+  test('of few nothing is learnt: a text that differs is a veto', () => {
+    expect(run(input(3), assets).matches).toEqual([undefined, undefined, undefined])
+  })
+
+  test('and a name that nothing else confirms is still no match where names are common', () => {
+    const common = assetsOf(
+      Array.from({ length: 60 }, (_, at) => [`${at}`, { name: 'Shop', town: `${word(at)}ham` }]),
+    )
+    const strangers = {
+      name: Array.from({ length: 30 }, () => 'Shop'),
+      town: Array.from({ length: 30 }, (_, at) => `${word(at * 17)}burg`),
+    }
+    expect(run(strangers, common).matches.filter((match) => match !== undefined)).toEqual([])
+  })
+})
+
+test("O'Connor Ltd. meets OCONNOR LIMITED, and not OBRIEN LIMITED", () => {
+  const assets = assetsOf([
+    ['a', { vendor: 'OBRIEN LIMITED' }],
+    ['b', { vendor: 'OCONNOR LIMITED' }],
+  ])
+  expect(run({ vendor: "O'Connor Ltd." }, assets).matches).toEqual(['asset-1'])
+  expect(run({ vendor: 'O Connor Ltd' }, assets).matches).toEqual(['asset-1'])
+})
+
 describe('a reconciliation', () => {
   test.each(cases)('$title', ({ assets, data, answer, says = [] }) => {
     const result = run(data, assets)
@@ -302,6 +407,12 @@ describe('a reconciliation', () => {
     ).toEqual(expected)
   })
 })
+
+/** A word of its own for each number. */
+function word(at: number): string {
+  const syllables = ['ba', 'ke', 'li', 'mo', 'nu', 'pra', 'sti', 'tor', 'wen', 'zul', 'fey', 'gor', 'hin']
+  return [at % 13, Math.floor(at / 13) % 13, (at * 5 + 2) % 13].map((each) => syllables[each]).join('')
+}
 
 function dayOf(at: number): string {
   return new Date(Date.UTC(2024, 0, 1 + (at % 365))).toISOString().slice(0, 10)

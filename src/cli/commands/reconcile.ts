@@ -1,18 +1,25 @@
 // `docmount reconcile`: matches data and files against a table and waits for the result.
 
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { reconcileResultToWire } from '../../api/table-to-wire.ts'
 import type { ReconcileResult } from '../../api/table-types.ts'
 import { baseUrlOption } from '../connect.ts'
 import { parseDurationMs } from '../durations.ts'
 import { printJson, printTable } from '../output.ts'
-import { type ReconcileInputOptions, dataOption, fileOption, readReconcileInput } from '../reconcile-input.ts'
+import {
+  type ReconcileInputOptions,
+  dataOption,
+  fileOption,
+  readReconcileInput,
+  withThreshold,
+} from '../reconcile-input.ts'
 import { UsageError } from '../usage-error.ts'
 import { type TableOptions, projectOption, tableIdOf, withTables } from '../with-tables.ts'
 
 interface ReconcileOptions extends TableOptions, ReconcileInputOptions {
   readonly map?: readonly string[]
   readonly out?: string
+  readonly threshold?: number
   readonly timeout?: number
   readonly json?: boolean
 }
@@ -22,6 +29,7 @@ Waits until the run is complete. docmount tasks create only makes a task of it.
 
 The columns of ROWS are compared with the table's fields of the same names. A column of another name is compared
 with the field its values are found in, at half the weight; --map says which field it is.
+What was not matched is told with the three assets that come nearest; --threshold says how near is near enough.
 
 Examples:
   $ docmount reconcile invoices bank.csv --map Payer=customer --out matched.csv
@@ -45,6 +53,7 @@ export function register(program: Command): void {
       '--out <file>',
       'write the rows with asset name and id, score and reason (CSV; - for standard output)',
     )
+    .option('--threshold <score>', 'the least score of a match, above 0 to 1 (default: 0.6)', parseScore)
     .option(...dataOption)
     .option(...fileOption)
     .option('--timeout <duration>', 'how long to wait for the run (default: 10m)', parseDurationMs)
@@ -61,7 +70,7 @@ export function register(program: Command): void {
       }
       if (options.map !== undefined || options.out !== undefined)
         throw new UsageError('--map and --out go with a file of rows')
-      const input = await readReconcileInput(options)
+      const input = withThreshold(await readReconcileInput(options), options.threshold)
       const result = await withTables(options, async (tables, signal) => {
         const id = await tableIdOf(tables, table, signal)
         return await tables.reconcile(id, input, { signal, deadlineMs: options.timeout })
@@ -69,6 +78,13 @@ export function register(program: Command): void {
       if (options.json === true) printJson(reconcileResultToWire(result))
       else print(result)
     })
+}
+
+function parseScore(text: string): number {
+  const score = Number(text)
+  if (!(score > 0 && score <= 1))
+    throw new InvalidArgumentError('Write a number above 0, up to 1, like 0.75.')
+  return score
 }
 
 function addTo(text: string, before: readonly string[] = []): readonly string[] {

@@ -52,6 +52,8 @@ function postingsOf({ field, value }: Term): (readonly number[])[] {
     : value.numbers.map((number) => field.numbers.near(number))
   const words = new Set([value.compact, ...value.words.slice(0, 64)])
   for (const key of searchKeysOf(value)) if (!key.startsWith('t:')) words.add(key)
+  // The first of two instalments.
+  if (!field.isCode) for (const number of value.numbers) words.add(`n:${2 * number}`)
   for (const word of words) {
     const exact = field.postings.get(word.startsWith('n:') || word.startsWith('d:') ? word : `t:${word}`)
     if (exact !== undefined) lists.push(exact)

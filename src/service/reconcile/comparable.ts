@@ -2,6 +2,7 @@
 
 import { readAmount } from './amounts.ts'
 import { readDays } from './dates.ts'
+import { isFormal } from './formal-words.ts'
 import { normaliseText } from './normalise.ts'
 
 export interface Comparable {
@@ -10,6 +11,8 @@ export interface Comparable {
   /** The words without spaces. */
   readonly compact: string
   readonly words: readonly string[]
+  /** Without spaces, legal forms and forms of address; all of it where nothing else is in it. */
+  readonly core: string
   /** Readings as a number; empty where the value is none. */
   readonly numbers: readonly number[]
   /** Currency code or `%`; undefined where none is written. */
@@ -38,7 +41,17 @@ function ofText(
   days: readonly string[],
 ): Comparable {
   const text = normaliseText(written)
-  return { text, compact: text.replaceAll(' ', ''), words: text.split(' '), numbers, unit, days }
+  const compact = text.replaceAll(' ', '')
+  const words = text.split(' ')
+  return {
+    text,
+    compact,
+    words,
+    core: words.filter((word) => !isFormal(word)).join('') || compact,
+    numbers,
+    unit,
+    days,
+  }
 }
 
 function isEmptyObject(value: unknown): boolean {

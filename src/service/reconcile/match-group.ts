@@ -3,6 +3,7 @@
 import type { AssetIndex } from './asset-index.ts'
 import { type Edge, assign } from './assignment.ts'
 import { candidatesOf, keyMatchesOf } from './candidates.ts'
+import { type LearntWeights, learnWeights } from './learnt-weights.ts'
 import type { Query } from './query.ts'
 import { leastScore, scoreOf } from './score.ts'
 import { type UsualDaysByField, learnUsualDays } from './usual-days.ts'
@@ -15,14 +16,25 @@ export type Outcome =
       readonly score: number
       readonly equals: readonly number[]
     }
-  /** The asset that fits went to another item. */
-  | { readonly kind: 'taken'; readonly asset: number; readonly score: number; readonly by: number }
+  /** The asset that fits went to another item; `next` are the nearest others, best first. */
+  | {
+      readonly kind: 'taken'
+      readonly asset: number
+      readonly score: number
+      readonly by: number
+      readonly next: readonly Scored[]
+    }
   /** The nearest asset is not near enough. */
-  | { readonly kind: 'too far'; readonly asset: number; readonly score: number }
+  | {
+      readonly kind: 'too far'
+      readonly asset: number
+      readonly score: number
+      readonly next: readonly Scored[]
+    }
   | { readonly kind: 'nothing alike' }
   | { readonly kind: 'no value' }
 
-interface Scored {
+export interface Scored {
   readonly asset: number
   readonly score: number
 }
@@ -32,22 +44,38 @@ const clearScore = 8_500
 /** What is as good as this without its days, and far better than the next, shows how far days usually lie apart. */
 const sureScore = 8_000
 
-/** One outcome per query, in order. */
-export function matchGroup(queries: readonly Query[], index: AssetIndex): Outcome[] {
-  const byKey = assignKeys(queries)
+/** Of an item that got no asset, so many of the nearest are told. */
+const toldCandidates = 3
+
+/** One outcome per query, in order; a match has at least the score `least`. */
+export function matchGroup(
+  queries: readonly Query[],
+  index: AssetIndex,
+  least: number = leastScore,
+): Outcome[] {
+  const byKey = assignKeys(queries, Math.max(least, clearScore))
   const takenBy = new Map([...byKey].map(([item, asset]) => [asset, item]))
+  const learnt = learnWeights(queries, index)
   const usual = learnUsualDays([...surePairs(queries, byKey, takenBy, index)])
-  const byLikeness = assignLikest(queries, byKey, takenBy, index, usual)
+  const byLikeness = assignLikest(queries, byKey, takenBy, { index, usual, learnt, least })
   return queries.map((query, item): Outcome => {
     const key = byKey.get(item)
-    if (key !== undefined) return { kind: 'key', asset: key, score: scoreOf(query, key, usual), equals: [] }
+    if (key !== undefined)
+      return { kind: 'key', asset: key, score: scoreOf(query, key, usual, learnt), equals: [] }
     const likest = byLikeness.get(item)
-    if (likest === undefined) return unmatched(query, takenBy, index, usual)
+    if (likest === undefined) return unmatched(query, takenBy, { index, usual, learnt, least })
     const { asset, score } = likest.chosen
     if (keyMatchesOf(query).includes(asset)) return { kind: 'key', asset, score, equals: [] }
     const equals = likest.ranked.filter((other) => other.score === score && !takenBy.has(other.asset))
     return { kind: 'likeness', asset, score, equals: equals.map((other) => other.asset) }
   })
+}
+
+interface Known {
+  readonly index: AssetIndex
+  readonly usual: UsualDaysByField
+  readonly learnt: LearntWeights | undefined
+  readonly least: number
 }
 
 interface Likest {
@@ -61,12 +89,11 @@ function assignLikest(
   queries: readonly Query[],
   byKey: ReadonlyMap<number, number>,
   takenBy: Map<number, number>,
-  index: AssetIndex,
-  usual: UsualDaysByField,
+  { index, usual, learnt, least }: Known,
 ): Map<number, Likest> {
   const likest = new Map<number, Likest>()
   const rankFree = (query: Query): Scored[] =>
-    rank(query, promising(query, index, takenBy), usual).filter(({ score }) => score >= leastScore)
+    rank(query, promising(query, index, takenBy), usual, learnt).filter(({ score }) => score >= least)
 
   const ranked = queries.map((query, item) => (byKey.has(item) ? [] : rankFree(query)))
   const edges = ranked.flatMap((scored, item) =>
@@ -94,28 +121,28 @@ function assignLikest(
 function unmatched(
   query: Query,
   takenBy: ReadonlyMap<number, number>,
-  index: AssetIndex,
-  usual: UsualDaysByField,
+  { index, usual, learnt, least }: Known,
 ): Outcome {
   if (query.terms.length === 0) return { kind: 'no value' }
   const keyMatches = keyMatchesOf(query)
-  const [best] = rank(query, promising(query, index), usual)
+  const [best, ...others] = rank(query, promising(query, index), usual, learnt)
   if (best === undefined) return { kind: 'nothing alike' }
+  const next = others.slice(0, toldCandidates - 1).filter(({ score }) => score > 0)
   const by = takenBy.get(best.asset)
-  if (by !== undefined && (best.score >= leastScore || keyMatches.includes(best.asset))) {
-    return { kind: 'taken', ...best, by }
+  if (by !== undefined && (best.score >= least || keyMatches.includes(best.asset))) {
+    return { kind: 'taken', ...best, by, next }
   }
-  return { kind: 'too far', ...best }
+  return { kind: 'too far', ...best, next }
 }
 
 // Items whose keys point to one asset that fits otherwise too; of several items the better fit gets it, then the first.
-function assignKeys(queries: readonly Query[]): Map<number, number> {
+function assignKeys(queries: readonly Query[], clear: number): Map<number, number> {
   const wishes: Edge[] = []
   for (const [item, query] of queries.entries()) {
     const [asset, ...others] = keyMatchesOf(query)
     if (asset === undefined || others.length > 0) continue
     const score = scoreOf(query, asset)
-    if (score >= clearScore) wishes.push({ item, asset, score })
+    if (score >= clear) wishes.push({ item, asset, score })
   }
   wishes.sort((a, b) => b.score - a.score || a.item - b.item)
   const assigned = new Map<number, number>()
@@ -157,8 +184,13 @@ function promising(query: Query, index: AssetIndex, except?: ReadonlyMap<number,
   return [...new Set([...keyMatches, ...candidatesOf(query, index.assets.length, except)])]
 }
 
-function rank(query: Query, assets: readonly number[], usual?: UsualDaysByField): Scored[] {
+function rank(
+  query: Query,
+  assets: readonly number[],
+  usual?: UsualDaysByField,
+  learnt?: LearntWeights,
+): Scored[] {
   return assets
-    .map((asset) => ({ asset, score: scoreOf(query, asset, usual) }))
+    .map((asset) => ({ asset, score: scoreOf(query, asset, usual, learnt) }))
     .sort((a, b) => b.score - a.score || a.asset - b.asset)
 }

@@ -5,7 +5,7 @@
  * between digits stays, as a point, so that `1.5 kg` never equals `15 kg`. Signs alone (`—`, `👍`) stay as they are.
  */
 export function normaliseText(text: string): string {
-  const plain = unified(text).toLowerCase().trim()
+  const plain = joined(unified(text).toLowerCase().trim())
   const words = plain
     .replaceAll(/(?<=\p{N})([.,])(?=\p{N})|[^\p{L}\p{N}\p{M}]+/gu, (_, point?: string) =>
       point === undefined ? ' ' : '.',
@@ -22,6 +22,16 @@ function unified(text: string): string {
     .replaceAll(/[\u0300-\u036F]/g, '')
     .normalize('NFKC')
     .replaceAll('ß', 'ss')
+}
+
+/** `o'connor` is one word, and so is `s.a.r.l.`: both are written without their points and strokes, too. */
+function joined(text: string): string {
+  if (!/['’ʼ`.]/.test(text)) return text
+  return text
+    .replaceAll(/(?<=\p{L})['’ʼ`](?=\p{L})/gu, '')
+    .replaceAll(/(?<![\p{L}\p{N}])\p{L}(?:\. ?\p{L}(?![\p{L}\p{N}]))+/gu, (initials) =>
+      initials.replaceAll(/[. ]/g, ''),
+    )
 }
 
 /** The name of a field as it is compared: `Invoice Number`, `invoice_number` and `invoiceNumber` are one field. */

@@ -1,17 +1,11 @@
 // How much it tells that a value agrees: a sum one asset has tells nearly which, a currency all have tells nothing.
 
 import { type Comparable, exactKeysOf } from './comparable.ts'
+import { isFormal } from './formal-words.ts'
 import { explanationOf } from './number-similarity.ts'
 
 const leastRarity = 0.25
 const strangeWordRarity = 0.5
-/** Legal forms and forms of address: written or left out at will. */
-const formalWords: ReadonlySet<string> = new Set(
-  (
-    'ab ag and as bv co company corp corporation e ek ev fa firma frau gbr gmbh herr inc incorporated k kg kgaa limited ' +
-    'llc llp ltd messrs mr mrs ms nv ohg oy plc pty sa sarl sas se sl spa srl the u ug und'
-  ).split(' '),
-)
 const formalWordRarity = 0.05
 
 /** Search key → the assets that have it. */
@@ -25,16 +19,21 @@ interface Field {
 
 /** 0.25 (every asset has it) … 1 (one has it). */
 export function rarityOf(field: Field, given: Comparable, own: Comparable, similarity: number): number {
+  return shareOf(countAlike(field, given, own, similarity), field.values.length)
+}
+
+/** How many assets agree with what is given as much as this one does; 1 at least. */
+export function countAlike(field: Field, given: Comparable, own: Comparable, similarity: number): number {
   if (similarity < 1 && given.numbers.length > 0 && own.numbers.length > 0) {
     const [number = 0] = given.numbers
     const isExplained = own.numbers.some((other) => explanationOf(number, other) > 0)
-    if (isExplained) return shareOf(commonest(field, [own, given]), field.values.length)
+    if (isExplained) return commonest(field, [own, given])
     // The further apart, the more others are as near.
     const distance = Math.min(...own.numbers.map((other) => Math.abs(other - number)))
-    return shareOf(Math.max(1, field.numbers.countWithin(number, distance)), field.values.length)
+    return Math.max(1, field.numbers.countWithin(number, distance))
   }
   // `Weber` may be any of the Webers.
-  return shareOf(commonest(field, similarity < 1 ? [own, given] : [own]), field.values.length)
+  return commonest(field, similarity < 1 ? [own, given] : [own])
 }
 
 /** How many assets have one of the values at most. */
@@ -44,7 +43,7 @@ function commonest({ postings }: Field, values: readonly Comparable[]): number {
 
 /** Of a word of a field, above 0 … 1; `Firma`, `c/o`, a slip of the pen: words no asset has tell half. */
 export function wordRarity(postings: Postings, total: number, word: string): number {
-  if (word.length <= 1 || formalWords.has(word)) return formalWordRarity
+  if (word.length <= 1 || isFormal(word)) return formalWordRarity
   const count = postings.get(`t:${word}`)?.length
   return count === undefined ? strangeWordRarity : shareOf(count, total)
 }

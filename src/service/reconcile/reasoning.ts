@@ -3,14 +3,21 @@
 import type { Asset, AssetIndex } from './asset-index.ts'
 import { maxCandidates } from './candidates.ts'
 import { containedSimilarity } from './code-similarity.ts'
-import type { Outcome } from './match-group.ts'
+import type { Outcome, Scored } from './match-group.ts'
 import type { Query, Term } from './query.ts'
-import { agreement, fullScore, leastScore, termSimilarity } from './score.ts'
+import { agreement, fullScore, termSimilarity } from './score.ts'
 
 /** Items told one by one; of the rest only the number. */
 const maxToldItems = 25
 const maxToldFields = 12
 const maxShownCharacters = 60
+
+/** What one run is about. */
+export interface Run {
+  readonly index: AssetIndex
+  /** The score that a match needs. */
+  readonly least: number
+}
 
 /** An item with what became of it. */
 export interface Told {
@@ -21,18 +28,28 @@ export interface Told {
 type Match = Extract<Outcome, { kind: 'key' | 'likeness' }>
 type Miss = Exclude<Outcome, Match>
 
-/** The sentences of one reconciliation; `groups` as they were matched. */
-export function reasoningOf(groups: readonly (readonly Told[])[], index: AssetIndex): string {
+/** The sentences of one reconciliation; `groups` as they were matched, with the score that a match needs. */
+export function reasoningOf(groups: readonly (readonly Told[])[], index: AssetIndex, least: number): string {
   const count = index.assets.length
   const items = groups.flat()
   if (items.length === 0) return 'Nothing to match: the input holds no value.'
   const matched = items.filter(({ outcome }) => isMatch(outcome)).length
-  const sentences = groups.flatMap((group) => group.map((told) => sentenceOf(told, group, index)))
+  // Those without an asset before the others, and all of them in their order.
+  const isTold = (told: Told): boolean => chosen.has(told)
+  const chosen = new Set(
+    [
+      ...items.filter(({ outcome }) => !isMatch(outcome)),
+      ...items.filter(({ outcome }) => isMatch(outcome)),
+    ].slice(0, maxToldItems),
+  )
+  const sentences = groups.flatMap((group) =>
+    group.filter(isTold).map((told) => sentenceOf(told, group, { index, least })),
+  )
   if (items.length === 1) return sentences.join('')
   const rest = items.length - maxToldItems
   return [
     `${matched} of ${items.length} items matched, among ${counted(count, 'asset')}.`,
-    ...sentences.slice(0, maxToldItems),
+    ...sentences,
     ...(rest > 0 ? [`${counted(rest, 'further item')} not told one by one.`] : []),
   ].join('\n')
 }
@@ -43,15 +60,15 @@ export function isMatch(outcome: Outcome): outcome is Match {
 }
 
 /** Why the item got its asset, or none: one item's sentences, without its label. */
-export function reasonOf({ query, outcome }: Told, group: readonly Told[], index: AssetIndex): string {
+export function reasonOf({ query, outcome }: Told, group: readonly Told[], run: Run): string {
   return isMatch(outcome)
-    ? matchedSentence(query, outcome, index)
-    : `No asset matched: ${whyNot(query, outcome, group, index)}`
+    ? matchedSentence(query, outcome, run.index)
+    : `No asset matched: ${whyNot(query, outcome, group, run)}`
 }
 
-function sentenceOf(told: Told, group: readonly Told[], index: AssetIndex): string {
+function sentenceOf(told: Told, group: readonly Told[], run: Run): string {
   const { label } = told.query.item
-  const sentence = reasonOf(told, group, index)
+  const sentence = reasonOf(told, group, run)
   return label === '' ? sentence : `${label}: ${sentence.slice(0, 1).toLowerCase()}${sentence.slice(1)}`
 }
 
@@ -64,7 +81,7 @@ function matchedSentence(query: Query, outcome: Match, index: AssetIndex): strin
   ].join('')
 }
 
-function whyNot(query: Query, outcome: Miss, group: readonly Told[], index: AssetIndex): string {
+function whyNot(query: Query, outcome: Miss, group: readonly Told[], { index, least }: Run): string {
   if (outcome.kind === 'no value') return 'no value is given.'
   if (outcome.kind === 'nothing alike') {
     if (index.assets.length === 0) return 'the table has no assets.'
@@ -73,9 +90,15 @@ function whyNot(query: Query, outcome: Miss, group: readonly Told[], index: Asse
   }
   const asset = named(index.assets[outcome.asset])
   if (outcome.kind === 'taken') {
-    return `the one that fits, ${asset}, went to ${group[outcome.by]?.query.item.label ?? 'another item'}.`
+    return `the one that fits, ${asset}, went to ${group[outcome.by]?.query.item.label ?? 'another item'}.${others(outcome.next, index)}`
   }
-  return `the nearest, ${asset}, ${nearness(outcome.score)}.${comparison(query, outcome.asset, index)}${unknown(query)}`
+  const { next } = outcome
+  return `the nearest, ${asset}, ${nearness(query, outcome, least)}.${comparison(query, outcome.asset, index)}${others(next, index)}${unknown(query)}`
+}
+
+function others(next: readonly Scored[], index: AssetIndex): string {
+  const told = next.map(({ asset, score }) => `${named(index.assets[asset])} with ${share(score)}`)
+  return told.length === 0 ? '' : ` After it: ${listed(told)}.`
 }
 
 function how(query: Query, outcome: Match): string {
@@ -86,8 +109,9 @@ function how(query: Query, outcome: Match): string {
   return `by its ${listed(keys.map(nameOf))}, which no other asset has`
 }
 
-function nearness(score: number): string {
-  return score === 0 ? 'agrees in no field' : `reaches ${share(score)} of the ${share(leastScore)} needed`
+function nearness(query: Query, { asset, score }: Scored, least: number): string {
+  const doesAnyAgree = query.terms.some((term) => (termSimilarity(term, asset) ?? 0) >= agreement)
+  return !doesAnyAgree ? 'agrees in no field' : `reaches ${share(score)} of the ${share(least)} needed`
 }
 
 function comparison(query: Query, asset: number, index: AssetIndex): string {

@@ -7,8 +7,8 @@ import { type Cell, type Group, blankOf, groupOfRows, shapeOf, writeAt } from '.
 import { matchGroup } from './match-group.ts'
 import { type Query, queryOf } from './query.ts'
 import { fieldKeyOf } from './normalise.ts'
-import { type Told, isMatch, reasonOf, reasoningOf } from './reasoning.ts'
-import { fullScore } from './score.ts'
+import { type Run, type Told, isMatch, reasonOf, reasoningOf } from './reasoning.ts'
+import { fullScore, leastScore } from './score.ts'
 
 export interface ReconcileInput {
   readonly data: Readonly<Record<string, unknown>>
@@ -43,26 +43,31 @@ const maxFileCharacters = 8 * 1024 * 1024
 /** Throws RangeError for more than `maxItems` items, and for files of more than 1,000,000 cells or 8 Mi characters. */
 export function reconcile(input: ReconcileInput, index: AssetIndex): Reconciliation {
   checkFiles(input.files)
-  const { groups, shared, data } = itemsOf(input)
+  const least = thresholdIn(input.data, index)
+  const { groups, shared, data } = itemsOf(
+    least === undefined ? input : { ...input, data: withoutThreshold(input.data) },
+  )
+  const run: Run = { index, least: least ?? leastScore }
   if (groups.reduce((sum, { items }) => sum + items.length, 0) > maxItems) {
     throw new RangeError(`one run matches at most ${maxItems} items: send several smaller ones`)
   }
-  const told = groups.map((group) => tell(group, index))
+  const told = groups.map((group) => tell(group, run))
   const all = told.flat()
   for (const group of told) {
     for (const one of group) {
       const { query, outcome } = one
       for (const cell of query.item.cells) {
         const own = index.field(cell.key) === undefined ? ofTheMatch.get(fieldKeyOf(cell.key)) : undefined
-        if (own !== undefined) writeAt(data, cell.path, own(one, group, index))
+        if (own !== undefined) writeAt(data, cell.path, own(one, group, run))
         else if (isMatch(outcome)) writeAt(data, cell.path, answerOf(query, cell, outcome.asset, index))
       }
     }
   }
   for (const cell of shared) writeAt(data, cell.path, commonAnswer(all, cell, index))
   return {
-    data,
-    reasoning: reasoningOf(told, index),
+    // The threshold stays where it was.
+    data: least === undefined ? data : { ...input.data, ...data },
+    reasoning: reasoningOf(told, index, run.least),
     matches: all.map(({ outcome }) => (isMatch(outcome) ? index.assets[outcome.asset]?.id : undefined)),
   }
 }
@@ -83,13 +88,31 @@ function checkFiles(files: readonly RowsFile[]): void {
       }
 }
 
-type OfTheMatch = (one: Told, group: readonly Told[], index: AssetIndex) => string | number | null
+type OfTheMatch = (one: Told, group: readonly Told[], run: Run) => string | number | null
 
 /** Keys that ask for the match itself, where no field of that name exists. */
 const ofTheMatch: ReadonlyMap<string, OfTheMatch> = new Map<string, OfTheMatch>([
   ['matchscore', scoreTold],
   ['matchreason', reasonOf],
 ])
+
+const thresholdKey = 'matchthreshold'
+
+function thresholdKeys(data: ReconcileInput['data']): string[] {
+  return Object.keys(data).filter((key) => fieldKeyOf(key) === thresholdKey)
+}
+
+/** The score that the input says a match needs; undefined where it says none, or means a field of the table. */
+function thresholdIn(data: ReconcileInput['data'], index: AssetIndex): number | undefined {
+  const [key] = thresholdKeys(data)
+  if (key === undefined || index.field(key) !== undefined) return undefined
+  const share = Number(data[key])
+  return share > 0 && share <= 1 ? Math.round(share * fullScore) : undefined
+}
+
+function withoutThreshold(data: ReconcileInput['data']): ReconcileInput['data'] {
+  return Object.fromEntries(Object.entries(data).filter(([key]) => fieldKeyOf(key) !== thresholdKey))
+}
 
 /** 0 … 1; null where nothing matched. */
 function scoreTold({ outcome }: Told): number | null {
@@ -118,10 +141,10 @@ function freeKey(data: Readonly<Record<string, unknown>>, name: string): string 
   return key
 }
 
-function tell(group: Group, index: AssetIndex): Told[] {
+function tell(group: Group, { index, least }: Run): Told[] {
   const guesses = guessFields(group.items, index)
   const queries = group.items.map((item) => queryOf(item, group.shared, index, guesses))
-  const outcomes = matchGroup(queries, index)
+  const outcomes = matchGroup(queries, index, least)
   return queries.flatMap((query, at) => {
     const outcome = outcomes[at]
     return outcome === undefined ? [] : [{ query, outcome }]

@@ -3,6 +3,7 @@
 
 import { containedSimilarity, namesNoCode } from './code-similarity.ts'
 import { daysApart } from './dates.ts'
+import type { LearntWeights } from './learnt-weights.ts'
 import type { Query, Term } from './query.ts'
 import { rarityOf } from './rarity.ts'
 import { type Kind, kindOf, similarityOf } from './similarity.ts'
@@ -31,8 +32,14 @@ const emptyFieldShare = 0.5
 /** Words where a code belongs. */
 const noCodeLoss = 0.05
 
-/** `leastScore` and more: a match; 0 where no field agrees. */
-export function scoreOf(query: Query, asset: number, usual?: UsualDaysByField): number {
+/** `leastScore` and more: a match; half of it at most where no field agrees. */
+export function scoreOf(
+  query: Query,
+  asset: number,
+  usual?: UsualDaysByField,
+  learnt?: LearntWeights,
+): number {
+  if (learnt !== undefined) return scoreOfOdds(learnt.oddsOf(query, asset), learnt.leastOdds)
   let gained = 0
   let lost = 0
   let doesAnyAgree = false
@@ -42,7 +49,17 @@ export function scoreOf(query: Query, asset: number, usual?: UsualDaysByField): 
     lost += loss * term.share
     doesAnyAgree ||= similarity >= agreement
   }
-  return doesAnyAgree ? Math.round((gained / (gained + lost)) * fullScore) : 0
+  const score = Math.round((gained / (gained + lost)) * fullScore)
+  return doesAnyAgree ? score : Math.min(Math.floor(score / 2), leastScore - 1) || 0
+}
+
+/** `leastScore` where it is as likely as not; nothing in common gives 0, and no evidence is so much that more does not show. */
+function scoreOfOdds(odds: number, leastOdds: number): number {
+  const share = odds / -leastOdds
+  const least = leastScore / fullScore
+  return Math.round(
+    fullScore * (share >= 0 ? least + (1 - least) * (share / (share + 1)) : least * Math.max(0, 1 + share)),
+  )
 }
 
 /** 0 … 1; undefined where the asset's field is empty. */

@@ -20,11 +20,15 @@ const otherNumbersSimilarity = 0.6
 const cutSimilarity = 0.9
 const leastContainedSimilarity = 0.8
 
+/** Only legal forms, forms of address and spaces differ. */
+const sameButForm = 0.99
+
 /** How telling a word is, above 0 … 1. */
 export type WordWeight = (word: string) => number
 
 /** 0 … 0.99: equal texts are not asked for. */
 export function textSimilarity(a: Comparable, b: Comparable, weightOf: WordWeight): number {
+  if (a.core === b.core) return sameButForm
   const isLong = a.words.length > maxComparedWords || b.words.length > maxComparedWords
   const whole = Math.max(
     levenshteinRatio(a.compact, b.compact),
@@ -52,6 +56,16 @@ function alignedWords(a: readonly string[], b: readonly string[], weightOf: Word
   if (contained < leastContainedSimilarity) return share
   const shareOfLonger = shorter.total / Math.max(left.total, right.total)
   return Math.max(share, contained * (leastContainedSimilarity + 0.15 * shareOfLonger))
+}
+
+/** The words of `own` that the other text has, or nearly has, with their likeness. */
+export function sharedWords(given: Comparable, own: Comparable): Map<string, number> {
+  const shared = new Map<string, number>()
+  for (const word of own.words.slice(0, maxComparedWords)) {
+    const likeness = mostAlike(given.words.slice(0, maxComparedWords), (one) => wordSimilarity(one, word))
+    if (likeness > 0) shared.set(word, likeness)
+  }
+  return shared
 }
 
 function foundWeight(
@@ -90,7 +104,7 @@ function wordSimilarity(given: string, own: string): number {
 
 // Müller, Mueller and MULLER are one word.
 function folded(word: string): string {
-  return word.replaceAll(/(?<=[aou])e/g, '')
+  return word.includes('e') ? word.replaceAll(/(?<=[aou])e/g, '') : word
 }
 
 function haveOtherNumbers(a: Comparable, b: Comparable): boolean {
