@@ -1,12 +1,14 @@
 // `--limit name=value`: the service's limits as people write them. Sizes take units, `none` is no limit.
 
 import { InvalidArgumentError } from 'commander'
-import type { Limits } from '../service/limits.ts'
+import type { Limits, ProjectLimits } from '../service/limits.ts'
 import { formatBytes } from '../amounts.ts'
 import { parseLifetimeMs, parseSizeBytes } from './durations.ts'
 
+type NumericLimit = Exclude<keyof Limits, 'ofProjects'>
+
 /** `requestsPerSecondPerKey` is written `requests-per-second-per-key`, and no unit is part of a name. */
-const limits: Readonly<Record<string, keyof Limits>> = {
+const limits: Readonly<Record<string, NumericLimit>> = {
   name: 'nameBytes',
   path: 'pathBytes',
   depth: 'depth',
@@ -38,22 +40,45 @@ const limits: Readonly<Record<string, keyof Limits>> = {
 /** A process that begins to match has a third of it. */
 const leastMatchingBytes = 64 * 2 ** 20
 
-const names: ReadonlyMap<string, keyof Limits> = new Map(Object.entries(limits))
+const names: ReadonlyMap<string, NumericLimit> = new Map(Object.entries(limits))
+const projectLimits: ReadonlySet<string> = new Set<keyof ProjectLimits>([
+  'documentBytes',
+  'projectBytes',
+  'projectDocuments',
+])
 
-/** Adds one `name=value` to those before. Throws commander's usage error. */
+/** Adds one `name=value`, or `name@project=value`, to those before. Throws commander's usage error. */
 export function addLimit(text: string, before: Partial<Limits> = {}): Partial<Limits> {
-  const [, name = '', value = ''] = /^([a-z-]+)=(.+)$/.exec(text) ?? []
+  const [, name = '', project, value = ''] = /^([a-z-]+)(?:@([^=]+))?=(.+)$/.exec(text) ?? []
   const limit = names.get(name)
   if (limit === undefined)
     throw new InvalidArgumentError(`Write NAME=VALUE; the names are ${[...names.keys()].join(', ')}.`)
-  if (value === 'none') return { ...before, [limit]: 0 }
+  const amount = readAmount(limit, value)
+  if (project === undefined) return { ...before, [limit]: amount }
+  if (!projectLimits.has(limit))
+    throw new InvalidArgumentError(
+      `${name} is no limit of one project; these are: ${[...names].flatMap(([each, of]) => (projectLimits.has(of) ? each : [])).join(', ')}.`,
+    )
+  return mergeLimits(before, { ofProjects: { [project]: { [limit]: amount } } })
+}
+
+/** The second counts more. */
+export function mergeLimits(before: Partial<Limits>, given: Partial<Limits> = {}): Partial<Limits> {
+  const ofProjects = { ...before.ofProjects }
+  for (const [project, own] of Object.entries(given.ofProjects ?? {}))
+    ofProjects[project] = { ...ofProjects[project], ...own }
+  return { ...before, ...given, ...(Object.keys(ofProjects).length === 0 ? {} : { ofProjects }) }
+}
+
+function readAmount(limit: NumericLimit, value: string): number {
+  if (value === 'none') return 0
   const amount = parseValue(limit, value)
   // Inside, 0 is no limit.
   if (amount === 0)
     throw new InvalidArgumentError(`${value} would let nothing through: write none for no limit.`)
   if (limit === 'matchingBytes' && amount < leastMatchingBytes)
     throw new InvalidArgumentError(`${value} is too little for a process: write 64MiB or more.`)
-  return { ...before, [limit]: amount }
+  return amount
 }
 
 /** The names with their defaults, for the help. */
@@ -61,14 +86,14 @@ export function describeLimits(defaults: Limits): string {
   return [...names].map(([name, limit]) => `${name}=${textOf(limit, defaults[limit])}`).join('  ')
 }
 
-function parseValue(limit: keyof Limits, value: string): number {
+function parseValue(limit: NumericLimit, value: string): number {
   if (limit.endsWith('Ms')) return parseLifetimeMs(value)
   if (/bytes/i.test(limit)) return parseSizeBytes(value)
   if (!/^\d+$/.test(value)) throw new InvalidArgumentError(`${value} is not a whole number.`)
   return Number(value)
 }
 
-function textOf(limit: keyof Limits, value: number): string {
+function textOf(limit: NumericLimit, value: number): string {
   if (value === 0) return 'none'
   if (limit.endsWith('Ms')) return `${value / 1000}s`
   return /bytes/i.test(limit) && value % 2 ** 20 === 0

@@ -49,7 +49,12 @@ export interface Limits {
   readonly matchingThreads: number
   /** Of the heap of one of these processes: its indexes, and what it matches. */
   readonly matchingBytes: number
+  /** By a project's name: what it may hold in place of what all may. */
+  readonly ofProjects: Readonly<Record<string, Partial<ProjectLimits>>>
 }
+
+/** Those that can be a project's own. */
+export type ProjectLimits = Pick<Limits, 'documentBytes' | 'projectBytes' | 'projectDocuments'>
 
 export const defaultLimits: Limits = {
   nameBytes: 255,
@@ -79,6 +84,13 @@ export const defaultLimits: Limits = {
   // One processor is left to those who are served meanwhile.
   matchingThreads: Math.max(2, Math.min(4, availableParallelism() - 1)),
   matchingBytes: 1024 ** 3,
+  ofProjects: {},
+}
+
+/** For what is asked of this project. */
+export function limitsFor(limits: Limits, project: string): Limits {
+  const own = Object.hasOwn(limits.ofProjects, project) ? limits.ofProjects[project] : undefined
+  return own === undefined ? limits : { ...limits, ...own }
 }
 
 /** True when there is such a limit and `amount` is beyond it. */

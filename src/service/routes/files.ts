@@ -6,7 +6,7 @@ import { checkScope, onlyWayTo } from '../authentication.ts'
 import type { ServiceContext } from '../context.ts'
 import { checkNewPath, parseDocumentPath } from '../document-path.ts'
 import { takeFault } from '../faults/noted-calls.ts'
-import { exceeds } from '../limits.ts'
+import { exceeds, limitsFor } from '../limits.ts'
 import { logChange } from '../observe/logs.ts'
 import {
   type DocumentBody,
@@ -148,7 +148,7 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
         const made = await commitFile(context, content, {
           file,
           now: context.now(),
-          quota: quotaOf(context.limits),
+          quota: quotaOf(limitsFor(context.limits, request.project.name)),
         }).catch((error: unknown) => refuseTaken(context, file, error))
         context.testing?.history.noteCreated(made, context.now())
         const { path, size, mimetype, blob: sha256 } = file

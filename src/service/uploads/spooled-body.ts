@@ -4,6 +4,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { ServiceContext } from '../context.ts'
+import { limitsFor } from '../limits.ts'
 import { Pieces, uploadPieces } from '../pieces.ts'
 import { ServiceError } from '../service-error.ts'
 import { roomFor } from '../store/usage.ts'
@@ -33,10 +34,11 @@ export function acceptSpooledBodies(scope: FastifyInstance, context: ServiceCont
   scope.addHook('preValidation', async (request, reply) => {
     const payload = request.body as Readable | undefined | null
     if (payload === undefined || payload === null) throw new ServiceError(400, 'the body is missing')
-    const room = await roomFor(context.store, request.project.id, context.limits)
+    const limits = limitsFor(context.limits, request.project.name)
+    const room = await roomFor(context.store, request.project.id, limits)
     // Nothing would be dropped that is staged for who has gone meanwhile.
     if (reply.raw.closed) throw new ServiceError(400, 'the body ended early')
-    const staging = new Staging(context.blobs, context.limits, room, pieces.take(reply.raw))
+    const staging = new Staging(context.blobs, limits, room, pieces.take(reply.raw))
     request.staging = staging
     reply.raw.once('close', () => {
       staging
@@ -44,7 +46,7 @@ export function acceptSpooledBodies(scope: FastifyInstance, context: ServiceCont
         .catch((error: unknown) => context.log.warn({ error }, 'could not drop staged content'))
     })
     const length = Number(request.headers['content-length'] ?? Infinity)
-    request.body = await spool(payload, new JsonSpooler(staging, context.limits, length))
+    request.body = await spool(payload, new JsonSpooler(staging, limits, length))
   })
 }
 
