@@ -5,6 +5,7 @@ const secrets: readonly string[] = [
   'AWS_ACCESS_KEY_ID',
   'AWS_SECRET_ACCESS_KEY',
   'AWS_SESSION_TOKEN',
+  'AWS_CONTAINER_AUTHORIZATION_TOKEN',
 ]
 
 /** All but our keys. The password of the database stays: what matches for the service reads from there. */

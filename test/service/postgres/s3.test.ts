@@ -346,5 +346,6 @@ test('an address of a bucket carries no key, and is refused without a database',
     base: 'https://s3.example:9000/b/',
     prefix: 'a/b/',
     region: 'us-east-1',
+    encryption: {},
   })
 })

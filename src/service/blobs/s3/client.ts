@@ -1,11 +1,14 @@
 // Requests to one bucket, signed. What the store does not answer is asked again a few times; no error repeats a URL.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AwsClient } from 'aws4fetch'
+import { createHash } from 'node:crypto'
+import { AwsV4Signer } from 'aws4fetch'
 import { doubledMs, type BackoffLimits } from '../../../backoff.ts'
+import { timed } from '../../observe/store-calls.ts'
 import { ServiceError } from '../../service-error.ts'
 import type { ShownAs } from '../backend.ts'
-import { type Bucket, type S3Address, findCredentials, parseBucket } from './address.ts'
+import { type Bucket, type S3Address, parseBucket } from './address.ts'
+import { type CredentialSource, findCredentials } from './credentials.ts'
 
 const attempts = 5
 /** All of it by chance: many nodes share one store. */
@@ -22,6 +25,8 @@ export interface S3Request {
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Uint8Array | string
+  /** Of the body, hexadecimal; made here where it is not given. The store compares it with what has arrived. */
+  readonly sha256?: string
   /** Statuses that are no failure besides those below 300. */
   readonly allowed?: readonly number[]
 }
@@ -35,23 +40,26 @@ export interface S3Answer {
 
 export class S3Client {
   readonly #bucket: Bucket
-  readonly #signer: AwsClient
+  readonly #credentials: CredentialSource
+  /** Keys for a day's signatures. */
+  readonly #signingKeys = new Map<string, ArrayBuffer>()
   readonly #now: () => number
 
   /** `now`: epoch milliseconds. S3 refuses what was signed a quarter of an hour off, so a node's own clock may not decide. */
   static async open(address: S3Address, now: () => number): Promise<S3Client> {
     const bucket = parseBucket(address)
-    return new S3Client(
-      bucket,
-      new AwsClient({ ...(await findCredentials()), service: 's3', region: bucket.region, retries: 0 }),
-      now,
-    )
+    return new S3Client(bucket, await findCredentials(bucket.region), now)
   }
 
-  private constructor(bucket: Bucket, signer: AwsClient, now: () => number) {
+  private constructor(bucket: Bucket, credentials: CredentialSource, now: () => number) {
     this.#bucket = bucket
-    this.#signer = signer
+    this.#credentials = credentials
     this.#now = now
+  }
+
+  /** Of the request that makes an object: how the store is to encrypt it. */
+  get objectHeaders(): Readonly<Record<string, string>> {
+    return this.#bucket.encryption
   }
 
   get prefix(): string {
@@ -82,10 +90,9 @@ export class S3Client {
       'response-content-type': mimetype,
     }
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
-    const aws = { signQuery: true, datetime: datetimeOf(now) }
-    const signed = await this.#signer.sign(url.href, { method: 'GET', aws })
+    const signed = await this.#sign(url, { method: 'GET', signQuery: true, datetime: datetimeOf(now) })
     // What is signed is %20; a plus is a space to some stores only.
-    return signed.url.replaceAll('+', '%20')
+    return signed.url.href.replaceAll('+', '%20')
   }
 
   async #untilAnswered<Answer>(
@@ -99,35 +106,61 @@ export class S3Client {
         if (!(taken instanceof Error)) return taken
         answer = taken
       }
-      const isPassing = !(answer instanceof Response) || answer.status >= 500 || answer.status === 429
-      const reason = answer instanceof Response ? await refusal(answer) : answer
-      if (!isPassing) throw reason
+      const reason = answer instanceof Response ? await refusal(answer, this.#credentials.areOfRole) : answer
+      if (reason instanceof Refusal && reason.isOfCredentials) this.#credentials.forget()
+      if (reason instanceof Refusal && !reason.isPassing) throw reason
       if (attempt === attempts)
         throw new ServiceError(503, 'the store of contents does not answer: try again', { cause: reason })
       await sleep(doubledMs(attempt, pauses) * Math.random())
     }
   }
 
-  async #once({ method, key, query = {}, headers = {}, body }: S3Request): Promise<Response> {
+  async #once({ method, key, query = {}, headers = {}, body, sha256 }: S3Request): Promise<Response> {
     const { base, prefix } = this.#bucket
     const url = new URL(key === undefined ? base : `${base}${prefix}${key}`)
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
     const tooLate = new AbortController()
     const timer = setTimeout(() => tooLate.abort(), answerMs)
     try {
-      // Without the body, which is not signed: its hash would be made a second time.
-      const aws = { datetime: datetimeOf(this.#now()) }
-      const signed = await this.#signer.sign(url.href, { method, headers: { ...headers }, aws })
-      return await fetch(signed.url, {
+      const digest =
+        body === undefined
+          ? {}
+          : { 'x-amz-content-sha256': sha256 ?? createHash('sha256').update(body).digest('hex') }
+      const signed = await this.#sign(url, {
         method,
-        headers: signed.headers,
-        signal: tooLate.signal,
-        redirect: 'manual',
-        ...(body === undefined ? {} : { body }),
+        headers: { ...headers, ...digest },
+        datetime: datetimeOf(this.#now()),
       })
+      return await timed('s3', method, () =>
+        fetch(signed.url, {
+          method,
+          headers: signed.headers,
+          signal: tooLate.signal,
+          redirect: 'manual',
+          ...(body === undefined ? {} : { body }),
+        }),
+      )
     } finally {
       clearTimeout(timer)
     }
+  }
+
+  async #sign(
+    url: URL,
+    request: { method: string; headers?: Record<string, string>; signQuery?: boolean; datetime: string },
+  ): Promise<{ url: URL; headers: Headers }> {
+    const { accessKeyId, secretAccessKey, sessionToken } = await this.#credentials.get()
+    const signer = new AwsV4Signer({
+      url: url.href,
+      ...request,
+      accessKeyId,
+      secretAccessKey,
+      ...(sessionToken === undefined ? {} : { sessionToken }),
+      service: 's3',
+      region: this.#bucket.region,
+      cache: this.#signingKeys,
+    })
+    return signer.sign()
   }
 }
 
@@ -138,11 +171,39 @@ function datetimeOf(now: number): string {
 
 function failed(error: unknown): Error {
   const { cause } = error as { cause?: unknown }
-  return cause instanceof Error ? cause : new Error('no answer')
+  if (cause instanceof Error) return cause
+  return error instanceof Error ? error : new Error('no answer')
 }
 
-async function refusal(answer: Response): Promise<Error> {
+/** What the store says when the bytes that arrived are not those that were sent. */
+const damagedOnTheWay: ReadonlySet<string> = new Set(['XAmzContentSHA256Mismatch', 'BadDigest'])
+/** … and when a key is no more: a role's new one may be there. */
+const keyIsNoMore: ReadonlySet<string> = new Set([
+  'ExpiredToken',
+  'ExpiredTokenException',
+  'InvalidToken',
+  'InvalidAccessKeyId',
+])
+
+class Refusal extends Error {
+  override readonly name = 'Refusal'
+  /** Asked again, it may be answered. */
+  readonly isPassing: boolean
+  readonly isOfCredentials: boolean
+
+  constructor(status: number, code: string, hasOtherCredentials: boolean) {
+    super(`the store of contents answered ${status} ${code}`.trimEnd())
+    this.isOfCredentials = keyIsNoMore.has(code)
+    this.isPassing =
+      status >= 500 ||
+      status === 429 ||
+      damagedOnTheWay.has(code) ||
+      (this.isOfCredentials && hasOtherCredentials)
+  }
+}
+
+async function refusal(answer: Response, hasOtherCredentials: boolean): Promise<Refusal> {
   const text = await answer.text().catch(() => '')
   const code = /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? ''
-  return new Error(`the store of contents answered ${answer.status} ${code}`.trimEnd())
+  return new Refusal(answer.status, code, hasOtherCredentials)
 }

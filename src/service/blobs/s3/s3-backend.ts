@@ -7,6 +7,7 @@ import type { BlobWriter, SharedBackend, ShownAs, StagedBlob } from '../backend.
 import type { S3Address } from './address.ts'
 import { DamagedContentError } from '../intact.ts'
 import { S3Client, type S3Request } from './client.ts'
+import { elements, listObjects, valueOf } from './lists.ts'
 import { S3StagedBlob, S3Writer } from './writer.ts'
 
 const ownKey = /^[0-9a-f]{64}$/
@@ -69,18 +70,8 @@ class S3Backend implements SharedBackend {
   }
 
   async *listBefore(time: number): AsyncGenerator<string[]> {
-    const { prefix } = this.#client
-    for (let token: string | undefined, isFirst = true; isFirst || token !== undefined; isFirst = false) {
-      const query = {
-        'list-type': '2',
-        prefix,
-        ...(token === undefined ? {} : { 'continuation-token': token }),
-      }
-      const text = (await this.#client.ask({ method: 'GET', query })).bytes.toString()
-      yield elements(text, 'Contents')
-        .filter((object) => Date.parse(valueOf(object, 'LastModified') ?? '') < time)
-        .flatMap((object) => this.#ownKeyOf(object) ?? [])
-      token = valueOf(text, 'NextContinuationToken')
+    for await (const objects of listObjects(this.#client, '')) {
+      yield objects.filter(({ key, changedAt }) => changedAt < time && ownKey.test(key)).map(({ key }) => key)
     }
   }
 
@@ -136,17 +127,4 @@ function counted(body: ReadableStream, expected: number, key: string): Readable 
     flush: (done) => done(bytes === expected ? null : wrong()),
   })
   return pipeline(Readable.fromWeb(body), count, () => undefined)
-}
-
-/** S3's lists are flat, and our keys hold nothing that XML would write in another way. */
-function elements(text: string, name: string): string[] {
-  return [...text.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, 'gs'))].map(([, inside]) => inside!)
-}
-
-function valueOf(text: string, name: string): string | undefined {
-  return elements(text, name)[0]
-    ?.replaceAll('&quot;', '"')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&')
 }

@@ -13,19 +13,22 @@ const keyBytes = 32
 
 export class S3Writer implements BlobWriter {
   readonly #client: S3Client
-  readonly #key = randomBytes(keyBytes).toString('hex')
+  readonly #key: string
   readonly #hash = createHash('sha256')
   readonly #begunMs = performance.now()
   #size = 0
   #part: Buffer[] = []
   #partSize = 0
+  #partHash = createHash('sha256')
   #uploadId: string | undefined
   readonly #etags: string[] = []
   #sending: Promise<unknown> = Promise.resolve()
   #isEnded = false
 
-  constructor(client: S3Client) {
+  /** `key`: of the object; by chance where none is given. */
+  constructor(client: S3Client, key: string = randomBytes(keyBytes).toString('hex')) {
     this.#client = client
+    this.#key = key
   }
 
   async write(chunk: Uint8Array): Promise<void> {
@@ -34,12 +37,15 @@ export class S3Writer implements BlobWriter {
     this.#size += chunk.byteLength
     this.#part.push(Buffer.from(chunk))
     this.#partSize += chunk.byteLength
+    this.#partHash.update(chunk)
     if (this.#partSize >= partBytes) await this.#sendPart()
   }
 
   async finish(): Promise<StagedBlob> {
+    const sha256 = this.#hash.digest('hex')
     if (this.#uploadId === undefined) {
-      await this.#client.ask({ method: 'PUT', key: this.#key, body: this.#takePart() })
+      const headers = this.#client.objectHeaders
+      await this.#client.ask({ method: 'PUT', key: this.#key, headers, body: this.#takePart(), sha256 })
     } else {
       if (this.#partSize > 0) await this.#sendPart()
       await this.#sending
@@ -50,7 +56,7 @@ export class S3Writer implements BlobWriter {
       throw new Error('the upload was given up')
     }
     this.#isEnded = true
-    return new S3StagedBlob(this.#client, this.#key, this.#hash.digest('hex'), this.#size, this.#begunMs)
+    return new S3StagedBlob(this.#client, this.#key, sha256, this.#size, this.#begunMs)
   }
 
   async discard(): Promise<void> {
@@ -68,8 +74,10 @@ export class S3Writer implements BlobWriter {
     await this.#sending
     this.#uploadId ??= await this.#begin()
     const query = { partNumber: String(this.#etags.length + 1), uploadId: this.#uploadId }
+    const sha256 = this.#partHash.digest('hex')
+    this.#partHash = createHash('sha256')
     const sending = this.#client
-      .ask({ method: 'PUT', key: this.#key, query, body: this.#takePart(), allowed: [404] })
+      .ask({ method: 'PUT', key: this.#key, query, body: this.#takePart(), sha256, allowed: [404] })
       .then((answer) => {
         if (!answer.ok) throw lostUpload()
         this.#etags.push(answer.headers.get('etag') ?? '')
@@ -87,7 +95,12 @@ export class S3Writer implements BlobWriter {
   }
 
   async #begin(): Promise<string> {
-    const answer = await this.#client.ask({ method: 'POST', key: this.#key, query: { uploads: '' } })
+    const answer = await this.#client.ask({
+      method: 'POST',
+      key: this.#key,
+      query: { uploads: '' },
+      headers: this.#client.objectHeaders,
+    })
     const id = /<UploadId>([^<]+)<\/UploadId>/.exec(answer.bytes.toString())?.[1]
     if (id === undefined) throw new Error('the store of contents began no upload')
     return id
