@@ -13,6 +13,7 @@ const programs = {
   main: 'cli/main.js',
   'rows-thread': 'tables-drive/rows-thread.js',
   'matching-process': 'service/tables/matching-process.js',
+  'backup-process': 'service/backup/backup-process.js',
   'writer-thread': 'service/store/writer-thread.js',
 }
 

@@ -24,6 +24,9 @@ export interface ServeOptions extends DatabaseOptions {
   readonly key?: string
   readonly drain: number
   readonly limit?: Partial<Limits>
+  readonly backupTo?: string
+  readonly backupEvery: number
+  readonly backupKeep: number
   readonly metricsListen?: Address
   readonly log?: string
   readonly accessLog?: string
@@ -47,6 +50,10 @@ export async function runServe(options: ServeOptions): Promise<void> {
   if (data === '') throw new UsageError('--data is empty: name a folder')
   if (data === undefined && (database === undefined || blobs === undefined))
     throw new UsageError('--data is missing: a folder for what the service keeps (or --database and --blobs)')
+  if (options.backupTo !== undefined && (database !== undefined || data === undefined))
+    throw new UsageError(
+      '--backup-to is for a data folder with its own database: of --database, run pg_dump and copy the contents after it',
+    )
   if (isDirect && blobs === undefined) throw new UsageError('--s3-direct needs --blobs')
   parseNetworks(options.trustProxy)
   if (publicUrl !== undefined) parsePublicUrl(publicUrl)
@@ -61,6 +68,9 @@ export async function runServe(options: ServeOptions): Promise<void> {
     ...(data === undefined ? {} : { dataDir: data }),
     ...(blobs === undefined ? {} : { blobs: { url: blobs, isDirect } }),
     ...(database === undefined ? {} : { database }),
+    ...(options.backupTo === undefined
+      ? {}
+      : { backups: { to: options.backupTo, everyMs: options.backupEvery, keep: options.backupKeep } }),
     host: options.listen.host,
     port: options.listen.port,
     projects: options.project,

@@ -1,6 +1,7 @@
 // What every route of the service is given: one object, made once at start.
 
 import type { Log } from '../log.ts'
+import type { BackupSchedule } from './backup/schedule.ts'
 import type { Contents } from './blobs/contents.ts'
 import type { Signer } from './downloads/signer.ts'
 import type { Drain } from './edge/drain.ts'
@@ -34,6 +35,8 @@ export interface ServiceContext {
   readonly tidying: Tidying
   /** Threads that parse and match. */
   readonly matching: Matching
+  /** Undefined where the service makes none of itself. */
+  readonly backups: BackupSchedule | undefined
   /** The bytes, by content hash. */
   readonly blobs: Contents
   /** Makes and checks presigned downloads. */

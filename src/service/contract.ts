@@ -1,6 +1,7 @@
 // How the service is started and made to misbehave: the shape tests, demo and benchmarks rely on.
 
 import type { Log } from '../log.ts'
+import type { BackupPlan } from './backup/schedule.ts'
 import type { TlsFiles } from './edge/certificate.ts'
 import type { Limits } from './limits.ts'
 import type { MetricsAddress } from './observe/metrics.ts'
@@ -18,6 +19,8 @@ export interface ServiceOptions {
   readonly database?: PostgresAddress
   /** With `database`: S3, for contents above 32 KiB; `dataDir` where absent. */
   readonly blobs?: S3Address
+  /** Without `database`: backups of itself. */
+  readonly backups?: BackupPlan
   /** With `database`: how long content that nothing refers to is kept, in milliseconds; a day where absent. */
   readonly graceMs?: number
   readonly host?: string

@@ -3,10 +3,11 @@
 import type { AddressInfo } from 'node:net'
 import type { Server as TlsServer } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
-import { silentLog } from '../log.ts'
+import { type Log, silentLog } from '../log.ts'
 import { auditSoon, noteChange } from './admin/administration.ts'
 import { listenForAdmin } from './admin/socket.ts'
 import { createApp } from './app.ts'
+import { BackupSchedule } from './backup/schedule.ts'
 import type { ServiceContext } from './context.ts'
 import { prepareDataDir } from './data-dir.ts'
 import { Drain } from './edge/drain.ts'
@@ -62,11 +63,20 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     // At once: what else ends first (a sweep, a statement to PostgreSQL) may take its time.
     closing.signal.addEventListener('abort', () => context.drain.begin(), { once: true })
     closers.push(() => context.matching.close())
+    closers.push(() => context.metrics?.close())
     closers.push(() => context.blobs.whenIdle())
     closers.push(() => context.keyUse.whenIdle())
     if (place.database === undefined) closers.push(await listenForAdmin(context, place.dataDir))
     closers.push(() => context.detachedTrees.stop())
     closers.push(() => context.tidying.stop())
+    if (context.backups !== undefined) {
+      const { backups } = context
+      const running = backups.run()
+      closers.push(async () => {
+        backups.stop()
+        await running
+      })
+    }
     const metrics = await listenForMetricsOf(context, options)
     closers.push(() => metrics?.close())
     const app = await createApp(context, closing.signal)
@@ -150,11 +160,15 @@ async function openContext(
     await detachedTrees.whenIdle()
     await blobs.whenIdle()
   }
+  const matching = new Matching(place, log, { bytes: limits.matchingBytes, threads: limits.matchingThreads })
+  const backups = scheduleOf(options, log)
+  const { certificate } = edge
   return {
     store,
     commits,
     isInPlace: () => opened.isInPlace?.() ?? true,
-    matching: new Matching(place, log, { bytes: limits.matchingBytes, threads: limits.matchingThreads }),
+    matching,
+    backups,
     detachedTrees,
     tidying: opened.tidying(whenCleared, log),
     keys: new OpenedKeys(store, () => commits.otherChanges),
@@ -168,7 +182,14 @@ async function openContext(
     metrics:
       options.metrics === undefined
         ? undefined
-        : (await import('./observe/metrics.ts')).createMetrics(dataDir, drain, opened),
+        : (await import('./observe/metrics.ts')).createMetrics({
+            dataDir,
+            drain,
+            opened,
+            matching,
+            certificate,
+            backups,
+          }),
     access: options.accessLog ?? log,
     audit: options.auditLog ?? log,
     testing: options.faults === true ? new Testing() : undefined,
@@ -176,6 +197,14 @@ async function openContext(
     now,
     log,
   }
+}
+
+/** Undefined where none are wanted. */
+function scheduleOf({ backups, dataDir, database }: ServiceOptions, log: Log): BackupSchedule | undefined {
+  if (backups === undefined) return undefined
+  if (database !== undefined || dataDir === undefined)
+    throw new StartError('backups are of a data folder with its own database: of PostgreSQL, run pg_dump')
+  return new BackupSchedule(backups, dataDir, log)
 }
 
 function placeOf({ dataDir, database, blobs, graceMs }: ServiceOptions): StorePlace {

@@ -17,7 +17,7 @@ export function register(program: Command): void {
     .command('restore')
     .summary("make a service's data folder from a backup")
     .description('Makes a data folder from a backup.')
-    .argument('<backup>', 'the folder that docmount backup made')
+    .argument('<backup>', 'what docmount backup made: a folder, or s3://BUCKET/PREFIX/NAME?endpoint=URL')
     .requiredOption('--data <dir>', 'the data folder to make: absent, or empty')
     .option('--json', 'print JSON: what backup.json holds')
     .addHelpText('after', help)

@@ -3,9 +3,9 @@
 import { type Command, InvalidArgumentError, type Option } from 'commander'
 import { type Limits, defaultLimits } from '../../service/limits.ts'
 import { parseAddress } from '../address.ts'
-import { parseDurationMs, parseSizeBytes } from '../durations.ts'
+import { parseDurationMs, parseLifetimeMs, parseSizeBytes } from '../durations.ts'
 import { addDatabaseOptions } from '../database-options.ts'
-import { addLimit, describeLimits } from '../limits-option.ts'
+import { addLimit, describeLimits, mergeLimits } from '../limits-option.ts'
 import {
   checkNames,
   checkSwitches,
@@ -20,11 +20,12 @@ Missing projects are made, each with an API key that is shown only once; docmoun
 Everything is kept in the data folder: a database, the documents' content, the secret of download links.
 With --database, any number of services with the same database and the same data folder or bucket are one
 service; the folder or bucket keeps the larger contents. A bucket's key is in AWS_ACCESS_KEY_ID and
-AWS_SECRET_ACCESS_KEY, or in the file that AWS_SHARED_CREDENTIALS_FILE names.
+AWS_SECRET_ACCESS_KEY, in the file that AWS_SHARED_CREDENTIALS_FILE names, or comes from the role of the
+pod or machine.
 Every option can be given as an environment variable: --public-url as DOCMOUNT_SERVE_PUBLIC_URL, with
 commas between the values of options that may be repeated. How to host it: docs/service.md.
 
-Limits and their defaults:
+Limits and their defaults (document, project and project-documents also of one project: project@acme=10GB):
   ${wrap(describeLimits(defaultLimits), '  ')}
 
 Examples:
@@ -73,6 +74,11 @@ export function register(program: Command): void {
       ),
     )
     .addOption(
+      option('--backup-to <place>', 'make backups in this folder, or below s3://BUCKET/PREFIX?endpoint=URL'),
+    )
+    .addOption(option('--backup-every <duration>', 'how often (default: 1d)', parsePeriodMs))
+    .addOption(option('--backup-keep <count>', 'how many to keep (default: 30)', parseCount))
+    .addOption(
       option('--metrics-listen <host:port>', 'answer GET /metrics there, for Prometheus', parseAddress),
     )
     .addOption(
@@ -109,10 +115,12 @@ export function register(program: Command): void {
         project: fromEnvironment('PROJECT'),
         trustProxy: fromEnvironment('TRUST_PROXY'),
         drain: 30_000,
+        backupEvery: 86_400_000,
+        backupKeep: 30,
         logSize: 10 * 2 ** 20,
         logKeep: 10,
         ...given,
-        limit: { ...limits, ...given.limit },
+        limit: mergeLimits(limits, given.limit),
       })
     })
 }
@@ -139,6 +147,18 @@ function parseLogKeep(text: string): number {
   const files = Number(/^\d+$/.test(text) ? text : 0)
   if (files < 1 || files > 1000) throw new InvalidArgumentError('Write a whole number from 1 to 1000.')
   return files
+}
+
+function parsePeriodMs(text: string): number {
+  const ms = parseLifetimeMs(text)
+  if (ms < 1000) throw new InvalidArgumentError('Write a duration from 1s, like 1d or 6h.')
+  return ms
+}
+
+function parseCount(text: string): number {
+  const count = Number(/^\d+$/.test(text) ? text : 0)
+  if (count < 1) throw new InvalidArgumentError('Write a whole number from 1.')
+  return count
 }
 
 function collect(name: string, names: readonly string[] = []): string[] {

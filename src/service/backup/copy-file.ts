@@ -1,7 +1,8 @@
 // A file copied durably, and read back: what the disk holds is what was meant.
 
 import { createHash } from 'node:crypto'
-import { open, unlink } from 'node:fs/promises'
+import { link, open, unlink } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { isDiskFull } from '../disk-full.ts'
 import { BackupError, digestOf } from './manifest.ts'
@@ -19,32 +20,52 @@ export async function copyVerified(from: string, to: string, sha256: string): Pr
  * something else; the system's error when the source cannot be read. Nothing is left of the copy then.
  */
 export async function copyReadBack(from: string, to: string): Promise<string> {
-  const hash = createHash('sha256')
   const source = await open(from, 'r')
   try {
-    const target = await open(to, 'w', 0o600)
-    try {
-      // A stream over a bare descriptor closes it when writing fails, and then it may be another file's.
-      await pipeline(source.createReadStream({ autoClose: false }), async function (chunks) {
-        for await (const chunk of chunks) {
-          hash.update(chunk as Buffer)
-          await target.writeFile(chunk as Buffer).catch((error: unknown) => refuseTarget(to, error))
-        }
-      })
-      await target.sync().catch((error: unknown) => refuseTarget(to, error))
-    } catch (error) {
-      await unlink(to)
-      throw error
-    } finally {
-      await target.close()
-    }
+    // A stream over a bare descriptor closes it when writing fails, and then it may be another file's.
+    return await writeReadBack(source.createReadStream({ autoClose: false }), to)
   } finally {
     await source.close()
+  }
+}
+
+/** The same for bytes that come from elsewhere. */
+export async function writeReadBack(source: Readable, to: string): Promise<string> {
+  const hash = createHash('sha256')
+  const target = await open(to, 'w', 0o600)
+  try {
+    await pipeline(source, async function (chunks) {
+      for await (const chunk of chunks) {
+        hash.update(chunk as Buffer)
+        await target.writeFile(chunk as Buffer).catch((error: unknown) => refuseTarget(to, error))
+      }
+    })
+    await target.sync().catch((error: unknown) => refuseTarget(to, error))
+  } catch (error) {
+    await unlink(to)
+    throw error
+  } finally {
+    await target.close()
   }
   const read = hash.digest('hex')
   if ((await digestOf(to)) === read) return read
   await unlink(to)
   throw new BackupError(`${to} is not what was written: the disk damages what it is given`)
+}
+
+/**
+ * Gives the file of an earlier backup a second name, where it is still what its SHA-256 says. False where it is not, is not there,
+ * or cannot be linked: on another disk, for instance.
+ */
+export async function linkVerified(from: string, to: string, sha256: string): Promise<boolean> {
+  try {
+    await link(from, to)
+  } catch {
+    return false
+  }
+  if ((await digestOf(to).catch(() => undefined)) === sha256) return true
+  await unlink(to)
+  return false
 }
 
 function refuseTarget(to: string, error: unknown): never {

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
-import { open, readFile } from 'node:fs/promises'
+import { open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { parseJson } from '../../parse-json.ts'
@@ -22,6 +22,8 @@ export interface Manifest {
   /** Contents kept as files, and their bytes. */
   readonly contents: number
   readonly bytes: number
+  /** Of those contents, how many are files of the backup before, under a second name; absent where none is. */
+  readonly linked?: number
   /** SHA-256, hexadecimal, by name. Contents bear theirs as their name. */
   readonly digests: Readonly<Record<string, string>>
   /** Absent where all is well. */
@@ -37,7 +39,7 @@ export interface DamagedContent {
   readonly documents: readonly string[]
 }
 
-const manifestName = 'backup.json'
+export const manifestName = 'backup.json'
 /** The files beside the contents. */
 export const databaseName = 'service.db'
 export const secretName = 'download-secret'
@@ -51,8 +53,19 @@ export function refuseBackup(dataDir: string): void {
 }
 
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
-  await writeSynced(join(folder, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`)
+  await writeSynced(join(folder, manifestName), manifestText(manifest))
   await syncFolder(folder)
+}
+
+/** From then on the folder is no backup. */
+export async function dropManifest(folder: string): Promise<void> {
+  await rm(join(folder, manifestName), { force: true })
+  await syncFolder(folder)
+}
+
+/** As text, with the newline at its end. */
+export function manifestText(manifest: Manifest): string {
+  return `${JSON.stringify(manifest, undefined, 2)}\n`
 }
 
 /** Throws a BackupError where there is none, a damaged one, or one this version cannot read. */
@@ -60,12 +73,17 @@ export async function readManifest(folder: string): Promise<Manifest> {
   const text = await readFile(join(folder, manifestName), 'utf8').catch((error: unknown) => {
     throw new BackupError(`${folder} is no whole backup: it has no ${manifestName}`, { cause: error })
   })
+  return parseManifest(text, folder)
+}
+
+/** `place`: what the message calls the backup. Throws a BackupError for a damaged one, or one this version cannot read. */
+export function parseManifest(text: string, place: string): Manifest {
   const manifest = (parseJson(text) ?? {}) as Partial<Manifest>
   const { format, digests } = manifest
   if (format !== undefined && format !== 1)
-    throw new BackupError(`${folder} was made by a version this one does not know: format ${String(format)}`)
+    throw new BackupError(`${place} was made by a version this one does not know: format ${String(format)}`)
   if (format === undefined || digests === undefined)
-    throw new BackupError(`${folder} is damaged: its ${manifestName} is not whole`)
+    throw new BackupError(`${place} is damaged: its ${manifestName} is not whole`)
   return manifest as Manifest
 }
 

@@ -1,6 +1,6 @@
 // A data folder from a backup: everything copied and read back first, then the folder gets its name.
 
-import { mkdir } from 'node:fs/promises'
+import { mkdir, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { copyVerified } from './copy-file.ts'
 import {
@@ -13,21 +13,65 @@ import {
   syncFolder,
 } from './manifest.ts'
 import { makeFolder } from './new-folder.ts'
+import { isBucket, placeOf } from './places.ts'
 import { readSnapshot } from './snapshot.ts'
 
-/** Makes `dataDir`, absent or empty, what the backup in `source` holds, damaged contents as they were. Throws a BackupError, with `dataDir` as it was. */
-export async function restoreBackup(source: string, dataDir: string): Promise<Manifest> {
-  const manifest = await readManifest(source)
-  await makeFolder(resolve(dataDir), (partial) => fillDataDir(source, manifest, partial))
-  return manifest
+/** A backup to read from. */
+interface Source {
+  readonly manifest: Manifest
+  /** Copies a file beside the contents, or a content. Throws a BackupError where it is not there, or has not this SHA-256. */
+  copyFile(name: string, to: string, sha256: string): Promise<void>
+  copyContent(sha256: string, to: string, kept: string): Promise<void>
 }
 
-async function fillDataDir(source: string, manifest: Manifest, partial: string): Promise<void> {
+/** Makes `dataDir`, absent or empty, what the backup holds, damaged contents as they were. Throws a BackupError, with `dataDir` as it was. */
+export async function restoreBackup(backup: string, dataDir: string): Promise<Manifest> {
+  const source = await (isBucket(backup) ? openBucket(backup) : openFolder(backup))
+  await makeFolder(resolve(dataDir), (partial) => fillDataDir(backup, source, partial))
+  return source.manifest
+}
+
+async function openFolder(folder: string): Promise<Source> {
+  return {
+    manifest: await readManifest(folder),
+    copyFile: (name, to, sha256) => copyVerified(join(folder, name), to, sha256),
+    copyContent: (sha256, to, kept) =>
+      copyVerified(join(folder, 'blobs', contentPath(sha256)), to, kept).catch((error: unknown) => {
+        if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+        throw missing(folder, sha256, error)
+      }),
+  }
+}
+
+async function openBucket(backup: string): Promise<Source> {
+  const { to: place, name: moment } = placeOf(backup)
+  const { BucketBackups, contentKey } = await import('./bucket-backups.ts')
+  const bucket = await BucketBackups.open({ url: place })
+  const copy = async (key: string, to: string, sha256: string): Promise<void> => {
+    const found = await bucket.fetch(key, to)
+    if (found === undefined) throw missing(moment, key)
+    if (found === sha256) return
+    await unlink(to)
+    throw new BackupError(`${key} is damaged: its digest is ${found}, and ought to be ${sha256}`)
+  }
+  return {
+    manifest: await bucket.manifest(moment),
+    copyFile: (name, to, sha256) => copy(`${moment}/${name}`, to, sha256),
+    copyContent: (_, to, kept) => copy(contentKey(kept), to, kept),
+  }
+}
+
+function missing(backup: string, what: string, cause?: unknown): BackupError {
+  return new BackupError(`${backup} is damaged: content ${what} is missing`, { cause })
+}
+
+async function fillDataDir(backup: string, source: Source, partial: string): Promise<void> {
+  const { manifest } = source
   for (const name of [databaseName, secretName]) {
     const digest = manifest.digests[name]
     if (digest === undefined)
-      throw new BackupError(`${source} is damaged: backup.json tells no digest of ${name}`)
-    await copyVerified(join(source, name), join(partial, name), digest)
+      throw new BackupError(`${backup} is damaged: backup.json tells no digest of ${name}`)
+    await source.copyFile(name, join(partial, name), digest)
   }
   const { contents } = readSnapshot(join(partial, databaseName))
   const folders = new Set<string>([partial, join(partial, 'blobs')])
@@ -37,10 +81,7 @@ async function fillDataDir(source: string, manifest: Manifest, partial: string):
     if (kept === undefined) continue
     const file = join(partial, 'blobs', contentPath(sha256))
     await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-    await copyVerified(join(source, 'blobs', contentPath(sha256)), file, kept).catch((error: unknown) => {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
-      throw new BackupError(`${source} is damaged: content ${sha256} is missing`, { cause: error })
-    })
+    await source.copyContent(sha256, file, kept)
     folders.add(dirname(file))
   }
   await mkdir(join(partial, 'blobs'), { recursive: true, mode: 0o700 })

@@ -46,6 +46,15 @@ export class Certificate {
     return this.#options
   }
 
+  get file(): string {
+    return this.#files.cert
+  }
+
+  /** Epoch milliseconds. */
+  get validUntil(): number {
+    return Date.parse(this.#certificate.validTo)
+  }
+
   /** True when the certificate is for this name or address. */
   isFor(host: string): boolean {
     const found = isIP(host) === 0 ? this.#certificate.checkHost(host) : this.#certificate.checkIP(host)

@@ -12,10 +12,15 @@ import {
   Registry,
   collectDefaultMetrics,
 } from 'prom-client'
+import type { BackupSchedule } from '../backup/schedule.ts'
+import type { Certificate } from '../edge/certificate.ts'
 import type { Drain } from '../edge/drain.ts'
+import { countDetached } from '../store/detached.ts'
 import type { OpenedStore } from '../store/opened-store.ts'
 import { listLargest } from '../store/usage.ts'
+import type { Matching } from '../tables/matching.ts'
 import type { RequestRecord } from './request-record.ts'
+import { watchStoreCalls } from './store-calls.ts'
 
 export interface MetricsAddress {
   readonly host: string
@@ -26,20 +31,27 @@ export interface MetricsAddress {
 const maxProjects = 200
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
-type MeasuredStore = Pick<OpenedStore, 'store' | 'sizes'>
+/** What is measured. */
+export interface Measured {
+  readonly dataDir: string | undefined
+  readonly drain: Drain
+  readonly opened: Pick<OpenedStore, 'store' | 'sizes' | 'connections'>
+  readonly matching: Matching
+  readonly certificate: Certificate | undefined
+  readonly backups: BackupSchedule | undefined
+}
 
 export interface Metrics {
   readonly registry: Registry
   count(record: RequestRecord, request: FastifyRequest): void
   /** Counts the connections of this one. */
   watch(server: Server): void
+  close(): void
 }
 
-export function createMetrics(
-  dataDir: string | undefined,
-  drain: Drain,
-  { store, sizes }: MeasuredStore,
-): Metrics {
+export function createMetrics(measured: Measured): Metrics {
+  const { dataDir, drain, opened, matching, certificate, backups } = measured
+  const { store, sizes, connections } = opened
   const registry = new Registry()
   let watched: Server | undefined
   const registers = [registry]
@@ -110,6 +122,74 @@ export function createMetrics(
     })
   }
 
+  gauge({
+    name: 'docmount_matching_runs',
+    help: 'Reconciliations, by whether they wait for their turn.',
+    labelNames: ['state'],
+    collect() {
+      const { waiting, running } = matching.load
+      this.set({ state: 'waiting' }, waiting)
+      this.set({ state: 'running' }, running)
+    },
+  })
+  gauge({
+    name: 'docmount_clearing_folders',
+    help: 'Deleted folders whose documents are not cleared yet.',
+    async collect() {
+      this.set(await countDetached(store))
+    },
+  })
+  const storeLatency = new Histogram({
+    name: 'docmount_store_call_seconds',
+    help: 'Calls to the engines behind the service: PostgreSQL, S3.',
+    labelNames: ['engine', 'operation', 'failed'],
+    buckets: seconds,
+    registers,
+  })
+  const unwatch = watchStoreCalls(({ engine, operation, ms, hasFailed }) =>
+    storeLatency.observe({ engine, operation, failed: hasFailed ? 'yes' : 'no' }, ms / 1000),
+  )
+  // What this service has none of has a name and no value: dashboards and alerts are the same for all.
+  gauge({
+    name: 'docmount_database_connections',
+    help: 'Connections to PostgreSQL, and who waits for one.',
+    labelNames: ['state'],
+    collect() {
+      for (const [state, count] of Object.entries(connections?.() ?? {})) this.set({ state }, count)
+    },
+  })
+  gauge({
+    name: 'docmount_certificate_expiry_timestamp_seconds',
+    help: 'When the certificate that is shown expires.',
+    labelNames: ['file'],
+    collect() {
+      if (certificate !== undefined) this.set({ file: certificate.file }, certificate.validUntil / 1000)
+    },
+  })
+  const ofBackups: readonly (readonly [
+    name: string,
+    help: string,
+    valueOf: (of: BackupSchedule) => number,
+  ])[] = [
+    [
+      'docmount_backup_timestamp_seconds',
+      'When the latest whole backup was made; 0 where there is none.',
+      ({ latestAt = 0 }) => latestAt / 1000,
+    ],
+    ['docmount_backup_interval_seconds', 'How often backups are made.', ({ everyMs }) => everyMs / 1000],
+    ['docmount_backup_failures', 'Backups that failed since the start.', ({ failures }) => failures],
+  ]
+  for (const [name, help, valueOf] of ofBackups) {
+    gauge({
+      name,
+      help,
+      labelNames: ['to'],
+      collect() {
+        if (backups !== undefined) this.set({ to: backups.to }, valueOf(backups))
+      },
+    })
+  }
+
   // One reading for both: with many projects it takes a while, and the thread that answers everybody.
   let reading: ReturnType<typeof listLargest> | undefined
   const readLargest = (): ReturnType<typeof listLargest> =>
@@ -147,6 +227,7 @@ export function createMetrics(
     watch: (server) => {
       watched = server
     },
+    close: unwatch,
   }
 }
 

@@ -56,6 +56,15 @@ export async function nextDetached(store: Store): Promise<DetachedTable | undefi
   return (await selectDetached(store, {}))[0]
 }
 
+/** Detached folders that are not cleared yet. */
+export async function countDetached(store: Store): Promise<number> {
+  const { count } = await store
+    .selectFrom('detached')
+    .select((all) => all.fn.countAll<number | string>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 /** Clears a batch below one detached folder; answers content that lost a reference. */
 export async function clearFolder(store: Store, folder: DetachedTable): Promise<string[]> {
   const { project_id: projectId, path, detached_at: detachedAt } = folder

@@ -45,6 +45,8 @@ export interface OpenedStore {
   isInPlace?(): boolean
   /** Where requests are counted for all nodes. Absent where there is one. */
   readonly tallies?: Tallies
+  /** Connections to the database, by what they do. Absent where there is none. */
+  connections?(): Readonly<Record<'busy' | 'idle' | 'waiting', number>>
   /** Bytes, by what they are called among the metrics. */
   sizes(): Promise<Readonly<Record<string, number>>>
   close(): Promise<void>

@@ -35,6 +35,14 @@ export class FairTurns {
     }
   }
 
+  get waiting(): number {
+    return sum([...this.#queues.values()].map(({ length }) => length))
+  }
+
+  get working(): number {
+    return sum(this.#working.values())
+  }
+
   /** No turn comes any more. */
   close(): void {
     this.#isClosed = true
@@ -77,13 +85,13 @@ export class FairTurns {
 
   /** The last free place is for a name that has none. */
   #mayBegin(name: string): boolean {
-    const free = this.#places - sum(this.#working.values())
+    const free = this.#places - this.working
     return free > 1 || (free === 1 && !this.#working.has(name))
   }
 
   /** The newcomer, or the latest of the name that has more waiting, where too many do. */
   #refuseOne(newcomer: string): void {
-    if (sum([...this.#queues.values()].map(({ length }) => length)) <= this.#most) return
+    if (this.waiting <= this.#most) return
     let most = newcomer
     for (const [name, { length }] of this.#queues) if (length > this.#waitingOf(most).length) most = name
     const latest = this.#waitingOf(most).at(-1)!

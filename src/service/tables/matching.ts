@@ -81,6 +81,11 @@ export class Matching {
     }
   }
 
+  /** Runs that wait for their turn, and those under way. */
+  get load(): { readonly waiting: number; readonly running: number } {
+    return { waiting: this.#turns.waiting, running: this.#turns.working }
+  }
+
   /** Nobody's turn comes any more, and what runs is given up at once. */
   close(): void {
     this.#turns.close()

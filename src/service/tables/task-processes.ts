@@ -15,6 +15,8 @@ export interface ProcessOptions {
   readonly heapBytes: number
   /** One that idles so long ends, in milliseconds. */
   readonly idleMs: number
+  /** It needs the keys in our environment, as what reaches a bucket does. */
+  readonly hasKeys?: boolean
 }
 
 /** The process is no more, and its task not done. */
@@ -83,9 +85,9 @@ class TaskProcess<Task, Result> {
   #idling: NodeJS.Timeout | undefined
   #hasEnded = false
 
-  constructor(file: URL, { heapBytes }: ProcessOptions, ended: () => void) {
+  constructor(file: URL, { heapBytes, hasKeys = false }: ProcessOptions, ended: () => void) {
     const child = fork(file, [], {
-      env: childEnvironment(),
+      env: hasKeys ? process.env : childEnvironment(),
       execArgv: heapBytes === 0 ? [] : [`--max-old-space-size=${Math.ceil(heapBytes / 2 ** 20)}`],
       serialization: 'advanced',
       stdio: ['pipe', 'ignore', 'pipe', 'ipc'],

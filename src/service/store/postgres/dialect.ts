@@ -12,6 +12,7 @@ import type {
 import type pg from 'pg'
 import { refuseStreams } from '../dialect-local.ts'
 import { KeyedLock } from '../../blobs/keyed-lock.ts'
+import { timed } from '../../observe/store-calls.ts'
 import type { EngineAdapter } from '../engine-adapter.ts'
 import { bounds } from './pool.ts'
 import { isBehindPooler } from './pooler.ts'
@@ -70,7 +71,8 @@ class PoolDriver implements Driver {
 
   async acquireConnection(): Promise<PooledConnection> {
     try {
-      return new PooledConnection(await this.#pool.connect(), this.#changed)
+      const client = await timed('postgres', 'connect', () => this.#pool.connect())
+      return new PooledConnection(client, this.#changed)
     } catch (error) {
       throw refusalOf(error)
     }
@@ -140,7 +142,7 @@ class PooledConnection implements DatabaseConnection {
 
   async #ask(query: pg.QueryConfig): Promise<pg.QueryResult | pg.QueryResult[]> {
     try {
-      return await this.#client.query(query)
+      return await timed('postgres', 'query', () => this.#client.query(query))
     } catch (error) {
       if (isOfConnection(error)) this.#isBroken = true
       throw refusalOf(error)

@@ -86,6 +86,11 @@ export async function openPostgres(place: SharedPlace, log: Log = silentLog): Pr
     tallies: { keys: tallyOver(inner, 'key'), addresses: tallyOver(inner, 'address') },
     // PostgreSQL's autovacuum does.
     tidying: () => ({ ask: () => undefined, stop: () => Promise.resolve() }),
+    connections: () => ({
+      busy: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     sizes: async () => {
       const { rows } = await sql<{
         bytes: number

@@ -1,0 +1,224 @@
+// Backups in a bucket, and uploads whose bytes change on the way: of an S3 that is nobody's imitation. `scripts/test --all` starts it.
+
+import { execFileSync } from 'node:child_process'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer, request as forward } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { BackupError } from '../../../src/service/backup/manifest.ts'
+import { openPlace } from '../../../src/service/backup/places.ts'
+import { restoreBackup } from '../../../src/service/backup/restore-backup.ts'
+import { S3Client } from '../../../src/service/blobs/s3/client.ts'
+import { listObjects } from '../../../src/service/blobs/s3/lists.ts'
+import { S3Writer } from '../../../src/service/blobs/s3/writer.ts'
+import { startService } from '../../../src/service/index.ts'
+import { answerJson, startRawServer } from '../../support/raw-server.ts'
+import { type TestService, files, startTestService } from '../support.ts'
+
+const folder = process.env['DOCMOUNT_TEST_S3']
+const engines = new URL('../../../scripts/engines', import.meta.url).pathname
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+describe.skipIf(folder === undefined)('with a bucket', () => {
+  let url: string
+  let credentials: string
+  let here: string
+  let service: TestService | undefined
+
+  beforeAll(async () => {
+    ;({ url, credentials } = JSON.parse(
+      execFileSync(engines, ['start-s3', folder!], { encoding: 'utf8' }),
+    ) as { url: string; credentials: string })
+    vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', credentials)
+    here = await mkdtemp(join(tmpdir(), 'docmount-s3-backups-'))
+  })
+  afterEach(async () => {
+    await service?.close()
+    service = undefined
+  })
+  afterAll(async () => {
+    vi.unstubAllEnvs()
+    await rm(here, { recursive: true, force: true })
+  })
+
+  /** `s3://documents/PREFIX/NAME?endpoint=…` */
+  const at = (prefix: string, name = ''): string =>
+    url.replace('?', `/${prefix}${name === '' ? '' : `/${name}`}?`)
+
+  const keysOf = async (prefix: string): Promise<string[]> => {
+    const client = await S3Client.open({ url: at(prefix) }, Date.now)
+    const keys: string[] = []
+    for await (const page of listObjects(client, '')) keys.push(...page.map(({ key }) => key))
+    return keys
+  }
+
+  const start = async (): Promise<TestService> => {
+    service = await startTestService({ database: undefined } as never)
+    return service
+  }
+
+  async function restored(backup: string, name: string, key: string): Promise<Buffer> {
+    const again = join(here, randomUUID())
+    await restoreBackup(backup, again)
+    const other = await startService({ dataDir: again })
+    try {
+      const answer = await fetch(`${other.baseUrl}${files(name)}`, { headers: { 'x-api-key': key } })
+      const { url: link } = (await answer.json()) as { url: string }
+      return Buffer.from(await (await fetch(link)).arrayBuffer())
+    } finally {
+      await other.close()
+    }
+  }
+
+  test('a second backup sends only what is new, each can be restored, and what none needs any more goes', async () => {
+    const [one, two, three] = [randomBytes(100_000), randomBytes(9 * 1024 * 1024), randomBytes(200_000)]
+    const started = await start()
+    const { key, dataDir } = started
+    const prefix = randomUUID()
+    const place = await openPlace(at(prefix))
+    await started.put('/one', one)
+    await started.put('/two', two)
+    expect(await place.make(dataDir, 'monday')).toMatchObject({ documents: 2, contents: 2 })
+    await started.delete('/one')
+    await started.put('/three', three)
+    expect(await place.make(dataDir, 'tuesday')).toMatchObject({ documents: 2, contents: 2, linked: 1 })
+    expect((await place.list()).map(({ name }) => name)).toEqual(['tuesday', 'monday'])
+    expect((await keysOf(prefix)).filter((each) => each.startsWith('contents/'))).toHaveLength(3)
+    expect((await restored(at(prefix, 'monday'), '/one', key)).equals(one)).toBe(true)
+    expect((await restored(at(prefix, 'tuesday'), '/two', key)).equals(two)).toBe(true)
+    await place.remove(['monday'])
+    expect((await keysOf(prefix)).filter((each) => each.startsWith('contents/'))).toHaveLength(2)
+    await expect(restoreBackup(at(prefix, 'monday'), join(here, 'no'))).rejects.toThrow(
+      /no whole backup monday; it has tuesday/,
+    )
+    expect((await restored(at(prefix, 'tuesday'), '/three', key)).equals(three)).toBe(true)
+  })
+
+  test('a backup whose content was changed in the bucket is not restored', async () => {
+    const started = await start()
+    const { dataDir } = started
+    const prefix = randomUUID()
+    await started.put('/one', randomBytes(100_000))
+    await (await openPlace(at(prefix))).make(dataDir, 'monday')
+    const content = (await keysOf(prefix)).find((each) => each.startsWith('contents/'))!
+    const writer = new S3Writer(await S3Client.open({ url: at(prefix) }, Date.now), content)
+    await writer.write(Buffer.from('something else'))
+    await writer.finish()
+    await expect(restoreBackup(at(prefix, 'monday'), join(here, 'damaged'))).rejects.toThrow(BackupError)
+  })
+
+  test('a name is needed, and one that is there stays', async () => {
+    const { dataDir } = await start()
+    const prefix = randomUUID()
+    const place = await openPlace(at(prefix))
+    await place.make(dataDir, 'monday')
+    await expect(place.make(dataDir, 'monday')).rejects.toThrow(/there already/)
+    await expect(restoreBackup('s3://documents', join(here, 'none'))).rejects.toThrow(/has a name/)
+  })
+
+  test('a service makes backups of itself into it, with the key of a role', async () => {
+    const text = await readFile(credentials, 'utf8')
+    const [id, secret] = ['aws_access_key_id', 'aws_secret_access_key'].map(
+      (name) => new RegExp(`${name} = (.*)`).exec(text)![1]!,
+    )
+    await using agent = await startRawServer((_, response) =>
+      answerJson(response, 200, {
+        AccessKeyId: id,
+        SecretAccessKey: secret,
+        Expiration: new Date(Date.now() + 3_600_000),
+      }),
+    )
+    vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', '/nowhere')
+    vi.stubEnv('AWS_CONTAINER_CREDENTIALS_FULL_URI', agent.origin)
+    try {
+      const prefix = randomUUID()
+      const dataDir = await mkdtemp(join(here, 'data-'))
+      service = await startTestService({
+        database: undefined,
+        dataDir,
+        backups: { to: at(prefix), everyMs: 1_000, keep: 1 },
+      } as never)
+      const started = service
+      const { key } = started
+      const content = randomBytes(100_000)
+      await started.put('/one', content)
+      const place = await openPlace(at(prefix))
+      const first = await vi.waitFor(
+        async () => {
+          const [latest] = await place.list()
+          expect(latest).toBeDefined()
+          return latest!
+        },
+        { timeout: 60_000, interval: 200 },
+      )
+      await vi.waitFor(async () => expect((await place.list())[0]!.name).not.toBe(first.name), {
+        timeout: 60_000,
+        interval: 200,
+      })
+      await service.close()
+      const [latest, ...older] = await place.list()
+      expect(older.length).toBeLessThanOrEqual(1)
+      expect((await restored(at(prefix, latest!.name), '/one', key)).equals(content)).toBe(true)
+    } finally {
+      vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', credentials)
+      vi.stubEnv('AWS_CONTAINER_CREDENTIALS_FULL_URI', '')
+    }
+  })
+
+  test.each([
+    ['of one piece', 100_000],
+    ['of two parts', 9 * 1024 * 1024],
+  ])(
+    'an upload %s whose bytes change on the way is refused by the bucket, and sent again',
+    async (_, size) => {
+      const endpoint = new URL(new URL(url).searchParams.get('endpoint')!)
+      let damaged = 0
+      const refusals: number[] = []
+      // Turns one bit of the first body.
+      const line = createServer((incoming, outgoing) => {
+        const onward = forward(
+          {
+            host: endpoint.hostname,
+            port: endpoint.port,
+            method: incoming.method,
+            path: incoming.url,
+            headers: incoming.headers,
+          },
+          (answer) => {
+            if (answer.statusCode! >= 400) refusals.push(answer.statusCode!)
+            outgoing.writeHead(answer.statusCode!, answer.headers)
+            answer.pipe(outgoing)
+          },
+        )
+        incoming.on('data', (chunk: Buffer) => {
+          if (incoming.method === 'PUT' && damaged === 0) {
+            damaged++
+            chunk[0]! ^= 1
+          }
+          onward.write(chunk)
+        })
+        incoming.on('end', () => onward.end())
+      })
+      await new Promise<void>((resolve) => line.listen(0, '127.0.0.1', resolve))
+      try {
+        const prefix = randomUUID()
+        const through = at(prefix).replace(endpoint.host, `127.0.0.1:${(line.address() as AddressInfo).port}`)
+        const client = await S3Client.open({ url: through }, Date.now)
+        const bytes = randomBytes(size)
+        const writer = new S3Writer(client, 'some')
+        await writer.write(bytes)
+        await writer.finish()
+        expect([damaged, refusals]).toEqual([1, [400]])
+        const answer = await client.ask({ method: 'GET', key: 'some' })
+        const hash = (of: Uint8Array): string => createHash('sha256').update(of).digest('hex')
+        expect(hash(answer.bytes)).toBe(hash(bytes))
+      } finally {
+        line.closeAllConnections()
+        await new Promise((resolve) => line.close(resolve))
+      }
+    },
+  )
+})
