@@ -54,7 +54,8 @@ export async function startWebdavDrive(options: WebdavDriveOptions): Promise<Web
   const { folder, baseUrl, apiKey, isMounted = false, driver = 'kernel', args = [] } = options
   const mountpoint = join(folder, 'drive')
   await mkdir(join(folder, 'run'), { recursive: true, mode: 0o700 })
-  if (isMounted) await mkdir(mountpoint, { recursive: true })
+  // A dead mount at the place is docmount's to clear.
+  if (isMounted) await mkdir(mountpoint).catch(() => {})
   const env = {
     ...homeIn(folder),
     DOCMOUNT_BASE_URL: baseUrl,
