@@ -1,9 +1,11 @@
 // Documents that were begun and not filled yet. Windows and Finder make a document empty (PUT of nothing, or LOCK of a name
 // that is free), and send its content a moment later: kept open until then, both are one save to the service. The name is
-// journaled at once; left alone, the document is closed after `leftAloneMs`, and is an empty document.
+// journaled at once; left alone, the document is closed after `leftAloneMs`, and is an empty document. One that a LOCK made waits
+// as long as its lock holds: davfs2 sends the content ten seconds later or more.
 
 import type { Log } from '../log.ts'
 import type { Caller, Operations } from '../fs/operations.ts'
+import type { Timer, Timers } from '../world/clock.ts'
 import type { Opened } from './visit.ts'
 
 const leftAloneMs = 10_000
@@ -13,26 +15,33 @@ const nobody: Caller = { uid: 0, gid: 0, pid: 0, signal: new AbortController().s
 
 interface Beginning {
   readonly opened: Opened
-  readonly timer: NodeJS.Timeout
+  timer: Timer
 }
 
 export class Beginnings {
   readonly #operations: Operations
   readonly #log: Log
+  readonly #timers: Timers
   /** By path, oldest first. */
   readonly #open = new Map<string, Beginning>()
   readonly #closing = new Set<Promise<void>>()
 
-  constructor(operations: Operations, log: Log) {
+  constructor(operations: Operations, log: Log, timers: Timers) {
     this.#operations = operations
     this.#log = log
+    this.#timers = timers
   }
 
-  /** Takes over a handle whose document is empty. */
-  keep(path: string, opened: Opened): void {
+  /** Takes over a handle whose document is empty. `isAwaited`: longer than others, its content may come as long as this is true. */
+  keep(path: string, opened: Opened, isAwaited: () => boolean = () => false): void {
     this.end(path)
-    const timer = setTimeout(() => this.end(path), leftAloneMs)
-    this.#open.set(path, { opened, timer })
+    const wait = (): Timer => this.#timers.setTimeout(leftAlone, leftAloneMs)
+    const leftAlone = (): void => {
+      if (isAwaited()) beginning.timer = wait()
+      else this.end(path)
+    }
+    const beginning: Beginning = { opened, timer: wait() }
+    this.#open.set(path, beginning)
     const [oldest] = this.#open.keys()
     if (this.#open.size > maximumCount && oldest !== undefined) this.end(oldest)
   }
@@ -41,7 +50,7 @@ export class Beginnings {
   take(path: string): Opened | undefined {
     const beginning = this.#open.get(path)
     if (beginning === undefined) return undefined
-    clearTimeout(beginning.timer)
+    this.#timers.clear(beginning.timer)
     this.#open.delete(path)
     return beginning.opened
   }

@@ -5,6 +5,7 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Notifier, Operations } from '../fs/operations.ts'
 import type { Log } from '../log.ts'
+import { createClock, type Clock } from '../world/clock.ts'
 import { Access } from './access.ts'
 import { Beginnings } from './beginnings.ts'
 import { DeadProperties } from './dead-properties.ts'
@@ -44,6 +45,8 @@ export interface WebdavOptions {
   readonly timeouts?: Partial<ClientTimeouts>
   /** Default: `usualLimits`. */
   readonly limits?: Partial<ClientLimits>
+  /** Of locks, and of what is begun and not filled. Default: this machine's. */
+  readonly clock?: Clock
   readonly log: Log
 }
 
@@ -58,16 +61,16 @@ export interface WebdavServer {
 
 /** Resolves when it listens. Throws what listening throws (EADDRINUSE, EACCES). */
 export async function startWebdav(drive: Operations, options: WebdavOptions): Promise<WebdavServer> {
-  const { log, tls, host, port, otherDoor } = options
+  const { log, tls, host, port, otherDoor, clock = createClock() } = options
   const operations = otherDoor === undefined ? drive : telling(drive, otherDoor)
   const timeouts = { ...usualTimeouts, ...options.timeouts }
   const { connections: mostConnections, locks: mostLocks } = { ...usualLimits, ...options.limits }
   const properties = await DeadProperties.open(options.propertiesFile, log)
   const door: Door = {
-    locks: new Locks(mostLocks),
+    locks: new Locks(mostLocks, () => clock.steady()),
     lockMade: new LockMade(mostLocks),
     properties,
-    beginnings: new Beginnings(operations, log),
+    beginnings: new Beginnings(operations, log, clock),
     isReadOnly: options.isReadOnly,
     contentTypeOf: options.contentTypeOf,
     timeouts,

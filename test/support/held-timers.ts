@@ -1,8 +1,8 @@
 // Timers for what waits, in tests that decide when its time is over.
 
-import { createClock, type Timer, type Timers } from '../../src/world/clock.ts'
+import { createClock, type Clock, type Timer } from '../../src/world/clock.ts'
 
-export interface HeldTimers extends Timers {
+export interface HeldTimers extends Clock {
   /** How many wait. */
   readonly waiting: number
   /** All that wait go off. */

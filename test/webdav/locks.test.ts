@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { parseIfHeader } from '../../src/webdav/if-header.ts'
 import { Locks } from '../../src/webdav/locks.ts'
+import { heldTimers } from '../support/held-timers.ts'
 import { openWebdav, type Answer, type OpenedWebdav } from './open-webdav.ts'
 
 let opened: OpenedWebdav
@@ -115,6 +116,48 @@ describe('Windows', () => {
     expect((await opened.testService.other.bytes('/office/begun.txt')).length).toBe(0)
     expect((await lock('/office/program.exe')).status).toBe(415)
     expect((await ask('PUT', '/office/program.exe', { body: 'MZ' })).status).toBe(415)
+  })
+})
+
+describe('a document that a LOCK made', () => {
+  it('is not sent while its lock holds, and is empty when that has ended', async () => {
+    const timers = heldTimers()
+    let now = 0
+    const drive = await openWebdav({
+      given: { '/office/report.txt': 'first' },
+      webdav: { clock: Object.assign(timers, { steady: () => now }) },
+    })
+    try {
+      const headers = { timeout: 'Second-1000' }
+      for (const path of ['/office/filled.txt', '/office/left.txt'])
+        expect((await drive.ask('LOCK', path, { body, headers })).status).toBe(201)
+      const sent = (path: string): number =>
+        drive.testService.service.calls.filter((call) => call.method === 'PUT' && call.path === path).length
+      now = 999_000
+      timers.fire()
+      timers.fire()
+      // What comes later is sent.
+      expect((await drive.ask('PUT', '/office/later.txt', { body: 'later' })).status).toBe(201)
+      expect([sent('/office/later.txt'), sent('/office/filled.txt'), sent('/office/left.txt')]).toEqual([
+        1, 0, 0,
+      ])
+      const token = (await drive.ask('PROPFIND', '/office/filled.txt', { headers: { depth: '0' } })).text
+      const [lockToken] = /urn:uuid:[-0-9a-f]+/.exec(token) ?? []
+      const filled = await drive.ask('PUT', '/office/filled.txt', {
+        headers: { if: `(<${lockToken}>)` },
+        body: 'the report',
+      })
+      expect(filled.status).toBe(204)
+      now = 1_000_000
+      timers.fire()
+      expect(timers.waiting).toBe(0)
+      await drive.server.endBeginnings()
+      await drive.fileSystem.wait('/', { timeoutMs: 20_000 })
+      expect([sent('/office/filled.txt'), sent('/office/left.txt')]).toEqual([1, 1])
+      expect((await drive.testService.other.bytes('/office/left.txt')).length).toBe(0)
+    } finally {
+      await drive.close()
+    }
   })
 })
 

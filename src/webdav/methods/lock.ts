@@ -70,7 +70,8 @@ async function begin({ visit, door }: Exchange, { path, token }: Lock, parent: n
     const { entry, opened } = await operations.create(parent, name, how, lasting)
     visit.hold(entry.attributes.ino)
     await operations.flush(opened.fh, lasting)
-    door.beginnings.keep(path, { ino: entry.attributes.ino, fh: opened.fh })
+    const isLocked = (): boolean => door.locks.covering(path).length > 0
+    door.beginnings.keep(path, { ino: entry.attributes.ino, fh: opened.fh }, isLocked)
   } catch (error) {
     door.locks.remove(path, token)
     throw error
