@@ -170,12 +170,14 @@ async function handOn(
 ): Promise<void> {
   const first = await performer.open(path, 'w')
   const half = content.length >> 1
+  let opened: WrittenFile | undefined
   let second: WrittenFile
   try {
-    second = await performer.open(path, 'r+')
+    second = opened = await performer.open(path, 'r+')
     await first.write(content.subarray(0, half), 0)
   } catch (error) {
-    await first.close().catch(() => {})
+    // Neither is left open where the disk refuses it, or what the drive keeps for it would stay.
+    for (const file of [first, opened]) await file?.close().catch(() => {})
     throw error
   }
   const closing = first.close()
