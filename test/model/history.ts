@@ -214,11 +214,12 @@ function isTearable(occurrences: readonly Occurrence[], from: number): boolean {
   return inPlace.length > 1 || inPlace.some(({ mayBeTorn, end }) => mayBeTorn || end >= from)
 }
 
-/** Each piece is, at its place, that of one of the contents. */
+/** Each piece is, at its place, that of one of the contents, or a hole: one was cut by another before it was written on. */
 function isMixture(bytes: Buffer, contents: readonly Buffer[]): boolean {
   for (let at = 0; at < bytes.length; at += pieceBytes) {
     const piece = bytes.subarray(at, at + pieceBytes)
-    if (!contents.some((content) => content.subarray(at, at + piece.length).equals(piece))) return false
+    const isOfOne = contents.some((content) => content.subarray(at, at + piece.length).equals(piece))
+    if (!isOfOne && piece.some((byte) => byte !== 0)) return false
   }
   return true
 }

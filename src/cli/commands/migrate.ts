@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { checkDataDir } from '../administer.ts'
+import { tellDamaged } from '../damaged-contents.ts'
 import { addDatabaseOptions, databaseOf, type DatabaseOptions } from '../database-options.ts'
 import { print } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
@@ -11,6 +12,7 @@ Run it while the service runs: it copies the contents, reads each back and compa
 the service and run the same command again: it copies what came since, and all rows in one transaction,
 which takes up to a minute for each 100,000 documents. Nothing is served until that is done, and the old
 folder is never served again. If the command is killed at any point, run it again, and it continues.
+A document whose content is damaged is named, and moves as it is; all else moves, and the exit code is 1.
 Projects, keys, links, tables and times stay as they are. Remove the old folder when you like.
 
 Examples:
@@ -62,4 +64,5 @@ async function migrate(options: MigrateOptions): Promise<void> {
       ? `${moved.contents} contents copied. The service still runs: end it, and run this again for the last step.`
       : `${moved.documents} documents of ${moved.projects} projects have moved; the last step took ${(moved.lastStepMs / 1000).toFixed(1)} s.`,
   )
+  tellDamaged(moved)
 }

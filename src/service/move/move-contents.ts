@@ -1,13 +1,13 @@
 // Contents, each read back and compared with its digest before the other store knows it. What is there already stays: a move
-// that was cut off goes on where it was.
+// that was cut off goes on where it was. What is damaged in the source comes last, as it is, with the rows.
 
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import type { SharedBackend, StagedBlob } from '../blobs/backend.ts'
 import { contentPath } from '../backup/manifest.ts'
 import type { Store } from '../store/database.ts'
-import { adopt } from '../store/postgres/blobs.ts'
+import { adopt, type WholeContent } from '../store/postgres/blobs.ts'
 import { sharedStore } from '../store/postgres/database.ts'
 import { MoveError } from './move-error.ts'
 import type { Source, SourceContent } from './source.ts'
@@ -23,21 +23,39 @@ export interface Target {
   readonly now: () => number
 }
 
-/** Copies what is missing; answers how many that were. Throws a MoveError for content that is not what its digest says. */
-export async function moveContents(source: Source, target: Target): Promise<number> {
-  let copied = 0
+/** Not what its digest says, or not to be read. */
+export interface DamagedSource extends SourceContent {
+  /** SHA-256 of what there is of it; undefined where it cannot be read. */
+  readonly kept: string | undefined
+}
+
+export interface MovedContents {
+  readonly copied: number
+  /** Not copied. */
+  readonly damaged: readonly DamagedSource[]
+  /** Not there any more. */
+  readonly gone: readonly SourceContent[]
+}
+
+/** Copies what is missing. Throws a MoveError where the other store damages what it is given. */
+export async function moveContents(source: Source, target: Target): Promise<MovedContents> {
+  const found = { copied: 0, damaged: new Array<DamagedSource>(), gone: new Array<SourceContent>() }
   const contents = source.contents()
   for (let at = 0; at < contents.length; at += batchContents) {
     const batch = contents.slice(at, at + batchContents)
     const known = await knownOf(target.store, batch)
     const missing = batch.filter(({ sha256 }) => !known.has(sha256))
     const copyNext = async (): Promise<void> => {
-      for (let next = missing.pop(); next !== undefined; next = missing.pop())
-        if (await moveContent(source, target, next)) copied++
+      for (let next = missing.pop(); next !== undefined; next = missing.pop()) {
+        const how = await moveContent(source, target, next)
+        if (how === 'copied') found.copied++
+        else if (how === 'gone') found.gone.push(next)
+        else found.damaged.push({ ...next, ...how })
+      }
     }
     await Promise.all(Array.from({ length: atOnce }, copyNext))
   }
-  return copied
+  return found
 }
 
 async function knownOf(store: Store, contents: readonly SourceContent[]): Promise<Set<string>> {
@@ -53,54 +71,84 @@ async function knownOf(store: Store, contents: readonly SourceContent[]): Promis
   return new Set(rows.map(({ sha256 }) => sha256))
 }
 
-/** False when it has gone meanwhile. */
 async function moveContent(
   source: Source,
   target: Target,
   { sha256, isSmall }: SourceContent,
-): Promise<boolean> {
+): Promise<'copied' | 'gone' | Pick<DamagedSource, 'kept'>> {
   const { store, now } = target
   if (isSmall) {
     const bytes = source.small(sha256)
-    if (bytes === undefined) return false
-    compare(sha256, createHash('sha256').update(bytes).digest('hex'))
+    if (bytes === undefined) return 'gone'
+    const kept = digestOf(bytes)
+    if (kept !== sha256) return { kept }
     await adopt(store, { sha256, size: bytes.byteLength, bytes }, now())
-    return true
+    return 'copied'
   }
-  const staged = await stage(join(source.dataDir, 'blobs', contentPath(sha256)), target)
-  if (staged === undefined) return false
+  const staged = await stage(source, target, sha256)
+  if (staged === 'gone') return staged
+  if (staged === 'unreadable') return { kept: undefined }
   try {
-    compare(sha256, staged.sha256)
-    const key = await target.backend.publish(staged)
-    compare(sha256, await digestThere(target, key, staged.size))
+    if (staged.sha256 !== sha256) return { kept: staged.sha256 }
+    const key = await publish(target, staged)
     if ((await adopt(store, { sha256, size: staged.size, key }, now())) !== key)
       await target.backend.remove(key)
-    return true
+    return 'copied'
   } finally {
     await staged.discard()
   }
 }
 
-async function stage(file: string, { backend }: Target): Promise<StagedBlob | undefined> {
-  const writer = await backend.stage()
+/** Gives the other store what there is of a damaged content, for a transaction to come. */
+export async function keepDamaged(
+  source: Source,
+  target: Target,
+  { sha256, size, isSmall }: SourceContent,
+): Promise<WholeContent> {
+  const bytes = isSmall ? source.small(sha256) : undefined
+  if (bytes !== undefined) return { sha256, size, bytes }
+  const staged = await stage(source, target, sha256)
+  // Nothing rests under a key that was made up.
+  if (typeof staged === 'string') return { sha256, size, key: randomBytes(32).toString('hex') }
   try {
-    for await (const chunk of createReadStream(file)) await writer.write(chunk as Buffer)
-    return await writer.finish()
-  } catch (error) {
-    await writer.discard()
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
+    return { sha256, size, key: await publish(target, staged) }
+  } finally {
+    await staged.discard()
   }
 }
 
-async function digestThere({ backend }: Target, key: string, size: number): Promise<string> {
-  const hash = createHash('sha256')
-  const bytes = await backend.stream(key, 0, size - 1)
-  for await (const chunk of bytes ?? []) hash.update(chunk as Buffer)
-  return hash.digest('hex')
+async function stage(
+  { dataDir }: Source,
+  { backend }: Target,
+  sha256: string,
+): Promise<StagedBlob | 'unreadable' | 'gone'> {
+  const chunks = createReadStream(join(dataDir, 'blobs', contentPath(sha256)))
+  let readError: NodeJS.ErrnoException | undefined
+  chunks.on('error', (error) => (readError = error))
+  const writer = await backend.stage()
+  try {
+    for await (const chunk of chunks) await writer.write(chunk as Buffer)
+    return await writer.finish()
+  } catch (error) {
+    await writer.discard()
+    if (readError === undefined || error !== readError) throw error
+    return readError.code === 'ENOENT' ? 'gone' : 'unreadable'
+  }
 }
 
-function compare(sha256: string, found: string): void {
-  if (found !== sha256)
-    throw new MoveError(`a content is damaged: its digest is ${found}, and ought to be ${sha256}`)
+/** Answers its key, once it was read back there. */
+async function publish({ backend }: Target, staged: StagedBlob): Promise<string> {
+  const key = await backend.publish(staged)
+  const hash = createHash('sha256')
+  const bytes = staged.size === 0 ? [] : await backend.stream(key, 0, staged.size - 1)
+  for await (const chunk of bytes ?? []) hash.update(chunk as Buffer)
+  const found = hash.digest('hex')
+  if (found === staged.sha256) return key
+  throw new MoveError(
+    `the store damages what it is given: the digest of a content is ${found}, and ought to be ${staged.sha256}`,
+  )
+}
+
+function digestOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex')
 }

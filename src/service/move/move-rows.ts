@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { type Transaction, sql } from '../store/kysely.ts'
 import type { Database, Store } from '../store/database.ts'
+import { adopt, type WholeContent } from '../store/postgres/blobs.ts'
 import { sharedStore } from '../store/postgres/database.ts'
 import { MoveError } from './move-error.ts'
 import type { Source } from './source.ts'
@@ -13,12 +14,17 @@ export interface MovedRows {
   readonly documents: number
 }
 
-/** `id` tells the move, so that it is made once. Throws a MoveError where the store has projects already. */
-export async function moveRows(
-  source: Source,
-  store: Store,
-  move: { readonly id: string; readonly secret: Buffer; readonly now: number },
-): Promise<MovedRows> {
+export interface RowMove {
+  /** Tells the move, so that it is made once. */
+  readonly id: string
+  readonly secret: Buffer
+  readonly now: number
+  /** What rows refer to, and is not what they say. */
+  readonly damaged: readonly WholeContent[]
+}
+
+/** Throws a MoveError where the store has projects already. */
+export async function moveRows(source: Source, store: Store, move: RowMove): Promise<MovedRows> {
   return store.transaction().execute(async (transaction) => {
     // Not bound by what a request may take.
     await sql`set local statement_timeout = 0`.execute(transaction)
@@ -51,9 +57,10 @@ export async function refuseUsed(store: Store): Promise<void> {
 async function moveAll(
   transaction: Transaction<Database>,
   source: Source,
-  { id, secret, now }: { readonly id: string; readonly secret: Buffer; readonly now: number },
+  { id, secret, now, damaged }: RowMove,
 ): Promise<void> {
   await refuseUsed(transaction)
+  for (const content of damaged) await adopt(transaction, content, now)
   for (const table of movedTables) await moveTable(transaction, source, table)
   const shared = sharedStore(transaction)
   // Links that are out stay good: it signs from now on.

@@ -1,20 +1,22 @@
 // An embedded store moves to the engines that nodes share. While its service runs, contents are copied; once nobody serves
-// it, in the last step, what is left of them and all rows. Killed at any point, it goes on when it is run again.
+// it, in the last step, what is left of them and all rows. Killed at any point, it goes on when it is run again. A content that
+// is damaged keeps nothing else from it: it is told of, and moves as it is.
 //
 //   serving ──contents──→ serving ──(the service ends)──→ marked: nobody serves it ──contents, rows──→ done
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { silentLog } from '../../log.ts'
-import { refuseBackup } from '../backup/manifest.ts'
+import { type DamagedContent, refuseBackup } from '../backup/manifest.ts'
 import { openSharedBackend } from '../blobs/open-shared-backend.ts'
 import { loadSecret } from '../downloads/secret.ts'
 import { StartError } from '../start-error.ts'
 import { embeddedSchema, openEmbedded } from '../store/open-embedded.ts'
 import { openStore } from '../store/open-store.ts'
 import type { SharedPlace } from '../store/opened-store.ts'
+import type { WholeContent } from '../store/postgres/blobs.ts'
 import { lockDataDir } from '../store/service-lock.ts'
-import { type Target, moveContents } from './move-contents.ts'
+import { type DamagedSource, type Target, keepDamaged, moveContents } from './move-contents.ts'
 import { type MovedRows, isMoved, moveRows, refuseUsed } from './move-rows.ts'
 import { readMark, writeMark } from './moved-mark.ts'
 import { Source } from './source.ts'
@@ -23,10 +25,16 @@ import { Source } from './source.ts'
 const fewContents = 100
 const maxPasses = 20
 
-export type Move =
-  /** The last step waits for the end of the service. */
-  | { readonly state: 'copied'; readonly contents: number }
-  | ({ readonly state: 'moved'; readonly contents: number; readonly lastStepMs: number } & MovedRows)
+export type Move = {
+  readonly contents: number
+  /** Absent where all is well. */
+  readonly damaged?: readonly DamagedContent[]
+} & (
+  | /** The last step waits for the end of the service. */ { readonly state: 'copied' }
+  | ({ readonly state: 'moved'; readonly lastStepMs: number } & MovedRows)
+)
+
+type Copied = Pick<Move, 'contents' | 'damaged'>
 
 /** Throws a MoveError, a StartError, or what the engines throw; nothing is lost then, and it can be run again. */
 export async function moveStore(dataDir: string, place: SharedPlace): Promise<Move> {
@@ -38,14 +46,14 @@ export async function moveStore(dataDir: string, place: SharedPlace): Promise<Mo
     const target: Target = { store: opened.store, backend, now: opened.now }
     const mark = readMark(dataDir)
     if (mark === undefined || !(await isMoved(opened.store, mark.id))) await refuseUsed(opened.store)
-    const before = mark === undefined ? await copyWhileServed(dataDir, target) : 0
+    const before = mark === undefined ? await copyWhileServed(dataDir, target) : { contents: 0 }
     const unlock = tryLock(dataDir)
-    if (unlock === undefined) return { state: 'copied', contents: before }
+    if (unlock === undefined) return { ...before, state: 'copied' }
     try {
       const startedAt = performance.now()
       const moved = await finish(dataDir, target, mark?.id ?? randomUUID())
       const lastStepMs = Math.round(performance.now() - startedAt)
-      return { ...moved, state: 'moved', contents: before + moved.contents, lastStepMs }
+      return { ...moved, state: 'moved', contents: before.contents + moved.contents, lastStepMs }
     } finally {
       unlock()
     }
@@ -54,19 +62,30 @@ export async function moveStore(dataDir: string, place: SharedPlace): Promise<Mo
   }
 }
 
-async function copyWhileServed(dataDir: string, target: Target): Promise<number> {
+async function copyWhileServed(dataDir: string, target: Target): Promise<Copied> {
   const source = new Source(dataDir)
   try {
     source.check()
     let contents = 0
-    for (let pass = 1; pass <= maxPasses; pass++) {
-      const copied = await moveContents(source, target)
+    for (let pass = 1; ; pass++) {
+      const { copied, damaged } = await moveContents(source, target)
       contents += copied
-      if (copied <= fewContents) break
+      if (copied > fewContents && pass < maxPasses) continue
+      return { contents, ...told(source, damaged) }
     }
-    return contents
   } finally {
     source.close()
+  }
+}
+
+function told(source: Source, damaged: readonly DamagedSource[]): Pick<Move, 'damaged'> {
+  if (damaged.length === 0) return {}
+  return {
+    damaged: damaged.map(({ sha256, kept }) => ({
+      sha256,
+      ...(kept === undefined ? {} : { kept_sha256: kept }),
+      documents: source.documentsOf(sha256),
+    })),
   }
 }
 
@@ -80,22 +99,22 @@ function tryLock(dataDir: string): (() => void) | undefined {
   }
 }
 
-async function finish(
-  dataDir: string,
-  target: Target,
-  id: string,
-): Promise<MovedRows & { contents: number }> {
+async function finish(dataDir: string, target: Target, id: string): Promise<MovedRows & Copied> {
   await clearDetached(dataDir)
   const source = new Source(dataDir)
   try {
     source.check()
     // Before there are two of it.
     await writeMark(dataDir, { id, isDone: false })
-    const contents = await moveContents(source, target)
+    const { copied, damaged: found, gone } = await moveContents(source, target)
+    // Nobody deletes any more.
+    const damaged = [...found, ...gone.map((content) => ({ ...content, kept: undefined }))]
+    const asTheyAre: WholeContent[] = []
+    for (const content of damaged) asTheyAre.push(await keepDamaged(source, target, content))
     const secret = (await loadSecret(join(dataDir, 'download-secret'))).current
-    const rows = await moveRows(source, target.store, { id, secret, now: target.now() })
+    const rows = await moveRows(source, target.store, { id, secret, now: target.now(), damaged: asTheyAre })
     await writeMark(dataDir, { id, isDone: true })
-    return { ...rows, contents }
+    return { ...rows, contents: copied, ...told(source, damaged) }
   } finally {
     source.close()
   }

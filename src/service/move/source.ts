@@ -2,6 +2,8 @@
 
 import { join } from 'node:path'
 import Libsql from 'libsql'
+import { databaseName } from '../backup/manifest.ts'
+import { documentsOf } from '../backup/snapshot.ts'
 import { MoveError } from './move-error.ts'
 import { type MovedTable, movedTables } from './tables.ts'
 
@@ -13,6 +15,7 @@ const pageBytes = 16 * 1024 * 1024
 
 export interface SourceContent {
   readonly sha256: string
+  readonly size: number
   /** Small ones are in the database, the others are files. */
   readonly isSmall: boolean
 }
@@ -23,7 +26,7 @@ export class Source {
 
   constructor(dataDir: string) {
     this.dataDir = dataDir
-    this.#database = new Libsql(join(dataDir, 'service.db'), { timeout: busyTimeoutMs })
+    this.#database = new Libsql(join(dataDir, databaseName), { timeout: busyTimeoutMs })
   }
 
   /** What nodes and documents refer to at this moment. */
@@ -31,10 +34,10 @@ export class Source {
     const small = new Set(
       this.#all<{ sha256: string }>('select sha256 from small_contents').map(({ sha256 }) => sha256),
     )
-    const referenced = this.#all<{ blob: string }>(
-      'select blob from nodes where blob is not null union select blob from documents where blob is not null',
+    const referenced = this.#all<{ blob: string; size: number }>(
+      'select blob, size from nodes where blob is not null union select blob, size from documents where blob is not null',
     )
-    return referenced.map(({ blob }) => ({ sha256: blob, isSmall: small.has(blob) }))
+    return referenced.map(({ blob, size }) => ({ sha256: blob, size, isSmall: small.has(blob) }))
   }
 
   /** Undefined when it has gone meanwhile. */
@@ -44,6 +47,11 @@ export class Source {
       sha256,
     )
     return row === undefined ? undefined : Buffer.from(new Uint8Array(row.bytes))
+  }
+
+  /** Whose content it is: as a DamagedContent names them. */
+  documentsOf(sha256: string): string[] {
+    return documentsOf(join(this.dataDir, databaseName), sha256)
   }
 
   /** The keys at which pages end: of rows that fit into memory, and into one text, together. A row may have megabytes. */

@@ -4,9 +4,10 @@ import { execFileSync, spawn } from 'node:child_process'
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Libsql from 'libsql'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type Service, startService } from '../../../src/service/index.ts'
 import { moveStore } from '../../../src/service/move/move-store.ts'
@@ -131,13 +132,62 @@ test('rows of megabytes move a few at a time: all of them are more than one text
   await expectMoved()
 })
 
-test('what cannot be moved as it is, and a database that is in use, are refused in words', async () => {
-  await put('/large', randomBytes(100_000))
-  const blobs = join(dataDir, 'blobs')
-  const entries = await readdir(blobs, { recursive: true, withFileTypes: true })
-  const file = entries.find(({ name }) => /^[0-9a-f]{64}$/.test(name))!
-  await appendFile(join(file.parentPath, file.name), 'damage')
-  await expect(moveStore(dataDir, place)).rejects.toThrow('a content is damaged')
+test('what is damaged is named, and moves as it is; everything else moves', async () => {
+  const contents = ['small', 'changed', 'missing', 'mended'].map((name) => [
+    name,
+    randomBytes(name === 'small' ? 100 : 100_000),
+  ]) as [string, Buffer][]
+  for (const [name, content] of contents) await put(`/${name}.txt`, content)
+  await put('/again/changed.txt', contents[1]![1])
+  await put('/whole.txt', randomBytes(100_000))
+  const fileOf = (name: string): string => {
+    const hash = kept.get(`/${name}.txt`)!
+    return join(dataDir, 'blobs', hash.slice(0, 2), hash)
+  }
+  for (const name of ['changed', 'mended']) await writeFile(fileOf(name), 'damage', { flag: 'r+' })
+  await rm(fileOf('missing'))
+  const database = new Libsql(join(dataDir, 'service.db'))
+  const damage = database.prepare('update small_contents set bytes = ? where sha256 = ?')
+  damage.run([Buffer.from('damage'), kept.get('/small.txt')])
+  database.close()
+
+  const named = async (): Promise<unknown> =>
+    (await moveStore(dataDir, place)).damaged
+      ?.flatMap(({ kept_sha256, documents }) =>
+        documents.map((name) => (kept_sha256 === undefined ? `${name} (cannot be read)` : name)),
+      )
+      .toSorted()
+  const damaged = ['acme/again/changed.txt', 'acme/changed.txt']
+  // Of what is missing nobody knows: it may have been deleted a moment ago.
+  expect(await named()).toEqual([...damaged, 'acme/mended.txt', 'acme/small.txt'])
+  await call('DELETE', files('/mended.txt'))
+  await put('/mended.txt', contents[3]![1])
+  await service.close()
+  expect(await named()).toEqual([...damaged, 'acme/missing.txt (cannot be read)', 'acme/small.txt'])
+
+  service = await startService(place)
+  for (const name of ['again/changed', 'changed', 'missing', 'small']) {
+    const { url } = await find(`/${name}.txt`)
+    await expect(
+      fetch(url).then(async (answer) =>
+        answer.ok ? answer.arrayBuffer() : Promise.reject(new Error(await answer.text())),
+      ),
+    ).rejects.toThrow()
+    kept.delete(`/${name}.txt`)
+  }
+  expect((await checkStore(place)).findings.toSorted()).toEqual([
+    'content that is damaged: acme/again/changed.txt',
+    'content that is damaged: acme/changed.txt',
+    'content that is damaged: acme/small.txt',
+    'content that is missing: acme/missing.txt',
+  ])
+  // Whoever stores it again mends it.
+  for (const [name, content] of contents.slice(0, 3)) await put(`/mended/${name}.txt`, content)
+  await service.close()
+  await expectMoved()
+})
+
+test('a database that is in use is refused in words', async () => {
   const other = await startService({ ...place, projects: ['theirs'] })
   await expect(moveStore(dataDir, place)).rejects.toThrow('has projects already (theirs)')
   await other.close()

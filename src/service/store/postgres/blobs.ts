@@ -34,6 +34,8 @@ export async function adopt(
   const [row] = await upsert(store, { sha256, size, bytes, key, since: unreferencedSince })
   return row?.key ?? null
 }
+/** A small content that came damaged from another store is mended; all others stay as they are, and are not written again. */
+const wholeBytes = sql<Buffer | null>`case when blobs.bytes <> excluded.bytes then excluded.bytes else blobs.bytes end`
 const upsert = prepared(
   (
     store,
@@ -55,7 +57,7 @@ const upsert = prepared(
         unreferenced_since: is.since,
       })
       .onConflict((conflict) =>
-        conflict.column('sha256').doUpdateSet({ unreferenced_since: is.since as number }),
+        conflict.column('sha256').doUpdateSet({ unreferenced_since: is.since as number, bytes: wholeBytes }),
       )
       .returning('key'),
 )
