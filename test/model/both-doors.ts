@@ -2,7 +2,7 @@
 // slow or cut off now and then, and the daemon is killed. Each knows what it was answered; what may be there follows (history.ts).
 
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { ask } from '../../src/daemon/control-client.ts'
@@ -12,15 +12,16 @@ import { socketOf } from '../support/ask-daemon.ts'
 import { startFlakyProxy, type FlakyProxy } from '../support/flaky-proxy.ts'
 import { folderDoor } from '../support/folder-door.ts'
 import { otherClient } from '../support/other-client.ts'
-import { run, type Ran } from '../support/run.ts'
+import { run } from '../support/run.ts'
 import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts'
 import { project } from '../support/service.ts'
 import { driveTree, serviceTree } from '../support/trees.ts'
 import { waitUntil } from '../support/wait-until.ts'
 import { startWebdavDrive, type WebdavDrive } from '../support/webdav-drive.ts'
 import { chance, type Chance } from './chance.ts'
-import * as programs from './door-programs.ts'
-import { History, type Change } from './history.ts'
+import { programLimitMs, type BothDoors } from './door-programs.ts'
+import { DoorWork, folders, pairs } from './door-work.ts'
+import { History } from './history.ts'
 import { Loss } from './loss.ts'
 
 export interface BothDoorsOptions {
@@ -46,12 +47,6 @@ export interface Figures {
   readonly quiet: number
 }
 
-const folders = ['/desk', '/desk/in ner']
-const pairs = ['/here', '/there'] as const
-const pairNames = ['one.txt', 'two.csv', 'three.txt']
-const sharedPaths = folders.flatMap((folder) =>
-  ['a.txt', 'b.txt', 'c.csv', 'ü d.txt'].map((name) => `${folder}/shared ${name}`),
-)
 /** Programs' files beside a document, left where they were cut off. */
 const isLeftBeside = (path: string): boolean =>
   /\/(\.[^/]*|[^/]*~|4913|sed\w{6}|part-\d+\.part\.txt)$/.test(path)
@@ -64,43 +59,43 @@ const sharingActors = 5
 
 /** Resolves with what was done when everything is as it must be; throws a Loss with what led to it otherwise. */
 export async function workAtBothDoors(options: BothDoorsOptions): Promise<Figures> {
-  const run_ = await BothDoorsRun.start(options)
+  const soak = await Soak.start(options)
   try {
-    return await run_.work()
+    return await soak.work()
   } finally {
-    await run_.remove()
+    await soak.remove()
   }
 }
 
-class BothDoorsRun {
+class Soak {
   readonly #options: BothDoorsOptions
   readonly #luck: Chance
   readonly #service: ServiceProcess
   readonly #proxy: FlakyProxy
   readonly #history = new History(() => performance.now())
+  readonly #work: DoorWork
   readonly #over = new AbortController()
-  readonly #programs: Record<string, { runs: number; failed: number }> = {}
   readonly #troubles: Record<string, number> = {}
   readonly #story: { at: number; line: string }[] = []
   readonly #logs: string[] = []
   /** Times of trouble; the last may go on. */
   readonly #bad: { from: number; until: number }[] = []
   #drive: WebdavDrive | undefined
-  #doors: programs.BothDoors = { mountpoint: '', url: '', curlConfig: '', rclone: {} }
+  #doors: BothDoors = { mountpoint: '', url: '', curlConfig: '', rclone: {} }
   #agent: Agent | undefined
   #ready: Promise<void> = Promise.resolve()
   #working = 0
-  #lastMark = 0
   #kills = 0
+  #killedAt = -Infinity
   #quiet = 0
 
-  static async start(options: BothDoorsOptions): Promise<BothDoorsRun> {
+  static async start(options: BothDoorsOptions): Promise<Soak> {
     const { folder } = options
     await mkdir(join(folder, 'service'))
     await mkdir(join(folder, 'saved'))
     const service = await startServiceProcess(join(folder, 'service'), join(folder, 'access.log'))
     const proxy = await startFlakyProxy({ targetPort: service.port })
-    return new BothDoorsRun(options, service, proxy)
+    return new Soak(options, service, proxy)
   }
 
   constructor(options: BothDoorsOptions, service: ServiceProcess, proxy: FlakyProxy) {
@@ -108,10 +103,18 @@ class BothDoorsRun {
     this.#service = service
     this.#proxy = proxy
     this.#luck = chance(options.seed)
+    this.#work = new DoorWork({
+      folder: join(options.folder, 'saved'),
+      history: this.#history,
+      doors: () => this.#doors,
+      isPeace: (from) => this.#bad.every(({ until }) => until < from - afterTroubleMs),
+      wasKilledSince: (from) => this.#killedAt >= from,
+      tell: (line) => this.#tell(line),
+    })
   }
 
   get figures(): Figures {
-    return { programs: this.#programs, troubles: this.#troubles, kills: this.#kills, quiet: this.#quiet }
+    return { programs: this.#work.programs, troubles: this.#troubles, kills: this.#kills, quiet: this.#quiet }
   }
 
   async work(): Promise<Figures> {
@@ -119,14 +122,15 @@ class BothDoorsRun {
     try {
       for (const folder of [...folders, pairs[0]]) await this.#calls.mkdir(folder)
       const { seed } = this.#options
+      const luckOf = (number: number): Chance => chance(seed * 1000 + number)
       const all = [
         ...Array.from({ length: ownActors }, (_, index) =>
-          this.#workAlone(index, chance(seed * 1000 + index)),
+          this.#again(luckOf(index), (luck) => this.#work.alone(index, luck)),
         ),
         ...Array.from({ length: sharingActors }, (_, index) =>
-          this.#share(`sharing ${index}`, chance(seed * 1000 + 100 + index)),
+          this.#again(luckOf(100 + index), (luck) => this.#work.shared(luck)),
         ),
-        this.#shareFolders('folders', chance(seed * 1000 + 200)),
+        this.#again(luckOf(200), (luck) => this.#work.folders(luck)),
         this.#trouble(),
       ]
       await Promise.all(all).catch(async (error: unknown) => {
@@ -185,212 +189,19 @@ class BothDoorsRun {
     return (await ask(await socketOf(this.#options.folder), 'status', { path: '/' })).unsent
   }
 
-  // Programs
-
-  /** Names of its own, beside those of others: it knows at all times what is there. */
-  async #workAlone(index: number, luck: Chance): Promise<void> {
-    const paths = folders.flatMap((folder) =>
-      ['a.txt', 'b.csv'].map((name) => `${folder}/own ${index} ${name}`),
-    )
-    await this.#again(luck, async () => {
-      const [path, other] = [luck.pick(paths), luck.pick(paths)]
-      const now = this.#history.certain(path)
-      const isThere = now !== 'in doubt' && now.value !== undefined
-      const kind = luck.weighted({ save: 40, edit: 20, move: 10, copy: 6, remove: 6, read: 25, list: 8 })
-      if (kind === 'list') return this.#list(luck, index, dirname(path))
-      if (kind === 'read') return this.#read(luck, path, true)
-      if (kind === 'save' || !isThere || path === other) return this.#save(luck, path, true)
-      if (kind === 'edit') return this.#edit(luck, path, this.#history.contentOf(now.value))
-      if (kind === 'remove') return this.#remove(luck, path, true)
-      return this.#fromTo(luck.pick(kind === 'move' ? programs.movers : programs.copiers), path, other, {
-        isMove: kind === 'move',
-        isAlone: true,
-      })
-    })
-  }
-
-  /** Names that all save, move, copy and remove. */
-  async #share(_name: string, luck: Chance): Promise<void> {
-    await this.#again(luck, async () => {
-      const [path, other] = [luck.pick(sharedPaths), luck.pick(sharedPaths)]
-      const kind = luck.weighted({ save: 50, move: 20, copy: 6, remove: 6, read: 20 })
-      if (kind === 'read') return this.#read(luck, path, false)
-      if (kind === 'remove') return this.#remove(luck, path, false)
-      if (kind === 'save' || path === other) return this.#save(luck, path, false)
-      return this.#fromTo(luck.pick(kind === 'move' ? programs.movers : programs.copiers), path, other, {
-        isMove: kind === 'move',
-        isAlone: false,
-      })
-    })
-  }
-
-  /** A folder that has the one or the other name, and what is in it. */
-  async #shareFolders(_name: string, luck: Chance): Promise<void> {
-    await this.#again(luck, async () => {
-      const path = `${luck.pick(pairs)}/${luck.pick(pairNames)}`
-      const kind = luck.weighted({ save: 50, move: 20, read: 20 })
-      if (kind === 'read') return this.#read(luck, path, false)
-      if (kind === 'save') return this.#save(luck, path, false)
-      const [from, to] = luck.random() < 0.5 ? pairs : [pairs[1], pairs[0]]
-      const mover = luck.pick(programs.folderMovers)
-      const changes = pairNames.flatMap((name) => [
-        this.#change(mover.name, `${to}/${name}`, { from: `${from}/${name}`, orNothing: true }, false),
-        this.#change(mover.name, `${from}/${name}`, { value: undefined }, false),
-      ])
-      const line = mover.line(this.#doors, from, to)
-      await this.#perform(mover.name, line, changes, false)
-    })
-  }
-
-  async #again(luck: Chance, act: () => Promise<void>): Promise<void> {
+  /** Again and again, until all is over. */
+  async #again(luck: Chance, step: (luck: Chance) => Promise<void>): Promise<void> {
     while (!this.#over.signal.aborted) {
       await this.#ready
       if (this.#over.signal.aborted) return
       this.#working++
       try {
-        await act()
+        await step(luck)
       } finally {
         this.#working--
       }
       await sleep(luck.below(150))
     }
-  }
-
-  #change(program: string, path: string, becomes: Change['becomes'], isInPlace: boolean): Change {
-    return this.#history.begin({ program, path, becomes, isInPlace })
-  }
-
-  async #save(luck: Chance, path: string, isAlone: boolean): Promise<void> {
-    const mark = ++this.#lastMark
-    const isOfPair = pairs.some((folder) => path.startsWith(`${folder}/`))
-    const saver = luck.pick(
-      programs.savers.filter(
-        ({ makesFolders = false, isForOne = false }) => !(isOfPair && makesFolders) && (isAlone || !isForOne),
-      ),
-    )
-    const file = join(this.#options.folder, 'saved', String(mark), path.slice(path.lastIndexOf('/') + 1))
-    const content = this.#content(luck, mark)
-    await mkdir(dirname(file))
-    await writeFile(file, content)
-    const id = this.#history.addContent(`${mark}-${saver.name}`, content)
-    const change = this.#change(saver.name, path, { value: id }, saver.isInPlace)
-    const line = saver.line(this.#doors, path, file, mark)
-    await this.#perform(saver.name, line, [change], isAlone)
-    await run('rm', ['-r', dirname(file)])
-  }
-
-  async #edit(luck: Chance, path: string, before: Buffer): Promise<void> {
-    const mark = ++this.#lastMark
-    const editor = luck.pick(programs.editors)
-    const words = `${mark} by ${editor.name} `.replaceAll(/[^\w ]/g, '').padEnd(63, '-')
-    const id = this.#history.addContent(`${mark}-${editor.name}`, editor.edited(before, words))
-    const change = this.#change(editor.name, path, { value: id }, true)
-    await this.#perform(editor.name, editor.line(this.#doors, path, words), [change], true)
-  }
-
-  async #remove(luck: Chance, path: string, isAlone: boolean): Promise<void> {
-    const remover = luck.pick(programs.removers)
-    const change = this.#change(remover.name, path, { value: undefined }, false)
-    await this.#perform(remover.name, remover.line(this.#doors, path), [change], isAlone)
-  }
-
-  async #fromTo(
-    program: programs.TwoNames,
-    from: string,
-    to: string,
-    { isMove, isAlone }: { isMove: boolean; isAlone: boolean },
-  ): Promise<void> {
-    const changes = [this.#change(program.name, to, { from, orNothing: false }, program.isInPlace)]
-    if (isMove) changes.push(this.#change(program.name, from, { value: undefined }, false))
-    await this.#perform(program.name, program.line(this.#doors, from, to), changes, isAlone)
-  }
-
-  /** Runs a program that changes something. Alone and in peace it must not fail. */
-  async #perform(
-    name: string,
-    line: Parameters<typeof programs.performed>[0],
-    changes: readonly Change[],
-    isAlone: boolean,
-  ): Promise<void> {
-    const from = performance.now()
-    const ran = await programs.performed(line)
-    const { outcome, said } = programs.outcomeOf(line, ran, name.startsWith('curl'))
-    for (const change of changes) this.#history.end(change, outcome)
-    const how = outcome === 'done' ? 'done' : `${outcome}: ${said}`
-    this.#tell(`${name} ${changes.map(({ path }) => path).join(' ')}: ${how}`)
-    this.#count(name, outcome === 'done')
-    if (outcome !== 'done' && isAlone && this.#isPeace(from))
-      throw new Loss(`${changes[0]?.path}: ${name} failed in peace: ${said}`)
-  }
-
-  async #read(luck: Chance, path: string, isAlone: boolean): Promise<void> {
-    const from = performance.now()
-    const reader = luck.pick(programs.readers)
-    const ran = await programs.performed(reader.line(this.#doors, path))
-    const to = performance.now()
-    const isMissing = ran.code !== 0 && reader.isMissing(ran)
-    this.#count(reader.name, ran.code === 0 || isMissing)
-    if (ran.code === 0 || isMissing) {
-      const wrong = this.#history.wrong(path, isMissing ? undefined : Buffer.from(ran.stdout), from, to)
-      // A dead mount is an empty folder, or none.
-      if (wrong !== undefined && !(isMissing && this.#wasKilledSince(from)))
-        throw new Loss(`${reader.name}: ${wrong}`)
-    } else if (isAlone && this.#isPeace(from) && reader.name !== 'rclone cat')
-      throw new Loss(`${path}: ${reader.name} failed in peace: exit code ${ran.code}: ${ran.stderr}`)
-  }
-
-  /** Names of its own are in the listing of either door, or are not. */
-  async #list(luck: Chance, index: number, folder: string): Promise<void> {
-    const from = performance.now()
-    const isByMount = luck.random() < 0.5
-    const { curlConfig, url } = this.#doors
-    const ran: Ran = await programs.performed({
-      argv: isByMount
-        ? ['ls', programs.at(this.#doors, folder)]
-        : [
-            'curl',
-            '-sS',
-            '-f',
-            '-K',
-            curlConfig,
-            '-X',
-            'PROPFIND',
-            '-H',
-            'Depth: 1',
-            url + encodeURI(folder),
-          ],
-    })
-    const name = isByMount ? 'ls' : 'curl, PROPFIND'
-    this.#count(name, ran.code === 0)
-    if (ran.code !== 0) {
-      if (this.#isPeace(from)) throw new Loss(`${folder}: ${name} failed in peace: ${ran.stderr}`)
-      return
-    }
-    if (this.#wasKilledSince(from)) return
-    for (const path of this.#history.paths) {
-      if (!path.startsWith(`${folder}/own ${index} `)) continue
-      const certain = this.#history.certain(path)
-      if (certain === 'in doubt') continue
-      const isListed = isByMount
-        ? ran.stdout.split('\n').includes(path.slice(folder.length + 1))
-        : ran.stdout.includes(`${encodeURI(path)}<`)
-      if (isListed !== (certain.value !== undefined))
-        throw new Loss(`${path}: ${name} ${isListed ? 'lists' : 'does not list'} it: ${ran.stdout}`)
-    }
-  }
-
-  /** Lines of 64 bytes, each known by its document and place. */
-  #content(luck: Chance, mark: number): Buffer {
-    const lines = luck.weighted({ few: 60, some: 30, many: 9, huge: 1 })
-    const count = 1 + luck.below({ few: 8, some: 300, many: 3000, huge: 20_000 }[lines])
-    return Buffer.from(
-      Array.from({ length: count }, (_, at) => `${`${mark} line ${at} `.padEnd(63, '.')}\n`).join(''),
-    )
-  }
-
-  #count(name: string, isDone: boolean): void {
-    const { runs, failed } = this.#programs[name] ?? { runs: 0, failed: 0 }
-    this.#programs[name] = { runs: runs + 1, failed: failed + (isDone ? 0 : 1) }
   }
 
   // Trouble
@@ -447,6 +258,7 @@ class BothDoorsRun {
         if (isAway) await this.#service.end('SIGKILL')
         drive.signal('SIGKILL')
         this.#kills++
+        this.#killedAt = performance.now()
         await drive.ended
         this.#logs.push(drive.log())
         this.#agent?.stop()
@@ -485,21 +297,12 @@ class BothDoorsRun {
     await sleep(ms, undefined, { signal: this.#over.signal }).catch(() => {})
   }
 
-  /** Since some time before `from` nothing was wrong. */
-  #isPeace(from: number): boolean {
-    return this.#bad.every(({ until }) => until < from - afterTroubleMs)
-  }
-
-  #wasKilledSince(from: number): boolean {
-    return this.#story.some(({ at, line }) => line.startsWith('kill -9') && at >= from - 10_000)
-  }
-
   // Quiet
 
-  /** Nothing helps: it has to send everything, and both doors and the service have to hold the same, which someone saved last. */
+  /** Without any help it has to send everything; then both doors and the service have to hold the same, each name what was saved last. */
   async #leaveAlone(): Promise<void> {
     this.#tell('left alone')
-    await waitUntil('the programs to pause', () => this.#working === 0, programs.programLimitMs + 10_000)
+    await waitUntil('the programs to pause', () => this.#working === 0, programLimitMs + 10_000)
     await waitUntil(
       'the drive to become quiet by itself',
       async () => (await this.#unsent()).length === 0,
@@ -533,7 +336,7 @@ class BothDoorsRun {
     const { conflicts } = await (this.#drive as WebdavDrive).status()
     if (conflicts > 0) wrong.push(`${conflicts} conflict copies were made, and there is no other client`)
     if (wrong.length > 0) throw new Loss(wrong.join('\n'))
-    // What programs that were cut off have left beside is theirs to remove.
+    // Files that programs left beside, where they were cut off, are theirs to remove.
     for (const path of shown.keys()) if (isLeftBeside(path)) await this.#calls.unlink(path)
     this.#history.settle(shown)
     this.#quiet++
@@ -558,7 +361,7 @@ class BothDoorsRun {
     if (wrong.length > 0) throw new Loss(wrong.join('\n'))
   }
 
-  // What led to it
+  // The story of a failure
 
   #tell(line: string): void {
     this.#story.push({ at: performance.now(), line })

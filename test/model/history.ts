@@ -1,4 +1,4 @@
-// What was done under each name by programs that run at the same time, and so what may be there. A program's change takes effect
+// Changes that programs make at the same time, by name, and so what may be under each. A program's change takes effect
 // at some moment between its start and its end; one that was cut off, or failed, may have.
 
 /** The id of a content, or undefined for a name that is not there. */
@@ -12,7 +12,7 @@ export interface Change {
   end: number
   /** The program was told that it is done. */
   isSure: boolean
-  /** What is there afterwards: this content, or what another name had while the change was made. */
+  /** Afterwards there is this content, or what another name had while the change was made. */
   readonly becomes: { readonly value: Value } | { readonly from: string; readonly orNothing: boolean }
   /** Others may see it in part, and two at once may leave a mixture. */
   readonly isInPlace: boolean
@@ -195,7 +195,7 @@ export class History {
       .map((source) => ({
         value: source.value,
         start,
-        // What is open for writing while its name changes is written under its new name.
+        // A file that is open for writing while its name changes is written under its new name.
         end: isInPlace ? end : Math.max(end, source.end),
         isSure,
         isInPlace: isInPlace || source.isInPlace,

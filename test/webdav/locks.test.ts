@@ -136,7 +136,7 @@ describe('a document that a LOCK made', () => {
       now = 999_000
       timers.fire()
       timers.fire()
-      // What comes later is sent.
+      // A document that comes later is sent.
       expect((await drive.ask('PUT', '/office/later.txt', { body: 'later' })).status).toBe(201)
       expect([sent('/office/later.txt'), sent('/office/filled.txt'), sent('/office/left.txt')]).toEqual([
         1, 0, 0,

@@ -108,7 +108,7 @@ export async function keepDamaged(
   const bytes = isSmall ? source.small(sha256) : undefined
   if (bytes !== undefined) return { sha256, size, bytes }
   const staged = await stage(source, target, sha256)
-  // Nothing rests under a key that was made up.
+  // A key that was made up has no bytes.
   if (typeof staged === 'string') return { sha256, size, key: randomBytes(32).toString('hex') }
   try {
     return { sha256, size, key: await publish(target, staged) }

@@ -19,7 +19,7 @@ export interface RowMove {
   readonly id: string
   readonly secret: Buffer
   readonly now: number
-  /** What rows refer to, and is not what they say. */
+  /** Contents that rows refer to, and that are not what these say. */
   readonly damaged: readonly WholeContent[]
 }
 

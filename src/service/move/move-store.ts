@@ -107,7 +107,7 @@ async function finish(dataDir: string, target: Target, id: string): Promise<Move
     // Before there are two of it.
     await writeMark(dataDir, { id, isDone: false })
     const { copied, damaged: found, gone } = await moveContents(source, target)
-    // Nobody deletes any more.
+    // By now no service deletes any.
     const damaged = [...found, ...gone.map((content) => ({ ...content, kept: undefined }))]
     const asTheyAre: WholeContent[] = []
     for (const content of damaged) asTheyAre.push(await keepDamaged(source, target, content))

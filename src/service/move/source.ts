@@ -49,7 +49,7 @@ export class Source {
     return row === undefined ? undefined : Buffer.from(new Uint8Array(row.bytes))
   }
 
-  /** Whose content it is: as a DamagedContent names them. */
+  /** Documents that have this content, as a DamagedContent names them. */
   documentsOf(sha256: string): string[] {
     return documentsOf(join(this.dataDir, databaseName), sha256)
   }

@@ -181,7 +181,7 @@ test('what is damaged is named, and moves as it is; everything else moves', asyn
     'content that is damaged: acme/small.txt',
     'content that is missing: acme/missing.txt',
   ])
-  // Whoever stores it again mends it.
+  // The same bytes, stored again, mend it.
   for (const [name, content] of contents.slice(0, 3)) await put(`/mended/${name}.txt`, content)
   await service.close()
   await expectMoved()
