@@ -36,7 +36,7 @@ interface Program {
   readonly isInPlace: boolean
   /** Makes missing folders, which are other programs' to move. */
   readonly makesFolders?: boolean
-  /** It asks its person where another program has saved meanwhile. */
+  /** It asks its person where another program has saved meanwhile, or the drive has died, and waits for the answer. */
   readonly isForOne?: boolean
   /** `file`: what is saved, outside of the drive and of the same name. `mark`: a number of this call's own. */
   readonly line: (doors: BothDoors, path: string, file: string, mark: number) => Line
@@ -132,6 +132,11 @@ const allSavers: readonly Program[] = [
     line: (doors, path, file) => ({ argv: ['rsync', '-I', '--inplace', file, at(doors, path)] }),
   },
   {
+    name: 'gio copy',
+    isInPlace: true,
+    line: (doors, path, file) => ({ argv: ['gio', 'copy', file, at(doors, path)] }),
+  },
+  {
     name: 'tar',
     isInPlace: true,
     line: (doors, path, file) =>
@@ -165,7 +170,7 @@ const allSavers: readonly Program[] = [
     isInPlace: true,
     isForOne: true,
     line: (doors, path, file) => ({
-      argv: ['vim', ...vim, at(doors, path)],
+      argv: ['timeout', '-k', '5', '60', 'vim', ...vim, at(doors, path)],
       env: { SAVED: file },
     }),
   },
