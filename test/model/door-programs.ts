@@ -303,6 +303,8 @@ export const readers: readonly {
   line: (doors: BothDoors, path: string) => Line
   /** Of a name that is not there. */
   isMissing: (ran: Ran) => boolean
+  /** It answers with nothing, and no failure, where a name comes while it looks for a folder of that name. */
+  mayMiss?: boolean
 }[] = [
   {
     name: 'cat',
@@ -320,6 +322,7 @@ export const readers: readonly {
     name: 'rclone cat',
     line: (doors, path) => rclone(doors, 'cat', `drive:${path}`),
     isMissing: () => false,
+    mayMiss: true,
   },
 ]
 

@@ -172,13 +172,15 @@ export class DoorWork {
     const ran = await programs.performed(reader.line(this.#doors, path))
     const to = performance.now()
     const isMissing = ran.code !== 0 && reader.isMissing(ran)
+    if (reader.mayMiss === true && (ran.code !== 0 || ran.stdout === ''))
+      return this.#count(reader.name, false)
     this.#count(reader.name, ran.code === 0 || isMissing)
     if (ran.code === 0 || isMissing) {
       const wrong = this.#history.wrong(path, isMissing ? undefined : Buffer.from(ran.stdout), from, to)
       // A dead mount is an empty folder, or none.
       if (wrong !== undefined && !(isMissing && this.#options.wasKilledSince(from)))
         throw new Loss(`${reader.name}: ${wrong}`)
-    } else if (isAlone && this.#options.isPeace(from) && reader.name !== 'rclone cat')
+    } else if (isAlone && this.#options.isPeace(from))
       throw new Loss(`${path}: ${reader.name} failed in peace: exit code ${ran.code}: ${ran.stderr}`)
   }
 
