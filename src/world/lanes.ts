@@ -27,7 +27,8 @@ export class Lanes implements Connections {
 
   async request(request: Request): Promise<Response> {
     const lane = await this.#take(request.signal)
-    return whenRead(lane.request(request), () => this.#giveBack(lane))
+    const { body, whenLeft } = watched(request.body ?? null)
+    return whenRead(lane.request({ ...request, body }), () => whenLeft(() => this.#giveBack(lane)))
   }
 
   together(first: Request, second: Request): { first: Promise<Response>; second: Promise<Response> } {
@@ -115,6 +116,39 @@ export class Lanes implements Connections {
     }
     this.#waiting.delete(turn)
     turn.take(lane)
+  }
+}
+
+type Body = NonNullable<Request['body']> | null
+
+/**
+ * A body that comes piece by piece may still be read when its request is over, and undici then takes whatever its client carries
+ * for that request: it fails an assertion, which ends the process. A lane is free once the body is left, too.
+ */
+function watched(body: Body): { body: Body; whenLeft: (next: () => void) => void } {
+  if (body === null || typeof body !== 'object' || !(Symbol.asyncIterator in body))
+    return { body, whenLeft: (next) => next() }
+  const pieces = body as AsyncIterable<Uint8Array>
+  let isBeingRead = false
+  let next: (() => void) | undefined
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    isBeingRead = true
+    try {
+      yield* pieces
+    } finally {
+      // By then undici's own loop over it has ended.
+      setImmediate(() => {
+        isBeingRead = false
+        next?.()
+      })
+    }
+  }
+  return {
+    body: chunks() as unknown as Body,
+    whenLeft(then) {
+      if (isBeingRead) next = then
+      else then()
+    },
   }
 }
 

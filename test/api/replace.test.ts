@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { isOutcomeUnknown } from '../../src/api/errors.ts'
-import type { RequestRecord } from '../../src/api/types.ts'
+import type { RequestRecord, Upload } from '../../src/api/types.ts'
 import { answerJson, startRawServer, type RawServer } from '../support/raw-server.ts'
 import { clientOf, contentOf, rejection, uploadOf } from './client-support.ts'
 
@@ -137,6 +137,43 @@ describe('replace', () => {
     const error = await rejection(client.files('acme').replace('/a.txt', uploadOf(content())))
     expect(error).toMatchObject({ name: 'NetworkError', kind: 'cut' })
     expect(asked(server)).toEqual(['DELETE', 'PUT'])
+  })
+
+  test('has a connection of which no upload is left that broke while its content was still being read', async () => {
+    let deletion: ServerResponse | undefined
+    let readOn = (): void => {}
+    const whenBothAreSent = new Promise<void>((resolve) => (readOn = resolve))
+    let leave = (): void => {}
+    const whenLeft = new Promise<void>((resolve) => (leave = resolve))
+    await using server = await startRawServer((request, response) => {
+      if (request.url?.includes('broken') === true) response.destroy()
+      else if (request.method === 'DELETE') deletion = response
+      else {
+        readOn()
+        void whenLeft.then(() => {
+          deletion?.writeHead(204).end()
+          answerJson(response, 201, stored)
+        })
+      }
+    })
+    await using client = clientOf(server, { connections: 2 })
+    const files = client.files('acme')
+    const slow: Upload['content'] = {
+      kind: 'bytes',
+      size: 400_000,
+      async *open() {
+        try {
+          yield Buffer.alloc(200_000)
+          await whenBothAreSent
+          yield Buffer.alloc(200_000)
+        } finally {
+          setImmediate(leave)
+        }
+      },
+    }
+    const broken = rejection(files.upload('/broken.txt', uploadOf(slow)))
+    expect(isOutcomeUnknown(await broken)).toBe(true)
+    expect(await files.replace('/a.txt', uploadOf(content()))).toMatchObject({ size: 3 })
   })
 
   test('ends with its signal, and sends neither again', async () => {
