@@ -39,7 +39,11 @@ export async function serveMount(
     if (isLive && options.notifies) desktopNotifications(options.plan.project)({ kind: 'bug' })
   })
   const signals = listenForSignals(log)
-  const session = await startSession({ ...options, log, logFile, isTraced: isVerbose })
+  // Waits of a start are idle ones, and would let the process end without a word where nothing else is open yet.
+  const awake = setInterval(() => {}, 60_000)
+  const session = await startSession({ ...options, log, logFile, isTraced: isVerbose }).finally(() =>
+    clearInterval(awake),
+  )
   signals.obey(session)
   const { mountpoint, driver, webdav, stateDir } = session.record
   const { away } = session.status()

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { cli } from '../support/cli.ts'
 import { inDrive, startDesk, type Desk } from '../support/desk.ts'
 import { whyNoFuse } from '../support/fuse.ts'
+import { startRawServer } from '../support/raw-server.ts'
 import { bash } from '../support/run.ts'
 import { project } from '../support/service.ts'
 import { waitUntil } from '../support/wait-until.ts'
@@ -48,6 +49,16 @@ describe.skipIf(whyNoFuse() !== undefined)('a message', () => {
       await desk.docmount('unmount', drive)
       await desk.mount('drive', '--close-wait', '0')
     }
+  })
+
+  test('of a start in the foreground tells of a service that breaks each connection', async () => {
+    await using server = await startRawServer((request) => request.socket.destroy())
+    const where = ['--base-url', server.baseUrl, '--foreground']
+    const { code, stderr } = await desk.docmount('mount', project, join(desk.home, 'drive'), ...where)
+    expect(stderr).toMatch(
+      /^docmount: cannot reach the service at .*the connection broke: .*check --base-url/m,
+    )
+    expect(code).toBe(75)
   })
 
   test('of df about inodes makes nothing up', async () => {
