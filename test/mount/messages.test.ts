@@ -53,7 +53,7 @@ describe.skipIf(whyNoFuse() !== undefined)('a message', () => {
 
   test('of a start in the foreground tells of a service that breaks each connection', async () => {
     await using server = await startRawServer((request) => request.socket.destroy())
-    const where = ['--base-url', server.baseUrl, '--foreground']
+    const where = ['--base-url', `${server.origin}/api`, '--foreground']
     const { code, stderr } = await desk.docmount('mount', project, join(desk.home, 'drive'), ...where)
     expect(stderr).toMatch(
       /^docmount: cannot reach the service at .*the connection broke: .*check --base-url/m,
