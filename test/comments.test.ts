@@ -10,7 +10,6 @@ const root = join(import.meta.dirname, '..')
 const unclean = [
   'src/api',
   'src/content',
-  'src/fs',
   'src/service',
   'test/content',
   'test/fs',

@@ -210,7 +210,7 @@ export function assemble(options: FileSystemOptions): Superblock {
   return sb
 }
 
-/** What the committer has to know of the rest of the filesystem. */
+/** Parts of the filesystem that the committer uses, with the questions it asks and the events it says. */
 interface CommitterParts extends Pick<
   Superblock,
   'settings' | 'files' | 'clock' | 'journal' | 'spool' | 'reader' | 'log'

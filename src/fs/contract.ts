@@ -14,7 +14,7 @@ export interface FileSystemOptions {
   readonly stateDir: string
   /** Blocks: may be deleted at any time. */
   readonly cacheDir: string
-  /** What you see is at most this old. Default 30 s; EINVAL at 15 minutes and above. */
+  /** The greatest age of anything shown. Default 30 s; EINVAL at 15 minutes and above. */
   readonly cacheTtlMs?: number
   /** How long close, fsync and rename wait for the service. Default 10 s; 0 = write-back; Infinity = strict. */
   readonly closeWaitMs?: number
@@ -50,7 +50,7 @@ export interface FileSystem extends Operations {
   /** From now on changes found in the service are told to this door. */
   attachNotifier(notifier: Notifier): void
   status(): FileSystemStatus
-  /** What is true of one path; asks the service where no listing is fresh. Never throws. */
+  /** Tells the state of one path; asks the service where no listing is fresh. Never throws. */
   place(path: string): Promise<Place>
   /** Looks again where `status` names what may be gone by now. Never throws. */
   lookAgain(): Promise<void>
@@ -69,7 +69,7 @@ export interface FileSystem extends Operations {
    * service can be asked.
    */
   pin(path: string, options: { signal: AbortSignal }): Promise<PinAnswer>
-  /** What was kept for it may be evicted from now on. Throws ENOENT where it is not pinned. */
+  /** Ends the pin; the documents kept for it may be evicted from now on. Throws ENOENT where it is not pinned. */
   unpin(path: string): void
   pins(): readonly PinStatus[]
   /** Brings what is at and under a path into the disk cache, once. Rejects with ENOENT, and what listing it throws. */

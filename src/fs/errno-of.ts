@@ -21,7 +21,7 @@ export function errnoOf(error: unknown): string {
   return 'EIO'
 }
 
-/** What nobody can know now is ETIMEDOUT, never "it is not there". */
+/** A state that cannot be known now is ETIMEDOUT, never "it is not there". */
 function errnoOfNetwork({ kind }: NetworkError): string {
   return kind === 'cut' || kind === 'protocol' ? 'EIO' : 'ETIMEDOUT'
 }

@@ -1,4 +1,4 @@
-// What a person should hear of although they asked nothing.
+// Notices: news for a person who asked nothing.
 
 /**
  * - `away`, `back`: the service is out of reach; it answers again.

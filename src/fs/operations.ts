@@ -47,8 +47,8 @@ export interface NegativeEntry {
 }
 
 /**
- * Who asks. `signal` is aborted when nobody hears the answer any more: the caller is dying (Ctrl-C), gave up a call that
- * only looks, or the mount ends. Made lazily by the door.
+ * The caller of an operation. `signal` is aborted when nobody hears the answer any more: the caller is dying
+ * (Ctrl-C), gave up a call that only looks, or the mount ends. Made lazily by the door.
  */
 export interface Caller {
   readonly uid: number
@@ -58,10 +58,13 @@ export interface Caller {
   readonly program?: string | undefined
   /** It is being ended by a signal; undefined where nobody knows. Looked at when it is asked for. */
   readonly isDying?: boolean | undefined
-  /** Whether such a program still runs. Absent where nobody knows. */
+  /** Tells if such a program still runs. Absent where nobody knows. */
   readonly isRunning?: ((program: string) => boolean) | undefined
   readonly signal: AbortSignal
-  /** What `read` answers at once may lie here: the door has used it before it calls anything else. Absent: none is lent. */
+  /**
+   * Room that `read` may put its answer into, where it answers at once: the door has used it before it calls anything
+   * else. Absent: none is lent.
+   */
   readonly room?: Uint8Array | undefined
 }
 
@@ -78,7 +81,7 @@ export interface Opened {
   readonly keepCache: boolean
   /** The size is unknown or changes under the reader: bypass the page cache. */
   readonly directIo: boolean
-  /** Nothing is written through this handle: the door need not ask when it is closed. */
+  /** The handle writes no bytes: the door need not ask when it is closed. */
   readonly hasNothingToFlush: boolean
 }
 
@@ -97,7 +100,7 @@ export interface CreateOptions {
   readonly isGuess?: boolean
 }
 
-/** What setattr changes; absent = leave. */
+/** Attributes for setattr to change; absent = leave. */
 export interface AttributeChange {
   readonly mode?: number
   readonly uid?: number

@@ -1,4 +1,4 @@
-// What a filesystem is told, with its defaults.
+// Options of a filesystem, with their defaults.
 
 import { hostname } from 'node:os'
 import { ErrnoError } from '../errno-error.ts'

@@ -1,5 +1,5 @@
 // A filesystem begins and ends: what an earlier run left unsent is taken up before the first call, and all work has ended after
-// the last. What its parts are: assemble.ts.
+// the last. assemble.ts makes its parts.
 
 import { assemble } from './assemble.ts'
 import type { FileSystemOptions } from './contract.ts'
@@ -42,16 +42,16 @@ export async function stop(sb: Superblock): Promise<void> {
   await sb.pins.close()
   sb.tree.listings.close()
   sb.localOnly.close()
-  // What the disk refused a moment ago it may take now; later nobody asks it.
+  // The disk may take now what it refused a moment ago; later no step asks it.
   await sb.unkept.tryNow()
   await sb.unkept.close()
   sb.refusedNames.close()
   await sb.queue.close()
-  // What has arrived is the cache's from then on.
+  // The cache takes over what has arrived once the journal's rows are durable.
   await sb.journal.durable().catch(() => {})
   await sb.reader.close()
   sb.saved.close()
-  // What is of no use any more goes with it; on a disk that cannot be written the next start sees to it.
+  // Once the journal is durable, files that are of no more use go; on a disk that cannot be written the next start removes them.
   await sb.journal.durable().catch(() => {})
   sb.journal.close()
 }

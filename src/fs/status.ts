@@ -1,4 +1,4 @@
-// What the filesystem says of itself: the shape of `docmount status --json`, for people and scripts.
+// Status of a filesystem: the shape of `docmount status --json`, for people and scripts.
 
 import type { OddEntries } from '../api/types.ts'
 import type { LostContent } from '../content/spool/lost-and-found.ts'
@@ -51,7 +51,7 @@ export interface ConflictCopy {
 }
 
 /**
- * What is true of one path.
+ * The state of one path.
  * - `stored`: the service has it, since `since` (as it tells), with so many bytes; either may be untold.
  * - `unsent`: on its way; `unsent` says how far.
  * - `refused`: the service said no; `unsent` where the content is kept here.
@@ -69,7 +69,7 @@ export type Place =
 /** A document that could not be saved here. */
 export interface RefusedName {
   readonly path: string
-  /** What the service does not take, in words: `zip files (archives)`. */
+  /** The kind of file that the service does not take, in words: `zip files (archives)`. */
   readonly what: string
   /** How often it was tried. */
   readonly count: number
@@ -86,7 +86,7 @@ export interface FileSystemStatus {
   readonly stale: boolean
   /** Since when it is away (epoch ms), and why. */
   readonly away: Absence | undefined
-  /** What the service says of the key, while it does not take it: everything waits for another one. */
+  /** The service's word on a key that it refuses, while it does so: everything waits for another one. */
   readonly keyRefusal: string | undefined
   readonly unsent: readonly Unsent[]
   readonly unsentBytes: number
@@ -94,7 +94,7 @@ export interface FileSystemStatus {
   readonly scratchFiles: number
   /** All of them, whatever their age. */
   readonly scratch: readonly LocalFile[]
-  /** What has been on this machine only for more than a minute. */
+  /** Files that have been on this machine only for more than a minute. */
   readonly localOnly: readonly LocalFile[]
   /** Names that were refused for their type in the last 24 hours, at most 1,000: nothing of them is here. */
   readonly refusedNames: readonly RefusedName[]
@@ -102,13 +102,13 @@ export interface FileSystemStatus {
   readonly conflictCopies: readonly ConflictCopy[]
   /** How many, with those an earlier docmount counted and did not name. */
   readonly conflicts: number
-  /** What is pinned, and how much of it is here. */
+  /** Pins, and how much of each is here. */
   readonly pins: readonly PinStatus[]
   /** Content in lost+found: here, and no journal row leads to it. */
   readonly lost: readonly LostContent[]
   /** Files of the state folder that were damaged and are set aside. */
   readonly damaged: readonly string[]
-  /** What was found damaged, or taken away, since the drive was mounted, and what was done about it: a sentence each. */
+  /** Files found damaged, or taken away, since the drive was mounted, and what was done about it: a sentence each. */
   readonly trouble: readonly string[]
   /** Entries the service lists that are not what its interface says: left out, or shown without what is wrong. */
   readonly oddEntries: OddEntries

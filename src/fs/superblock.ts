@@ -57,7 +57,7 @@ export interface Superblock {
   readonly closeWait: CloseWait
   readonly walkAhead: WalkAhead
   readonly prefetch: Prefetch
-  /** What the person pinned. */
+  /** Paths that the person pinned. */
   readonly pinStore: PinStore
   readonly pins: Pins
   readonly types: TypePolicy
@@ -73,13 +73,13 @@ export interface Superblock {
   readonly owners: Owners
   readonly claims: Claims
   readonly lost: LostAndFound
-  /** What was found damaged, or taken away, on this machine. */
+  /** Files found damaged, or taken away, on this machine. */
   readonly trouble: Trouble
   /** Tells the person, who asked nothing. */
   readonly tell: (notice: Notice) => void
   /** Files that are on this machine only. */
   readonly localOnly: LocalOnly
-  /** What the disk here refused to keep. */
+  /** Documents that the disk here refused to keep. */
   readonly unkept: Unkept
   /** From a document to an intention. */
   readonly saves: Saves

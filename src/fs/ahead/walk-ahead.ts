@@ -51,7 +51,7 @@ export class WalkAhead {
           if (child !== undefined) this.#listAhead(child, false)
         }
       })
-      // Whoever really opens the folder is told what is wrong with it.
+      // A program that really opens the folder is told what is wrong with it.
       .catch(() => {})
       .finally(() => this.#pending.delete(folder))
   }

@@ -13,7 +13,7 @@ export interface DeleteStoredParts {
   readonly queue: CommitQueue
 }
 
-/** Whether the service has, or may get, something at the document's path: its own, or what it was renamed over. */
+/** True if the service has, or may get, something at the document's path: its own, or what it was renamed over. */
 export function mayBeStored(queue: CommitQueue, { remote, job, unsent, path }: Node): boolean {
   const isKnown = remote !== undefined || job !== undefined || unsent.base !== undefined
   return isKnown || queue.isExpected(path)

@@ -20,7 +20,7 @@ import type { Clock } from '../../world/clock.ts'
 /** Nodes made for one reading: more of them go while it goes on. */
 const mostTouched = 10_000
 
-/** What making a folder here changes. */
+/** Parts that making a folder here changes. */
 export interface FolderParts {
   readonly tree: Tree
   readonly journal: Journal
@@ -48,7 +48,7 @@ export function opendir(parts: OpenFolderParts, ino: number, caller: Caller): Ma
     const state = folder.folder
     if (unknown === undefined) parts.walkAhead.opened(folder)
     const keepListing = unknown === undefined && state?.isListedAsItIs === true
-    // Nobody is anywhere in it, and the door gives up what it kept.
+    // No program is reading it, and the door gives up the listing it kept.
     if (folder.door.openHandles === 0 && !keepListing) state?.forgetOrder()
     return { fh: parts.handles.addFolder(new FolderHandle(folder)), keepListing }
   })
@@ -117,7 +117,7 @@ export function releasedir({ tree, handles }: Pick<ReadFolderParts, 'tree' | 'ha
   tree.nodes.dropIfUnused(handle.node)
 }
 
-/** What the door took no reference on is not kept: it has the same number when it is looked up. */
+/** Nodes that the door took no reference on are dropped: each gets the same number when it is looked up again. */
 function dropTouched({ nodes }: Tree, handle: FolderHandle): void {
   for (const ino of handle.touched) nodes.forget(ino, 0)
   handle.touched = []

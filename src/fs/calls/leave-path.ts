@@ -18,7 +18,7 @@ export interface LeaveParts {
   readonly attributes: Pick<AttributeStore, 'at'>
 }
 
-/** What the service has, or may get, at the path a node left: that name has to be hidden until it is gone. */
+/** The version that the service has, or may get, at the path a node left: that name has to be hidden until it is gone. */
 export interface LeftBehind {
   readonly fingerprint: string | undefined
 }
@@ -27,7 +27,7 @@ export interface Left {
   readonly behind: LeftBehind | undefined
   /** The content that an earlier close accepted, and that the service has not got yet. */
   readonly accepted: string | undefined
-  /** What was set on what the journal has of it, which may be being written again. */
+  /** Modes and times set on the version in the journal, which may be being written again. */
   readonly set: AttributeRow | undefined
   /** Its next close commits it anyway. With its change taken back nothing tells any more what was written since that was handed in. */
   readonly isBeingWritten: boolean
@@ -52,7 +52,7 @@ function leftBehind(parts: LeaveParts, node: Node): LeftBehind | undefined {
       node.unsent.comesFrom({ path, fingerprint })
       return { fingerprint }
     }
-    // Nothing of its own is on its way here, but what it was renamed over may be.
+    // The node's own content is not on its way here, but a change to the document it was renamed over may be.
     return dropReplaced(parts.queue, { path, base: node.unsent.base }, parts.queue.isExpected(path))
   }
   if (!parts.queue.withdraw(job, { seesToDoubts: true })) return arriving(node, path)
@@ -62,7 +62,7 @@ function leftBehind(parts: LeaveParts, node: Node): LeftBehind | undefined {
   const isExpected = parts.queue.isExpected(path)
   if (isMove) {
     node.unsent.comesFrom({ path: source, fingerprint: sourceFingerprint })
-    // What is still on its way here is the document whose place it was to take.
+    // The document still on its way here is the one whose place it was to take.
     return dropReplaced(parts.queue, { path, base, doubts }, isExpected)
   }
   if (isExpected) return arriving(node, path)

@@ -1,5 +1,5 @@
-// What is left in a folder that is to be removed, by what the service has and what was deleted here. A folder below it is looked
-// into: the service's delete takes all that is in it.
+// Documents left in a folder that is to be removed, by what the service has and what was deleted here. A folder below
+// it is looked into: the service's delete takes all that is in it.
 
 import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
 import { fingerprintOf, isNewer, mayBe, modifiedAtIn } from '../../content/fingerprint.ts'
@@ -13,14 +13,14 @@ export const callDeadlineMs = 14_000
 type HiddenNames = FolderState['tombstones']
 type Asked = (path: string) => Promise<RemoteFile | FolderListing | undefined>
 
-/** What was deleted here. */
+/** Documents deleted here. */
 interface Going {
   readonly hidden: HiddenNames
   /** Deletes that go with the folder. */
   readonly untried: readonly Job[]
 }
 
-/** Whether more than what was deleted here is in the folder. */
+/** True if the folder holds more than what was deleted here. */
 export async function isAnyLeft(
   files: Files,
   path: string,
@@ -47,7 +47,7 @@ async function isGone(asked: Asked, path: string, name: string, going: Going): P
   return tombstone.fingerprint === undefined && !(await holdsDocuments(asked, path, found, going))
 }
 
-/** Whether there is a document in a folder, at any depth, that is not about to be deleted. */
+/** True if the folder holds a document, at any depth, that is not about to be deleted. */
 async function holdsDocuments(
   asked: Asked,
   folder: string,

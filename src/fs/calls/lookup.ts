@@ -12,7 +12,7 @@ import type { Caller, Entry, MaybePromise, NegativeEntry } from '../operations.t
 import type { Tree } from '../tree/tree.ts'
 import type { Sizes } from './sizes.ts'
 
-/** What an answer about a node is made of. */
+/** Parts from which an answer about a node is made. */
 export interface EntryParts {
   readonly tree: Tree
   readonly owner: Owner
@@ -41,7 +41,7 @@ export function entryOf(parts: EntryParts, node: Node, listedTtlMs?: number): En
   return { attributes: attributesOf(node, parts.owner), entryTtlMs: ttlMs, attributeTtlMs: ttlMs }
 }
 
-/** What is true only here stays true until we say otherwise; the rest as long as the listing it came from. */
+/** An entry that is true only here is valid until we say otherwise; any other for as long as the listing it came from. */
 function ttlOf(parts: EntryParts, node: Node, listedTtlMs: number | undefined): number {
   if (node.parent === undefined) return parts.settings.cacheTtlMs
   if (isKept(node)) return parts.settings.cacheTtlMs
@@ -79,7 +79,7 @@ export function lookup(
       return entryOf(parts, node)
     })
     if (!(answer instanceof Promise)) return answer
-    // What it says of a document that has left the name meanwhile says nothing of the name.
+    // An error about a document that has left the name meanwhile is no answer for the name.
     return answer.catch((error: unknown) => {
       if (isThere() || caller.signal.aborted) throw error
       return again()
@@ -94,7 +94,7 @@ export function lookup(
   })
 }
 
-/** Nothing is in a folder that was removed, also while somebody waited, and nothing is made there. Throws ENOENT. */
+/** A folder that was removed, perhaps while the call waited, holds no names, and none is made in it. Throws ENOENT. */
 export function checkStands(folder: Node): void {
   if (folder.isUnlinked) throw new ErrnoError('ENOENT', `${folder.path} is gone`)
 }

@@ -1,4 +1,4 @@
-// What a rename moves, from where to where; and what that does to names here.
+// The move of a node to another name: from where to where, and what that does to names here.
 
 import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Node } from '../tree/node.ts'
@@ -15,7 +15,7 @@ export interface Move {
   readonly from: Node
   readonly to: Node
   readonly name: string
-  /** What has that name now. */
+  /** The node that has that name now. */
   readonly target: Node | undefined
 }
 

@@ -61,7 +61,7 @@ export function open(parts: OpenParts, ino: number, flags: OpenFlags, caller: Ca
 }
 
 async function openUnsized(parts: OpenParts, node: Node, flags: OpenFlags, caller: Caller): Promise<Opened> {
-  /** What was asked for is nothing that its name stands for now: nor is what was answered. */
+  /** True where the name stands for another document now, or for none: the answer was not for it. */
   const hasLeft = (): boolean => node.isUnlinked && node.door.openHandles === 0
   try {
     await parts.sizes.whenKnown(node, caller, () => undefined)
@@ -81,8 +81,8 @@ function opened(parts: OpenedParts, node: Node, flags: OpenFlags, caller: Caller
 }
 
 /**
- * From pages that the door keeps a program reads without asking. Who opens to read alone is taken to do so; who opens to write, too,
- * is asked for what he reads where he is not known to know it.
+ * From pages that the door keeps a program reads without asking. A program that opens to read alone is taken to have read them.
+ * For one that opens to write, too, pages are kept only if it is known to know the version: otherwise its reads have to come here.
  */
 function mayKeepPages(tree: Tree, node: Node, { read, write, truncate }: OpenFlags, caller: Caller): boolean {
   const { shown } = node
@@ -139,7 +139,7 @@ function make(
   const isLikeTemporary = isMadeAsTemporary({ ...options, readWrite: flags.read && flags.write })
   // By the mode alone a document that tells its type is none.
   const isTemporary = isLikeTemporary && (options.isGuess !== true || mimetypeOfName(name) === undefined)
-  // What the service has, had or gets under this name is a document, whatever the name.
+  // A name under which the service has, had or gets something stands for a document, whatever the name.
   const isScratch = hidden === undefined && beginsHere(name, isTemporary, isBeside)
   parts.refusedNames.check(folder.path, isTemporary && isUndecidedName(name) ? finalName(name) : name)
   const content = parts.spool.create(name)

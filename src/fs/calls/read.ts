@@ -39,7 +39,7 @@ export function read(
   }
   const { reading } = handle
   const chunks = readContent(parts.remote, handle, offset, length, caller)
-  // What somebody waits for is asked for before what may come next.
+  // The program's own read is asked for before what may come next.
   if (reading === undefined && handle.reading !== undefined)
     parts.prefetch.beganToRead(handle.node, handle.reading)
   const known = noted(parts.tree, handle, chunks, caller)

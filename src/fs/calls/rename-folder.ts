@@ -35,7 +35,8 @@ interface Plan {
 
 /** False where another call has changed what has these names, before anything moved: they are to be looked up anew. */
 export async function renameFolder(parts: RenameFolderParts, move: Move, caller: Caller): Promise<boolean> {
-  // Who else looks around in it, and lets go of what he has seen, takes none of its folders out of what is to be moved.
+  // The folders are held until the rename ends, so that another program that looks around, and lets go of what it has
+  // seen, drops none of them.
   const held: Node[] = []
   try {
     return await renameHeld(parts, move, held, caller)
@@ -55,7 +56,7 @@ async function renameHeld(
   // First: what cannot be moved takes the place of nothing.
   const listings = await list(parts.tree, node, held, parts.settings.renameLimit)
   if (target !== undefined && !(await isEmptied(parts, target, move, caller))) return false
-  // What is dirty is secured before its journal row promises it.
+  // Dirty content is secured before its journal row promises it.
   for (const { content, isScratch } of planned(parts.tree, node, listings)?.documents ?? [])
     if (content !== undefined) await (isScratch ? content.sync() : parts.spool.secure(content))
   const isWhereItWas = !node.isUnlinked && node.parent === from && node.name === oldName
@@ -73,7 +74,7 @@ async function renameHeld(
   return true
 }
 
-/** Whether it can be replaced; false where it left its name meanwhile. Throws ENOTEMPTY, EBUSY. */
+/** True if it can be replaced; false where it left its name meanwhile. Throws ENOTEMPTY, EBUSY. */
 async function isEmptied(
   parts: RenameFolderParts,
   target: Node,
@@ -89,7 +90,7 @@ async function isEmptied(
   }
 }
 
-/** What has the name is what had it, and nothing was made in that since it was looked into. */
+/** True if the name still stands for the same target, and no change was made in that since it was looked into. */
 function isFree(tree: Tree, { to, name, target }: Move): boolean {
   const listing = tree.listings.known(to)
   const now = listing === undefined ? tree.keptChild(to, name) : tree.child(to, name, listing)
@@ -198,7 +199,7 @@ function leavePlace(parts: RenameFolderParts, target: Node): void {
   })
 }
 
-/** What stood there, and is on its way, shows in no folder that is made at the old place. */
+/** The version that stood there, and is on its way, shows in no folder that is made at the old place. */
 function leave(parts: RenameFolderParts, document: Node): Left {
   const { parent, name } = document
   const left = leavePath(parts, document)

@@ -27,7 +27,7 @@ import type { Undecided } from '../unsent/undecided.ts'
 import type { Sizes } from './sizes.ts'
 
 /**
- * What a document is under its new name:
+ * Fates of a document under its new name:
  * - `document`: the service shall know it so, at once.
  * - `backup`: the same, but its successor may come first (`f` → `f~`).
  * - `here`: it is on this machine only, and stays so.
@@ -136,7 +136,10 @@ function renamed(parts: RenameParts, move: Move, fate: Fate, how: How): Job | un
   }
 }
 
-/** What the names stand for now. The listings are those last told: where one was waited for longer than the other, that is known anew. */
+/**
+ * The nodes that the names stand for now. The listings are those last told: where one was waited for longer than the
+ * other, that is known anew.
+ */
 function lookedUp(tree: Tree, names: Names, fromListing: Listing, toListing: Listing): LookedUp {
   const { from, name, to, newName } = names
   checkStands(to)
@@ -228,7 +231,7 @@ function toDocument(
   return undefined
 }
 
-/** What is on its way to where the service has the version that a backup (`f~`) shows. */
+/** The job at the path where the service has the version that a backup (`f~`) shows. */
 function pendingUnder(queue: CommitQueue, { isScratch, stored, content }: Node): Job | undefined {
   if (!isScratch || stored.elsewhere === undefined || content !== undefined) return undefined
   return queue.first(stored.elsewhere)

@@ -1,5 +1,5 @@
-// Removing a folder without ever removing more than was asked. What was deleted in it a moment ago goes with it, in one
-// call: the service's delete is recursive (interface, "DELETE /projects/{project_name}/files").
+// Removing a folder without ever removing more than was asked. Documents deleted in it a moment ago go with it, in
+// one call: the service's delete is recursive (interface, "DELETE /projects/{project_name}/files").
 
 import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
@@ -102,14 +102,17 @@ export async function checkIsEmpty(
   checkKeepsNothing(node, state)
 }
 
-/** What is to be known before the folder goes. */
+/** Knowledge that is needed before the folder goes. */
 interface Look {
   /** Deletes of documents in it that go with it. */
   readonly untried: readonly Job[]
   /** Those, and the delete of a document that had the folder's name before: all that is still to be sent there. */
   readonly expected: ReadonlySet<Job>
   readonly standing: RemoteFile | FolderListing | undefined
-  /** Whether the service has a folder to delete. Throws ENOTEMPTY. Asked before every attempt: what another client stores there in between stays. */
+  /**
+   * True if the service has a folder to delete. Throws ENOTEMPTY. Asked before every attempt: what another client
+   * stores there in between stays.
+   */
   readonly isToGo: (standing: RemoteFile | FolderListing | undefined) => Promise<boolean>
 }
 
@@ -197,7 +200,7 @@ async function deleteWhole(
   }
 }
 
-/** Whether a listing that was asked for since `at` shows something: a look that is answered later than it need not have that. */
+/** True if a listing that was asked for since `at` shows something: a look that is answered later need not show that. */
 function isShownSince(tree: Tree, node: Node, at: number): boolean {
   const listing = tree.listings.known(node)
   return listing !== undefined && listing.requestedAt > at && !tree.isEmpty(node)

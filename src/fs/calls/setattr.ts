@@ -52,7 +52,7 @@ async function resize(
     await parts.saves.commit(node)
 }
 
-/** Nobody but root may give documents away, and there is nobody to give them to. */
+/** Only root may give documents away, and there is no other owner to give them to. */
 function checkOwner(owner: Owner, node: Node, { uid, gid }: AttributeChange): void {
   const isOther = (uid !== undefined && uid !== owner.uid) || (gid !== undefined && gid !== owner.gid)
   if (isOther)

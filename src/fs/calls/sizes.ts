@@ -84,7 +84,7 @@ export class Sizes {
     if (node.remote === undefined || node.content !== undefined) return false
     const { clock, reach, ttlMs } = this.#options
     const { askedWholeAt } = node.stored
-    // What our own rename is to take elsewhere is not looked at again, and yet has a size.
+    // A document that our own rename is to take elsewhere has a size, and is not looked at again.
     const isLeft = askedWholeAt === undefined || reach.isAway || node.job !== undefined
     if (node.size !== undefined && isLeft) return false
     return askedWholeAt === undefined || clock.steady() - askedWholeAt > ttlMs
@@ -121,7 +121,7 @@ export class Sizes {
     node.stored.learn(size)
   }
 
-  /** Whether our own rename has taken it from there; waits for one that is under way. */
+  /** True if our own rename has taken it from there; waits for one that is under way. */
   async #hasMoved(node: Node, path: string, untilMs: number): Promise<boolean> {
     const { clock } = this.#options
     const timeoutMs = Math.max(0, untilMs - clock.monotonic())
@@ -130,7 +130,10 @@ export class Sizes {
     return node.storedPath !== path
   }
 
-  /** What seems to be gone is so where its folder says the same, which then shows it no more, also when the service is away. */
+  /**
+   * A document that seems to be gone is so if its folder says the same, which then shows it no more, also when the
+   * service is away.
+   */
   async #refused(node: Node, refusal: unknown, askedAt: number): Promise<never> {
     const { parent, path, job } = node
     if (mayMeanMissing(refusal) && job !== undefined)

@@ -1,5 +1,5 @@
-// What `df` shows. The service tells no quota, so nothing is made up: what is saved is first kept on this machine, and the
-// room it has there is the drive's: what is free, and what is only cached on the same disk (`control/make-room.ts`).
+// Figures of `df`. The service tells no quota, so nothing is made up: what is saved is first kept on this machine, and
+// the room it has there is the drive's: what is free, and what is only cached on the same disk (`control/make-room.ts`).
 
 import type { Disk } from '../../world/disk.ts'
 import { nameMaxBytes } from '../../path.ts'

@@ -25,7 +25,7 @@ export function write(
   const handle = parts.handles.file(fh)
   const { node } = handle
   if (!handle.flags.write) throw new ErrnoError('EBADF', `${node.path} is not open for writing`)
-  // What is appended stands for itself.
+  // An append depends on no bytes that its program read, and leaves no hole.
   if (offset !== 'end') {
     handle.checkCurrent('write')
     checkHole(parts, node, offset + data.length)

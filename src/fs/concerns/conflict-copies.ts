@@ -56,7 +56,7 @@ export class ConflictCopies {
     try {
       this.#journaled.remove(copy)
     } catch {
-      // Whoever asks next finds it gone, too.
+      // The next call of `list` finds the copy gone, too.
       return
     }
     this.#keptAt.delete(copy)

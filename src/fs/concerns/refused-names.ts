@@ -1,5 +1,5 @@
-// What nobody could save here, because the service takes no documents of its type: counted and named, since the program
-// that tried often says something else, or nothing.
+// Names that could not be saved here, because the service takes no documents of their type: counted and named, since
+// the program that tried often says something else, or nothing.
 
 import type { Clock } from '../../world/clock.ts'
 import { CountedLog } from '../../content/commit/counted-log.ts'
@@ -9,7 +9,7 @@ import { UnsupportedTypeError, type TypePolicy } from '../tree/names.ts'
 import type { RefusedName } from '../status.ts'
 import { pathBelow } from '../../path.ts'
 
-/** What was refused longer ago is forgotten, and so is what is more. */
+/** An older refusal is forgotten, and so are those beyond this number. */
 const rememberedMs = 24 * 3_600_000
 const mostNames = 1_000
 
@@ -62,7 +62,7 @@ export class RefusedNames {
     }))
   }
 
-  /** What the service does not take of what was to be at this path; undefined where nothing was refused there. */
+  /** The kind of content that was refused at this path; undefined where nothing was refused there. */
   at(path: string): string | undefined {
     return this.#names.get(path)?.what
   }

@@ -1,11 +1,11 @@
-// What was found damaged, or taken away, of what this machine keeps: said once, in the log, to the person, and as long as the
+// Files found damaged, or taken away, on this machine: each said once, in the log, to the person, and as long as the
 // drive lives in its status.
 
 import type { Log } from '../../log.ts'
 import type { Clock } from '../../world/clock.ts'
 import type { Notice } from '../notice.ts'
 
-/** What is found again and again is told so often. */
+/** A sentence that is found again and again is told so often. */
 const againMs = 60_000
 /** The latest of them. */
 const mostSentences = 20
@@ -26,7 +26,7 @@ export class Trouble {
     this.#options = options
   }
 
-  /** What it is, and what was done about it, in a sentence without its full stop. */
+  /** Reports a fault: what it is, and what was done about it, in a sentence without its full stop. */
   found(sentence: string): void {
     const { clock, log, tell, stateDir } = this.#options
     const before = this.#told.get(sentence)

@@ -1,5 +1,5 @@
-// What the filesystem does when the service goes, and when it comes back: the queue is paused and goes on, old listings are asked
-// for anew, the person is told. Whether it is there: content/reach.
+// Steps to take when the service goes, and when it comes back: the queue is paused and goes on, old listings are
+// asked for anew, the person is told. content/reach decides whether it is there.
 
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { Reach } from '../../content/reach/reach.ts'

@@ -1,4 +1,4 @@
-// What people ask of a mounted project beside files: wait, retry, recover, drain.
+// Requests of people to a mounted project, beside files: wait, retry, recover, drain.
 
 import type { Disk, OpenFile } from '../../world/disk.ts'
 import { abortAfter, type Clock } from '../../world/clock.ts'
@@ -143,7 +143,7 @@ export async function drain(
     const next = open.find(({ isHeld }) => !isHeld)
     if (parts.clock.monotonic() >= until) return unsent
     if (next === undefined) {
-      // What was sent made room, perhaps.
+      // Changes that were sent may have made room here.
       if ((await parts.unkept.tryNow()) === 0) return unsentUnder(parts, '/')
       continue
     }
@@ -154,7 +154,10 @@ export async function drain(
   }
 }
 
-/** What is on this machine only becomes a document now, where it is one. What cannot be judged without the service stays. */
+/**
+ * Files that are on this machine only become documents now, where they are any. A file that cannot be judged without
+ * the service stays.
+ */
 async function decide({ localOnly, clock }: WaitParts, path: string, timeoutMs: number): Promise<void> {
   const isOver = abortAfter(clock, Math.min(timeoutMs, longestDecisionMs))
   await abortable(localOnly.decideNow(path), isOver).catch(() => {})

@@ -1,4 +1,4 @@
-// What the filesystem says of itself, gathered from its parts.
+// Status of the filesystem, gathered from its parts.
 
 import { join } from 'node:path'
 import type { LostAndFound } from '../../content/spool/lost-and-found.ts'
@@ -78,7 +78,7 @@ function isThere(tree: Tree, path: string): boolean {
   return node !== undefined && !node.isUnlinked
 }
 
-/** What was set aside at some start, and still lies there. */
+/** Files set aside at some start that still lie there. */
 function damagedIn(disk: Disk, stateDir: string): string[] {
   return namesIn(stateDir, disk)
     .filter((name) => name.includes('.damaged-') && !name.endsWith('-wal'))

@@ -17,7 +17,7 @@ export async function makeRoom(parts: MakeRoomParts): Promise<boolean> {
   return isOneDisk(parts) && (await parts.reader.disk.giveUp(givenBytes)) > 0
 }
 
-/** What there is to give. */
+/** Bytes that the disk cache can give. */
 export function givableBytes(parts: MakeRoomParts): number {
   return isOneDisk(parts) ? parts.reader.disk.givableBytes : 0
 }

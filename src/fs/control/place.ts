@@ -1,4 +1,4 @@
-// What is true of one path, in one word and its reasons: with the service, on its way, refused, here only, or not there.
+// The state of one path, in one word and its reasons: with the service, on its way, refused, here only, or not there.
 
 import { ErrnoError } from '../../errno-error.ts'
 import { nodeAt } from '../tree/node-at.ts'

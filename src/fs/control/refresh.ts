@@ -1,5 +1,6 @@
-// What a user asks to see as it is now. A listing alone is not believed about what was changed here lately, since it may lag
-// behind: where it says otherwise, the document itself is asked, and where both say the same, it is so.
+// Refresh: the next look at a path shows it as it is now in the service. A listing alone is not believed about what was
+// changed here lately, since it may lag behind: where it says otherwise, the document itself is asked, and where both say
+// the same, it is so.
 
 import type { Files, RemoteFile } from '../../api/types.ts'
 import type { Clock } from '../../world/clock.ts'
@@ -32,7 +33,7 @@ export interface RefreshParts {
 export async function refresh(parts: RefreshParts, path: string): Promise<void> {
   const node = parts.tree.find(path)
   const folder = (node?.folder === undefined ? node?.parent : node) ?? parts.tree.nodes.root
-  // What is in a folder before the folder itself: it may have been kept for that alone.
+  // Folders below come before the folder itself, which may be kept for one of them alone.
   for (const known of [...foldersUnder(folder)].reverse()) {
     if (known === folder || hasChangedLately(known)) await loadTruly(parts, known)
     else parts.tree.askAgain(known)
@@ -64,7 +65,7 @@ async function loadTruly(parts: RefreshParts, folder: Node): Promise<void> {
   if (isAnyOver) await parts.tree.loadFresh(folder)
 }
 
-/** What the service agreed to a moment ago, and the listing does not show so. */
+/** Paths that the service agreed to a moment ago, and that the listing does not show so. */
 function* doubtsOf(tree: Tree, folder: Node, listing: Listing): Iterable<Doubt> {
   for (const [name, tombstone] of folder.folder?.tombstones ?? []) {
     const listed = listing.names.get(name)

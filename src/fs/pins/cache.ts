@@ -1,4 +1,4 @@
-// `docmount cache`: what the disk cache holds, and clearing it. Nothing unsent is ever in it.
+// `docmount cache`: what the disk cache holds, and clearing it. Unsent content is never in it.
 
 import type { Reader } from '../../content/read/reader.ts'
 import type { CacheStatus } from './pin-status.ts'

@@ -31,7 +31,7 @@ export async function fetchOnce(
     const here = isKept ? await reader.disk.bytesInPlace(version, version.size) : 0
     bytes += document.bytes
     bytesHere += version === undefined ? document.bytes : here
-    // What is pinned has a place of its own.
+    // A pinned document takes no room in the cache: pins have a place of their own.
     if (isKept && store.pinOf(version.path) === undefined) {
       cacheBytes += diskBytesOf(document.bytes)
       missingBytes += document.bytes - here

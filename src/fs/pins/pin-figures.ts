@@ -7,7 +7,7 @@ interface Counts {
   bytes: number
   documentsHere: number
   bytesHere: number
-  /** What all of it takes on disk, where no other pin counts it. */
+  /** Bytes of disk that all of it takes, without the documents that another pin counts. */
   needBytes: number
 }
 
@@ -17,7 +17,7 @@ export class PinFigures {
   readonly path: string
   #state: PinState = 'waiting'
   #counts: Counts = { ...none }
-  /** What the look under way has found so far. */
+  /** Counts of the look under way, so far. */
   #found: Counts = { ...none }
   #problems: string[] = []
   /** Some folder could not be listed. */

@@ -32,7 +32,7 @@ export interface RoundOutcome {
 interface Missing {
   readonly document: FoundDocument
   readonly figures: PinFigures
-  /** What is still to come, on disk. */
+  /** Bytes of disk that are still to be fetched. */
   readonly needBytes: number
 }
 
@@ -41,7 +41,7 @@ const mostFailuresInARow = 8
 
 /** Throws the signal's reason. */
 export async function pinRound(pins: readonly PinFigures[], options: RoundOptions): Promise<RoundOutcome> {
-  // What is saved here from now on the look need not have seen.
+  // Only files noted before the look may go: a document saved here during it may be missing from what it finds.
   const files = await options.reader.disk.pinnedFiles()
   const surveys: (Survey | undefined)[] = []
   for (const pin of pins) surveys.push(await lookAt(pin, options))
@@ -92,7 +92,7 @@ async function count(
   pin.begin(found.problems)
   for (const document of found.documents) {
     const { version, path, bytes } = document
-    // What lies in two pins is brought by one.
+    // A document that lies in two pins is fetched by one of them.
     const isFirst = !counted.has(path)
     counted.add(path)
     const isKept = version !== undefined && isKeepable(version)

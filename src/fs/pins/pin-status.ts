@@ -1,4 +1,4 @@
-// What is told of pins and of the disk cache: the shapes of `docmount pins --json` and `docmount cache --json`.
+// Answers about pins and the disk cache: the shapes of `docmount pins --json` and `docmount cache --json`.
 
 /**
  * - `waiting`: not looked at yet, or the service is away and never told what is there.
@@ -39,7 +39,7 @@ export type FetchAnswer =
       readonly kind: 'fetched'
       readonly documents: number
       readonly bytes: number
-      /** What came through the network. */
+      /** Fetched through the network. */
       readonly fetchedDocuments: number
       readonly fetchedBytes: number
       /** One sentence for each document or folder that could not be had. */
@@ -52,7 +52,7 @@ export interface FetchProgress {
   readonly bytesHere: number
 }
 
-/** What the cache folder of this drive holds. */
+/** The cache folder of this drive. */
 export interface CacheStatus {
   readonly dir: string
   readonly cachedDocuments: number

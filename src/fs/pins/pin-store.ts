@@ -1,5 +1,5 @@
-// What the person pinned: paths, in a file of the state folder. Durable, since it is the person's word; what is kept of it
-// is the disk cache's, and can be fetched again. Paths only: whether anything is there is not known here.
+// Pins as the person set them: paths, in a file of the state folder. Durable, since it is the person's word; what is
+// kept of it is the disk cache's, and can be fetched again. Paths only: whether anything is there is not known here.
 //
 //   { "id": "8f0c…", "pins": ["/reports", "/letters/a.pdf"] }
 

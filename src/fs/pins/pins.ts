@@ -1,5 +1,5 @@
-// What is pinned stays here: looked at again and again while the service is there, and left alone while it is not. One
-// round at a time; a wish, or the service coming back, begins one at once.
+// Pinned documents stay here: they are looked at again and again while the service is there, and left alone while it
+// is not. One round at a time; a wish, or the service coming back, begins one at once.
 
 import type { Disk } from '../../world/disk.ts'
 import type { Clock, Timer } from '../../world/clock.ts'
@@ -26,7 +26,7 @@ export interface PinsOptions extends FetchSources {
   readonly clock: Clock
   readonly disk: Disk
   readonly cacheDir: string
-  /** What is shown is at most this old: pins are not looked at more often. */
+  /** The age that is accepted of anything shown: pins are looked at no more often. */
   readonly ttlMs: number
 }
 
@@ -73,7 +73,7 @@ export class Pins {
     const { store, reach, tree } = this.#options
     if (!store.has(path)) {
       const found = await survey(tree, path, signal).catch((error: unknown) => {
-        // What nobody can know now is found out when the service is back.
+        // While the service is away the pin is taken unseen: the round after its return finds out what it holds.
         if (reach.isAway) return undefined
         throw error
       })

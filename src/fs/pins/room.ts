@@ -1,4 +1,4 @@
-// Whether something fits: within its bound, and on the disk.
+// Room for documents to be pinned or fetched: within its bound, and on the disk.
 
 import type { Disk } from '../../world/disk.ts'
 import type { NoRoom } from './pin-status.ts'

@@ -9,8 +9,8 @@ import type { AttributeRow } from '../../content/spool/journal-rows.ts'
 import type { Node } from './node.ts'
 
 /**
- * In the place of a fingerprint: what is to be sent to this path. No fingerprint begins so. Nothing tells which change that is: it
- * goes on as another one, with another source or with its content brought here, and what was set stays.
+ * In the place of a fingerprint: what is to be sent to this path. No fingerprint begins so. The mark does not say which change
+ * that is: a change may go on as another one, with another source or with its content brought here, and what was set stays.
  */
 const unsentMark = 'unsent'
 
@@ -23,7 +23,7 @@ export class AttributeStore {
     this.#rows = new Map(journal.attributes.all().map((row) => [row.path, row]))
   }
 
-  /** Puts what was set here on a node that shows a version of the service. What is to be sent of it keeps its times. */
+  /** Puts what was set here on a node that shows a version of the service. A node with an unsent change keeps its times. */
   adorn(node: Node): void {
     if (node.job !== undefined) return
     const row = this.#rows.size === 0 ? undefined : this.#rows.get(node.path)
@@ -38,7 +38,7 @@ export class AttributeStore {
     if (row !== undefined && isUnsent(row)) node.times.follow(timesIn(row))
   }
 
-  /** What was set on what is at this path, as it outlives a restart. */
+  /** Modes and times set at this path, as they outlive a restart. */
   at(path: string): AttributeRow | undefined {
     return this.#rows.get(path)
   }
@@ -59,7 +59,7 @@ export class AttributeStore {
     else this.#put({ path, fingerprint, mode, atime, mtime })
   }
 
-  /** What is handed in is not what is being written, but what was here before that, on which this was set. */
+  /** The content handed in is not the one being written, but the one before it, on which this was set. */
   handedInAsBefore({ path }: Node, set: AttributeRow | undefined): void {
     if (set === undefined) this.forget(path)
     else this.#put({ ...set, path, fingerprint: unsentMark })
@@ -82,7 +82,7 @@ export class AttributeStore {
     })
   }
 
-  /** What the service had at this path is gone; what is still to be sent there keeps its times. */
+  /** The service has no document at this path any more; the times of one still to be sent there stay. */
   left(path: string): void {
     const row = this.#rows.get(path)
     if (row !== undefined && !isUnsent(row)) this.forget(path)

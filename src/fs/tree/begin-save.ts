@@ -21,7 +21,7 @@ export function beginSave(seen: Seen, node: Node, change: Change, looker: Looker
   if (change === 'longer' || unsent.job !== undefined || node.isScratch || node.isUnlinked) return
   const { path } = node
   const fingerprint = fingerprintOf(stored.record)
-  // What it goes on from is as good as read: the bytes are brought here for it.
+  // An appended save goes on from the version as if it had read it: the bytes are brought here for it.
   if (change === 'appended') return seen.read(path, fingerprint, looker)
   const known = seen.replaceable(path, looker, fingerprint)
   seen.saves(path, looker)
@@ -46,7 +46,7 @@ export function replacedByRename(
     return hidden === undefined ? undefined : overHidden(seen, path, hidden, looker)
   }
   const { unsent, stored, shown } = target
-  // What is being written, or sent, has begun before.
+  // A save of the target that is under way began before the rename, and decided then.
   if (shown === undefined || unsent.isDecided) return unsent.base ?? stored.fingerprint
   const known = seen.replaceable(path, looker, shown)
   seen.saves(path, looker)
@@ -63,7 +63,10 @@ export function takenAway(
   return sameOr(seen.lastShown(path, looker, shown) ?? shown, shown)
 }
 
-/** Whoever deleted it was shown it, if nobody else was. */
+/**
+ * The version that may be replaced where one was deleted or moved away: the program that did so was shown it, if no
+ * other was.
+ */
 function overHidden(seen: Seen, path: string, hidden: string, looker: Looker): string {
   const known = seen.replaceable(path, looker, hidden) ?? hidden
   seen.saves(path, looker)

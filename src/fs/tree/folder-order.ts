@@ -1,7 +1,7 @@
 // The order a folder's names are told in. A place in it, once told, stays that name's: a program goes back to it (seekdir),
 // and the kernel goes on from it with another handle. So names that go leave a gap, and those that come stand behind.
 
-/** What a name takes here, where no node has it too. */
+/** Bytes that a name takes here, where no node has it too. */
 export const orderedBytes = 48
 
 export class FolderOrder {

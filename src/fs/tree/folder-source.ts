@@ -60,7 +60,7 @@ export class FolderSource {
     }
   }
 
-  /** For when the service is away. What was changed here, and the listing need not have, outlasts it. */
+  /** For when the service is away. A change made here, which the listing may not show yet, is saved beside it. */
   save({ path, folder }: Node, { names }: Listing): void {
     const { saved } = this.#options
     saved.save(path, names)
@@ -84,7 +84,7 @@ export class FolderSource {
     return { leftOut, repaired }
   }
 
-  /** What an earlier listing said, also of an earlier run. */
+  /** The listing as it was saved last, also by an earlier run; an empty one for a folder made here. */
   #remembered(folder: Node): Listing | undefined {
     const names = this.#options.saved.load(folder.path)
     if (names !== undefined) return { names: new ListedNames(names), requestedAt: longAgo }

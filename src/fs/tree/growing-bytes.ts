@@ -146,8 +146,8 @@ export class ByteReader {
 }
 
 /**
- * What is as long as a listing goes back to the machine when it is dropped: a buffer that might be resized is mapped, where
- * others are pieces of a heap that stays as it is. Slow to write byte by byte: only for what is complete.
+ * Memory as long as a listing goes back to the machine when it is dropped: a buffer that might be resized is mapped,
+ * where others are pieces of a heap that stays as it is. Slow to write byte by byte: only for what is complete.
  */
 function allocate(bytes: number): Buffer {
   if (bytes < mappedBytes) return Buffer.allocUnsafeSlow(bytes)

@@ -12,7 +12,7 @@ export class FileHandle {
   readonly flags: OpenFlags
   /** Reads the version the node showed when this handle first read it. */
   reading: Reading | undefined
-  /** What its program was given bytes of: of more of them nothing new is known. */
+  /** The version whose bytes its program was given: further reads of it tell nothing new. */
   known: Reading | undefined
   #version: Version | undefined
   #contentGeneration: number
@@ -68,7 +68,10 @@ export class FileHandle {
     this.#version = undefined
   }
 
-  /** What it reads is what its node shows, and where the service has that: two places may tell the same size and time. */
+  /**
+   * True while the handle reads the version that its node shows, from where the service has it: two places may tell
+   * the same size and time.
+   */
   get isCurrent(): boolean {
     const { version } = this.node
     return this.#version?.path === version?.path && this.#version?.fingerprint === version?.fingerprint

@@ -29,7 +29,7 @@ export class HeldNodes {
   #onAdded(): void {
     const { nodes, most, timers } = this.#options
     this.#added++
-    // What it was asked for a moment ago is still on its way back: an eighth more before the next time.
+    // References that the door was asked for a moment ago are still on their way back: an eighth more before the next time.
     if (this.#isAsking || nodes.count <= most || this.#added < most / 8) return
     this.#isAsking = true
     timers.setImmediate(() => void this.#ask())
@@ -42,13 +42,16 @@ export class HeldNodes {
     this.#isAsking = false
   }
 
-  /** Nobody looks any more: an eighth stays. Resolves when the door was told. */
+  /** The drive is quiet: the door shall let go of all nodes but an eighth of the most. Resolves when the door was told. */
   async rest(): Promise<void> {
     const { nodes, most } = this.#options
     await this.#options.notifier().letGo(this.#oldest(nodes.count - Math.floor(most / 8)))
   }
 
-  /** What stays is looked at again when everything else was. */
+  /**
+   * The oldest nodes that may go. Each node looked at goes to the end of the line, so that one that stays is looked
+   * at again after all others.
+   */
   #oldest(count: number): LetGo[] {
     const { nodes } = this.#options
     const found: LetGo[] = []

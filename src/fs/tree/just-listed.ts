@@ -34,7 +34,7 @@ export class JustListed {
     }
   }
 
-  /** Nobody looks at it any more. */
+  /** The folder's listing is packed, replaced or dropped. */
   forget(ino: number): void {
     this.#bytes -= this.#listed.get(ino)?.bytes ?? 0
     this.#listed.delete(ino)

@@ -29,7 +29,7 @@ export class ListedNames {
     return this.#names.size
   }
 
-  /** What all this takes; about, until it is packed. */
+  /** Memory that these names take; an estimate until they are packed. */
   get bytes(): number {
     return this.#names instanceof PackedNames
       ? this.#names.bytes

@@ -20,9 +20,9 @@ export interface ListingMergeOptions {
   /** Listing of the folder that the service gave last. */
   known(folder: Node): Listing | undefined
   notifier(): Notifier
-  /** What the folder shows is another list now. */
+  /** The folder shows another list of names now. */
   namesChanged(folder: Node | undefined): void
-  /** What the node shows is another client's version by now. */
+  /** The node shows another client's version by now. */
   overtaken(node: Node): void
   /** A folder made here is in the service now. */
   folderLanded(node: Node): void
@@ -154,8 +154,8 @@ export class ListingMerge {
   }
 
   /**
-   * What was taken away in it may still be listed, and the folder with it: a service may keep no empty folders. Of what was
-   * taken away before this start nobody knows when.
+   * A document deleted in the folder may still be listed, and the folder with it: a service may keep no empty
+   * folders. Of what was taken away before this start nobody knows when.
    */
   #mayBeOfBefore({ settledUntil, path }: Node, { tombstones }: FolderState, listing: Listing): boolean {
     if (this.#options.isOfFormerFolder(path) || isRemembered(listing)) return true

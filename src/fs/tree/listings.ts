@@ -1,7 +1,7 @@
-// What the service last said about each folder, for at most the cache TTL counted from the moment it was asked. Concurrent
-// readers share one request; a folder in use is asked again before its time is up. Bounded in bytes, and given up when nobody
-// looked for a cache TTL: then, away from the service, the saved listing stands in. One too large to be saved stays, and one
-// of a folder in which something is here only.
+// Listings of folders, each for at most the cache TTL, counted from the moment it was asked for. Concurrent readers
+// share one request; a folder in use is asked again before its time is up. Bounded in bytes, and given up when nobody
+// looked for a cache TTL: then, away from the service, the saved listing stands in. One too large to be saved stays,
+// and one of a folder in which something is here only.
 
 import { LRUCache } from 'lru-cache'
 import type { Timer, Timers } from '../../world/clock.ts'
@@ -14,7 +14,7 @@ import type { MaybePromise } from '../operations.ts'
 
 /** The interface promises presigned URLs for 15 minutes: a listing older than that is of no use. */
 export const longestTtlMs: number = 15 * 60_000
-/** What nobody looked at for its time to live is looked for this often at most (ms). */
+/** Shortest pause before a sweep for unused listings (ms). */
 const shortestSweepMs = 1_000
 /** Dropped listings of this many bytes are worth some work to give their memory back. */
 const worthGivingBack = 8 * 1024 ** 2
@@ -60,7 +60,7 @@ export class Listings {
   readonly #cache: LRUCache<number, Listing>
   /** Folders that were asked for while the service was away. */
   readonly #servedStale = new Set<Node>()
-  /** How often each folder is being asked for. What is known of it stays until then: an answer may be older than that. */
+  /** Requests under way for each folder. Its listing stays until they are answered: an answer may be older than that. */
   readonly #asked = new Map<number, number>()
   /** The newest request of each folder that those who come now may share. */
   readonly #shared = new Map<number, Request>()
@@ -107,7 +107,7 @@ export class Listings {
     return folders
   }
 
-  /** What is known now, fresh or not. */
+  /** The listing kept now, fresh or not. */
   known(folder: Node): Listing | undefined {
     return this.#cache.peek(folder.ino)
   }
@@ -140,7 +140,7 @@ export class Listings {
     this.#sweep = undefined
   }
 
-  /** Whoever looks next asks. What is known is told on while the service is away. */
+  /** The next look asks the service. While that is away, the old listing is still told. */
   expire(folder: Node): void {
     const listing = this.#cache.peek(folder.ino)
     if (listing !== undefined) listing.until = -Infinity
@@ -181,7 +181,7 @@ export class Listings {
     }
   }
 
-  /** What takes less now leaves room for others. */
+  /** A listing that was packed takes less room: it is weighed anew, so that others fit in. */
   #weighAgain(ino: number, names: ListedNames): void {
     const listing = this.#cache.peek(ino)
     if (listing?.names !== names) return
@@ -202,7 +202,10 @@ export class Listings {
     this.#sweep = timers.setTimeout(() => this.#dropUnused(), ms).unref()
   }
 
-  /** What is in use was asked for again before its time was up. While the service is away any age is of use. */
+  /**
+   * Drops listings that are old: one in use was asked for again before its time was up. While the service is away any
+   * age is of use.
+   */
   #dropUnused(): void {
     this.#sweep = undefined
     const options = this.#options
@@ -216,7 +219,7 @@ export class Listings {
       }
     }
     const left = [...this.#cache.values()]
-    // What is old and stays, stays for what is here only, or until the service is back: for days, perhaps.
+    // An old listing stays if its folder holds something that is here only, or until the service is back: for days, perhaps.
     if (left.some((listing) => !this.#isOld(listing))) this.#dropLater()
     else if (left.length > 0) this.#sweepAfter(Math.min(2 * this.#sweepsAfterMs, longestTtlMs))
     // When no more goes, or nothing is left.

@@ -22,7 +22,7 @@ export function checkName(name: string): void {
 
 /** The service takes no documents of this type. */
 export class UnsupportedTypeError extends ErrnoError {
-  /** What it takes none of: `zip files (archives)`. */
+  /** The kind of content that is refused: `zip files (archives)`. */
   readonly what: string
 
   constructor(name: string, what: string) {
@@ -34,7 +34,7 @@ export class UnsupportedTypeError extends ErrnoError {
   }
 }
 
-/** What a refusal calls content that is of no stored type, under a name that tells none. */
+/** The words of a refusal for content that is of no stored type, under a name that tells none. */
 const noStoredType = 'files with such content'
 
 /** Decides the mimetype a document is sent with (interface, "Document": 17 values). */

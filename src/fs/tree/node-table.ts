@@ -52,7 +52,7 @@ export class NodeTable extends Nodes<Node> {
       current !== undefined && !this.#isHeld(current);
       current = current.parent
     ) {
-      // Who held on to a node for a while may have one that was dropped: its number is another's by now.
+      // A caller that kept the node for a while may hold one that was dropped: its number is another node's by now.
       if (this.nodes.get(current.ino) !== current) return
       this.nodes.delete(current.ino)
       const siblings: FolderState | undefined = current.parent?.folder

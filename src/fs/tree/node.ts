@@ -14,7 +14,7 @@ import { TimesPart } from './parts/times.ts'
 import { UnsentPart } from './parts/unsent.ts'
 import { pathBelow } from '../../path.ts'
 
-/** What only a folder has. */
+/** The part that only a folder has. */
 export type FolderState = FolderPart<Node>
 
 export class Node {

@@ -1,4 +1,4 @@
-// Nodes by their number, with the references a door holds on each. Whoever keeps them says when one is of no more use.
+// Nodes by their number, with the references a door holds on each. Each subclass decides when a node is of no more use.
 
 import { ErrnoError } from '../../errno-error.ts'
 import type { NodeKind } from '../operations.ts'

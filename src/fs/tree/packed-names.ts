@@ -48,7 +48,7 @@ export class PackedNames {
     return this.#places
   }
 
-  /** What all this takes. */
+  /** Memory that these names take. */
   get bytes(): number {
     return this.#bytes.room + this.#starts.byteLength + this.#index.byteLength + fixedBytes
   }
@@ -160,7 +160,7 @@ export class PackedNames {
   }
 }
 
-/** What each name adds to the digest. */
+/** The share of each name in the digest. */
 export function hashOfName(name: string): number {
   const length = intoScratch(name)
   return hashOf(scratch, length)

@@ -78,7 +78,7 @@ export function isFolder(bytes: GrowingBytes, at: number): boolean {
   return (bytes.byteAt(at) & told.folder) !== 0
 }
 
-/** Whether the name of the record that begins there is away. */
+/** True if the name of the record that begins there is away. */
 export function isAway(bytes: GrowingBytes, at: number): boolean {
   return (bytes.byteAt(at) & away) !== 0
 }

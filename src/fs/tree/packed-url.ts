@@ -1,5 +1,5 @@
 // A URL as what it has of its own: the presigned URLs of a folder differ in an id and a signature, and share host, expiry
-// and, with some services, a credential of a thousand characters. What they share is learned from two of them.
+// and, with some services, a credential of a thousand characters. The shared pieces are learned from two of them.
 //
 //   https://host/api/download/ 6f1e… ?expires=1767225600000&signature= x9Qd…
 //   └──────── shared ────────┘ own   └──────────── shared ───────────┘ own    shared, own, shared, … to the last shared
@@ -8,7 +8,7 @@ const delimiters = /([/?&=])/
 /** Expiries change from page to page, say; a service whose URLs have nothing in common is not learned from for ever. */
 const mostPatterns = 16
 
-/** What stands before, between and behind what each URL has of its own. */
+/** The pieces before, between and behind what each URL has of its own. */
 type Pattern = readonly string[]
 
 export interface PackedUrl {

@@ -1,6 +1,6 @@
 // One entry of a map by names, changed so that it can be put back.
 
-/** What the name stands for from now on; undefined for nothing. Answers what undoes it. */
+/** Makes the name stand for `value` from now on; undefined for nothing. Answers what undoes it. */
 export function putName<T>(
   names: Pick<Map<string, T>, 'get' | 'delete'> & { set(name: string, value: T): unknown },
   name: string,

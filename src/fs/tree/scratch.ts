@@ -15,7 +15,7 @@ export interface Making {
   readonly readWrite: boolean
 }
 
-/** What tells of half a document, beside its name. */
+/** Traces of half a document, beside its name. */
 export interface Traces {
   /** It was made as temporary files are, and has the name that it was made with. */
   readonly isMadeTemporary: boolean
@@ -23,7 +23,7 @@ export interface Traces {
   readonly isCutOff: boolean
 }
 
-/** What programs keep beside a document while they work on it, and desktops in every folder. */
+/** Files that programs keep beside a document while they work on it, and desktops in every folder. */
 const ownPatterns: readonly RegExp[] = [
   /^#.+#$/, // emacs autosave
   /^\.#./, // emacs lock

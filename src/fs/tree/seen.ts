@@ -7,12 +7,12 @@ import type { Caller } from '../operations.ts'
 
 /** Documents whose content was read or written last. Each takes about 400 bytes, as does each that was shown. */
 const mostRead = 100_000
-/** What a program was told for the first time within this time before it saves belongs to the save (ms). */
+/** A version that a program was told of for the first time so shortly before it saves belongs to the save (ms). */
 const lookOfSaveMs = 2_000
 /** Programs of one document: of more, those that have ended are forgotten. */
 const mostPrograms = 16
 
-/** Who reads, looks or saves. */
+/** The program that reads, looks or saves. */
 export type Looker = Pick<Caller, 'program' | 'isRunning'>
 
 /** A program that read the content itself. */
@@ -34,7 +34,7 @@ interface Shown {
   at: number
   to: string | undefined
   isToSeveral: boolean
-  /** What was shown before. */
+  /** Fingerprint shown before this one. */
   before: string | undefined
 }
 
@@ -45,8 +45,8 @@ export interface SeenOptions {
   /** When this run began, as people read it (ms). */
   readonly beganAt: number
   /**
-   * What an earlier run knew to be at the path when it ended: null for nothing, undefined where there was no earlier run. With
-   * `isOfAny` also what any listing said a moment ago.
+   * The version that an earlier run knew at the path when it ended: null for none, undefined where there was no
+   * earlier run. With `isOfAny` also what any listing said a moment ago.
    */
   readonly earlier: (path: string, isOfAny: boolean) => string | null | undefined
 }
@@ -129,8 +129,8 @@ export class Seen {
   }
 
   /**
-   * What a save by this program may replace at the path, where `standing` is shown now; undefined where nobody here has seen
-   * anything there.
+   * The version that a save by this program may replace at the path, where `standing` is shown now; undefined where
+   * no program here has seen any version there.
    */
   replaceable(path: string, looker: Looker, standing?: string): string | undefined {
     const content = this.#contents.peek(path)

@@ -7,7 +7,10 @@ import type { Node } from './node.ts'
 type Stored = 'nowhere' | 'home' | 'elsewhere'
 /** Content in the spool: what the service (or, local-only, the journal) has, or changed since. */
 type Content = 'none' | 'clean' | 'dirty'
-/** What the service has to hear: a journaled change, a copy it shall make at the next close, nothing ever. */
+/**
+ * The change under way: none, a journaled one, a copy that the service shall make at the next close, or none ever,
+ * since the document is only here.
+ */
 type Unsent = 'nothing' | 'job' | 'copy' | 'only here'
 
 export interface DocumentState {
@@ -37,7 +40,7 @@ export function stateOf(node: Node): DocumentState | undefined {
   )
 }
 
-/** What is wrong with a node whatever its state; one sentence each. */
+/** Contradictions in a node, whatever its state; one sentence each. */
 export function contradictions(node: Node): string[] {
   const { stored, local, unsent } = node
   const rules: readonly (readonly [string, boolean])[] = [

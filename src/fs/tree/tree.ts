@@ -60,7 +60,7 @@ export interface TreeOptions {
   adorn(node: Node): void
   /** A folder made here is in the service now. */
   folderLanded(node: Node): void
-  /** Nobody finds it any more. */
+  /** The node was dropped: no call finds it any more. */
   dropped(node: Node): void
 }
 
@@ -116,7 +116,7 @@ export class Tree {
       follow: (undo: Undo) => options.follow(undo),
       namesChanged: (folder: Node | undefined) => this.#namesChanged(folder),
       folderLanded: (folder: Node) => options.folderLanded(folder),
-      // What is saved at the path of a folder that is gone is another's.
+      // Listings saved at the path of a folder that is gone are another folder's.
       savedFolders: (folder: Node) => (folder.isUnlinked ? [] : options.saved.foldersIn(folder.path)),
       folderGone: (folder: Node, name: string) => {
         if (!folder.isUnlinked) options.saved.gone(pathIn(folder, name))
@@ -200,7 +200,7 @@ export class Tree {
     for (const folder of this.listings.takeServedStale()) {
       if (this.#options.reach.isAway) return
       if (folder.isUnlinked || this.listings.fresh(folder) !== undefined) continue
-      // Whoever looks there next asks again, and is told what is wrong.
+      // A folder that cannot be listed says so at the next look, which asks again.
       await this.loadFresh(folder).catch(() => {})
     }
   }
@@ -209,14 +209,14 @@ export class Tree {
   async look(path: string): Promise<void> {
     const folder = this.find(folderOf(path))
     if (folder?.folder === undefined || this.listings.known(folder) === undefined) return
-    // What cannot be asked now shows when the listing is old.
+    // A folder that cannot be listed now shows the change when its listing is old.
     await this.loadFresh(folder).catch(() => {})
   }
 
   /** A large tree was walked, and nobody looks any more. */
   async #giveBack(): Promise<void> {
     await this.#held.rest()
-    // What the door lets go of comes back one after another.
+    // References that the door lets go of come back one after another.
     this.#options.timers.setTimeout(giveBack, forgetMs).unref()
   }
 
@@ -338,7 +338,7 @@ export class Tree {
     this.overtaken(node)
   }
 
-  /** What the node shows is another client's version by now: content of the older one that is here goes, and the door is told. */
+  /** The node shows another client's version by now: content of the older one that is here goes, and the door is told. */
   overtaken(node: Node): void {
     this.#options.overtaken(node)
     node.door.contentChanged()

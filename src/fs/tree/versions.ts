@@ -91,12 +91,12 @@ export class Versions {
     node.stored.isAt(storedPath)
   }
 
-  /** Nobody can ask for the node any more. */
+  /** The node was dropped: no call finds it any more. */
   dropped(node: Node): void {
     this.#leave(node)
   }
 
-  /** Who shows the version at this path and is not there. */
+  /** Nodes that show the version at this path, and are elsewhere themselves. */
   shownElsewhere(path: string): Node[] {
     return [...(this.#elsewhere.get(path) ?? [])].filter((node) => node.storedPath === path)
   }

@@ -93,7 +93,7 @@ export function agreed(parts: AgreedParts, event: QueueEvent): void {
   }
 }
 
-/** What stands there now was saved here, or moved: as far as its version was known where it was. */
+/** Notes that the version there now was saved here, or moved: as far as its version was known where it was. */
 function stored({ seen }: Tree, intention: Intention, record: RemoteFile | undefined): void {
   const { path, source, sourceFingerprint, spool, tookAnother } = intention
   if (record === undefined) return
@@ -160,7 +160,7 @@ function replaced(parts: ReplacedParts, intention: Intention, successor: Job | u
     cameHome(parts.tree, node)
 }
 
-/** Nothing came to the name it was to be taken away from, or on from, and nothing will: what is there shows. */
+/** No document of ours came to the name that the change was to empty, and none will: what is there shows. */
 function passedBy({ tree, queue }: LeftParts, intention: Intention, successor: Job | undefined): void {
   const { kind, path, source, keepSource } = intention
   const isGivenUp = kind === 'delete' && successor === undefined
@@ -193,11 +193,14 @@ function foundElsewhere(parts: ElsewhereParts, node: Node, intention: Intention,
   if (node.isScratch && node.content !== undefined) return
   parts.tree.versions.showAt(node, intention.path, record, parts.clock.steady())
   noteAnother(parts.tree, node, intention)
-  // What is only here names where its bytes are: the place they have left is gone.
+  // A file that is only here names where its bytes are: the place they have left is gone.
   if (node.isScratch && !node.isUnlinked) saveScratchRow(parts, node)
 }
 
-/** What was moved is another client's version: nothing of the one that programs here know is mixed with it, and what they save keeps it. */
+/**
+ * The service moved another client's version: no bytes of the one that programs here know are mixed with it, and a
+ * save of theirs keeps it.
+ */
 function noteAnother(tree: Tree, node: Node, { tookAnother, path, sourceFingerprint }: Intention): void {
   if (tookAnother !== true) return
   if (!node.isDirty) tree.overtaken(node)
@@ -205,8 +208,8 @@ function noteAnother(tree: Tree, node: Node, { tookAnother, path, sourceFingerpr
 }
 
 /**
- * What stands at a path that was to be left meanwhile is the version that goes; what was renamed over it, and is being written,
- * replaces it.
+ * A version that arrived at a path which was to be left meanwhile is the one that goes; a document that was renamed
+ * over it, and is being written, replaces it.
  */
 function noteArrival(
   { tree, journal }: Pick<LandParts, 'tree' | 'journal'>,
@@ -223,7 +226,7 @@ function noteArrival(
   node.unsent.mayReplace(fingerprintOf(record))
 }
 
-/** Nothing of it is on its way to where it stands, until its close. */
+/** True for a document that is being written, and sends nothing to its path until its close. */
 function isInFront(node: Node): boolean {
   return node.folder === undefined && !node.isScratch && node.job === undefined && node.isDirty
 }
@@ -328,7 +331,7 @@ function settleBelow({ tree, queue }: LeftParts, prune: Intention, path: string)
 function refused(parts: RefusedParts, { kind, path, base, spool, lastError, errorErrno }: Intention): void {
   // It may be another by now: the older version was put back.
   if (kind === 'put' && base !== undefined && base !== unseen) parts.tree.seen.wrote(path, base)
-  // What is damaged here no other try makes whole.
+  // Damaged content becomes whole by no other try.
   if (errorErrno === 'EBADMSG') parts.tell({ kind: 'damaged', sentence: lastError ?? path })
   else parts.tell({ kind: 'refused', path, reason: lastError ?? '', isKept: spool !== undefined })
   if (kind !== 'delete') return

@@ -1,4 +1,4 @@
-// What waited for a service that was away, and the word that all of it has arrived.
+// Changes that waited for a service that was away, and the notice that all of them have arrived.
 
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import { type Job, waitForJob } from '../../content/commit/job.ts'

@@ -54,11 +54,12 @@ export function keepBackup(parts: BackupParts, path: string): void {
   if (resting === undefined) return
   put(parts, path, undefined)
   const { node, job } = resting
-  // What stands at the backup's own place in the service has to be replaced there.
+  // A document at the backup's own place in the service has to be replaced there.
   if (node.job !== job || node.isUnlinked || job.intention.base !== undefined) return
   // It is being written: what was accepted of it goes on to its own place, and what is written follows.
   if (isUnsubmitted(node)) return
-  // What an earlier change stores there has to be replaced, too, or deleted: whoever deletes the backup then asks the service to.
+  // A document that an earlier change stores there has to be replaced, too, or deleted: a delete of the backup then asks
+  // the service to.
   if (parts.queue.first(node.path) !== job) return
   // Its bytes are between two places: it goes on to its own.
   if (node.content === undefined && (node.storedPath !== path || isLeaving(parts, node, path))) return

@@ -63,7 +63,7 @@ export function isGone(error: unknown): boolean {
   return error instanceof ErrnoError && (error.code === 'ESTALE' || error.code === 'ENOENT')
 }
 
-/** What to say of bytes that were not found: while their own rename is under way they are between two places. */
+/** The error for bytes that were not found: while their own rename is under way they are between two places. */
 export function stillMoving(node: Node, error: unknown): unknown {
   if (!isGone(error) || node.job === undefined) return error
   return new ErrnoError('ETIMEDOUT', `${node.path} is still being moved in the service`, { cause: error })

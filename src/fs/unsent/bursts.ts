@@ -3,7 +3,7 @@
 //   strict ──(four closes in a row that went well)──► overlapping ──(a rest, or anything that goes wrong)──► strict
 //
 // Strict: a close waits for the service. Overlapping: it waits until its document is on disk here, and fewer than eight of
-// the program's, and 64 MiB, are under way. What is refused meanwhile is the error of the program's next close.
+// the program's, and 64 MiB, are under way. A refusal meanwhile is the error of the program's next close.
 
 import { abortable } from '../../abortable.ts'
 import type { Job } from '../../content/commit/job.ts'
@@ -48,7 +48,7 @@ export class Bursts {
   async wait(close: Close, strictly: (job: Job) => Promise<void>): Promise<void> {
     const { waitMs, clock, durable, isReachable } = this.#options
     const { caller, job, size } = close
-    // Who it is costs a look at it.
+    // The caller's program is looked up only where it is needed.
     const program = waitMs === undefined ? undefined : caller.program
     if (waitMs === undefined || program === undefined) return strictly(job)
     const burst = this.#of(program)
@@ -84,7 +84,7 @@ export class Bursts {
     }
   }
 
-  /** What earlier closes did not wait for is waited for, too. */
+  /** Waits for the jobs of earlier closes, too. */
   async #allStrictly(burst: Burst, job: Job, strictly: (job: Job) => Promise<void>): Promise<void> {
     const { durable } = this.#options
     const isWell = burst.isWell()
@@ -97,7 +97,7 @@ export class Bursts {
     } catch (error) {
       burst.wellInARow = 0
       burst.refusal = undefined
-      // What it is told is another's refusal, perhaps: its own is safe all the same.
+      // The refusal may be another document's: its own is safe all the same.
       await durable()
       throw error
     }
@@ -148,7 +148,7 @@ function latest(job: Job): Job {
   return last
 }
 
-/** Nothing of the service's goes with it. */
+/** True for a document that replaces or moves nothing in the service. */
 function isNew({ intention: { base, source } }: Job): boolean {
   return base === undefined && source === undefined
 }

@@ -1,8 +1,8 @@
-// Who needs a spool file: nodes that show it, rows of the journal that name it (an intention carries it, a local-only
-// file has it), work that is about to journal it. It lives while anybody claims it, and is removed here when nobody does. Elsewhere
-// only what nobody ever claimed is removed: by whoever made it in vain, or for a moment, and at the start (`sweep-spool.ts`).
-// What a row does counts from when its transaction is committed; what rows named is removed when that is durable, so that
-// a power cut does not bring back a row whose content is gone.
+// Claims on a spool file: of nodes that show it, of rows of the journal that name it (an intention carries it, a
+// local-only file has it), and of work that is about to journal it. The file lives while it is claimed, and is removed
+// here when it no longer is. Elsewhere only files that were never claimed are removed: by the code that made one in vain,
+// or for a moment, and at the start (`sweep-spool.ts`). A row counts from when its transaction is committed; a file that
+// rows named is removed when that is durable, so that a power cut does not bring back a row whose content is gone.
 
 import type { Journal } from '../../content/spool/journal.ts'
 import { isIntentionRow } from '../../content/spool/tables/intentions.ts'
@@ -72,7 +72,7 @@ export class Claims {
     this.#removeUnclaimed(before.id)
   }
 
-  /** Nobody finds the node any more, and what it shows is what the service has, or nobody's. */
+  /** A dropped node gives up its content, unless that is unsent and has a name: the service has it, or nobody needs it. */
   dropped(node: Node): void {
     if (node.isUnlinked || (!node.isDirty && !node.isScratch)) this.show(node, undefined)
   }
@@ -206,7 +206,10 @@ export class Claims {
   }
 }
 
-/** What such a row names is sent as it is, or may be: of a local-only file that is left alone, or whose document goes. */
+/**
+ * True for a row whose content is sent as it is, or may be: of an intention, or of a local-only file, which is sent
+ * when it was left alone or its document goes.
+ */
 function isSealing(row: string): boolean {
   const path = pathOfLocalRow(row)
   return isIntentionRow(row) || (path !== undefined && !isOwnName(nameOf(path)))

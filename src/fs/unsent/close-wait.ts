@@ -1,5 +1,5 @@
-// How long a close, or a rename, waits for the service: `--close-wait`. What takes longer, or meets a service out of reach, is
-// journaled and goes on by itself.
+// How long a close, or a rename, waits for the service: `--close-wait`. A change that takes longer, or meets a
+// service out of reach, is journaled and sent in the background.
 
 import { ApiError } from '../../api/errors.ts'
 import { waitForJob, type Job } from '../../content/commit/job.ts'
@@ -42,7 +42,7 @@ export class CloseWait {
       timeoutMs: closeWaitMs,
       signal,
       untilUnreachable: !isPatient,
-      // Whoever writes it again may be waiting for this very close.
+      // A program that writes the document again may be waiting for this very close.
       untilHeld: true,
     })
     const outcome = await (isPatient ? waiting : reach.unlessAway(waiting))

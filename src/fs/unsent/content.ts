@@ -1,4 +1,4 @@
-// What a node's content is: a spool file where it is local, a version of the service where not, and who reads it.
+// The content of a node: a spool file where it is local, a version of the service where not, with its readers.
 
 import type { Journal } from '../../content/spool/journal.ts'
 import { later, type ReadFor } from '../../content/read/reader.ts'
@@ -55,7 +55,7 @@ export function readContent(
 export function takeContent(parts: TakeContentParts, node: Node, file: SpoolFile): void {
   parts.claims.show(node, file)
   node.unsent.contentReplaced()
-  // What the service has is the document it was copied from, and nothing of this file's any more.
+  // The version in the service is that of the document it was copied from, and not this file's any more.
   if (node.isScratch) forgetStored(parts, node)
 }
 

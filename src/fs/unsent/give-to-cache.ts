@@ -16,8 +16,8 @@ export interface CacheParts {
 }
 
 /**
- * What the service has too need not be kept here as local content: the cache takes the file over. A large one it changes in
- * its place, so that this waits until no row can name it any more.
+ * The cache takes over content that the service has, too: there is no need to keep it here as local content. A large
+ * one it changes in its place, so that this waits until no row can name it any more.
  */
 export function giveToCache(parts: CacheParts, node: Node): void {
   const { content, version } = node
@@ -33,7 +33,7 @@ export function giveToCache(parts: CacheParts, node: Node): void {
   rebindReaders(parts.handles, node)
 }
 
-/** What a commit still carries, somebody may still write, or another node shows, stays. */
+/** Content stays where a commit still carries it, a program may still write it, or another node shows it. */
 function mayGo({ claims }: CacheParts, node: Node): boolean {
   if (node.isScratch || node.isDirty || node.isUnlinked || node.job !== undefined) return false
   return node.door.writeHandles === 0 && claims.isOnlyOf(node)

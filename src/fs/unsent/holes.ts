@@ -12,7 +12,7 @@ export interface HoleParts {
   readonly refusedBytes: () => number
 }
 
-/** What is written in order may arrive in another one, so far apart at most. */
+/** Writes that a program makes in order may arrive in another one, so far apart at most. */
 const farBytes = 16 * 1024 * 1024
 
 /** Throws EFBIG for a length that leaves a hole, and that the service was found to refuse, or this machine's disk cannot hold. */

@@ -14,7 +14,7 @@ interface Watched {
   /** When it came to be here only, and when it is looked at next; by the steady clock (ms). */
   readonly since: number
   dueAt: number
-  /** What was found against sending it. */
+  /** Reason found against sending it. */
   why: string | undefined
 }
 
@@ -61,7 +61,7 @@ export class LocalOnly {
     await this.#look()
   }
 
-  /** What has been here only for longer than a file is given to become a document. */
+  /** Files that have been here only for longer than a file is given to become a document. */
   *lasting(): Iterable<[Node, string | undefined]> {
     const before = this.#clock.steady() - this.#leftAloneMs
     for (const [node, { since, why }] of this.#files)
@@ -101,7 +101,7 @@ export function isHereOnly(node: Node): boolean {
   return node.isScratch && !node.isUnlinked
 }
 
-/** What `status` names: files that have been on this machine only for a while. */
+/** Files that `status` names: those that have been on this machine only for a while. */
 export function localFiles(localOnly: LocalOnly): LocalFile[] {
   return [...localOnly.lasting()].map(([node, why]) => ({
     path: node.path,

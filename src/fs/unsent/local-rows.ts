@@ -26,7 +26,7 @@ export async function persistScratch(parts: LocalRowParts, node: Node): Promise<
     if (!node.isUnlinked && node.isScratch) saveScratchRow(parts, node)
     return
   }
-  // What is written while it is synced goes into a copy: its own close sees to it.
+  // A write during the sync goes into a copy, which its own close saves.
   await parts.claims.hold(content, async () => {
     const { epoch } = content
     await content.sync()
@@ -51,7 +51,7 @@ export function saveScratchRow(
 ): void {
   const { version } = node
   const reference = content === undefined && version !== undefined ? version : undefined
-  // What the journal has of it is of when it was a document, and would be put over what was written since.
+  // Content in the journal is of when the file was a document, and would be put over what was written since.
   if (content?.isSynced === true) parts.spool.leaveJournal(content)
   const { isMadeTemporary, isCutOff } = node.local
   parts.journal.localFiles.save({
@@ -71,9 +71,12 @@ export function leaveScratchRow({ journal }: LocalRowParts, { path }: Node): Scr
   return left
 }
 
-/** It has its new name, and its content is synced. What is being written waits for its close, and is until then what it was. */
+/**
+ * It has its new name, and its content is synced. A file that is being written waits for its close, and its row keeps
+ * what it had until then.
+ */
 export function arriveScratchRow(parts: LocalRowParts, node: Node, left: ScratchRow | undefined): void {
-  // What libfuse hides is deleted: a start finds its row, and lets go of what that names.
+  // A file that libfuse hides is deleted: a start finds its row, and removes the content it names.
   if (!isBeingWritten(node) || isHiddenName(node.name)) return saveScratchRow(parts, node)
   if (left !== undefined) parts.journal.localFiles.save({ ...left, path: node.path })
   parts.localOnly.changed(node)

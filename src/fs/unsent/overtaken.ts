@@ -1,5 +1,5 @@
-// Another client's version takes the place of content that is here and in the service: the drive shows theirs. What a
-// program has open of the older one is never mixed with it (`FileHandle.checkCurrent`).
+// Another client's version takes the place of content that is here and in the service: the drive shows theirs. A
+// handle on the older version never reads bytes of the newer one (`FileHandle.checkCurrent`).
 
 import type { Node } from '../tree/node.ts'
 import type { Claims } from './claims.ts'

@@ -65,7 +65,7 @@ export class Owners {
     for (const id of this.#ids.get(node) ?? []) this.#set(id, undefined)
   }
 
-  /** What the one has on its way is the other's. */
+  /** Changes that the one has on its way are the other's. */
   handOver(from: Node, to: Node): void {
     for (const id of this.#ids.get(from) ?? []) this.#put(id, to)
     from.unsent.goesOnAs(undefined)

@@ -62,7 +62,10 @@ async function keepReferred(parts: PreserveParts, path: string, signal: AbortSig
   if (here.length > 0 || parts.journal.ended.mayReferAgain(path)) await parts.journal.durable()
 }
 
-/** What the service has is what was accepted; what is here is not closed, and may never be. The row gets a content of its own. */
+/**
+ * The service has the version that was accepted; the content here is not closed, and may never be. The row gets a
+ * content of its own.
+ */
 async function keepAccepted(parts: PreserveParts, node: Node, signal: AbortSignal): Promise<void> {
   const { journal, spool, claims, reader } = parts
   const referred = (): ScratchRow['reference'] =>

@@ -69,7 +69,7 @@ function restoreContents(parts: RestoreContentsParts): void {
   }
 }
 
-/** What was on its way when the last run ended may have arrived: its digest tells it from another client's version. */
+/** Content that was on its way when the last run ended may have arrived: its digest tells it from another client's version. */
 async function rememberWhatWasSent(
   { spool, log }: Pick<RecoverParts, 'spool' | 'log'>,
   intention: Intention,

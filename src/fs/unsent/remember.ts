@@ -1,5 +1,5 @@
-// What the service has agreed to is in no journal any more, and in no listing yet: it is noted beside the saved listings, so that it
-// is there without the service, too, after a restart.
+// A change that the service has agreed to is in no journal any more, and in no listing yet: it is noted beside the
+// saved listings, so that it is there without the service, too, after a restart.
 
 import type { RemoteFile } from '../../api/types.ts'
 import type { Intention } from '../../content/intention.ts'

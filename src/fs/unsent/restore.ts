@@ -1,4 +1,4 @@
-// What an earlier run left unsent, put back into the tree: one intention, one node.
+// Changes that an earlier run left unsent, put back into the tree: one intention, one node.
 
 import type { RemoteFile } from '../../api/types.ts'
 import type { Job } from '../../content/commit/job.ts'

@@ -12,7 +12,10 @@ import { bringHere, type BringParts } from './bring-here.ts'
 import { isHereOnly } from './local-only.ts'
 import type { SubmitParts } from './submit.ts'
 
-/** What a listing so old says of what stands beside the file is enough to leave it here: nobody is asked for that (ms). */
+/**
+ * Age up to which a listing is believed where it shows a reason to leave the file here: the service is not asked for
+ * that (ms).
+ */
 const believedMs = 3_600_000
 
 export interface SendLeftAloneParts extends BringParts, SubmitParts {
@@ -53,7 +56,7 @@ async function sendDocument(parts: SendLeftAloneParts, node: Node): Promise<stri
   const { content } = node
   if (content === undefined) return undefined
   await parts.undecided.checkContent(node.path, content)
-  // Nothing is sent by what was listed a while ago.
+  // A document is sent only by a fresh listing.
   const whyNow = isHeldBack(await tree.listing(parent))
   if (whyNow !== undefined) return whyNow
   const epoch = content.epoch

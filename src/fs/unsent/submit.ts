@@ -18,7 +18,7 @@ import { isUnsubmitted } from './unsubmitted.ts'
 import type { Undecided } from './undecided.ts'
 import { isCopyMade, type OwnCopyParts } from './own-copy.ts'
 
-/** What it takes to save a document. */
+/** Parts that saving a document needs. */
 export interface SavesParts extends Omit<BackupParts, 'resting'>, OwnCopyParts, DiscardParts, CacheParts {
   readonly closeWait: CloseWait
   readonly bursts: Bursts
@@ -26,7 +26,7 @@ export interface SavesParts extends Omit<BackupParts, 'resting'>, OwnCopyParts, 
   readonly undecided: Undecided
 }
 
-/** Who saves one needs this alone. */
+/** The part that a caller needs to save one. */
 export interface SubmitParts {
   readonly saves: Saves
 }
@@ -66,7 +66,7 @@ export class Saves {
       return undefined
     }
     if (content === undefined) return this.submit(node, undefined, -1)
-    // What is written while it is synced goes into a copy: its own close sees to it.
+    // A write during the sync goes into a copy, which its own close saves.
     return this.#parts.claims.hold(content, async () => {
       const { epoch } = content
       await this.#parts.spool.secure(content)
@@ -146,7 +146,7 @@ export class Saves {
     if (node.isScratch) return await this.#flushLocal(node, caller)
     if (isUnsubmitted(node)) {
       if (!node.local.isWritten) {
-        // What was saved before is not given up for a file that its program may be about to fill: the last close decides.
+        // The saved version is not given up for a file that its program may be about to fill: the last close decides.
         if (!isKnown(node)) this.#journalUntouched(node)
         return
       }
@@ -184,7 +184,7 @@ export class Saves {
     if (!isUnsubmitted(node) && !isDying) return
     node.local.closed(isDying)
     await this.commit(node)
-    // Nobody hears of it.
+    // A program that is being ended hears no answer.
     if (!isDying) await this.#parts.undecided.closes(node)
   }
 
@@ -268,7 +268,10 @@ function journalPut(
   return job
 }
 
-/** What the next commit takes away, or copies: the document's older place, or where the service has bytes that are not here. */
+/**
+ * The place that the next commit takes away, or copies: the document's older one, or where the service has bytes that
+ * are not here.
+ */
 export function sourceOf(node: Node): OlderPlace | undefined {
   if (node.unsent.movesFrom !== undefined) return node.unsent.movesFrom
   const { elsewhere, fingerprint } = node.stored

@@ -1,4 +1,4 @@
-// Files whose names tell no type, while they are on this machine only. What is written is judged early, so that a program
+// Files whose names tell no type, while they are on this machine only. Content is judged early, so that a program
 // hears at once of what is no document: by its first 64 KiB at the next write, and whole when it is closed.
 
 import { headBytes } from '../../api/mimetype-of-content.ts'

@@ -1,5 +1,5 @@
-// What is kept on this machine may be taken away under a running drive: by a cleaner, a person, a restored backup. It is looked
-// for where it was put, and written again of what is still held; a document of which nothing is held is named.
+// Files kept on this machine may be taken away under a running drive: by a cleaner, a person, a restored backup. It is
+// looked for where it was put, and written again of what is still held; a document of which nothing is held is named.
 
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import { damaged } from '../../content/commit/carried.ts'

@@ -23,7 +23,7 @@ interface Refusal {
   isTold: boolean
 }
 
-/** What is told of one. */
+/** One document that the disk refused, as people are told of it. */
 export interface UnkeptDocument {
   readonly node: Node
   readonly error: unknown
@@ -118,7 +118,7 @@ export class Unkept {
     const line = [...this.#refusals.keys()]
     for (const node of line) {
       if (this.#isClosed || failures >= mostFailures) break
-      // What is open for writing is tried at its close.
+      // A document that is open for writing is tried at its close.
       if (node.door.writeHandles > 0 || !isUnkept(node)) continue
       try {
         await keep(node)

@@ -1,5 +1,5 @@
-// What the service has not got yet, as people are told of it: changes that are journaled, and documents that the disk here
-// refused to keep.
+// Unsent changes, as people are told of them: those that are journaled, and documents that the disk here refused to
+// keep.
 
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { Job } from '../../content/commit/job.ts'

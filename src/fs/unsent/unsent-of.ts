@@ -1,4 +1,4 @@
-// What people are told of an intention: the same for a running drive and for the journal one left behind.
+// An unsent change, as people are told of it: the same for a running drive and for the journal one left behind.
 
 import { join } from 'node:path'
 import type { Intention } from '../../content/intention.ts'

@@ -1,4 +1,4 @@
-// Whether a document's content is what the queue was last handed.
+// Documents whose content changed since the queue was last handed it.
 
 import type { Node } from '../tree/node.ts'
 

@@ -27,7 +27,10 @@ export interface ChangeParts extends TouchParts {
   readonly journal: Journal
 }
 
-/** Who waits. The signal is asked for only where there is something to wait for: making one costs as much as a write. */
+/**
+ * A call that waits. The signal is asked for only where there is something to wait for: making one costs as much as a
+ * write.
+ */
 type Waiting = Pick<Caller, 'signal'>
 type Changing = Waiting & Looker
 
@@ -98,7 +101,7 @@ function takeCopy(parts: TakeContentParts, node: Node, copy: SpoolFile, isWhole:
 /** The content changes now: what it may replace is decided, what is on its way of it stops, and the times say so. */
 export function markChanged(parts: ChangeParts, node: Node, change: Change, looker: Looker): void {
   beginSave(parts.tree.seen, node, change, looker)
-  // What was sent, and is changed in place now, is of use again. First, since the journal may not take it.
+  // Content that was sent, and is changed in place now, is of use again. First, since the journal may not take it.
   if (!node.isDirty && node.content?.digest !== undefined) parts.journal.dropped.remove(node.content.id)
   // A move sends nothing of it: what it moves is in the service. And of what nobody sees any more no close takes over.
   const { job } = node

@@ -6,7 +6,7 @@ import type { FileSystem, OperationRecord } from '../contract.ts'
 import { errnoOf } from '../errno-of.ts'
 import type { MaybePromise, Operations } from '../operations.ts'
 
-/** What numbers stand for, before the operation. */
+/** Paths that numbers stand for before the operation. */
 export interface Places {
   readonly node: (ino: number) => string
   readonly handle: (fh: number) => string

@@ -1,4 +1,4 @@
-// What a door (the kernel) holds of a node, and was told of it.
+// The state of a node at a door (the kernel): what the door holds of it, and was told of it.
 
 export class DoorPart {
   #lookups = 0

@@ -150,7 +150,7 @@ export class FolderPart<Child> {
     this.#droppedNames = digest
   }
 
-  /** What the listing that was given up last said, told once; undefined where none was since. */
+  /** The digest of the listing that was dropped last, told once; undefined where none was since. */
   takeDropped(): string | undefined {
     const dropped = this.#droppedNames
     this.#droppedNames = undefined
@@ -167,12 +167,12 @@ export class FolderPart<Child> {
     return this.#order !== undefined
   }
 
-  /** Nobody goes on from the places told. */
+  /** No handle is going on from the places told. */
   forgetOrder(): void {
     this.#order = undefined
   }
 
-  /** Who is in it, and whether the service knows it, as they are now, to be put back. */
+  /** Its children, and whether the service knows it, as they are now, to be put back. */
   remembered(): () => void {
     const [children, kept, tombstones] = [[...this.#children], [...this.#kept], [...this.#tombstones]]
     const [isMadeHere, isOnlyHere] = [this.#isMadeHere, this.#isOnlyHere]

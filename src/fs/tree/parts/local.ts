@@ -1,5 +1,5 @@
-// What only this machine has of a document: its content in the spool, whole or on its way here, and whether it is to be
-// sent at all. The content is another file's by `Claims` alone.
+// The local part of a document: its content in the spool, whole or on its way here, and whether it is to be sent at
+// all. The content is another file's by `Claims` alone.
 
 import type { SpoolFile } from '../../../content/spool/spool-file.ts'
 import type { Traces } from '../scratch.ts'
@@ -66,7 +66,7 @@ export class LocalPart {
     this.#savedEpoch = epoch ?? -1
   }
 
-  /** Nobody else has the content any more. */
+  /** The content is nowhere else any more. */
   unsaved(): void {
     this.#savedEpoch = -1
   }
@@ -76,7 +76,7 @@ export class LocalPart {
     this.#isWritten = true
   }
 
-  /** What was written is in the queue's hands. */
+  /** The queue has taken over the written content. */
   handedIn(): void {
     this.#isWritten = false
   }

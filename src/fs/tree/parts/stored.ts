@@ -1,6 +1,6 @@
-// What the service has of a document, as far as its node shows it: nothing, a version at the node's own path, or one
-// elsewhere (a rename or copy under way, `f` → `f~`). Which version it is, and where, is written by `Versions` alone, which
-// knows who shows what from where. When the service was asked for it, and what it told beside, whoever asked says.
+// The service's version of a document, as far as its node shows it: none, one at the node's own path, or one elsewhere (a
+// rename or copy under way, `f` → `f~`). Which version it is, and where, is written by `Versions` alone, which knows who
+// shows what from where. When the service was asked for it, and what it told beside, whoever asked says.
 
 import type { RemoteFile } from '../../../api/types.ts'
 import { fingerprintOf, type Version } from '../../../content/fingerprint.ts'
@@ -67,7 +67,7 @@ export class StoredPart {
     this.#elsewhere = this.#record === undefined ? undefined : elsewhere
   }
 
-  /** Nothing. */
+  /** The node shows no version of the service. */
   forget(): void {
     this.#record = undefined
     this.#elsewhere = undefined
@@ -80,7 +80,7 @@ export class StoredPart {
     this.#askedWholeAt = at
   }
 
-  /** Whoever looks at it next has the document itself asked, where its listing did not tell all before. */
+  /** The next look at the document asks for the document itself, where its listing did not tell all before. */
   askWholeAgain(): void {
     if (this.#askedWholeAt !== undefined) this.#askedWholeAt = -Infinity
   }

@@ -1,4 +1,4 @@
-// A node's mode and times as they were set here, or came about here. What is undefined is as the service has it.
+// A node's mode and times as they were set here, or came about here. An undefined one is as the service has it.
 
 import type { Time } from '../../operations.ts'
 

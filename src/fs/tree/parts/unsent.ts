@@ -1,5 +1,5 @@
-// What the service has to hear of a document: the change under way, what that may replace, and where the document comes
-// from. Jobs come and go by `Owners` alone, but for what is given up.
+// The unsent part of a document: the change under way, the version it may replace, and the place where the document
+// comes from. Jobs come and go by `Owners` alone, but for what is given up.
 
 import type { Job } from '../../../content/commit/job.ts'
 import type { SpoolFile } from '../../../content/spool/spool-file.ts'
@@ -61,7 +61,7 @@ export class UnsentPart {
     this.#isDecided = true
   }
 
-  /** What its next commit may replace was decided when that save began. */
+  /** The version that its next commit may replace was decided when that save began. */
   get isDecided(): boolean {
     return this.#isDecided
   }
