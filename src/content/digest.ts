@@ -1,4 +1,4 @@
-// What tells one content from another when sizes and times cannot: the answer to a lost answer.
+// Digests, which tell one content from another when sizes and times cannot: the answer to a lost answer.
 
 import { createHash } from 'node:crypto'
 import { NetworkError } from '../api/errors.ts'
@@ -134,8 +134,8 @@ export async function digestOfStored(
 }
 
 /**
- * All bytes of a document whose size the record told. What another document, or a gateway's page, is answered with decides
- * nothing: NetworkError "protocol".
+ * All bytes of a document whose size the record told. An answer of another length (another document's, or a gateway's
+ * page) decides nothing: NetworkError "protocol".
  */
 export async function storedBytes(
   files: Files,

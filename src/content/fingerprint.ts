@@ -55,7 +55,7 @@ export function mayComeAgain(fingerprint: string | undefined): boolean {
   return fingerprint === undefined || !/\.0*[1-9]/.test(modifiedAtIn(fingerprint) ?? '')
 }
 
-/** What a fingerprint was taken of. */
+/** The version of which a fingerprint was taken. */
 export function versionOf(path: string, fingerprint: string): Version {
   const size = Number(fingerprint.slice(0, fingerprint.indexOf('@')))
   return { path, fingerprint, size: Number.isSafeInteger(size) ? size : undefined }

@@ -12,7 +12,7 @@ import { isAtOrUnder } from '../path.ts'
  */
 export type IntentionKind = 'put' | 'delete' | 'prune'
 
-/** What a caller asks for. */
+/** An intention as a caller asks for it. */
 export interface IntentionDraft {
   readonly kind: IntentionKind
   readonly path: string
@@ -31,7 +31,10 @@ export interface IntentionDraft {
   readonly base?: string | undefined
   /** An earlier attempt may have been stored: what is found at `path` may be our own. */
   readonly isInDoubt?: boolean
-  /** What earlier attempts sent in full without an answer: found at `path`, or at the `source` of a move, it is our own. */
+  /**
+   * Content that earlier attempts sent in full without an answer: found at `path`, or at the `source` of a move, it
+   * is our own.
+   */
   readonly doubts?: readonly Digest[]
   /** How long it rests before it is sent (ms): quiet time, or the grace in which a delete may become a replace. */
   readonly restMs?: number
@@ -115,8 +118,8 @@ export function isMergeable(intention: IntentionDraft): boolean {
 }
 
 /**
- * What takes the place of an idle intention when a newer one for the same path arrives; undefined where nothing is left to
- * do. `isExpected`: something is on its way to this path before the older one.
+ * The intention that takes the place of an idle one when a newer one for the same path arrives; undefined where
+ * nothing is left to do. `isExpected`: something is on its way to this path before the older one.
  */
 export function merge(
   older: Intention,
@@ -142,9 +145,9 @@ export function merge(
 }
 
 /**
- * What takes the place of an intention that cannot go on (refused, or cut off) when the next one for its path stands right
- * behind it: nothing of the older one's may be left where nobody looks for it. The first goes where the older one stood.
- * Undefined where both must be seen through.
+ * The intentions that take the place of one that cannot go on (refused, or cut off) when the next one for its path
+ * stands right behind it: nothing of the older one's may be left where nobody looks for it. The first goes where the
+ * older one stood. Undefined where both must be seen through.
  */
 export function succession(older: Intention, newer: IntentionDraft): readonly IntentionDraft[] | undefined {
   if (older.kind === 'prune' || newer.kind === 'prune') return undefined
@@ -164,7 +167,7 @@ export function succession(older: Intention, newer: IntentionDraft): readonly In
   return movedOn(older, newer)
 }
 
-/** What is at a path was to be moved away from there, and now never will be: it goes all the same. */
+/** The delete of a document that was to be moved away, and now never will be: it goes all the same. */
 function leftBehind(older: Intention): IntentionDraft | undefined {
   const { path, source, sourceFingerprint } = older
   if (source === undefined || source === path) return undefined
@@ -182,9 +185,9 @@ function isOld({ attempts, isInDoubt }: Intention): boolean {
   return attempts > 0 || isInDoubt
 }
 
-/** What never came to its path is moved on from there: it goes straight to where it is wanted now. */
+/** A document that never came to its path is moved on from there: it goes straight to where it is wanted now. */
 function movedOn(older: Intention, newer: IntentionDraft): readonly IntentionDraft[] {
-  // What stands at its path stays there where nothing ever comes in its place.
+  // The version at its path stays there where nothing ever comes in its place.
   const replaced = !isVain(older) && (older.base !== undefined || isDoubtful(older))
   // A content may have no digest: never another one’s.
   const { spool, digest } = newer.spool === undefined ? older : newer

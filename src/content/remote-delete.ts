@@ -20,13 +20,19 @@ export interface RemoteDelete {
   readonly signal: AbortSignal
   /** Told of each attempt: it resolves, or rejects, when it is answered, whoever waits for it. */
   readonly onAttempt?: (answered: Promise<void>) => void
-  /** Whether what stands there after an attempt that failed is still what was to go. Throws where that is to be told. */
+  /**
+   * True while the thing there, after an attempt that failed, is still the one that was to go. Throws where that is
+   * to be told.
+   */
   readonly isToGo: (standing: RemoteFile | FolderListing) => boolean | Promise<boolean>
 }
 
 const mostAttempts = 4
 
-/** Whoever calls has just looked. Throws ApiError, NetworkError, EIO where the service contradicts itself, what `isToGo` throws. */
+/**
+ * The caller has just looked at the path. Throws ApiError, NetworkError, EIO where the service contradicts itself,
+ * what `isToGo` throws.
+ */
 export async function deleteLooking(wanted: RemoteDelete): Promise<void> {
   const { files, path, clock, chance, signal } = wanted
   const until = clock.monotonic() + wanted.deadlineMs

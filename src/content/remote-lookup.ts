@@ -1,4 +1,4 @@
-// What stands at a path in the service, decided without guessing from an error code: the interface does not say how a
+// The state of a path in the service, decided without guessing from an error code: the interface does not say how a
 // missing path is answered, so a refusal is checked against the parent's listing.
 
 import { ApiError, isOnlyAccepted } from '../api/errors.ts'
@@ -40,7 +40,7 @@ async function listed(
   }
 }
 
-/** What a service has only accepted may take so long (ms). */
+/** A delete that a service has only accepted may take so long (ms). */
 const carriedOutWithinMs = 30_000
 const firstLookMs = 100
 const longestLookMs = 2_000

@@ -1,5 +1,5 @@
-// What the service has taken from here so far. Only what is like that goes out together with, or behind, the DELETE of what it
-// replaces; of the rest the service is asked first, while the old version still stands.
+// Content that the service has taken from here so far. Only content like that goes out together with, or behind, the
+// DELETE of what it replaces; for the rest the service is asked first, while the old version still stands.
 
 import { ApiError } from '../../api/errors.ts'
 import type { Digest } from '../digest.ts'
@@ -53,7 +53,10 @@ export class Accepted {
   }
 }
 
-/** The service, or what stands before it, does not store this: nothing was. Who asks, a name that is taken, and haste are other matters. */
+/**
+ * True if the service, or what stands before it, refuses to store this, and has stored nothing. A refused key, a name
+ * that is taken, and haste are other matters.
+ */
 export function isRefusal(error: unknown): error is ApiError {
   if (!(error instanceof ApiError) || error.method !== 'PUT') return false
   const { status } = error

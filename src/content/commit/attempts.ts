@@ -30,13 +30,13 @@ export interface AttemptOptions {
   readonly chance: Chance
   readonly ask: Pick<Questions, 'giveWay' | 'errnoOf'>
   run(intention: Intention, signal: AbortSignal): Promise<RemoteFile | undefined>
-  /** What a refused move was to take away goes, its content being here. */
+  /** Takes away what a refused move was to take away, since its content is here. */
   vacate(intention: Intention, signal: AbortSignal): Promise<void>
-  /** Whether another document stands where a refused move was to take one away. */
+  /** True if another document stands where a refused move was to take one away. */
   isSourceTaken(intention: Intention, signal: AbortSignal): Promise<boolean>
   /**
    * Told of every turn an intention takes, before anybody waiting is told: inside the journal transaction that takes it, but for
-   * `refused`. What the service said holds whether or not the journal can take it, so whoever listens to that journals nothing.
+   * `refused`. The service's word holds whether or not the journal can take it, so a listener to that journals nothing.
    */
   say(event: QueueEvent): void
 }
@@ -54,7 +54,7 @@ export class Attempts {
   readonly #options: AttemptOptions
   readonly #parts: AttemptParts
   readonly #log: CountedLog
-  /** What could not make way. */
+  /** Jobs that could not make way. */
   readonly #inTheWay = new Set<Job>()
   #makeWayAgain: Timer | undefined
 
@@ -95,7 +95,7 @@ export class Attempts {
     this.#ended(job)
   }
 
-  /** What is refused, and keeps something newer from going on. */
+  /** A refused job that keeps something newer from going on. */
   async #giveWay(job: Job, signal: AbortSignal): Promise<void> {
     const { order, intake, outcomes } = this.#parts
     const { intention } = job
@@ -104,7 +104,7 @@ export class Attempts {
     job.isSourceTaken = false
     if (isSourceTaken && !job.isUnderfoot && order.at(intention.source ?? '').length === 1)
       return this.#leaveToOthers(job, signal)
-    // Nothing takes the place of what stands there but a folder.
+    // Only a folder is to take the place of what stands there.
     const isFolder = intention.source !== undefined && order.at(intention.source).length === 1
     await this.#bringHere(job, { isSourceLeft: isFolder }, signal)
     if (!isFolder) return
@@ -137,7 +137,10 @@ export class Attempts {
     await this.#bringHere(job, { isSourceLeft: false }, signal)
   }
 
-  /** What did not come to its end makes way for what is behind it. Never throws: what the journal cannot take is tried again. */
+  /**
+   * A job that did not come to its end makes way for what is behind it. Never throws: what the journal cannot take is
+   * tried again.
+   */
   makeWay(job: Job): void {
     const { clock, intake, schedule } = this.#parts
     try {
@@ -181,10 +184,10 @@ export class Attempts {
     if (order.has(job)) {
       schedule.setWaiting(job, true)
       this.makeWay(job)
-      // What it was stopped for waits for it all the same.
+      // A newer job for which it was stopped waits for it all the same.
       if (order.has(job) && order.at(job.intention.path).at(-1) !== job) open.release(job)
     }
-    // What is first by now may have been refused while it stood behind this.
+    // The job that is first by now may have been refused while it stood behind this.
     for (const path of pathsOf(job.intention)) {
       const first = order.at(path)[0]
       if (first?.intention.isRefused === true) this.makeWay(first)
@@ -244,7 +247,7 @@ export class Attempts {
   }
 }
 
-/** What makes two failures the same for whoever reads the log. */
+/** Kind of a failure: those of one kind are counted as the same in the log. */
 function kindOf(error: unknown): string {
   if (error instanceof ApiError) return String(error.status)
   if (error instanceof NetworkError) return error.kind

@@ -20,9 +20,9 @@ export function isWorthRetrying(error: unknown): boolean {
 }
 
 /**
- * Only the answer to a change (PUT, DELETE) is a refusal of it, and of those, what judges the document. Who asks (401,
- * 403: a key to be renewed, a gateway that is not ready) and what stands there just now (409: also what we deleted
- * ourselves, and what does not show yet) is another matter.
+ * Only the answer to a change (PUT, DELETE) is a refusal of it, and of those, what judges the document. The caller
+ * (401, 403: a key to be renewed, a gateway that is not ready) and the state of the path just now (409: also what we
+ * deleted ourselves, and what does not show yet) are other matters.
  */
 function isNoVerdict(status: number): boolean {
   return status === 401 || status === 403 || status === 409
@@ -34,7 +34,7 @@ function isLocalTrouble(error: unknown): boolean {
   const { code, syscall } = (error ?? {}) as NodeJS.ErrnoException
   // A DOMException's code is a number.
   if (typeof code === 'string' && code.startsWith('SQLITE_')) return true
-  // What the system says of a file here, but that it is gone.
+  // An error of the system about a file here, but not that it is gone.
   if (syscall !== undefined && code !== 'ENOENT') return true
   return (
     code === 'ENOSPC' ||

@@ -131,7 +131,7 @@ export class CommitQueue {
       const { isRefused, errorErrno, lastError } = intention
       if (isRefused) job.error = new ErrnoError(errorErrno ?? 'EIO', lastError ?? 'refused by the service')
       const waitMs = intention.notBefore - this.#clock.wall()
-      // Whoever set the clock meanwhile set nothing of this: no wait was ever longer than the longest.
+      // A clock that was set meanwhile set none of this: no wait was ever longer than the longest.
       if (waitMs > 0 && waitMs <= longestWaitMs(intention.attempts)) job.dueAt = this.#clock.steady() + waitMs
       this.#open.enter(job)
     }
@@ -242,8 +242,8 @@ export class CommitQueue {
 }
 
 /**
- * A refused move that was to take a version from this path, of which it can be told whether another stands there. What a save that
- * was refused there may have stored has no fingerprint, and is told by its digest.
+ * A refused move that was to take a version from this path, of which it can be told whether another stands there.
+ * Content of a save that was refused there may have been stored: it has no fingerprint, and is told by its digest.
  */
 function mayBeAnothers(
   { isRefused, path, source, sourceFingerprint, doubts, keepSource, errorErrno }: Intention,

@@ -40,7 +40,7 @@ interface Stored {
 }
 
 interface Attempt {
-  /** What an upload was to store that found its name taken, until it is known whose that is. */
+  /** Content of an upload that found its name taken, until it is known whose version that is. */
   taken: Taken | undefined
 }
 
@@ -69,7 +69,7 @@ export class Committer {
 
   /** Answers the record of what now stands at the path (undefined for a delete). */
   async run(intention: Intention, signal: AbortSignal): Promise<RemoteFile | undefined> {
-    // Nothing is destroyed for a promise that a power cut could take back; what only adds need not wait for the disk.
+    // No version is destroyed for a promise that a power cut could take back; a change that only adds need not wait for the disk.
     if (!onlyAdds(intention)) await this.#options.secure(intention)
     switch (intention.kind) {
       case 'put':
@@ -111,7 +111,7 @@ export class Committer {
     await this.#removal.source(intention, source, sourceFingerprint ?? 'unseen', signal)
   }
 
-  /** Whether another document stands where a refused move was to take one away. */
+  /** True if another document stands where a refused move was to take one away. */
   isSourceTaken(intention: Intention, signal: AbortSignal): Promise<boolean> {
     return this.#removal.isSourceTaken(intention, signal)
   }
@@ -129,7 +129,10 @@ export class Committer {
     throw new ErrnoError('ESTALE', `${path}: what was stored here is gone; the original is kept`)
   }
 
-  /** Gets the content to its path. What found its name taken, and not out by what, may have been stored. */
+  /**
+   * Gets the content to its path. An upload that found its name taken, and did not find out by which version, may
+   * have stored its content.
+   */
   async #store(intention: Intention, signal: AbortSignal): Promise<Stored> {
     const attempt: Attempt = { taken: undefined }
     try {
@@ -148,7 +151,7 @@ export class Committer {
     const mayExist = intention.base !== undefined || isDoubtful(intention)
     let standing = mayExist ? await lookUp(files, path, { signal }) : undefined
     let removed: RemoteFile | undefined
-    // What may be refused is sent before anything is deleted: that the name is taken is the answer hoped for.
+    // Content that may be refused is sent before anything is deleted: that the name is taken is the answer hoped for.
     const isSure = standing === undefined || this.#accepted.covers(intention)
     for (let round = isSure ? 1 : 0; ; round++) {
       const isAsking = round === 0
@@ -228,7 +231,10 @@ export class Committer {
     this.#options.save(intention)
   }
 
-  /** What takes its place can be sent, and a version that nobody here had seen is kept: true where a copy of it was made. */
+  /**
+   * Makes sure that what takes its place can be sent, and keeps a version that nobody here had seen: true where a
+   * copy of it was made.
+   */
   async #prepareToReplace(
     intention: Intention,
     standing: RemoteFile,

@@ -16,7 +16,7 @@ const longestExtensionBytes = 32
 /** `report (conflict 2026-11-20 20.45.10 host).pdf`: named after *their* time, so that doing it twice makes one copy. */
 export function conflictName(name: string, modifiedAt: string | undefined, hostName: string): string {
   const ending = extname(name)
-  // What is longer is a part of the name, and may be cut.
+  // A longer ending is a part of the name, and may be cut.
   const extension = Buffer.byteLength(ending) > longestExtensionBytes ? '' : ending
   const stem = name.slice(0, name.length - extension.length)
   const time = modifiedAt === undefined ? Number.NaN : Date.parse(modifiedAt)

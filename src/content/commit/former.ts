@@ -35,7 +35,7 @@ export class Former {
     })
   }
 
-  /** What stands at the path is the intention's base, and about to be deleted. */
+  /** The version at the path is the intention's base, and about to be deleted. */
   setAside({ path, base }: Intention): void {
     if (base !== undefined) this.#options.reader.setAside(versionOf(path, base))
   }
@@ -68,7 +68,7 @@ export class Former {
       reader.moved(asideOf(version), versionOf(path, intention.base))
       log.warn({ path }, 'refused by the service: what stood there before is put back')
     } catch (error) {
-      // What stands there may be this very version, if it was sent twice on the way.
+      // The document there may be this very version, if it was sent twice on the way.
       if (error instanceof ApiError && error.status === 409) return
       if (isWorthRetrying(error)) throw error
       log.error({ path, error: String(error) }, 'what stood there before is refused as well')

@@ -1,5 +1,5 @@
-// What a newer intention makes of the older ones for its path: one they become together, one that takes the other's place, or
-// one behind the other. All of it belongs to the journal's transaction under way.
+// A newer intention meets the older ones for its path: they become one, it takes the place of one, or it stands
+// behind them. All of it belongs to the journal's transaction under way.
 
 import { withDigest } from '../digest.ts'
 import { isMergeable, merge, pathsOf, succession, type IntentionDraft } from '../intention.ts'
@@ -44,8 +44,8 @@ export class Intake {
   }
 
   /**
-   * What comes to a name that a document with its content here was to leave takes the place of the version there: nothing is
-   * left to be taken away, neither waits for the other, and what is wanted at each name is one change.
+   * A document that comes to a name which one with its content here was to leave takes the place of the version there:
+   * nothing is left to be taken away, neither waits for the other, and what is wanted at each name is one change.
    */
   #takingOver(draft: IntentionDraft): IntentionDraft {
     const { kind, path } = draft
@@ -68,7 +68,7 @@ export class Intake {
     const { path, source, spool, keepSource, isProven, isRefused } = job.intention
     const isMove = source === at && path !== at && keepSource !== true
     if (!isMove || spool === undefined || !job.isIdle || isProven || isRefused) return false
-    // What is newer above waits until nothing is left there.
+    // A newer change above waits until the path is empty, so the version there still has to go.
     return !this.#order.isOvertakenAbove(job, at)
   }
 
@@ -80,7 +80,7 @@ export class Intake {
     if (intention.isRefused) return void this.#stepAside(job, second)
     if (this.#order.isOvertakenAbove(job) || !isMergeable(intention) || !isMergeable(second.intention)) return
     const instead = succession(intention, second.intention)
-    // Nothing comes into another order: what stands behind the second, too.
+    // No job may come into another order, also none behind the second.
     if (instead === undefined || !this.#order.isLast(second, intention.path)) return
     this.#options.journal.transaction(() => {
       this.#open.drop(second)
@@ -90,7 +90,7 @@ export class Intake {
     })
   }
 
-  /** What was refused, and would stand in the way of this for ever, makes way at once. Answers what the job goes on as. */
+  /** A refused job that would stand in the way of this one for ever makes way at once. Answers what the job goes on as. */
   #behind(job: Job | undefined): Job | undefined {
     let current = job
     for (const path of job === undefined ? [] : pathsOf(job.intention)) {
@@ -101,7 +101,7 @@ export class Intake {
     return current
   }
 
-  /** What is refused makes way whatever stands behind the second: nothing of that would ever go. Answers what that goes on as. */
+  /** A refused job makes way whatever stands behind the second: none of those would ever run. Answers what that goes on as. */
   #stepAside(job: Job, second: Job): Job | undefined {
     const { path, base } = job.intention
     const instead = succession(job.intention, second.intention)
@@ -112,7 +112,7 @@ export class Intake {
       if (first === undefined) this.#open.drop(place)
       const successor = first === undefined ? undefined : this.#open.putInPlace(place, first)
       for (const each of [job, second]) this.#open.supersede(each, successor)
-      // What stands at such a path by now sees to it.
+      // A path with other jobs by now is left to them.
       const left = rest.find((draft) => this.#order.at(draft.path).every((at) => at === other))
       // Wanted since is perhaps that its folder goes, or a document in the place of that: it comes before either.
       if (left === undefined) this.#open.drop(other)
@@ -126,7 +126,7 @@ export class Intake {
     })
   }
 
-  /** What is to leave the source of what was refused does so before what was wanted there, or above, since then. */
+  /** A job that is to empty the source of the refused one does so before what was wanted there, or above, since then. */
   #isOlderPlace(job: Job, second: Job, draft: IntentionDraft | undefined): boolean {
     const { path, source = path } = job.intention
     if (source === path || draft === undefined) return false
@@ -142,7 +142,7 @@ export class Intake {
     this.#options.journal.transaction(() => this.#succeed(job, undefined))
   }
 
-  /** What has come to its source since is another document, and would be moved instead: it gives way there first. */
+  /** A document that has come to its source since is another one, and would be moved instead: it gives way there first. */
   #isSourceTaken({ intention: { path, source } }: Job, [draft]: readonly IntentionDraft[]): boolean {
     return (
       source !== undefined && source !== path && draft?.source === source && this.#order.at(source).length > 1
@@ -150,8 +150,8 @@ export class Intake {
   }
 
   /**
-   * What is held goes where something newer stands behind it: the close it is held for may be long in coming, and where its document
-   * is taken on from there, none comes. What is being sent only to be deleted stops.
+   * A held job is released where something newer stands behind it: the close it is held for may be long in coming,
+   * and where its document is taken on from there, none comes. An upload that is only to be deleted stops.
    */
   #letGo(draft: IntentionDraft): void {
     const { journal } = this.#options
@@ -191,7 +191,7 @@ export class Intake {
     if (successor === undefined) this.#open.drop(older)
     this.#open.supersede(older, successor)
     this.#options.say({ kind: 'superseded', intention: older.intention })
-    // What stood behind the older one may be first now.
+    // A job that stood behind the older one may be first now.
     this.#options.schedule.lookSoon()
     return successor
   }

@@ -67,7 +67,7 @@ export class OpenJobs {
     this.#journal.intentions.save(intention)
   }
 
-  /** It takes nothing away any more: what stands at its source is for what is newer there. Whoever calls this saves its row. */
+  /** It takes nothing away any more: what stands at its source is for what is newer there. The caller saves its row. */
   leaveSource(job: Job): void {
     const { intention } = job
     const { source, sourceFingerprint } = intention
@@ -78,7 +78,7 @@ export class OpenJobs {
     Object.assign(intention, { source: undefined, sourceFingerprint: undefined })
   }
 
-  /** Whoever waits for the one waits for the other; undefined: there is nothing left to wait for. */
+  /** A call that waits for the one waits for the other; undefined: there is nothing left to wait for. */
   supersede(job: Job, successor: Job | undefined): void {
     this.#journal.afterCommit(() => {
       job.successor = successor
@@ -99,14 +99,14 @@ export class OpenJobs {
     return true
   }
 
-  /** What `withdraw` would answer now. */
+  /** The answer that `withdraw` would give now. */
   mayWithdraw(job: Job, { seesToDoubts = false }: { seesToDoubts?: boolean } = {}): boolean {
     const { intention } = job
     if (intention.doubts.length > 0 && !seesToDoubts) return false
     // The answer to a delete that was tried may have been lost.
     if (intention.kind === 'delete' && intention.attempts > 0) return false
     if (!this.#order.has(job) || !job.isIdle || this.#mayBeStored(job)) return false
-    // What waits behind it was meant to find its work done.
+    // A job that waits behind it was meant to find its work done.
     return this.#order.isLast(job)
   }
 
@@ -128,7 +128,7 @@ export class OpenJobs {
     this.#journal.onRollback(undo)
   }
 
-  /** What stands behind something older at a path of its own was never under way, also not in an earlier run. */
+  /** A job behind something older at a path of its own was never under way, also not in an earlier run. */
   #mayBeStored(job: Job): boolean {
     const { intention } = job
     const hadItsTurn = pathsOf(intention).every((path) => this.#order.at(path)[0] === job)

@@ -1,5 +1,5 @@
-// What becomes of an intention that the service agreed to, in whole or in part: later ones for its path stand on that. What an
-// outcome journals and what it says are one transaction. A refusal is none of them: `attempts.ts`.
+// Outcomes of an intention that the service agreed to, in whole or in part: later ones for its path stand on that.
+// The rows of an outcome and its event are one transaction. A refusal is none of them: `attempts.ts`.
 
 import type { RemoteFile } from '../../api/types.ts'
 import { withDigest } from '../digest.ts'
@@ -39,7 +39,7 @@ export class Outcomes {
     })
   }
 
-  /** Nothing is left of it but to put the newer content over what was just stored. */
+  /** Its only work left is to put the newer content over what was just stored. */
   outpaced(job: Job, record: RemoteFile | undefined): void {
     const { open } = this.#options
     const { intention } = job
@@ -78,11 +78,11 @@ export class Outcomes {
       open.follow(() => Object.assign(intention, { spool, size, digest, isRefused }))
       Object.assign(intention, content)
       if (!isSourceLeft) open.leaveSource(job)
-      // Nothing was left of it but its source.
+      // Of a proven intention only the source was left.
       if (intention.isProven) intention.isRefused = false
       journal.intentions.save(intention)
       this.#options.say({ kind: 'gaveWay', intention, left })
-      // Who waited at its source may go before this attempt has come to its end.
+      // A job that waited at its source may go before this attempt has come to its end.
       journal.afterCommit(() => schedule.lookSoon())
     })
   }
@@ -97,7 +97,7 @@ export class Outcomes {
     for (const { intention } of order.at(path)) {
       const { base, sourceFingerprint } = intention
       open.follow(() => Object.assign(intention, { base, sourceFingerprint }))
-      // What is saved over it, there or elsewhere, was made of the version that was known: theirs is kept beside it.
+      // Content saved over it, there or elsewhere, was made of the version that was known: theirs is kept beside it.
       const seen = tookAnother ? known : fingerprint
       if (intention.path === path) intention.base = seen
       else if (intention.spool !== undefined) intention.sourceFingerprint = seen

@@ -22,12 +22,12 @@ export class PathOrder {
     return this.#jobs.get(job.intention.id) === job
   }
 
-  /** What changes, or moves away, this very path; oldest first. */
+  /** Jobs that change this very path, or move away from it; oldest first. */
   at(path: string): readonly Job[] {
     return this.#byPath.get(path) ?? []
   }
 
-  /** What concerns this path or anything under it; oldest first. */
+  /** Jobs that concern this path or anything under it; oldest first. */
   under(path: string): Job[] {
     return [...this.#jobs.values()].filter(({ intention }) => concerns(intention, path))
   }
@@ -88,7 +88,7 @@ export class PathOrder {
     return true
   }
 
-  /** Nothing at this path or below it is first until what is answered is called. */
+  /** Keeps jobs at this path and below it from being first, until the function it answers is called. */
   close(folder: string): () => void {
     this.#closed.set(folder, (this.#closed.get(folder) ?? 0) + 1)
     return () => {
@@ -144,7 +144,7 @@ export class PathOrder {
     return false
   }
 
-  /** What was refused, and keeps this removal of a folder waiting. */
+  /** Refused jobs that keep this removal of a folder waiting. */
   *refusedBefore(prune: Job): Iterable<Job> {
     for (const job of this.#jobs.values()) {
       if (job === prune) return
@@ -152,7 +152,10 @@ export class PathOrder {
     }
   }
 
-  /** What keeps this removal of a folder waiting until a person or a program is done with it: it is refused, or being written. */
+  /**
+   * The job that keeps this removal of a folder waiting until a person or a program is done with it: it is refused,
+   * or being written.
+   */
   stoppedBefore(prune: Job): Job | undefined {
     for (const job of this.#jobs.values()) {
       if (job === prune) return undefined

@@ -1,4 +1,4 @@
-// What commit/ asks of whoever knows names and nodes. What it only has to tell is an event (`queue-event.ts`).
+// Questions of commit/ to the code that knows names and nodes. A fact that needs no answer is told as an event (`queue-event.ts`).
 
 import type { Mimetype } from '../../api/mimetypes.ts'
 import type { ReadableContent } from '../../api/readable-content.ts'

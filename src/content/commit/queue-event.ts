@@ -1,5 +1,5 @@
-// What the queue, and the committer it runs, say of an intention: whoever listens decides what follows, and answers nothing. What
-// they need an answer to, they ask (`questions.ts`).
+// Events of the queue, and of the committer it runs, about an intention: a listener decides what follows, and answers
+// nothing. Questions that need an answer are in `questions.ts`.
 
 import type { RemoteFile } from '../../api/types.ts'
 import type { Intention } from '../intention.ts'

@@ -69,7 +69,7 @@ export class Removal {
     await this.version(source, signal)
   }
 
-  /** Whether what stands at its source is another document than the one that a refused move was to take from there. */
+  /** True if the document at its source is another than the one that a refused move was to take from there. */
   async isSourceTaken(intention: Intention, signal: AbortSignal): Promise<boolean> {
     const { source, sourceFingerprint: expected } = intention
     if (source === undefined) return false
@@ -130,7 +130,7 @@ export class Removal {
     // It went with its last document; what another client stores there by now is not shown yet, and stays.
     if (found === undefined) return
     if (await this.#holdsFiles(path, found, signal)) {
-      // What was just moved away may still be shown for a moment.
+      // A document that was just moved away may still be shown for a moment.
       if (triedForMs < pruneLagMs)
         throw new ErrnoError('EIO', `${path}: the renamed folder is not empty in the service`)
       this.#options.log.warn(

@@ -1,6 +1,6 @@
-// Who waits, the line for a free slot, and the alarm for what only time keeps back. What waits is always seen to: it is held,
-// refused, stands behind something older, or the alarm is set for it (`overlooked`). Knows nothing of what running means: it is
-// given a function.
+// Waiting jobs, the line for a free slot, and the alarm for those that only time keeps back. A waiting job is never
+// overlooked: it is held, refused, stands behind something older, or the alarm is set for it (`overlooked`). Knows
+// nothing of what running means: it is given a function.
 
 import PQueue from 'p-queue'
 import type { Clock, Timer } from '../../world/clock.ts'
@@ -95,7 +95,7 @@ export class Schedule {
     if (this.#isClosed) return
     for (const job of this.#waiting) job.isUnderfoot = false
     while (this.#hurryAncestors()) {
-      // What was waiting for its quiet time and stands in somebody's way may have somebody in its own.
+      // A job whose quiet time was ended because it stands in the way of another may have one in its own way.
     }
     this.#alarm.clear()
     const now = this.#clock.steady()
@@ -107,7 +107,7 @@ export class Schedule {
     }
   }
 
-  /** Nothing is begun until `goOn`, and whoever waits hears of it at once. */
+  /** Begins no job until `goOn`; a call that waits for one hears of it at once. */
   pause(): void {
     if (this.#turns.isPaused) return
     this.#turns.isPaused = true
@@ -118,7 +118,7 @@ export class Schedule {
     }
   }
 
-  /** What waited for the service goes on at once. */
+  /** Jobs that waited for the service go on at once. */
   goOn(): void {
     if (!this.#turns.isPaused) return
     this.#turns.isPaused = false

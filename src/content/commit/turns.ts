@@ -5,9 +5,9 @@ import { pathsOf } from '../intention.ts'
 import type { Job } from './job.ts'
 import type { PathOrder } from './path-order.ts'
 
-/** Nothing new for so long: whoever submitted much is done. */
+/** Quiet time after which a program that submitted much is taken to be done (ms). */
 const quietMs = 100
-/** What rests is sent after so long beyond its own rest, however much comes. */
+/** A resting job is sent after so long beyond its own rest, however much comes. */
 const longestQuietMs = 1_000
 
 export class Turns {
@@ -28,8 +28,8 @@ export class Turns {
   }
 
   /**
-   * What rests before it is first sent rests on while more is submitted, for a moment: a program that copies or deletes
-   * many files is done sooner, and what is still here may become part of a newer change.
+   * A job that rests before it is first sent rests on while more is submitted, for a moment: a program that copies or
+   * deletes many files is done sooner, and what is still here may become part of a newer change.
    */
   dueAt({ dueAt, isResting }: Job): number {
     return isResting ? Math.max(dueAt, Math.min(this.#lastSubmitAt + quietMs, dueAt + longestQuietMs)) : dueAt
@@ -41,7 +41,7 @@ export class Turns {
     return !this.isPaused && !job.isHeld && isWanted && this.#order.isFirst(job)
   }
 
-  /** What stands in the way of this job, and gives way since it does. */
+  /** Jobs that stand in the way of this one, and give way since they do. */
   *inTheWayOf(job: Job): Iterable<Job> {
     for (const path of pathsOf(job.intention)) {
       const older = this.#order.at(path)[0]
@@ -61,7 +61,7 @@ export class Turns {
     return isAny
   }
 
-  /** What stands, or stood, where this job wants a folder, and what keeps that from being removed. */
+  /** Older jobs of what stands, or stood, where this one wants a folder, and of what keeps that from being removed. */
   *#olderAround(job: Job): Iterable<Job> {
     for (const path of pathsOf(job.intention)) {
       const above = this.#order.olderAbove(job, path)
@@ -82,7 +82,7 @@ export class Turns {
   }
 }
 
-/** What was refused and has nothing to show at the path it keeps others from. */
+/** True for a refused job that shows no document at the path it keeps others from. */
 function mayGiveWay({ intention: { isRefused, kind, path, source = path } }: Job): boolean {
   return isRefused && (kind === 'prune' || source !== path)
 }

@@ -38,7 +38,7 @@ export interface Uploading {
   readonly onSent: (digest: Digest) => void
   /** With the DELETE of what stands there. */
   readonly isTogether: boolean
-  /** What stands there is still wanted: only whether the service would take what replaces it. */
+  /** The version there is still wanted: the upload only asks whether the service would take the one that replaces it. */
   readonly isAsking: boolean
 }
 
@@ -133,7 +133,10 @@ export class Uploads {
     return whole(files, path, await this.#checked(intention, record, size, signal), signal)
   }
 
-  /** What was stored must be as long as what was sent, wherever the service tells. It is ours all the same: the next attempt replaces it. */
+  /**
+   * The stored document must be as long as what was sent, wherever the service tells its size. It is ours all the
+   * same: the next attempt replaces it.
+   */
   async #checked(
     intention: Intention,
     stored: RemoteFile,

@@ -22,8 +22,8 @@ export interface WhoseOptions {
 }
 
 /**
- * What an upload was to store that was sent in full, and found its name taken (409): bytes of this digest, or a `copy` of the
- * source. Whoever repeats a request on its way (a balancer, a gateway) is told so of what the first of them has stored.
+ * Content of an upload that was sent in full, and found its name taken (409): bytes of this digest, or a `copy` of
+ * the source. A balancer or gateway that repeats a request gets this answer for what the first one has stored.
  */
 export type Taken = Digest | 'copy'
 
@@ -34,7 +34,7 @@ export class Whose {
     this.#options = options
   }
 
-  /** Whether what stands there is this very content, a version that may be replaced, or one that nobody here has seen. */
+  /** Judges the version that stands there: this very content, one that may be replaced, or one that nobody here has seen. */
   async of(
     intention: Intention,
     standing: RemoteFile,
@@ -48,7 +48,7 @@ export class Whose {
     const content = hasContent(spool, intention) ? contentOf(spool, intention, intention.spool) : undefined
     const size = intention.digest?.size ?? content?.size
     const mayBe = (other: number): boolean => standing.size === undefined || standing.size === other
-    // Whoever stored these very bytes: there is nothing to keep of them beside ours.
+    // A version with these very bytes, whichever client stored it, needs no copy beside ours.
     const mayBeThis = size !== undefined && mayBe(size)
     const mayBePart = size !== undefined && isDoubtful(intention) && (standing.size ?? 0) < size
     const mayBeSent = sent !== undefined && mayBe(sent.size)
@@ -101,7 +101,7 @@ export class Whose {
     return areSameDocuments(files, { path: source, file: original }, { path, file: standing }, signal)
   }
 
-  /** What an earlier attempt sent there, and was not answered. */
+  /** True for content that an earlier attempt sent there without an answer. */
   async wasSent(
     { doubts }: Intention,
     path: string,

@@ -1,5 +1,5 @@
-// What the disk cache holds, in order of use, and how many bytes it takes: the hard cap is kept here. Knows names and
-// sizes of files, nothing of what is in them. Rebuilt from the folder at every start; other processes may share it.
+// Files of the disk cache, in order of use, and the bytes they take: the hard cap is kept here. Knows names and sizes
+// of files, nothing of what is in them. Rebuilt from the folder at every start; other processes may share it.
 
 import type { Disk } from '../../world/disk.ts'
 import { join } from 'node:path'
@@ -125,7 +125,7 @@ export class BlockIndex {
     await unlinkIfThere(this.pathOf(name), this.#options.disk)
   }
 
-  /** What was removed of a path, or renamed, stays so after a power cut. */
+  /** Makes removals and renames of a path survive a power cut. */
   async syncRemoved(pathKey: string): Promise<void> {
     const { disk } = this.#options
     const shard = await disk.open(join(this.#dir, shardOf(pathKey)), 'r').catch(unlessThere)

@@ -46,7 +46,7 @@ export interface BlockStoreOptions {
   readonly evicts?: boolean
 }
 
-/** What a folder of blocks holds. */
+/** Amount of blocks in a folder. */
 export interface StoredAmount {
   /** On disk. */
   readonly bytes: number
@@ -107,7 +107,7 @@ export class BlockStore {
     void this.#work.run('read the cache folder', () => this.#prepare())
   }
 
-  /** What comes now would be kept: neither is the disk behind, nor does it refuse. */
+  /** True if a block that comes now would be kept: the disk is not behind, and does not refuse. */
   get hasRoom(): boolean {
     return !this.#backlog.isHalfFull
   }
@@ -123,7 +123,7 @@ export class BlockStore {
   async store(version: StoredVersion, blocks: readonly StoredBlock[]): Promise<boolean> {
     const [first] = blocks
     if (first === undefined) return true
-    // What comes before it is closed is kept.
+    // A block that comes before the store is closed is kept.
     if (this.#isClosed) return false
     let isKept = false
     await this.#work.run('write blocks', async () => {
@@ -135,8 +135,8 @@ export class BlockStore {
 
   /**
    * Removes all versions of a path: none is read from now on. Resolves when what is known to be on disk is gone, `isSure`: so that
-   * no power cut brings back what the next version could be taken for. What the disk does not let go of is not read in this run, and
-   * `isSure` waits until the next version has another time.
+   * no power cut brings back what the next version could be taken for. A file that the disk does not let go of is not
+   * read in this run, and `isSure` waits until the next version has another time.
    */
   async forget(path: string, { isSure = false }: { isSure?: boolean } = {}): Promise<void> {
     const pathKey = pathKeyOf(path)
@@ -163,7 +163,7 @@ export class BlockStore {
 
   /** The same bytes are another version's now. `isBrief`: hardly for long, so that what is not on disk need not get there. */
   move(from: StoredVersion, to: StoredVersion, { isBrief = false }: { isBrief?: boolean } = {}): void {
-    // What waits does so by its new name at once: the older path may be forgotten before its turn comes.
+    // Waiting blocks take the new name at once: the older path may be forgotten before their turn comes.
     const waiting = this.#backlog.move(from, to)
     const renaming = this.#work.run('rename blocks', async () => {
       for (const name of this.#index.namesOf(from.pathKey)) {
@@ -269,13 +269,13 @@ export class BlockStore {
     return freed
   }
 
-  /** Removes everything. What is read on is fetched again. */
+  /** Removes everything. Blocks that are still read are fetched again. */
   async clear(): Promise<void> {
     this.#backlog.clear()
     await this.keepOnly(() => false, undefined)
   }
 
-  /** What is here now. */
+  /** Amount on disk now. */
   async amount(): Promise<StoredAmount> {
     await this.#work.run('read the cache folder', () => this.#prepare())
     return { bytes: this.#index.totalBytes, documents: this.#index.documents }
@@ -300,7 +300,7 @@ export class BlockStore {
           { error: String(error) },
           'a file taken over is fetched again when it is read',
         )
-        // Nobody is told that it is here, and finds it gone after the next start.
+        // A segment that would be gone after the next start is not told to be here.
         this.#segments.close(name)
       })
       .finally(() => this.#sealing.delete(sealing))
@@ -330,7 +330,8 @@ export class BlockStore {
   /** False where there is no room. Blocks of one file. */
   async #writeBlocks(version: StoredVersion, name: string, blocks: readonly StoredBlock[]): Promise<boolean> {
     await this.#prepare()
-    // What was taken over whole has a place for each, and is looked into first, also where damage or a crash left some of it absent.
+    // A segment that was taken over whole has a place for each block, and is looked into first, also where damage or a
+    // crash left some of it absent.
     const whole = await this.#segments.find(version, 'whole')
     const id = whole === undefined ? segmentIdIn(name) : 'whole'
     const existing = whole ?? (await this.#segments.find(version, id))
@@ -341,7 +342,8 @@ export class BlockStore {
     if (!(await this.#index.reserve(segmentName(version, id), bytes))) return false
     const segment = existing ?? (await this.#segments.make(version, id))
     this.#written.add(name)
-    // What is told to be here for good is asked for by nobody until the service is away.
+    // Pinned blocks are told to be here for good, though no reader may ask for one until the service is away: a write has
+    // to be sure.
     const isSure = this.#options.evicts === false
     for (const run of consecutive(fresh)) {
       const isPassing = run.every((stored) => stored.isPassing === true)

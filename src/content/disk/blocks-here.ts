@@ -1,4 +1,4 @@
-// What of a store of blocks can be read: where a run is, and its bytes. Changes nothing on disk; what cannot be read is absent.
+// Blocks of a store as they can be read: where a run is, and its bytes. Changes nothing on disk; what cannot be read is absent.
 
 import type { Clock } from '../../world/clock.ts'
 import { blockCount } from '../extent.ts'
@@ -26,7 +26,7 @@ export interface BlocksHereOptions {
   readonly segments: OpenSegments
   readonly log: Log
   readonly clock: Clock
-  /** Nothing of the version is to be read any more. */
+  /** True for a version of which no block is to be read any more. */
   readonly isGone: (version: StoredVersion) => boolean
   /** Resolves when blocks that are on their way to the version's name are there. */
   readonly arriving: (version: StoredVersion) => Promise<void> | undefined
@@ -117,7 +117,7 @@ export class BlocksHere {
     }
   }
 
-  /** What is here can be read when it is asked for. */
+  /** True if blocks that are here can be read when they are asked for. */
   get isQuick(): boolean {
     return this.#pace.isQuick(this.#clock.monotonic())
   }

@@ -1,10 +1,10 @@
-// What documents take on disk, beside their own bytes. Pure arithmetic.
+// Room that documents take on disk, beside their own bytes. Pure arithmetic.
 
 import { blockSizeBytes } from '../extent.ts'
 import { segmentBlocks } from './stored-version.ts'
 
 const allocationBytes = 4096
-/** What a file may take beside its blocks: the page of the table, and one of the filesystem's own for scattered blocks. */
+/** Room that a file may take beside its blocks: the page of the table, and one of the filesystem's own for scattered blocks. */
 export const overheadBytes: number = 2 * allocationBytes
 
 /** Bytes that so much data takes on disk. */

@@ -30,10 +30,10 @@ export interface DiskCacheOptions extends Omit<BlockStoreOptions, 'evicts'> {
 
 export interface DiskAmount {
   readonly cached: StoredAmount
-  /** What the cache may take (bytes). */
+  /** Room of the cache (bytes). */
   readonly cacheSizeBytes: number
   readonly pinned: StoredAmount
-  /** What pins may take (bytes). */
+  /** Room of pins (bytes). */
   readonly pinSizeBytes: number
 }
 
@@ -88,7 +88,7 @@ export class DiskCache {
     )
   }
 
-  /** What is here can be read when it is asked for: there is no need to have it in memory before. */
+  /** True if blocks that are here can be read when they are asked for: there is no need to have them in memory before. */
   get isQuick(): boolean {
     return (this.#pinned?.here.isQuick ?? true) && (this.#ordinary?.here.isQuick ?? true)
   }
@@ -99,7 +99,7 @@ export class DiskCache {
     this.#ordinary?.here.drop(version, block)
   }
 
-  /** What is written now would be kept. */
+  /** True if a block written now would be kept. */
   get hasRoom(): boolean {
     return this.#ordinary?.hasRoom ?? true
   }
@@ -165,8 +165,8 @@ export class DiskCache {
   }
 
   /**
-   * What is pinned is these versions now, as far as it is still on disk: of the `files` that were there before the look, older ones of
-   * the same paths go to the cache, which may evict them, and so does everything else where they are `all`.
+   * Pins these versions from now on, as far as they are still on disk: of the `files` that were there before the look,
+   * older ones of the same paths go to the cache, which may evict them, and so does everything else where they are `all`.
    */
   async keepPinned(
     versions: Iterable<Version>,

@@ -1,4 +1,4 @@
-// What the former format of the disk cache holds is taken over, so that what is pinned is here after an update, too: the same
+// Blocks of the former format of the disk cache are taken over, so that what is pinned is here after an update, too: the same
 // bytes at the same places, behind them a table with one checksum for each block. May go once nobody has such a folder.
 //
 //   entry: length · crc32 of the bytes · tag · crc32 of these three, 4 bytes each
@@ -23,7 +23,7 @@ export interface Takeover {
   readonly to: string
 }
 
-/** File by file. What cannot be read is removed; what cannot be written stays for the next start. */
+/** File by file. A file that cannot be read is removed; one that cannot be written stays for the next start. */
 export async function takeOverFormerFormat({ disk, log, dir, to }: Takeover): Promise<void> {
   const folder = join(dir, formerFolder)
   for (const shard of await namesIn(disk, folder)) {

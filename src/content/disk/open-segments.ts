@@ -30,7 +30,7 @@ export class OpenSegments {
     })
   }
 
-  /** What is known without looking at the disk. */
+  /** The segment, as far as it is known without looking at the disk. */
   peek(name: string): Segment | 'absent' | 'unknown' {
     const segment = this.#open.get(name)
     if (segment !== undefined) return segment

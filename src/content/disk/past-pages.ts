@@ -1,13 +1,13 @@
-// Writes past the kernel's pages. What a reader in order takes as it comes is in the drive's own pages then; copying it into those of the
-// cache's file, too, was the most expensive part of a cold read (docs/performance.md). It takes aligned memory, which is ours from the
-// copy into it until the system has written it: one write at a time, used again for the next.
+// Writes past the kernel's pages. A block that a reader in order takes as it comes is in the drive's own pages then; copying
+// it into those of the cache's file, too, was the most expensive part of a cold read (docs/performance.md). It takes aligned
+// memory, which is ours from the copy into it until the system has written it: one write at a time, used again for the next.
 
 import type { Disk } from '../../world/disk.ts'
 import type { World } from '../../world/world.ts'
 import { appendSlice } from '../block.ts'
 import type { Block } from '../block.ts'
 
-/** What position and length are multiples of, on every disk there is. */
+/** The unit of position and length, on every disk there is. */
 const unitBytes = 4096
 /** Less is not worth another file that is opened. */
 const leastBytes = 1024 * 1024

@@ -1,7 +1,7 @@
-// Whether the disk is read on the thread that serves everybody. A read whose bytes are at hand is over sooner than the
-// thread pool would have begun it; one that waits for a head to move, or for a network behind the disk, holds everybody
-// up. How many of the last ones did tells which: a busy processor makes one of them late, a slow disk nearly all.
-// A pure state machine: no I/O.
+// Pace of the disk: tells whether it is read on the thread that serves everybody. A read whose bytes are at hand is
+// over sooner than the thread pool would have begun it; one that waits for a head to move, or for a network behind
+// the disk, holds everybody up. How many of the last ones did tells which: a busy processor makes one of them late, a
+// slow disk nearly all. A pure state machine: no I/O.
 
 /** A read that takes longer had to wait. */
 const lateMs = 4

@@ -18,13 +18,13 @@ export interface StoredBlock {
   readonly block: number
   readonly bytes: Block
   readonly tag: number
-  /** Who reads in order takes it as it comes, and the drive's pages have it then: nobody looks for it on disk soon. */
+  /** A reader in order took it as it came, and the drive's pages have it: it is not looked for on disk soon. */
   readonly isPassing?: boolean
 }
 
-/** What a block takes in the table. */
+/** Bytes that a block takes in the table. */
 export const entryBytes = 48
-/** What has a checksum of its own (bytes). */
+/** Bytes of a piece, which has a checksum of its own. */
 export const pieceBytes: number = 16 * 1024
 /** Where in an entry the pieces' checksums are, and where its own is. */
 const checksumsAt = 8
@@ -72,7 +72,7 @@ export class SegmentTable {
     return this.bytes.readUInt32LE(this.entryAt(block) + 4)
   }
 
-  /** Whether these are a block's bytes from `start` on, where a piece begins. */
+  /** True if these are a block's bytes from `start` on, where a piece begins. */
   isAsWritten(block: number, bytes: Uint8Array, start = 0): boolean {
     if (!this.has(block)) return false
     let at = this.entryAt(block) + checksumsAt + 4 * (start / pieceBytes)

@@ -54,7 +54,7 @@ export class WriteBacklog {
     this.#bytes -= blocks.bytes
   }
 
-  /** What waits for one version is another's. Answers the names of its files now. */
+  /** Blocks that wait for one version become another's. Answers the names of its files now. */
   move(from: StoredVersion, to: StoredVersion): string[] {
     const moved: string[] = []
     for (const name of this.#names.get(from.pathKey) ?? []) {

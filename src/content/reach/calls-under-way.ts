@@ -34,7 +34,7 @@ export class CallUnderWay implements CallWatch {
   hasRaisedDoubt = false
   /** It was under way while the service was away, and silent since. */
   isSuspect = false
-  /** Nobody asks for bytes at the moment. */
+  /** No reader asks for bytes at the moment. */
   isResting = false
 
   constructor(

@@ -1,4 +1,4 @@
-// What the outcome of a call says about whether the service is there.
+// Evidence of a call's outcome: whether the service is there.
 
 import { ApiError, NetworkError } from '../../api/errors.ts'
 

@@ -134,7 +134,7 @@ export class Reach {
   close(): void {
     this.#isClosed = true
     this.#wake()
-    // Who waits goes on; nothing has changed that a listener should hear of.
+    // Waiting calls go on; listeners hear nothing, since nothing has changed for them.
     for (const look of this.#waiting) look()
   }
 

@@ -31,7 +31,7 @@ const keyDeadlineMs = 14_000
 export interface KeyListener {
   /** Once until a call is answered again: the service does not take the key. */
   onRefused(reason: string): void
-  /** What it refused all along it takes now. */
+  /** The service takes the key that it refused all along. */
   onTaken(): void
 }
 
@@ -194,7 +194,7 @@ export class WatchedFiles implements Files {
     this.reach.tell(evidenceOf(error), reasonOf(error))
   }
 
-  /** Nothing is wrong with the documents, so no change is refused for it: everything waits for a key. */
+  /** A refused key is no fault of the documents, so no change is refused for it: everything waits for a key. */
   #lookAtKey(error: unknown): void {
     if (!(error instanceof ApiError) || error.status !== 401 || !error.isServices) return
     if (this.#keyRefusal !== undefined) return

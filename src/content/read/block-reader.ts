@@ -68,7 +68,7 @@ class BlockReader implements Reader, BlockEvents {
   readonly #keepableBytes: number
   /** Everything in use, by id. */
   readonly #all = new Map<number, VersionBlocks>()
-  /** What an open finds, by path and fingerprint. */
+  /** Blocks that an open finds, by path and fingerprint. */
   readonly #shared = new SharedBlocks()
   readonly #closing = new AbortController()
   #nextId = 1
@@ -178,7 +178,7 @@ class BlockReader implements Reader, BlockEvents {
   moved(from: Version, to: Version): void {
     const blocks = this.#shared.get(from)
     const size = blocks?.sizeBytes ?? from.size
-    // What stood there before may look the same, and not all of the new content need be here.
+    // The version that stood there before may look the same, and not all of the new content need be here.
     void this.forget(to.path)
     if (size !== undefined && !isWeak(from) && !isWeak(to)) {
       this.disk.move(storedVersion(from, size), storedVersion(to, size))
@@ -195,7 +195,7 @@ class BlockReader implements Reader, BlockEvents {
     if (size === undefined || isWeak(version)) return
     const aside = asideOf(version)
     this.disk.move(storedVersion(version, size), storedVersion(aside, size), { isBrief: true })
-    // Whoever reads the version has these blocks, and goes on with them.
+    // A reader of the version has these blocks, and goes on with them.
     const blocks = this.#shared.get(version)
     if (blocks === undefined) return
     const kept = this.#blocksOf(aside, size)
@@ -316,7 +316,7 @@ class BlockReader implements Reader, BlockEvents {
     return blocks
   }
 
-  /** Who reads it goes on; nobody else finds it any more. */
+  /** A reader of it goes on; no other finds it any more. */
   #unshare(blocks: VersionBlocks): void {
     blocks.isShared = false
     this.#shared.delete(blocks)
@@ -335,5 +335,5 @@ class BlockReader implements Reader, BlockEvents {
   }
 }
 
-/** Nobody in particular wants what is prefetched; nothing releases it. */
+/** Owner of prefetched blocks: no reader in particular wants them, and nothing releases them. */
 const prefetcher = { wantedEnd: Number.POSITIVE_INFINITY }

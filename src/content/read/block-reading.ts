@@ -23,7 +23,7 @@ export function prefetchedBytes(sizeBytes: number, furthest: number): number {
   return Math.min(firstWindowBytes, Math.max(1, Math.ceil(furthest / blockSizeBytes)) * blockSizeBytes)
 }
 
-/** What handles share so that all their read-ahead together stays bounded. */
+/** Budget that handles share, so that all their read-ahead together stays bounded. */
 export interface ReadAheadBudget {
   /** The largest window one handle may have now. */
   readonly maxWindowBytes: number
@@ -90,7 +90,7 @@ export class BlockReading implements Reading, FetchOwner {
     return arrival === 'missing' && this.#readAhead?.windowBytes === 0
   }
 
-  /** Who reads here and there gets from the disk no more than he asks for. */
+  /** A reader that jumps gets from the disk no more than it asks for. */
   #storedPart(run: BlockRun, extent: Extent): Promise<Uint8Array | undefined> | undefined {
     return run.end === run.first + 1 ? this.#blocks.storedPart(partOf(run, extent)) : undefined
   }

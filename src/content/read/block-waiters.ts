@@ -1,4 +1,4 @@
-// Who waits for which blocks. Knows nothing of where blocks come from.
+// Waiting reads, by the blocks they wait for. Knows nothing of where blocks come from.
 
 import type { Timers } from '../../world/clock.ts'
 import type { Block } from '../block.ts'

@@ -1,5 +1,5 @@
 // Downloading in spite of refused URLs, cut connections and temporary errors: the only place on the reading side that
-// tries again. What an attempt does with the bytes is its caller's business.
+// tries again. The caller decides what an attempt does with the bytes.
 
 import { sleep } from '../../world/clock.ts'
 import type { World } from '../../world/world.ts'
@@ -42,7 +42,7 @@ const stallCheckMs = 500
 /** A check this late says that the process did not run meanwhile. */
 const standstillMs = 2_500
 const delays = { firstMs: 100, longestMs: 2_000 }
-/** What a store answers for a URL that expired or is otherwise no longer good. */
+/** Statuses with which a store answers a URL that expired or is otherwise no longer good. */
 const refusedStatuses = [401, 403, 404, 410]
 
 /**

@@ -1,6 +1,6 @@
-// Who may use the network now. Foreground downloads have slots that nothing else can take; read-ahead and prefetch share
-// the others, read-ahead first. What nobody reads (a pin) goes only while none of these wants the network. Knows nothing
-// of documents.
+// Turns to use the network. Foreground downloads have slots that nothing else can take; read-ahead and prefetch share
+// the others, read-ahead first. A fetch that no reader waits for (a pin) goes only while none of these wants the
+// network. Knows nothing of documents.
 
 import { sleep, type Clock } from '../../world/clock.ts'
 import PQueue from 'p-queue'

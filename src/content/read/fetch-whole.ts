@@ -83,7 +83,10 @@ class Filling {
     return this.#fetchedBytes
   }
 
-  /** What an earlier try left says which ETag the rest must have. A block that cannot be read is absent from then on. */
+  /**
+   * A block that an earlier try left says which ETag the rest must have. A block that cannot be read is absent from
+   * then on.
+   */
   async #isReadable(block: number): Promise<boolean> {
     if (this.#check.tag !== 0) return true
     const [stored] = await this.#place.here.read(this.#stored, { first: block, end: block + 1 })
@@ -105,7 +108,7 @@ class Filling {
     try {
       await queue.runQuietly(() => this.#download(elsewhere, blocks, cancellation))
     } finally {
-      // What came before it was cut needs no second time.
+      // Blocks that came before it was cut are kept: they need no second time.
       await this.#keep(blocks)
     }
     return elsewhere.end

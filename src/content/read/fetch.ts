@@ -6,7 +6,7 @@ import { blockSizeBytes } from '../extent.ts'
 import type { BlockRun } from '../extent.ts'
 import type { Urgency } from './download-queue.ts'
 
-/** Who will come to blocks that are fetched ahead. */
+/** Owner of a fetch: it will come to the blocks fetched ahead. */
 export interface FetchOwner {
   /** One past the last block it wants to have now: what lies beyond may wait on the network. */
   readonly wantedEnd: number

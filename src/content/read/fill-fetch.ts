@@ -1,5 +1,5 @@
-// Carries a fetch out: from disk what is there, from the network the rest, no faster than its readers come along. What is
-// kept of it, and who is told, is its version's business.
+// Carries a fetch out: from disk what is there, from the network the rest, no faster than its readers come along. Its
+// version decides what is kept of it, and who is told.
 
 import type { Timers } from '../../world/clock.ts'
 import type { Download } from '../../api/types.ts'
@@ -72,7 +72,7 @@ export async function fillFetch(fetch: Fetch, target: FillTarget, sources: FillS
   }
 }
 
-/** What is fetched for later is not read from a disk that will give it at once. */
+/** Blocks fetched for later stay on a disk that will give them at once. */
 function staysOnDisk({ urgency }: Fetch, store: DiskCache): boolean {
   return urgency === 'rest' || (urgency !== 'foreground' && store.isQuick)
 }

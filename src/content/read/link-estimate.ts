@@ -1,9 +1,9 @@
 // How fast the way to the service's downloads is, told from the answers that come anyway. No bytes, no clock.
 
-/** What is believed before anything was measured: 4 MiB took 40 ms. It soon weighs nothing. */
+/** Assumed before any measurement: 4 MiB took 40 ms. It soon weighs nothing. */
 const assumedBytes = 4 * 1024 * 1024
 const assumedMs = 40
-/** What was measured so many bytes ago weighs half. */
+/** A measurement so many bytes ago weighs half. */
 const halfLifeBytes = 64 * 1024 * 1024
 /** An answer shorter than this tells of its latency only. */
 const tellingBytes = 32 * 1024

@@ -7,7 +7,7 @@
 //     └──────▶ random ◀───────┴────────────────────────────────────────┘
 //                 └─ reads on for two blocks ─▶ streaming
 //
-// Who jumps forwards by less than a block reads on: every block is wanted all the same.
+// A reader that jumps forwards by less than a block reads on: every block is wanted all the same.
 
 import { blockSizeBytes } from '../extent.ts'
 import type { Extent } from '../extent.ts'
@@ -43,7 +43,7 @@ export interface ReadAheadLimits {
 
 export interface ReadAheadStep {
   readonly state: ReadAheadState
-  /** What to fetch ahead now, beyond the read itself. */
+  /** The bytes to fetch ahead now, beyond the read itself. */
   readonly ahead: Extent | undefined
   /** Bytes per request for it. */
   readonly requestBytes: number
@@ -51,7 +51,7 @@ export interface ReadAheadStep {
   readonly hasSought: boolean
 }
 
-/** What a reader that starts at the beginning gets in its first request. */
+/** Bytes that a reader that starts at the beginning gets in its first request. */
 export const firstWindowBytes: number = 256 * 1024
 /** The window of a reader that was seen to read on. */
 const streamingWindowBytes = 2 * 1024 * 1024
@@ -103,7 +103,7 @@ function isOvertaking({ frontier, hole }: ReadAheadState, { offset, length }: Ex
 function startRun(read: Extent, arrival: Arrival, limits: ReadAheadLimits): ReadAheadState {
   const frontier = read.offset + read.length
   const isAtStart = read.offset < blockSizeBytes
-  // What was asked for before anybody opened it is as much as such a reader wants.
+  // Bytes that were prefetched are as many as such a reader wants.
   const wanted = arrival === 'missing' ? firstWindowBytes : Math.min(frontier, firstWindowBytes)
   const windowBytes = isAtStart ? Math.min(wanted, limits.maxWindowBytes) : 0
   return { runStart: read.offset, frontier, hole: undefined, windowBytes, aheadEnd: frontier }

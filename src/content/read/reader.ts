@@ -4,7 +4,7 @@ import type { RemoteFile } from '../../api/types.ts'
 import type { DiskCache } from '../disk/disk-cache.ts'
 import type { Version } from '../fingerprint.ts'
 
-/** Who reads. */
+/** The reader that the bytes are for. */
 export interface ReadFor {
   /** Aborted when nobody waits for the bytes any more. */
   readonly signal: AbortSignal
@@ -15,7 +15,7 @@ export interface ReadFor {
   readonly room?: Uint8Array | undefined
 }
 
-/** What is answered later does not lie in the reader's room, which somebody else has by then. */
+/** Bytes that are answered later do not lie in the reader's room, which another reader has by then. */
 export function later({ signal }: ReadFor): ReadFor {
   return { signal }
 }
@@ -40,7 +40,7 @@ export interface FetchWholeOptions {
 }
 
 export interface Reader {
-  /** What is kept on disk. */
+  /** Blocks kept on disk. */
   readonly disk: DiskCache
   open(version: Version): Reading
   /** The size of a document whose record did not tell it, learned from a ranged GET. */

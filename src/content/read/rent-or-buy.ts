@@ -1,7 +1,7 @@
 // When to fetch the rest of a document that is read here and there: every miss is rent, the rest at once is the price.
-// Who has paid a price in rent and buys then has paid at most twice what was best, whatever comes (the ski rental
-// problem). The rest is bought in pieces as it is paid for, so that it is all here when the rent has reached its price.
-// A pure function: no bytes, no I/O, no time.
+// A reader that has paid a price in rent and buys then has paid at most twice what was best, whatever comes (the ski
+// rental problem). The rest is bought in pieces as it is paid for, so that it is all here when the rent has reached
+// its price. A pure function: no bytes, no I/O, no time.
 
 export interface Account {
   /** Milliseconds that readers waited for blocks nobody had fetched. */
@@ -14,7 +14,7 @@ export interface Account {
 
 /** The head and the tail of an archive are looked at, and it is closed: that is no reason to fetch it. */
 const leastMisses = 3
-/** Who waits for less waits for processors, which buying takes from him. A longer way is idle meanwhile. */
+/** A shorter wait is for the processors, which buying would take from the reader. A longer way is idle meanwhile. */
 const nearMs = 5
 /** From near, nothing is bought before so much of the price was paid. */
 const nearReserve = 1 / 2

@@ -21,7 +21,7 @@ export interface RestOptions {
 
 /** 4 MiB: a segment of the disk cache. */
 const pieceBlocks = 32
-/** What is on its way at once fills the way for so many round trips. */
+/** Fetches under way at once fill the way for so many round trips. */
 const filledRoundTrips = 2
 /** A shorter round trip is counted as this (ms). */
 const leastRoundTripMs = 20
@@ -44,7 +44,7 @@ export class RestOfDocument implements FetchOwner {
     this.#pieces = Math.ceil(blockCount(options.sizeBytes) / pieceBlocks)
   }
 
-  /** What comes waits on the network while the disk has not followed. */
+  /** Blocks that come wait on the network while the disk has not followed. */
   get wantedEnd(): number {
     return this.#options.hasRoom() ? Number.POSITIVE_INFINITY : 0
   }
@@ -90,7 +90,7 @@ export class RestOfDocument implements FetchOwner {
     this.#isWatched = false
   }
 
-  /** Nobody has it open any more: nothing more is asked for until somebody pays again. */
+  /** The last handle was closed: nothing more is asked for until a reader pays again. */
   left(): void {
     this.#isWatched = false
     this.#asked.clear()

@@ -28,9 +28,9 @@ export interface BlockSources extends FillSources {
   readonly keepableBytes: number
 }
 
-/** What the owner of all versions is told. */
+/** News for the owner of all versions. */
 export interface BlockEvents {
-  /** Nothing is here, nothing is on the way and no handle is open. */
+  /** No block is here, none is on the way and no handle is open. */
   becameIdle(blocks: VersionBlocks): void
   /** The service has another content under this version's name. */
   becameStale(blocks: VersionBlocks): void
@@ -55,7 +55,7 @@ export class VersionBlocks implements FillTarget {
   #version: Version
   #stored: StoredVersion | undefined
   #stale: ErrnoError | undefined
-  /** Whoever opens this version gets these blocks, and they are kept on disk. */
+  /** An open of this version gets these blocks, and they are kept on disk. */
   isShared: boolean
   /** Open handles. */
   readings = 0
@@ -307,7 +307,7 @@ export class VersionBlocks implements FillTarget {
     if (this.isIdle) this.#events.becameIdle(this)
   }
 
-  /** What is wanted now does not wait in the queue with what is only read ahead. */
+  /** A block that is wanted now does not wait in the queue with those that are only read ahead. */
   #hurry(fetch: Fetch, run: BlockRun): void {
     const first = Math.max(fetch.next, run.first)
     if (!fetch.isQueued || fetch.urgency === 'foreground' || first >= Math.min(fetch.end, run.end)) return

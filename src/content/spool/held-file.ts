@@ -88,7 +88,7 @@ export class HeldFile {
       const found = this.#disk.statSync(path)
       return found.ino === held.ino && found.dev === held.dev
     } catch (error) {
-      // Who cannot be asked has lost nothing.
+      // A disk that cannot be asked has lost nothing.
       return !['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
     }
   }
@@ -145,7 +145,7 @@ export class HeldFile {
   }
 }
 
-/** What may be read all the same. */
+/** True for an error that still lets the file be read. */
 function isKeptFromWriting(error: unknown): boolean {
   return ['EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')
 }

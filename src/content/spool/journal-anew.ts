@@ -21,7 +21,7 @@ export function areInPlace(files: readonly KnownFile[]): boolean {
   try {
     return files.every(isInPlace)
   } catch {
-    // Who must not look into the folder has not lost what is in it.
+    // A folder that may not be looked into has not lost what is in it.
     return true
   }
 }

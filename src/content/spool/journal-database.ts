@@ -18,14 +18,14 @@ export class JournalDatabase {
   readonly #sync: JournalSync
   readonly #steps = new TransactionSteps()
   readonly #statements = new Map<string, Database.Statement>()
-  /** What is to be written with something else. */
+  /** Writes that wait to go with another one. */
   #later: (() => void)[] = []
   #isInTransaction = false
   #isLooking = false
-  /** What was in it is gone, and not written anew yet. */
+  /** The journal's content is gone, and not written anew yet. */
   #isLost = false
   #isClosed = false
-  /** What was found damaged, and what was done about it, one sentence each. */
+  /** Damage that was found, and what was done about it, one sentence each. */
   readonly damage: string[] = []
   /** Told of what is found while it is open. */
   onDamage: (sentence: string) => void = () => {}

@@ -36,7 +36,7 @@ export class JournalFiles {
   readonly #path: string
   #lock: StateLock
   #open: OpenFiles
-  /** What was put in the place of files that were gone, until it is open. */
+  /** Files put in the place of those that were gone, until they are open. */
   #made: readonly KnownFile[] = []
 
   /** Opens or makes them. Throws EBUSY when another daemon has them, ENOTSUP when a newer docmount wrote them. */
@@ -72,7 +72,7 @@ export class JournalFiles {
     this.#open.index.note()
   }
 
-  /** Whether they are what they were. `thoroughly`: also those that SQLite would not trip over. */
+  /** Tells whether the files are the ones that were opened. `thoroughly`: also those that SQLite would not trip over. */
   state(thoroughly: boolean): 'in place' | 'taken away' | 'written over' {
     const { known, bytes, index, log } = this.#open
     const found = bytesInPlace(known.database)
@@ -87,8 +87,8 @@ export class JournalFiles {
   }
 
   /**
-   * What was taken away is made anew of what is still open. Undefined where only the lock was; else what was `former`ly open,
-   * and under which name that is set aside which stood in its place. Throws where it cannot be.
+   * Makes anew, of what is still open, the files that were taken away. Undefined where only the lock was; else what
+   * was `former`ly open, and under which name that is set aside which stood in its place. Throws where it cannot be.
    */
   makeAnew(): { former: FormerFiles; aside: string | undefined } | undefined {
     const { stateDir, disk, now } = this.#options
@@ -105,7 +105,7 @@ export class JournalFiles {
     return { former: this.#openAgain(), aside }
   }
 
-  /** What was written over goes out of the way. Answers under which name. */
+  /** Sets aside the database that was written over. Answers under which name. */
   setAside(): string {
     return moveAside(this.#path, this.#options.now())
   }
@@ -163,7 +163,7 @@ function openFiles(db: Database.Database, path: string, disk: Disk): OpenFiles {
   }
 }
 
-/** What was open before. */
+/** Files that were open before. */
 export interface FormerFiles {
   /** A sync of its log may be under way in the thread pool, and its number would soon be another file's: after that. */
   closeLog(): void

@@ -14,7 +14,7 @@ const frameBytes = frameHeaderBytes + 4096
 export class LogIndex {
   readonly #path: string
   readonly #file: number
-  /** What it says of the last commit: how many frames, of how many pages, with which sums and salts. */
+  /** The words of the index about the last commit: how many frames, of how many pages, with which sums and salts. */
   readonly #words = new Uint32Array(6)
   readonly #last = Buffer.from(this.#words.buffer)
   readonly #noted = Buffer.alloc(24)
@@ -35,7 +35,7 @@ export class LogIndex {
       accessSync(this.#path, constants.W_OK)
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
-      // What is not there is another's to see to; who may not write it by its mode has it open already.
+      // A missing index is handled elsewhere; a process that may not write it by its mode has it open already.
       if (code === 'EPERM' || code === 'EROFS') throw error
     }
     if (fstatSync(this.#file).size < leastBytes) ftruncateSync(this.#file, leastBytes)

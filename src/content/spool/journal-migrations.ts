@@ -5,7 +5,7 @@ import type Database from 'libsql'
 import { ErrnoError } from '../../errno-error.ts'
 
 const migrations: readonly string[] = [
-  // 1. What the first journals had, which carry no version: hence `if not exists`.
+  // 1. Tables of the first journals, which carry no version: hence `if not exists`.
   `create table if not exists intention (
     id integer primary key, kind text not null, path text not null, spool text, size integer, source text,
     source_fingerprint text, keep_source integer not null, base text, in_doubt integer not null, doubts text not null,

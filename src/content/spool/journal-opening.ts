@@ -7,7 +7,10 @@ import { migrate, schemaVersion, versionOf } from './journal-migrations.ts'
 import { checkTables, isDamage, setAside, takeOver } from './journal-salvage.ts'
 import { makePrivateDatabase } from './private-file.ts'
 
-/** So long another program that holds the database is waited for. Nothing else goes on meanwhile, but a save does not fail. */
+/**
+ * So long another program that holds the database is waited for. The process does nothing else meanwhile, but a save
+ * does not fail.
+ */
 const busyTimeoutMs = 5_000
 
 /** `damaged` hears what was found, and what was done about it, in a sentence. */

@@ -15,7 +15,7 @@ export function refusalOf(error: unknown, stateDir: string): unknown {
   return refused(reason.code, `${stateDir} cannot be written: ${reason.message}`, error)
 }
 
-/** What tells that an error is of this machine, and passes: nothing is refused for it. */
+/** An error marked as one of this machine, which passes: no change is refused for it. */
 export function refused(code: string, message: string, cause?: unknown): Refusal {
   return Object.assign(new ErrnoError(code, message, { cause }), { syscall: 'write' })
 }

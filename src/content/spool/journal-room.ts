@@ -10,7 +10,7 @@ const pageBytes = 4096
 const databasePages = 256
 /** A checkpoint comes after this many pages (SQLite's default), and the log begins again at its start. */
 const checkpointPages = 1000
-/** What one transaction may add before the checkpoint is due. */
+/** Pages that one transaction may add before the checkpoint is due. */
 const spareLogPages = 128
 
 /** Sets the room aside where it is not yet. Where it is not to be had the journal takes what it gets, as any other file. */

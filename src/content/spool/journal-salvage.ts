@@ -31,7 +31,7 @@ export function isDamage(error: unknown): boolean {
   return typeof code === 'string' && /^SQLITE_(NOTADB|CORRUPT|FORMAT|SCHEMA|ERROR|MISMATCH|TOOBIG)/.test(code)
 }
 
-/** What is set aside keeps its name, and says when. */
+/** A file that is set aside keeps its name, and says when. */
 export function asideName(path: string, now: Date): string {
   return `${path}.damaged-${now.toISOString().slice(0, 19).replaceAll(':', '.')}`
 }

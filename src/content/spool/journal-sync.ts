@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../../world/clock.ts'
 import { BelievedSync } from './believed-sync.ts'
 import { GroupSync } from './group-sync.ts'
 
-/** What nobody asked to be durable is so after this long: a delete, a folder, a time that was set. */
+/** A change that no caller asks to be durable is so after this long: a delete, a folder, a time that was set. */
 const syncWithinMs = 1_000
 
 export interface JournalSyncOptions {
@@ -26,7 +26,7 @@ export class JournalSync {
   /** Transactions so far, and how many of them a sync has covered. */
   #changes = 0
   #synced = 0
-  /** What is to be done once everything written so far survives a power cut. */
+  /** Steps to take once everything written so far survives a power cut. */
   #steps: (() => void)[] = []
   #isClosed = false
 
@@ -68,7 +68,7 @@ export class JournalSync {
     this.soon()
   }
 
-  /** What is to be done once it is durable. `putBack` where it is not. */
+  /** Steps to take once it is durable. `putBack` where it is not. */
   take(): readonly (() => void)[] {
     const steps = this.#steps
     this.#steps = []
@@ -79,14 +79,14 @@ export class JournalSync {
     this.#steps.unshift(...steps)
   }
 
-  /** What was written is durable within a second, whoever asks. */
+  /** Makes what was written durable within a second, whoever asks. */
   soon(): void {
     this.#timer ??= this.#options.clock.setTimeout(() => this.#now(), syncWithinMs).unref()
   }
 
   #now(): void {
     this.#timer = undefined
-    // Who needs to know asks for it, and is told; a disk that failed once is asked again.
+    // A caller that needs to know asks for it, and is told; a disk that failed once is asked again.
     this.#options.inTime().catch(() => {
       if (!this.#isClosed) this.soon()
     })

@@ -1,5 +1,5 @@
-// The journal: intentions and everything else that is true only on this machine, a table each. What is written survives a kill
-// at once, and a power cut once `durable` resolves. How it lies on the disk: `journal-database.ts`.
+// The journal: intentions and everything else that is true only on this machine, a table each. A committed change
+// survives a kill at once, and a power cut once `durable` resolves. How it lies on the disk: `journal-database.ts`.
 
 import type { World } from '../../world/world.ts'
 import { EndedRows } from './ended-rows.ts'
@@ -24,7 +24,7 @@ export class Journal {
   readonly conflicts: Conflicts
   readonly dropped: Dropped
   readonly named: NamedContents
-  /** What a power cut may bring back. */
+  /** Rows that a power cut may bring back. */
   readonly ended: EndedRows
 
   /** Opens or makes the journal in `stateDir`. Throws EBUSY when another daemon has it, ENOTSUP when a newer docmount wrote it. */
@@ -42,7 +42,7 @@ export class Journal {
     this.conflicts = new Conflicts(db)
   }
 
-  /** What was found damaged at the start, and what was done about it, one sentence each. */
+  /** Damage found at the start, and what was done about it, one sentence each. */
   get damage(): readonly string[] {
     return this.#db.damage
   }

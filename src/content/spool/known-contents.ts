@@ -1,6 +1,6 @@
-// What is known of the contents in the spool, for when the journal is not there to tell: a line of JSON for each, in one file beside
-// them. Nothing depends on it while the journal is well, so it is not synced by itself and may fail to be written. One file, since
-// to make and to remove a file costs more than all else that is written for a small save (docs/performance.md).
+// Notes on the contents in the spool, for when the journal is not there to tell: a line of JSON for each, in one file beside
+// them. No other part depends on it while the journal is well, so it gets no sync of its own and may fail to be written. One
+// file, since to make and to remove a file costs more than all else that is written for a small save (docs/performance.md).
 
 import type { Disk } from '../../world/disk.ts'
 import { join } from 'node:path'
@@ -75,13 +75,13 @@ export class KnownContents {
       this.#disk.renameSync(beside, join(this.#dir, fileName))
       return true
     } catch {
-      // What is left of it goes with the next start.
+      // The next start removes what is left of it.
       return false
     }
   }
 }
 
-/** What is known of the contents in a spool folder, where these `names` are, by their ids; also where no drive serves it. */
+/** Notes on the contents in a spool folder, where these `names` are, by their ids; also where no drive serves it. */
 export function knownIn(dir: string, names: Iterable<string>, disk: Disk): Map<string, SpoolInfo> {
   const known = new Map<string, SpoolInfo>()
   for (const name of names) {
@@ -102,7 +102,7 @@ function linesIn(file: string, disk: Disk): string[] {
   try {
     return disk.readFileSync(file, 'utf8').split('\n')
   } catch {
-    // Nothing was written yet, or it cannot be read: nothing is known.
+    // The file was not written yet, or cannot be read: there are no notes.
     return []
   }
 }

@@ -1,6 +1,6 @@
 // Content that is here and that no journal row leads to: after damage to the journal, or written and never closed before
-// a kill. Nobody can tell what should become of it, so it is kept in dated folders with what is known of it, until
-// somebody takes it out.
+// a kill. Its right place is not known, so it is kept in dated folders with what is known of it, until somebody takes
+// it out.
 
 import { copyBesideOthers, type Disk } from '../../world/disk.ts'
 import { basename, dirname, join } from 'node:path'
@@ -19,7 +19,7 @@ import {
 export interface LostContent {
   /** Where it lies on this machine. */
   readonly file: string
-  /** What it was saved as in the project; undefined where it was never closed, or nothing is known. */
+  /** The path it was saved as in the project; undefined where it was never closed, or none is known. */
   readonly path: string | undefined
   /** Of the document, as far as known. */
   readonly name: string

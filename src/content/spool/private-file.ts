@@ -1,4 +1,4 @@
-// What the state folder holds is nobody else's to read: names, unsent content, what the service said.
+// Files of the state folder are nobody else's to read: names, unsent content, what the service said.
 
 import { chmodSync, closeSync, constants, existsSync, openSync } from 'node:fs'
 import { whyNotOurs } from '../../own-folder.ts'

@@ -14,14 +14,14 @@ import { isDamage } from './journal-salvage.ts'
 import { makePrivateDatabase } from './private-file.ts'
 
 const saveAfterMs = 2_000
-/** What has changed since is written sooner. */
+/** Changes since a listing are written sooner. */
 const saveChangesAfterMs = 200
 /** A folder of more names than this is asked for again rather than saved. */
 export const mostSavedNames = 50_000
 
 type Told = RemoteFile | RemoteFolder
 
-/** What is at a name by now; undefined for nothing. */
+/** The record at a name by now; undefined for nothing. */
 export interface Change {
   readonly folder: string
   readonly name: string
@@ -41,7 +41,7 @@ export class SavedListings {
   /** Undefined where the file cannot be had. */
   #db: Database.Database | undefined
   readonly #unsaved = new Map<string, Names>()
-  /** What is at a name by now that was changed here since its folder was listed: undefined for nothing. By folder. */
+  /** Records at names that were changed here since their folder was listed: undefined for nothing. By folder. */
   readonly #changes = new Map<string, Map<string, Told | undefined>>()
   #timer: Timer | undefined
   #changesTimer: Timer | undefined
@@ -63,7 +63,7 @@ export class SavedListings {
     this.#isFirst = isAnyKept === undefined
   }
 
-  /** What the folder at `path` held when it was last listed, as it was changed here since. */
+  /** Names of the folder at `path` as it was last listed, with what was changed here since. */
   load(path: string): readonly Told[] | undefined {
     return this.#guarded('read', () => {
       const unsaved = this.#unsaved.get(path)
@@ -75,14 +75,14 @@ export class SavedListings {
   }
 
   /**
-   * What an earlier run knew to be at this path when it ended: the fingerprint of a document, or null for none; undefined where
-   * there was no earlier run. With `isOfAny` also what was listed since, and is written already.
+   * The version that an earlier run knew at this path when it ended: the fingerprint of a document, or null for none;
+   * undefined where there was no earlier run. With `isOfAny` also what was listed since, and is written already.
    */
   earlier(path: string, { isOfAny }: { isOfAny: boolean }): string | null | undefined {
     const folder = folderOf(path)
     return this.#guarded('read', () => {
       const key = `${isOfAny} ${folder}`
-      // Who saves in a folder unseen saves more than one document there.
+      // A program that saves in a folder unseen saves more than one document there.
       if (this.#earlier?.key !== key) {
         const stored = this.#storedEarlier(folder, isOfAny)
         const names = stored && new Map<string, string>()
@@ -104,7 +104,7 @@ export class SavedListings {
     return names
   }
 
-  /** Keeps a listing for the next start, a little later, many at once. What was changed before is in it, or is told again. */
+  /** Keeps a listing for the next start, a little later, many at once. Changes from before are in it, or are told again. */
   save(path: string, names: Names): void {
     if (names.size > mostSavedNames || this.#db === undefined) return
     this.#changes.delete(path)
@@ -233,7 +233,10 @@ export class SavedListings {
     return !this.#isRefused
   }
 
-  /** What could not be written is tried again with what comes next: a disk that stays full does not take the memory, too. */
+  /**
+   * Listings that could not be written are tried again with what comes next. The oldest go where they are too many,
+   * so that a disk that stays full does not take the memory, too.
+   */
   #dropOldest(): void {
     const waiting = [this.#unsaved, this.#changes]
     let names = 0

@@ -17,7 +17,7 @@ const streamChunkBytes = 3 * 192 * 1024
 
 let lastOrder = 0
 
-/** What is to be done about a file that is not at its path any more. */
+/** Remedies for a file that is not at its path any more. */
 export interface TakenAway {
   /** It is written again, of what is held here: makes the folder where that is missing. */
   willBeWritten(file: SpoolFile): void
@@ -172,7 +172,7 @@ export class SpoolFile {
     if (this.digest === undefined) this.#known = { digest: await digestOf(this.stream()), epoch }
   }
 
-  /** What an earlier run journaled of the content. */
+  /** The digest that an earlier run journaled of the content. */
   knowDigest(digest: Digest): void {
     this.#known = { digest, epoch: this.#epoch }
   }

@@ -1,6 +1,6 @@
-// What is known of one content that the service may not have: what it was saved as. Written as JSON: by known-contents.ts for what is
-// in the spool, and into a file beside it in lost+found, as it was in the spool of former versions. Not a header of the content,
-// since the cache takes its file over as it is, and not an attribute, which not every disk has.
+// Notes on one content that the service may not have: the path it was saved as. Written as JSON: by known-contents.ts for
+// what is in the spool, and into a file beside it in lost+found, as it was in the spool of former versions. Not a header
+// of the content, since the cache takes its file over as it is, and not an attribute, which not every disk has.
 
 import type { Disk } from '../../world/disk.ts'
 import { parseJson } from '../../parse-json.ts'

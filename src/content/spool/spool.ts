@@ -27,7 +27,7 @@ export function isTemporary(id: string): boolean {
   return id.startsWith(temporaryPrefix)
 }
 
-/** What the spool needs of the journal. */
+/** Journaled contents, as the spool uses them. */
 export type JournaledContents = Pick<Contents, 'get' | 'save' | 'remove' | 'forget' | 'onRollback'>
 
 export class Spool {
@@ -98,7 +98,7 @@ export class Spool {
       if (written !== length) throw new ErrnoError('ENOSPC', `${copy.path}: the disk took only a part`)
       return copy
     } catch (error) {
-      // Nobody has it yet.
+      // The copy was given to no caller yet.
       this.#removeNow(copy.id)
       throw error
     }
@@ -127,11 +127,11 @@ export class Spool {
     }
   }
 
-  /** What was taken away and is still held, or is in the journal, is written again. Throws what the disk says. */
+  /** Writes files again that were taken away and are still held, or are in the journal. Throws what the disk says. */
   look(): void {
     for (const file of this.#files.values()) {
       const canBe = file.isHeld || file.journaledBytes !== undefined
-      // What is being written is looked at when it is synced.
+      // A file that is being written is looked at when it is synced.
       if (canBe && !file.isBeingChanged) file.putBack()
     }
   }
@@ -195,12 +195,12 @@ export class Spool {
     if (file.journaledBytes === undefined && !file.isSynced) await file.sync()
   }
 
-  /** What is known of the content, for when no row leads to it. */
+  /** Notes what is known of the content, for when no row leads to it. */
   describe(file: SpoolFile, path: string): void {
     this.#known.set(file.id, { path, ...file.digest })
   }
 
-  /** What is known of a content beside the journal. */
+  /** Notes on a content beside the journal. */
   infoOf(id: string): SpoolInfo | undefined {
     return this.#known.get(id)
   }
@@ -209,7 +209,7 @@ export class Spool {
   journal(file: SpoolFile, path: string): void {
     this.describe(file, path)
     this.leaveJournal(file)
-    // What has grown since `secure` is still being written: its own close secures it.
+    // A file that has grown since `secure` is still being written: its own close secures it.
     if (!isSmall(file) || file.isSynced) return
     this.#journaled.save(file.id, file.readAll())
     this.#isJournaled(file, file.size)

@@ -1,5 +1,5 @@
-// Who may write to a state folder: one process at a time. The lock is an exclusive transaction, which ends with the process,
-// however that ends.
+// The right to write to a state folder, which one process has at a time. The lock is an exclusive transaction, which
+// ends with the process, however that ends.
 
 import type { Disk } from '../../world/disk.ts'
 import { statSync, truncateSync } from 'node:fs'
@@ -31,7 +31,7 @@ export function lockStateFolder(stateDir: string, disk: Disk): StateLock {
       makePrivateDatabase(path)
       const file = knownFile(path)
       const lock = lockFile(path, stateDir)
-      // Whoever removes an empty state folder does so under this lock: what was locked may be there no more.
+      // Another process that held the lock may have removed the empty state folder: the file locked here may be there no more.
       if (isInPlace(file)) return { file, close: () => lock.close() }
       lock.close()
       if (attempt === mostAttempts) throw inUse(stateDir)
@@ -49,7 +49,7 @@ function lockFile(path: string, stateDir: string): Database.Database {
   } catch (error) {
     lock.close()
     if (isDamage(error) && statSync(path).size > 0) {
-      // Nobody has it, or it would be busy. There is nothing in it; the same file, so that it locks out whoever comes.
+      // No other process has it, or it would be busy. There is nothing in it; the same file, so that it locks out whoever comes.
       truncateSync(path)
       return lockFile(path, stateDir)
     }

@@ -1,4 +1,4 @@
-// What goes with a transaction of the journal in memory: done once it is on disk, undone where it fails.
+// Steps in memory that go with a transaction of the journal: done once it is on disk, undone where it fails.
 
 import type { Undo } from './undo.ts'
 
@@ -9,7 +9,7 @@ export class TransactionSteps {
   #after: Step[] = []
   /** Done on the strength of it, each with what takes it back. */
   #undo: Step[] = []
-  /** What is put back as a whole already: it was like that before any later step. */
+  /** Things that are put back as a whole already: each was like that before any later step. */
   readonly #remembered = new Set<Undo>()
 
   afterCommit(step: Step): void {

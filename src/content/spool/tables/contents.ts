@@ -4,7 +4,7 @@ import type { JournalDatabase } from '../journal-database.ts'
 
 export class Contents {
   readonly #db: JournalDatabase
-  /** What is to be removed with what is journaled next. */
+  /** Contents to be removed with what is journaled next. */
   readonly #forgotten = new Set<string>()
 
   constructor(db: JournalDatabase) {

@@ -13,7 +13,7 @@ export class Dropped {
     this.#db = db
   }
 
-  /** Nothing is lost with this spool file, unless a row still names it. */
+  /** The spool file may go without loss, unless a row still names it. */
   add(spool: string): void {
     const { lastInsertRowid } = this.#db.run('insert into dropped (spool) values (?)', spool)
     const last = Number(lastInsertRowid)

@@ -29,7 +29,7 @@ export class Intentions {
       named.found(rowOf(Number(id)), String(spool))
   }
 
-  /** What they stood for is found by its content. */
+  /** Contents that damaged rows carried are found in the spool, where no row names them. */
   #leaveOutDamaged(): void {
     for (const row of this.#db.all('select * from intention')) {
       if (isSealed(row)) continue

@@ -67,7 +67,7 @@ export class LocalFiles {
     })
   }
 
-  /** What the row at this path refers to now is not what it refers to from now on. */
+  /** Notes that the row at this path stops referring to what it does now, unless that is `now`. */
   #leave(path: string, now: string | undefined): void {
     if (!this.#mayRefer) return
     const before = this.at(path)?.reference?.path
