@@ -94,7 +94,7 @@ function redirectMessage(status: number, location: string | undefined): string {
   return `${status} redirect to ${origin}, which is not followed; is the base URL right?`
 }
 
-/** What the body says; whether it may be the service's own at all: JSON, or nothing. */
+/** The words of the body, and whether it may be the service's own at all: JSON, or nothing. */
 async function errorOf(answer: Answer): Promise<{ words: string | undefined; isServices: boolean }> {
   try {
     const body = await readBytes(answer, errorBodyBytes)

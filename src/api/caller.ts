@@ -26,15 +26,15 @@ export interface RequestBody {
 
 export interface CallSpec {
   readonly method: TransportRequest['method']
-  /** What messages and records call it: a document's path, or the target. */
+  /** The place as messages and records call it: a document's path, or the target. */
   readonly path: string
   /** Path and query after the base URL, encoded. */
   readonly target: string
   readonly body?: RequestBody
   /**
-   * The first attempt goes out right behind a DELETE of the same target, on its connection; the body is in memory then. What the
-   * DELETE was answered counts only where it failed and this was refused for that (409), and where it is still to be carried out
-   * (202): then the call rejects with its error.
+   * The first attempt goes out right behind a DELETE of the same target, on its connection; the body is in memory
+   * then. The answer to the DELETE counts only where it failed and this was refused for that (409), and where it is
+   * still to be carried out (202): then the call rejects with its error.
    */
   readonly isBehindDelete?: boolean
   readonly repeatable: Repeatable

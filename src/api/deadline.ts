@@ -64,7 +64,7 @@ export class Deadline {
     this.#clock.clear(this.#timer)
   }
 
-  /** What a call that failed with `error` rejects with: the caller's own reason, "deadline", or the error itself. */
+  /** The reason that a call which failed with `error` rejects with: the caller's own, "deadline", or the error itself. */
   explain(call: CallDescription, error: unknown): unknown {
     const aborted = this.#aborted
     if (aborted !== undefined) return aborted.reason
@@ -87,7 +87,7 @@ export class Deadline {
   }
 
   readonly #ring = (): void => {
-    // Nobody was there to take an answer: this process stood still (a suspend, SIGSTOP). The time starts anew.
+    // The process stood still (a suspend, SIGSTOP), and could take no answer. The time starts anew.
     if (this.#clock.monotonic() - this.#ringsAt > standstillMs) {
       this.renew()
       return

@@ -43,7 +43,7 @@ function entryFromWire(
   return { entry: fileOf(name, fields), isRepaired: isOddFile(fields) }
 }
 
-/** What can stand between two slashes of a path, and come back from UTF-8 as it was. */
+/** True for a name that can stand between two slashes of a path, and comes back from UTF-8 as it was. */
 function isSegment(name: string): boolean {
   if (name === '' || name === '.' || name === '..') return false
   return !/[/\0\p{Surrogate}]/u.test(name)

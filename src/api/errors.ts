@@ -1,5 +1,5 @@
-// What the client throws. It never speaks errno: `fs/errno-of.ts` translates.
-// One message format: `PUT /reports/a.pdf: 409 file exists`. Never a key, never a URL with a signature.
+// Errors that the client throws. They never speak errno: `fs/errno-of.ts` translates. One message format:
+// `PUT /reports/a.pdf: 409 file exists`. Never a key, never a URL with a signature.
 
 import { printable } from '../printable.ts'
 import { NetworkError, type CallDescription } from '../world/network-error.ts'
@@ -42,7 +42,7 @@ export class InputError extends TypeError {
   override readonly name = 'InputError'
 }
 
-/** What an upload was to send is not what its source gave: too few or too many bytes. Nothing was stored. */
+/** The source of an upload gave more or fewer bytes than were to be sent. The service has stored nothing. */
 export class ContentError extends Error {
   override readonly name = 'ContentError'
   readonly method: string

@@ -1,6 +1,6 @@
 // Parses one JSON document piece by piece, so that a listing of 100,000 entries never holds the event loop for long: the
 // elements of an array that is a value of the outermost object are parsed as they come. Everything else is `JSON.parse`,
-// which also finds every mistake; here only quotes, brackets and commas are looked at. What is short is not worth looking at.
+// which also finds every mistake; here only quotes, brackets and commas are looked at. A short document is parsed at once.
 //
 //   {"name": "many", "entries": [ {…}, {…}, {…} ], "more": 1}
 //   └──── skeleton ───────────┘0└── list 0 ──┘└── skeleton ──┘      the skeleton keeps `[0]` in the list's place

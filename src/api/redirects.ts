@@ -1,6 +1,6 @@
 // Where a download is sent on to: a service may keep its contents in a store of its own, and answer its link with one of that
-// store's, good for a minute. Nothing goes along but what a download sends anyhow, which is no key; nothing goes from https
-// to http; and no message quotes a place.
+// store's, good for a minute. Each step carries only what a download sends anyhow, which is no key; none goes from
+// https to http; and no message quotes a place.
 
 import { drain } from './answer-body.ts'
 import { NetworkError } from './errors.ts'
@@ -15,13 +15,13 @@ export interface Place {
 
 export interface Followed {
   readonly answer: Answer
-  /** What is secret of the places on the way. */
+  /** Secrets of the places on the way. */
   readonly secrets: readonly string[]
 }
 
 const most = 5
 const statuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
-/** What a store answers for a link whose minute has passed. */
+/** Answers of a store to a link whose minute has passed. */
 const refusals: ReadonlySet<number> = new Set([401, 403])
 
 /**

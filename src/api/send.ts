@@ -7,7 +7,7 @@ import type { CallDescription } from './errors.ts'
 import type { Answer, Transport, TransportRequest } from '../world/transport.ts'
 import type { RequestRecord } from './types.ts'
 
-/** What a request goes out through, and who is told of it. */
+/** The way out for a request, and the listener told of it. */
 export interface Way {
   readonly transport: Transport
   readonly onRequest: ((record: RequestRecord) => void) | undefined

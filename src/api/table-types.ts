@@ -12,7 +12,7 @@ export interface Table {
   readonly settings: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What `create` sends. All four fields of the document are sent: absent ones are a fresh id, now, and `{}`. */
+/** The table that `create` sends. All four fields of the document are sent: absent ones are a fresh id, now, and `{}`. */
 export interface NewTable {
   readonly name: string
   readonly id?: string
@@ -73,13 +73,16 @@ export interface ForwardResult {
   readonly message: string
 }
 
-/** The tables of one project. Nothing that changes something is sent twice: only when no connection was had, or on 429. */
+/** The tables of one project. A call that changes something is not sent twice: only when no connection was had, or on 429. */
 export interface Tables {
   readonly project: string
   /** Throws ApiError, NetworkError, as all of these. */
   list(options?: CallOptions): Promise<readonly Table[]>
   create(table: NewTable, options?: CallOptions): Promise<Table>
-  /** Makes a storage table of this name holding the document. What the service answers is not shown: given as it came. */
+  /**
+   * Makes a storage table of this name holding the document. The interface does not show the service's answer: it is
+   * given as it came.
+   */
   createStorage(name: string, document: StorageUpload, options?: CallOptions): Promise<unknown>
   schema(tableId: string, options?: CallOptions): Promise<TableSchema>
   /** Blocks until the run is complete: 10 minutes unless `deadlineMs` says otherwise. */

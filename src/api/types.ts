@@ -1,5 +1,5 @@
 // The objects the client hands out: the interface's resources in our own spelling. The wire's spelling
-// (`modified_at`, `errorMessage`) stays inside `api/`. What the interface leaves open is optional or `unknown`.
+// (`modified_at`, `errorMessage`) stays inside `api/`. A field that the interface leaves open is optional or `unknown`.
 
 import type { Mimetype } from './mimetypes.ts'
 
@@ -37,7 +37,7 @@ export interface FolderListing extends RemoteFolder {
 }
 
 export interface OddEntries {
-  /** Nobody can name them, or say what they are: not among `entries`. */
+  /** Entries that cannot be named, or are of no known kind: not among `entries`. */
   readonly leftOut: number
   /** Fields of the wrong kind are as if they were absent. */
   readonly repaired: number

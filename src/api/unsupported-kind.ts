@@ -27,7 +27,7 @@ export function isOfUnsupportedKind(name: string): boolean {
   return kindByExtension.has(extensionOf(formerName(name) ?? name))
 }
 
-/** What a name the service has no type for stands for, such as `docx files (Word documents)`. */
+/** The kind of file that a name stands for, if the service has no type for it, such as `docx files (Word documents)`. */
 export function kindOfUnsupported(name: string): string {
   const extension = extensionOf(formerName(name) ?? name) || extensionOf(name)
   if (extension === '') return 'files of this type'

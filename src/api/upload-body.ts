@@ -6,7 +6,7 @@ import type { CallDescription } from './errors.ts'
 import type { RequestBody } from './caller.ts'
 import type { BytesContent, Upload } from './types.ts'
 
-/** What surrounds the Document, and the one field only a storage table knows (interface, "Document"). */
+/** Wrapping of the Document, and the one field that only a storage table knows (interface, "Document"). */
 export interface DocumentPlace {
   /** Puts the Document inside the request's object; it must stay its last value. Default: it is the request. */
   readonly wrap?: (document: object) => object
