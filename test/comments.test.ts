@@ -10,7 +10,6 @@ const root = join(import.meta.dirname, '..')
 const unclean = [
   'src/service',
   'test/content',
-  'test/fs',
   'test/model',
   'test/service',
   'test/setup',

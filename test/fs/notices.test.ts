@@ -1,4 +1,4 @@
-// What a person is told of a drive although they asked nothing: each thing once, when it is true.
+// Notices: news of a drive for a person who asked nothing, each told once, when it is true.
 
 import { afterEach, describe, expect, it } from 'vitest'
 import { createClient } from '../../src/api/client.ts'

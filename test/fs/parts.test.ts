@@ -1,5 +1,5 @@
 // A function takes the parts it needs, by name. The whole of them is known where they are put together, begun and ended, and
-// where the operation table hands them on. What a node's parts are is changed by few.
+// where the operation table hands them on. Few files change the parts of a node.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// What is fetched ahead for a program that takes the documents of a folder one after another.
+// Documents fetched ahead for a program that takes those of a folder one after another.
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { DocmountDoor } from '../../support/docmount-door.ts'

@@ -92,7 +92,7 @@ async function inService(): Promise<Record<string, string>> {
   return Object.fromEntries([...documents].map(([name, bytes]) => [name, bytes.toString()]))
 }
 
-// Who makes these calls has not looked at the name: the listing may be of a moment ago, and another program's.
+// A program that makes these calls has not looked at the name: the listing may be of a moment ago, and another program's.
 it.each([
   ['renamed over', []],
   ['deleted, and saved again', [() => drive.calls.unlink('/d/a.txt')]],

@@ -1,4 +1,4 @@
-// What `df` shows is the room that what is saved has here, and nothing made up.
+// The room that `df` shows is the room that saved documents have here, and no other figure is made up.
 
 import { realWorld } from '../../../src/world/world.ts'
 import { statfsSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// What is refused for its type is counted, named and told, once for each document.
+// A name that is refused for its type is counted, named and told, once for each document.
 
 import { afterEach, describe, expect, it } from 'vitest'
 import { createClient } from '../../../src/api/client.ts'

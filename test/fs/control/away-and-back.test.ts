@@ -28,7 +28,7 @@ it('nothing waited: nothing has arrived, and what was shown of old is asked for 
   await parts.service.other.put('/theirs.txt', 'theirs')
   sb.reach.probeNow()
   await expect.poll(() => notices.map(({ kind }) => kind)).toEqual(['away', 'back'])
-  // Nobody looks there.
+  // The folder is not looked at: the test asks memory alone.
   const listed = (): string[] => [...(sb.tree.listings.known(sb.tree.nodes.root)?.names.keys() ?? [])]
   await expect.poll(listed).toContain('theirs.txt')
 })

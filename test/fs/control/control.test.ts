@@ -1,4 +1,4 @@
-// What people ask of a drive beside files: wait, retry, recover and drain, by what is unsent.
+// Requests of people to a drive, beside files: wait, retry, recover and drain, by what is unsent.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

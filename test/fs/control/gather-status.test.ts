@@ -1,4 +1,4 @@
-// What the filesystem says of itself.
+// Status of the filesystem.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// What is only cached makes room for what is unsent, where both are on one disk.
+// Content that is only cached makes room for what is unsent, where both are on one disk.
 
 import { expect, it } from 'vitest'
 import { givableBytes, makeRoom } from '../../../src/fs/control/make-room.ts'

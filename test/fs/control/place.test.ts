@@ -1,4 +1,4 @@
-// What is true of one path, in one word and its reasons.
+// The state of one path, in one word and its reasons.
 
 import { expect, it } from 'vitest'
 import { ErrnoError } from '../../../src/errno-error.ts'

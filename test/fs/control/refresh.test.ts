@@ -1,4 +1,4 @@
-// What a user asks to see as it is now.
+// Refresh: the next look at a path shows it as it is now in the service.
 
 import { expect, it } from 'vitest'
 import { drain } from '../../../src/fs/control/control.ts'

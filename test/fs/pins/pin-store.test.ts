@@ -1,4 +1,4 @@
-// What is pinned, as it is written down.
+// Pins, as they are written down.
 
 import { realWorld } from '../../../src/world/world.ts'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'

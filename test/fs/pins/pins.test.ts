@@ -1,4 +1,4 @@
-// What is pinned is here: fetched by itself, kept whatever else is read, fresh while the service is there, read without it.
+// Pinned documents are here: fetched automatically, kept whatever else is read, fresh while the service is there, read without it.
 
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { waitUntil } from '../../support/wait-until.ts'
 import { never, usePins } from './pins-setup.ts'
 
 const MiB = 1024 * 1024
-/** Nothing is looked at again by itself. */
+/** Long enough that no pin is looked at again automatically. */
 const longTtlMs = 600_000
 const setup = usePins()
 

@@ -1,4 +1,4 @@
-// What was changed here lately: listings that lag behind, documents renamed while they are still on their way.
+// Changes made here lately: listings that lag behind, documents renamed while they are still on their way.
 
 import { describe, expect, it } from 'vitest'
 

@@ -1,4 +1,4 @@
-// What is known of names is bounded: by what the drive may take, and by whether anybody looks.
+// Memory for names is bounded: by the drive's share, and by how long ago a program looked.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Node } from '../../../src/fs/tree/node.ts'

@@ -1,4 +1,4 @@
-// What each verb of a node and of its parts changes; and that a transaction which fails puts all of it back.
+// Changes that each verb of a node and of its parts makes; and that a transaction which fails puts all of them back.
 
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -98,7 +98,7 @@ interface Step {
   readonly given?: (node: Node) => unknown
   readonly does: (node: Node) => unknown
   readonly shows: Record<string, unknown>
-  /** What is under way is not put back. */
+  /** Work under way is not put back. */
   readonly goesOn?: boolean
 }
 
@@ -213,7 +213,7 @@ describe('a verb of a node', () => {
     // `toMatchObject` takes what is missing for undefined.
     for (const name of Object.keys(shows)) expect(after[part]).toHaveProperty(name)
     expect(after).not.toEqual(before)
-    // What a part says of itself is all that it changes: the node only repeats it.
+    // A part changes only what it says of itself: the node repeats it.
     for (const other of ['stored', 'local', 'unsent', 'times'].filter((name) => name !== part))
       expect(after[other], other).toEqual(before[other])
   })

@@ -39,7 +39,7 @@ describe('after a restart', () => {
   })
 
   const longAgo = { mtimeNs: BigInt(longAgoSec) * nanoseconds }
-  /** What is done while nothing is sent, and where the document is then. */
+  /** Changes made while nothing is sent; each leaves its document at `/new.txt`, with that time and mode. */
   const unsent: Readonly<Record<string, (calls: Calls) => Promise<void>>> = {
     'a new document': async (calls) => {
       await calls.writeFile('/new.txt', 'new')

@@ -25,7 +25,7 @@ export interface TreeSetup {
   readonly tree: Tree
   readonly files: WatchedFiles
   readonly journal: Journal
-  /** What the door was told since the last look: `entry PATH`, `content PATH`. */
+  /** News that the door was told since the last look: `entry PATH`, `content PATH`. */
   told(): string[]
   /** Folders made here that turned out to be in the service. */
   readonly landed: string[]
@@ -34,7 +34,7 @@ export interface TreeSetup {
   list(path?: string): Promise<string[]>
   /** The names a folder shows by the listing that is known. */
   shown(path?: string): string[]
-  /** What a name stands for by the listings that are known. */
+  /** The node that a name stands for by the listings that are known. */
   node(path: string): Node | undefined
   /** A document or folder made here, as the calls make it. */
   made(path: string, kind?: Node['kind']): Node

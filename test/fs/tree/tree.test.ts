@@ -33,7 +33,7 @@ async function open(
   return (setup = await setUpTree(testService, given, settings))
 }
 
-/** What the name stands for; there must be something. */
+/** The node that the name stands for; there must be one. */
 function at(drive: TreeSetup, path: string): Node {
   const found = drive.node(path)
   if (found === undefined) throw new Error(`no ${path}`)
@@ -329,7 +329,7 @@ describe('a listing', () => {
     expect(await drive.list('/d')).toEqual(['b.txt'])
     await slow
     expect(drive.shown('/d').toSorted()).toEqual(['a.txt', 'b.txt'])
-    // Whoever saves over it knows what it replaces.
+    // A save over it knows the version that it replaces.
     expect(drive.node('/d/b.txt')?.unsent.base).toBeDefined()
   })
 
@@ -428,7 +428,7 @@ describe('a listing', () => {
       const { hits } = faults
       const drip = { kind: 'slow-drip', bytesPerSecond: 300 } as const
       faults.inject(drip, { method: 'GET', path, times: 1 })
-      // Who waits for it holds on to the folder.
+      // A program that waits for it holds on to the folder.
       at(drive, path).door.remember()
       const late = drive.tree.loadFresh(at(drive, path))
       await expect.poll(() => faults.hits).toBe(hits + 1)

@@ -1,5 +1,5 @@
-// What the tree makes of each thing that the queue says of an intention: while its document is there, nobody's, renamed meanwhile,
-// only on this machine, or without a name.
+// Events of the queue about an intention, and what the tree makes of each: while its document is there, nobody's,
+// renamed meanwhile, only on this machine, or without a name.
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { RemoteFile } from '../../../src/api/types.ts'
@@ -50,7 +50,7 @@ function underWay(path: string): Job {
   return job
 }
 
-/** What the service says of a document that another client stores there. */
+/** The service's record of a document that another client stores there. */
 async function stored(path: string, content = `stored ${path}`): Promise<RemoteFile> {
   await service.other.put(path, content)
   const record = await sb.files.get(path)
@@ -494,7 +494,7 @@ describe('superseded and replaced', () => {
     await calls.rename(to, '/moving.txt')
     return { node: at('/moving.txt'), job }
   }
-  /** What keeps the queue from ever doing it. */
+  /** A refusal keeps the queue from ever doing it. */
   const refuse = ({ intention }: Job): void =>
     void Object.assign(intention, { isRefused: true, errorErrno: 'EINVAL' })
 

@@ -1,4 +1,4 @@
-// Who needs a spool file, and when it goes.
+// Claims on a spool file, and when it goes.
 
 import { realWorld } from '../../../src/world/world.ts'
 import { existsSync } from 'node:fs'

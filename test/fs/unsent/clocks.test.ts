@@ -1,4 +1,4 @@
-// Who waits for the service waits by a clock that nobody sets.
+// Waits for the service go by a clock that nobody sets.
 
 import { expect, it } from 'vitest'
 import { createClock } from '../../../src/world/clock.ts'

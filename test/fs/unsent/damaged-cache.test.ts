@@ -69,7 +69,7 @@ test.each(Object.keys(damages))(
       expect((await state.calls.readFile(path)).equals(content)).toBe(true)
     await state.calls.writeFile('/new.txt', 'new')
     expect(await state.fileSystem.drain({ timeoutMs: 20_000 })).toEqual([])
-    // What is to be saved of the listings is written now.
+    // The end of the drive writes what is still to be saved of the listings.
     await state.end()
     await state.start()
     expect((await state.calls.readdir('')).sort()).toEqual(['new.txt', 'own.pdf', 'read.pdf'])

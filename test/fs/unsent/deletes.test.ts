@@ -92,7 +92,7 @@ it.each([
       { mode: 0o644, flags, exclusive: false },
       caller,
     )
-    // Nothing is written, and a duplicate of its handle may be left: it is not released.
+    // The file is not written, and a duplicate of its handle may be left: it is not released.
     await operations.flush(opened.fh, caller)
     await drive.restartKilled()
     expect((await drive.calls().readFile('/a.txt')).toString()).toBe('')

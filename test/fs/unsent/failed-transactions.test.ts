@@ -78,7 +78,7 @@ function fillDisk(): () => void {
   return () => full.mockRestore()
 }
 
-/** Nothing is sent until its queue goes on. */
+/** A drive that sends nothing until its queue goes on. */
 async function withDrive(test: (drive: Drive, service: TestService) => Promise<void>): Promise<void> {
   const temporary = await makeTemporaryFolder()
   const service = await startTestService()
@@ -145,7 +145,7 @@ it.each<[string, (calls: Calls) => Promise<unknown>]>([
     // Nor has memory a row that the journal does not have.
     sb.journal.transaction(() => sb.attributes.saveAgain())
     expect(journaled(drive)).toEqual(journaledBefore)
-    // What did not happen may happen.
+    // The change may be made after all.
     await change(calls)
     sb.queue.goOn()
     expect(await operationsOf(sb).drain({ timeoutMs: 30_000 })).toEqual([])

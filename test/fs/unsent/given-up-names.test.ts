@@ -43,7 +43,7 @@ it('renamed while it is written, replaced there, and written on: what took its p
   await file.write('written', 0)
   await calls.writeFile('/.goutputstream-1', 'another')
   await calls.rename('/.goutputstream-1', '/b.txt')
-  // Nobody sees it any more.
+  // The overwritten file has no name any more.
   await file.write('on', 0)
   await file.close()
   drive.release()

@@ -22,7 +22,7 @@ const quick = { leftAloneMs: 300 }
 const held = ({ testService }: HeldDrive): Promise<Record<string, string | undefined>> =>
   serviceTexts(testService.other)
 
-/** Nothing is done to the drive: it gets there by itself. */
+/** The drive gets there automatically: the test does nothing to it. */
 async function becomes(drive: HeldDrive, wanted: Record<string, string | undefined>): Promise<void> {
   let found: Record<string, string | undefined> = {}
   const isSo = async (): Promise<boolean> => {
@@ -276,7 +276,7 @@ describe('what is on this machine only and is being written again when the drive
     await halfWritten(drive, path)
     await drive.restartKilled()
     expect((await drive.calls().readFile(path)).toString()).toBe(saved)
-    // What its document held back is sent without it.
+    // A file that was held back by its document is sent without it.
     await drive.calls().unlink('/a.txt')
     await becomes(drive, { [path]: saved })
   })

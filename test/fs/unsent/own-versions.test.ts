@@ -1,4 +1,4 @@
-// What the service has of this drive's earlier saves is told from another client's: nothing of our own is kept as theirs.
+// Versions that the service has of this drive's earlier saves are told from another client's: none of our own is kept as theirs.
 
 import { setTimeout } from 'node:timers/promises'
 
@@ -94,7 +94,7 @@ it('a document renamed away and back, and a kill: without the service it is wher
   await using drive = await openHeld({ '/d/a.txt': 'a' })
   await drive.calls().readdir('/d')
   await drive.calls().rename('/d/a.txt', '/d/a.txt~')
-  // What was listed is written a little later, without the document, whose rename rests for longer.
+  // The listing is written a little later, without the document, whose rename rests for longer.
   await setTimeout(2_500)
   await drive.calls().rename('/d/a.txt~', '/d/a.txt')
   const { faults } = drive.testService.service

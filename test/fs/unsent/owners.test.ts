@@ -44,7 +44,7 @@ function handIn(...jobs: readonly Job[]): void {
   for (const each of jobs) owners.handIn(node, each, nothing)
 }
 
-/** Who owns the first, the second and the third, and what the two documents wait for. */
+/** Owners of the first, the second and the third, and the jobs that the two documents wait for. */
 function known(): unknown {
   const whose = [first, second, third].map(({ intention }) => owners.of(intention)?.name)
   return { whose, waits: [node, other].map((each) => each.job?.intention.id) }

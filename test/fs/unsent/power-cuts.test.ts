@@ -1,4 +1,4 @@
-// A power cut takes back what was not on disk yet: the drive starts with an older journal. What was destroyed in the
+// A power cut takes back what was not on disk yet: the drive starts with an older journal. Versions destroyed in the
 // service by then must not be missed.
 
 import { readlinkSync } from 'node:fs'
@@ -151,7 +151,7 @@ describe('a power cut right after', () => {
 
     interface Change {
       readonly wanted: Buffer
-      /** What is not answered before that is on disk. */
+      /** A call that is answered only once that is on disk. */
       readonly answer?: () => Promise<void>
     }
 
@@ -224,7 +224,7 @@ it('a document that was saved and deleted, unsent, and made anew is not taken fo
     async fdatasync(fd) {
       const isLog = readlinkSync(`/proc/self/fd/${fd}`).endsWith('journal.db-wal')
       const synced = isLog ? await drive?.keepJournal() : undefined
-      // What does not wait for the disk goes out meanwhile.
+      // A change that does not wait for the disk goes out meanwhile.
       if (isSlow) await Promise.race([drive?.reached('/a.txt'), setTimeout(1_500)])
       await systemDisk.fdatasync(fd)
       cut = synced ?? cut
@@ -297,7 +297,7 @@ it.each<readonly [what: string, folder: RegExp, between: (drive: HeldDrive) => P
     let wanted = ''
     let save = 0
     syncs.hold()
-    // What was in the cache for longer is of another second: a machine that is busy needs another try.
+    // A version that was in the cache for longer is of another second: a machine that is busy needs another try.
     const saving = (async () => {
       do {
         wanted = `save ${save++ % 10}`

@@ -1,4 +1,4 @@
-// What an earlier run left in the journal, row by row, and what the tree shows of it before the service has heard of anything.
+// Rows that an earlier run left in the journal, one by one, and how the tree shows them before the service has heard of anything.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -106,7 +106,7 @@ describe('a save', () => {
     expect([node.unsent.base, node.content?.digest]).toEqual([version, digest])
     expect([node.job, parts.owners.of({ id: 1 } as Intention)]).toEqual([parts.queue.find('/d/a.txt'), node])
     expect(isKept(parts, 'd')).toBe(true)
-    // Nothing was written since: a close sends nothing.
+    // The content was not written since: a close sends nothing.
     expect([node.content !== undefined && node.unsent.isOf(node.content), node.local.isWritten]).toEqual([
       true,
       false,

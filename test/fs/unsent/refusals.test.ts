@@ -1,4 +1,4 @@
-// What the service refuses blocks nothing: something newer takes its place, and people are told.
+// A refusal by the service blocks nothing: something newer takes its place, and people are told.
 
 import { describe, expect, it } from 'vitest'
 import { errnoOf } from '../../../src/fs/errno-of.ts'

@@ -80,7 +80,7 @@ it.each([new Map([['/a.txt', 'a']]), new Map([['/b.txt', 'b']])])(
 
 const names = ['/a.txt', '/b.txt', '/c.txt', '/d.txt']
 const steps = 150
-/** What may be under way, or is still only in the service, at each name, and what is wanted there. */
+/** Most changes at each name: those that may be under way, or are still only in the service, and the one wanted there. */
 const mostAtName = 4
 
 it.each([1, 2, 3, 4])('however saves, renames, deletes and kills are mixed (mixture %i)', async (seed) => {

@@ -10,7 +10,7 @@ import { waitUntil } from '../../support/wait-until.ts'
 const before = 'what was saved before'
 const longAgoSec = 1_000_000_000
 
-/** What a program has done to it by then. */
+/** Changes to it that a program has begun by then. */
 const begun: Readonly<Record<string, (calls: Calls, path: string) => Promise<OpenFile>>> = {
   emptied: (calls, path) => calls.open(path, 'w'),
   async 'made longer'(calls, path) {

@@ -1,4 +1,4 @@
-// What the disk here refuses to keep: it is named, tried again, and given up only with the drive.
+// Documents that the disk here refuses to keep: each is named, tried again, and given up only with the drive.
 
 import { readlinkSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -19,7 +19,7 @@ const content = 'refused '.repeat(5_000)
 
 interface Broken {
   readonly world: World
-  /** What the disk refuses to do with a file of the spool. */
+  /** The call that the disk refuses for a file of the spool. */
   refuses: 'fdatasync' | 'ftruncate' | undefined
 }
 

@@ -107,7 +107,7 @@ describe.each(savePatterns)('a save by $name', ({ save }) => {
     expect((await drive.by('viewer').readFile('/d/f.txt')).toString()).toBe('their v2')
     await save(drive.by('editor'), '/d/f.txt', 'ours')
     expect(await drive.held()).toEqual(kept)
-    // What stands there is its own now.
+    // The version there is its own now.
     await save(drive.by('editor'), '/d/f.txt', 'ours')
     expect(await drive.held()).toEqual(kept)
   })

@@ -1,4 +1,4 @@
-// What people are told of an intention, whether a drive is running or left it behind.
+// Unsent changes as people are told of them, whether a drive is running or left them behind.
 
 import { expect, it } from 'vitest'
 import { intend, type IntentionDraft } from '../../../src/content/intention.ts'

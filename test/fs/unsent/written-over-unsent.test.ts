@@ -1,5 +1,6 @@
 // A document that is being written, and that nothing was ever sent of, is renamed over one whose save is still to be sent: until
-// its close there is nothing in the queue but that older save. What it leads to at the name goes with the newer one all the same.
+// its close there is nothing in the queue but that older save. The version it leaves at the name goes with the newer one
+// all the same.
 
 import { describe, expect, it } from 'vitest'
 import type { Calls, OpenFile } from '../../support/door.ts'
