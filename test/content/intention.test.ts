@@ -1,4 +1,4 @@
-// What becomes of an idle intention when a newer one for the same path arrives.
+// Merging an idle intention with a newer one for the same path.
 
 import { describe, expect, it } from 'vitest'
 import { unseen } from '../../src/content/fingerprint.ts'

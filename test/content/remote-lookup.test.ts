@@ -1,4 +1,4 @@
-// What stands at a path, where something comes there between two questions.
+// The state of a path, where something comes there between two questions.
 
 import { afterEach, beforeEach, expect, it } from 'vitest'
 

@@ -8,9 +8,9 @@ import { chance } from '../../model/chance.ts'
 import { setUpQueue, type QueueSetup } from './queue-setup.ts'
 
 let setup: QueueSetup
-/** What the service has. */
+/** Contents in the service, by path. */
 let stored: Map<string, string>
-/** What was saved anew and then taken away by a move that came before it. */
+/** Contents that were saved anew and then taken away by a move that came before them. */
 let taken: string[]
 /** Until this is called nothing is answered. */
 let begin: () => void
@@ -29,7 +29,7 @@ function put({ path, source = path, spool }: Intention): RemoteFile {
   const content = spool ?? (source === path ? undefined : stored.get(source))
   if (content === undefined) throw new ErrnoError('ENOENT', `${path}: its source is gone`)
   if (content !== spool) {
-    // What a refused move has brought here is moved on from where it came to, and nothing else.
+    // Content that a refused move has brought here may be moved on from where it came to; no other may.
     if (content !== 'brought') taken.push(`${content} at ${source}`)
     stored.delete(source)
   }
@@ -57,7 +57,7 @@ const save = (path: string, spool: string): IntentionDraft => ({
   restMs: 0,
 })
 
-/** Nothing waits but what is refused. */
+/** Only refused jobs wait. */
 function expectNothingWaits(what?: string): void {
   expect(taken, what).toEqual([])
   expect(setup.queue.overlooked(), what).toEqual([])

@@ -16,7 +16,7 @@ const { clock, chance } = realWorld()
 let dir: string
 let journal: Journal
 let queue: CommitQueue
-/** What ran, in order, and what it does: by path, else it succeeds. */
+/** Intentions that ran, in order, and the work of each: by path, else it succeeds. */
 let ran: string[]
 let answers: Map<string, (intention: Intention, signal: AbortSignal) => Promise<void>>
 
@@ -186,7 +186,7 @@ describe('commit queue', () => {
     queue.submit({ kind: 'put', path: '/f', spool: '1' })
     expect(queue.submit({ kind: 'delete', path: '/f' })).toBeUndefined()
     expect(queue.submit({ kind: 'prune', path: '/f' })).toBe(prune)
-    // What is in it since then is to be gone first.
+    // A document saved in it since then is to be gone first.
     queue.submit({ kind: 'put', path: '/f/y', spool: '2' })
     const last = queue.submit({ kind: 'prune', path: '/f' })
     if (last === undefined || last === prune) throw new Error('nothing was submitted')

@@ -28,12 +28,12 @@ import { serviceTexts } from '../../support/trees.ts'
 export interface CommitterSetup {
   readonly files: Files
   committer(options?: Partial<CommitterOptions>): Committer
-  /** What the committer is answered, but where a run is given another. */
+  /** Answers to the committer's questions, but where a run is given others. */
   readonly ask: CommitterOptions['ask']
   readonly spool: Spool
   readonly journal: Journal
   readonly reader: Reader
-  /** What the committer told, in order: `secure`, `preserve PATH`, `kept COPY`, `warn TEXT`. */
+  /** Steps that the committer told, in order: `secure`, `preserve PATH`, `kept COPY`, `warn TEXT`. */
   readonly told: string[]
   /** A journaled intention. */
   intend(draft: IntentionDraft, known?: Partial<Intention>): Intention
@@ -45,9 +45,9 @@ export interface CommitterSetup {
   seen(path: string): Promise<string>
   /** One run by a committer of its own. Rejects as it does; `calls` tells what it asked in any case. */
   run(intention: Intention, options?: Partial<CommitterOptions>): Promise<RemoteFile | undefined>
-  /** What the service was asked by the last run: `PUT /a.txt`, `download /a.txt`. */
+  /** Requests of the last run to the service: `PUT /a.txt`, `download /a.txt`. */
   readonly calls: readonly string[]
-  /** What the service has: folders are undefined. */
+  /** Contents in the service, by path: folders are undefined. */
   held(): Promise<Record<string, string | undefined>>
   close(): Promise<void>
 }

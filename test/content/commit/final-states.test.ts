@@ -1,5 +1,5 @@
-// What is not sent yet is kept as what is wanted at each name, and not as the way there: it does not grow with the number of
-// renames.
+// Unsent changes are kept as what is wanted at each name, and not as the way there: they do not grow with the number
+// of renames.
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { RemoteFile } from '../../../src/api/types.ts'
@@ -7,7 +7,7 @@ import type { Intention, IntentionDraft } from '../../../src/content/intention.t
 import { setUpQueue, type QueueSetup } from './queue-setup.ts'
 
 let setup: QueueSetup
-/** What the service has. */
+/** Contents in the service, by path. */
 let stored: Map<string, string>
 /** An attempt at this path is under way until the end. */
 let busy: string | undefined

@@ -1,5 +1,5 @@
-// What a refused move leaves at its source when something newer takes its place: that goes before what was wanted there, or
-// above it, since then.
+// Versions that a refused move leaves at its source when something newer takes its place: each goes before what was
+// wanted there, or above it, since then.
 
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { RemoteFile } from '../../../src/api/types.ts'
@@ -8,7 +8,7 @@ import { ErrnoError } from '../../../src/errno-error.ts'
 import { setUpQueue, type QueueSetup } from './queue-setup.ts'
 
 let setup: QueueSetup
-/** What came to its end, oldest first. */
+/** Changes that came to their end, oldest first. */
 let done: string[]
 /** Documents that the service has under `/d`. */
 let inFolder: Set<string>

@@ -21,9 +21,9 @@ export interface QueueSetup {
   readonly journal: Journal
   /** Somebody sets the wall clock. */
   setWallClock(byMs: number): void
-  /** Nothing of what a refused move was to take away can be brought here. */
+  /** No content at the source of a refused move can be brought here. */
   isVain: boolean
-  /** What the queue said, oldest first. */
+  /** Events of the queue, oldest first. */
   readonly events: QueueEvent[]
   /** As after the end of the process: a new queue on the same journal. */
   restart(): Promise<void>

@@ -50,7 +50,7 @@ async function saveOverUnread(content: string): Promise<Intention> {
   return setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content(content)) })
 }
 
-/** What stands before the service answers an upload that goes out alone, the first is 1; those it lets pass are undefined. */
+/** Answers of a gateway before the service to uploads that go out alone, the first is 1; those it lets pass are undefined. */
 function answering(answer: (count: number) => Error | undefined): Partial<CommitterOptions> {
   let count = 0
   const upload: Files['upload'] = async (...call) => {
@@ -199,7 +199,7 @@ describe('a save over what was read here', () => {
     await expect(setup.run(put)).rejects.toMatchObject({ status: 422 })
     expect(await setup.held()).toEqual({})
     refuse(422)
-    // What stood there is not forgotten.
+    // The version that stood there is not forgotten.
     await expect(setup.run(put)).rejects.toMatchObject({ status: 422 })
     expect(await setup.held()).toEqual({ '/a.txt': 'old' })
   })

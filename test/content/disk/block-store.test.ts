@@ -245,7 +245,7 @@ describe('the disk cache', () => {
       },
     }
     const world = realWorld()
-    /** What waits for long, from when the disk refuses. */
+    /** Long waits, from when the disk refuses. */
     const waits: (() => void)[] = []
     const setTimeout: Clock['setTimeout'] = (run, ms) => {
       if (!refuses || ms < 500) return world.clock.setTimeout(run, ms)

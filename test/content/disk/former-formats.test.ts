@@ -1,4 +1,4 @@
-// What the former format of the disk cache holds is still here after an update.
+// Blocks in the former format of the disk cache are still here after an update.
 
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, readdir, rename, truncate, writeFile } from 'node:fs/promises'
@@ -53,7 +53,7 @@ test.each([
   await readAll(before.open(version))
   await before.close()
   await makeFormer(bytes)
-  // What was here before the update is all that is here now.
+  // The blocks of before the update are all there is: the service fails.
   setup.service.faults.inject({ kind: 'status', status: 500 })
   const closing = reader()
   await closing.close()

@@ -1,4 +1,4 @@
-// Whether the service is there: what turns it away, what answers meanwhile, and what brings it back.
+// Reach: what turns it away, what answers meanwhile, and what brings it back.
 
 import { realWorld } from '../../../src/world/world.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'

@@ -54,7 +54,7 @@ interface Replacement {
   readonly after: number
 }
 
-/** What stands for the answer of a read that failed. */
+/** Bytes that stand for the answer of a read that failed. */
 const nothing = Buffer.alloc(0)
 
 interface Pass {
@@ -130,7 +130,7 @@ test('reads give the bytes of the document, through any faults that pass', { tim
   )
 })
 
-/** Who replaces the document when, and how well that hides. */
+/** Replacements of the document by another client: when, and how well hidden. */
 const replacements = fc.record({
   isSameSize: fc.boolean(),
   /** The old version's URL gives the new bytes: only size and ETag of the answers tell. */

@@ -1,4 +1,4 @@
-// Who may use the network before whom.
+// Turns to use the network: who comes before whom.
 
 import { realWorld } from '../../../src/world/world.ts'
 import { expect, test } from 'vitest'

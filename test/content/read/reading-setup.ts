@@ -1,4 +1,4 @@
-// What the tests of the reading side share: the service in this process, a client, documents with known bytes.
+// Parts that the tests of the reading side share: the service in this process, a client, documents with known bytes.
 
 import { realWorld } from '../../../src/world/world.ts'
 import { setMaxListeners } from 'node:events'

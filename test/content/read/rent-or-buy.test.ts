@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { boughtPart } from '../../../src/content/read/rent-or-buy.ts'
 
 const pieces = 64
-/** What adding up fractions may be wrong by. */
+/** Rounding error of adding up fractions. */
 const rounding = 1e-6
 
 interface Outcome {
@@ -16,7 +16,7 @@ interface Outcome {
 
 /**
  * A reader of `reads` (each the piece it falls into) of a document far away: a miss takes `latencyMs`, all of the document
- * `priceMs`. What is bought comes at the pace of the way while the reader waits.
+ * `priceMs`. Blocks that are bought come at the pace of the way while the reader waits.
  */
 function simulate(reads: readonly number[], latencyMs: number, priceMs: number): Outcome {
   const here = new Set<number>()
@@ -28,7 +28,7 @@ function simulate(reads: readonly number[], latencyMs: number, priceMs: number):
     if (here.has(piece)) continue
     waitedMs += latencyMs
     misses++
-    // What was asked for moves while somebody waits; it starts with nothing on the way.
+    // Pieces asked for come while a reader waits; the first wait has none on the way.
     carriedMs = onTheWay.length === 0 ? 0 : carriedMs + latencyMs
     for (; onTheWay.length > 0 && carriedMs >= priceMs / pieces; carriedMs -= priceMs / pieces)
       here.add(onTheWay.shift() ?? 0)

@@ -1,4 +1,4 @@
-// What the journal sets aside for itself, it has, or leaves to others.
+// Room for the journal: it has what it sets aside for itself, or leaves it to others.
 
 import { mkdtempSync, rmSync, statSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// What is written is on disk within a second, also where nobody asks for it.
+// A change is on disk within a second, also where no caller asks for it.
 
 import { realWorld } from '../../../src/world/world.ts'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -109,12 +109,12 @@ it('content that is journaled takes the place of content nobody needs any more: 
     ['b', 'b'],
     ['c', 'c'],
   ])
-  // What is saved again is needed again, and stays; no other has its place.
+  // Content that is saved again is needed again, and stays; no other has its place.
   journal.contents.forget('b')
   journal.contents.forget('c')
   save('c', 100)
   expect(rows()).toEqual([['c', 'c']])
-  // What is gone without us is in nobody's place.
+  // Content that was removed otherwise has left no place.
   journal.contents.forget('c')
   journal.contents.remove('c')
   save('d', 9_000)

@@ -1,4 +1,4 @@
-// What the journal is on disk: its schema through the years, and who may read it.
+// The journal's file on disk: its schema through the years, and who may read it.
 
 import { realWorld } from '../../../src/world/world.ts'
 import {

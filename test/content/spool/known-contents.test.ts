@@ -1,4 +1,4 @@
-// What is known of the contents in the spool, beside the journal.
+// Notes on the contents in the spool, beside the journal.
 
 import { readFileSync, statSync, truncateSync, unlinkSync, writeFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// What a mount shows of a folder while the service is away, written by an earlier run.
+// Listings that a mount shows of a folder while the service is away, written by an earlier run.
 
 import { join } from 'node:path'
 import Database from 'libsql'
@@ -27,7 +27,7 @@ const file = (name: string, size: number): RemoteFile => ({
 const listed = (sizes: Record<string, number>): Map<string, RemoteFile> =>
   new Map(Object.entries(sizes).map(([name, size]) => [name, file(name, size)]))
 
-/** What is told of the folder: sizes of documents, `folder` for folders. */
+/** Names told of the folder: sizes of documents, `folder` for folders. */
 function told(path: string): Record<string, unknown> | undefined {
   const names = saved.load(path)
   if (names === undefined) return undefined
