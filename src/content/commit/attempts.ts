@@ -237,7 +237,10 @@ export class Attempts {
     this.#options.say({ kind: 'refused', intention, error })
   }
 
-  /** How an attempt went is worth noting, but not worth a crash: without room for it the intention itself is still there, and the next start asks again. */
+  /**
+   * The outcome of an attempt is worth noting, but not worth a crash: without room for it the intention itself is still
+   * there, and the next start asks again.
+   */
   #note(intention: Intention): void {
     try {
       this.#options.journal.intentions.save(intention)

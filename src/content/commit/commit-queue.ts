@@ -114,7 +114,7 @@ export class CommitQueue {
     )
   }
 
-  /** The job that does not go on by itself, and that this one waits for. */
+  /** The job that this one waits for, and that does not go on automatically. */
   stopperOf(job: Job): Job | undefined {
     return job.intention.kind === 'prune' ? this.#order.stoppedBefore(job) : undefined
   }
@@ -211,7 +211,10 @@ export class CommitQueue {
     this.#schedule.goOn()
   }
 
-  /** Begins nothing at this path or below it until what is answered is called: a DELETE of the folder takes all that it finds there. */
+  /**
+   * Begins no job at this path or below it until the function it answers is called: a DELETE of the folder takes all
+   * that it finds there.
+   */
   keepOut(folder: string): () => void {
     const open = this.#order.close(folder)
     return () => {

@@ -35,7 +35,10 @@ export interface CommitterOptions extends FormerOptions, RemovalOptions {
 
 interface Stored {
   readonly record: RemoteFile
-  /** A copy within the service has just looked at the source; whoever sent bytes, or found them there, has not, or that is a while ago. */
+  /**
+   * True after a copy within the service, which has just looked at the source; an upload, or bytes found there, has not, or
+   * that is a while ago.
+   */
   readonly isSourceSeen: boolean
 }
 

@@ -15,7 +15,7 @@ const maxFiles = 200_000
 export interface BlockIndexOptions {
   readonly disk: Disk
   readonly capBytes: number
-  /** False: nothing goes by itself, and what does not fit is not taken. */
+  /** False: no file is evicted automatically, and one that does not fit is not taken. */
   readonly evicts: boolean
   /** Called with each name whose file is about to go. */
   readonly onEvict: (name: string) => void

@@ -1,5 +1,5 @@
-// The disk cache: a bounded store of what was read, and beside it, where something is pinned, a store that gives nothing
-// up by itself. Readers see one; what is pinned is written by `store` and `adopt` alone, so that it is whole, and not what
+// The disk cache: a bounded store of what was read, and beside it, where something is pinned, a store that evicts nothing
+// automatically. Readers see one; what is pinned is written by `store` and `adopt` alone, so that it is whole, and not what
 // happened to be read. The pinned store is one mount's own: another mount of the project must not evict it.
 
 import type { BlockRun } from '../extent.ts'

@@ -47,7 +47,7 @@ export async function downloadRun(
       const range = { offset: from, length: end - from, sizeBytes: target.sizeBytes }
       const download = await sources.files.download(url, path, range, { signal })
       const { totalSize, etag } = download
-      // Of an answer that does not tell its size nothing is used, neither its ETag, before its end has shown that it is this document.
+      // An answer that does not tell its size is not used, not even its ETag, before its end has shown that it is this document.
       const held: Uint8Array[] | undefined = totalSize === undefined ? [] : undefined
       try {
         if (held === undefined) target.checkAnswer(download, at)

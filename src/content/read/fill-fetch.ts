@@ -36,7 +36,7 @@ export interface FillTarget {
   isAwaited(fetch: Fetch): boolean
 }
 
-/** How often a fetch that got too far ahead looks again by itself. */
+/** Pause after which a fetch that got too far ahead looks again automatically. */
 const holdCheckMs = 1_000
 /** A stream held back for longer is given up: its connection serves somebody else better. */
 const maxHoldChecks = 5

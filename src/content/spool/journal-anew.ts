@@ -26,7 +26,10 @@ export function areInPlace(files: readonly KnownFile[]): boolean {
   }
 }
 
-/** All that `db` holds, in a journal at `path`, on disk. Answers under which name it has set aside what stood there and is not `known`. */
+/**
+ * Writes all that `db` holds into a journal at `path`, on disk. Answers the name under which it has set aside a file that
+ * stood there and is not `known`.
+ */
 export function writeAnew(
   db: Database.Database,
   path: string,

@@ -22,7 +22,10 @@ export interface CopyRange {
   readonly length: number
 }
 
-/** Bytes copied. Throws EOPNOTSUPP where it is not a whole, clean document into an empty one, or the service is away: the door then copies by itself. */
+/**
+ * Answers the bytes copied. Throws EOPNOTSUPP unless a whole, clean document goes into an empty one, and where the service
+ * is away: the door then copies the bytes itself.
+ */
 export function copyFileRange(
   parts: CopyParts,
   fhIn: number,

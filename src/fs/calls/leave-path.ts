@@ -29,7 +29,10 @@ export interface Left {
   readonly accepted: string | undefined
   /** Modes and times set on the version in the journal, which may be being written again. */
   readonly set: AttributeRow | undefined
-  /** Its next close commits it anyway. With its change taken back nothing tells any more what was written since that was handed in. */
+  /**
+   * The next close commits the document anyway. Asked before its change is taken back: afterwards it is not known any more
+   * what was written since that was handed in.
+   */
   readonly isBeingWritten: boolean
 }
 

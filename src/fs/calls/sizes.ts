@@ -70,7 +70,10 @@ export class Sizes {
     if (found?.kind === 'file' && agrees(remote, found)) tree.completed(node, found, askedAt)
   }
 
-  /** For whoever reads it: neither its listing nor its record tell the size, so its content is asked. Throws EIO where that does not, either. */
+  /**
+   * Learns the size of a document whose listing and record do not tell it: its content is asked. Throws EIO where that
+   * does not tell it, either.
+   */
   async learn(node: Node, caller: Caller): Promise<void> {
     const { tree, remote } = this.#options
     const size = await remote.learnSize(node, caller.signal)

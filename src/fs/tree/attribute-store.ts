@@ -48,13 +48,16 @@ export class AttributeStore {
     if (!isToBeHandedIn(node)) this.handedIn(node, node.job?.intention)
   }
 
-  /** The times of what is handed in to be sent: they are its, not those of the version that the service has; undefined: it is as stored. */
+  /**
+   * Saves mode and times with the intention that is handed in: they are its own, not those of the version that the service
+   * has. Undefined: the document is as stored.
+   */
   handedIn(node: Node, intention: Intention | undefined): void {
     const fingerprint = intention === undefined ? node.stored.fingerprint : unsentMark
     if (fingerprint === undefined || node.isScratch || node.isUnlinked) return
     const { path } = node
     const { mode, atime, mtime } = node.times
-    // Nor is anything kept of what had this path before.
+    // With none set here, those of an earlier document at this path go, too.
     if (mode === undefined && atime === undefined && mtime === undefined) this.forget(path)
     else this.#put({ path, fingerprint, mode, atime, mtime })
   }

@@ -158,7 +158,10 @@ export class Tree {
     return this.listings.fetch(folder)
   }
 
-  /** No listing asked for before `at` (ms) is believed any more: whoever looks next asks. While the service is away the last one shows on. */
+  /**
+   * Ends the belief in listings asked for before `at` (ms): the next look asks the service. While that is away the last
+   * one still shows.
+   */
   askAgain(folder: Node, at: number = this.#options.now()): void {
     folder.folder?.know(Math.max(at, folder.folder.knownFrom))
     this.listings.expire(folder)
@@ -175,13 +178,13 @@ export class Tree {
   async #load(folder: Node, previous: Listing | undefined): Promise<Listing> {
     const listing = await this.source.listing(folder, previous)
     const known = this.listings.known(folder)
-    // An answer that took its time: what was asked for after it is here already.
+    // The answer took its time: a listing asked for after it is here already.
     if (known !== undefined && known.requestedAt > listing.requestedAt) return known
     if (listing === known || listing === previous) return listing
     const state = folder.folder
     const isTold = state !== undefined && !isRemembered(listing)
     if (isTold) {
-      // Something came meanwhile. Which of the two is newer nobody can tell, for one question may overtake another: asked once more.
+      // Another answer came meanwhile. One request may overtake another, so it is not known which is newer: asked once more.
       if (listing.requestedAt < state.knownFrom) return this.#load(folder, previous)
       state.know(this.#options.now())
     }
@@ -284,7 +287,10 @@ export class Tree {
     if (this.versions.complete(node, record, askedAt) && !isMoreOfTheSame) this.overtaken(node)
   }
 
-  /** It is where the service has it, and nothing was sent of where it had gone: its folder may have been saved without it meanwhile. */
+  /**
+   * The document is back where the service has it, and its way elsewhere was never sent: the listing of its folder may have
+   * been saved without it meanwhile.
+   */
   returned(node: Node): void {
     this.versions.returned(node)
     const { remote: record, name, path } = node

@@ -19,7 +19,10 @@ export class Backlog {
     this.#options = options
   }
 
-  /** The service is back: what waits now is followed to its end. A refusal is told by itself, and there is no word then. */
+  /**
+   * The service is back: changes that wait now are followed to their end. A refusal has a notice of its own, and `onSent` is
+   * not called then.
+   */
   follow(): void {
     const jobs = [...this.#options.queue.jobs()].filter(({ intention }) => !intention.isRefused)
     if (this.#isFollowed || jobs.length === 0) return

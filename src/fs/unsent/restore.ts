@@ -45,7 +45,10 @@ export function restore(parts: RestoreParts, job: Job): void {
   parts.attributes.adornUnsent(node)
 }
 
-/** Its content is gone from this machine: what the service has shows, or, where it never had any, a document that cannot be read. */
+/**
+ * The content is gone from this machine: the service's version shows, or, where it never had any, a document that cannot be
+ * read.
+ */
 function restoreEmpty(parts: RestoreParts, job: Job): void {
   const { path, base, source, size } = job.intention
   if (base !== undefined || source !== undefined) return

@@ -39,7 +39,7 @@ export interface CommitterSetup {
   intend(draft: IntentionDraft, known?: Partial<Intention>): Intention
   /** Content in the spool, as an intention carries it. */
   content(of: string | Uint8Array): Promise<CarriedContent>
-  /** Somebody writes into the spool by himself: as many bytes, and others. */
+  /** Damages the content in the spool: as many bytes, but others. */
   damage(content: CarriedContent): void
   /** The fingerprint of what the service has at a path. */
   seen(path: string): Promise<string>

@@ -22,7 +22,7 @@ let sb: Superblock
 let calls: Calls
 
 beforeEach(async () => {
-  // The queue sends nothing by itself: what it says is the test's.
+  // The queue sends nothing: the test says its events.
   parts = await openParts({ '/given.txt': 'given /given.txt', '/moving.txt': 'given /moving.txt' })
   ;({ service, sb, calls } = parts)
 })

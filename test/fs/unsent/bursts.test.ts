@@ -45,7 +45,7 @@ interface Close {
   refused(): Promise<void>
 }
 
-/** A close of a program, as far as it comes by itself. */
+/** A close of a program, as far as it gets before the test ends its job. */
 async function close(
   program: string | undefined,
   { size = 1, base }: { size?: number; base?: string } = {},
