@@ -14,7 +14,7 @@ declare module 'fastify' {
     project: ProjectRow
     /** All the key opens. */
     projects: readonly ProjectRow[]
-    /** What of them. */
+    /** The part of them that it opens, and whether it may write. */
     scope: KeyScope
     /** Names the key without giving it away. */
     keyId: string | undefined

@@ -1,4 +1,4 @@
-// What every route of the service is given: one object, made once at start.
+// The context that every route of the service is given: one object, made once at start.
 
 import type { Log } from '../log.ts'
 import type { BackupSchedule } from './backup/schedule.ts'
@@ -25,7 +25,7 @@ export interface ServiceContext {
   readonly commits: Commits
   /** False where the files of the store are not where they were. */
   readonly isInPlace: () => boolean
-  /** What keys open. */
+  /** Looks up what a key opens, and keeps the answer for a moment. */
   readonly keys: OpenedKeys
   /** Notes when keys were used. */
   readonly keyUse: KeyUse

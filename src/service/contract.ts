@@ -43,7 +43,7 @@ export interface ServiceOptions {
   readonly drainMs?: number
   /** Lifetime of presigned URLs in milliseconds; 15 minutes (interface, "Limits") unless a test says otherwise. */
   readonly urlLifetimeMs?: number
-  /** What presigned links begin with: `https://documents.example`. Where absent, the address that was connected to. */
+  /** The beginning of presigned links: `https://documents.example`. Where absent, the address that was connected to. */
   readonly publicUrl?: string
   /** Proxies (addresses or CIDR) whose X-Forwarded-For, -Proto and -Host are believed; none where absent. */
   readonly trustProxy?: readonly string[]
@@ -73,7 +73,7 @@ export interface Service {
   /** Every request since the last `clearCalls`, in order of arrival. */
   readonly calls: readonly Call[]
   clearCalls(): void
-  /** What Prometheus reads, where somebody listens. */
+  /** The address at which Prometheus asks; undefined where metrics are off. */
   readonly metricsUrl: string | undefined
   /** Reads certificate and key again. They are looked at every few seconds anyhow. */
   reload(): void

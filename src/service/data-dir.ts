@@ -6,7 +6,7 @@ import { refuseBackup } from './backup/manifest.ts'
 import { StartError } from './start-error.ts'
 
 const databases = ['service.db', 'service.lock']
-/** What a service that died early in its first start may have left; file systems have their own folder. */
+/** Names that a service which died early in its first start may have left; `lost+found` is the file system's. */
 const ownNames = /^(?:service\..*|download-secret(?:\.new)?|blobs|lost\+found)$/
 
 /** Throws a StartError, with nothing changed, when the folder cannot be a service's. */

@@ -1,4 +1,4 @@
-// What a full disk looks like, and the answer to it.
+// Errors of a full disk, and the answer to them.
 
 import { ServiceError } from './service-error.ts'
 

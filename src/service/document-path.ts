@@ -19,7 +19,7 @@ export function parseDocumentPath(text: unknown): string {
   return `/${names.join('/')}`
 }
 
-/** Throws ServiceError 400 on a path, as parsed, that nothing new may be put at. What is there already is not judged. */
+/** Throws ServiceError 400 on a path, as parsed, that nothing new may be put at. Nodes that exist already are not judged. */
 export function checkNewPath(path: string, { nameBytes, pathBytes, depth }: Limits): void {
   const names = path.split('/').slice(1)
   const long = names.find((name) => exceeds(Buffer.byteLength(name), nameBytes))

@@ -11,7 +11,7 @@ export interface Limits {
   readonly depth: number
   /** Bytes of a document. */
   readonly documentBytes: number
-  /** What a project may hold: documents, those of its storage tables included, and their bytes. */
+  /** Bytes and number of the documents a project may hold, those of its storage tables included. */
   readonly projectBytes: number
   readonly projectDocuments: number
   /** Parts of a multipart document, and those of them that come by `uri`: little is sent for them, and much is stored. */

@@ -1,4 +1,4 @@
-// What any request may be answered besides what its route says, and the headers of answers: one list for all operations.
+// Answers that any request may get besides those of its route, and the headers of answers: one list for all operations.
 
 import { STATUS_CODES } from 'node:http'
 
@@ -131,7 +131,7 @@ const alwaysSent = Object.fromEntries(
   Object.keys(always).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
 )
 
-/** What the operations refer to; `errorSchema` is the body of each. */
+/** Components that the operations refer to; `errorSchema` is the body of each. */
 export function answerComponents(errorSchema: object): { headers: object; responses: object } {
   const content = { 'application/json': { schema: errorSchema } }
   const responses = commonAnswers.map(({ name, description, headers }) => [

@@ -93,7 +93,7 @@ function nameOperations(paths: Paths): void {
   }
 }
 
-/** What has a title stands once, under it. */
+/** Schemas with a title stand once, under that title. */
 function nameSchemas(value: unknown, schemas: Record<string, object>): unknown {
   if (Array.isArray(value)) return value.map((element: unknown) => nameSchemas(element, schemas))
   if (typeof value !== 'object' || value === null) return value

@@ -1,5 +1,6 @@
-// What keys open, kept for a moment: looking it up costs a request as much as all else it reads from the database. Forgotten
-// with every change this service makes to anything but documents; what another program changes is seen within a second.
+// Projects and scopes that keys open, kept for a moment: looking them up costs a request as much as all else it reads
+// from the database. Forgotten with every change this service makes to anything but documents; what another program
+// changes is seen within a second.
 
 import type { Store } from './store/database.ts'
 import { type OpenedKey, findKey } from './store/keys.ts'

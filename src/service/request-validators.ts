@@ -1,5 +1,5 @@
-// What checks requests: Ajv, as Fastify's own package sets it up. A schema is compiled when the first request needs it, once for
-// all services of the process: at the start it would be a seventh of what that takes of the processor.
+// The validator of requests: Ajv, as Fastify's own package sets it up. A schema is compiled when the first request needs
+// it, once for all services of the process: to compile them at the start would take a seventh of its processor time.
 
 import { createRequire } from 'node:module'
 import type * as AjvCompilerPackage from '@fastify/ajv-compiler'

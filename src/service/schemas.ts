@@ -1,4 +1,4 @@
-// What the wire looks like (interface, "Resources and their fields"): JSON Schemas that check requests and make the OpenAPI
+// The resources on the wire (interface, "Resources and their fields"): JSON Schemas that check requests and make the OpenAPI
 // document, each beside the TypeScript type it stands for. Unknown fields are let through: the interface may grow.
 
 import { type Schema, Type } from './json-schema.ts'

@@ -37,7 +37,7 @@ const urlLifetimeMs = 15 * 60_000
 const drainMs = 1_000
 const minuteMs = 60_000
 const auditMs = 5_000
-/** What is left after that, connections that end slowly, for instance. */
+/** Time after the drain for connections that end slowly. */
 const graceMs = 1_000
 
 /** Starts the service over `options.dataDir`. Throws a StartError when another one uses that folder, the system's error when the address is taken. */

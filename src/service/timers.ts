@@ -1,4 +1,4 @@
-// What Node's timers can count.
+// Limits of Node's timers.
 
-/** Some 24 days. What is longer would end at once. */
+/** Some 24 days. A longer delay would end at once. */
 export const longestTimerMs: number = 2 ** 31 - 1

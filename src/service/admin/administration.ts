@@ -22,7 +22,7 @@ export async function noteChange(store: Store, change: AdministrativeChange, now
   await store.insertInto('administration').values({ id: randomUUID(), at: now, entry }).execute()
 }
 
-/** Writes what was noted into the audit log; of several nodes, one does. What fails now is written the next time. */
+/** Writes what was noted into the audit log; of several nodes, one does. A failure leaves the changes for the next call. */
 export function auditSoon({ store, audit, log }: Pick<ServiceContext, 'store' | 'audit' | 'log'>): void {
   auditNoted(store, audit).catch((error: unknown) =>
     log.warn({ error }, 'could not read what was administered'),

@@ -34,7 +34,7 @@ async function isServed(path: string): Promise<boolean> {
     await ask(path, 'listProjects', [])
     return true
   } catch (error) {
-    // Nobody listens, or nothing is there; a path too long for a socket is EINVAL.
+    // The socket is missing, or has no listener; a path too long for a socket is EINVAL.
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     if (['ENOENT', 'ECONNREFUSED', 'EINVAL', 'ENAMETOOLONG', 'ENOTSOCK'].includes(code)) return false
     throw error

@@ -1,5 +1,5 @@
 // A project's end: nobody can reach it at once, then everything in it goes, in batches between which others are served.
-// What a crash leaves has no key any more; removing it again goes on.
+// A project that a crash left half-removed has no key any more; removing it again finishes the work.
 
 import type { Store } from '../store/database.ts'
 import { revokeKeys } from '../store/keys.ts'

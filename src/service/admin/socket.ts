@@ -17,7 +17,6 @@ export function adminSocketOf(dataDir: string): string {
   return join(dataDir, 'service.sock')
 }
 
-/** What the socket answers. */
 export type AdminAnswer = { readonly result?: unknown } | { readonly error: string }
 
 /** Listens until the answered function is called. Where that fails the service runs without; `docmount keys` does, too. */

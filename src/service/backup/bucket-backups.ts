@@ -90,7 +90,7 @@ export class BucketBackups {
     const unused = await this.#contents()
     for (const { name } of await this.list()) {
       const needed = await this.#text(`${name}/${listName}`)
-      // Nobody knows what it needs.
+      // Without its list this backup may need any of the contents: none is removed.
       if (needed === undefined) return
       for (const sha256 of needed.split('\n')) unused.delete(sha256)
     }

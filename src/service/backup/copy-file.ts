@@ -17,7 +17,7 @@ export async function copyVerified(from: string, to: string, sha256: string): Pr
 
 /**
  * Answers the SHA-256 of what was written, read back. Throws a BackupError when it cannot be written, or reads back as
- * something else; the system's error when the source cannot be read. Nothing is left of the copy then.
+ * something else; the system's error when the source cannot be read. The copy is removed then.
  */
 export async function copyReadBack(from: string, to: string): Promise<string> {
   const source = await open(from, 'r')
@@ -74,7 +74,7 @@ function refuseTarget(to: string, error: unknown): never {
   throw new BackupError(`${to} cannot be written: ${message}`, { cause: error })
 }
 
-/** What is there so far stays, and is begun anew by the next try. */
+/** The unfinished backup stays, and the next try begins it anew. */
 export function noRoom(file: string, cause: unknown): BackupError {
   return new BackupError(`there is no room for ${file}`, { cause })
 }

@@ -42,7 +42,7 @@ export async function removeUnfinished(folder: string): Promise<void> {
   }
 }
 
-/** What a crash leaves of it is no whole backup. */
+/** The manifest goes first: a backup that a crash left half-removed no longer counts as one. */
 export async function removeFrom(folder: string, name: string): Promise<void> {
   await dropManifest(join(folder, name))
   await rm(join(folder, name), { recursive: true, force: true })

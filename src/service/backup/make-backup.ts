@@ -79,7 +79,7 @@ class FolderKeeper implements ContentKeeper {
   }
 }
 
-// What an earlier moment had and the last one has not.
+// Contents that an earlier moment referred to and the last one does not.
 async function dropUnused(partial: string, contents: ReadonlyMap<string, number>): Promise<void> {
   for (const entry of await readdir(join(partial, 'blobs'), { recursive: true, withFileTypes: true })) {
     if (entry.isFile() && !contents.has(entry.name)) await rm(join(entry.parentPath, entry.name))

@@ -1,4 +1,4 @@
-// What makes a folder a whole backup: written last, so that what a crash left has none.
+// The manifest makes a folder a whole backup. It is written last, so a backup that was cut off by a crash has none.
 
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// A folder that gets its name when it is whole: `NAME.partial` until then, of one process alone. What a crash left is begun anew.
+// A folder that gets its name when it is whole: `NAME.partial` until then, of one process alone. One that a crash
+// left unfinished is begun anew.
 
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -34,7 +35,7 @@ export async function makeFolder<Result>(
   await mkdir(partial, { recursive: true, mode: 0o700 })
   const unlock = lock(partial)
   try {
-    // Whoever had it until now may have finished.
+    // The process that held the lock until now may have finished the folder.
     await checkFree(target)
     for (const name of (await namesIn(partial)) ?? [])
       if (name !== lockName) await rm(join(partial, name), { recursive: true, force: true })
@@ -58,7 +59,7 @@ async function checkFree(target: string): Promise<void> {
   if ((await stat(target)).dev !== (await stat(dirname(target))).dev) throw isMounted(target)
 }
 
-/** Nothing can take its place at one stroke. */
+/** A mount point cannot be replaced by a rename. */
 function isMounted(target: string, cause?: unknown): BackupError {
   return new BackupError(`something is mounted at ${target}: name a folder in it`, { cause })
 }

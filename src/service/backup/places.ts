@@ -9,7 +9,7 @@ import { BackupError, type Manifest } from './manifest.ts'
 export interface BackupPlace {
   /** Whole ones, the latest first. */
   list(): Promise<FoundBackup[]>
-  /** What the latest one has already is not copied again. Throws a BackupError, with no backup of that name. */
+  /** Contents that the latest backup has already are not copied again. Throws a BackupError, with no backup of that name. */
   make(dataDir: string, name: string): Promise<Manifest>
   remove(names: readonly string[]): Promise<void>
 }

@@ -91,7 +91,7 @@ export class BackupSchedule {
     }
   }
 
-  /** What is on its way is given up; the next start makes it anew. */
+  /** A backup under way is given up; the next start makes it anew. */
   stop(): void {
     this.#stopping.abort()
     this.#processes.close()

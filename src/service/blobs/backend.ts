@@ -33,7 +33,7 @@ export interface SharedBackend extends Pick<BlobBackend, 'stage' | 'read' | 'str
   dropStaged(before: number): Promise<void>
 }
 
-/** What an answer with the bytes says of them. */
+/** Content-Type and Content-Disposition of an answer that carries the bytes. */
 export interface ShownAs {
   readonly mimetype: string
   readonly disposition: string

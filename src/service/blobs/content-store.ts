@@ -1,6 +1,6 @@
-// Bytes by content hash, with the rule that keeps them: content lives as long as some table refers to it. Whoever records a
-// reference shares the lock of its hash, whoever removes content holds it alone; otherwise a deletion could take the bytes
-// that a simultaneous upload of the same content has just been promised.
+// Bytes by content hash, with the rule that keeps them: content lives as long as some table refers to it. Recording a
+// reference shares the lock of its hash, and removing content holds that lock alone; otherwise a deletion could take
+// the bytes that a simultaneous upload of the same content has just been promised.
 
 import { Readable } from 'node:stream'
 import type { Log } from '../../log.ts'

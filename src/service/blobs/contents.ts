@@ -33,5 +33,5 @@ export interface Contents {
   sweep(signal: AbortSignal): Promise<void>
 }
 
-/** What a file is made of, but its content. */
+/** A new file without its content, which is passed beside it. */
 export type FileOfContent = Omit<ChangeArgument<'createFile'>, 'small' | 'content'>

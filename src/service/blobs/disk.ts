@@ -1,6 +1,7 @@
 // Blobs as files: `ab/<sha256>`, written as `incoming/<uuid>`, fsynced, renamed, and the folder fsynced (with the one above,
-// where it was made for this blob), so that a blob under its hash is always whole, also after a power cut. What the kernel answers from memory (open, rename, close) is
-// called directly, for a trip to the thread pool costs ten times as much; what waits for the disk is not.
+// where it was made for this blob), so that a blob under its hash is always whole, also after a power cut. Calls that
+// the kernel answers from memory (open, rename, close) are made directly, for a trip to the thread pool costs ten
+// times as much; calls that wait for the disk go through the pool.
 
 import { createHash, randomUUID } from 'node:crypto'
 import * as fs from 'node:fs'
@@ -20,7 +21,7 @@ const sync = promisify(fs.fsync)
 /** Sent on their way to the disk while more arrives, or the end of a large upload would wait for all of it. */
 const syncedBytes = 16 * 1024 * 1024
 
-/** Blobs below `folder`, made where missing. What a crash left half-written is dropped. */
+/** Blobs below `folder`, made where missing. Those that a crash left half-written are dropped. */
 export async function openDiskBackend(folder: string): Promise<BlobBackend> {
   fs.rmSync(join(folder, incomingName), { recursive: true, force: true })
   return openFolder(folder)
@@ -147,7 +148,10 @@ class DiskWriter implements BlobWriter {
   readonly #hash = createHash('sha256')
   readonly #begunMs = performance.now()
   #size = 0
-  /** What the thread pool is doing with `#fd`: it must not be closed meanwhile, for its number would be given out again. */
+  /**
+   * The write or sync that the thread pool is doing on `#fd`, which must not be closed meanwhile: its number would be
+   * given out again.
+   */
   #underWay: Promise<unknown> = Promise.resolve()
   /** The sync of what came first. Its failure is told once, so it is the upload's, whatever later syncs say. */
   #syncing: Promise<void> = Promise.resolve()

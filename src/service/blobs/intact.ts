@@ -1,4 +1,4 @@
-// Whether a content is what its hash says, before anybody is promised it anew: disks damage files.
+// Checks that a content is still what its hash says before it is promised to anybody anew: disks damage files.
 
 import { createHash, hash } from 'node:crypto'
 import { type Readable, Transform, pipeline } from 'node:stream'
@@ -20,7 +20,10 @@ export class DamagedContentError extends Error {
   }
 }
 
-/** Some gigabytes. What takes longer to read is believed: whoever waits for the answer would give up. */
+/**
+ * Enough to read some gigabytes. A content that takes longer is taken for intact: the client that waits for the
+ * answer would give up.
+ */
 const usualLimitMs = 10_000
 
 /** Reads all of it, for `limitMs` at most. `open` is given the first and the last byte wanted. Throws ServiceError 503 where the store does not answer. */

@@ -49,7 +49,7 @@ export async function checkContents(
     throw new StartError(
       `service.db is older than the contents in ${folder}: bring the newer one back; to go on without what this one does not know, which is removed then, remove ${file}`,
     )
-  // Nothing has to be written for the service to serve, and on a full disk it is what deletes.
+  // A full disk may refuse the new mark. The service can serve without it, and has to: deletions are what makes room.
   try {
     await remember(file, store, {
       id: mark?.id ?? randomUUID(),

@@ -1,6 +1,6 @@
 // Bytes by content hash where several nodes keep them: a table says what there is (`../store/postgres/blobs.ts`), small
-// contents are in it, larger ones rest under random keys. Nothing is locked but rows of that table, and nothing is removed
-// that was referred to a day ago.
+// contents are in it, larger ones rest under random keys. Only rows of that table are locked, and content that
+// something referred to within the last day is never removed.
 
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -101,7 +101,7 @@ export class SharedContents implements Contents {
     return { sha256, size, key, adoptUntilMs }
   }
 
-  /** What is here already stays, for other nodes may be reading it, unless it is not what its hash says. */
+  /** The copy that is here already stays, for other nodes may be reading it, unless it is not what its hash says. */
   async #replaceDamaged({ sha256, size, key }: WholeContent): Promise<void> {
     const { backend, store, log } = this.#parts
     const former = key === undefined ? undefined : (await findBlob(store, sha256))?.key
@@ -112,7 +112,10 @@ export class SharedContents implements Contents {
     if (await rest(store, sha256, former, key)) await backend.remove(former)
   }
 
-  /** Bytes that were here already, or that nobody wants after all, go at once. What became of others the sweep finds out. */
+  /**
+   * Bytes that were here already, or that nobody wants after all, go at once. Those of an upload whose outcome is
+   * unknown are left to the sweep.
+   */
   async #unlessSpare<Result>({ sha256, key }: WholeContent, work: () => Promise<Result>): Promise<Result> {
     let isKnown = false
     try {

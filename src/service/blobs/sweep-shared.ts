@@ -12,7 +12,6 @@ import type { SharedBackend } from './backend.ts'
 
 const batchBlobs = 500
 
-/** What contents are kept with, and swept. */
 export interface SharedContentsParts {
   readonly backend: SharedBackend
   readonly store: Store
@@ -51,7 +50,7 @@ export async function sweepOnce(parts: SharedContentsParts, signal: AbortSignal)
 
 /**
  * False where there are contents and the database knows none of them: a new database, or another service's, in front of
- * somebody's documents. What crashes alone have left waits for a content that is known.
+ * somebody's documents. Bytes that crashes left behind wait until the database knows a content.
  */
 async function knowsSome({ backend, store, log }: SharedContentsParts, before: number): Promise<boolean> {
   let count = 0

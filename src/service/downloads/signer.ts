@@ -15,7 +15,7 @@ export interface Signer {
   check(link: Link, now: number): LinkState
 }
 
-/** What a link consists of, apart from where it leads. */
+/** The parts of a link that are checked: its origin is not one of them. */
 export interface Link {
   readonly nodeId: string
   readonly expires: string

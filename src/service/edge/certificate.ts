@@ -1,4 +1,5 @@
-// The certificate the service shows, read again when its files change. What cannot be read leaves the old one in use.
+// The certificate the service shows, read again when its files change. Files that cannot be read leave the old
+// certificate in use.
 
 import { X509Certificate, createPrivateKey } from 'node:crypto'
 import { readFileSync, statSync, unwatchFile, watchFile } from 'node:fs'

@@ -1,10 +1,10 @@
-// Who asks: the address a trusted proxy tells, else that of the connection. Some proxies write the port with it, and whoever is
-// counted by that has a new name with each connection.
+// The client's address: the one that a trusted proxy tells, else that of the connection. Some proxies write the port
+// with it; a client counted by that would have a new name with each connection.
 
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
-/** What is told and is no address says nothing: then it is the proxy itself that asks. */
+/** A proxy that tells no valid address counts as the client itself. */
 export function clientAddress(request: FastifyRequest): string {
   const told = withoutPort(request.ip)
   return isIP(told) === 0 ? (request.raw.socket.remoteAddress ?? '') : told

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { endAfterAnswers } from './request-order.ts'
 
-/** Whoever is told to go gets so long to take the answer, and is cut off. */
+/** Time that a refused client has to take its answer before the connection is cut. */
 const partingMs = 1_000
 
 interface ClientError extends Error {

@@ -1,4 +1,4 @@
-// What stands between the wire and the routes: whom to believe, what links begin with, which certificate to show.
+// The edge between the wire and the routes: which proxies to believe, what links begin with, which certificate to show.
 
 import type { ServiceOptions } from '../contract.ts'
 import { Certificate } from './certificate.ts'
@@ -7,7 +7,7 @@ import { type OriginOf, originsFrom, parsePublicUrl } from './origins.ts'
 
 export interface Edge {
   readonly isTrustedProxy: IsInNetworks
-  /** What the links of an answer begin with. */
+  /** The beginning of the links in an answer. */
   readonly originOf: OriginOf
   /** Undefined where TLS is somebody else's task. */
   readonly certificate: Certificate | undefined

@@ -13,7 +13,7 @@ const closingObject = 0x7d
 
 /**
  * Throws ServiceError 400 on what is nested too deeply, 413 on too many values, or too many of one object: V8 takes as long
- * for the names of an object as for ten values of a list. Whether it is JSON is not looked at.
+ * for the names of an object as for ten values of a list. Invalid JSON is not noticed here.
  */
 export function checkJson(text: Buffer, { jsonDepth, jsonValues, jsonNames }: Limits): void {
   let depth = 0

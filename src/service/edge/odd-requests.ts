@@ -1,4 +1,4 @@
-// What Node would answer by itself, without an Error body, or would take as it should not.
+// Requests that Node would answer itself, without an Error body, or would accept though it should not.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'

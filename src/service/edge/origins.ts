@@ -1,5 +1,5 @@
-// What presigned links begin with: what the operator says, else what this machine can vouch for. A header of the request
-// counts only where a trusted proxy sent it, or where it names the machine the request came from and went to.
+// The beginning of presigned links: the operator's URL, else an address that this machine can vouch for. A header of the
+// request counts only where a trusted proxy sent it, or where it names the machine the request came from and went to.
 
 import type { FastifyRequest } from 'fastify'
 import { StartError } from '../start-error.ts'
@@ -9,10 +9,10 @@ import { type IsInNetworks, isLoopback, plainAddress } from './networks.ts'
 export type OriginOf = (request: FastifyRequest) => string
 
 export interface OriginSources {
-  /** What to answer, whatever the request says. */
+  /** The operator's URL, which wins over anything the request says. */
   readonly publicUrl: string | undefined
   readonly isTrustedProxy: IsInNetworks
-  /** Whether the service's certificate is for this name; never, without TLS. */
+  /** True if the service's certificate is for this name; never without TLS. */
   readonly isCertified: (host: string) => boolean
 }
 

@@ -13,15 +13,15 @@ interface Turns {
   last: Promise<void>
   /** Requests that are not answered, the one under way included. */
   count: number
-  /** Nothing more is taken. */
+  /** The connection ends with the last of its answers. */
   isEnding: boolean
 }
 
 const turns = new WeakMap<Socket, Turns>()
 
 /**
- * What came last on the socket can be no request. True where somebody else speaks on it now: it ends with the last of the answers
- * that are under way. False where the answer is still to be given.
+ * Call when the bytes that came last on the socket are no request. True where the socket is taken care of: it ends
+ * with the last of the answers that are under way, or has ended. False where the caller is to answer.
  */
 export function endAfterAnswers(socket: Socket): boolean {
   const mine = turns.get(socket)
@@ -38,8 +38,8 @@ export function endAfterAnswers(socket: Socket): boolean {
 }
 
 /**
- * A connection on which too many wait is cut: an answer would have to wait behind them. What comes where no answer can follow is
- * not carried out.
+ * A connection on which too many requests wait is cut: an answer would have to wait behind them. A request to which no answer
+ * can be sent is not carried out.
  */
 export function keepOrder(app: FastifyInstance, { requestsPerConnection }: Limits): void {
   app.addHook('onRequest', async (request, reply) => {
@@ -59,7 +59,7 @@ export function keepOrder(app: FastifyInstance, { requestsPerConnection }: Limit
       if (exceeds(mine.count, requestsPerConnection)) socket.destroy()
       await last
     }
-    // Whoever sent it does not hear of it any more: it ends here.
+    // Its client can no longer hear the answer: the request ends here.
     if (!socket.writable) reply.hijack()
   })
 }

@@ -1,5 +1,6 @@
-// Bodies that hardly come: a minute in which it brings less than so many bytes ends the request with 408, and so does one that goes
-// on for too long. What waits because this machine is slow is not the sender's fault.
+// Bodies that hardly come: a minute in which one brings less than so many bytes ends its request with 408, and so
+// does a body that goes on for too long. A body that waits because this machine is slow does not count as slow: that
+// is not its sender's fault.
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'

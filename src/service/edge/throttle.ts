@@ -112,7 +112,7 @@ function release(counts: Map<string, number>, name: string, amount = 1): void {
   else counts.delete(name)
 }
 
-/** Who has one address of IPv6 has the 2⁶⁴ of its network. */
+/** A client that has one address of IPv6 has the 2⁶⁴ of its network. */
 function networkOf(address: string): string {
   const plain = plainAddress(address)
   if (!ipaddr.IPv6.isValid(plain)) return plain

@@ -10,7 +10,7 @@ const maxTold = 1_000
 
 interface Bucket {
   fullAt: number
-  /** What was taken and not told yet: the time it takes to come again. */
+  /** The requests taken and not told to the tally yet, as the time they take to come again. */
   untoldMs: number
 }
 

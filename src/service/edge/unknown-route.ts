@@ -1,5 +1,5 @@
-// What no route answers: 405 with Allow where the address exists for other methods, else 404. Before any body is read: whoever
-// asks for nothing needs no key.
+// Requests that no route answers: 405 with Allow where the address exists for other methods, else 404. They are
+// refused before any body is read, and need no key.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../service-error.ts'

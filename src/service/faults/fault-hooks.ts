@@ -1,5 +1,5 @@
-// The faults that need no route's help: delays, refusals, cut and slowed connections. What a route must know to misbehave
-// (stale listings, expired links, ignored ranges, refused uris) it asks for itself with `takeFault`.
+// The faults that need no route's help: delays, refusals, cut and slowed connections. Routes ask with `takeFault` for
+// the faults that they act out themselves: stale listings, expired links, ignored ranges, refused uris.
 
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'

@@ -23,7 +23,7 @@ export class NodeHistory {
     this.#note('removed', nodes, at)
   }
 
-  /** What was at a path then, given what is there `now`. */
+  /** The node that was at a path then, given the one that is there `now`. */
   nodeAt(projectId: string, path: string, now: NodeRow | undefined, at: number): NodeRow | undefined {
     let node = now
     for (const change of this.#since(at)) {

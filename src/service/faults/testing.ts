@@ -1,5 +1,5 @@
-// What a service keeps for tests alone: faults, the calls made so far, and what changed lately for stale listings. Made only
-// where a test asks: it remembers what strangers send.
+// State that a service keeps for tests alone: faults, the calls made so far, and recent changes for stale listings.
+// Made only where a test asks: it remembers what strangers send.
 
 import { CallLog } from './call-log.ts'
 import { FaultSwitch } from './fault-switch.ts'

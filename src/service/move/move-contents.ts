@@ -1,5 +1,5 @@
-// Contents, each read back and compared with its digest before the other store knows it. What is there already stays: a move
-// that was cut off goes on where it was. What is damaged in the source comes last, as it is, with the rows.
+// Contents, each read back and compared with its digest before the other store knows it. Those that are there already stay, so
+// a move that was cut off goes on where it was. Those that are damaged in the source come last, as they are, with the rows.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'

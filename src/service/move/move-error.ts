@@ -1,5 +1,3 @@
-// What a move says when it cannot be made.
-
 /** A move that cannot be made, in one sentence. */
 export class MoveError extends Error {
   override readonly name = 'MoveError'

@@ -29,7 +29,7 @@ export class Source {
     this.#database = new Libsql(join(dataDir, databaseName), { timeout: busyTimeoutMs })
   }
 
-  /** What nodes and documents refer to at this moment. */
+  /** The contents that nodes and documents refer to at this moment. */
   contents(): SourceContent[] {
     const small = new Set(
       this.#all<{ sha256: string }>('select sha256 from small_contents').map(({ sha256 }) => sha256),

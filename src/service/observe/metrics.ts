@@ -1,4 +1,4 @@
-// What Prometheus reads, on a listener of its own: it names projects and how busy they are, which is nobody else's business.
+// Metrics for Prometheus, on a listener of their own: they name projects and how busy these are, which is nobody else's business.
 
 import { statfs } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -31,7 +31,6 @@ export interface MetricsAddress {
 const maxProjects = 200
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
-/** What is measured. */
 export interface Measured {
   readonly dataDir: string | undefined
   readonly drain: Drain
@@ -149,7 +148,7 @@ export function createMetrics(measured: Measured): Metrics {
   const unwatch = watchStoreCalls(({ engine, operation, ms, hasFailed }) =>
     storeLatency.observe({ engine, operation, failed: hasFailed ? 'yes' : 'no' }, ms / 1000),
   )
-  // What this service has none of has a name and no value: dashboards and alerts are the same for all.
+  // Metrics that this service has no values for are named all the same, so that dashboards and alerts are the same for all.
   gauge({
     name: 'docmount_database_connections',
     help: 'Connections to PostgreSQL, and who waits for one.',

@@ -1,4 +1,4 @@
-// What logs and metrics know of a request: who, what, how long, how much. Neither key nor signature is in it.
+// The record of a request for logs and metrics: who, what, how long, how much. Neither key nor signature is in it.
 
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -29,7 +29,7 @@ export interface RequestRecord {
   readonly aborted: true | undefined
 }
 
-/** What a connection had brought and taken when its last request ended. */
+/** Bytes that a connection had brought and taken when its last request ended. */
 const counted = new WeakMap<Socket, { readonly received: number; readonly sent: number }>()
 
 /** Call once, when the request is over; `start` is the `performance.now()` of its beginning. */

@@ -2,7 +2,7 @@
 
 /** A number with what was written beside it. */
 export interface Amount {
-  /** What the text may mean; two readings for `1,234` (a thousand and more, or little more than one). */
+  /** Numbers that the text may mean; two of them for `1,234` (a thousand and more, or little more than one). */
   readonly readings: readonly number[]
   /** ISO 4217 code or `%`; undefined where none is written. */
   readonly unit: string | undefined

@@ -28,7 +28,7 @@ export interface AssetField {
 
 const leastWeight = 0.25
 
-/** What is known of a field's values, and grows with them: rows are added to a table, never changed. */
+/** The values of a field, made comparable. Their number only grows: rows are added to a table, never changed. */
 export class FieldValues {
   readonly values: (Comparable | undefined)[] = []
   readonly postings: Map<string, number[]> = new Map()

@@ -26,7 +26,7 @@ export interface LearntWeights {
 /** Fewer items or assets teach nothing that is not chance. */
 const leastRows = 20
 const rounds = 10
-/** What is assumed before anything is seen weighs as much as so many pairs. */
+/** The assumptions made before any pair is seen weigh as much as so many pairs. */
 const assumedPairs = 5
 const assumedShare = 0.7
 const leastShare = 0.0005
@@ -48,7 +48,7 @@ const likenesses = [1e-9, 0.6, 0.85, 0.98]
 const distances = [-60, -14, -3, 0, 1, 4, 7, 10, 14, 18, 22, 26, 30, 35, 40, 46, 53, 61, 75, 95, 130]
 /** A text of several rare words tells more than that one asset has it. */
 const mostNews = 1.6
-/** What a digit of a sum tells, a little less than the logarithm of ten: first digits are not evenly spread. */
+/** A digit of a sum tells a little less than the logarithm of ten: first digits are not evenly spread. */
 const digitNews = 1.9
 /** A word that another field has told already. */
 const againShare = 0.25

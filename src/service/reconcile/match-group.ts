@@ -8,7 +8,7 @@ import type { Query } from './query.ts'
 import { leastScore, scoreOf } from './score.ts'
 import { type UsualDaysByField, learnUsualDays } from './usual-days.ts'
 
-/** What became of one item. */
+/** The result for one item. */
 export type Outcome =
   | {
       readonly kind: 'key' | 'likeness'
@@ -41,7 +41,7 @@ export interface Scored {
 
 /** A key that points to one asset, and nothing much against it: nothing else is looked for. */
 const clearScore = 8_500
-/** What is as good as this without its days, and far better than the next, shows how far days usually lie apart. */
+/** A pair that scores this much without its days, and far more than the next, shows how far days usually lie apart. */
 const sureScore = 8_000
 
 /** Of an item that got no asset, so many of the nearest are told. */
@@ -80,7 +80,7 @@ interface Known {
 
 interface Likest {
   readonly chosen: Scored
-  /** What it was chosen from, best first. */
+  /** The assets it was chosen from, best first. */
   readonly ranked: readonly Scored[]
 }
 

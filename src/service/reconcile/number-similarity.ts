@@ -1,6 +1,6 @@
-// How alike two numbers are. What is paid differs from what is owed in ways that have names: a discount, a fee, a sum made
-// round, one of two instalments, two digits that changed places. A difference with a name is a likeness; one without is
-// mostly chance, the more so the larger it is.
+// How alike two numbers are. The sum paid differs from the sum owed in ways that have names: a discount, a fee, a sum
+// made round, one of two instalments, two digits that changed places. A difference with a name is a likeness; one
+// without is mostly chance, the more so the larger it is.
 
 /** Discounts, in per cent. */
 const discounts = [1, 1.5, 2, 2.5, 3, 4, 5]

@@ -28,8 +28,8 @@ export interface Query {
 }
 
 /**
- * Binds an item. What the table has no field for is compared with what `guesses` says its column is about, if anything; where
- * nothing is left to compare, with the assets' names.
+ * Binds an item. A value that the table has no field for is compared with the field that `guesses` names for its
+ * column, if any; where that leaves nothing to compare, such values are compared with the assets' names.
  */
 export function queryOf(
   item: Item,

@@ -12,7 +12,7 @@ const maxToldItems = 25
 const maxToldFields = 12
 const maxShownCharacters = 60
 
-/** What one run is about. */
+/** The assets of one run, and how good a match has to be. */
 export interface Run {
   readonly index: AssetIndex
   /** The score that a match needs. */

@@ -16,7 +16,7 @@ export const leastScore = 6_000
 /** Likeness from which a field is said to agree. */
 export const agreement = 0.85
 
-/** What a value speaks for an asset when it agrees (1: a value no other asset has), and against it when it differs. */
+/** Weight of a value for an asset when it agrees (1: a value no other asset has), and against it when it differs. */
 const weights: Readonly<Record<Kind, { readonly gain: number; readonly loss: number }>> = {
   number: { gain: 1, loss: 1 },
   day: { gain: 0.3, loss: 0.25 },

@@ -9,7 +9,7 @@ import { type WordWeight, textSimilarity } from './text-similarity.ts'
 /** As what two values are compared. */
 export type Kind = 'number' | 'day' | 'code' | 'text'
 
-/** What the field says about its values. */
+/** The habits of a field that decide how its values are compared. */
 export interface FieldHabits {
   readonly isCode: boolean
   readonly wordWeight: WordWeight

@@ -105,7 +105,7 @@ export function registerDownloads(scope: FastifyInstance, context: ServiceContex
         void reply.header('content-range', `bytes */${size}`)
         throw new ServiceError(416, `the document has ${size} bytes`)
       }
-      // Who asks whether it is still what our tag says is answered here: elsewhere it has another tag.
+      // A request with a condition on our tag is answered here: elsewhere the document has another tag.
       const isAsked = wanted !== undefined || condition === etag
       if (isGet && size > 0 && !ignored && !isAsked) {
         const place = await context.blobs.linkTo?.(node.blob, { mimetype, disposition }, context.now())

@@ -120,7 +120,7 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
           const bodyBytes = Number(request.headers['content-length'] ?? Infinity)
           // A small body is cheaper to take than the path to look for: its commit tells.
           if (bodyBytes <= smallBodyBytes) return
-          // Who would replace what stands there hears first that no delete makes room for this: its bytes tell.
+          // A document beyond the limit is refused for its size, not for its path: to delete what is there would not help.
           if (exceeds(bodyBytes, context.limits.documentBytes)) return
           const existing = await findByPath(context.store, request.project.id, path)
           if (existing !== undefined) throw taken(existing.kind, path)
@@ -176,7 +176,7 @@ async function wayBody(
   return { ftype: 'folder', name: nameOf(path) || '/', entries }
 }
 
-/** Who came second to a path gets the same answer as who came later. */
+/** An upload that lost the race for a path gets the same answer as one that came later. */
 async function refuseTaken(context: ServiceContext, file: NewFile, error: unknown): Promise<never> {
   if (!isUniqueViolation(error)) throw error
   const existing = await findByPath(context.store, file.projectId, file.path)

@@ -7,7 +7,7 @@ import type { FileBody, FolderEntryBody } from '../schemas.ts'
 import type { NodeRow } from '../store/database.ts'
 import { type ChildRow, listChildren } from '../store/nodes.ts'
 
-/** Rows read, signed and written at once: about 10 ms. What fits is one text; what is larger goes on in shorter turns. */
+/** Rows read, signed and written at once: about 10 ms. A folder that fits is one text; a larger one goes on in shorter turns. */
 const firstRows = 1000
 const pageRows = 200
 

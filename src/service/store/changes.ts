@@ -1,5 +1,5 @@
-// What the writer does to nodes and contents, by name: it is a thread of its own, and functions do not travel. Each runs in
-// a transaction, of which it may be one part among others.
+// Changes of nodes and contents, by name: the writer is a thread of its own, and functions do not travel. Each runs
+// in a transaction, of which it may be one part among others.
 
 import { type NewFile, createFile } from './create-file.ts'
 import type { NodeRow, SmallContentsTable, Store } from './database.ts'

@@ -69,7 +69,7 @@ export class Connection {
     return this.#database?.inTransaction ?? false
   }
 
-  /** What `shrink` would give back. */
+  /** Bytes that `shrink` would give back. */
   get unusedBytes(): number {
     const [free] = this.execute('pragma freelist_count', []).rows as { freelist_count: number }[]
     const [page] = this.execute('pragma page_size', []).rows as { page_size: number }[]
@@ -83,7 +83,7 @@ export class Connection {
     this.control('pragma wal_checkpoint(truncate)')
   }
 
-  /** Forgets the connection, and with it an open transaction and whatever failed on it. What is asked next opens another. */
+  /** Forgets the connection, and with it an open transaction and whatever failed on it. The next statement opens another. */
   close(): void {
     const database = this.#database
     this.#database = undefined
@@ -99,7 +99,7 @@ export class Connection {
 
   #open(): Libsql.Database {
     if (this.#database !== undefined) return this.#database
-    // Who waits for a lock does so without taking the thread: see `writer-thread.ts` and `dialect.ts`.
+    // Waiting for a lock must not take the thread: see `writer-thread.ts` and `dialect.ts`.
     const database = new Libsql(this.#file, { timeout: 0 })
     const { creationPragmas = [], pragmas } = this.#options
     const isNew = (statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0) === 0
@@ -139,7 +139,7 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
-/** What is read is no database any more, or it has been written over, or it has another one's log. Also where that is only the cause. */
+/** The file is no database any more, or was written over, or has another one's log. Also where that is only the cause. */
 export function isDamage(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return /^SQLITE_(?:NOTADB|CORRUPT|IOERR_SHORT_READ)/.test(codeOf(error)) || isDamage(error.cause)

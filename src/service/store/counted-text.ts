@@ -1,5 +1,5 @@
-// What a project's tables take of its room: text, and something for each row. The same for every engine, whose triggers are
-// made of it once: what is released stays as it is.
+// The room that a project's tables take: text, and something for each row. The same for every engine, whose triggers
+// are made of it once: what is released stays as it is.
 
 /** Ids, times and what an index takes. */
 const rowBytes = 100

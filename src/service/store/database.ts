@@ -28,7 +28,7 @@ export interface ApiKeysTable {
   id: string
   /** SHA-256 of the key, hexadecimal. The key itself is nowhere. */
   hash: string
-  /** What its owner calls it; null for keys that were made without. */
+  /** The owner's name for it; null for keys that were made without. */
   name: string | null
   created_at: number
   /** From then on it opens nothing. */
@@ -36,7 +36,7 @@ export interface ApiKeysTable {
   /** To the minute. */
   last_used_at: number | null
   access: 'read' | 'write'
-  /** What it opens in its projects: this path and everything below; `/` is everything. */
+  /** The part of its projects that it opens: this path and everything below; `/` is everything. */
   path: string
 }
 
@@ -76,7 +76,7 @@ export interface DetachedTable {
   detached_at: number
 }
 
-/** What a project holds; written by triggers only. */
+/** Documents and bytes of a project; written by triggers only. */
 export interface UsageTable {
   project_id: string
   documents: number

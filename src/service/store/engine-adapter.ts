@@ -1,4 +1,4 @@
-// What the engines of the store say in words of their own.
+// Operations that each engine of the store does in its own way.
 
 import { type DialectAdapter, type Kysely, type RawBuilder, SqliteAdapter, sql } from './kysely.ts'
 import { KeyedLock } from '../blobs/keyed-lock.ts'

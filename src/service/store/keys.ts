@@ -1,4 +1,4 @@
-// The keys that open projects: kept as hashes, shown once. Who may do what with one is decided in `authentication.ts`.
+// The keys that open projects: kept as hashes, shown once. Permissions are checked in `authentication.ts`.
 
 import { hash, randomBytes } from 'node:crypto'
 import type { Database, ProjectRow, Store } from './database.ts'
@@ -8,7 +8,7 @@ import type { Selectable, Transaction } from './kysely.ts'
 
 type KeyRow = Selectable<Database['api_keys']>
 
-/** What a key may open. */
+/** The access that a key gives, and the part of its projects that it opens. */
 export interface KeyScope {
   readonly access: KeyRow['access']
   /** `/` for everything. */
@@ -56,7 +56,7 @@ async function addKey(transaction: Transaction<Database>, wanted: NewKey, now: n
   return { id, key }
 }
 
-/** What a key opens: its scope, and a project or more. */
+/** A key as a request finds it: its scope, and a project or more. */
 export interface OpenedKey extends KeyScope {
   readonly id: string
   readonly expiresAt: number | null
@@ -124,7 +124,7 @@ export function rotateKey(
 ): Promise<MadeKey | undefined> {
   return transact(store, async (transaction) => {
     const old = await transaction.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst()
-    // What expires with it would be of no use to anybody.
+    // A new key ends with the old one, so it would be of no use.
     if (old === undefined || (old.expires_at !== null && old.expires_at <= now)) return undefined
     const projects = await transaction
       .selectFrom('key_projects')

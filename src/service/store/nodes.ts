@@ -37,7 +37,7 @@ function live<Row>(
   )
 }
 
-/** What a listing shows of a node. */
+/** The columns of a node that a listing shows. */
 export type ChildRow = Pick<NodeRow, (typeof childColumns)[number]>
 const childColumns = ['id', 'name', 'kind', 'modified_at', 'size', 'mimetype'] as const
 

@@ -1,4 +1,4 @@
-// The store, whichever engine keeps it: chosen here, once. What engines differ in is in what they open.
+// The store, whichever engine keeps it: chosen here, once. Differences between engines are hidden in the stores they open.
 
 import type { Log } from '../../log.ts'
 import { refuseBackup } from '../backup/manifest.ts'

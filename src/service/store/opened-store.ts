@@ -1,4 +1,4 @@
-// What a store is to the service, whichever engine keeps it, and where it is. Shapes only.
+// The store as the service sees it, whichever engine keeps it, and where it is. Shapes only.
 
 import type { Log } from '../../log.ts'
 import type { Contents } from '../blobs/contents.ts'
@@ -36,7 +36,7 @@ export interface OpenedStore {
   readonly isShared: boolean
   /** Longer ones cannot be kept, whatever the limits say. 0 is no limit. */
   readonly maxPathBytes: number
-  /** What presigned links are signed with. */
+  /** The secrets that sign presigned links. */
   linkSecrets(): Promise<LinkSecrets>
   openContents(log: Log): Promise<Contents>
   /** `whenCleared` resolves when what was deleted so far is cleared. */

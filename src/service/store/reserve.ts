@@ -29,7 +29,7 @@ export class Reserve {
     return performance.now() - this.#triedAt >= retryMs
   }
 
-  /** Whether there would be room for what it lacks, were `bytes` more free. */
+  /** True if the rest of the reserve would fit on the disk, were `bytes` more free. */
   fits(bytes: number): boolean {
     const { bavail, bsize } = statfsSync(dirname(this.#file))
     return bavail * bsize + bytes >= reserveBytes - this.#size()

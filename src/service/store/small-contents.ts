@@ -1,4 +1,4 @@
-// The table of small contents, by hash. What is small, and what refers to it, is known elsewhere.
+// The table of small contents, by hash. Callers decide which contents are small, and know what refers to them.
 
 import type { SmallContentsTable, Store } from './database.ts'
 import { prepared } from './prepared.ts'
@@ -10,7 +10,7 @@ const insert = prepared((store, is: SmallContentsTable) =>
   store
     .insertInto('small_contents')
     .values({ sha256: is.sha256, bytes: is.bytes })
-    // What is there may be damaged, and is mostly the same: then nothing is written.
+    // A row that is there already is mostly the same, and nothing is written then; a damaged one is replaced.
     .onConflict((conflict) =>
       conflict
         .column('sha256')

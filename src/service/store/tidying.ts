@@ -1,5 +1,5 @@
-// What was deleted leaves the files too: free pages go back to the disk, and the write-ahead log, which still holds what was
-// written lately, is emptied. Soon after deletions, and not while they go on.
+// Deleted data leaves the files, too: free pages go back to the disk, and the write-ahead log, which still holds what
+// was written lately, is emptied. Soon after deletions, and not while they go on.
 
 import { sql } from './kysely.ts'
 import type { Log } from '../../log.ts'

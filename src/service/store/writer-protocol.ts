@@ -1,12 +1,11 @@
-// What the service and its writer say to each other. Only what a message can carry: rows, texts, bytes.
+// Messages between the service and its writer: rows, texts and bytes only.
 
 import type { KnownFile } from '../../known-file.ts'
 import type { ChangeArgument, ChangeName } from './changes.ts'
 
-/** What the thread is started with. */
 export interface WriterData {
   readonly file: string
-  /** Nothing is written while one of them is not where it was. */
+  /** The writer writes only while all of them are where they were. */
   readonly inPlace: readonly KnownFile[]
   readonly reserveFile: string
   /** How long another program may keep the database before those who wait are refused. */

@@ -107,7 +107,10 @@ async function answer(
   }
 }
 
-/** Whoever waited behind has waited as long: each on its own would wait that long, one after the other. */
+/**
+ * Requests behind it have waited as long, and are refused with it: each on its own would wait that long again, one
+ * after the other.
+ */
 function refuseWaiting(error: unknown): WriterAnswer[] {
   if (!(error instanceof Kept)) return []
   const waits = (request: WriterRequest): boolean => isMember(request) || request.kind === 'begin'
@@ -204,7 +207,7 @@ async function runWithReserve(member: Member): Promise<WriterAnswer> {
 function makeReserve(): void {
   if (reserve.isWhole || !reserve.isDue) return
   unlessOfDatabase(() => {
-    // What is given back may be gone the next moment, and the log's own room is what deletions have left.
+    // Room that is given back may be gone the next moment, and deletions have only the log's own room then.
     if (reserve.fits(connection.unusedBytes)) connection.shrink()
   })
   reserve.make()

@@ -66,7 +66,7 @@ export class Writer {
     }
   }
 
-  /** What was asked for before is done first. */
+  /** Requests made before are carried out first. */
   async close(): Promise<void> {
     if (this.#isClosed) return
     if (this.#worker !== undefined) await this.#ask({ kind: 'close' }).catch(() => undefined)

@@ -3,7 +3,7 @@
 
 /** UTF-16 units, of text and names; what is sent has up to six bytes for each. */
 const maxChars = 16 * 1024 * 1024
-/** What a value costs besides its text. */
+/** Units that a value costs besides its text. */
 const valueChars = 4
 
 /** Throws RangeError, having made nothing, for an answer that is too large. */

@@ -49,7 +49,7 @@ export async function addAssets(
       try {
         return await addSlices({ ...addTo, step, counted: 0 }, slices, aside, ids)
       } catch (error) {
-        // What is left in spite of this goes with the next that are added.
+        // Rows left in spite of this go when the next are added.
         await removeRows(store, ids).catch(() => undefined)
         throw error
       }
@@ -108,7 +108,10 @@ async function addSlices(
   })
 }
 
-/** Nobody else adds rows from here on. `ahead`: a row that is not counted yet. Throws ServiceError 404. */
+/**
+ * Locks the table: no other transaction adds rows from here on. `ahead`: a row that is not counted yet. Throws
+ * ServiceError 404.
+ */
 async function lockTable(
   transaction: TablesStore,
   tableId: string,

@@ -74,7 +74,7 @@ async function match(
   }
 }
 
-/** What V8 throws where something that looks into values reaches the end of its stack. */
+/** V8 throws this where code that looks into nested values reaches the end of its stack. */
 function isStackFull({ message }: RangeError): boolean {
   return message.startsWith('Maximum call stack')
 }

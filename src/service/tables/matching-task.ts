@@ -1,4 +1,4 @@
-// What a run is given and answers, as it travels between processes.
+// The task and the answer of a run, as they travel between processes.
 
 import type { RowFormat } from '../../rows/row-format.ts'
 import type { StorePlace } from '../store/opened-store.ts'

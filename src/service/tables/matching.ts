@@ -86,7 +86,7 @@ export class Matching {
     return { waiting: this.#turns.waiting, running: this.#turns.working }
   }
 
-  /** Nobody's turn comes any more, and what runs is given up at once. */
+  /** Runs that wait get no turn any more, and those under way are given up at once. */
   close(): void {
     this.#turns.close()
     this.#processes.close()

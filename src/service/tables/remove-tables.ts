@@ -53,7 +53,7 @@ export async function removeTable(store: Store, id: string, collect: Collect): P
 /** Runs one batch. */
 type Batch = <Result>(change: (rows: TablesStore) => Promise<Result>) => Promise<Result>
 
-/** What is in these tables; they stay. */
+/** Removes the runs, assets and documents of these tables; the tables stay. */
 export async function removeRowsOf(ids: readonly string[], collect: Collect, batch: Batch): Promise<void> {
   await removeRuns({ tables: ids }, batch)
   for (;;) {

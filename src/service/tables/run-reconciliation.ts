@@ -1,5 +1,6 @@
-// One synchronous reconciliation: documents, the engine (in a process of its own), the record. What cannot be read ends the
-// run with status `error` and says why, and so does a process that dies; a request that makes no sense, or asks for too much, is refused.
+// One synchronous reconciliation: documents, the engine (in a process of its own), the record. A document that cannot
+// be read ends the run with status `error` and the reason, and so does a process that dies; a request that makes no
+// sense, or asks for too much, is refused.
 
 import { RowsError } from '../../rows/row.ts'
 import type { ServiceContext } from '../context.ts'

@@ -1,5 +1,5 @@
-// Reconciliations that were asked for: tasks that wait, and runs that are over. Nothing reads them back yet: the interface
-// shows no endpoint for it.
+// Reconciliations that were asked for: tasks that wait, and runs that are over. No code reads them back yet: the
+// interface shows no endpoint for it.
 
 import { randomUUID } from 'node:crypto'
 import type { Store } from '../store/database.ts'

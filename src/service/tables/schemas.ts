@@ -1,5 +1,5 @@
-// What tables and reconciliation look like on the wire (interface, "Table" to "Forward item"): JSON Schemas that check
-// requests and make the OpenAPI document, each beside the TypeScript type it stands for.
+// Tables and reconciliation on the wire (interface, "Table" to "Forward item"): JSON Schemas that check requests and
+// make the OpenAPI document, each beside the TypeScript type it stands for.
 
 import { type Schema, Type } from '../json-schema.ts'
 import { type DocumentBody, dateTimeSchema, documentSchema, uuidSchema } from '../schemas.ts'

@@ -44,7 +44,7 @@ export function checkGivenSchema(settings: Readonly<Record<string, unknown>>): v
   }
 }
 
-/** What a table answers for its schema. A given schema wins as a whole. */
+/** The schema that a table answers. A given schema wins as a whole. */
 export function schemaOf(table: TableRow): TableSchemaBody {
   const { schema } = JSON.parse(table.settings) as { schema?: GivenSchema }
   const inferred = JSON.parse(table.inferred) as InferredSchema
@@ -61,7 +61,7 @@ export function schemaOf(table: TableRow): TableSchemaBody {
   }
 }
 
-/** What is known of the fields once these rows were seen too. Values of several types make a field `string`. */
+/** The types of the fields once these rows were seen, too. Values of several types make a field `string`. */
 export function inferSchema(
   known: InferredSchema,
   rows: readonly Readonly<Record<string, unknown>>[],

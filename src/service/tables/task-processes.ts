@@ -7,7 +7,7 @@ import { childEnvironment } from '../../child-environment.ts'
 import { arrived } from '../store/carried-error.ts'
 import type { CarriedError } from '../store/writer-protocol.ts'
 
-/** What a process sends back for each task. */
+/** The message that a process sends back for each task. */
 export type TaskAnswer<Result> = { readonly result: Result } | { readonly error: CarriedError }
 
 export interface ProcessOptions {
@@ -22,7 +22,7 @@ export interface ProcessOptions {
 /** The process is no more, and its task not done. */
 export class ProcessEndedError extends Error {
   override readonly name = 'ProcessEndedError'
-  /** What it wanted to allocate was more than it may have. */
+  /** It asked for more memory than it may have. */
   readonly hasNoMemory: boolean
 
   constructor(how: string, lastWords: string, cause?: Error) {
@@ -93,7 +93,7 @@ class TaskProcess<Task, Result> {
       stdio: ['pipe', 'ignore', 'pipe', 'ipc'],
     })
     this.#child = child
-    // Nothing here keeps the program from its end.
+    // The process and its streams do not keep the program from its end.
     child.unref()
     child.channel?.unref()
     for (const stream of [child.stdin, child.stderr]) if (stream instanceof Socket) stream.unref()

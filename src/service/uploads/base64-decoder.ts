@@ -14,7 +14,7 @@ export class Base64Decoder {
   readonly #pieceBytes: number
   #out: Buffer
   #used = 0
-  /** What is written of `#written` while `#out` fills; its failure is thrown by who awaits it next. */
+  /** The write of `#written` while `#out` fills; its failure is thrown where it is awaited next. */
   #writing: Promise<void> = Promise.resolve()
   #written: Buffer | undefined
   /** Zero to three characters that do not make a group yet. */

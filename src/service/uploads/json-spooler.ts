@@ -18,7 +18,7 @@ const restLimitBytes = 1024 * 1024
 /** To begin with: beside its content an upload has some hundred bytes. */
 const firstRestBytes = 1024
 const longBytes = 1024
-/** What base64 never begins with. */
+/** The scheme of a URL: base64 never begins with one. */
 const urlScheme = /^[a-z][a-z\d+.-]*:/i
 const quote = 0x22
 const nothing = Buffer.alloc(0)

@@ -23,7 +23,10 @@ export type ReceivedContent =
   | { readonly kind: 'staged'; readonly blob: StagedBlob; readonly sha256: string; readonly size: number }
   | { readonly kind: 'stored'; readonly sha256: string; readonly size: number }
 
-/** What came by `uri`, for the audit: PROJECT/PATH of a document here, else the origin alone, for the rest may be a secret. */
+/**
+ * Places that content was copied from by `uri`, for the audit: PROJECT/PATH of a document here, else the origin
+ * alone, for the rest may be a secret.
+ */
 export type Sources = readonly string[]
 
 /**
@@ -42,12 +45,12 @@ export async function receiveContent(
     sources: new Set(),
   }
   const content = await receiveDocument(upload, document)
-  // What a uri leads to may have taken its time.
+  // Fetching a uri may have taken its time.
   if (upload.sources.size > 0) await request.checkKey()
   return { ...content, sources: [...upload.sources] }
 }
 
-/** What the audit log says of it. */
+/** Members for the audit log's line: none where no uri was used. */
 export function copiedFrom(sources: Sources): object {
   return sources.length === 0 ? {} : { copied_from: sources }
 }

@@ -13,7 +13,7 @@ import { Staging } from './staging.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What this upload has staged. Only in scopes with spooled bodies. */
+    /** Content that this upload has staged. Only in scopes with spooled bodies. */
     staging: Staging
     /** Its body is no JSON that is taken whole into memory. */
     isSpooled: boolean | undefined
@@ -36,7 +36,7 @@ export function acceptSpooledBodies(scope: FastifyInstance, context: ServiceCont
     if (payload === undefined || payload === null) throw new ServiceError(400, 'the body is missing')
     const limits = limitsFor(context.limits, request.project.name)
     const room = await roomFor(context.store, request.project.id, limits)
-    // Nothing would be dropped that is staged for who has gone meanwhile.
+    // A reply that has closed will not close again, so content staged for it would never be dropped.
     if (reply.raw.closed) throw new ServiceError(400, 'the body ended early')
     const staging = new Staging(context.blobs, limits, room, pieces.take(reply.raw))
     request.staging = staging

@@ -7,7 +7,7 @@ export interface S3Address {
    * `s3://BUCKET[/PREFIX]?endpoint=URL&region=REGION&sse=AES256|aws:kms&sse-key=ID`; AWS's own endpoint where none is given.
    */
   readonly url: string
-  /** Whoever downloads is sent to the bucket itself, which has to be reachable for them under the same endpoint. */
+  /** Downloads are sent to the bucket itself, which clients have to reach under the same endpoint. */
   readonly isDirect?: boolean
 }
 

@@ -1,4 +1,4 @@
-// Requests to one bucket, signed. What the store does not answer is asked again a few times; no error repeats a URL.
+// Requests to one bucket, signed. A request that the store does not answer is sent again a few times; no error repeats a URL.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createHash } from 'node:crypto'
@@ -91,7 +91,7 @@ export class S3Client {
     }
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
     const signed = await this.#sign(url, { method: 'GET', signQuery: true, datetime: datetimeOf(now) })
-    // What is signed is %20; a plus is a space to some stores only.
+    // The signature is over %20; a plus is a space to some stores only.
     return signed.url.href.replaceAll('+', '%20')
   }
 
@@ -175,9 +175,9 @@ function failed(error: unknown): Error {
   return error instanceof Error ? error : new Error('no answer')
 }
 
-/** What the store says when the bytes that arrived are not those that were sent. */
+/** Codes of the store for bytes that did not arrive as they were sent. */
 const damagedOnTheWay: ReadonlySet<string> = new Set(['XAmzContentSHA256Mismatch', 'BadDigest'])
-/** … and when a key is no more: a role's new one may be there. */
+/** Codes of the store for a key that is no more: a role may have a new one by now. */
 const keyIsNoMore: ReadonlySet<string> = new Set([
   'ExpiredToken',
   'ExpiredTokenException',

@@ -1,4 +1,4 @@
-// Who we are to a bucket, in the order in which AWS's own programs look: variables, a web identity (EKS), the shared file, the
+// Credentials for a bucket, looked for in the order of AWS's own programs: variables, a web identity (EKS), the shared file, the
 // container's role (ECS, EKS Pod Identity), the machine's role (EC2). Those of a role expire, and are asked for again in time.
 
 import { readFile } from 'node:fs/promises'
@@ -30,11 +30,11 @@ type Fetch = (env: Environment) => Promise<Credentials>
 
 /** A role's are asked for again so long before they expire. */
 const aheadMs = 5 * 60_000
-/** Who gives them is on this machine or beside it. */
+/** Time to wait for a source of credentials: it is on this machine or near it. */
 const answerMs = 5_000
 const containerHost = 'http://169.254.170.2'
 const machineHost = 'http://169.254.169.254'
-/** What speaks for a container over HTTP without TLS; anybody else could listen. */
+/** Hosts that may give a container its credentials over HTTP without TLS; at any other, a stranger could listen. */
 const containerHosts: ReadonlySet<string> = new Set(['169.254.170.2', '169.254.170.23', '[fd00:ec2::23]'])
 
 /** `region`: of the bucket. Throws a StartError where there are none. */

@@ -96,7 +96,7 @@ class S3Backend implements SharedBackend {
     }
   }
 
-  /** What else is in the bucket is nobody's business here. */
+  /** Undefined for objects that others keep in the bucket: they are left alone. */
   #ownKeyOf(element: string): string | undefined {
     const { prefix } = this.#client
     const key = valueOf(element, 'Key') ?? ''

@@ -21,8 +21,9 @@ export interface WholeContent {
 }
 
 /**
- * Makes the content one of the store's; answers the key it rests under, null for small ones. What is there stays as it is.
- * Throws ServiceError 503 where its upload took so long that a sweep may be looking at its bytes.
+ * Makes the content one of the store's; answers the key it rests under, null for small ones. A content that is there
+ * already stays, unless it is a small one that is damaged. Throws ServiceError 503 where its upload took so long that
+ * a sweep may be looking at its bytes.
  */
 export async function adopt(
   store: Store,

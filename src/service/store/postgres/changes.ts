@@ -1,5 +1,5 @@
-// The changes of `../changes.ts` where several nodes make them: each is one transaction, and whoever changes a project's
-// nodes holds the project's row from the beginning. What is read after that is as the last change left it.
+// The changes of `../changes.ts` where several nodes make them. Each is one transaction, and one that changes a
+// project holds the project's row from the beginning: everything it reads is as the last change left it.
 
 import { type ChangeArgument, type ChangeName, type ChangeResult, changes } from '../changes.ts'
 import { createFile, insertRow } from '../create-file.ts'

@@ -54,7 +54,7 @@ export async function checkStore(place: SharedPlace, options: { orphanMs?: numbe
 
 type Named = readonly { readonly name: string }[]
 
-/** Each of one statement, so that it sees one moment. What waits to be cleared hangs on nothing, as it may. */
+/** Each of one statement, so that it sees one moment. Nodes that wait to be cleared may be in no folder. */
 async function checkTables(store: SharedStore): Promise<(readonly [string, Named])[]> {
   const ask = async (sentence: string, query: string): Promise<readonly [string, Named]> => [
     sentence,

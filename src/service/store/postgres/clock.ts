@@ -3,7 +3,7 @@
 import { type Kysely, sql } from '../kysely.ts'
 
 export class DatabaseClock {
-  /** What has to be added to this process's steady clock, in milliseconds. */
+  /** Milliseconds to add to this process's steady clock. */
   #offsetMs = 0
 
   /** Milliseconds since the epoch. */

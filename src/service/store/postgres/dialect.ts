@@ -1,4 +1,4 @@
-// Kysely over a pool. What is asked again and again is prepared once per connection.
+// Kysely over a pool. Queries that come again and again are prepared once per connection.
 
 import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from '../kysely.ts'
 import type {

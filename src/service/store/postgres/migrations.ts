@@ -173,7 +173,7 @@ create trigger added after insert on documents
 create trigger removed after delete on documents
   referencing old table as removed for each statement execute function docmount_removed();`
 
-/** What is in it is of use for seconds: it needs no log, and room on its pages for the next time. */
+/** Its rows are of use for seconds: they need no log, and room on their pages for the next time. */
 const requestRates = `
 create unlogged table request_rates (
   name ${text} primary key,

@@ -46,7 +46,7 @@ export async function openPostgres(place: SharedPlace, log: Log = silentLog): Pr
   await checkAddress(place.database)
   const pool = openPool(place.database, log)
   const turns = new NodeTurns(pool)
-  /** What goes through here is no change of keys, projects or tables. */
+  /** Statements made through it change no keys, projects or tables, and are not counted as such changes. */
   const inner = new Kysely<Database>({ dialect: postgresDialect(pool, undefined, turns) })
   const commits: SharedCommits = new SharedCommits(inner)
   const store = new Kysely<Database>({ dialect: postgresDialect(pool, () => commits.noteOther(), turns) })

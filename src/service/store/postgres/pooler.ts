@@ -1,5 +1,5 @@
-// Whether a connection leads to a pooler. Behind PgBouncer in transaction mode a session is nobody's: what is prepared, or set, in
-// one transaction may be unknown in the next.
+// Finds out whether a connection leads to a pooler. Behind PgBouncer in transaction mode a session is nobody's: what
+// is prepared, or set, in one transaction may be unknown in the next.
 
 import type pg from 'pg'
 

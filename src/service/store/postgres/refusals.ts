@@ -1,4 +1,4 @@
-// What PostgreSQL's refusals mean to whoever asked the service. Codes: PostgreSQL's documentation, appendix A.
+// PostgreSQL's refusals, told as the service's own. Codes: PostgreSQL's documentation, appendix A.
 
 import { diskFull } from '../../disk-full.ts'
 import { ServiceError } from '../../service-error.ts'
@@ -24,7 +24,7 @@ export function isOfConnection(error: unknown): boolean {
   const code = codeOf(error)
   if (code.startsWith('08') || code.startsWith('57P')) return true
   if (/^(?:ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOENT|EAI_AGAIN|ENOTFOUND)/.test(code)) return true
-  // What `pg` itself finds out has no code.
+  // Errors that `pg` finds out itself have no code.
   return (
     error instanceof Error &&
     /connection terminated|connection ended|client has encountered a connection error|not queryable|timeout exceeded when trying to connect/i.test(

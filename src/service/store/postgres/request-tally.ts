@@ -1,5 +1,5 @@
-// What all nodes have let through, by key and by address: for each the time at which it may have all its requests again.
-// A row is of use for seconds; a crash of the database may lose it.
+// Requests that all nodes have let through, by key and by address: for each the time at which it may have all its
+// requests again. A row is of use for seconds; a crash of the database may lose it.
 
 import { type Kysely, sql } from '../kysely.ts'
 import type { Tally } from '../../edge/token-buckets.ts'

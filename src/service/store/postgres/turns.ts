@@ -1,5 +1,5 @@
-// Who may change what, one after the other. Changes of a project wait for its row, and each that waits holds a connection:
-// so most of them wait here, where waiting costs nothing, and the pool is left to other projects and to readers.
+// Changes of a project take turns. They wait for its row, and each that waits there holds a connection: so most of
+// them wait here, where waiting costs nothing, and the pool is left to other projects and to readers.
 
 import PQueue from 'p-queue'
 import type pg from 'pg'
@@ -14,7 +14,7 @@ const waitLimitMs = 30_000
 /** The turns of a node. A quarter of the pool is for readers, whatever is changed. */
 export class NodeTurns {
   readonly projects: Turns
-  /** Transactions that are open for long. Who has one may wait for a project's turn, never the other way round. */
+  /** Transactions that are open for long. One that has such a turn may wait for a project's turn, never the other way round. */
   readonly long: Turns = new Turns(longTurns)
 
   constructor(pool: pg.Pool) {
