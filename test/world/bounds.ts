@@ -1,4 +1,4 @@
-// What a drive may take while it works: what it keeps of each change that the service has not got yet, and the calls that one
+// Bounds of a drive at work: what it keeps of each change that the service does not have yet, and the calls that one
 // operation costs when the service is well.
 
 import type { Superblock } from '../../src/fs/superblock.ts'
@@ -12,7 +12,7 @@ const contentsPerChange = 2
 /** Contents that are being written, of no change yet, or were sent within the last second: they go when no power cut brings their rows back. */
 const contentsUnderWay = 30
 
-/** What is kept of what is unsent, looked at after every step. */
+/** Changes, digests and contents kept for what is unsent, counted after every step. */
 export class Kept {
   #changesBefore = 0
 
@@ -73,10 +73,13 @@ const mostCalls: Readonly<Record<Action['kind'], number>> = {
   rmdir: 2,
 }
 
-/** What a service that tells less, or copies nothing by itself, costs more. */
+/** Additional calls where the service tells less, or cannot copy a document itself. */
 const forLittle = 2
 
-/** What is larger than all the service has taken is asked about while the old version still stands: a PUT, and a look at what refused it. */
+/**
+ * Additional calls for a content larger than any the service has taken: a PUT while the old version still stands,
+ * and a look at what refused it.
+ */
 const forLarge = 2
 const largeBytes = 512 * 1024
 

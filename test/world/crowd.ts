@@ -15,7 +15,7 @@ export const crowdedFolder = '/crowd'
 /** So many programs. */
 export const crowd = 3
 
-/** What a call may meet: done, or not. */
+/** Errors after which a call may be done or not. */
 const passing = new Set(['EIO', 'ETIMEDOUT', 'EBUSY', 'EAGAIN', 'ENOSPC', 'EACCES', 'ENOTCONN', 'ESTALE'])
 
 export function isPassing(code: string): boolean {

@@ -1,5 +1,5 @@
-// A folder in which several programs work on the same few names at once. What each call answers is held against the orders in
-// which the calls can have happened; what is in it when all is quiet is in the service, and nothing else is.
+// A folder in which several programs work on the same few names at once. Each answer is held against the orders in
+// which the calls can have happened; when all is quiet, the service has what is in the folder, and nothing else.
 
 import type { Chance } from '../model/chance.ts'
 import { Loss } from '../model/loss.ts'
@@ -169,7 +169,7 @@ export class CrowdedFolder implements Crowd {
     }
   }
 
-  /** Nothing is seen of it, but that what could not be written is not kept. */
+  /** A close shows nothing; one that fails after a write leaves open whether the content is kept. */
   async #close(handle: number, file: OpenFile | undefined, wasWritten: boolean): Promise<void> {
     try {
       await file?.close()

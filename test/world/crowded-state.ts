@@ -1,5 +1,5 @@
-// What a folder holds in which several programs work, and what each call does to it: names, the documents they stand for, and
-// what is open.
+// The state of a folder in which several programs work, and the effect of each call on it: names, the documents they
+// stand for, and open handles.
 
 import type { Effect } from './possible-orders.ts'
 
@@ -14,7 +14,7 @@ export interface CrowdedState {
 
 type CrowdedEffect = Effect<CrowdedState>
 
-/** What shows at each path, of documents that are not open. */
+/** A state that shows these documents, none of them open. */
 export function holding(lengths: Iterable<readonly [path: string, length: number]>): CrowdedState {
   const all = [...lengths]
   return {

@@ -1,5 +1,5 @@
-// What folders hold in which several programs work, and what each call does to them. Programs hold the folders open in which they
-// call, so that each call is one step: it acts on that folder, whatever its name is by then.
+// The state of folders in which several programs work, and the effect of each call on it. Programs hold the folders
+// open in which they call, so that each call is one step: it acts on that folder, whatever its name is by then.
 
 import type { Effect } from './possible-orders.ts'
 
@@ -7,11 +7,11 @@ import type { Effect } from './possible-orders.ts'
 type Item = number
 
 export interface TreeState {
-  /** What is at each name of each folder that is there. */
+  /** The item at each name of each folder that is there. */
   readonly folders: ReadonlyMap<Item, ReadonlyMap<string, Item>>
   /** How long the content of each document is, which tells one content from every other. */
   readonly lengths: ReadonlyMap<Item, number>
-  /** What each handle is of. */
+  /** The item that each handle is of. */
   readonly handles: ReadonlyMap<number, Item>
 }
 
@@ -26,7 +26,7 @@ export type TreeEffect = Effect<TreeState>
 /** As shown: a length for a document. */
 export type Shown = ReadonlyMap<string, number | Shown>
 
-/** What is shown, none of it open but the folder that holds all of it. */
+/** A state that shows these items, of which only the folder that holds them all is open. */
 export function treeOf(shown: Shown, rootHandle: number): TreeState {
   const folders = new Map<Item, Map<string, Item>>()
   const lengths = new Map<Item, number>()

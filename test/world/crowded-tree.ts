@@ -1,6 +1,6 @@
 // Folders in which several programs work at once: on the same few documents, and on the folders themselves. Each holds the folder open
-// in which it calls. What each call answers is held against the orders in which the calls can have happened; what is there when all
-// is quiet is in the service, and nothing else is.
+// in which it calls. Each answer is held against the orders in which the calls can have happened; when all is quiet,
+// the service has what is in the folders, and nothing else.
 
 import type { Chance } from '../model/chance.ts'
 import { Loss } from '../model/loss.ts'
@@ -343,7 +343,7 @@ function nameOf({ held, name }: At): string {
   return `${held.path}/${name}`
 }
 
-/** What is looked at again, a few times, where nobody can tell. */
+/** Throws EIO where the answer is unknown: such a look is repeated a few times. */
 function sure(answer: string | undefined, path: string): string {
   if (answer === undefined) throw Object.assign(new Error(`${path} cannot be read`), { code: 'EIO' })
   return answer

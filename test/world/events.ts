@@ -13,7 +13,7 @@ interface Event {
   run: (() => void) | undefined
 }
 
-/** Nobody's business that began before it is carried on after it. */
+/** One life of a drive, from its start to its end: work that began in it is never carried on after it. */
 export interface Life {
   isOver: boolean
   /** Done when it is over. */

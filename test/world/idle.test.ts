@@ -1,4 +1,4 @@
-// What a drive does while nobody asks for anything.
+// A drive that nobody asks for anything makes few calls, and seldom wakes the machine.
 
 import { expect, it } from 'vitest'
 // Loaded by the sources when they first need it, which takes real time.
@@ -45,7 +45,7 @@ it('a backup that stays beside its document, and what cannot be sent, cost no ca
     expect(service.calls.get - get).toBeLessThanOrEqual(20)
     // Each of the two is looked at once a minute; nothing else wakes the machine but now and then.
     expect(events.count - count).toBeLessThan(10 * 270)
-    // Nobody else has to be asked to know that it is a backup no more.
+    // The drive knows without asking the service that the backup is none any more.
     await done(drive.calls?.unlink('/a.txt'))
     await pass(120_000)
     expect([...service.documents.keys()]).toEqual(['/a.txt~'])

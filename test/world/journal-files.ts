@@ -46,11 +46,11 @@ export class JournalFiles {
 
   constructor(dir: string) {
     this.#dir = dir
-    // What an earlier life left is there.
+    // A log that an earlier life left is on disk.
     if (this.#logThere() !== undefined) this.#synced = this.#reach()
   }
 
-  /** What the log holds now is on disk when the answer is called. */
+  /** Everything in the log now is on disk once the answer is called with true. */
   beginSync(): EndSync {
     const reach = this.#reach()
     return (isTaken) => {

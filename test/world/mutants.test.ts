@@ -1,4 +1,4 @@
-// What scripts/mutants.mjs takes away is there: a mutant that matches nothing shows nothing.
+// Each mutant of scripts/mutants.mjs finds the text that it changes: one that matches nothing shows nothing.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -6,11 +6,11 @@ import type { Chance } from '../model/chance.ts'
 
 export class FileBytes {
   data: Buffer = Buffer.alloc(0)
-  /** What `data` begins, and zeros. */
+  /** A buffer that begins with `data`, and goes on with zeros. */
   #room: Buffer = this.data
   #isHeld = false
   #synced: Buffer = Buffer.alloc(0)
-  /** What the disk has been told since, oldest first. */
+  /** Changes that the disk has been told since the last sync, oldest first. */
   #changes: Change[] = []
   /** A sync has failed: what is read is more than the disk was told. */
   #hasLost = false
@@ -35,7 +35,7 @@ export class FileBytes {
     this.#hold(resized(this.data, size))
   }
 
-  /** What follows is written elsewhere. */
+  /** Later writes leave this buffer as it is. */
   #hold(data: Buffer): void {
     this.data = data
     this.#room = data
@@ -43,8 +43,8 @@ export class FileBytes {
   }
 
   /**
-   * What was written up to now is on disk when the answer is called with true. With false it never will be, unless it is written
-   * again: it goes on being read, and no later sync knows of it (Linux, fsync(2)).
+   * Everything written up to now is on disk when the answer is called with true. With false it never will be, unless
+   * it is written again: it goes on being read, and no later sync knows of it (Linux, fsync(2)).
    */
   beginSync(): EndSync {
     const { data } = this
@@ -105,11 +105,11 @@ export class Platter {
   readonly #chance: Chance
   #syncedNames = new Map<string, FileBytes>()
   #changes: NameChange[] = []
-  /** What it does to whoever writes. */
+  /** Trouble that its writers meet. */
   trouble: DiskTrouble = 'none'
-  /** What it refuses it may refuse the journal, too. */
+  /** True if its trouble may also refuse a transaction of the journal, at its end. */
   refusesJournal = false
-  /** Or any row of it, in the midst of a transaction. */
+  /** True if it may also refuse any row of the journal, in the midst of a transaction. */
   refusesRows = false
   faults = 0
 

@@ -1,7 +1,7 @@
 // Calls of several programs that overlap: whether they can have happened one after another, each at some moment between its
 // beginning and its answer (linearizability; the search is that of Wing and Gong, carried on from answer to answer).
 
-/** What a call does to a state, and answers, if it happens then. */
+/** The new state after a call, and its answer, if it happens then. */
 export type Effect<State> = (state: State) => { readonly state: State; readonly answer: string }
 
 /** One way in which all that was answered so far can have come about. */

@@ -9,7 +9,7 @@ export const serviceOrigin = 'http://service.simulated'
 export const downloadOrigin = 'http://files.simulated'
 const urlLifetimeMs = 15 * 60_000
 
-/** What the interface leaves open, as this service has it. */
+/** Choices of this service where the interface leaves one. */
 export interface Habits {
   /** Listings are at most so old (ms). */
   readonly lagMs: number
@@ -57,7 +57,7 @@ export class ServiceModel {
   readonly #now: () => number
   readonly #chance: Chance
   #lastId = 0
-  /** What was at a path before it was changed, latest last: for listings that lag. */
+  /** The state of a path before each change, latest last: for listings that lag. */
   #past: { at: number; path: string; before: Document | 'folder' | undefined }[] = []
   /** How many of its listings lag for now, 0 to 1. */
   lagging = 0
@@ -66,7 +66,7 @@ export class ServiceModel {
   readonly shownAt = new Map<number, number>()
   /** When a record that told the time alone was first shown: by path and time, of whatever was stored there then. */
   readonly #shownByTimeAt = new Map<string, number>()
-  /** What is to be stored below a document is refused as a path that is invalid; where not, as if it were there. */
+  /** True: a PUT below a document is refused as an invalid path. False: as if the document to be stored were there. */
   refusesBelowDocuments = false
   /** True while the drive looks at what it is about to replace, or to take away, there. */
   isSending: (path: string) => boolean = () => false
@@ -232,7 +232,7 @@ export class ServiceModel {
     }
   }
 
-  /** What a link leads to while it is good, and the document there is the one it was made for. */
+  /** The document that a link leads to, while the link is good and that document still stands there. */
   #signed(url: URL): Document | undefined {
     const document = this.documents.get(url.searchParams.get('path') ?? '')
     const isGood = Number(url.searchParams.get('expires')) > this.#now()

@@ -46,7 +46,7 @@ function checkFolder(
   }
 }
 
-/** What the tree answers, without making nodes of what it only lists. */
+/** Entries that the tree answers for a folder, without making nodes of those it only lists. */
 function answeredBy(
   { tree }: Shadowed,
   folder: Node,
@@ -63,7 +63,7 @@ function answeredBy(
   return answered
 }
 
-/** What is true here of documents and folders, by the folder that each is in. */
+/** Nodes that are placed here, by the folder that each is in. */
 function placesFrom({ tree }: Shadowed, top: Node): Map<Node, Map<string, Placed<Node>>> {
   const here = new Map<Node, Map<string, Placed<Node>>>()
   /** True where something below is more than what its listing says. */
@@ -120,7 +120,7 @@ function isToldSince({ name, stored }: Node, listed: Listed | undefined): boolea
 
 type Jobs = ReadonlyMap<string, readonly Job[]>
 
-/** What is wanted at each path, and taken from there; oldest first. */
+/** Jobs by the paths that they change or take from, oldest first. */
 function jobsByPath({ queue }: Shadowed): Jobs {
   const jobs = new Map<string, Job[]>()
   for (const job of queue.jobs()) {
@@ -140,7 +140,7 @@ function isOpen(jobs: Jobs, path: string): boolean {
   })
 }
 
-/** What a change carries is what its path shows, unless that is being written. */
+/** Throws unless the path of a change shows the content that the change carries, or is being written to. */
 function checkChange({ queue, tree }: Shadowed, intention: Intention, jobs: Jobs): void {
   const { kind, path, spool } = intention
   const last = jobs.get(path)?.findLast((job) => job.intention.path === path || empties(job.intention, path))

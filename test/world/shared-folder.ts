@@ -1,5 +1,5 @@
-// A folder that another client works in, too: documents that both store, replace and delete there. What may be expected of
-// that is shared-ledger.ts, what both do with folders in it is shared-folders.ts.
+// A folder that another client works in, too: documents that both store, replace and delete there. Expectations of it
+// are in shared-ledger.ts, work on folders in it is in shared-folders.ts.
 
 import type { Chance } from '../model/chance.ts'
 import type { Calls } from '../support/door.ts'
@@ -77,7 +77,7 @@ export function otherActsOn(
   return true
 }
 
-/** What a program may meet beside another client is no failure. */
+/** Errors that a program may meet beside another client are no failure. */
 export async function passOver(codes: readonly string[], act: () => Promise<unknown>): Promise<void> {
   try {
     await act()
@@ -86,7 +86,7 @@ export async function passOver(codes: readonly string[], act: () => Promise<unkn
   }
 }
 
-/** What programs here do with one document. */
+/** Programs here at work on one document each. */
 export class SharedPrograms {
   readonly #options: Pick<SharedFolderOptions, 'calls' | 'ledger'>
   #lastScratch = 0
@@ -113,7 +113,7 @@ export class SharedPrograms {
     ledger.saved(path, bytes, done)
   }
 
-  /** What a program has read goes on behind that, or not at all. */
+  /** Appended bytes come behind those that the program has read, or nowhere. */
   async append(path: string, chance: Chance): Promise<void> {
     const { ledger, calls } = this.#options
     const done = ledger.begin([path], false)

@@ -20,7 +20,7 @@ const inner = 's.txt'
 const namesInEach = 2
 /** So many documents may be written in them, or stand in their places. */
 export const namesInFolders = folders.length * 2 * (namesInEach + 1)
-/** What is there may be a folder, a document or nothing at any time, and a drive may be dead. */
+/** Errors of a place where a folder, a document or nothing may be at any time, on a drive that may be dead. */
 const passing = [
   'EIO', 'ETIMEDOUT', 'EBUSY', 'EAGAIN', 'ENOSPC', 'EACCES', 'ENOENT', 'ENOTCONN', 'ESTALE', 'EEXIST', 'EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EINVAL',
 ] // prettier-ignore
@@ -42,7 +42,7 @@ export class SharedFolders {
   otherActs(chance: Chance): boolean {
     const { service, ledger, isSending, note } = this.#options
     const kind = chance.weighted({ document: 6, after: 3, remove: 2, replace: 1 })
-    // What was to be empty, or to be no more.
+    // 'after' works in the folder that a program here was last about to remove, or to rename.
     const folder = kind === 'after' ? this.#left : this.#folder(chance)
     const isBusy = [...service.documents.keys()].some((path) => isAtOrBelow(path, folder) && isSending(path))
     if (isBusy || isSending(folder)) return false
@@ -71,7 +71,7 @@ export class SharedFolders {
     const kind = chance.weighted({
       write: 6, save: 3, rename: 4, renameFolder: 3, unlink: 2, read: 3, mkdir: 3, rmdir: 3, clear: 2, list: 2,
     }) // prettier-ignore
-    // Whoever removes a folder removes the one above it next.
+    // A program that has removed a folder often removes the one above it next.
     const isNext = ['rmdir', 'clear'].includes(kind) && chance.random() < 0.4
     const folder = isNext && this.#left.endsWith(`/${inner}`) ? folderOf(this.#left) : this.#folder(chance)
     const path = this.#document(chance)
@@ -139,7 +139,7 @@ export class SharedFolders {
     this.#options.note(`cleared ${folder}`)
   }
 
-  /** What was saved here and not taken away is in it. */
+  /** Throws a Loss where a document that was saved here, and not taken away, is missing from the listing. */
   async #list(folder: string): Promise<string[]> {
     const { calls, ledger } = this.#options
     const before = ledger.standing(folder)
@@ -165,7 +165,7 @@ export class SharedFolders {
       isScratch(path) || [...refused].some((each) => isAtOrBelow(path, each) || isAtOrBelow(each, path))
     const shown = await this.#tree(sharedFolder, isDoubtful)
     for (const [path, bytes] of shown) {
-      // What is empty may be only here.
+      // A folder that is empty may be only here.
       if (bytes === undefined || isDoubtful(path)) continue
       const held = service.documents.get(path)?.bytes
       if (held?.equals(bytes) !== true)

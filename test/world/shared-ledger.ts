@@ -1,7 +1,7 @@
-// What was written in the folder that another client works in, too, and who could have seen it. Each content is told from
-// every other by its length; what the other client stored may go by a call of the drive's only where it is elsewhere by then,
-// or where a program here had read it. Where none had read or saved anything at its path since the start, a save may also take the
-// place of what was shown a while before; and a delete takes what was shown.
+// A record of what was written in the folder that another client works in, too, and who could have seen it. Each content
+// is told from every other by its length; what the other client stored may go by a call of the drive's only where it is
+// elsewhere by then, or where a program here had read it. Where none had read or saved anything at its path since the
+// start, a save may also take the place of what was shown a while before; and a delete takes what was shown.
 
 import type { Chance } from '../model/chance.ts'
 import { Loss } from '../model/loss.ts'
@@ -11,13 +11,13 @@ import { SharedLooks } from './shared-looks.ts'
 const keptOperations = 500
 /** How long a delete rests before it is sent, at most, and what its call takes (ms). */
 const deleteRestMs = 5_000
-/** What was shown for so short a time belongs to the save (ms). */
+/** A version shown for no longer than this was shown to the save alone, not to its program (ms). */
 export const lookOfSaveMs = 2_000
 
 export interface Done {
   readonly paths: readonly string[]
   readonly beganAt: number
-  /** What the drive was shown until then its program could have seen. Infinity: not over yet, or not known. */
+  /** Its program could have seen all that the drive was shown until then. Infinity: not over yet, or not known. */
   endedAt: number
   readonly takesAway: boolean
   /** With all that is below its paths: the rename of a folder. */
@@ -36,7 +36,7 @@ interface Theirs {
 export interface SharedLedgerOptions {
   readonly service: ServiceModel
   readonly now: () => number
-  /** What the drive shows is at most so old (ms). */
+  /** The drive shows nothing older than this (ms). */
   readonly cacheTtlMs: number
   /** By the service's time it stood there before anything was ever mounted here: it counts as shown. */
   isOlderThanMount(modifiedAt: string): boolean
@@ -50,7 +50,7 @@ export class SharedLedger {
   readonly #contents = new Map<number, Buffer>()
   /** Versions of the other client's, by the service's number. */
   readonly #theirs = new Map<number, Theirs>()
-  /** What was saved here last, where the other client has not taken it away. */
+  /** Contents saved here last, by path, where the other client has not taken them away. */
   readonly #ours = new Map<string, Buffer>()
   /** Lengths of what was saved here, and the other client took away wherever the service had it: a move finds no more of it. */
   readonly #takenAway = new Set<number>()
@@ -99,7 +99,7 @@ export class SharedLedger {
     this.#theirs.delete(before.id)
     if (this.#ours.get(path)?.equals(before.bytes) === true) this.#ours.delete(path)
     const { length } = before.bytes
-    // What is still at its older place is about to go there: it had come to where it was taken away.
+    // A content still at its older place is about to vanish there: its move had reached the path where it was taken away.
     const hadCome = this.#renamedTo.get(path)?.has(length) === true
     if (hadCome || !this.#isInService(before.bytes)) this.#takenAway.add(length)
   }
@@ -138,7 +138,7 @@ export class SharedLedger {
     const moved = this.#ours.get(path)
     // It may bring back what was moved away from there.
     this.#forgetShown(to)
-    // What is at its new name is saved over.
+    // The document at the new name is saved over, not taken away.
     const done = [this.begin([path], true), this.begin([to], false)]
     if (moved !== undefined) this.#isComing(to, moved)
     return () => {
@@ -217,7 +217,7 @@ export class SharedLedger {
     this.#known.clear()
   }
 
-  /** What was under way when the power went may be there or not. */
+  /** Changes that were under way when the power went may be there or not. */
   forget(): void {
     this.#ours.clear()
     this.#outdated.clear()
@@ -233,13 +233,14 @@ export class SharedLedger {
     const { path, bytes, stored, storedAt } = theirs
     if (this.#isInService(bytes)) return
     const shownAt = service.shownAt.get(id) ?? Infinity
-    // What no listing tells from the version before it is deleted with what was decided about that one (shared seed 970061).
+    // A version that no listing tells from the one before it is deleted with what was decided about that one (shared
+    // seed 970061).
     const lookedLikeAt = service.lookedLikeAt(path, stored)
     const isWith = at !== path
     const isOlder = this.#options.isOlderThanMount(stored.modifiedAt)
     const isOf = ({ paths, isTree }: Done): boolean =>
       isTree ? !isWith && paths.some((folder) => isAtOrBelow(path, folder)) : paths.includes(path)
-    // Who removes a folder is not told of what was only read in it: that is not removed with it.
+    // A document that was only read must not go with its folder: the program that removes the folder is not told of it.
     const wasSeen =
       (!isWith && this.#read.has(bytes.length)) ||
       this.#done.some(

@@ -1,5 +1,5 @@
-// What the drive was told of each folder, and when: who removes a folder may take along what was stored after his last look,
-// and nothing else (docs/reliability.md, "The race that is left").
+// Looks of the drive at each folder, with their answers: the removal of a folder may take along what was stored after
+// the last look, and nothing else (docs/reliability.md, "The race that is left").
 
 import type { ServiceModel } from './service-model.ts'
 
@@ -8,7 +8,7 @@ const keptLooks = 50
 
 interface Look {
   readonly at: number
-  /** What it shows was so then: earlier, where the service's listings lag. */
+  /** The time of which the answer is true: earlier than the look where the service's listings lag. */
   readonly asOf: number
   readonly names: ReadonlySet<string>
   readonly isFolder: boolean
@@ -25,13 +25,16 @@ export class SharedLooks {
     }
   }
 
-  /** Whether a folder was seen there before a DELETE was sent, and the document came after that look: in its place. */
+  /** True if a folder was seen there before a DELETE was sent, and the document came after that look: in its place. */
   sawFolder({ path, storedAt }: { path: string; storedAt: number }, sentAt: number): boolean {
     const look = this.#looks.get(path)?.findLast((each) => each.at <= sentAt)
     return look?.isFolder === true && storedAt >= look.at
   }
 
-  /** Whether the looks before a DELETE of the folder was sent showed the document, or would have, had all of it been looked at. */
+  /**
+   * True if the looks before a DELETE of the folder was sent showed the document, or would have, had all of the
+   * folder been looked at.
+   */
   showed({ path, storedAt }: { path: string; storedAt: number }, folder: string, sentAt: number): boolean {
     let above: Look | undefined
     for (let at = folder; ;) {

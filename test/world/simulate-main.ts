@@ -46,7 +46,7 @@ function given(): ReturnType<typeof parseArgs<{ options: typeof options }>>['val
   }
 }
 
-/** What a drive keeps that lives long shows in a world of so many steps. */
+/** Steps of a long world: enough to show what a long life makes a drive keep. */
 const longSteps = 50_000
 const firstSeed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
 const jobs = Number(values.jobs)

@@ -24,7 +24,7 @@ export function simulatedDisk(options: {
   readonly events: EventQueue
   readonly life: Life
   readonly journal: JournalFiles
-  /** What its paths begin with. */
+  /** The beginning of its paths. */
   readonly root: string
 }): Disk {
   const { platter, events, life, journal, root } = options

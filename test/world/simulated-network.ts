@@ -1,6 +1,6 @@
 // The way to the service and back, as bad as chance will have it. A request arrives whole or not at all; its answer may
-// come late, in part, or never, and those of other connections overtake it. What was under way when its sender gave it up, or
-// the drive's life ended, arrives all the same.
+// come late, in part, or never, and those of other connections overtake it. A request that was under way when its
+// sender gave it up, or the drive's life ended, arrives all the same.
 
 import { NetworkError, type NetworkErrorKind } from '../../src/api/errors.ts'
 import type { Answer, Transport, TransportRequest } from '../../src/world/transport.ts'
@@ -37,7 +37,7 @@ const pieceBytes = 40_000
 export class SimulatedNetwork {
   weather: Weather = fairWeather
   faults = 0
-  /** What was asked and what became of it, for the history. */
+  /** Takes a line for each request and its outcome, for the history. */
   note: (line: string) => void = () => {}
   readonly #events: EventQueue
   readonly #chance: Chance
@@ -114,7 +114,7 @@ export class SimulatedNetwork {
       signal.throwIfAborted()
     }
     if (after?.isBroken === true) {
-      // Both had been sent: the service may have come to this one, too. Nobody hears of it.
+      // Both had been sent: the service may have come to this one, too. Its answer is lost.
       if (after.isServed && this.#chance.random() < 0.5) {
         const { status } = ask(asked())
         this.note(`${line} ${status} (after a lost answer)`)
@@ -127,7 +127,7 @@ export class SimulatedNetwork {
       // Given up with the last piece of the body: nobody would tell again.
       if (signal.aborted) abort()
       signal.addEventListener('abort', abort, { once: true })
-      /** Nothing of this reaches a drive that is no more. */
+      /** A drive that is no more hears nothing of this. */
       const tell = (ms: number, run: () => void): void => {
         this.#events.after(ms, () => {
           signal.removeEventListener('abort', abort)
@@ -169,7 +169,7 @@ export class SimulatedNetwork {
     return kind
   }
 
-  /** What stands before the service may answer for it. */
+  /** The answer of a proxy before the service; undefined where it lets the request through. */
   #before(trouble: Trouble | undefined): ModelAnswer | undefined {
     if (trouble === '500') return failure(500, 'Unexpected failure')
     if (trouble === '503') return failure(503, 'try again later')
@@ -190,7 +190,7 @@ export class SimulatedNetwork {
       isFirst = false
       pieces.push(Buffer.from(piece))
       left -= piece.length
-      // What was given up before all of it had left never arrives.
+      // A request that was given up before all of its body had left never arrives.
       if (left > 0) signal.throwIfAborted()
     }
     return Buffer.concat(pieces)

@@ -199,7 +199,7 @@ const sharedCorpus: readonly (readonly [seed: number, steps: number])[] = [
   [52, 2000],
 ]
 
-/** What a drive keeps that lives long shows only in these: without kills, and with many. */
+/** Long worlds, without kills and with many: only these show what a long life makes a drive keep. */
 const longCorpus: readonly (readonly [seed: number, isShared: boolean])[] = [
   [7, false],
   [204, false],

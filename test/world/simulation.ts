@@ -90,13 +90,13 @@ export interface SimulationFigures {
 
 /** A drive left alone is quiet after so long: the longest pause between two attempts, and the longest silence before it. */
 const quietWithinMs = 15 * 60_000
-/** Whether it is quiet is looked at so often. */
+/** Time between two looks whether all is quiet. */
 const lookEveryMs = 100
 /** No call of a program takes longer, whatever the weather. */
 const answerWithinMs = 10 * 60_000
 /** An hour of nobody asking anything costs no more calls than this. */
 const mostIdleCalls = 4
-/** What was listed, and what the service agreed to, is written for a time without it after so long. */
+/** Listings, and what the service agreed to, are saved for a time without the service after so long. */
 const listingsSavedMs = 2_500
 /** From a kill to the next start: longer than any request is on its way. */
 const startTakesMs = lateRequestMs + 1_500
@@ -104,7 +104,7 @@ const startTakesMs = lateRequestMs + 1_500
 const callsToSeeNoOrder = 2
 /** Where the folder went with the document that was deleted too late, it is looked for as well, and its own folder is listed. */
 const callsToSeeFolderGone = 2
-/** What was on this machine only, and is a document after all, is uploaded. */
+/** A file that was on this machine only, and is a document after all, is uploaded. */
 const callsToSendLeftAlone = 1
 /** How often the next step is which. */
 const turns = {
@@ -114,8 +114,8 @@ const workers = 3
 /** Somebody looks all the time, while answers overtake one another. */
 const watchesBent: Bent = { trouble: 'slow', turns: { watch: 60, theirs: 10, weather: 16 } }
 /**
- * What takes several things at once comes up in a world that is bent on it: one trouble alone; one document written, deleted and
- * renamed while all that is on its way; content that is synced by itself.
+ * Faults that take several things at once come up in a world that is bent on them: one trouble alone; one document
+ * written, deleted and renamed while all that is on its way; content that is synced automatically.
  */
 const bents: readonly Bent[] = [
   {},
@@ -556,10 +556,11 @@ class Simulation {
       this.#drive.cut()
     }
     await this.#until('programs to hear of it', () => this.#pause())
-    // What was on its way arrives before a machine is up again: a request that overtakes its successors cannot be told
+    // Requests on their way arrive before a machine is up again: one that overtakes its successors cannot be told
     // from another client's.
     await this.#pass(startTakesMs)
-    // What the drive does not know to be there any more, a listing that lags would hide (shared seed 2151194).
+    // A document that the drive no longer knows of after a power cut would be hidden by a listing that lags (shared
+    // seed 2151194).
     if (kind === 'cut' && this.#changesSoFar() > changes) await this.#pass(this.#service.habits.lagMs)
     // Others go on meanwhile.
     const theirs = this.#options.isShared === true ? this.#step.below(3) : 0
@@ -650,11 +651,11 @@ class Simulation {
     this.#fair()
     await this.#pauseAll()
     const until = this.#events.now + quietWithinMs
-    // What was to be moved may be gone by another client's hand: that is refused, and told.
+    // A document that was to be moved may be gone by another client's hand: its move is refused, and told.
     const refused = new Set<string>()
     const unsent = (): readonly Unsent[] =>
       (this.#drive.fileSystem?.unsent('/') ?? []).filter(({ path, state, lastError = '' }) => {
-        // What waits for it says so.
+        // A change that waits for a refused one says so.
         const isOut = state === 'refused' || (state === 'pending' && lastError.endsWith('which is refused'))
         const isRefused = isOut && path.startsWith(`${sharedFolder}/`)
         if (isRefused) refused.add(path)
@@ -688,7 +689,7 @@ class Simulation {
   async #checkSharedFolders(refused: ReadonlySet<string>): Promise<void> {
     const folders = this.#sharedFolders
     if (folders === undefined) return
-    // What was listed before it was left alone is asked for again.
+    // Folders listed before the drive was left alone are listed again.
     await this.#pass(this.#settings.cacheTtlMs)
     const left = (): Intention[] =>
       (this.#drive.sb?.queue.jobsUnder(sharedFolder) ?? []).map(({ intention }) => intention)
@@ -697,8 +698,8 @@ class Simulation {
       await this.#look(() => folders.look())
       await this.#pass(2 * this.#settings.cacheTtlMs)
     }
-    // What was to be moved is shown where it was to go, and no more where it is: as it is moved, or as it was before it was written
-    // to (shared seed 1651222). Nobody else has content of these lengths.
+    // A document that was to be moved is shown where it was to go, and no longer where it is: as it is moved, or as
+    // it was before it was written to (shared seed 1651222). No other document has content of these lengths.
     const { documents } = this.#service
     const hidden = left().flatMap(({ path, source = path, sourceFingerprint = '', size }) => {
       const lengths = [size, versionOf(source, sourceFingerprint).size]
@@ -714,12 +715,12 @@ class Simulation {
     await this.#until('a pin', async () => this.#drive.fileSystem?.pin(path, { signal }))
   }
 
-  /** What is pinned is here by itself, and is read while the service is away, also by a drive that began then. */
+  /** Pinned documents come here automatically, and are read while the service is away, also by a drive that began then. */
   async #beAway(): Promise<void> {
     const worker = this.#workers.find(({ folder }) => folder === this.#pinned)
     if (worker === undefined) return
     const pin = () => this.#drive.fileSystem?.pins().at(0)
-    // What was left alone for less than a listing lives may not have been looked at since.
+    // Folders left alone for less than a listing lives may not have been looked at since.
     await this.#pass(this.#settings.cacheTtlMs)
     if (!(await this.#comesTo(() => pin()?.state === 'here')))
       throw new Error(`left alone, and not here: ${JSON.stringify(pin())}`)
@@ -767,7 +768,10 @@ class Simulation {
       throw new Error(`${calls} calls for ${this.#done.map(({ kind, path }) => `${kind} ${path}`).join()}`)
   }
 
-  /** What was asked before, in another weather, may be answered in the middle of it, and a drive that was away takes a while. */
+  /**
+   * A look is tried a few times: an answer to what was asked in another weather may come in the middle of it, and a
+   * drive that was away takes a while.
+   */
   async #look<T>(look: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -780,11 +784,11 @@ class Simulation {
     }
   }
 
-  /** What is on this machine only, and nothing else, is kept in the spool. */
+  /** Throws where the spool keeps more than the files that are on this machine only. */
   #checkSpool(refused: number): void {
     const here = this.#drive.fileSystem?.status().scratchFiles ?? 0
     const kept = contentsOf(this.#drive.platter)
-    // What a disk refused to save beside another client is written again by nobody.
+    // Documents beside another client that the disk refused to save are not saved again: their contents may stay.
     const inFolders = this.#sharedFolders === undefined ? 0 : namesInFolders
     const besideOthers = this.#options.isShared === true ? sharedNames + inFolders : 0
     if (kept.length > here + refused + besideOthers)
@@ -803,12 +807,12 @@ class Simulation {
   }
 
   async #idleHour(): Promise<void> {
-    // What settles after it was left alone, and listings that are looked at once more.
+    // Work that was left settles first, and listings are looked at once more.
     await this.#pass(quietWithinMs)
     const before = this.#callsSoFar()
     await this.#pass(3_600_000)
     const calls = this.#callsSoFar() - before
-    // What may become a document is looked at again now and then.
+    // A file that may become a document is looked at again now and then.
     const here = this.#drive.fileSystem?.status().localOnly.length ?? 0
     if (calls > mostIdleCalls + here * 60)
       throw new Error(`${calls} calls in an hour in which nobody asked anything`)
@@ -837,7 +841,7 @@ class Simulation {
   /** Lets so much time go by. */
   async #pass(ms: number): Promise<void> {
     const until = this.#events.now + ms
-    // What was begun just now comes to its first event.
+    // Work begun just now comes to its first event.
     await promisesFollowed()
     while (this.#events.nextAt <= until) await this.#next()
     this.#events.now = until
@@ -849,7 +853,7 @@ class Simulation {
     const begun = this.#events.now
     const outcome = work().finally(() => (state.isOver = true))
     outcome.catch(() => {})
-    // What needs no event is done without one.
+    // Work that needs no event is done without one.
     await promisesFollowed()
     while (!state.isOver) {
       if (!(await this.#next())) throw new Error(`${what} never comes: nothing will ever happen`)
@@ -872,7 +876,7 @@ class Simulation {
     return isAny
   }
 
-  /** Who waits for the service however long that takes has nothing to wait for once it is well. */
+  /** A program that waits for the service without limit has nothing to wait for once the service is well. */
   #waitsSince(): number {
     return this.#settings.closeWaitMs === Infinity ? this.#fairSince : 0
   }

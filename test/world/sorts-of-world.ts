@@ -1,5 +1,5 @@
-// What only some worlds have, and was added when seeds had failed already: each is drawn from the seed by a number of its own,
-// chosen so that no seed had it that had failed by then (`simulation.test.ts`). Each of those stays the world in which it failed.
+// Sorts of worlds that were added when seeds had failed already: each is drawn from the seed by a number of its own, chosen so
+// that no seed had it that had failed by then (`simulation.test.ts`). Each of those stays the world in which it failed.
 
 import { chance } from '../model/chance.ts'
 
@@ -11,9 +11,9 @@ export const sorts = {
   foldersVanish: [5, 88_879],
   /** Programs also set times. */
   touches: [4, 1_399_136],
-  /** What the disk refuses it may refuse the journal, too. */
+  /** A disk in trouble may refuse the journal, too. */
   journalFails: [5, 9_147_426],
-  /** What one program works in is pinned, and is read while the service is away. */
+  /** The folder of one program is pinned, and is read while the service is away. */
   pins: [5, 26_882_939],
   /** The drive begins now and then while the service is away. */
   beginsAway: [5, 38_179_894],
@@ -32,7 +32,7 @@ const younger = {
   crowdWrites: [2, 21_001],
   /** They work on folders, too. */
   crowdTrees: [3, 514_706],
-  /** What the disk refuses it may refuse any row of the journal, too. */
+  /** A disk in trouble may refuse any row of the journal, too. */
   rowsFail: [4, 11_003],
   /** Many contents have a file of their own in the spool, and the drive is killed in the midst of their writing. */
   heavy: [8, 31_009],
@@ -40,7 +40,7 @@ const younger = {
   watches: [10, 41_024],
   /** The service tells time by the second, and what is saved is often as long as what was there. */
   seconds: [8, 51_004],
-  /** What one program writes another goes on with, and no close gives up waiting. */
+  /** Programs go on with documents that others wrote, and no close gives up waiting. */
   handsOn: [10, 61_006],
   /** Hardly any close waits until the service has it, and what was saved leaves its name at once. */
   onItsWay: [10, 71_017],

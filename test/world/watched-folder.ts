@@ -9,7 +9,7 @@ import type { ServiceModel } from './service-model.ts'
 
 export const watchedFolder = '/watched'
 const names = 2
-/** What a read may meet besides. */
+/** Errors that a read may meet. */
 const passing = new Set(['EIO', 'ETIMEDOUT', 'EBUSY', 'EAGAIN', 'EACCES', 'ENOSPC', 'ENOTCONN', 'ESTALE'])
 
 /** Undefined: nothing was there. */
@@ -25,7 +25,7 @@ export interface WatchedFolderOptions {
   readonly pause: (ms: number) => Promise<void>
   /** Has the folder listed anew. Never rejects. */
   readonly refresh: () => Promise<void>
-  /** What is shown was asked for at most so long ago (ms), where the service was not away since the read began. */
+  /** A read shows what was asked for at most so long ago (ms), where the service was not away since the read began. */
   readonly oldestMs: number
   /** When the drive last took the service to be away. */
   readonly awayAt: () => number
@@ -34,7 +34,7 @@ export interface WatchedFolderOptions {
 
 export class WatchedFolder {
   readonly #options: WatchedFolderOptions
-  /** What stood at each path, oldest first. */
+  /** The states of each path, oldest first. */
   readonly #states = new Map<string, State[]>()
   /** The number of the state that was shown last. */
   readonly #shown = new Map<string, number>()
