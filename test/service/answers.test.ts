@@ -1,4 +1,4 @@
-// What every answer carries, and how the service answers what is hardly HTTP.
+// Headers that every answer carries, and the answers to requests that are hardly HTTP.
 
 import { once } from 'node:events'
 import { connect } from 'node:net'

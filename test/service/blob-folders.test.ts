@@ -68,7 +68,7 @@ test('folders that are there at the start are synced once, by it', async () => {
   expect(await syncsOf(backend, second)).toEqual([join(folder, prefix)])
 })
 
-/** What was synced for its names, after its bytes. */
+/** Folders that are synced for the names of a content, after its bytes. */
 async function syncsOf(backend: BlobBackend, content: Buffer): Promise<string[]> {
   const writer = await backend.stage()
   await writer.write(content)

@@ -110,7 +110,7 @@ describe.each([
   })
 })
 
-// What a shared folder has lost is found by its nodes in the same way.
+// Nodes find damage in a shared folder in the same way.
 test.skipIf(isOnPostgres)(
   'a document whose file is shorter than it was is no answer, and no beginning of one',
   async () => {

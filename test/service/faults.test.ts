@@ -29,7 +29,7 @@ async function namesIn(path: string): Promise<string[]> {
   return entries.map((entry) => entry.name)
 }
 
-/** Nothing is answered that the client could read. */
+/** Expects that the client gets no answer that it could read. */
 async function expectCut(answer: Promise<{ text(): Promise<string> }>): Promise<void> {
   await expect(answer.then((response) => response.text())).rejects.toThrow()
 }

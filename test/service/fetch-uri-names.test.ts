@@ -42,7 +42,7 @@ test.skipIf(process.getuid?.() !== 0 || !['unshare', 'ip'].every(isInstalled))(
     const refused = 'the uri leads to a private address'
     const { outcomes, innerRequests } = JSON.parse(stdout) as Outcome
     expect(innerRequests).toBe(0)
-    // Who is asked twice where one answer is late is one turn further.
+    // The resolver repeats a query whose answer is late, which takes one turn more: outcomes are compared as sets.
     expect(new Set(Object.values(outcomes).flat())).toEqual(new Set(['public', refused]))
     for (const found of Object.values(outcomes)) expect(found).toContain(refused)
     expect(outcomes['both at once']).toEqual([refused])

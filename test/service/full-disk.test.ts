@@ -62,7 +62,7 @@ describe.skipIf(!isRoot)('a full disk', () => {
         }
       }
       await Promise.all([1, 2, 3, 4].map(upload))
-      // What is refused, and the clearing up behind it, takes nothing of what is kept for deletions.
+      // Refused uploads, and the clearing up behind them, take nothing of the reserve for deletions.
       expect((await stat(join(dataDir, 'service.reserve'))).size).toBe(16 * 1024 * 1024)
       expect(kept.size).toBeGreaterThan(10)
       const readAll = async (): Promise<void> => {
@@ -100,7 +100,7 @@ describe.skipIf(!isRoot)('a full disk', () => {
       await commits.run('createFile', { file, now: 0, small: { sha256: blob, bytes } })
     }
     await fill()
-    // What the service does now and then by itself must not use what is kept for deletions.
+    // Upkeep that the service does automatically must not use the reserve for deletions.
     await expect(sql`pragma wal_checkpoint(truncate)`.execute(store)).rejects.toThrow('full')
     for (const path of paths) {
       await fill()

@@ -1,4 +1,4 @@
-// What whoever hosts the service sees of it: whether it is well, who did what, how busy it is, and how it ends.
+// The service as its operator sees it: whether it is well, who did what, how busy it is, and how it ends.
 
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -162,7 +162,7 @@ describe('the access log', () => {
 test('the audit log has a line per change that was made, with who made it, and none for what was refused', async () => {
   const { lines, log } = keepingLog()
   service = await startTestService({ auditLog: log })
-  // What the start itself did.
+  // The line of the start itself.
   await expect.poll(() => lines.splice(0)).toMatchObject([{ change: 'project made', by: 'docmount serve' }])
   await service.put('/folder/a.txt', 'content')
   await service.put('/folder/a.txt', 'again')

@@ -239,7 +239,7 @@ describe('a request that was let in, its body still on its way', () => {
         await expect.poll(() => statusOf(key, 'GET', '/projects/doomed/files?path=/')).toBe(401)
       expect(await finish()).toMatch(/^HTTP\/1\.1 401 [^]*"errorMessage":/)
       await expect.poll(begunFiles).toEqual([])
-      // What nodes share is swept later: `postgres/sweep.test.ts`.
+      // Contents that nodes share are swept later: `postgres/sweep.test.ts`.
       if (!isOnPostgres) await expect.poll(keptContents).toEqual([])
       expect(await statusOf(key, 'GET', '/projects/acme/files?path=/')).toBe(200)
     },
@@ -418,7 +418,7 @@ describe('administration', () => {
     const again = await administer((admin) => admin.createProject('doomed'))
     expect(await statusOf(again.key, 'GET', '/projects/doomed/files?path=/a.txt')).toBe(404)
     await service.service.close()
-    // What nodes share is swept later: `postgres/sweep.test.ts`.
+    // Contents that nodes share are swept later: `postgres/sweep.test.ts`.
     if (isOnPostgres) return
     const blobs = await readdir(join(service.dataDir, 'blobs'), { recursive: true, withFileTypes: true })
     expect(blobs.filter(({ name }) => /^[0-9a-f]{64}$/.test(name))).toHaveLength(1)

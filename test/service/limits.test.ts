@@ -1,4 +1,4 @@
-// What anybody may ask of the service: each limit has a default, can be set, and says what it is.
+// Limits of what anybody may ask of the service: each has a default, can be set, and says what it is.
 
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'

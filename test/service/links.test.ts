@@ -1,4 +1,4 @@
-// What presigned links begin with: the operator's word, or an address of this machine; nothing a stranger sent.
+// The beginning of presigned links: the operator's word, or an address of this machine; nothing a stranger sent.
 
 import { request } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'

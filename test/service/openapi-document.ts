@@ -28,7 +28,7 @@ export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
 
-/** What HTTP itself says of an answer. */
+/** Headers that HTTP itself puts into an answer. */
 const ofHttp = new Set([
   'connection',
   'content-length',

@@ -1,4 +1,5 @@
-// What any request may meet for its time, its size or its host, and what downloads answer: each as the OpenAPI document says.
+// Refusals that any request may meet for its time, its size or its host, and the answers of downloads: each as the
+// OpenAPI document says.
 
 import { once } from 'node:events'
 import { type Socket, connect } from 'node:net'
@@ -19,7 +20,7 @@ async function start(options: Partial<ServiceOptions> = {}): Promise<void> {
   document = inFull(raw, raw) as OpenApi
 }
 
-/** That the document has this answer of this operation, with these headers and this body. */
+/** Expects that the document describes this answer of the operation, with its headers and its body. */
 async function expectDescribed(operationId: string, status: number, response: Response): Promise<void> {
   const text = await response.text()
   expect(response.status, text).toBe(status)

@@ -1,4 +1,4 @@
-// What others make of the OpenAPI document: two validators take it, and a generator makes types of it that compile.
+// Programs of others at work on the OpenAPI document: two validators take it, and a generator makes types of it that compile.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -29,7 +29,7 @@ test("ReadMe's parser finds it valid, with nothing to warn of", async () => {
 })
 
 test("Redocly's strictest rules find nothing in it", async () => {
-  // Nobody is given a licence of this service's description.
+  // The service's description has no licence, so the rule that wants one is off.
   const config = await createConfig({ extends: ['recommended-strict'], rules: { 'info-license': 'off' } })
   const lint = async (source: string): Promise<string[]> =>
     (await lintFromString({ source, config, absoluteRef: 'openapi.json' })).map(

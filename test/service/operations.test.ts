@@ -1,5 +1,5 @@
-// What docs/operations offers to those who run the service, compared with the program: each file is read as its own program
-// reads it, and what it says of options, ports, probes and metrics is tried.
+// Files that docs/operations offers to operators, compared with the program: each is read as its own program reads
+// it, and what it says of options, ports, probes and metrics is tried.
 
 import { spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'

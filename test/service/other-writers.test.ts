@@ -1,4 +1,4 @@
-// Another program has the database: a shell, a backup, VACUUM. Who writes waits for it, who reads does not, and afterwards
+// Another program has the database: a shell, a backup, VACUUM. Writers wait for it, readers do not, and afterwards
 // nothing of it is left.
 
 import { join } from 'node:path'

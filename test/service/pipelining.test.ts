@@ -48,7 +48,7 @@ test('a connection on which ever more requests wait is cut: nobody needs a key f
   app.server.on('request', () => came++)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
-  /** What is answered to one request that waits and so many behind it. */
+  /** The number of answers to one request that waits and so many behind it. */
   const answersTo = async (count: number): Promise<number> => {
     const socket = connect(port, '127.0.0.1').on('error', () => undefined)
     let answers = ''

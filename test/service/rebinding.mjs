@@ -12,7 +12,7 @@ const innerAddress = '127.0.0.1'
 const port = 8765
 const rounds = 20
 
-/** What the name leads to: one answer of these after the other, and from the beginning. */
+/** The answers for the name: one of these after the other, then from the beginning again. */
 let answers = []
 let asked = 0
 const names = createSocket('udp4')

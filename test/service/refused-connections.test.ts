@@ -1,4 +1,4 @@
-// Whoever is refused on a connection is told so and has it no longer, whatever else is sent on it: connections are counted.
+// A client that is refused on a connection is told so and loses it, whatever else it sends on it: connections are counted.
 
 import { once } from 'node:events'
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net'

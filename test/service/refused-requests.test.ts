@@ -1,4 +1,4 @@
-// Who has no key costs nothing that lasts.
+// Requests without a key cost nothing that lasts.
 
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -80,7 +80,7 @@ describe('a sender that waits to be asked for its body (Expect: 100-continue)', 
   const upload = `PUT /api${files('/new.txt')}`
   const tables = 'POST /api/projects/acme/tables'
   const json = 'Content-Type: application/json\r\n'
-  /** What is said on the connection until it is quiet about the request: its final answer, and whatever came before. */
+  /** Everything said on the connection until it is closed: the final answer, and whatever came before. */
   const answerTo = async (port: number, line: string, headers: string, length: number): Promise<string> => {
     const socket = connect(port, '127.0.0.1')
     let answer = ''
@@ -107,7 +107,7 @@ describe('a sender that waits to be asked for its body (Expect: 100-continue)', 
     const given = headers.replace('KEY', `X-API-Key: ${service.key}\r\n`)
     const answer = await answerTo(service.service.port, line, given, length)
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
-    // Whoever reuses the connection would have its next request taken for the body.
+    // Without that, the next request on the connection would be taken for the body.
     expect(answer.toLowerCase()).toContain('connection: close')
     await service.close()
   })

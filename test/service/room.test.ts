@@ -1,4 +1,4 @@
-// Whoever runs the service makes room in a project that is full: tables, their documents and runs go, at once or by age.
+// Operators make room in a project that is full: tables, their documents and runs go, at once or by age.
 
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -91,7 +91,7 @@ describe('a project that is full', () => {
     await expect(administer((admin) => admin.removeTable('acme', 'doomed'))).rejects.toThrow(
       'acme has no table doomed',
     )
-    // What nodes share is swept later: `postgres/sweep.test.ts`.
+    // Contents that nodes share are swept later: `postgres/sweep.test.ts`.
     if (isOnPostgres) return
     const blobs = join(service.dataDir, 'blobs')
     await expect

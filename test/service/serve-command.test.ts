@@ -173,7 +173,7 @@ describe('docmount serve, hosted', () => {
     await once(piped, 'close')
     expect(output).toContain('docmount keys create acme')
     expect(output).toMatch(/docmount login --base-url http:\S+\/api/)
-    // Nobody has seen one: none was made.
+    // A key that nobody would have seen was not made.
     expect(
       JSON.parse((await command.run('keys', 'ls', '--data', join(folder, 'journal'), '--json')).stdout),
     ).toEqual([])

@@ -1,6 +1,6 @@
 // Loaded before anything else by a process whose clock a test sets: `Date` is off by the milliseconds in the file that
-// CLOCK_OFFSET_FILE names, in every thread. What counts time without a clock that can be set is left alone, as it is when a
-// real one is set.
+// CLOCK_OFFSET_FILE names, in every thread. Timers and steady clocks are left alone, as they are when a real clock is
+// set.
 
 import { readFileSync } from 'node:fs'
 

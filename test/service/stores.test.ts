@@ -135,7 +135,7 @@ describe('a group commit', () => {
       writer.run('createFile', fileAt(`/${at}`)),
     )
     waiting.push(writer.begin())
-    // Whoever waited as long on its own now would find the database free.
+    // The first refusal frees the database: a request that waited on its own would find it free.
     for (const one of waiting) one.catch(() => other.inTransaction && other.exec('commit'))
     const outcomes = await Promise.allSettled(waiting)
     expect(new Set(outcomes.map((one) => one.status === 'rejected' && one.reason.statusCode))).toEqual(

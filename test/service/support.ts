@@ -1,4 +1,4 @@
-// What the service's tests share: a service in a folder of its own, and requests as any HTTP client would send them.
+// Helpers of the service's tests: a service in a folder of its own, and requests as any HTTP client would send them.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { ProcessEndedError, TaskProcesses } from '../../src/service/tables/task-processes.ts'
 
-/** What a process does with its task is told by the task. */
+/** The source of a process that does what its task says. */
 const program = `
   import { readSync } from 'node:fs'
   const kept = []

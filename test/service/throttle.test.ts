@@ -1,4 +1,4 @@
-// What is counted while it is under way is given back whatever becomes of its request.
+// Room that a request takes while it is under way is given back, whatever becomes of it.
 
 import { once } from 'node:events'
 import { type ServerResponse, createServer } from 'node:http'

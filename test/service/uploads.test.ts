@@ -514,7 +514,7 @@ describe('uri', () => {
   })
 })
 
-// What nodes share is kept for a while: `postgres/sweep.test.ts`.
+// Contents that nodes share are kept for a while: `postgres/sweep.test.ts`.
 test.skipIf(isOnPostgres)('content nothing refers to is removed from the disk', async () => {
   const { readdir } = await import('node:fs/promises')
   const content = bytesOf(150_000, 99)

@@ -1,5 +1,5 @@
 // Two nodes behind a balancer, a drive on top, clients beside it; a node, PostgreSQL and the gateway of the bucket are killed
-// in the middle. What was acknowledged is there, whole, and when the sweep has been round nothing is left over.
+// in the middle. Everything that was acknowledged is there, whole, and when the sweep has been round nothing is left over.
 
 import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
@@ -156,7 +156,7 @@ describe.skipIf(s3 === undefined)('all of it killed in the middle', () => {
     // The node is gone, or an engine is away; a client that asked again may find its own.
     expect([...refused].filter((status) => ![0, 409, 503].includes(status))).toEqual([])
 
-    // What the drive listed at its beginning is believed for half a minute.
+    // Listings from the drive's beginning are believed for half a minute.
     await drive.docmount(['refresh', drive.mountpoint])
     for (const [path, hash] of kept) {
       const bytes = await readFile(join(drive.mountpoint, path.slice(1)))

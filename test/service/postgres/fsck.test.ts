@@ -1,4 +1,4 @@
-// What `docmount check --database` finds, and that it finds nothing where all is well.
+// Findings of `docmount check --database`: the damage that was done, and none where all is well.
 
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'

@@ -57,7 +57,8 @@ test('nothing that was acknowledged is lost', async () => {
       ...(content === undefined ? {} : { body: JSON.stringify(documentOf(content)) }),
     }).catch(() => undefined)
     const status = answer?.status ?? 0
-    // Only these: the node is gone, the database is away. Whoever asks cannot know whether it was done.
+    // The node is gone, or the database is away: no other failures. The client cannot know then whether its request
+    // was carried out.
     if (status !== 0 && status >= 500 && status !== 503)
       failures.set(`${method} ${status} ${await answer!.text()}`, 1)
     else await answer?.arrayBuffer().catch(() => undefined)

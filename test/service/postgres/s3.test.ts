@@ -149,7 +149,7 @@ describe.skipIf(folder === undefined)('contents in a bucket', () => {
   })
 
   test('while the gateway is killed in the middle: nothing acknowledged is lost, and it goes on by itself', async () => {
-    // Whoever could not say in time that it has uploaded is refused (503), and what it has uploaded is swept.
+    // An upload that cannot be recorded in time is refused (503), and its bytes are swept.
     await nodes.close()
     nodes = await startNodes({ blobs, graceMs: 3_000 })
     const kept = new Map<string, string>()
