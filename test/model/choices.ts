@@ -1,15 +1,15 @@
-// What a program does next, by chance and by what is there.
+// The next steps of a program, chosen by chance and by what is there.
 
 import type { Chance } from './chance.ts'
 import { isScratch, type Model, type Operation } from './model.ts'
 
-/** What a program does, and looking; `touch` sets the modification time (seconds since 1970). */
+/** An operation of a program, or a look; `touch` sets the modification time (seconds since 1970). */
 export type Action =
   | Operation
   | { readonly kind: 'read'; readonly path: string }
   | { readonly kind: 'touch'; readonly path: string; readonly mtimeSec: number }
 
-/** What a program does, with pauses (ms) between. */
+/** An action, or a pause (ms) before the next. */
 export type Step = Action | { readonly kind: 'rest'; readonly ms: number }
 
 /** How often a program does what, beside the rest. */
@@ -34,7 +34,7 @@ const usual = {
   read: 12,
 }
 
-/** What only a test with a taste for it does: each has once found something lost. */
+/** Kinds that only a test with a taste for them does: each has once found something lost. */
 const rare = {
   sameLength: 0,
   renameSameLength: 0,
@@ -233,7 +233,7 @@ export class Choices {
         return [...both, { kind: 'rename', path: from, to }, { kind: 'read', path: to }]
       }
       case 'sameSecond': {
-        // What comes second is as long, and perhaps of the same second.
+        // The second version is as long as the first, and perhaps of the same second.
         const [from, path] = [any(), any()]
         const length = model.tree.get(from)?.length ?? 0
         if (from === path || length === 0) return []

@@ -15,7 +15,7 @@ export interface DoorWorkOptions {
   readonly folder: string
   readonly history: History
   readonly doors: () => programs.BothDoors
-  /** Nothing was wrong since some time before then: what fails must not. */
+  /** True if all was well since some time before then: no program may fail. */
   readonly isPeace: (from: number) => boolean
   /** The daemon was killed then or later. */
   readonly wasKilledSince: (from: number) => boolean

@@ -16,7 +16,7 @@ export class LateCloses {
   /** One may be opened at the path at that time (ms); answers whom to tell when it is closed, and when that is. */
   opened(path: string, now: number): (at: number) => void {
     const descriptor: Descriptor = { path, closedAt: undefined }
-    // What is done later begins after what was closed by now.
+    // Descriptors closed by now matter to no operation that begins later.
     this.#descriptors = this.#descriptors.filter(({ closedAt = Infinity }) => closedAt >= now)
     this.#descriptors.push(descriptor)
     return (at) => {

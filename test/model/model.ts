@@ -1,4 +1,4 @@
-// What a drive and its project have to hold after a series of operations: a map, and what POSIX says of it.
+// The content that a drive and its project must hold after a series of operations: a map, changed as POSIX says.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -44,12 +44,12 @@ export class Model {
     return path === '' || (this.#tree.has(path) && this.#tree.get(path) === undefined)
   }
 
-  /** What is at a path and below it. */
+  /** Everything at a path and below it. */
   under(path: string): string[] {
     return [...this.#tree.keys()].filter((other) => other === path || other.startsWith(`${path}/`))
   }
 
-  /** What the service has to hold once everything is sent: no temporaries, and a backup only where no successor came. */
+  /** Documents that the service must hold once everything is sent: no temporaries, and a backup only where no successor came. */
   documents(): Map<string, Buffer> {
     const documents = new Map<string, Buffer>()
     for (const [path, content] of this.#tree) {

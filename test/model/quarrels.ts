@@ -37,7 +37,7 @@ export class Quarrels {
     return this.#outcomes.length
   }
 
-  /** Picks one and has it out. What the drive's death cuts off is expected to be one or the other. */
+  /** Picks one and has it out. A quarrel that the drive's death cuts off may end either way. */
   async have(calls: Calls): Promise<void> {
     const kind = this.#chance.pick(kinds)
     const path = `${this.folder}/q${++this.#count}.txt`

@@ -33,14 +33,14 @@ export class SetTimes {
     }
   }
 
-  /** What the operation may have changed has no time that anybody knows. */
+  /** Drops the times of documents that the operation may have changed. */
   changed(operation: Operation): void {
     const changed = operation.kind === 'rename' ? [operation.path, operation.to] : [operation.path]
     for (const path of this.#times.keys())
       if (changed.some((each) => isAtOrUnder(path, each))) this.#times.delete(path)
   }
 
-  /** What came after `since` (ms) a power cut may have taken back. */
+  /** Drops the times set after `since` (ms): a power cut may have taken them back. */
   forgetSince(since: number): void {
     for (const [path, { at }] of this.#times) if (at >= since) this.#times.delete(path)
   }

@@ -1,5 +1,5 @@
 // Programs at work on a drive, another client, a service in trouble and a daemon that is killed: for a while, from one
-// seed. What was lost is thrown as a Loss, with all that happened to the path.
+// seed. Lost content is thrown as a Loss, with all that happened to its path.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -131,7 +131,7 @@ export async function simulate(options: SimulationOptions): Promise<Figures> {
     }
   }
 
-  /** Nothing is asked of the drive, and the service is well: it sends everything by itself. */
+  /** The service is well, and no program asks the drive for anything: it has to send everything automatically. */
   async function leaveAlone(): Promise<void> {
     note('*', 'left alone')
     await waitUntil('the programs to pause', () => working === 0, 120_000)
@@ -283,7 +283,7 @@ export async function simulate(options: SimulationOptions): Promise<Figures> {
     const logged = log
       .map((line) => {
         const time = Date.parse(/"time":"([^"]+)"/.exec(line)?.[1] ?? '')
-        // What is no line of the log was said right after one.
+        // A line without a time was printed right after one with a time.
         at = Number.isNaN(time) ? at : time
         return { at, line }
       })

@@ -10,9 +10,9 @@ import { LateCloses } from './late-closes.ts'
 import { Loss } from './loss.ts'
 import { SetTimes } from './set-times.ts'
 
-/** What a program may meet while the service misbehaves, and nothing else. */
+/** Errors that a program may meet while the service misbehaves; no others. */
 const passingErrors = new Set(['EIO', 'ETIMEDOUT', 'EBUSY', 'EAGAIN'])
-/** What it meets when the daemon is killed under it: a dead mount, or the empty folder beneath. */
+/** Errors that it may meet when the daemon is killed under it: a dead mount, or the empty folder beneath. */
 const deadErrors = new Set(['ENOENT', 'ENOTCONN', 'ECONNABORTED', 'EIO', 'ETIMEDOUT', 'ENODEV', 'EINTR'])
 
 export interface WorkerOptions {
@@ -36,11 +36,11 @@ export interface WorkerOptions {
   /** How often it does what. */
   readonly taste?: Taste
   readonly sizes?: Sizes
-  /** What it may meet besides. */
+  /** Errors that it may meet besides. */
   readonly mayMeet?: readonly string[]
 }
 
-/** What nobody asked to be durable is so after this long (ms), with room for the sync itself. */
+/** Changes that nobody asked to be durable are so after this long (ms), with room for the sync itself. */
 const durableWithin = (doesDiskFail: boolean): number => (doesDiskFail ? 12_000 : 2_000)
 
 export class Worker {
@@ -50,13 +50,13 @@ export class Worker {
   readonly #choices: Choices
   readonly #passing: ReadonlySet<string>
   readonly #dead: ReadonlySet<string>
-  /** What was read and was right, by path. */
+  /** Contents that were read and were right, by path. */
   readonly #seen = new Map<string, Buffer>()
   readonly #times = new SetTimes()
   readonly #lateCloses = new LateCloses()
   /** An operation that failed or was cut off: done, not done, or in part. */
   #inDoubt: Operation | undefined
-  /** What was there before each operation that a power cut may take back, oldest first. */
+  /** The model before each operation that a power cut may take back, oldest first. */
   #revocable: { readonly at: number; readonly model: Model; readonly kind: Operation['kind'] }[] = []
   /** The daemon died under it. */
   #wasKilled = false
@@ -66,7 +66,7 @@ export class Worker {
   #wasSavedInPart = false
   /** Folders that showed on after an rmdir which failed while the service may have removed them: a later look may tell. */
   readonly #mayBeGone = new Set<string>()
-  /** What a disk that failed answered EIO to: nobody was told that it is saved, so that its program saves it again. */
+  /** The save that a failing disk answered with EIO: its program was not told that it is saved, and saves again. */
   #again: Operation | undefined
 
   constructor(options: WorkerOptions) {
@@ -103,7 +103,7 @@ export class Worker {
     return action.kind === 'touch' ? this.#touch(action.path, action.mtimeSec) : this.#do(action)
   }
 
-  /** What the disk refused is saved again, as a program does that was told so. Answers whether nothing is in doubt. */
+  /** Saves again what the disk refused, as a program does that was told so. Answers whether nothing is in doubt. */
   async catchUp(): Promise<boolean> {
     if (this.#inDoubt !== undefined) await this.#resolve(this.#inDoubt)
     if (this.#inDoubt !== undefined) return false
@@ -252,7 +252,7 @@ export class Worker {
     return true
   }
 
-  /** What is journaled without a sync may go though what came after it is with the service. */
+  /** A change that is journaled without a sync may go though a later one has reached the service. */
   #firstUnsynced(): number {
     const now = this.#now()
     const since = now - durableWithin(this.#options.isDiskUnwell?.(now) === true)
@@ -286,7 +286,7 @@ export class Worker {
     if (this.#inDoubt !== undefined) possible.push(this.model.copy())
     if (this.#inDoubt !== undefined) possible.at(-1)?.apply(this.#inDoubt)
     const cutOff = this.#inDoubt
-    // What it was to become may be as long as what was right before.
+    // The version that was cut off may be as long as the one that was right before.
     if (cutOff !== undefined) this.forgetSeen()
     this.#revocable = []
     this.#inDoubt = undefined
@@ -347,7 +347,7 @@ export class Worker {
       return
     }
     const found = shown.get(operation.path)
-    // What was never closed is not there after a kill: the version that was accepted last is.
+    // A version that was never closed is not there after a kill: the one that was accepted last is.
     const isInPart =
       (!this.#wasKilled ||
         this.#mayBePart ||
@@ -368,7 +368,7 @@ export class Worker {
     )
   }
 
-  /** Sets a document's modification time. What becomes of that where it fails is nobody's to know. */
+  /** Sets a document's modification time. A call that fails may have set it or not. */
   async #touch(path: string, mtimeSec: number): Promise<boolean> {
     const life = this.#options.life()
     this.#options.onAction({ kind: 'touch', path, mtimeSec })
