@@ -11,7 +11,7 @@ export interface Step {
   readonly until?: string
   /** A word of the line that stands for something, and the variable that holds it. */
   readonly replaced?: Readonly<Record<string, string>>
-  /** What the person types at a terminal, after which question. */
+  /** Answers that the person types at a terminal, each after its question. */
   readonly answers?: readonly (readonly [question: string, answer: string])[]
 }
 

@@ -52,7 +52,10 @@ describe.runIf(isThorough && process.getuid?.() === 0)('the image', () => {
   }, limitMs)
   afterAll(() => folder.remove())
 
-  /** What `line` says beside the running service: behind `"${inside[@]}"` a command runs as the image's user, with its variables. */
+  /**
+   * The output of `line`, run beside the service: behind `"${inside[@]}"` a command runs as the image's user, with
+   * its variables.
+   */
   async function besideService(line: string): Promise<string> {
     const words = (list: readonly string[]): string => list.map((word) => `'${word}'`).join(' ')
     const script = `${ownMounts}

@@ -1,6 +1,6 @@
 // package-lock.json as `npm ci` wants it. npm leaves optional packages out that the registry it was made with did not
 // offer; then `npm ci` refuses the whole file, on every machine. It also refuses, or warns of, packages that ask for another
-// Node.js or npm. That npm 9.2 installs from it: package.test.ts.
+// Node.js or npm. Installing from it with npm 9.2 is tried in package.test.ts.
 
 import { readFile } from 'node:fs/promises'
 import { satisfies } from 'semver'

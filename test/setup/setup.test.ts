@@ -1,5 +1,5 @@
 // scripts/setup in a copy of the project whose npm and Node.js are small stand-ins: what it decides, not what npm does.
-// That it works on a bare system was run by hand: native-deps.md says where.
+// Its work on a bare system was tried by hand: native-deps.md says where.
 
 import { chmod, copyFile, mkdir, readFile, readlink, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -60,7 +60,7 @@ describe.skipIf(why !== undefined)(`scripts/setup${why === undefined ? '' : ` ($
   /** Where the command is put. */
   const bin = (): string => join(folder.path, 'bin')
 
-  /** What npm was asked for since the last look. */
+  /** Commands that npm was given since the last look. */
   async function calls(): Promise<string[]> {
     const file = join(folder.path, 'calls')
     const text = await readFile(file, 'utf8').catch(() => '')
