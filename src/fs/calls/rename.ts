@@ -153,7 +153,7 @@ function fateOf(node: Node, to: Node, newName: string, target: Node | undefined)
   if (isHiddenName(newName) && node.door.openHandles > 0) return node.isScratch ? 'here' : 'deleted'
   if (!node.isScratch) return isBackupName(newName) ? 'backup' : 'document'
   if (!isLocalName(newName)) return 'document'
-  // What the service has, had or gets under that name is replaced there, whatever the name.
+  // A document that the service has, had or gets under that name is replaced there, whatever the name.
   const isStored = target === undefined ? to.folder?.tombstones.has(newName) === true : !target.isScratch
   return isStored ? 'document' : 'here'
 }
@@ -201,7 +201,7 @@ function toDocument(
   if (wasScratch) parts.journal.localFiles.remove(oldPath)
   if (left?.behind !== undefined) parts.tree.tombstones.bury(from, oldName, left.behind.fingerprint)
   else if (!wasScratch && replaced !== undefined) {
-    // What it was to replace has gone by now: a listing of before still shows it.
+    // The document that it was to replace has gone by now: a listing of before still shows it.
     parts.tree.tombstones.bury(from, oldName, replaced)
     parts.tree.tombstones.settle(from, oldName, replaced)
   }

@@ -186,7 +186,7 @@ async function deleteWhole(
   // Made in it meanwhile, or moved out of it, and not sent yet.
   const isLeft = queue.jobsUnder(path).some((job) => !expected.has(job))
   if (isLeft || (node.folder !== undefined && node.folder.kept.size > 0)) throw notEmpty(node)
-  // What is saved in it from now on is sent when the service has answered, also where nobody waits for that any more.
+  // A save in it is sent from now on once the service has answered, also where nobody waits for that any more.
   let answered: Promise<void> = Promise.resolve()
   const onAttempt = (attempt: Promise<void>): void => void (answered = attempt)
   const open = queue.keepOut(path)
@@ -220,7 +220,7 @@ export function hideFormer(
   path: string,
 ): void {
   tree.tombstones.bury(above, name, pendingDelete(queue, path)?.intention.base)
-  // Who is still to take that away settles it.
+  // The change that is still to take it away settles it.
   if (!queue.isToBeEmptied(path) && !queue.isOfFormerFolder(path))
     tree.tombstones.settle(above, name, undefined)
 }

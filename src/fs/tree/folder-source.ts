@@ -23,9 +23,9 @@ export interface FolderSourceOptions {
   readonly saved: SavedListings
   readonly now: () => number
   readonly log: Log
-  /** What the service has at this path, and below, is of a folder that is still to be removed. */
+  /** True where the service still has a former folder at this path or above, which is to be removed. */
   isOfFormerFolder(path: string): boolean
-  /** What is known of the folder by now. */
+  /** The folder's listing as it is known by now. */
   known(folder: Node): Listing | undefined
   /** The parent's listing, asked for now: it decides whether a folder is gone. */
   loadFresh(folder: Node): Promise<Listing>
@@ -108,7 +108,7 @@ export class FolderSource {
       throw new ErrnoError('ENOENT', `${path} is gone from the service`, { cause: error })
     }
     if (answer.kind === 'file') {
-      // What stood here before our mkdir has not been deleted yet.
+      // The document that stood here before our mkdir has not been deleted yet.
       if (isHere(folder)) return new ListedNames()
       throw new ErrnoError('ENOTDIR', `${path} is a document now`)
     }

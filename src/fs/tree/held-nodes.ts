@@ -65,7 +65,7 @@ export class HeldNodes {
   }
 }
 
-/** What is open, or true only here, stays. */
+/** A node that is open, or true only here, stays. */
 function mayGo(node: Node): boolean {
   const { door, folder, isUnlinked } = node
   if (door.lookups === 0 || door.openHandles > 0 || isUnlinked || isKept(node)) return false

@@ -1,5 +1,5 @@
-// What was hidden in folders that are gone from their places, or that nobody looked at for a while: a folder that is made or found
-// there may be listed as the one before it was. Kept until one cache lifetime after the folder went, and after the service agreed.
+// Names that were hidden in folders that are gone from their places, or that nobody looked at for a while: a folder that is made or
+// found there may be listed as the one before it was. Kept until one cache lifetime after the folder went, and after the service agreed.
 
 import type { Undo } from '../../content/spool/undo.ts'
 import { folderOf, isAtOrUnder, nameOf } from '../../path.ts'
@@ -17,7 +17,7 @@ export interface HiddenNamesOptions {
   follow(undo: Undo): void
   /** Something passes through this path on its way to elsewhere, or is still to be taken away from there. */
   isToBeEmptied(path: string): boolean
-  /** What the service has at this path is of a folder that is still to be removed. */
+  /** True where the service still has a former folder at this path or above, which is to be removed. */
   isOfFormerFolder(path: string): boolean
 }
 
@@ -78,7 +78,7 @@ export class HiddenNames {
     if (hidden === undefined) return
     this.#set(path, undefined)
     for (const [name, tombstone] of hidden.names) {
-      // What came along with the folder is there again.
+      // A name that came along with the folder is there again.
       if (folder.children.has(name) || this.#isOver(tombstone)) continue
       // When it was agreed to, or given up, nobody said.
       const isAgreed = tombstone.settledAt === undefined && !this.#isToGo(pathIn(node, name))

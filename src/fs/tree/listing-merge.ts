@@ -30,7 +30,7 @@ export interface ListingMergeOptions {
   savedFolders(folder: Node): Iterable<string>
   /** There is no folder at this name any more: one that comes later is another. */
   folderGone(folder: Node, name: string): void
-  /** What the service has at this path is of a folder that is still to be removed. */
+  /** True where the service still has a former folder at this path or above, which is to be removed. */
   isOfFormerFolder(path: string): boolean
   /** It shows another version than the one for which this path is hidden. */
   foundHidden(path: string): void

@@ -84,7 +84,7 @@ export class Node {
     this.#settledUntil = at + lagMs
   }
 
-  /** What it shows is not what the service agreed to last, or a listing has caught up with it. */
+  /** It shows another state than the service agreed to last, or a listing has caught up with it. */
   unsettle(): void {
     this.#settledAt = undefined
     this.#settledUntil = 0

@@ -18,7 +18,7 @@ export interface PlacesOptions {
   askAgain(folder: Node): void
   /** Something passes through this path on its way to elsewhere, or is still to be taken away from there. */
   isToBeEmptied(path: string): boolean
-  /** What the folder shows is another list now. */
+  /** The folder shows another list of names now. */
   namesChanged(folder: Node | undefined): void
 }
 

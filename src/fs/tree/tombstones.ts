@@ -14,7 +14,7 @@ export interface TombstonesOptions {
   notifier(): Notifier
   /** Takes what undoes a change, should the journal's transaction under way fail. */
   follow(undo: Undo): void
-  /** What the folder shows is another list now. */
+  /** The folder shows another list of names now. */
   namesChanged(folder: Node | undefined): void
 }
 
@@ -38,7 +38,7 @@ export class Tombstones {
     this.#set(folder.folder, name, { ...tombstone, fingerprint })
   }
 
-  /** What was shown is gone: hides the name, and tells the door. */
+  /** The document that was shown is gone: hides the name, and tells the door. */
   vanish(folder: Node, name: string, fingerprint: string | undefined): void {
     this.bury(folder, name, fingerprint)
     folder.folder?.change()

@@ -4,7 +4,7 @@
 // A name in a folder is, in this order: a kept node (unsent, local-only, made here, just sent) · a tombstone (deleted or
 // moved away here) · what the listing says. A listing can neither hide nor undo a change made here before one cache lifetime
 // has passed since the service agreed to it: listings may lag behind (the interface promises no consistency), also behind an
-// earlier one. What somebody stored after us is no lag, and shows at once.
+// earlier one. A version that somebody stored after us is no lag, and shows at once.
 
 import type { Files, RemoteFile } from '../../api/types.ts'
 import { agrees, fingerprintOf, isNewer } from '../../content/fingerprint.ts'
@@ -50,7 +50,7 @@ export interface TreeOptions {
   follow(undo: Undo): void
   /** Something passes through this path on its way to elsewhere, or is still to be taken away from there. */
   isToBeEmptied(path: string): boolean
-  /** What the service has at this path, and below, is of a folder that is still to be removed. */
+  /** True where the service still has a former folder at this path or above, which is to be removed. */
   isOfFormerFolder(path: string): boolean
   /** A listing shows another version than the one for which this path is hidden. */
   foundHidden(path: string): void
@@ -297,7 +297,7 @@ export class Tree {
     if (record !== undefined) this.#options.saved.agreed([{ folder: folderOf(path), name, record }])
   }
 
-  /** What the folder shows is another list now, and its times say so. */
+  /** The folder shows another list of names now, and its times say so. */
   #namesChanged(folder: Node | undefined): void {
     if (folder?.folder === undefined) return
     folder.folder.change()

@@ -139,7 +139,7 @@ function committed(parts: AgreedParts, intention: Intention, record: RemoteFile 
   if (isLatest) parts.attributes.settled(node)
   else parts.attributes.save(node)
   landFolders(parts, node)
-  // What is still to be sent, or being written, is no listing's to decide.
+  // A document that is still to be sent, or being written, is no listing's to decide.
   if (isLatest && !node.isDirty) parts.tree.places.settle(node)
   else parts.tree.places.settleFolders(node)
   // The row claims the content until the transaction is on disk.
@@ -220,7 +220,7 @@ function noteArrival(
   if (folder === undefined || record === undefined) return
   tree.tombstones.arrived(folder, name, fingerprintOf(record))
   const node = tree.keptChild(folder, name)
-  // What another client stored there nobody has seen.
+  // A version that another client stored there has been seen by nobody.
   if (node === undefined || !isInFront(node) || tookAnother === true) return
   journal.onRollback(node)
   node.unsent.mayReplace(fingerprintOf(record))
@@ -231,7 +231,7 @@ function isInFront(node: Node): boolean {
   return node.folder === undefined && !node.isScratch && node.job === undefined && node.isDirty
 }
 
-/** What the intention took away is gone from the service. */
+/** The document that the intention took away is gone from the service. */
 function settleWhatLeft(parts: LeftParts, intention: Intention): void {
   const { kind, path, base, source, sourceFingerprint, keepSource } = intention
   if (kind !== 'put') settleAway(parts, intention, path, base)
@@ -290,7 +290,7 @@ function leftAlone({ tree, queue }: LeftParts, intention: Intention, left: strin
   tree.askAgain(folder)
 }
 
-/** Nothing is at this path any more. */
+/** The path is empty in the service now. */
 function settleAway(
   parts: LeftParts,
   intention: Intention,
@@ -298,7 +298,7 @@ function settleAway(
   fingerprint: string | undefined,
 ): void {
   const { folder, name } = placeOf(parts.tree, path)
-  // What passes through here on its way to elsewhere is not to be seen: who takes that away settles it.
+  // A document that passes through here on its way to elsewhere is not to be seen: the change that takes it away settles it.
   const isAgreed = !parts.queue.isToBeEmptied(path, intention)
   if (folder !== undefined) {
     // It was shown again after a refusal.
@@ -312,7 +312,7 @@ function settleAway(
   parts.attributes.left(path)
 }
 
-/** What a folder held that is gone now is hidden in what was made there since for no longer than listings lag. */
+/** Names of a folder that is gone are hidden in the one made there since for no longer than listings lag. */
 function settleBelow({ tree, queue }: LeftParts, prune: Intention, path: string): void {
   tree.hidden.settleFolder(path)
   const top = tree.find(path)

@@ -186,7 +186,7 @@ describe('done', () => {
     done(intention, record)
     expect([node.stored.elsewhere, node.job, node.settledAt]).toEqual(['/a.txt', move, undefined])
     expect(sb.tree.versions.shownElsewhere('/a.txt')).toEqual([node])
-    // What is to go from there is the version that has arrived.
+    // The version that has arrived is the one that is to go from there.
     expect(tombstone('/a.txt')).toEqual({ fingerprint: fingerprintOf(record), isSettled: false })
     expectState(node, 'saved')
   })

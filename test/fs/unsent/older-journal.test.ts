@@ -46,7 +46,7 @@ create table conflict (copy text primary key, path text not null, at integer not
 pragma user_version = 4;
 `
 
-/** What a docmount makes today: never to be changed. A later schema gets its own, beside this one. */
+/** The schema that a docmount makes today: never to be changed. A later one gets its own, beside this one. */
 const fifthSchema = fourthSchema
   .replace(
     'size integer, digest text) without',

@@ -1,5 +1,5 @@
-// What only a folder has: who is in it, what is kept or hidden in it whatever a listing says, whether the service knows it, and
-// what the door was told of its names. A verb that a transaction of the journal may undo answers how.
+// Parts that only a folder has: its nodes, the names kept or hidden in it whatever a listing says, whether the service knows it, and
+// the names that the door was told. A verb that a transaction of the journal may undo answers how.
 
 import { putName } from '../put-name.ts'
 import { FolderOrder } from '../folder-order.ts'
