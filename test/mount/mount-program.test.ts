@@ -20,6 +20,8 @@ const why =
 const withHelper = `${ownMounts}
 mkdir -p $1/layer && mount -t tmpfs tmpfs $1/layer && mkdir $1/layer/upper $1/layer/work
 mount -t overlay overlay -o lowerdir=/usr/sbin,upperdir=$1/layer/upper,workdir=$1/layer/work /usr/sbin
+# mount(8) makes the drive root's: its state and cache are this test's own.
+for kept in .local .cache; do mkdir -p ~root/$kept && mount -t tmpfs tmpfs ~root/$kept; done
 rm -f /sbin/mount.docmount /sbin/docmount
 printf '#!/bin/sh\\nexec "%s" "%s" "$@"\\n' "$NODE" "$CLI" >/sbin/docmount && chmod 755 /sbin/docmount
 ln -s "$CLI" /sbin/mount.docmount
