@@ -3,6 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ServiceContext } from './context.ts'
 import { createKeyThrottle } from './edge/throttle.ts'
+import { type Limits, limitsFor } from './limits.ts'
 import { ServiceError } from './service-error.ts'
 import type { ProjectRow } from './store/database.ts'
 import { type KeyScope, type OpenedKey, hashOf, keyIdOf } from './store/keys.ts'
@@ -12,6 +13,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The project the URL names. Set by `authenticate`, so only in routes below it that name one. */
     project: ProjectRow
+    /** Those that hold for it. */
+    limits: Limits
     /** All the key opens. */
     projects: readonly ProjectRow[]
     /** The part of them that it opens, and whether it may write. */
@@ -38,7 +41,10 @@ export function authenticate(
     const found = await openedBy(context, keyHash)
     context.keyUse.note(found.id, context.now())
     const { project_name: name } = request.params as { project_name?: string }
-    if (name !== undefined) request.project = projectOf(found.projects, name)
+    if (name !== undefined) {
+      request.project = projectOf(found.projects, name)
+      request.limits = limitsFor(context.limits, name)
+    }
     const isReading = request.method === 'GET' || request.method === 'HEAD'
     if (found.access === 'read' && !isReading) throw new ServiceError(403, 'the API key may only read')
     // Tables lie beside the files: no path leads there.

@@ -46,6 +46,17 @@ describe('a limit of one project', () => {
     expect(run.status).toBe(507)
   })
 
+  test('tells a document beyond it so where another one stands, which no delete would help', async () => {
+    service = await startTestService({
+      projects: ['acme', 'small'],
+      limits: { ofProjects: { small: { documentBytes: 50_000 } } },
+    })
+    expect((await put('small', '/a.txt')).status).toBe(201)
+    expect((await put('small', '/a.txt', 100_000)).status).toBe(413)
+    expect((await put('acme', '/a.txt')).status).toBe(201)
+    expect((await put('acme', '/a.txt', 100_000)).status).toBe(409)
+  })
+
   test('is written with the name of the project, and stands beside those from variables', () => {
     const one = addLimit('project@acme=10GB', addLimit('document=1MB'))
     expect(one).toEqual({ documentBytes: 1e6, ofProjects: { acme: { projectBytes: 1e10 } } })

@@ -6,7 +6,7 @@ import { checkScope, onlyWayTo } from '../authentication.ts'
 import type { ServiceContext } from '../context.ts'
 import { checkNewPath, parseDocumentPath } from '../document-path.ts'
 import { takeFault } from '../faults/noted-calls.ts'
-import { exceeds, limitsFor } from '../limits.ts'
+import { exceeds } from '../limits.ts'
 import { logChange } from '../observe/logs.ts'
 import {
   type DocumentBody,
@@ -121,7 +121,7 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
           // A small body is cheaper to take than the path to look for: its commit tells.
           if (bodyBytes <= smallBodyBytes) return
           // A document beyond the limit is refused for its size, not for its path: to delete what is there would not help.
-          if (exceeds(bodyBytes, context.limits.documentBytes)) return
+          if (exceeds(bodyBytes, request.limits.documentBytes)) return
           const existing = await findByPath(context.store, request.project.id, path)
           if (existing !== undefined) throw taken(existing.kind, path)
         },
@@ -148,7 +148,7 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
         const made = await commitFile(context, content, {
           file,
           now: context.now(),
-          quota: quotaOf(limitsFor(context.limits, request.project.name)),
+          quota: quotaOf(request.limits),
         }).catch((error: unknown) => refuseTaken(context, file, error))
         context.testing?.history.noteCreated(made, context.now())
         const { path, size, mimetype, blob: sha256 } = file

@@ -1,8 +1,7 @@
 // POST /projects/{project_name}/tables/{table_id}/reconcile, …/tasks and …/forward: what reconcile tables do.
 
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { ServiceContext } from '../context.ts'
-import { type Limits, limitsFor } from '../limits.ts'
 import { logChange } from '../observe/logs.ts'
 import { addAssets } from './assets-store.ts'
 import { tablesStore } from './database.ts'
@@ -29,7 +28,6 @@ interface TableRoute {
 
 export function registerReconcileRoutes(scope: FastifyInstance, context: ServiceContext): void {
   const store = tablesStore(context.store)
-  const limitsOf = ({ project }: FastifyRequest): Limits => limitsFor(context.limits, project.name)
 
   scope.post<TableRoute & { Body: ReconcileBody }>(
     `${url}/reconcile`,
@@ -43,8 +41,7 @@ export function registerReconcileRoutes(scope: FastifyInstance, context: Service
     },
     async (request, reply) => {
       const table = await getReconcileTable(store, request.project.id, request.params.table_id)
-      const own = { ...context, limits: limitsOf(request) }
-      const result = await runReconciliation(own, table, request.body, request.keyId ?? '')
+      const result = await runReconciliation(context, table, request.body, request)
       return reply.type('application/json; charset=utf-8').send(result)
     },
   )
@@ -69,7 +66,7 @@ export function registerReconcileRoutes(scope: FastifyInstance, context: Service
         input: request.body,
       } as const
       void reply.code(201)
-      return { task_id: await addRun(store, task, limitsOf(request)) }
+      return { task_id: await addRun(store, task, request.limits) }
     },
   )
 
@@ -85,7 +82,7 @@ export function registerReconcileRoutes(scope: FastifyInstance, context: Service
     },
     async (request, reply): Promise<ForwardedBody> => {
       const table = await getReconcileTable(store, request.project.id, request.params.table_id)
-      const ids = await addAssets(store, table, request.body.data, limitsOf(request))
+      const ids = await addAssets(store, table, request.body.data, request.limits)
       logChange(context, request, 'forwarded', { table: table.name, assets: ids.length })
       void reply.code(201)
       const message = `${ids.length} asset${ids.length === 1 ? '' : 's'} created in ${table.name}`

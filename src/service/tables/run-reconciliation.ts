@@ -2,6 +2,7 @@
 // be read ends the run with status `error` and the reason, and so does a process that dies; a request that makes no
 // sense, or asks for too much, is refused.
 
+import type { FastifyRequest } from 'fastify'
 import { RowsError } from '../../rows/row.ts'
 import type { ServiceContext } from '../context.ts'
 import { blankData } from '../reconcile/input-shape.ts'
@@ -26,16 +27,12 @@ export async function runReconciliation(
   context: ServiceContext,
   table: TableRow,
   input: ReconcileBody,
-  keyId: string,
+  { keyId = '', limits }: Pick<FastifyRequest, 'keyId' | 'limits'>,
 ): Promise<string> {
   const createdAt = context.now()
   const documents = await checkedDocuments(context, table.project_id, input)
   const outcome = await outcomeOf(context, table, documents, input, keyId)
-  const rowId = await addRun(
-    tablesStore(context.store),
-    { table, createdAt, input, ...outcome },
-    context.limits,
-  )
+  const rowId = await addRun(tablesStore(context.store), { table, createdAt, input, ...outcome }, limits)
   const { status, data, reasoning } = outcome
   const rest: Omit<ReconcileResultBody, 'data'> = {
     status,

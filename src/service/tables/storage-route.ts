@@ -2,7 +2,6 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { ServiceContext } from '../context.ts'
-import { limitsFor } from '../limits.ts'
 import { logChange } from '../observe/logs.ts'
 import { errorSchema, projectParamsSchema } from '../schemas.ts'
 import { copiedFrom, keepContent, receiveContent } from '../uploads/receive-content.ts'
@@ -48,7 +47,7 @@ export function registerStorageRoute(scope: FastifyInstance, context: ServiceCon
             size: content.size,
             blob: isZeroRetention ? null : content.sha256,
           },
-          limitsFor(context.limits, request.project.name),
+          request.limits,
         )
       // Staged content that no row refers to is dropped with the request.
       const { table, documentId } = await (isZeroRetention ? record() : keepContent(context, content, record))

@@ -3,7 +3,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from '../json-schema.ts'
 import type { ServiceContext } from '../context.ts'
-import { limitsFor } from '../limits.ts'
 import { logChange } from '../observe/logs.ts'
 import { errorSchema, projectParamsSchema } from '../schemas.ts'
 import { ServiceError } from '../service-error.ts'
@@ -66,11 +65,7 @@ export function registerTableRoutes(scope: FastifyInstance, context: ServiceCont
       }
       const table = await transactFor(store, made.projectId, async (transaction) => {
         const row = await createTable(transaction, made)
-        await checkQuota(
-          transaction as unknown as Store,
-          row.project_id,
-          limitsFor(context.limits, request.project.name),
-        )
+        await checkQuota(transaction as unknown as Store, row.project_id, request.limits)
         return row
       })
       logChange(context, request, 'table created', { table: table.name, kind: table.kind })

@@ -4,7 +4,6 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { ServiceContext } from '../context.ts'
-import { limitsFor } from '../limits.ts'
 import { Pieces, uploadPieces } from '../pieces.ts'
 import { ServiceError } from '../service-error.ts'
 import { roomFor } from '../store/usage.ts'
@@ -34,7 +33,7 @@ export function acceptSpooledBodies(scope: FastifyInstance, context: ServiceCont
   scope.addHook('preValidation', async (request, reply) => {
     const payload = request.body as Readable | undefined | null
     if (payload === undefined || payload === null) throw new ServiceError(400, 'the body is missing')
-    const limits = limitsFor(context.limits, request.project.name)
+    const { limits } = request
     const room = await roomFor(context.store, request.project.id, limits)
     // A reply that has closed will not close again, so content staged for it would never be dropped.
     if (reply.raw.closed) throw new ServiceError(400, 'the body ended early')
