@@ -25,12 +25,11 @@ export async function unmount(
   let failure = ''
   for (const program of attempts) {
     const flags = program === 'umount' ? (lazy ? ['-l'] : []) : lazy ? ['-u', '-z'] : ['-u']
-    const start = (): Promise<Ended | undefined> =>
-      run(program, [...flags, '--', mountpoint], { limitMs }).catch(asMissing)
-    let ended = await start()
-    for (let tries = 1; ended?.isKilled === true && tries < killedTries; tries++) {
+    let ended: Ended | undefined
+    for (let tries = 1; ; tries++) {
+      ended = await run(program, [...flags, '--', mountpoint], { limitMs }).catch(asMissing)
+      if (ended?.isKilled !== true || tries === killedTries) break
       await sleep(killedPauseMs)
-      ended = await start()
     }
     if (ended === undefined) {
       failure = `${program} is not installed: install fuse3`

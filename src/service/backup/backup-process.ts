@@ -1,7 +1,6 @@
 // A process that makes backups while its service serves: SQLite copies a database in one long call.
 
-import { carry } from '../store/carried-error.ts'
-import type { TaskAnswer } from '../tables/task-processes.ts'
+import { answerOf, serveTasks } from '../tables/serve-tasks.ts'
 import { type FoundBackup, momentPattern } from './folder-backups.ts'
 import type { Manifest } from './manifest.ts'
 import { openPlace } from './places.ts'
@@ -20,20 +19,7 @@ export interface BackupAnswer {
   readonly made: Manifest | undefined
 }
 
-process.on('SIGUSR1', () => {})
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
-process.on('disconnect', () => process.exit())
-process.on('message', (task: BackupTask) => {
-  void answerTo(task).then((answer) => process.send?.(answer))
-})
-
-async function answerTo(task: BackupTask): Promise<TaskAnswer<BackupAnswer>> {
-  try {
-    return { result: await work(task) }
-  } catch (error) {
-    return { error: carry(error) }
-  }
-}
+serveTasks((task: BackupTask) => answerOf(() => work(task)))
 
 async function work({ to, dataDir, name, keep }: BackupTask): Promise<BackupAnswer> {
   const place = await openPlace(to)

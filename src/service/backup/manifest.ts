@@ -39,6 +39,15 @@ export interface DamagedContent {
   readonly documents: readonly string[]
 }
 
+/** `kept`: SHA-256 of what there is of it; undefined where nothing could be read. */
+export function damagedContent(
+  sha256: string,
+  kept: string | undefined,
+  documents: readonly string[],
+): DamagedContent {
+  return { sha256, ...(kept === undefined ? {} : { kept_sha256: kept }), documents }
+}
+
 export const manifestName = 'backup.json'
 /** The files beside the contents. */
 export const databaseName = 'service.db'

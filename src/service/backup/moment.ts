@@ -2,9 +2,10 @@
 // newer moment is taken, and what was kept already stays.
 
 import { join } from 'node:path'
+import { isMissing } from '../blobs/disk.ts'
 import { isDamage } from '../store/connection.ts'
 import { embeddedSchema } from '../store/open-embedded.ts'
-import { BackupError, type DamagedContent, type Manifest, contentPath, databaseName } from './manifest.ts'
+import { BackupError, type Manifest, contentPath, damagedContent, databaseName } from './manifest.ts'
 import { type SnapshotContents, documentsOf, readSnapshot, takeSnapshot } from './snapshot.ts'
 
 /** Moments taken at most, when documents are deleted faster than copied. */
@@ -57,8 +58,7 @@ export async function keepMoment(
         if (error instanceof BackupError) throw error
         const misses = (missed.get(sha256) ?? 0) + 1
         missed.set(sha256, misses)
-        const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-        if (isMissing && misses < mostMisses) isWhole = false
+        if (isMissing(error) && misses < mostMisses) isWhole = false
         else kept.set(sha256, undefined)
       }
     }
@@ -78,14 +78,9 @@ export function manifestOf(
 ): Manifest {
   const { projects, documents, contents } = snapshot
   const inFiles = [...contents.keys()].filter((sha256) => kept.get(sha256) !== sha256)
-  const damaged = [...inFiles, ...snapshot.damaged].map((sha256): DamagedContent => {
-    const found = kept.get(sha256)
-    return {
-      sha256,
-      ...(found === undefined ? {} : { kept_sha256: found }),
-      documents: documentsOf(database, sha256),
-    }
-  })
+  const damaged = [...inFiles, ...snapshot.damaged].map((sha256) =>
+    damagedContent(sha256, kept.get(sha256), documentsOf(database, sha256)),
+  )
   return {
     format: 1,
     made_at: new Date().toISOString(),

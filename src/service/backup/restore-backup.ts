@@ -2,6 +2,7 @@
 
 import { mkdir, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { isMissing } from '../blobs/disk.ts'
 import { copyVerified } from './copy-file.ts'
 import {
   BackupError,
@@ -37,7 +38,7 @@ async function openFolder(folder: string): Promise<Source> {
     copyFile: (name, to, sha256) => copyVerified(join(folder, name), to, sha256),
     copyContent: (sha256, to, kept) =>
       copyVerified(join(folder, 'blobs', contentPath(sha256)), to, kept).catch((error: unknown) => {
-        if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+        if (!isMissing(error)) throw error
         throw missing(folder, sha256, error)
       }),
   }

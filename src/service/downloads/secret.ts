@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { open, readFile, rename } from 'node:fs/promises'
+import { isMissing } from '../blobs/disk.ts'
 import { StartError } from '../start-error.ts'
 import type { LinkSecrets } from './signer.ts'
 
@@ -20,7 +21,7 @@ async function readOrMake(file: string): Promise<Buffer> {
       throw new StartError(`${file} is damaged: remove it, and old download links end`)
     return secret
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    if (!isMissing(error)) throw error
   }
   const secret = randomBytes(secretBytes)
   const handle = await open(`${file}.new`, 'w', 0o600)

@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { silentLog } from '../../log.ts'
-import { type DamagedContent, refuseBackup } from '../backup/manifest.ts'
+import { type DamagedContent, damagedContent, refuseBackup } from '../backup/manifest.ts'
 import { openSharedBackend } from '../blobs/open-shared-backend.ts'
 import { loadSecret } from '../downloads/secret.ts'
 import { StartError } from '../start-error.ts'
@@ -81,11 +81,7 @@ async function copyWhileServed(dataDir: string, target: Target): Promise<Copied>
 function told(source: Source, damaged: readonly DamagedSource[]): Pick<Move, 'damaged'> {
   if (damaged.length === 0) return {}
   return {
-    damaged: damaged.map(({ sha256, kept }) => ({
-      sha256,
-      ...(kept === undefined ? {} : { kept_sha256: kept }),
-      documents: source.documentsOf(sha256),
-    })),
+    damaged: damaged.map(({ sha256, kept }) => damagedContent(sha256, kept, source.documentsOf(sha256))),
   }
 }
 

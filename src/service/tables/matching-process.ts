@@ -5,38 +5,26 @@ import { RowsError, TooManyRowsError } from '../../rows/row.ts'
 import { parseRows } from '../../rows/rows.ts'
 import { blankData } from '../reconcile/input-shape.ts'
 import { type RowsFile, maxItems, reconcile } from '../reconcile/reconcile.ts'
-import { carry } from '../store/carried-error.ts'
 import { openReader } from '../store/open-store.ts'
 import type { StorePlace } from '../store/opened-store.ts'
 import { answerText } from './answer-text.ts'
 import { AssetIndexes } from './asset-indexes.ts'
 import { tablesStore } from './database.ts'
 import type { DocumentBytes, MatchingAnswer, MatchingOrder, MatchingTask } from './matching-task.ts'
-import type { TaskAnswer } from './task-processes.ts'
+import { answerOf, serveTasks } from './serve-tasks.ts'
 
 const tooDeep = 'a value is nested too deeply to be compared'
 const standardInput = 0
 let opened: Promise<AssetIndexes> | undefined
 
-// Node would open a debugger's port, to every user of this machine.
-process.on('SIGUSR1', () => {})
-// Ctrl-C, and an end of the whole group, are the service's to obey: it may wait for this run.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
-process.on('disconnect', () => process.exit())
-process.on('message', (order: MatchingOrder) => {
-  void answerTo(order).then((answer) => process.send?.(answer))
-})
-
-async function answerTo({ place, documents, ...task }: MatchingOrder): Promise<TaskAnswer<MatchingAnswer>> {
+serveTasks(async ({ place, documents, ...task }: MatchingOrder) => {
   // First of all: what is left in the pipe would be read for the next one.
   const read = documents.map(({ length, ...document }) => ({ ...document, bytes: readBytes(length) }))
-  try {
+  return answerOf(async () => {
     opened ??= openIndexes(place)
-    return { result: await match({ ...task, documents: read }, await opened) }
-  } catch (error) {
-    return { error: carry(error) }
-  }
-}
+    return match({ ...task, documents: read }, await opened)
+  })
+})
 
 /** Throws at the end of the pipe: the service is gone. */
 function readBytes(length: number): Uint8Array {
