@@ -26,7 +26,7 @@ export type Documents = Readonly<Record<string, string | Uint8Array>>
 
 export interface Behind {
   clearCalls(): void
-  /** Waits until the service holds exactly these documents in the folder. */
+  /** Waits until everything is sent and the service holds exactly these documents in the folder. */
   waitFor(folder: string, documents: Documents): Promise<void>
   /** Waits until the service holds exactly what the door shows in the folder, but for names that stay on this machine. */
   check(folder: string, staysHere: ReadonlySet<string>): Promise<void>
@@ -45,8 +45,12 @@ export const nothing: Behind = {
   expectUploads() {},
 }
 
-/** Behind docmount. */
-export function serviceBehind(testService: TestService, door: () => Door): Behind {
+/** Behind docmount. Documents that end as they began look whole before anything is sent: `isSent` tells when it was. */
+export function serviceBehind(
+  testService: TestService,
+  door: () => Door,
+  isSent: () => Promise<boolean> = async () => true,
+): Behind {
   async function waitFor(folder: string, wanted: ReadonlyMap<string, Uint8Array>): Promise<void> {
     let held = new Map<string, Buffer>()
     try {
@@ -85,13 +89,14 @@ export function serviceBehind(testService: TestService, door: () => Door): Behin
       testService.service.clearCalls()
       testService.other.clearCalls()
     },
-    waitFor: (folder, documents) =>
-      waitFor(
-        folder,
-        new Map(
-          Object.entries(documents).map(([name, content]) => [name, Buffer.from(content as Uint8Array)]),
-        ),
-      ),
+    async waitFor(folder, documents) {
+      await waitUntil('everything to be sent', isSent)
+      const wanted = new Map<string, Uint8Array>()
+      for (const [name, content] of Object.entries(documents)) {
+        wanted.set(name, Buffer.from(content as Uint8Array))
+      }
+      await waitFor(folder, wanted)
+    },
     async check(folder, staysHere) {
       const shown = await treeOf(door(), folder)
       const wanted = new Map<string, Uint8Array>()

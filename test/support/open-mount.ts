@@ -64,7 +64,11 @@ async function open(
   const door: MountDoor = {
     ...folderDoor(name, drive.mountpoint, agent),
     user,
-    behind: serviceBehind(testService, () => door),
+    behind: serviceBehind(
+      testService,
+      () => door,
+      async () => (await door.unsent()) === 0,
+    ),
     testService,
     get drive() {
       return drive
