@@ -24,6 +24,7 @@ const commandFiles: Readonly<Record<string, () => Promise<CommandFile>>> = {
   pins: () => import('./commands/pins.ts'),
   fetch: () => import('./commands/fetch.ts'),
   cache: () => import('./commands/cache.ts'),
+  link: () => import('./commands/link.ts'),
   recover: () => import('./commands/recover.ts'),
   service: () => import('./commands/service.ts'),
   projects: () => import('./commands/projects.ts'),

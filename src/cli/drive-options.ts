@@ -2,14 +2,12 @@
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { isMimetype } from '../api/mimetypes.ts'
+import { urlLifetimeMs } from '../api/url-lifetime.ts'
 import { bandwidthOption } from './bandwidth-option.ts'
 import { parseDurationMs, parseSizeBytes, parseWaitMs } from './durations.ts'
 import { leastMemoryBytes } from '../fs/tree/memory-shares.ts'
 import { networkOptions } from './network-options.ts'
 import { quietOption } from './progress.ts'
-
-/** Presigned URLs live 15 minutes (interface, "Limits"), and a listing carries them. */
-const urlLifetimeMs = 15 * 60_000
 
 export function addDriveOptions(command: Command): void {
   for (const option of driveOptions()) command.addOption(option)

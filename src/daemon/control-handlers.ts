@@ -27,6 +27,7 @@ export function createControlHandlers(
       await fileSystem.wait(path, { timeoutMs: Math.min(timeoutMs, longestMs), signal })
       return {}
     },
+    link: async ({ path }) => (await session).fileSystem.link(path),
     refresh: async ({ path }) => {
       await (await session).fileSystem.refresh(path)
       return {}

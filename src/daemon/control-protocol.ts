@@ -4,7 +4,7 @@
 import type { CacheStatus, FetchAnswer, FetchProgress, PinAnswer, PinStatus } from '../fs/pins/pin-status.ts'
 import type { Table } from '../api/table-types.ts'
 import type { ReconcileRun } from '../tables-drive/reconcile-run.ts'
-import type { FileSystemStatus, Place, Unsent } from '../fs/status.ts'
+import type { FileSystemStatus, Link, Place, Unsent } from '../fs/status.ts'
 import type { DoorName, WebdavAddress } from './session-door.ts'
 
 /**
@@ -60,6 +60,8 @@ export interface ControlCommands {
     answer: { mount: MountStatus; unsent: readonly Unsent[]; place?: Place | undefined }
   }
   wait: { input: { path: string; timeoutMs?: number }; progress: never; answer: Record<string, never> }
+  /** Asks the service. */
+  link: { input: { path: string }; progress: never; answer: Link }
   refresh: { input: { path: string }; progress: never; answer: Record<string, never> }
   retry: { input: { path: string }; progress: never; answer: { retried: number } }
   pin: { input: { path: string }; progress: never; answer: PinAnswer }

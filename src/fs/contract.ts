@@ -6,7 +6,7 @@ import type { Log } from '../log.ts'
 import type { Notice } from './notice.ts'
 import type { CacheStatus, FetchAnswer, FetchProgress, PinAnswer, PinStatus } from './pins/pin-status.ts'
 import type { Notifier, Operations } from './operations.ts'
-import type { DrainProgress, FileSystemStatus, Place, Unsent } from './status.ts'
+import type { DrainProgress, FileSystemStatus, Link, Place, Unsent } from './status.ts'
 
 export interface FileSystemOptions {
   readonly files: Files
@@ -52,6 +52,8 @@ export interface FileSystem extends Operations {
   status(): FileSystemStatus
   /** Tells the state of one path; asks the service where no listing is fresh. Never throws. */
   place(path: string): Promise<Place>
+  /** Asks the service for a document's download address. Throws ErrnoError where it has none that is shown here; ApiError; NetworkError. */
+  link(path: string): Promise<Link>
   /** Looks again where `status` names what may be gone by now. Never throws. */
   lookAgain(): Promise<void>
   /** Looks whether what is kept on this machine is where it was put, and sees to it where it is not. Never throws. */

@@ -11,6 +11,7 @@ import { write } from './calls/write.ts'
 import { cacheStatus, clearCache } from './pins/cache.ts'
 import { fetchOnce } from './pins/fetch-once.ts'
 import { withPins } from './pins/follow-rename.ts'
+import { linkOf } from './control/link.ts'
 import { placeOf } from './control/place.ts'
 import { readOnly } from './wrappers/read-only.ts'
 import { statfsOf } from './calls/statfs.ts'
@@ -93,6 +94,7 @@ export function operationsOf(sb: Superblock): FileSystem {
     },
     status: () => status(sb),
     place: (path) => placeOf(sb, path),
+    link: (path) => linkOf(sb, path),
     lookAgain: () => sb.conflicts.look(sb.tree),
     lookUnderfoot: () => lookUnderfoot(sb),
     unsent: (path) => unsentUnder(sb, path),

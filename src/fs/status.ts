@@ -66,6 +66,15 @@ export type Place =
   | { readonly state: 'here'; readonly why: string; readonly bytes: number }
   | { readonly state: 'unknown'; readonly why: string }
 
+/** Download address of a document: whoever has it may download, without a key. */
+export interface Link {
+  /** In the project. */
+  readonly path: string
+  readonly url: string
+  /** ISO time: the service promises it until then. */
+  readonly until: string
+}
+
 /** A document that could not be saved here. */
 export interface RefusedName {
   readonly path: string

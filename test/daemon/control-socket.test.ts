@@ -33,6 +33,7 @@ const refuse = (): never => {
 const handlers: ControlHandlers = {
   status: refuse,
   wait: refuse,
+  link: refuse,
   refresh: refuse,
   retry: ({ path }) => ({ retried: path.length }),
   pin: refuse,

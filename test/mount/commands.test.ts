@@ -62,6 +62,48 @@ describe.skipIf(whyNoFuse() !== undefined)('a project’s name stands for its dr
   })
 })
 
+describe.skipIf(whyNoFuse() !== undefined)('link', () => {
+  test('prints an address that opens without a key, and until when it holds', async () => {
+    const drive = await desk.mount('drive')
+    await desk.save(join(drive, 'a.txt'), 'four')
+    await desk.save(join(drive, 'b.txt'), 'five')
+    const beforeMs = Date.now()
+    const { code, stdout, stderr } = await desk.docmount('link', join(drive, 'a.txt'), join(drive, 'b.txt'))
+    expect(code).toBe(0)
+    const [first = '', second = '', ...others] = stdout.split('\n')
+    expect(others).toEqual([''])
+    expect(await (await fetch(first)).text()).toBe('four')
+    expect(await (await fetch(second)).text()).toBe('five')
+    expect(stderr).toMatch(/\/a\.txt: holds until \d{4}-.*\n.*\/b\.txt: holds until /)
+    const { value } = await json('link', join(drive, 'a.txt'))
+    expect(value).toEqual([{ path: '/a.txt', url: expect.any(String), until: expect.any(String) }])
+    const [{ until }] = value as [{ until: string }]
+    const minutes = (Date.parse(until) - beforeMs) / 60_000
+    expect(minutes).toBeGreaterThanOrEqual(15)
+    expect(minutes).toBeLessThan(17)
+    const log = (await desk.docmount('log', drive)).stdout
+    for (const url of [first, second]) expect(log).not.toContain(new URL(url).search)
+  })
+
+  test('says why a name has none', async () => {
+    await desk.testService.other.put('/folder/b.txt', 'five')
+    const drive = await desk.mount('drive', '--close-wait', '0')
+    await mkdir(join(drive, 'new'))
+    await desk.save(join(drive, '.~lock.a.pdf#'), 'lock')
+    const why = async (name: string): Promise<string> =>
+      (await desk.docmount('link', join(drive, name))).stderr
+    expect(await why('folder')).toBe(
+      'docmount: /folder is a folder; only documents have a download address\n',
+    )
+    expect(await why('new')).toMatch(/^docmount: \/new is on this machine only: an empty folder /)
+    expect(await why('no.txt')).toBe('docmount: /no.txt is neither in the service nor on this machine\n')
+    expect(await why('.~lock.a.pdf#')).toMatch(/^docmount: \/\.~lock\.a\.pdf# is on this machine only: /)
+    await desk.testService.stop()
+    await desk.save(join(drive, 'a.txt'), 'four')
+    expect(await why('a.txt')).toBe('docmount: /a.txt is not sent yet; docmount wait returns when it is\n')
+  })
+})
+
 describe.skipIf(whyNoFuse() !== undefined)('--json', () => {
   test('tells what wait, refresh, retry, recover and unmount did', async () => {
     const drive = await desk.mount('drive')

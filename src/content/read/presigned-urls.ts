@@ -4,6 +4,7 @@
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../../api/errors.ts'
 import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
+import { urlLifetimeMs } from '../../api/url-lifetime.ts'
 import { abortable } from '../../abortable.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import { fingerprintOf } from '../fingerprint.ts'
@@ -19,8 +20,8 @@ export interface PresignedUrlsOptions {
   readonly maxEntries?: number
 }
 
-/** One minute short of the service's 15 (interface, "Limits"), counted from when the request was sent. */
-const urlLifetimeMs = 14 * 60_000
+/** One minute short of what the service promises: a download has to begin while its URL lives. */
+const usedForMs = urlLifetimeMs - 60_000
 const getDeadlineMs = 10_000
 
 interface Signed {
@@ -44,7 +45,7 @@ export class PresignedUrls {
       // Not `max`, for which room is made at once.
       maxSize: options.maxEntries ?? 200_000,
       sizeCalculation: () => 1,
-      ttl: urlLifetimeMs,
+      ttl: usedForMs,
       ttlResolution: 0,
       perf: { now: this.#now },
     })
