@@ -85,7 +85,7 @@ describe.skipIf(whyNoFuse() !== undefined)('full disks', () => {
         (await status()).unsent.filter(({ state }) => state === 'unkept').map(({ path }) => path)
       await expect.poll(async () => (await unkept()).sort()).toEqual(refused.toSorted())
       const [first = ''] = refused
-      expect((await docmount(['status'])).stdout).toMatch(
+      expect((await docmount(['status', mountpoint])).stdout).toMatch(
         /upload {2}not safe {2}15\.6 KiB {2}\(the disk of this/,
       )
       const place = await docmount(['status', join(mountpoint, first)])

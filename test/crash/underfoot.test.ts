@@ -141,7 +141,7 @@ describe.skipIf(whyNoFuse() !== undefined)('under a running drive', () => {
         expect(await errorOf(open.close())).toBe('EPERM')
         expect((await drive.calls.readFile('/small.txt')).toString()).toBe(small)
         await fault.service.start()
-        expect((await drive.docmount(['status'])).stdout).toMatch(/open\.pdf .*not safe/)
+        expect((await drive.docmount(['status', drive.mountpoint])).stdout).toMatch(/open\.pdf .*not safe/)
       } finally {
         await run('chattr', ['-R', '-i', state()])
       }
@@ -189,7 +189,7 @@ describe.skipIf(whyNoFuse() !== undefined)('under a running drive', () => {
       .toEqual(['refused'])
     await fault.service.start()
     await expect.poll(() => fault.held('/small.txt')).toBe(small)
-    const { stdout } = await drive.docmount(['status'])
+    const { stdout } = await drive.docmount(['status', drive.mountpoint])
     expect(stdout).toContain('unsent content was taken away from the state folder')
     expect(stdout).toMatch(/large\.pdf {2}upload {2}refused .*it is gone/)
   })

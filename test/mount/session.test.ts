@@ -232,7 +232,7 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
       / retrying .*; next try /.test((await desk.docmount('status', drive)).stdout),
     )
     const { stderr } = await desk.docmount('unmount', drive, '--timeout', '100ms')
-    const { stdout } = await desk.docmount('status')
+    const { stdout } = await desk.docmount('status', drive)
     for (const said of [stderr, stdout])
       expect(said).toMatch(/\/a\.txt {2}upload {2}pending {2}7 bytes {2}\(PUT \/a\.txt: 500[^;]*\)$/m)
   })

@@ -68,7 +68,7 @@ describe.skipIf(whyNoFuse() !== undefined)('status of one document says that it 
     expect(await words(join(drive, 'a.docx'))).toBe(
       'refused: the service takes no docx files (Word documents); nothing of it is here',
     )
-    const { stdout } = await desk.docmount('status')
+    const { stdout } = await desk.docmount('status', drive)
     expect(stdout).toContain('1 name refused: types the service does not take')
     expect(stdout).toContain('/a.docx  refused: the service takes no docx files (Word documents)')
     expect(stdout).toContain('--unsupported-as')
@@ -149,7 +149,7 @@ describe.skipIf(whyNoFuse() !== undefined)('status of a drive', () => {
       'sh',
       drive,
     ])
-    const { stdout } = await desk.docmount('status')
+    const { stdout } = await desk.docmount('status', drive)
     expect(stdout).toMatch(/60 not sent \(\d+ bytes\)/)
     expect(stdout.match(/\.txt {2}upload/g)).toHaveLength(10)
     expect(stdout).toContain('and 50 more')
@@ -184,7 +184,7 @@ describe.skipIf(whyNoFuse() !== undefined)('status of a drive', () => {
       copy: expect.stringContaining('(conflict ') as string,
     })
     expect((await readdir(join(drive, 'folder'))).map((name) => `/folder/${name}`)).toContain(copy?.copy)
-    expect((await desk.docmount('status')).stdout).toContain('1 conflict, kept beside the documents')
+    expect((await desk.docmount('status', drive)).stdout).toContain('1 conflict, kept beside the documents')
     expect((await desk.docmount('unmount', drive)).code).toBe(0)
     await desk.mount('drive')
     expect((await statusOf(drive)).conflictCopies).toHaveLength(1)
