@@ -12,9 +12,11 @@ const mountTests = ['test/mount/**/*.test.ts', 'test/behaviour/mount*.test.ts', 
 const modelTests = ['test/model/**/*.test.ts']
 const isSoak = process.env['DOCMOUNT_SOAK_MINUTES'] !== undefined
 
+const onPostgres = ['test/service/postgres/*.test.ts']
+
 /** Promises of the service whatever keeps its store: run on PostgreSQL once more, by `scripts/test --all`. */
 const onBothStores = [
-  'test/service/postgres/*.test.ts',
+  ...onPostgres,
   'test/contract/*.test.ts',
   'test/service/{answers,downloads,files,keys,projects,reconcile,tables,tables-client,tables-durable,uploads}.test.ts',
   'test/service/{faults,hosting,limits,links,openapi-refusals,refused-requests,room}.test.ts',
@@ -24,7 +26,8 @@ const onBothStores = [
  * Files that leave nothing behind in the process they ran in run one after another in the same few processes: what they import is
  * loaded once in each, which is two fifths of their processor time.
  */
-const sharingProcesses = 'test/{api,cli,content,daemon,fs,fuse,rows,tables-drive,ui,webdav}/**/*.test.ts'
+const sharingProcesses =
+  'test/{api,cli,content,contract,daemon,fs,fuse,rows,service,tables-drive,ui,webdav}/**/*.test.ts'
 
 /** Six lanes on two cores: a drive, its service and the program that uses it mostly wait for one another. Vitest wants one number for all. */
 const maxWorkers = 6
@@ -47,7 +50,7 @@ export default defineConfig({
           name: 'unit',
           expect: patient,
           include: ['test/**/*.test.ts'],
-          exclude: [...mountTests, ...modelTests, 'test/service/postgres/*.test.ts', sharingProcesses],
+          exclude: [...mountTests, ...modelTests, ...onPostgres, sharingProcesses],
           maxWorkers,
           testTimeout: 120_000,
           hookTimeout: 120_000,
@@ -59,6 +62,7 @@ export default defineConfig({
           name: 'unit-sharing',
           expect: patient,
           include: [sharingProcesses],
+          exclude: onPostgres,
           isolate: false,
           maxWorkers,
           testTimeout: 120_000,
