@@ -1,4 +1,4 @@
-// Power of the simulated world to find faults: each of scripts/mutants-list.mjs takes something away that keeps
+// Power of the simulated world to find faults: each of scripts/mutants.jsonl takes something away that keeps
 // documents safe, alone, in a copy of the sources, and the seeds until a run fails are counted, with the time that
 // took. A seed that fails the sources as they are, too, shows nothing, and is passed over.
 // node scripts/mutants.mjs [--seed S] [--seeds K] [--events N] [--jobs J] [--shared] [--list fixes|mutants] [NAME…]

@@ -36,7 +36,7 @@ it('one seed gives one history, byte for byte', async () => {
   expect(other).toEqual(one)
 })
 
-/** Each failed once, as it was or with one of the fixes of scripts/mutants-list.mjs taken back. */
+/** Each failed once, as it was or with one of the fixes of scripts/mutants.jsonl taken back. */
 const corpus: readonly (readonly [seed: number, steps: number])[] = [
   [1, 400],
   [2, 400],
