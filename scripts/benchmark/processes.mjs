@@ -1,21 +1,18 @@
-// Running other programs: with a time limit, or in the background until the end. Whatever is started here is stopped here.
+// Running other programs: with a time limit, or in the background until the end.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createWriteStream, existsSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { openSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
  * Runs a program to its end. Answers its exit code (124 = over the limit), the seconds it took and what it printed;
  * output larger than 1 MiB is not kept.
  */
-export async function run(command, args, { limitSeconds = 60, env, cwd, input } = {}) {
-  const child = spawn('timeout', ['-k', '5', String(limitSeconds), command, ...args], {
-    env: env ?? process.env,
-    cwd,
-    stdio: [input ?? 'ignore', 'pipe', 'pipe'],
-  })
+export async function run(command, args, { limitSeconds = 60, env = process.env, cwd } = {}) {
+  const limited = ['-k', '5', String(limitSeconds), command, ...args]
+  const child = spawn('timeout', limited, { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   let complaints = ''
   child.stdout.on('data', (chunk) => {
@@ -33,10 +30,8 @@ export async function run(command, args, { limitSeconds = 60, env, cwd, input } 
 /** As `run`; throws where the program fails. */
 export async function runWell(command, args, options) {
   const result = await run(command, args, options)
-  if (result.code !== 0) {
-    throw new Error(`${command} ${args.join(' ')}: exit ${result.code}: ${result.complaints.slice(-2000)}`)
-  }
-  return result
+  if (result.code === 0) return result
+  throw new Error(`${command} ${args.join(' ')}: exit ${result.code}: ${result.complaints.slice(-2000)}`)
 }
 
 export async function has(command) {
@@ -44,24 +39,25 @@ export async function has(command) {
 }
 
 /** A program that runs until it is stopped; what it says goes to `logFile`. */
-export function startProgram(command, args, { env, cwd, logFile, stdin, ipc = false } = {}) {
-  const child = spawn(command, args, {
-    env: env ?? process.env,
-    cwd,
-    stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...(ipc ? ['ipc'] : [])],
-  })
-  const log = createWriteStream(logFile, { flags: 'a' })
-  child.stdout.pipe(log, { end: false })
-  child.stderr.pipe(log, { end: false })
-  if (stdin !== undefined) child.stdin.end(stdin)
-  const ended = once(child, 'exit').finally(() => log.end())
+export function startProgram(command, args, { env = process.env, cwd, logFile, isAsked = false }) {
+  const log = openSync(logFile, 'a')
+  const child = spawn(command, args, { env, cwd, stdio: ['ignore', isAsked ? 'pipe' : log, log] })
+  const ended = once(child, 'exit')
   ended.catch(() => {})
   const isRunning = () => child.exitCode === null && child.signalCode === null
   return {
-    child,
     pid: child.pid,
-    ended,
     isRunning,
+    /** Resolves to what it printed when `isEnough` of that; for a program that `isAsked`. */
+    async answer(isEnough) {
+      let text = ''
+      const found = new Promise((resolve) =>
+        child.stdout.on('data', (chunk) => isEnough((text += chunk)) && resolve()),
+      )
+      await Promise.race([found, ended])
+      if (!isEnough(text)) throw new Error(`${command} ${args[0]} did not start; its log is ${logFile}`)
+      return text
+    },
     /** SIGTERM, and SIGKILL after the limit. */
     async stop(limitSeconds = 10) {
       if (!isRunning()) return
@@ -96,17 +92,23 @@ export async function freePort() {
 }
 
 export async function listensAt(port, program) {
-  const { connect } = await import('node:net')
-  await waitFor(
-    `port ${port}`,
-    () =>
-      new Promise((resolve) => {
-        const socket = connect(port, '127.0.0.1')
-        socket.once('connect', () => (socket.destroy(), resolve(true)))
-        socket.once('error', () => resolve(false))
-      }),
-    { program },
-  )
+  const isOpen = () =>
+    new Promise((resolve) => {
+      const socket = connect(port, '127.0.0.1')
+      socket.once('connect', () => (socket.destroy(), resolve(true)))
+      socket.once('error', () => resolve(false))
+    })
+  await waitFor(`port ${port}`, isOpen, { program })
 }
 
-export { existsSync, sleep }
+/** Calls `action` for every item, at most `count` at once, in order of start. */
+export async function parallel(items, count, action) {
+  let next = 0
+  const lane = async () => {
+    while (next < items.length) {
+      const at = next++
+      await action(items[at], at)
+    }
+  }
+  await Promise.all(Array.from({ length: count }, lane))
+}

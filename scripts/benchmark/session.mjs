@@ -2,9 +2,9 @@
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { dropCaches } from './mounts.mjs'
-import { run, sleep } from './processes.mjs'
-import { costsOf } from './resources.mjs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { costsOf, dropCaches } from './machine.mjs'
+import { run } from './processes.mjs'
 
 let editions = 0
 
@@ -13,34 +13,23 @@ export class Session {
   results = {}
   /** Seconds of the peer's processor by row, from the start of its program. */
   processor = {}
-  costs = { peakBytes: 0, cpuSeconds: 0 }
+  costs = { peakBytes: 0 }
   #context
   #mounted
   #timedAt = 0
   #cpuAt = 0
   #hasFailed = false
 
-  /** `context`: peer, server, folder, flavour, data, shape, round, limitSeconds, log. */
+  /** `context`: peer, server, folder, mountpoint, flavour, label, data, shape, round, limitSeconds, log. */
   constructor(context) {
     this.#context = context
-    this.mountpoint = join(context.folder, 'mount')
-  }
-
-  get peer() {
-    return this.#context.peer
-  }
-  get shape() {
-    return this.#context.shape
-  }
-  get round() {
-    return this.#context.round
-  }
-  get folder() {
-    return this.#context.folder
+    this.shape = context.shape
+    this.round = context.round
+    this.folder = context.folder
   }
 
   at(path) {
-    return join(this.mountpoint, path)
+    return join(this.#context.mountpoint, path)
   }
 
   source(path) {
@@ -60,61 +49,46 @@ export class Session {
     const { peer, folder } = this.#context
     await mkdir(folder, { recursive: true })
     await peer.emptyCache(folder)
-    await this.#mountWith({ isCold: true })
+    await this.#mountCold()
   }
 
   /** The peer's own cache is kept. */
   async remount() {
-    await this.#end()
-    await this.#mountWith({ isCold: true })
+    await this.close()
+    await this.#mountCold()
   }
 
   /** Measures one program. Its output goes nowhere. */
   async time(row, command, args, { mayFindNothing = false } = {}) {
-    if (this.#hasFailed) {
-      this.results[row] = 'not reached'
-      return
-    }
-    const { limitSeconds, log } = this.#context
+    if (this.#hasFailed) return this.#tell(row, 'not reached')
+    const { limitSeconds } = this.#context
     this.#timedAt = performance.now()
     this.#cpuAt = this.#cpuNow()
     const { code, seconds, complaints } = await run(command, args, { limitSeconds })
-    if (code === 0 || (mayFindNothing && code === 1)) {
-      this.results[row] = seconds
-      this.processor[row] = this.#cpuNow() - this.#cpuAt
-    } else {
-      this.#hasFailed = true
-      this.results[row] =
-        code === 124 || code === 137 ? `> ${limitSeconds} s` : `failed: ${complaints.trim().slice(0, 200)}`
-    }
-    log(
-      `${this.#context.label.padEnd(22)} ${row.padEnd(20)} ${typeof this.results[row] === 'string' ? this.results[row] : seconds.toFixed(3)}`,
-    )
+    if (code === 0 || (mayFindNothing && code === 1)) return this.#tell(row, seconds)
+    this.#hasFailed = true
+    const isLate = code === 124 || code === 137
+    this.#tell(row, isLate ? `> ${limitSeconds} s` : `failed: ${complaints.trim().slice(0, 200)}`)
+  }
+
+  /** A program of this folder that reads or saves. */
+  async timeReader(row, pattern, path, count = 0, threads = 1) {
+    const args = [pattern, this.at(path), count, this.round, threads].map(String)
+    await this.time(row, process.execPath, [programOf('reader.mjs'), ...args])
   }
 
   /** Measures from the start of the last program until the server holds `count` files of that size, for twice the limit at most. */
   async stored(row, folder, count, sizeBytes, name) {
-    if (this.#hasFailed) {
-      this.results[row] = 'not reached'
-      return
-    }
-    const { server, log } = this.#context
+    if (this.#hasFailed) return this.#tell(row, 'not reached')
     const limitSeconds = 2 * this.#context.limitSeconds
-    if (server.holds === undefined) return
     for (;;) {
-      const sizes = await server.holds(`/${folder}`)
+      const sizes = await this.#context.server.holds(`/${folder}`)
       const arrived = name === undefined ? [...sizes.values()] : [sizes.get(name)]
       const seconds = (performance.now() - this.#timedAt) / 1000
-      if (arrived.filter((size) => size === sizeBytes).length >= count) {
-        this.results[row] = seconds
-        this.processor[row] = this.#cpuNow() - this.#cpuAt
-        log(`${this.#context.label.padEnd(22)} ${row.padEnd(20)} ${seconds.toFixed(3)}`)
-        return
-      }
+      if (arrived.filter((size) => size === sizeBytes).length >= count) return this.#tell(row, seconds)
       if (seconds > limitSeconds) {
         this.#hasFailed = true
-        this.results[row] = `> ${limitSeconds} s`
-        return
+        return this.#tell(row, `> ${limitSeconds} s`)
       }
       await sleep(20)
     }
@@ -127,37 +101,33 @@ export class Session {
 
   /** Unmounts; safe to call at any time. */
   async close() {
-    await this.#end()
+    const mounted = this.#mounted
+    if (mounted === undefined) return
+    this.#mounted = undefined
+    this.costs.peakBytes = Math.max(this.costs.peakBytes, costsOf(mounted.pids()).peakBytes)
+    await mounted.unmount()
+  }
+
+  #tell(row, value) {
+    const { label, log } = this.#context
+    this.results[row] = value
+    if (typeof value === 'number') this.processor[row] = this.#cpuNow() - this.#cpuAt
+    log(`${label.padEnd(22)} ${row.padEnd(20)} ${typeof value === 'string' ? value : value.toFixed(3)}`)
   }
 
   #cpuNow() {
     return this.#mounted === undefined ? 0 : costsOf(this.#mounted.pids()).cpuSeconds
   }
 
-  async #mountWith() {
-    const { peer, server, folder, flavour } = this.#context
+  async #mountCold() {
+    const { peer, server, folder, mountpoint, flavour } = this.#context
     await dropCaches()
-    await warmPrograms()
-    await server.warm?.()
-    this.#mounted = await peer.mount({ mountpoint: this.mountpoint, folder, server, flavour })
-    if (this.#mounted.mountpoint !== undefined) this.mountpoint = this.#mounted.mountpoint
-    this.cpuBefore = costsOf(this.#mounted.pids()).cpuSeconds
-  }
-
-  async #end() {
-    const mounted = this.#mounted
-    if (mounted === undefined) return
-    this.#mounted = undefined
-    const { peakBytes, cpuSeconds } = costsOf(mounted.pids())
-    this.costs.peakBytes = Math.max(this.costs.peakBytes, peakBytes)
-    this.costs.cpuSeconds += cpuSeconds - this.cpuBefore
-    await mounted.unmount()
+    await server.warm()
+    this.#mounted = await peer.mount({ mountpoint, folder, server, flavour })
   }
 }
 
-/** The measured programs themselves are not read from the disk on the clock. */
-async function warmPrograms() {
-  const warm =
-    'ls -lR /proc/self/fd; head -c 1 /etc/hostname; grep -rc x /etc/hostname; dd if=/dev/null of=/dev/null; cp --version; rm --version; timeout 1 true; "$1" -e 0'
-  await run('sh', ['-c', `{ ${warm}; } > /dev/null 2>&1`, 'sh', process.execPath])
+/** The path of a program of this folder. */
+export function programOf(name) {
+  return new URL(name, import.meta.url).pathname
 }

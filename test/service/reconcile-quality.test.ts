@@ -1,20 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { engine } from '../../scripts/reconcile-bench/engine.ts'
-import { Tally } from '../../scripts/reconcile-bench/judge.ts'
-import { makeStatement } from '../../scripts/reconcile-bench/payments.ts'
-import { rules } from '../../scripts/reconcile-bench/rules.ts'
+import { matchByEngine } from '../support/payments/engine.ts'
+import { Tally } from '../support/payments/judge.ts'
+import { matchByRules } from '../support/payments/rules.ts'
+import { makeStatement } from '../support/payments/statement.ts'
 
-// As `scripts/bench-reconcile` tunes them; neither its training seeds nor those it judges by.
+// Neither the seeds that the rules were tuned on nor those that `scripts/bench reconcile` judges by.
 const seeds = [501, 502]
-const tunedRules = {
-  name: 0.5,
-  days: 100,
-  discount: 0.031,
-  fee: 0,
-  discountName: 0.7,
-  referenceName: 0,
-  typos: 0,
-}
 
 describe('payments matched with invoices', () => {
   test.each([
@@ -23,8 +14,8 @@ describe('payments matched with invoices', () => {
   ])('%s: better than rules made for them', (_, withReferences, least) => {
     const [ours, theirs] = [new Tally(), new Tally()]
     for (const statement of seeds.map(makeStatement)) {
-      ours.add(engine.prepare(statement, withReferences)({}), statement.truth)
-      theirs.add(rules.prepare(statement, withReferences)(tunedRules), statement.truth)
+      ours.add(matchByEngine(statement, withReferences), statement.truth)
+      theirs.add(matchByRules(statement, withReferences), statement.truth)
     }
     expect(ours.f1).toBeGreaterThan(theirs.f1)
     expect(ours.f1).toBeGreaterThan(least)

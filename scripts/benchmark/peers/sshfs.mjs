@@ -2,29 +2,21 @@
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isMounted, unmount } from '../mounts.mjs'
-import { existsSync, freePort, has, listensAt, run, runWell, startProgram, waitFor } from '../processes.mjs'
-import { processTree } from '../resources.mjs'
-import { copyProject } from './plain-folder.mjs'
+import { freePort, listensAt, runWell, startProgram } from '../processes.mjs'
+import { copyProject, firstLineOf, missing, mountBy } from './shared.mjs'
 
 const sshd = '/usr/sbin/sshd'
 
 export const sshfs = {
   name: 'sshfs',
-  async absence() {
-    if (!(await has('sshfs'))) return 'not installed (apt-get install sshfs)'
-    return existsSync(sshd) ? undefined : 'no sshd (apt-get install openssh-server)'
-  },
-  async version() {
-    return (await run('sshfs', ['--version'])).output.split('\n')[0]
-  },
-  async start({ folder, data, proxy }) {
+  absence: () => missing({ sshfs: 'sshfs', [sshd]: 'openssh-server' }),
+  version: () => firstLineOf('sshfs', '--version'),
+  async start({ folder, data, proxy, undo }) {
     const project = await copyProject(data, folder)
     // sshd wants it for privilege separation; the distribution's service makes it at boot.
     await mkdir('/run/sshd', { recursive: true, mode: 0o755 })
-    for (const name of ['host', 'user']) {
+    for (const name of ['host', 'user'])
       await runWell('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, name)])
-    }
     await writeFile(join(folder, 'authorized'), await readFile(join(folder, 'user.pub')))
     const port = await freePort()
     const config = [
@@ -39,45 +31,23 @@ export const sshfs = {
       'PermitRootLogin prohibit-password',
       'Subsystem sftp internal-sftp',
     ]
-    await writeFile(join(folder, 'sshd_config'), `${config.join('\n')}\n`)
-    const program = startProgram(sshd, ['-D', '-e', '-f', join(folder, 'sshd_config')], {
-      logFile: join(folder, 'sshd.log'),
-    })
+    const file = join(folder, 'sshd_config')
+    await writeFile(file, `${config.join('\n')}\n`)
+    const program = startProgram(sshd, ['-D', '-e', '-f', file], { logFile: join(folder, 'sshd.log') })
+    undo.push(() => program.stop())
     await listensAt(port, program)
-    const throughProxy = await proxy.open(port, { isSplit: true })
-    return { ...project, port: throughProxy, identity: join(folder, 'user'), stop: () => program.stop() }
+    return { ...project, port: await proxy.open(port, { isSplit: true }), identity: join(folder, 'user') }
   },
-  async mount({ mountpoint, folder, server }) {
-    await mkdir(mountpoint, { recursive: true })
+  mount({ mountpoint, folder, server }) {
     const options = [
       `IdentityFile=${server.identity}`,
       'IdentitiesOnly=yes',
       'StrictHostKeyChecking=no',
       `UserKnownHostsFile=${join(folder, 'known_hosts')}`,
       'LogLevel=ERROR',
-    ]
-    const program = startProgram(
-      'sshfs',
-      [
-        '-f',
-        '-F',
-        '/dev/null',
-        '-p',
-        String(server.port),
-        ...options.flatMap((option) => ['-o', option]),
-        `root@127.0.0.1:${server.root}`,
-        mountpoint,
-      ],
-      { logFile: join(folder, 'sshfs.log') },
-    )
-    await waitFor('sshfs', () => isMounted(mountpoint), { program })
-    return {
-      pids: () => processTree(program.pid),
-      async unmount() {
-        await unmount(mountpoint)
-        await program.stop()
-      },
-    }
+    ].flatMap((option) => ['-o', option])
+    const place = ['-p', String(server.port), ...options, `root@127.0.0.1:${server.root}`, mountpoint]
+    return mountBy('sshfs', ['-f', '-F', '/dev/null', ...place], { mountpoint, folder })
   },
   async emptyCache() {},
 }
