@@ -1,4 +1,4 @@
-// Capacity and needs of so many nodes, from the measurements of `scripts/bench-service --only nodes` and from the
+// Capacity and needs of so many nodes, from the measurements of `scripts/bench nodes` and from the
 // limits that engines publish: the table of docs/service.md. Arithmetic, not a measurement.
 //   node scripts/service-capacity.mjs [--nodes 10,100,1000] [--put 0.89+0.69] [--get 0.47+0.30] [--uploads-of-one-project 646]
 //     [--puts 0.1] [--large 0.5] [--busy 0.7]

@@ -201,7 +201,7 @@ async function costs(store, work) {
   return [`${taken.toFixed(1)} s`, `${each.map((seconds) => seconds.toFixed(2)).join(' + ')} s`]
 }
 
-/** What `work` takes, and of the processor each part of a store. */
+/** Seconds of `work`, and of the processor for each part of a store. */
 async function secondsOf(store, work) {
   const before = store.parts.map((part) => part())
   const taken = await timed(work)

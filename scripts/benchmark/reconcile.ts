@@ -1,4 +1,4 @@
-// How well payments are matched with invoices, beside rules made for them, on seeds that nothing was tuned on; and how long
+// Quality of matches of payments with invoices, beside rules made for them, on seeds that nothing was tuned on; and the time that
 // matching takes over 10,000 assets. `scripts/bench reconcile`: prints the tables of docs/reconciliation.md.
 
 import { indexAssets } from '../../src/service/reconcile/asset-index.ts'

@@ -58,7 +58,7 @@ async function get({ ours, rclone, seconds }) {
   return rates('GET 8 KiB', { ours, rclone, seconds }, getOf(links), getOf(paths))
 }
 
-/** What 500 uploads are read by. */
+/** Links, or paths, of 500 uploads. */
 async function stored(server, upload) {
   if (server === undefined) return []
   const [connection] = await openAll([server.port], 1)

@@ -48,7 +48,7 @@ describe.runIf(isThorough && whyNoFuse() === undefined)(
         'native-deps.md',
         'docs/changelog.md',
         'docs/reliability.md',
-        'docs/bench/bench.svg',
+        'docs/bench/bench.json',
         'docs/pictures/ui-light.png',
         'dist/ui/assets/page.js',
       ])
