@@ -22,7 +22,7 @@ const log = (line) => console.error(line)
 export const drive = { workloads: groups, needsRoot: true, run: runDrive }
 
 async function runDrive(context) {
-  const { work, undo, rounds, chosen, isQuick, megabits, options, peers } = context
+  const { work, undo, rounds, chosen, isQuick, megabits, options, peers, stopping } = context
   const delaysMs = context.delaysMs ?? [0, 20]
   const shape = dataShape(isQuick)
   log(`making the documents in ${work}`)
@@ -93,6 +93,7 @@ async function runDrive(context) {
       await session.close().catch((error) => log(`${label} ${group}: ${error.message}`))
       if (await isMounted(mountpoint)) await unmount(mountpoint)
     }
+    stopping.throwIfAborted()
     for (const [row, value] of Object.entries(session.results)) {
       const cpuSeconds = session.processor[row]
       found.samples.push({ delayMs, round, column: label, row, value, cpuSeconds })

@@ -44,10 +44,17 @@ const work = await mkdtemp(join(context.options.data, 'docmount-bench-'))
 await chmod(work, 0o755)
 /** Steps to undo at the end, the latest first. */
 const undo = []
+const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-  process.once(signal, () => void undoAll().finally(() => process.exit(130)))
+  process.once(signal, () => {
+    stopping.abort()
+    void undoAll().finally(() => process.exit(130))
+  })
 try {
-  await suite.run({ ...context, work, undo })
+  await suite.run({ ...context, work, undo, stopping: stopping.signal })
+} catch (error) {
+  // Its servers are stopped under it.
+  if (!stopping.signal.aborted) throw error
 } finally {
   await undoAll()
 }
