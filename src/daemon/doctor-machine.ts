@@ -32,7 +32,7 @@ export async function checkWayToKernel(facts: DriverFacts): Promise<readonly Che
     checkDevFuse(facts),
     checkFusermount(facts),
     await checkAllowOther(facts),
-    checkReceivers(facts),
+    checkKoffi(facts),
     checkFuseNative(facts),
   ]
 }
@@ -75,12 +75,10 @@ async function checkAllowOther({ canMount }: DriverFacts): Promise<Check> {
   )
 }
 
-function checkReceivers({ descriptorReceivers, canMount }: DriverFacts): Check {
-  const [first] = descriptorReceivers
-  if (descriptorReceivers.includes('koffi')) return good('koffi', 'is installed')
+function checkKoffi({ hasKoffi, canMount }: DriverFacts): Check {
+  if (hasKoffi) return good('koffi', 'is installed')
   if (canMount) return note('koffi', 'is not installed; root mounts without it', 'npm install koffi')
-  if (first !== undefined) return note('koffi', `is not installed; ${first} stands in`, 'npm install koffi')
-  return problem('koffi', 'is not installed, and neither python3 nor perl can stand in', 'npm install koffi')
+  return problem('koffi', 'is not installed', 'npm install koffi')
 }
 
 function checkFuseNative({ fuseNative }: DriverFacts): Check {

@@ -29,7 +29,7 @@ export async function gatherDriverFacts({
     canMount: await hasSysAdmin(),
     isDescriptorPassed,
     hasFusermount: (await findProgram('fusermount3')) !== undefined,
-    descriptorReceivers: await findDescriptorReceivers(),
+    hasKoffi: isInstalled('koffi'),
     fuseNative: undefined,
   }
 }
@@ -70,15 +70,6 @@ async function hasSysAdmin(): Promise<boolean> {
   const status = await readFile('/proc/self/status', 'utf8').catch(() => '')
   const capabilities = /^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1]
   return capabilities !== undefined && (BigInt(`0x${capabilities}`) & (1n << 21n)) !== 0n
-}
-
-async function findDescriptorReceivers(): Promise<DriverFacts['descriptorReceivers']> {
-  const receivers: ('koffi' | 'python3' | 'perl')[] = []
-  if (isInstalled('koffi')) receivers.push('koffi')
-  for (const program of ['python3', 'perl'] as const) {
-    if ((await findProgram(program)) !== undefined) receivers.push(program)
-  }
-  return receivers
 }
 
 function isInstalled(module: string): boolean {

@@ -11,8 +11,8 @@ export interface DriverFacts {
   /** The mountpoint is `/dev/fd/N`: somebody mounted already and passed the descriptor. */
   readonly isDescriptorPassed: boolean
   readonly hasFusermount: boolean
-  /** Receivers of fusermount3's descriptor, best first. */
-  readonly descriptorReceivers: readonly ('koffi' | 'python3' | 'perl')[]
+  /** Fusermount3's descriptor can be received. */
+  readonly hasKoffi: boolean
   /** Undefined while not tried: trying costs a process. */
   readonly fuseNative: { readonly loads: true } | { readonly loads: false; readonly why: string } | undefined
 }
@@ -34,11 +34,9 @@ export function judgeKernelDriver(facts: DriverFacts): { isPossible: boolean; wh
   if (facts.devFuse === 'denied') return no(`/dev/fuse may not be opened (${fixOfDenied(facts)})`)
   if (facts.canMount) return yes('this process may mount without help')
   if (!facts.hasFusermount) return no('fusermount3 is missing (install the package fuse3)')
-  const receiver = facts.descriptorReceivers[0]
-  if (receiver === undefined) {
+  if (!facts.hasKoffi)
     return no('nothing can receive the descriptor from fusermount3 (run: npm install koffi)')
-  }
-  return yes(`fusermount3 mounts and ${receiver} receives the descriptor`)
+  return yes('fusermount3 mounts and koffi receives the descriptor')
 }
 
 /** Root is denied only where its container has not got the device. */

@@ -11,14 +11,14 @@ const nothing: DriverFacts = {
   canMount: false,
   isDescriptorPassed: false,
   hasFusermount: false,
-  descriptorReceivers: [],
+  hasKoffi: false,
   fuseNative: { loads: false, why: 'libfuse.so.2 is missing' },
 }
 const user: DriverFacts = {
   ...nothing,
   devFuse: 'usable',
   hasFusermount: true,
-  descriptorReceivers: ['koffi', 'perl'],
+  hasKoffi: true,
 }
 
 async function resultsOf(facts: DriverFacts): Promise<Record<string, Check['result']>> {
@@ -69,11 +69,8 @@ test('what root does without is no problem for root', async () => {
   })
 })
 
-test('perl or python3 stand in for koffi', async () => {
-  expect(await resultsOf({ ...user, descriptorReceivers: ['perl'] })).toMatchObject({
-    driver: 'good',
-    koffi: 'note',
-  })
+test('without koffi an ordinary user has no kernel driver', async () => {
+  expect(await resultsOf({ ...user, hasKoffi: false })).toMatchObject({ driver: 'problem', koffi: 'problem' })
 })
 
 test('this machine is looked at, folders too', async () => {

@@ -7,7 +7,7 @@ const user: DriverFacts = {
   canMount: false,
   isDescriptorPassed: false,
   hasFusermount: true,
-  descriptorReceivers: ['koffi', 'perl'],
+  hasKoffi: true,
   fuseNative: { loads: true },
 }
 const root: DriverFacts = { ...user, canMount: true, hasFusermount: false }
@@ -17,12 +17,11 @@ test('root takes the kernel driver without fusermount3', () => {
   expect(selectDriver('auto', root).driver).toBe('kernel')
 })
 
-test('a user takes the kernel driver through fusermount3 and the best receiver', () => {
+test('a user takes the kernel driver through fusermount3 and koffi', () => {
   expect(selectDriver('auto', user)).toEqual({
     driver: 'kernel',
     why: 'fusermount3 mounts and koffi receives the descriptor',
   })
-  expect(judgeKernelDriver({ ...user, descriptorReceivers: ['perl'] }).why).toMatch(/perl receives/)
 })
 
 test('a passed descriptor needs nothing else', () => {
@@ -30,7 +29,7 @@ test('a passed descriptor needs nothing else', () => {
     ...user,
     isDescriptorPassed: true,
     hasFusermount: false,
-    descriptorReceivers: [],
+    hasKoffi: false,
   }
   expect(selectDriver('auto', facts).driver).toBe('kernel')
   expect(selectDriver('auto', { ...facts, devFuse: 'missing' }).driver).toBe('kernel')
@@ -53,7 +52,7 @@ test('root without the right to mount goes the way of a user', () => {
 })
 
 test('fuse-native steps in where the kernel driver cannot get a descriptor', () => {
-  const facts: DriverFacts = { ...user, descriptorReceivers: [] }
+  const facts: DriverFacts = { ...user, hasKoffi: false }
   expect(selectDriver('auto', facts)).toMatchObject({ driver: 'fuse-native', why: /npm install koffi/ })
 })
 

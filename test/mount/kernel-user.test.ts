@@ -1,6 +1,5 @@
-// Mounting as an ordinary user: fusermount3 mounts, and its descriptor is received by koffi, by python3 or by perl.
+// Mounting as an ordinary user: fusermount3 mounts, and its descriptor is received by koffi.
 
-import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -41,19 +40,17 @@ describe.skipIf(why !== undefined)(`an ordinary user’s mount${why === undefine
     return 'mounted'
   }
 
-  describe.each(['koffi', 'python3', 'perl'])('with %s', (receiver) => {
-    const isMissing = receiver !== 'koffi' && !existsSync(`/usr/bin/${receiver}`)
+  describe('with koffi', () => {
     let programs: { path: string; remove(): Promise<void> }
     let drive: MemoryMount
 
     async function mount(options: MemoryMountOptions = {}): Promise<MemoryMount> {
-      const packages = receiver === 'koffi' ? 'installed' : 'none'
-      return mountMemory({ user, packages, path: programs.path, ...options })
+      return mountMemory({ user, path: programs.path, ...options })
     }
 
     beforeAll(async () => {
-      programs = await makePath([...needed, receiver])
-      if (!isMissing) drive = await mount({ source: 'docmount:a,b\\c' })
+      programs = await makePath(needed)
+      drive = await mount({ source: 'docmount:a,b\\c' })
     })
 
     afterAll(async () => {
@@ -61,7 +58,7 @@ describe.skipIf(why !== undefined)(`an ordinary user’s mount${why === undefine
       await programs.remove()
     })
 
-    test.skipIf(isMissing)('reads and writes, in small and large pieces', async () => {
+    test('reads and writes, in small and large pieces', async () => {
       await user.bash(
         `cd "$1"
         head -c 5000000 /dev/urandom > data; cp data copy; cmp data copy
@@ -73,14 +70,14 @@ describe.skipIf(why !== undefined)(`an ordinary user’s mount${why === undefine
       expect(drive.stderr).toBe('')
     })
 
-    test.skipIf(isMissing)('belongs to the user, and shows its source', async () => {
+    test('belongs to the user, and shows its source', async () => {
       const { stdout } = await user.bash('touch "$1/a"; stat -c %u "$1/a"; rm "$1/a"', drive.path)
       expect(stdout.trim()).toBe(String(user.uid))
       const table = await readFile('/proc/self/mountinfo', 'utf8')
       expect(table).toContain(`${drive.path} rw,nosuid,nodev,relatime - fuse.docmount docmount:a,b\\134c `)
     })
 
-    test.skipIf(isMissing || whyNoPython !== undefined)(
+    test.skipIf(whyNoPython !== undefined)(
       'has no lists of extended attributes, so that ls asks for none',
       async () => {
         const list = `import errno, os, sys
@@ -91,7 +88,7 @@ except OSError as error: print(errno.errorcode[error.errno])`
       },
     )
 
-    test.skipIf(isMissing)('goes on while a notification waits', async () => {
+    test('goes on while a notification waits', async () => {
       await drive.ask({ kind: 'put', path: '/file', text: 'first' })
       await drive.ask({ kind: 'hold', operation: 'read' })
       const cat = user.bash('cat "$1/file"', drive.path)
@@ -102,7 +99,7 @@ except OSError as error: print(errno.errorcode[error.errno])`
       expect((await within(20_000, 'cat', cat)).stdout).toBe('again')
     })
 
-    test.skipIf(isMissing)('is unmounted by the driver, and refuses while it is in use', async () => {
+    test('is unmounted by the driver, and refuses while it is in use', async () => {
       const other = await mount()
       try {
         await other.ask({ kind: 'put', path: '/file', text: 'x' })
@@ -121,7 +118,7 @@ except OSError as error: print(errno.errorcode[error.errno])`
       }
     })
 
-    test.skipIf(isMissing)('is detached when its process is killed, and its callers are freed', async () => {
+    test('is detached when its process is killed, and its callers are freed', async () => {
       const other = await mount()
       try {
         await other.ask({ kind: 'hold', operation: 'lookup', ignoresSignal: true })
@@ -140,11 +137,9 @@ except OSError as error: print(errno.errorcode[error.errno])`
   test('for others is refused with the line for /etc/fuse.conf, where that is missing', async () => {
     const configuration = await readFile('/etc/fuse.conf', 'utf8').catch(() => '')
     if (/^user_allow_other/m.test(configuration)) return
-    for (const packages of ['installed', 'none'] as const) {
-      expect(await refusal({ allowOther: true, packages })).toMatch(
-        /^fusermount3 refuses: .*: ask the administrator to put a line user_allow_other into \/etc\/fuse.conf/,
-      )
-    }
+    expect(await refusal({ allowOther: true })).toMatch(
+      /^fusermount3 refuses: .*: ask the administrator to put a line user_allow_other into \/etc\/fuse.conf/,
+    )
   })
 
   test.skipIf(process.getuid?.() !== 0)(

@@ -7,7 +7,7 @@ import type { MessageSink } from './reply.ts'
 export const maxWriteBytes: number = 1024 * 1024
 
 /** The kernel refuses to fill buffers shorter than its longest request: data, headers and a page to spare. */
-export const receiveBytes: number = maxWriteBytes + 4096
+const receiveBytes: number = maxWriteBytes + 4096
 
 /** A receive buffer with the view its fields are read through. */
 export interface Message {

@@ -7,7 +7,8 @@ import { findMountOfDescriptor, findOurMount, mayBeServed, type MountLine } from
 import { passedDescriptor, prepareMountpoint } from '../mountpoint.ts'
 import { unmount } from '../unmount.ts'
 import { widenReadAhead } from './kernel-read-ahead.ts'
-import { deviceConnection, isRoot, mountKernel } from './mounting.ts'
+import { DeviceChannel } from './device-channel.ts'
+import { isRoot, mountKernel } from './mounting.ts'
 import { operationTable, servedTable } from './operations/table.ts'
 import { Session } from './session.ts'
 import { endLateWatchdogs, startWatchdog } from './watchdog.ts'
@@ -41,13 +42,13 @@ async function mountHere(operations: Operations, options: MountOptions): Promise
   const { log } = options
   const mountpoint = await prepareMountpoint(options.mountpoint)
   await endLateWatchdogs(mountpoint)
-  const { connect, fd } = await mountKernel(mountpoint, options)
+  const fd = await mountKernel(mountpoint, options)
   const line = await findOurMount(mountpoint)
   const watchdog = startWatchdog(
     { mountpoint, isRoot: isRoot(), connection: line?.device.split(':')[1], fuseFd: fd },
     log,
   )
-  const session = new Session(connect, operations, log, tableFor(line))
+  const session = sessionOf(fd, operations, log, line)
   try {
     await becomesReady(session)
   } catch (error) {
@@ -81,7 +82,7 @@ async function mountHere(operations: Operations, options: MountOptions): Promise
 /** The mount was made by somebody else, who passed us its descriptor and may keep the right to unmount it. */
 async function serve(fd: number, operations: Operations, { log }: MountOptions): Promise<Mounted> {
   const line = await findMountOfDescriptor(fd)
-  const session = new Session(deviceConnection(fd, log).connect, operations, log, tableFor(line))
+  const session = sessionOf(fd, operations, log, line)
   try {
     await becomesReady(session)
   } catch (error) {
@@ -95,8 +96,15 @@ async function serve(fd: number, operations: Operations, { log }: MountOptions):
   }
 }
 
-function tableFor(line: MountLine | undefined): typeof operationTable {
-  return line === undefined || mayBeServed(line) ? servedTable : operationTable
+/** The session of an open /dev/fuse whose mount shows as `line`. */
+function sessionOf(
+  fd: number,
+  operations: Operations,
+  log: MountOptions['log'],
+  line: MountLine | undefined,
+): Session {
+  const table = line === undefined || mayBeServed(line) ? servedTable : operationTable
+  return new Session((receive) => new DeviceChannel(fd, receive, log), operations, log, table)
 }
 
 async function isStillThere(line: MountLine | undefined): Promise<boolean> {

@@ -31,7 +31,7 @@ async function runFusermount(args: readonly string[], fd: number): Promise<void>
 }
 
 /** fusermount3 says precisely what is wrong; what to do about it is added here. */
-export function fusermountFailure(stderr: string): string {
+function fusermountFailure(stderr: string): string {
   const reason = stderr.replace(/^fusermount3: /, '').split('\n')[0] ?? ''
   const fix = /user_allow_other/.test(stderr)
     ? ': ask the administrator to put a line user_allow_other into /etc/fuse.conf, or leave --allow-other out'

@@ -1,15 +1,11 @@
 // How the kernel is asked for a mount: with mount(8) by root, through the setuid fusermount3 by anybody else. The result
-// is a connection whose first request is INIT.
+// is an open /dev/fuse whose first request is INIT.
 
 import { closeSync, openSync } from 'node:fs'
 import { MountError, type MountOptions } from '../driver.ts'
-import type { Log } from '../../log.ts'
 import { maxWriteBytes } from './channel.ts'
-import { DeviceChannel } from './device-channel.ts'
-import { fusermountFailure, loadSockets, receiveFromFusermount } from './fd-passing.ts'
-import { RelayChannel, startRelay } from './relay-channel.ts'
+import { loadSockets, receiveFromFusermount } from './fd-passing.ts'
 import { runProgram } from '../run-program.ts'
-import type { Connect } from './session.ts'
 
 /** Shown as the filesystem's type in /proc/mounts: `fuse.docmount`. */
 const subtype = 'docmount'
@@ -18,21 +14,9 @@ export function isRoot(): boolean {
   return process.geteuid?.() === 0
 }
 
-/** A mount that was just made: the kernel waits for INIT. */
-export interface Connection {
-  readonly connect: Connect
-  /** This process's open /dev/fuse, where it has one. */
-  readonly fd: number | undefined
-}
-
-/** Mounts at `mountpoint`, an absolute path without links. Throws a MountError with a fix. */
-export async function mountKernel(mountpoint: string, options: MountOptions): Promise<Connection> {
-  if (isRoot()) return deviceConnection(await mountAsRoot(mountpoint, options), options.log)
-  return mountAsUser(mountpoint, options)
-}
-
-export function deviceConnection(fd: number, log: Log): Connection {
-  return { fd, connect: (receive) => new DeviceChannel(fd, receive, log) }
+/** Mounts at `mountpoint`, an absolute path without links, and answers the descriptor. Throws a MountError with a fix. */
+export function mountKernel(mountpoint: string, options: MountOptions): Promise<number> {
+  return isRoot() ? mountAsRoot(mountpoint, options) : mountAsUser(mountpoint, options)
 }
 
 function sharedOptions(options: MountOptions): string[] {
@@ -89,21 +73,13 @@ function escaped(value: string): string {
   return value.replace(/[\\,]/g, '\\$&')
 }
 
-async function mountAsUser(mountpoint: string, options: MountOptions): Promise<Connection> {
+async function mountAsUser(mountpoint: string, options: MountOptions): Promise<number> {
   const words = [`fsname=${escaped(options.source)}`, `subtype=${subtype}`, ...sharedOptions(options)]
-  const args = ['-o', words.join(','), '--', mountpoint]
   const sockets = await loadSockets()
-  if (sockets !== undefined) {
-    return deviceConnection(await receiveFromFusermount(args, sockets), options.log)
-  }
-  const relay = await startRelay(args).catch((error: unknown) => {
-    throw error instanceof MountError ? new MountError(error.code, fusermountFailure(error.message)) : error
-  })
-  if (relay === undefined) {
+  if (sockets === undefined)
     throw new MountError(
       'ENOTSUP',
       'nothing can receive the descriptor from fusermount3: run npm install koffi',
     )
-  }
-  return { fd: undefined, connect: (receive) => new RelayChannel(relay, receive) }
+  return receiveFromFusermount(['-o', words.join(','), '--', mountpoint], sockets)
 }

@@ -34,7 +34,7 @@ export interface WatchedMount {
   /** The kernel's number of the connection, where it is known. */
   readonly connection: string | undefined
   /** Kept from the shell: while it held the descriptor, the kernel would not see us go. */
-  readonly fuseFd: number | undefined
+  readonly fuseFd: number
 }
 
 export interface Watchdog {
@@ -117,7 +117,7 @@ function end(pid: number): void {
   }
 }
 
-function start(command: readonly string[], fuseFd = 2, whenGone: () => void): ChildProcess {
+function start(command: readonly string[], fuseFd: number, whenGone: () => void): ChildProcess {
   const [program = '', ...args] = command
   const nothing = Array.from({ length: fuseFd - 2 }, () => 'ignore' as const)
   const child = spawn(program, args, {
