@@ -1,8 +1,9 @@
 // Which drive a state folder belongs to, in a small file inside it: so that the folder is understood when its daemon is
 // gone, and found when it lies elsewhere.
 
-import { mkdir, readFile, readdir, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { writeWhole } from '../write-whole.ts'
 import { DaemonError } from './daemon-error.ts'
 import { isAtOrUnder } from './path-inside.ts'
 import type { MountPlan } from './mount-plan.ts'
@@ -76,8 +77,7 @@ export async function findStateFolders(): Promise<readonly StateFolder[]> {
 
 async function writeBeside(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  await writeFile(`${file}.new`, text, { mode: 0o600 })
-  await rename(`${file}.new`, file)
+  await writeWhole(file, text)
 }
 
 async function readDriveFile(file: string): Promise<DriveFile | undefined> {

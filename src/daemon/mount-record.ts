@@ -1,8 +1,9 @@
 // Record of one running mount, written by its daemon so that other processes find it. One JSON file per mount in the
 // runtime folder; it may outlive its daemon (kill -9), hence `isAlive`.
 
-import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { writeWhole } from '../write-whole.ts'
 import type { DoorName, WebdavAddress } from './session-door.ts'
 
 export interface MountRecord {
@@ -24,11 +25,8 @@ export interface MountRecord {
   readonly socketPath: string
 }
 
-/** Written beside and renamed, so that nobody reads half a record. */
 export async function writeMountRecord(runtimeDir: string, record: MountRecord): Promise<void> {
-  const file = recordFile(runtimeDir, record.id)
-  await writeFile(`${file}.new`, JSON.stringify(record), { mode: 0o600 })
-  await rename(`${file}.new`, file)
+  await writeWhole(recordFile(runtimeDir, record.id), JSON.stringify(record))
 }
 
 /** Removes the record and the socket beside it. */

@@ -5,14 +5,15 @@
 //   the database's id is another → another service's          its starts are fewer → an older copy
 
 import { randomUUID } from 'node:crypto'
-import { open, readFile, rename } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDiskFull } from '../disk-full.ts'
 import { parseJson } from '../../parse-json.ts'
+import { writeWhole } from '../../write-whole.ts'
 import { StartError } from '../start-error.ts'
 import type { Store } from '../store/database.ts'
 import type { BlobBackend } from './backend.ts'
-import { holdsContents, isMissing, syncFolder } from './disk.ts'
+import { holdsContents, isMissing } from './disk.ts'
 
 interface Mark {
   readonly id: string
@@ -80,15 +81,7 @@ async function remember(file: string, store: Store, mark: Mark): Promise<void> {
     await transaction.deleteFrom('contents_mark').execute()
     await transaction.insertInto('contents_mark').values(mark).execute()
   })
-  const handle = await open(`${file}.new`, 'w', 0o600)
-  try {
-    await handle.writeFile(JSON.stringify(mark))
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  await rename(`${file}.new`, file)
-  await syncFolder(join(file, '..'))
+  await writeWhole(file, JSON.stringify(mark))
 }
 
 /** Undefined where there is none. Throws a StartError for one that is damaged. */

@@ -1,7 +1,8 @@
 // The secret that presigned links are signed with: made once, kept beside the database, readable by the owner only.
 
 import { randomBytes } from 'node:crypto'
-import { open, readFile, rename } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
+import { writeWhole } from '../../write-whole.ts'
 import { isMissing } from '../blobs/disk.ts'
 import { StartError } from '../start-error.ts'
 import type { LinkSecrets } from './signer.ts'
@@ -24,13 +25,6 @@ async function readOrMake(file: string): Promise<Buffer> {
     if (!isMissing(error)) throw error
   }
   const secret = randomBytes(secretBytes)
-  const handle = await open(`${file}.new`, 'w', 0o600)
-  try {
-    await handle.writeFile(secret)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  await rename(`${file}.new`, file)
+  await writeWhole(file, secret)
   return secret
 }

@@ -2,9 +2,9 @@
 // there would be two of it.
 
 import { existsSync, readFileSync } from 'node:fs'
-import { open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseJson } from '../../parse-json.ts'
+import { writeWhole } from '../../write-whole.ts'
 import { StartError } from '../start-error.ts'
 
 export interface MovedMark {
@@ -31,21 +31,7 @@ export function readMark(dataDir: string): MovedMark | undefined {
 
 /** Durable when it resolves. */
 export async function writeMark(dataDir: string, mark: MovedMark): Promise<void> {
-  const file = join(dataDir, markName)
-  const handle = await open(`${file}.new`, 'w', 0o600)
-  try {
-    await handle.writeFile(JSON.stringify(mark))
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  await rename(`${file}.new`, file)
-  const folder = await open(dataDir, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
+  await writeWhole(join(dataDir, markName), JSON.stringify(mark))
 }
 
 /** Throws a StartError where the store has moved, or is about to. */
