@@ -65,6 +65,7 @@ async function runDrive(context) {
           started.contestants.push({ ...contestant, flavour: 'write-back', label: 'docmount -w0' })
         started.versions[peer.name] = await peer.version?.()
       } catch (error) {
+        stopping.throwIfAborted()
         started.absent[peer.name] = error.message.slice(0, 300)
         log(`absent: ${peer.name}, ${started.absent[peer.name]}`)
       }
