@@ -18,6 +18,8 @@ test('a file that is written whole replaces the old one, and is its owner’s al
 test('where it cannot be written, what was there stays', async () => {
   const folder = await makeTemporaryFolder()
   onTestFinished(() => folder.remove())
-  await expect(writeWhole(join(folder.path, 'missing', 'mark'), 'x')).rejects.toMatchObject({ code: 'ENOENT' })
+  await expect(writeWhole(join(folder.path, 'missing', 'mark'), 'x')).rejects.toMatchObject({
+    code: 'ENOENT',
+  })
   expect(await readdir(folder.path)).toEqual([])
 })
