@@ -13,7 +13,6 @@ import { lookUp, mayMeanMissing } from '../remote-lookup.ts'
 import { keepTheirs } from './conflict.ts'
 import { Accepted, isFull, isRefusal } from './accepted.ts'
 import { Former, type FormerOptions } from './former.ts'
-import type { QueueEvent } from './queue-event.ts'
 import type { Questions } from './questions.ts'
 import { Removal, type RemovalOptions } from './removal.ts'
 import { Uploads } from './uploads.ts'
@@ -29,8 +28,6 @@ export interface CommitterOptions extends FormerOptions, RemovalOptions {
   readonly keepConflicts: boolean
   readonly hostName: string
   readonly ask: Pick<Questions, 'preserve' | 'mimetypeOf'>
-  /** Told of what was kept of another client's, outside any transaction: where that throws, all of it is tried again. */
-  say(event: QueueEvent): void
 }
 
 interface Stored {
@@ -261,6 +258,7 @@ export class Committer {
       // Seen now, and kept: a crash after this need not keep it twice.
       intention.base = seen
       this.#options.save(intention)
+      this.#options.say({ kind: 'standsOn', intention })
     }
     return isCopied
   }

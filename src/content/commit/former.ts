@@ -11,11 +11,17 @@ import { whole } from '../remote-lookup.ts'
 import type { SpoolFile } from '../spool/spool-file.ts'
 import { isWorthRetrying } from './backoff.ts'
 import { storeAt, toldType } from './store-at.ts'
+import type { QueueEvent } from './queue-event.ts'
 import type { UploadsOptions } from './uploads.ts'
 
 export interface FormerOptions extends UploadsOptions {
   /** Makes the intention and its content survive a power cut. */
   secure(intention: Intention): Promise<void>
+  /**
+   * Told of what was kept of another client's, and of what an intention stands on, outside any transaction: where that throws, all
+   * of it is tried again.
+   */
+  say(event: QueueEvent): void
 }
 
 export class Former {
@@ -66,6 +72,7 @@ export class Former {
       const record = await this.#upload(path, content, removed?.mimetype, signal)
       intention.base = fingerprintOf(record)
       reader.moved(asideOf(version), versionOf(path, intention.base))
+      this.#options.say({ kind: 'standsOn', intention })
       log.warn({ path }, 'refused by the service: what stood there before is put back')
     } catch (error) {
       // The document there may be this very version, if it was sent twice on the way.

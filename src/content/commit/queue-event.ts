@@ -12,6 +12,7 @@ import type { Job } from './job.ts'
  * - `replaced`: it goes on as another: whoever waits for it, or carries its content, follows.
  * - `refused`: the service said no for good; the intention stays until somebody retries, or something newer comes.
  * - `conflictKept`: another client's version stood in the way, and is kept at `copy`.
+ * - `standsOn`: its base is another version now: one put back, kept beside, or found to be of a save from here.
  * - `gaveWay`: a refused move keeps its content here now, if there is any; what stands at its source (`left`) is for what is newer there.
  */
 export type QueueEvent =
@@ -21,4 +22,5 @@ export type QueueEvent =
   | { readonly kind: 'replaced'; readonly intention: Intention; readonly successor: Job | undefined }
   | { readonly kind: 'refused'; readonly intention: Intention; readonly error: unknown }
   | { readonly kind: 'conflictKept'; readonly intention: Intention; readonly copy: string }
+  | { readonly kind: 'standsOn'; readonly intention: Intention }
   | { readonly kind: 'gaveWay'; readonly intention: Intention; readonly left?: string | undefined }

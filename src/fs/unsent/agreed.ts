@@ -3,7 +3,7 @@
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { Job } from '../../content/commit/job.ts'
 import type { QueueEvent } from '../../content/commit/queue-event.ts'
-import { fingerprintOf, unseen } from '../../content/fingerprint.ts'
+import { fingerprintOf } from '../../content/fingerprint.ts'
 import type { Intention } from '../../content/intention.ts'
 import type { RemoteFile } from '../../api/types.ts'
 import type { ConflictCopies } from '../concerns/conflict-copies.ts'
@@ -87,6 +87,8 @@ export function agreed(parts: AgreedParts, event: QueueEvent): void {
       return refused(parts, event.intention)
     case 'conflictKept':
       return conflictKept(parts, event.intention, event.copy)
+    case 'standsOn':
+      return standsOn(parts.tree, event.intention)
     case 'gaveWay':
       gaveWay(parts, event.intention)
       return leftAlone(parts, event.intention, event.left)
@@ -101,6 +103,11 @@ function stored({ seen }: Tree, intention: Intention, record: RemoteFile | undef
   if (tookAnother === true) seen.brought(path, fingerprint)
   else if (spool !== undefined || source === undefined) seen.wrote(path, fingerprint)
   else seen.moved({ path: source, fingerprint: sourceFingerprint }, path, fingerprint)
+}
+
+/** A save may take the place of this version: nothing of another client's goes with it. */
+function standsOn({ seen }: Tree, { path, base }: Intention): void {
+  if (base !== undefined) seen.wrote(path, base)
 }
 
 /** Another client's version is kept beside ours: the person has to deal with it. */
@@ -328,9 +335,7 @@ function settleBelow({ tree, queue }: LeftParts, prune: Intention, path: string)
 }
 
 /** A delete the service refuses: the document is still there, so it shows again, until somebody retries. Journals nothing. */
-function refused(parts: RefusedParts, { kind, path, base, spool, lastError, errorErrno }: Intention): void {
-  // It may be another by now: the older version was put back.
-  if (kind === 'put' && base !== undefined && base !== unseen) parts.tree.seen.wrote(path, base)
+function refused(parts: RefusedParts, { kind, path, spool, lastError, errorErrno }: Intention): void {
   // Damaged content becomes whole by no other try.
   if (errorErrno === 'EBADMSG') parts.tell({ kind: 'damaged', sentence: lastError ?? path })
   else parts.tell({ kind: 'refused', path, reason: lastError ?? '', isKept: spool !== undefined })

@@ -590,6 +590,18 @@ describe('a version that was put back, for the save over it was refused', () => 
   })
 })
 
+it('a version that was put back, since the service did not take the save over it yet, is no other client’s', async () => {
+  await using drive = await openHeld({ '/a.txt': 'before' })
+  await drive.calls().readFile('/a.txt')
+  drive.testService.service.faults.inject({ kind: 'status', status: 403 }, { method: 'PUT', times: 1 })
+  await drive.calls().writeFile('/a.txt', 'after')
+  await waitUntil('it to wait', () => drive.fileSystem().unsent('/').at(0)?.lastError?.includes('403') === true)
+  await drive.calls().unlink('/a.txt')
+  await drive.calls().writeFile('/a.txt', 'again')
+  await drive.drain()
+  expect(await held(drive)).toEqual({ 'a.txt': 'again' })
+})
+
 describe('a delete that the service refuses', () => {
   async function refusedDelete(): Promise<HeldDrive> {
     const drive = await openHeld({ '/a.txt': 'a' })
