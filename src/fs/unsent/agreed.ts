@@ -12,10 +12,9 @@ import { attributesOf } from '../tree/attributes.ts'
 import { cameHome } from './came-home.ts'
 import { discardContent, rebindReaders } from './content.ts'
 import { giveToCache, type CacheParts } from './give-to-cache.ts'
-import { gaveWay, type GaveWayParts } from './give-way.ts'
+import { gaveWay, showCarried, type GaveWayParts } from './give-way.ts'
 import { saveScratchRow, type LocalRowParts } from './local-rows.ts'
 import { pathIn, type Node } from '../tree/node.ts'
-import type { Owners } from './owners.ts'
 import { remember, rememberFolder, type RememberParts } from './remember.ts'
 import type { Log } from '../../log.ts'
 import type { Clock } from '../../world/clock.ts'
@@ -41,9 +40,7 @@ interface ConflictParts extends RefusedParts {
   readonly conflicts: ConflictCopies
 }
 
-interface ReplacedParts extends LeftParts {
-  readonly owners: Owners
-}
+type ReplacedParts = LeftParts & GaveWayParts
 
 interface LandParts extends RememberParts {
   readonly tree: Tree
@@ -161,6 +158,10 @@ function replaced(parts: ReplacedParts, intention: Intention, successor: Job | u
   // The delete of what it left on its way is no change of the document.
   const node = parts.owners.goesOnAs(intention, isSent ? successor : undefined)
   passedBy(parts, intention, successor)
+  const carried = node?.job === successor ? successor?.intention.spool : undefined
+  // An older change of it gave way before.
+  if (node !== undefined && node.content === undefined && carried !== undefined)
+    showCarried(parts, node, carried)
   if (node === undefined || isSent) return
   parts.attributes.settled(node)
   if (intention.kind === 'put' && node.path === intention.path && node.job === undefined)

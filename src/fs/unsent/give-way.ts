@@ -68,16 +68,19 @@ async function contentOf(
 export function gaveWay(parts: GaveWayParts, intention: Intention): void {
   const { id, path, spool } = intention
   const node = parts.owners.of(intention)
-  const content = spool === undefined ? undefined : parts.spool.get(spool)
-  if (content !== undefined) parts.spool.journal(content, path)
+  if (spool !== undefined) parts.spool.journal(parts.spool.get(spool), path)
   if (node === undefined || node.job?.intention.id !== id) return
+  if (spool !== undefined) return showCarried(parts, node, spool)
   parts.journal.onRollback(node)
-  if (content === undefined) {
-    // Not what stands there by now.
-    parts.tree.versions.isHome(node)
-    return
-  }
+  // Not what stands there by now.
+  parts.tree.versions.isHome(node)
+}
+
+/** The node shows the content that its newest change carries, which may have been another change's before; part of a transaction. */
+export function showCarried(parts: GaveWayParts, node: Node, spool: string): void {
+  parts.journal.onRollback(node)
   if (node.content === undefined) {
+    const content = parts.spool.get(spool)
     takeContent(parts, node, content)
     parts.owners.handIn(node, node.job, { content, epoch: content.epoch })
   }

@@ -3,7 +3,7 @@
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { RemoteFile } from '../../../src/api/types.ts'
-import type { Job } from '../../../src/content/commit/job.ts'
+import { Job } from '../../../src/content/commit/job.ts'
 import type { QueueEvent } from '../../../src/content/commit/queue-event.ts'
 import { fingerprintOf } from '../../../src/content/fingerprint.ts'
 import { intend, type Intention } from '../../../src/content/intention.ts'
@@ -659,6 +659,19 @@ describe('gaveWay', () => {
     expect(newest).not.toBe(job)
     gaveWay(await brought(job.intention))
     expect([node.stored.elsewhere, node.content, node.job]).toEqual([elsewhere, undefined, newest])
+  })
+
+  it('a document that was renamed meanwhile shows it once that is what its newest change carries', async () => {
+    const { node, job } = await moving()
+    await calls.rename('/moved.txt', '/again.txt')
+    const { intention } = jobAt('/again.txt')
+    const { spool } = await brought(job.intention)
+    gaveWay({ ...job.intention, spool })
+    const successor = new Job({ ...intention, spool, source: undefined })
+    say({ kind: 'replaced', intention, successor })
+    expectState(node, 'saved')
+    expect([node.content?.id, node.remote, node.job]).toEqual([spool, undefined, successor])
+    expect(sb.tree.versions.shownElsewhere('/moving.txt')).toEqual([])
   })
 
   it('what nobody waits for changes nothing but the journal: it is only here, has no name, or never had a node', async () => {
