@@ -98,6 +98,8 @@ const answerWithinMs = 10 * 60_000
 const mostIdleCalls = 4
 /** Listings, and what the service agreed to, are saved for a time without the service after so long. */
 const listingsSavedMs = 2_500
+/** A sync of the journal that failed is tried again within this time. */
+const syncedAgainMs = 2_000
 /** From a kill to the next start: longer than any request is on its way. */
 const startTakesMs = lateRequestMs + 1_500
 /** Of two requests that go out together the second may come first: that is seen once in a run of the drive, by a look and another upload. */
@@ -544,6 +546,8 @@ class Simulation {
     const at = this.#events.now
     const changes = this.#changesSoFar()
     const { trouble } = this.#drive.platter
+    // A sync that failed a moment ago has not been tried again yet.
+    const didDiskFail = trouble === 'errors' || this.#unwellAt >= at - syncedAgainMs
     this.#fair()
     if (kind === 'remount') {
       await this.#pauseAll()
@@ -573,7 +577,7 @@ class Simulation {
     if (kind === 'cut') this.#ledger.forget()
     for (const worker of this.#workers)
       await this.#until<unknown>('a look', async () => {
-        if (kind === 'cut') await worker.decideAfterCut(at, trouble === 'errors')
+        if (kind === 'cut') await worker.decideAfterCut(at, didDiskFail)
         else if (!(await worker.takeAsShown())) await worker.check(`after a ${kind}`)
       })
     if (this.#isCrowded) await this.#until('a look', () => this.#crowded.goOn(kind === 'cut'))
