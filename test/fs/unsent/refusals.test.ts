@@ -595,7 +595,10 @@ it('a version that was put back, since the service did not take the save over it
   await drive.calls().readFile('/a.txt')
   drive.testService.service.faults.inject({ kind: 'status', status: 403 }, { method: 'PUT', times: 1 })
   await drive.calls().writeFile('/a.txt', 'after')
-  await waitUntil('it to wait', () => drive.fileSystem().unsent('/').at(0)?.lastError?.includes('403') === true)
+  await waitUntil(
+    'it to wait',
+    () => drive.fileSystem().unsent('/').at(0)?.lastError?.includes('403') === true,
+  )
   await drive.calls().unlink('/a.txt')
   await drive.calls().writeFile('/a.txt', 'again')
   await drive.drain()
