@@ -226,6 +226,11 @@ function movedOn(older: Intention, newer: IntentionDraft): readonly IntentionDra
   return [put, ...left]
 }
 
+/** True for a change of a document of which nothing is here, nor anywhere in the service as far as known. */
+export function carriesNothing({ kind, spool, source, isProven }: Intention): boolean {
+  return kind === 'put' && spool === undefined && source === undefined && !isProven
+}
+
 /** A move of what is gone: nothing of it is here, and nothing in the service. */
 function isVain({ isRefused, spool, path, source = path, errorErrno }: Intention): boolean {
   return isRefused && spool === undefined && (source === path || errorErrno === 'ENOENT')

@@ -4,7 +4,7 @@
 import { fingerprintOf } from '../../content/fingerprint.ts'
 import type { Node } from '../tree/node.ts'
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
-import type { Intention } from '../../content/intention.ts'
+import { carriesNothing, type Intention } from '../../content/intention.ts'
 import type { AttributeRow } from '../../content/spool/journal-rows.ts'
 import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Tree } from '../tree/tree.ts'
@@ -46,9 +46,11 @@ export function leavePath(parts: LeaveParts, node: Node): Left {
 
 function leftBehind(parts: LeaveParts, node: Node): LeftBehind | undefined {
   const { path, job, remote } = node
-  const isStoredHere = remote !== undefined && node.storedPath === path
+  // Of a document whose change carries nothing any more, what stands at its path is another's.
+  const isAnywhere = job === undefined || !carriesNothing(job.intention)
+  const isStoredHere = isAnywhere && remote !== undefined && node.storedPath === path
   // Its bytes can be read where they are until they have been moved.
-  parts.tree.versions.refer(node, node.storedPath ?? path)
+  if (isAnywhere) parts.tree.versions.refer(node, node.storedPath ?? path)
   if (job === undefined || job.intention.path !== path) {
     if (isStoredHere) {
       const fingerprint = fingerprintOf(remote)

@@ -605,6 +605,27 @@ it('a version that was put back, since the service did not take the save over it
   expect(await held(drive)).toEqual({ 'a.txt': 'again' })
 })
 
+it('a document of which nothing is left takes along nothing that another client stored where it was', async () => {
+  await using drive = await openHeld({ '/a.txt': 'first', '/c.txt': 'before', '/e.txt': 'e' })
+  await drive.calls().readdir('/')
+  drive.hold('/c.txt')
+  await drive.calls().rename('/a.txt', '/c.txt')
+  await drive.reached('/c.txt')
+  await drive.restart()
+  await drive.testService.other.delete('/a.txt')
+  drive.release()
+  await refusedAt(drive, '/c.txt')
+  await drive.calls().writeFile('/a.txt', 'second')
+  await sent(drive, '/a.txt')
+  await drive.calls().rename('/c.txt', '/e.txt')
+  await refusedAt(drive, '/e.txt')
+  await drive.testService.other.put('/c.txt', 'theirs')
+  await drive.calls().rename('/e.txt', '/f.txt')
+  await refusedAt(drive, '/f.txt')
+  await sent(drive, '/e.txt')
+  expect(await held(drive)).toEqual({ 'a.txt': 'second', 'c.txt': 'theirs' })
+})
+
 describe('a delete that the service refuses', () => {
   async function refusedDelete(): Promise<HeldDrive> {
     const drive = await openHeld({ '/a.txt': 'a' })
