@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { DaemonError } from '../daemon/daemon-error.ts'
 import type { MountRecord } from '../daemon/mount-record.ts'
-import { thereAlready } from '../daemon/take-over.ts'
+import { thereAlready } from '../daemon/evict-stale-daemon.ts'
 import { shellWord } from './shell-word.ts'
 import { wayIn } from './webdav-options.ts'
 

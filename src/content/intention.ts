@@ -30,14 +30,14 @@ export interface IntentionDraft {
   /** Fingerprint of the version at `path` that this mount has seen, and may therefore replace. */
   readonly base?: string | undefined
   /** An earlier attempt may have been stored: what is found at `path` may be our own. */
-  readonly isInDoubt?: boolean
+  readonly isOutcomeUnknown?: boolean
   /**
    * Content that earlier attempts sent in full without an answer: found at `path`, or at the `source` of a move, it
    * is our own.
    */
-  readonly doubts?: readonly Digest[]
+  readonly sentDigests?: readonly Digest[]
   /** How long it rests before it is sent (ms): quiet time, or the grace in which a delete may become a replace. */
-  readonly restMs?: number
+  readonly deferMs?: number
 }
 
 /** Content that an intention carries; empty where nothing of it is left. */
@@ -49,10 +49,10 @@ export interface Intention extends IntentionDraft {
   source: string | undefined
   sourceFingerprint: string | undefined
   base: string | undefined
-  isInDoubt: boolean
-  doubts: readonly Digest[]
+  isOutcomeUnknown: boolean
+  sentDigests: readonly Digest[]
   /** The target holds the content; only `source` is left to be deleted. */
-  isProven: boolean
+  isCopied: boolean
   /** Not before this time (epoch ms), as journaled and shown; within a run the queue measures with a steady clock. */
   notBefore: number
   attempts: number
@@ -67,9 +67,9 @@ export interface Intention extends IntentionDraft {
   isRefused: boolean
   readonly since: number
   /** It takes the place of an earlier one, which a power cut may bring back. Not journaled. */
-  tookPlace?: boolean
+  replacesUndurableRow?: boolean
   /** A move that is done with another client's version, which nobody here had seen: it was at its source, or is at its path. Not journaled. */
-  tookAnother?: boolean
+  movedForeignVersion?: boolean
 }
 
 /** A journaled intention from a draft; `now` in epoch ms. */
@@ -80,10 +80,10 @@ export function intend(id: number, draft: IntentionDraft, now: number): Intentio
     source: draft.source,
     sourceFingerprint: draft.sourceFingerprint,
     base: draft.base,
-    isInDoubt: draft.isInDoubt ?? false,
-    doubts: draft.doubts ?? [],
-    isProven: false,
-    notBefore: now + (draft.restMs ?? 0),
+    isOutcomeUnknown: draft.isOutcomeUnknown ?? false,
+    sentDigests: draft.sentDigests ?? [],
+    isCopied: false,
+    notBefore: now + (draft.deferMs ?? 0),
     attempts: 0,
     triedForMs: 0,
     sentBytes: 0,
@@ -129,8 +129,9 @@ export function merge(
   const mayExist = isExpected || older.kind !== 'put' || older.base !== undefined || isDoubtful(older)
   if (newer.kind === 'delete' && !mayExist) return undefined
   // A delete that knew neither a version nor a content would take whatever stands there by now.
-  const isAllThatMayStand = newer.kind === 'delete' && older.isInDoubt && older.doubts.length === 0
-  const doubts = isAllThatMayStand && older.digest !== undefined ? [older.digest] : older.doubts
+  const isAllThatMayStand =
+    newer.kind === 'delete' && older.isOutcomeUnknown && older.sentDigests.length === 0
+  const doubts = isAllThatMayStand && older.digest !== undefined ? [older.digest] : older.sentDigests
   // A refused move stored nothing of a known content: a document that stands there by now is another client's.
   const noneSeen = isAllThatMayStand && doubts.length === 0 && older.isRefused ? unseen : undefined
   const isSaveOverDelete = older.kind === 'delete' && newer.kind === 'put'
@@ -139,8 +140,8 @@ export function merge(
     // The older one's base is the fresher: the queue moves it on with every step taken. A delete goes by what was shown, a save by
     // what was read.
     base: isSaveOverDelete ? (newer.base ?? older.base) : (older.base ?? newer.base ?? noneSeen),
-    isInDoubt: older.isInDoubt || newer.isInDoubt === true,
-    doubts: (newer.doubts ?? []).reduce(withDigest, doubts),
+    isOutcomeUnknown: older.isOutcomeUnknown || newer.isOutcomeUnknown === true,
+    sentDigests: (newer.sentDigests ?? []).reduce(withDigest, doubts),
   }
 }
 
@@ -175,14 +176,14 @@ function leftBehind(older: Intention): IntentionDraft | undefined {
     kind: 'delete',
     path: source,
     base: sourceFingerprint,
-    isInDoubt: isOld(older),
-    doubts: older.doubts,
+    isOutcomeUnknown: isOld(older),
+    sentDigests: older.sentDigests,
   }
 }
 
 /** Tried before: another client may have stored something since, so that a delete in its place looks first. */
-function isOld({ attempts, isInDoubt }: Intention): boolean {
-  return attempts > 0 || isInDoubt
+function isOld({ attempts, isOutcomeUnknown }: Intention): boolean {
+  return attempts > 0 || isOutcomeUnknown
 }
 
 /** A document that never came to its path is moved on from there: it goes straight to where it is wanted now. */
@@ -200,8 +201,8 @@ function movedOn(older: Intention, newer: IntentionDraft): readonly IntentionDra
             kind: 'delete',
             path: older.path,
             base: older.base,
-            isInDoubt: isOld(older),
-            doubts: older.doubts,
+            isOutcomeUnknown: isOld(older),
+            sentDigests: older.sentDigests,
           },
         ]
       : []
@@ -221,14 +222,14 @@ function movedOn(older: Intention, newer: IntentionDraft): readonly IntentionDra
     source,
     sourceFingerprint: isFromElsewhere ? older.sourceFingerprint : replaced ? older.base : undefined,
     keepSource: isFromElsewhere && older.keepSource === true,
-    doubts: (newer.doubts ?? []).reduce(withDigest, older.doubts),
+    sentDigests: (newer.sentDigests ?? []).reduce(withDigest, older.sentDigests),
   }
   return [put, ...left]
 }
 
 /** True for a change of a document of which nothing is here, nor anywhere in the service as far as known. */
-export function carriesNothing({ kind, spool, source, isProven }: Intention): boolean {
-  return kind === 'put' && spool === undefined && source === undefined && !isProven
+export function carriesNothing({ kind, spool, source, isCopied }: Intention): boolean {
+  return kind === 'put' && spool === undefined && source === undefined && !isCopied
 }
 
 /** A move of what is gone: nothing of it is here, and nothing in the service. */
@@ -237,6 +238,6 @@ function isVain({ isRefused, spool, path, source = path, errorErrno }: Intention
 }
 
 /** True when an earlier attempt may have stored something. */
-export function isDoubtful(intention: Pick<Intention, 'isInDoubt' | 'doubts'>): boolean {
-  return intention.isInDoubt || intention.doubts.length > 0
+export function isDoubtful(intention: Pick<Intention, 'isOutcomeUnknown' | 'sentDigests'>): boolean {
+  return intention.isOutcomeUnknown || intention.sentDigests.length > 0
 }

@@ -9,7 +9,7 @@ import { loadDriver } from './load-driver.ts'
 import type { MountPlan } from './mount-plan.ts'
 import { openMountpoint, reserveMountpoint } from './mountpoint.ts'
 import type { SessionDoor, UndoStart } from './session-door.ts'
-import { refuseSecond, takeOver } from './take-over.ts'
+import { refuseSecond, evictStaleDaemon } from './evict-stale-daemon.ts'
 
 export interface KernelDoorOptions {
   readonly plan: MountPlan
@@ -28,7 +28,7 @@ export async function prepareKernelDoor(options: KernelDoorOptions, undo: UndoSt
   const isDescriptorPassed = descriptor !== undefined
   if (process.platform !== 'linux' && options.driver === 'auto') throw noMountHere(plan.project)
   await refuseSecond(plan)
-  await takeOver(plan)
+  await evictStaleDaemon(plan)
   const isMade =
     !isDescriptorPassed &&
     (await reserveMountpoint(mountpoint, { makeIfMissing: options.makeMountpoint, runtimeDir }))

@@ -18,7 +18,7 @@ export interface OpenedDoor {
   readonly mounted: Mounted
   readonly webdav?: WebdavAddress | undefined
   /** Closes what the door itself keeps open: before anybody waits for everything to be sent. */
-  readonly endBeginnings?: () => Promise<void>
+  readonly finishPendingPuts?: () => Promise<void>
 }
 
 /** Checked and ready; opened when the filesystem is there. */
@@ -33,7 +33,10 @@ export interface SessionDoor {
 export type UndoStart = (error: unknown) => Promise<unknown>
 
 /** The filesystem for whoever waits for it: the door lets go first. */
-export function endingBeginnings(fileSystem: FileSystem, { endBeginnings }: OpenedDoor): FileSystem {
+export function endingBeginnings(
+  fileSystem: FileSystem,
+  { finishPendingPuts: endBeginnings }: OpenedDoor,
+): FileSystem {
   if (endBeginnings === undefined) return fileSystem
   return {
     ...fileSystem,

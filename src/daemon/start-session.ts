@@ -31,7 +31,7 @@ import {
 import { desktopNotifications } from './desktop-notifications.ts'
 import { MountSession } from './mount-session.ts'
 import { endingBeginnings, type DoorName, type SessionDoor, type UndoStart } from './session-door.ts'
-import { stayFound } from './stay-found.ts'
+import { republishSocket } from './republish-socket.ts'
 import { traceInto } from './trace.ts'
 import { stateReaders } from './state-readers.ts'
 import { tidyState } from './tidy-state.ts'
@@ -161,8 +161,8 @@ async function start(options: StartSessionOptions, undo: UndoStart[]): Promise<M
   }
   // Now with the address, which may have been "any that is free".
   if (webdav !== undefined) await writeMountRecord(plan.runtimeDir, live)
-  const stopLooking = stayFound({ runtimeDir: plan.runtimeDir, record: live }, server, log, () => {
-    fileSystem.lookUnderfoot()
+  const stopLooking = republishSocket({ runtimeDir: plan.runtimeDir, record: live }, server, log, () => {
+    fileSystem.checkStateDir()
     if (!existsSync(join(plan.stateDir, driveFileName))) void rememberDrive(options)
   })
   const session = new MountSession({

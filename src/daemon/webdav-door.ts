@@ -13,7 +13,7 @@ import { startWebdav, type WebdavServer } from '../webdav/server.ts'
 import { DaemonError } from './daemon-error.ts'
 import type { MountPlan } from './mount-plan.ts'
 import type { SessionDoor, WebdavAddress } from './session-door.ts'
-import { refuseSecond, takeOver } from './take-over.ts'
+import { refuseSecond, evictStaleDaemon } from './evict-stale-daemon.ts'
 
 export interface WebdavSettings {
   readonly host: string
@@ -40,13 +40,17 @@ const lastRequestsMs = 10_000
 export async function prepareWebdavAlone(options: WebdavDoorOptions): Promise<SessionDoor> {
   const { plan } = options
   await refuseSecond(plan)
-  await takeOver(plan)
+  await evictStaleDaemon(plan)
   return {
     name: 'webdav',
     why: 'asked for',
     async open(fileSystem) {
       const { server, address } = await serve(fileSystem, options)
-      return { mounted: asMounted(server), webdav: address, endBeginnings: () => server.endBeginnings() }
+      return {
+        mounted: asMounted(server),
+        webdav: address,
+        finishPendingPuts: () => server.finishPendingPuts(),
+      }
     },
   }
 }
@@ -75,7 +79,7 @@ export function besideKernel(kernel: SessionDoor, options: WebdavDoorOptions): S
         return {
           mounted: { ...mounted, closed },
           webdav: address,
-          endBeginnings: () => server.endBeginnings(),
+          finishPendingPuts: () => server.finishPendingPuts(),
         }
       } catch (error) {
         await server.close({ waitMs: 0 })

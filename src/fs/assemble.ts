@@ -15,7 +15,7 @@ import { PresignedUrls } from '../content/read/presigned-urls.ts'
 import { SavedListings } from '../content/spool/saved-listings.ts'
 import { Spool } from '../content/spool/spool.ts'
 import { followReach } from './control/away-and-back.ts'
-import { ConflictCopies } from './concerns/conflict-copies.ts'
+import { ConflictCopies } from './attention/conflict-copies.ts'
 import { realWorld } from '../world/world.ts'
 import { silentLog } from '../log.ts'
 import { nameOf } from '../path.ts'
@@ -31,22 +31,22 @@ import { Prefetch } from './ahead/prefetch.ts'
 import { Bursts } from './unsent/bursts.ts'
 import { Claims } from './unsent/claims.ts'
 import { Owners } from './unsent/owners.ts'
-import { Unkept } from './unsent/unkept.ts'
+import { SaveFailures } from './unsent/save-failures.ts'
 import { Saves } from './unsent/submit.ts'
 import { LocalOnly } from './unsent/local-only.ts'
 import { sendLeftAlone } from './unsent/send-left-alone.ts'
 import { CloseWait } from './unsent/close-wait.ts'
 import { Sizes } from './calls/sizes.ts'
 import { RemoteContent } from './tree/remote-content.ts'
-import { agreed, folderLanded } from './unsent/agreed.ts'
-import { contentTakenAway, refill } from './unsent/underfoot.ts'
-import { Trouble } from './concerns/trouble.ts'
+import { agreed, folderCreatedRemotely } from './unsent/agreed.ts'
+import { contentTakenAway, refill } from './unsent/state-dir-watch.ts'
+import { DamageReports } from './attention/damage-reports.ts'
 import { giveToCache } from './unsent/give-to-cache.ts'
-import { giveWay } from './unsent/give-way.ts'
+import { materialize } from './unsent/materialize.ts'
 import { settingsOf } from './settings.ts'
 import type { Superblock } from './superblock.ts'
 import { PathDepth } from './tree/path-depth.ts'
-import { RefusedNames } from './concerns/refused-names.ts'
+import { RefusedNames } from './attention/refused-names.ts'
 import { Undecided } from './unsent/undecided.ts'
 import { Tree } from './tree/tree.ts'
 import { WalkAhead } from './ahead/walk-ahead.ts'
@@ -66,14 +66,14 @@ export function assemble(options: FileSystemOptions): Superblock {
   const journal = new Journal(settings.stateDir, world)
   const log = options.log ?? silentLog
   const tell = options.onNotice ?? (() => {})
-  const trouble = new Trouble({ stateDir: settings.stateDir, clock, log, tell })
+  const trouble = new DamageReports({ stateDir: settings.stateDir, clock, log, tell })
   for (const sentence of journal.damage) trouble.found(sentence)
   journal.onStepFailed = (error) =>
     log.error({ error }, 'what follows a change failed: the change itself is kept')
   journal.onDamage = (sentence) => trouble.found(sentence)
   const files = new WatchedFiles(options.files, log, world, {
     onRefused: (reason) => tell({ kind: 'keyRefused', reason }),
-    onTaken: () => void queue.expedite(({ attempts }) => attempts > 0),
+    onTaken: () => void queue.runNow(({ attempts }) => attempts > 0),
   })
   const saved = new SavedListings(settings.stateDir, log, clock)
   const spool = new Spool(join(settings.stateDir, 'spool'), journal.contents, world)
@@ -102,7 +102,7 @@ export function assemble(options: FileSystemOptions): Superblock {
   const conflicts = new ConflictCopies(journal.conflicts, clock)
   const ask: Questions = {
     preserve: (path, signal) => sb.preserve(path, signal),
-    giveWay: (intention, take, signal) => giveWay(sb, intention, take, signal),
+    materialize: (intention, take, signal) => materialize(sb, intention, take, signal),
     mimetypeOf: (path, content) => types.mimetypeOfDocument(nameOf(path), content),
     errnoOf,
   }
@@ -128,8 +128,8 @@ export function assemble(options: FileSystemOptions): Superblock {
     chance: world.chance,
     ask,
     run: (intention, signal) => committer.run(intention, signal),
-    vacate: (intention, signal) => committer.vacate(intention, signal),
-    isSourceTaken: (intention, signal) => committer.isSourceTaken(intention, signal),
+    deleteSource: (intention, signal) => committer.deleteSource(intention, signal),
+    isSourceReplaced: (intention, signal) => committer.isSourceReplaced(intention, signal),
     say,
     atOnce: (most) => files.uplink.atOnce(most),
   })
@@ -149,8 +149,8 @@ export function assemble(options: FileSystemOptions): Superblock {
     isToBeEmptied: (path) => queue.isToBeEmptied(path),
     isOfFormerFolder: (path) => queue.isOfFormerFolder(path),
     foundHidden: (path) => queue.foundAt(path),
-    adorn: (node) => attributes.adorn(node),
-    folderLanded: (node) => folderLanded(sb, node),
+    applyAttributes: (node) => attributes.applyAttributes(node),
+    folderCreatedRemotely: (node) => folderCreatedRemotely(sb, node),
     overtaken: (node) => overtaken(sb.claims, node),
     dropped: (node) => sb.claims.dropped(node),
   })
@@ -176,12 +176,19 @@ export function assemble(options: FileSystemOptions): Superblock {
   const handles = new HandleTable()
   const owners = new Owners((undo) => journal.onRollback(undo))
   const claims = new Claims({ journal, spool, log })
-  const hasten = (job: Job): void => void queue.expedite((intention) => intention === job.intention)
-  const closeWait = new CloseWait({ closeWaitMs: settings.closeWaitMs, clock, reach, journal, log, hasten })
+  const runNow = (job: Job): void => void queue.runNow((intention) => intention === job.intention)
+  const closeWait = new CloseWait({
+    closeWaitMs: settings.closeWaitMs,
+    clock,
+    reach,
+    journal,
+    log,
+    runNow: runNow,
+  })
   const refusedNames = new RefusedNames({ types, clock, log, tell })
   const undecided = new Undecided({ tree, types, refusedNames })
   const localOnly = new LocalOnly(settings.leftAloneMs, clock, (node) => sendLeftAlone(sb, node))
-  const unkept = new Unkept({ ...world, log, tell, keep: (node) => saves.commit(node) })
+  const saveFailures = new SaveFailures({ ...world, log, tell, keep: (node) => saves.commit(node) })
   const bursts = new Bursts({
     clock,
     waitMs: options.closeWaitMs === undefined ? settings.closeWaitMs : undefined,
@@ -189,12 +196,12 @@ export function assemble(options: FileSystemOptions): Superblock {
     durable: () => journal.durable(),
   })
   const saves = new Saves({
-    journal, queue, spool, reader, remote, reach, tree, owner, handles, owners, claims, closeWait, localOnly, unkept, bursts, attributes, undecided,
+    journal, queue, spool, reader, remote, reach, tree, owner, handles, owners, claims, closeWait, localOnly, saveFailures, bursts, attributes, undecided,
     clock, log,
   }) // prettier-ignore
   const sb: Superblock = {
     settings, files, log, tree, handles, journal, saved, spool, queue, urls, reader, remote, reach, closeWait, pinStore, pins, types,
-    attributes, owner, clock, disk, owners, claims, localOnly, unkept, saves, trouble, tell, conflicts,
+    attributes, owner, clock, disk, owners, claims, localOnly, saveFailures, saves, trouble, tell, conflicts,
     chance: world.chance,
     sizes: new Sizes({ tree, files, reach, remote, clock, ttlMs: settings.cacheTtlMs }),
     walkAhead: new WalkAhead(tree), prefetch: new Prefetch({ tree, remote }),

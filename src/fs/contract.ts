@@ -57,7 +57,7 @@ export interface FileSystem extends Operations {
   /** Looks again where `status` names what may be gone by now. Never throws. */
   lookAgain(): Promise<void>
   /** Looks whether what is kept on this machine is where it was put, and sees to it where it is not. Never throws. */
-  lookUnderfoot(): void
+  checkStateDir(): void
   /** Changes not sent yet at or under a path. */
   unsent(path: string): readonly Unsent[]
   /** Resolves when nothing at or under the path is unsent; rejects with ETIMEDOUT, or with the refusal. */

@@ -23,7 +23,7 @@ import { start, stop } from './start.ts'
 import { givableBytes, makeRoom } from './control/make-room.ts'
 import { drain, recoverTo, retry, wait } from './control/control.ts'
 import { status } from './control/gather-status.ts'
-import { lookUnderfoot } from './unsent/underfoot.ts'
+import { checkStateDir } from './unsent/state-dir-watch.ts'
 import { unsentUnder } from './unsent/unsent-now.ts'
 import { refresh } from './control/refresh.ts'
 import type { Superblock } from './superblock.ts'
@@ -96,7 +96,7 @@ export function operationsOf(sb: Superblock): FileSystem {
     place: (path) => placeOf(sb, path),
     link: (path) => linkOf(sb, path),
     lookAgain: () => sb.conflicts.look(sb.tree),
-    lookUnderfoot: () => lookUnderfoot(sb),
+    checkStateDir: () => checkStateDir(sb),
     unsent: (path) => unsentUnder(sb, path),
     wait: (path, how) => wait(sb, path, how),
     refresh: async (path) => {

@@ -43,8 +43,8 @@ export async function stop(sb: Superblock): Promise<void> {
   sb.tree.listings.close()
   sb.localOnly.close()
   // The disk may take now what it refused a moment ago; later no step asks it.
-  await sb.unkept.tryNow()
-  await sb.unkept.close()
+  await sb.saveFailures.tryNow()
+  await sb.saveFailures.close()
   sb.refusedNames.close()
   await sb.queue.close()
   // The cache takes over what has arrived once the journal's rows are durable.

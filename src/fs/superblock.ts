@@ -13,7 +13,7 @@ import type { LostAndFound } from '../content/spool/lost-and-found.ts'
 import type { Spool } from '../content/spool/spool.ts'
 import type { Chance } from '../world/chance.ts'
 import type { Clock } from '../world/clock.ts'
-import type { ConflictCopies } from './concerns/conflict-copies.ts'
+import type { ConflictCopies } from './attention/conflict-copies.ts'
 import type { Log } from '../log.ts'
 import type { AttributeStore } from './tree/attribute-store.ts'
 import type { Owner } from './tree/attributes.ts'
@@ -22,7 +22,7 @@ import type { HandleTable } from './tree/handles.ts'
 import type { TypePolicy } from './tree/names.ts'
 import type { Undecided } from './unsent/undecided.ts'
 import type { PathDepth } from './tree/path-depth.ts'
-import type { RefusedNames } from './concerns/refused-names.ts'
+import type { RefusedNames } from './attention/refused-names.ts'
 import type { LocalOnly } from './unsent/local-only.ts'
 import type { Prefetch } from './ahead/prefetch.ts'
 import type { RemoteContent } from './tree/remote-content.ts'
@@ -35,8 +35,8 @@ import type { Claims } from './unsent/claims.ts'
 import type { PinStore } from './pins/pin-store.ts'
 import type { Pins } from './pins/pins.ts'
 import type { Owners } from './unsent/owners.ts'
-import type { Unkept } from './unsent/unkept.ts'
-import type { Trouble } from './concerns/trouble.ts'
+import type { SaveFailures } from './unsent/save-failures.ts'
+import type { DamageReports } from './attention/damage-reports.ts'
 import type { Settings } from './settings.ts'
 
 export interface Superblock {
@@ -74,13 +74,13 @@ export interface Superblock {
   readonly claims: Claims
   readonly lost: LostAndFound
   /** Files found damaged, or taken away, on this machine. */
-  readonly trouble: Trouble
+  readonly trouble: DamageReports
   /** Tells the person, who asked nothing. */
   readonly tell: (notice: Notice) => void
   /** Files that are on this machine only. */
   readonly localOnly: LocalOnly
   /** Documents that the disk here refused to keep. */
-  readonly unkept: Unkept
+  readonly saveFailures: SaveFailures
   /** From a document to an intention. */
   readonly saves: Saves
   /** Documents of so many bytes the service was found to refuse. */

@@ -27,7 +27,7 @@ export interface SyncedPath {
 export interface Placed<T> {
   readonly shows: T
   /** The service has it here, as far as known: a listing that is believed again decides. */
-  readonly isHome: boolean
+  readonly isAtOwnPath: boolean
 }
 
 export interface View<T> {
@@ -66,7 +66,7 @@ export function shown<T>(view: View<T>): Map<string, T | Told> {
 /** One name of it; undefined where nothing shows. */
 export function shownAt<T>({ listing, placed, synced }: View<T>, name: string): T | Told | undefined {
   const here = placed.get(name)
-  if (here?.isHome === false) return here.shows
+  if (here?.isAtOwnPath === false) return here.shows
   if (listing === undefined) return here?.shows
   const record = listing.names.get(name)
   return isBelieved(listing.requestedAt, record, synced(name)) ? record : here?.shows

@@ -7,7 +7,7 @@ import type { MaybePromise } from '../fs/operations.ts'
 import { Content } from './content.ts'
 import { forwardTarget } from './forward-target.ts'
 import type { ForwardedContents } from './forwarded-contents.ts'
-import { LoadedForAWhile } from './loaded-for-a-while.ts'
+import { TtlCache } from './ttl-cache.ts'
 import type { Clock } from '../world/clock.ts'
 import type { ReconcileRun } from './reconcile-run.ts'
 import { reconcileTarget } from './reconcile-target.ts'
@@ -31,19 +31,19 @@ export interface TableFoldersOptions {
 interface TableFolder {
   readonly folder: VirtualNode
   readonly tableFile: VirtualNode
-  readonly schema: LoadedForAWhile
+  readonly schema: TtlCache
 }
 
 export class TableFolders {
   readonly #options: TableFoldersOptions
   /** By table id: a table that gets another name keeps its nodes, and what was dropped there. */
   readonly #folders = new Map<string, TableFolder>()
-  readonly #listing: LoadedForAWhile
+  readonly #listing: TtlCache
 
   constructor(options: TableFoldersOptions) {
     this.#options = options
     const { ttlMs, clock, root } = options
-    this.#listing = new LoadedForAWhile({ ttlMs, now: clock.steady, load: () => this.#load() })
+    this.#listing = new TtlCache({ ttlMs, now: clock.steady, load: () => this.#load() })
     root.refreshChildren = (signal): MaybePromise<void> => this.#listing.ensure(signal)
   }
 
@@ -83,7 +83,7 @@ export class TableFolders {
     const schemaFile = file('schema.json')
     const load = async (): Promise<void> =>
       this.#show(schemaFile, schemaToWire(await tables.schema(table.id, { signal })))
-    const schema = new LoadedForAWhile({ ttlMs, now: clock.steady, load })
+    const schema = new TtlCache({ ttlMs, now: clock.steady, load })
     schemaFile.refreshContent = (waiting): MaybePromise<void> => schema.ensure(waiting)
     if (takesRows(table)) {
       const onForwarded = (): void => schema.forget()

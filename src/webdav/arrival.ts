@@ -7,7 +7,7 @@ import { Refused } from './refused.ts'
 import { removeTree } from './remove.ts'
 import { treeOf } from './resource-tree.ts'
 import { statusOf } from './status-of.ts'
-import type { Place, Resource } from './visit.ts'
+import type { Place, Resource } from './path-walk.ts'
 import { isAtOrUnder } from '../path.ts'
 
 export interface Journey {

@@ -1,7 +1,7 @@
 // One request and its answer, as the methods see them: words of WebDAV instead of headers.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Beginnings } from './beginnings.ts'
+import type { PendingPuts } from './pending-puts.ts'
 import { clientOf } from './connections.ts'
 import type { DeadProperties } from './dead-properties.ts'
 import type { LockMade } from './lock-made.ts'
@@ -10,7 +10,7 @@ import { hrefOf, namesOfTarget } from './names.ts'
 import type { ClientTimeouts } from './client-timeouts.ts'
 import { checkLocksAgain, checkPermission, type Change } from './permission.ts'
 import { Refused } from './refused.ts'
-import type { Visit } from './visit.ts'
+import type { PathWalk } from './path-walk.ts'
 import { parseXml, type Element } from './xml-read.ts'
 
 /** Parts shared by all requests. */
@@ -18,7 +18,7 @@ export interface Door {
   readonly locks: Locks
   readonly lockMade: LockMade
   readonly properties: DeadProperties
-  readonly beginnings: Beginnings
+  readonly beginnings: PendingPuts
   readonly isReadOnly: boolean
   /** Content type of a document, by its name. */
   readonly contentTypeOf: (name: string) => string | undefined
@@ -31,7 +31,7 @@ export interface ExchangeParts {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly door: Door
-  readonly visit: Visit
+  readonly walk: PathWalk
   /** Where this door is reached: its own `Host` header. */
   readonly host: string
 }
@@ -43,13 +43,13 @@ export class Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly door: Door
-  readonly visit: Visit
+  readonly visit: PathWalk
   /** Of the request's resource; as the client spelled them. */
   readonly names: readonly string[]
   readonly #host: string
   #answer: { status: number; headers: Readonly<Record<string, string>>; body?: Uint8Array } | undefined
 
-  constructor({ request, response, door, visit, host }: ExchangeParts) {
+  constructor({ request, response, door, walk: visit, host }: ExchangeParts) {
     this.request = request
     this.response = response
     this.door = door

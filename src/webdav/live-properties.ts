@@ -5,11 +5,11 @@ import { entityTag, httpDate, isoDate } from './entity-tag.ts'
 import type { Door } from './exchange.ts'
 import type { Lock } from './locks.ts'
 import { hrefOf, pathOf } from './names.ts'
-import type { Resource, Visit } from './visit.ts'
+import type { Resource, PathWalk } from './path-walk.ts'
 import { dav, escapeText } from './xml-write.ts'
 
 /** Content of a property in XML; undefined where the resource has none of it. */
-type Live = (resource: Resource, door: Door, visit: Visit) => string | undefined
+type Live = (resource: Resource, door: Door, visit: PathWalk) => string | undefined
 
 const ofDocuments =
   (value: (attributes: Attributes) => string): Live =>
@@ -64,7 +64,7 @@ export function isLive(local: string): boolean {
 export function liveProperty(
   local: string,
   resource: Resource,
-  { door, visit }: { door: Door; visit: Visit },
+  { door, visit }: { door: Door; visit: PathWalk },
 ): string | undefined {
   const content = (usual.get(local) ?? onRequest.get(local))?.(resource, door, visit)
   return content === undefined ? undefined : dav(local, content)

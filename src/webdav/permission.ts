@@ -5,10 +5,10 @@ import { parseIfHeader, tokensIn, type Condition } from './if-header.ts'
 import { entityTag } from './entity-tag.ts'
 import { hrefOf, namesOfTarget, pathOf } from './names.ts'
 import { Refused } from './refused.ts'
-import type { Visit } from './visit.ts'
+import type { PathWalk } from './path-walk.ts'
 
 export interface Asking {
-  readonly visit: Visit
+  readonly visit: PathWalk
   readonly locks: Locks
   /** The request's own resource. */
   readonly names: readonly string[]

@@ -4,7 +4,7 @@
 import { pathOf } from './names.ts'
 import type { Door } from './exchange.ts'
 import { treeOf, type ResourceTree } from './resource-tree.ts'
-import type { Resource, Visit } from './visit.ts'
+import type { Resource, PathWalk } from './path-walk.ts'
 import { isAtOrUnder } from '../path.ts'
 
 export interface Failure {
@@ -13,7 +13,11 @@ export interface Failure {
 }
 
 /** Empties first, then removes. Throws what listing throws. Answers what stayed; the folders above it stay too and are not named. */
-export async function removeTree(visit: Visit, door: Door, resource: Resource): Promise<readonly Failure[]> {
+export async function removeTree(
+  visit: PathWalk,
+  door: Door,
+  resource: Resource,
+): Promise<readonly Failure[]> {
   const path = pathOf(resource.names)
   // Their handles would keep what is removed.
   await door.beginnings.endBelow((begun) => isAtOrUnder(begun, path))
@@ -27,7 +31,7 @@ export async function removeTree(visit: Visit, door: Door, resource: Resource): 
 }
 
 async function remove(
-  visit: Visit,
+  visit: PathWalk,
   { resource, children }: ResourceTree,
   parent: number,
   name: string,

@@ -1,6 +1,6 @@
 // A resource with everything in it, known before anything is done to it.
 
-import type { Resource, Visit } from './visit.ts'
+import type { Resource, PathWalk } from './path-walk.ts'
 
 export interface ResourceTree {
   readonly resource: Resource
@@ -9,7 +9,7 @@ export interface ResourceTree {
 }
 
 /** Throws ETIMEDOUT where the service is away and a folder was never listed. */
-export async function treeOf(visit: Visit, resource: Resource): Promise<ResourceTree> {
+export async function treeOf(visit: PathWalk, resource: Resource): Promise<ResourceTree> {
   const children: ResourceTree[] = []
   if (resource.attributes.kind === 'folder')
     for (const child of await visit.children(resource, true)) children.push(await treeOf(visit, child))

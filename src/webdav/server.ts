@@ -7,7 +7,7 @@ import type { Notifier, Operations } from '../fs/operations.ts'
 import type { Log } from '../log.ts'
 import { createClock, type Clock } from '../world/clock.ts'
 import { Access } from './access.ts'
-import { Beginnings } from './beginnings.ts'
+import { PendingPuts } from './pending-puts.ts'
 import { DeadProperties } from './dead-properties.ts'
 import { Exchange, type Door } from './exchange.ts'
 import { LockMade } from './lock-made.ts'
@@ -19,8 +19,8 @@ import { usualTimeouts, type ClientTimeouts } from './client-timeouts.ts'
 import { Connections } from './connections.ts'
 import { Refused } from './refused.ts'
 import { statusOf } from './status-of.ts'
-import { telling } from './telling.ts'
-import { Visit } from './visit.ts'
+import { invalidating } from './invalidating.ts'
+import { PathWalk } from './path-walk.ts'
 import { errorBody } from './xml-write.ts'
 
 export interface WebdavOptions {
@@ -54,7 +54,7 @@ export interface WebdavServer {
   /** Without a slash at the end. */
   readonly url: string
   /** Closes documents that were begun and not filled: whoever waits for everything to be sent does not wait for them. */
-  endBeginnings(): Promise<void>
+  finishPendingPuts(): Promise<void>
   /** Takes no more requests and lets those under way end, for at most `waitMs`. */
   close(options: { waitMs: number }): Promise<void>
 }
@@ -62,7 +62,7 @@ export interface WebdavServer {
 /** Resolves when it listens. Throws what listening throws (EADDRINUSE, EACCES). */
 export async function startWebdav(drive: Operations, options: WebdavOptions): Promise<WebdavServer> {
   const { log, tls, host, port, otherDoor, clock = createClock() } = options
-  const operations = otherDoor === undefined ? drive : telling(drive, otherDoor)
+  const operations = otherDoor === undefined ? drive : invalidating(drive, otherDoor)
   const timeouts = { ...usualTimeouts, ...options.timeouts }
   const { connections: mostConnections, locks: mostLocks } = { ...usualLimits, ...options.limits }
   const properties = await DeadProperties.open(options.propertiesFile, log)
@@ -70,7 +70,7 @@ export async function startWebdav(drive: Operations, options: WebdavOptions): Pr
     locks: new Locks(mostLocks, () => clock.steady()),
     lockMade: new LockMade(mostLocks),
     properties,
-    beginnings: new Beginnings(operations, log, clock),
+    beginnings: new PendingPuts(operations, log, clock),
     isReadOnly: options.isReadOnly,
     contentTypeOf: options.contentTypeOf,
     timeouts,
@@ -115,7 +115,7 @@ export async function startWebdav(drive: Operations, options: WebdavOptions): Pr
   const { port: actual } = server.address() as AddressInfo
   return {
     url: `http${tls === undefined ? '' : 's'}://${host.includes(':') ? `[${host}]` : host}:${actual}`,
-    endBeginnings: () => door.beginnings.endBelow(() => true),
+    finishPendingPuts: () => door.beginnings.endBelow(() => true),
     async close({ waitMs }) {
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve())
@@ -164,7 +164,7 @@ async function answer(
   request.on('error', () => {})
   setHeaders(response)
   await before
-  const visit = new Visit(operations, gone.signal)
+  const visit = new PathWalk(operations, gone.signal)
   const isChanging = changing.includes(request.method ?? '')
   let say: () => void
   try {
@@ -172,7 +172,7 @@ async function answer(
     const method = methods.get(request.method ?? '')
     if (method === undefined) throw notAllowed(door)
     if (door.isReadOnly && isChanging) throw new Refused(403, 'the drive is read-only')
-    const exchange = new Exchange({ request, response, door, visit, host: request.headers.host ?? '' })
+    const exchange = new Exchange({ request, response, door, walk: visit, host: request.headers.host ?? '' })
     await method(exchange)
     say = () => exchange.say()
   } catch (error) {

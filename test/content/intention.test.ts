@@ -26,9 +26,9 @@ const cases: [string, IntentionDraft, IntentionDraft, Partial<IntentionDraft> | 
   ['a save over a save is the newer one, on the older base', put({ base: 'v1' }), put({ spool: 's2', base: 'v0' }), { spool: 's2', base: 'v1' }],
   ['a delete of what was never sent is nothing', put(), remove, undefined],
   ['a delete of what replaces a stored version is a delete', put({ base: 'v1' }), remove, { kind: 'delete', base: 'v1' }],
-  ['a delete of what may have arrived is a delete', put({ isInDoubt: true }), remove, { kind: 'delete', isInDoubt: true }],
+  ['a delete of what may have arrived is a delete', put({ isOutcomeUnknown: true }), remove, { kind: 'delete', isOutcomeUnknown: true }],
   ['a save of a name just deleted is one replace', { ...remove, base: 'v1' }, put(), { kind: 'put', base: 'v1' }],
-  ['what was sent is inherited, also by a delete', put({ doubts: [sent] }), remove, { kind: 'delete', doubts: [sent] }],
+  ['what was sent is inherited, also by a delete', put({ sentDigests: [sent] }), remove, { kind: 'delete', sentDigests: [sent] }],
 ] // prettier-ignore
 
 describe('merge', () => {
@@ -41,7 +41,7 @@ describe('merge', () => {
   }
 
   it('a delete of a refused move of unknown content takes no document that stands there by now', () => {
-    const older = intend(1, put({ spool: undefined, source: '/f', isInDoubt: true }), 0)
+    const older = intend(1, put({ spool: undefined, source: '/f', isOutcomeUnknown: true }), 0)
     expect(merge({ ...older, isRefused: true }, remove, false)).toMatchObject({
       kind: 'delete',
       base: unseen,
@@ -141,17 +141,17 @@ describe('succession of what was refused', () => {
     ],
     [
       'a move of a save that may have arrived takes that away, too',
-      { kind: 'put', path: '/c', spool: '1', base: 'v1', doubts: [sent] },
+      { kind: 'put', path: '/c', spool: '1', base: 'v1', sentDigests: [sent] },
       { kind: 'put', path: '/d', source: '/c' },
-      [{ kind: 'put', path: '/d', spool: '1', source: '/c', sourceFingerprint: 'v1', doubts: [sent] }],
+      [{ kind: 'put', path: '/d', spool: '1', source: '/c', sourceFingerprint: 'v1', sentDigests: [sent] }],
     ],
     [
       'a move of what moved to where a save may have arrived leaves nothing of that',
-      { kind: 'put', path: '/c', source: '/a', base: 'v1', doubts: [sent] },
+      { kind: 'put', path: '/c', source: '/a', base: 'v1', sentDigests: [sent] },
       { kind: 'put', path: '/d', source: '/c' },
       [
         { kind: 'put', path: '/d', source: '/a' },
-        { kind: 'delete', path: '/c', base: 'v1', doubts: [sent] },
+        { kind: 'delete', path: '/c', base: 'v1', sentDigests: [sent] },
       ],
     ],
     [

@@ -48,8 +48,8 @@ const known: readonly (SyncedPath | undefined)[] = [
 ]
 const places: readonly (Placed<'here'> | undefined)[] = [
   undefined,
-  { shows: 'here', isHome: true },
-  { shows: 'here', isHome: false },
+  { shows: 'here', isAtOwnPath: true },
+  { shows: 'here', isAtOwnPath: false },
 ]
 
 interface State {
@@ -80,7 +80,7 @@ it('21 listings, 45 paths and 3 places make 2,835 states, in each of which the r
       what,
     })
     // A change that is only here shows, whatever else there is.
-    if (placed?.isHome === false) expect(what, said).toBe('here')
+    if (placed?.isAtOwnPath === false) expect(what, said).toBe('here')
     // Names show that are placed, or that the listing has, and no others.
     if (placed === undefined && what !== undefined) expect(what, said).toBe(recordIn(state))
     // Until the service has agreed no listing says anything.
@@ -90,7 +90,7 @@ it('21 listings, 45 paths and 3 places make 2,835 states, in each of which the r
     if (synced !== undefined && (listing?.requestedAt ?? 0) < agreedAt) expect(what, said).toBe(placed?.shows)
     // One that has had the time to catch up always is.
     if (
-      placed?.isHome !== false &&
+      placed?.isAtOwnPath !== false &&
       listing !== undefined &&
       (synced === undefined || listing.requestedAt >= until)
     )

@@ -1,7 +1,7 @@
 // The next steps of a program, chosen by chance and by what is there.
 
 import type { Chance } from './chance.ts'
-import { isScratch, type Model, type Operation } from './model.ts'
+import { isLocalOnly, type Model, type Operation } from './model.ts'
 
 /** An operation of a program, or a look; `touch` sets the modification time (seconds since 1970). */
 export type Action =
@@ -134,7 +134,7 @@ export class Choices {
     const chance = this.#chance
     const taste = this.#taste
     const kind = chance.weighted({ ...taste, renameFolder: this.#renamesFolders ? taste.renameFolder : 0 })
-    const documents = pathsIn(model, (path, content) => content !== undefined && !isScratch(path))
+    const documents = pathsIn(model, (path, content) => content !== undefined && !isLocalOnly(path))
     const folders = [this.#folder, ...pathsIn(model, (_path, content) => content === undefined)]
     const any = (): string => chance.pick(documents)
     const fresh = (): string =>

@@ -20,7 +20,7 @@ export type Operation =
 export type Tree = ReadonlyMap<string, Buffer | undefined>
 
 /** Names the tests use that never leave the machine. */
-export function isScratch(path: string): boolean {
+export function isLocalOnly(path: string): boolean {
   return /(~|\/\.goutputstream-[^/]*|\/[^/]*\.tmp)$/.test(path)
 }
 
@@ -53,7 +53,7 @@ export class Model {
   documents(): Map<string, Buffer> {
     const documents = new Map<string, Buffer>()
     for (const [path, content] of this.#tree) {
-      const isDocument = path.endsWith('~') ? !this.#tree.has(path.slice(0, -1)) : !isScratch(path)
+      const isDocument = path.endsWith('~') ? !this.#tree.has(path.slice(0, -1)) : !isLocalOnly(path)
       if (content !== undefined && isDocument) documents.set(path, content)
     }
     return documents

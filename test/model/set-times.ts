@@ -2,7 +2,7 @@
 
 import { isAtOrUnder } from '../../src/path.ts'
 import { Loss } from './loss.ts'
-import { isScratch, type Operation } from './model.ts'
+import { isLocalOnly, type Operation } from './model.ts'
 
 interface SetTime {
   readonly mtimeNs: bigint
@@ -14,7 +14,7 @@ export class SetTimes {
   readonly #times = new Map<string, SetTime>()
 
   set(path: string, mtimeSec: number, at: number): void {
-    if (!isScratch(path)) this.#times.set(path, { mtimeNs: BigInt(mtimeSec) * 1_000_000_000n, at })
+    if (!isLocalOnly(path)) this.#times.set(path, { mtimeNs: BigInt(mtimeSec) * 1_000_000_000n, at })
   }
 
   forget(path: string): void {
@@ -29,7 +29,7 @@ export class SetTimes {
     this.changed(operation)
     for (const [other, { mtimeNs }] of moved) {
       const place = to + other.slice(path.length)
-      if (!isScratch(place)) this.#times.set(place, { mtimeNs, at })
+      if (!isLocalOnly(place)) this.#times.set(place, { mtimeNs, at })
     }
   }
 

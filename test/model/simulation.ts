@@ -11,7 +11,7 @@ import { serviceTree } from '../support/trees.ts'
 import { waitUntil } from '../support/wait-until.ts'
 import { chance } from './chance.ts'
 import type { Action } from './choices.ts'
-import { isScratch } from './model.ts'
+import { isLocalOnly } from './model.ts'
 import { Quarrels } from './quarrels.ts'
 import { Troublemaker } from './trouble.ts'
 import { Loss } from './loss.ts'
@@ -161,12 +161,12 @@ export async function simulate(options: SimulationOptions): Promise<Figures> {
     const documents = [...held].filter(([, content]) => content !== undefined)
     compare(
       `in the service: ${worker.folder}`,
-      new Map(documents.filter(([path]) => !isScratch(path))),
-      new Map([...worker.model.documents()].filter(([path]) => !isScratch(path))),
+      new Map(documents.filter(([path]) => !isLocalOnly(path))),
+      new Map([...worker.model.documents()].filter(([path]) => !isLocalOnly(path))),
     )
     // A backup is one here, or, where it had no successor for a while, a document.
     for (const [path, content] of documents)
-      if (isScratch(path))
+      if (isLocalOnly(path))
         compare(
           'a backup in the service',
           new Map([[path, content]]),

@@ -5,7 +5,7 @@ import { described } from '../support/trees.ts'
 import type { Calls, Stat } from '../support/door.ts'
 import type { Chance } from './chance.ts'
 import { Choices, type Action, type Sizes, type Taste } from './choices.ts'
-import { isScratch, Model, perform, type Operation } from './model.ts'
+import { isLocalOnly, Model, perform, type Operation } from './model.ts'
 import { LateCloses } from './late-closes.ts'
 import { Loss } from './loss.ts'
 import { SetTimes } from './set-times.ts'
@@ -294,7 +294,7 @@ export class Worker {
     const shown = await this.#shown('after a power cut')
     this.#noteGone(shown)
     for (const path of new Set([...shown.keys(), ...possible.flatMap(({ tree }) => [...tree.keys()])])) {
-      if (isScratch(path)) continue
+      if (isLocalOnly(path)) continue
       const found = restricted(shown, path)
       if (possible.some(({ tree }) => areSame(found, restricted(tree, path)))) continue
       const bytes = found.get(path)
@@ -432,7 +432,7 @@ function isDurable({ kind, ...operation }: Operation): boolean {
   // A file that is only created is a name, as a folder is.
   if ('content' in operation && operation.content.length === 0) return false
   const path = 'to' in operation ? operation.to : operation.path
-  return durableKinds.has(kind) && !isScratch(path)
+  return durableKinds.has(kind) && !isLocalOnly(path)
 }
 
 /** A write that was cut off may have arrived in part. */

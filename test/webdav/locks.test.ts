@@ -151,7 +151,7 @@ describe('a document that a LOCK made', () => {
       now = 1_000_000
       timers.fire()
       expect(timers.waiting).toBe(0)
-      await drive.server.endBeginnings()
+      await drive.server.finishPendingPuts()
       await drive.fileSystem.wait('/', { timeoutMs: 20_000 })
       expect([sent('/office/filled.txt'), sent('/office/left.txt')]).toEqual([1, 1])
       expect((await drive.testService.other.bytes('/office/left.txt')).length).toBe(0)

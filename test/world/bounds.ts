@@ -22,14 +22,14 @@ export class Kept {
     let changes = 0
     for (const { intention } of sb.queue.jobs()) {
       changes++
-      const { path, doubts } = intention
+      const { path, sentDigests } = intention
       const waiting = (atPath.get(path) ?? 0) + 1
       atPath.set(path, waiting)
       if (waiting > mostAtPath) throw new Error(`${waiting} changes wait at ${path}`)
-      const digests = new Set(doubts.map(({ sha256 }) => sha256))
-      if (digests.size < doubts.length)
+      const digests = new Set(sentDigests.map(({ sha256 }) => sha256))
+      if (digests.size < sentDigests.length)
         throw new Error(
-          `${path}: ${doubts.length} digests are kept of ${digests.size} contents that were sent`,
+          `${path}: ${sentDigests.length} digests are kept of ${digests.size} contents that were sent`,
         )
     }
     // All that waited may have been sent a moment ago (880230).

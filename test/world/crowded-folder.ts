@@ -3,7 +3,7 @@
 
 import type { Chance } from '../model/chance.ts'
 import { Loss } from '../model/loss.ts'
-import { isScratch } from '../model/model.ts'
+import { isLocalOnly } from '../model/model.ts'
 import type { Calls, OpenFile } from '../support/door.ts'
 import { codeOf, crowdedFolder, isPassing, type Crowd } from './crowd.ts'
 import {
@@ -47,7 +47,7 @@ export class CrowdedFolder implements Crowd {
   readonly #contents = new Map<number, Buffer>()
   readonly #orders = new PossibleOrders<CrowdedState>(holding([]), keyOf)
   /** A write failed, or its close: a drive that ends need not have kept it. */
-  #isInDoubt = false
+  #isOutcomeUnknown = false
   #isWriting = false
   #lastScratch = 0
   #lastHandle = 0
@@ -77,8 +77,8 @@ export class CrowdedFolder implements Crowd {
    * shows then is the beginning.
    */
   async goOn(wasCut: boolean): Promise<void> {
-    if (!wasCut && !this.#isInDoubt) return
-    this.#isInDoubt = false
+    if (!wasCut && !this.#isOutcomeUnknown) return
+    this.#isOutcomeUnknown = false
     this.#orders.known(holding(await this.#shown()))
   }
 
@@ -96,7 +96,7 @@ export class CrowdedFolder implements Crowd {
     for (const name of names) {
       const path = pathOf(name)
       const stored = documents.get(path)?.bytes.length
-      const isHere = isScratch(path) && stored === undefined
+      const isHere = isLocalOnly(path) && stored === undefined
       if (stored !== shown.get(path) && !isHere)
         throw new Loss(
           `${path}: ${stored ?? 'no'} bytes in the service, ${shown.get(path) ?? 'none'} are shown`,
@@ -104,10 +104,10 @@ export class CrowdedFolder implements Crowd {
     }
     for (const path of documents.keys()) {
       if (!path.startsWith(pathOf(''))) continue
-      if (!isAmong(path.slice(pathOf('').length)) && !isScratch(path))
+      if (!isAmong(path.slice(pathOf('').length)) && !isLocalOnly(path))
         throw new Loss(`${path} is in the service, and nobody has made it`)
     }
-    this.#isInDoubt = false
+    this.#isOutcomeUnknown = false
   }
 
   async #save(path: string, content: Buffer): Promise<void> {
@@ -140,7 +140,7 @@ export class CrowdedFolder implements Crowd {
       const answer = await this.#call(`open ${path} to write`, opened(path, handle, how), async () => {
         file = await this.#options.calls().open(path, truncates ? 'w' : 'r+')
       })
-      if (answer === undefined) this.#isInDoubt = true
+      if (answer === undefined) this.#isOutcomeUnknown = true
       if (file !== undefined) await this.#writeAll(file, handle, { content, pauses, truncates })
     } finally {
       await this.#close(handle, file, true)
@@ -164,7 +164,7 @@ export class CrowdedFolder implements Crowd {
     for (const [number, step] of steps.entries()) {
       await this.#options.pause(pauses[number] ?? 0)
       if ((await step()) !== undefined) continue
-      this.#isInDoubt = true
+      this.#isOutcomeUnknown = true
       return
     }
   }
@@ -174,7 +174,7 @@ export class CrowdedFolder implements Crowd {
     try {
       await file?.close()
     } catch (error) {
-      if (wasWritten) this.#isInDoubt = true
+      if (wasWritten) this.#isOutcomeUnknown = true
       if (!isPassing(codeOf(error))) throw error
     } finally {
       this.#orders.happens((state) => closed(state, handle))

@@ -76,7 +76,7 @@ function placesFrom({ tree }: Shadowed, top: Node): Map<Node, Map<string, Placed
       const isHere = isOnlyTrueHere(child) || holds
       const isAgreed = child.settledAt !== undefined
       if (isHere || isAgreed || isToldSince(child, listing))
-        placed.set(child.name, { shows: child, isHome: !isHere })
+        placed.set(child.name, { shows: child, isAtOwnPath: !isHere })
       isAnything ||= isHere || (isAgreed && child.folder === undefined)
     }
     here.set(folder, placed)
@@ -161,8 +161,8 @@ function* foldersFrom(top: Node): Iterable<Node> {
 }
 
 /** Unsent, being written, on this machine only, made here. */
-function isOnlyTrueHere({ job, isDirty, isScratch, folder, unsent }: Node): boolean {
-  return job !== undefined || isDirty || isScratch || unsent.isCopy || folder?.isMadeHere === true
+function isOnlyTrueHere({ job, isDirty, isLocalOnly, folder, unsent }: Node): boolean {
+  return job !== undefined || isDirty || isLocalOnly || unsent.isCopy || folder?.isMadeHere === true
 }
 
 function isSame(one: Node | Told, other: Node | Told): boolean {

@@ -1,7 +1,7 @@
 // Folders that another client works in, too: both make them, store documents in them and remove them, and a name that was a
 // folder may be a document next. Programs here rename them besides. Only in some worlds (sorts-of-world.ts).
 
-import { isScratch } from '../model/model.ts'
+import { isLocalOnly } from '../model/model.ts'
 import type { Chance } from '../model/chance.ts'
 import { Loss } from '../model/loss.ts'
 import { folderOf, isAtOrBelow, nameOf } from './service-model.ts'
@@ -162,7 +162,7 @@ export class SharedFolders {
   async check(refused: ReadonlySet<string>): Promise<void> {
     const { service } = this.#options
     const isDoubtful = (path: string): boolean =>
-      isScratch(path) || [...refused].some((each) => isAtOrBelow(path, each) || isAtOrBelow(each, path))
+      isLocalOnly(path) || [...refused].some((each) => isAtOrBelow(path, each) || isAtOrBelow(each, path))
     const shown = await this.#tree(sharedFolder, isDoubtful)
     for (const [path, bytes] of shown) {
       // A folder that is empty may be only here.

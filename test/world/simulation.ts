@@ -12,7 +12,7 @@ import type { Job } from '../../src/content/commit/job.ts'
 import type { Unsent } from '../../src/fs/status.ts'
 import { chance, type Chance } from '../model/chance.ts'
 import { richTaste, usualSizes, type Action, type Sizes, type Taste } from '../model/choices.ts'
-import { isScratch } from '../model/model.ts'
+import { isLocalOnly } from '../model/model.ts'
 import { compare, Worker } from '../model/worker.ts'
 import type { Calls } from '../support/door.ts'
 import type { OpenFolder } from '../support/open-folder.ts'
@@ -802,7 +802,7 @@ class Simulation {
   #compareWithService(worker: Worker): void {
     const held = [...this.#service.documents].filter(([path]) => path.startsWith(`${worker.folder}/`))
     const tree = (entries: Iterable<[string, Buffer | undefined]>): Map<string, Buffer | undefined> =>
-      new Map([...entries].filter(([path]) => !isScratch(path)))
+      new Map([...entries].filter(([path]) => !isLocalOnly(path)))
     compare(
       `in the service: ${worker.folder}`,
       tree(held.map(([path, { bytes }]) => [path, bytes])),
@@ -835,7 +835,7 @@ class Simulation {
     const { sb, platter, fileSystem } = this.#drive
     if (sb !== undefined) checkShadow(sb)
     if (sb !== undefined) this.#kept.check(sb, platter, () => fileSystem?.status().scratchFiles ?? 0)
-    const overlooked = this.#drive.sb?.queue.overlooked() ?? []
+    const overlooked = this.#drive.sb?.queue.starved() ?? []
     if (overlooked.length > 0)
       throw new Error(
         `nobody will ever look at ${JSON.stringify(overlooked.map(({ intention }) => intention))}`,

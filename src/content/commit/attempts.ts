@@ -22,18 +22,18 @@ import type { Questions } from './questions.ts'
 import type { Schedule } from './schedule.ts'
 
 /** How long what could not make way, for want of room in the journal, stays where it is (ms). */
-const makeWayAgainMs = 10_000
+const yieldAgainMs = 10_000
 
 export interface AttemptOptions {
   readonly journal: Journal
   readonly log: Log
   readonly chance: Chance
-  readonly ask: Pick<Questions, 'giveWay' | 'errnoOf'>
+  readonly ask: Pick<Questions, 'materialize' | 'errnoOf'>
   run(intention: Intention, signal: AbortSignal): Promise<RemoteFile | undefined>
   /** Takes away what a refused move was to take away, since its content is here. */
-  vacate(intention: Intention, signal: AbortSignal): Promise<void>
+  deleteSource(intention: Intention, signal: AbortSignal): Promise<void>
   /** True if another document stands where a refused move was to take one away. */
-  isSourceTaken(intention: Intention, signal: AbortSignal): Promise<boolean>
+  isSourceReplaced(intention: Intention, signal: AbortSignal): Promise<boolean>
   /**
    * Told of every turn an intention takes, before anybody waiting is told: inside the journal transaction that takes it, but for
    * `refused`. The service's word holds whether or not the journal can take it, so a listener to that journals nothing.
@@ -56,7 +56,7 @@ export class Attempts {
   readonly #log: CountedLog
   /** Jobs that could not make way. */
   readonly #inTheWay = new Set<Job>()
-  #makeWayAgain: Timer | undefined
+  #yieldAgain: Timer | undefined
 
   constructor(options: AttemptOptions, parts: AttemptParts) {
     this.#options = options
@@ -71,21 +71,24 @@ export class Attempts {
     const now = clock.steady()
     job.controller = new AbortController()
     job.isUnreachable = false
-    job.isResting = false
+    job.isDeferred = false
     intention.attempts++
-    intention.tookPlace = this.#options.journal.ended.mayReturn(pathsOf(intention), intention.spool)
+    intention.replacesUndurableRow = this.#options.journal.ended.mayResurface(
+      pathsOf(intention),
+      intention.spool,
+    )
     job.firstTriedAt ??= now
     intention.triedForMs = now - job.firstTriedAt
     try {
       const { signal } = job.controller
       if (intention.isRefused) {
-        await this.#giveWay(job, signal)
+        await this.#unblock(job, signal)
       } else if (goesBelowItsSource(intention)) {
         await this.#makeRoom(job, signal)
       } else {
         const record = await this.#options.run(intention, signal)
         // Content written while its last bytes were on the way: what the service has is an older state of it.
-        if (job.isHeld) outcomes.outpaced(job, record)
+        if (job.isHeld) outcomes.contentSuperseded(job, record)
         else outcomes.done(job, record)
       }
     } catch (error) {
@@ -96,44 +99,44 @@ export class Attempts {
   }
 
   /** A refused job that keeps something newer from going on. */
-  async #giveWay(job: Job, signal: AbortSignal): Promise<void> {
+  async #unblock(job: Job, signal: AbortSignal): Promise<void> {
     const { order, intake, outcomes } = this.#parts
     const { intention } = job
-    if (intention.kind === 'prune') return intake.forgo(job)
-    const { isSourceTaken } = job
-    job.isSourceTaken = false
-    if (isSourceTaken && !job.isUnderfoot && order.at(intention.source ?? '').length === 1)
+    if (intention.kind === 'prune') return intake.cancel(job)
+    const { isSourceReplaced } = job
+    job.isSourceReplaced = false
+    if (isSourceReplaced && !job.blocksFolder && order.at(intention.source ?? '').length === 1)
       return this.#leaveToOthers(job, signal)
     // Only a folder is to take the place of what stands there.
     const isFolder = intention.source !== undefined && order.at(intention.source).length === 1
     await this.#bringHere(job, { isSourceLeft: isFolder }, signal)
     if (!isFolder) return
     try {
-      await this.#options.vacate(intention, signal)
+      await this.#options.deleteSource(intention, signal)
     } catch (error) {
       // It stays: what is newer hears of it.
       if (isWorthRetrying(error)) throw error
     }
-    outcomes.gaveWay(job, {}, { isSourceLeft: false })
+    outcomes.moveDetached(job, {}, { isSourceLeft: false })
   }
 
   /** A document that goes into a folder of its own former name: its content comes here, so that it can be gone from there first. */
   async #makeRoom(job: Job, signal: AbortSignal): Promise<void> {
     await this.#bringHere(job, { isSourceLeft: true }, signal)
-    await this.#options.vacate(job.intention, signal)
-    this.#parts.outcomes.gaveWay(job, {}, { isSourceLeft: false })
+    await this.#options.deleteSource(job.intention, signal)
+    this.#parts.outcomes.moveDetached(job, {}, { isSourceLeft: false })
   }
 
   /** Its content comes here, and goes with it. `isSourceLeft`: what stands at its source is still its own to take away. */
   async #bringHere(job: Job, how: { isSourceLeft: boolean }, signal: AbortSignal): Promise<void> {
-    const take = (content: CarriedContent): void => this.#parts.outcomes.gaveWay(job, content, how)
-    await this.#options.ask.giveWay(job.intention, take, signal)
+    const take = (content: CarriedContent): void => this.#parts.outcomes.moveDetached(job, content, how)
+    await this.#options.ask.materialize(job.intention, take, signal)
   }
 
   /** A listing shows another document where it came from, and may lag behind: only what stands there makes it leave that. */
   async #leaveToOthers(job: Job, signal: AbortSignal): Promise<void> {
     const { intention } = job
-    if (!(await this.#options.isSourceTaken(intention, signal))) return
+    if (!(await this.#options.isSourceReplaced(intention, signal))) return
     await this.#bringHere(job, { isSourceLeft: false }, signal)
   }
 
@@ -141,10 +144,10 @@ export class Attempts {
    * A job that did not come to its end makes way for what is behind it. Never throws: what the journal cannot take is
    * tried again.
    */
-  makeWay(job: Job): void {
+  yieldToNewer(job: Job): void {
     const { clock, intake, schedule } = this.#parts
     try {
-      intake.makeWay(job)
+      intake.yieldToNewer(job)
     } catch (error) {
       if (schedule.isClosed) return
       const { path } = job.intention
@@ -154,21 +157,21 @@ export class Attempts {
         'the journal cannot take a newer change yet, trying again',
       )
       this.#inTheWay.add(job)
-      this.#makeWayAgain ??= clock.setTimeout(() => this.#allMakeWay(), makeWayAgainMs)
+      this.#yieldAgain ??= clock.setTimeout(() => this.#allYield(), yieldAgainMs)
     }
   }
 
-  #allMakeWay(): void {
+  #allYield(): void {
     const { order, schedule } = this.#parts
     const jobs = [...this.#inTheWay].filter((job) => order.has(job))
     this.#inTheWay.clear()
-    this.#makeWayAgain = undefined
-    for (const job of jobs) this.makeWay(job)
+    this.#yieldAgain = undefined
+    for (const job of jobs) this.yieldToNewer(job)
     schedule.lookSoon()
   }
 
   close(): void {
-    this.#parts.clock.clear(this.#makeWayAgain)
+    this.#parts.clock.clear(this.#yieldAgain)
     this.#log.close()
   }
 
@@ -183,14 +186,14 @@ export class Attempts {
     job.controller = undefined
     if (order.has(job)) {
       schedule.setWaiting(job, true)
-      this.makeWay(job)
+      this.yieldToNewer(job)
       // A newer job for which it was stopped waits for it all the same.
       if (order.has(job) && order.at(job.intention.path).at(-1) !== job) open.release(job)
     }
     // The job that is first by now may have been refused while it stood behind this.
     for (const path of pathsOf(job.intention)) {
       const first = order.at(path)[0]
-      if (first?.intention.isRefused === true) this.makeWay(first)
+      if (first?.intention.isRefused === true) this.yieldToNewer(first)
     }
     job.announce()
     schedule.lookSoon()

@@ -120,8 +120,8 @@ export class CommitQueue {
   }
 
   /** Jobs that nobody would ever look at again: there are none, after any event. */
-  overlooked(): Job[] {
-    return this.#schedule.overlooked()
+  starved(): Job[] {
+    return this.#schedule.starved()
   }
 
   /** Takes up the open intentions of an earlier run. */
@@ -137,7 +137,7 @@ export class CommitQueue {
     }
     // It ended before what was refused had made way.
     const refused = [...this.#order.all()].filter(({ intention }) => intention.isRefused)
-    for (const job of refused) this.#attempts.makeWay(job)
+    for (const job of refused) this.#attempts.yieldToNewer(job)
     this.#schedule.look()
   }
 
@@ -175,12 +175,12 @@ export class CommitQueue {
   }
 
   /** Runs now what waits for its quiet time or backoff, refusals included where asked. Answers how many. */
-  expedite(isMeant: (intention: Intention) => boolean, options?: { refusedToo: boolean }): number {
+  runNow(isMeant: (intention: Intention) => boolean, options?: { refusedToo: boolean }): number {
     let count = 0
     for (const job of this.#order.all()) {
       const { intention } = job
       if (!isMeant(intention) || (intention.isRefused && options?.refusedToo !== true)) continue
-      job.hasten()
+      job.runNow()
       intention.isRefused = false
       count++
     }
@@ -191,8 +191,8 @@ export class CommitQueue {
   /** Another document than the one that was to be moved is listed where that stood: a refused move looks, and makes way for it. */
   foundAt(path: string): void {
     const job = this.first(path)
-    if (job === undefined || job.isSourceTaken || !mayBeAnothers(job.intention, path)) return
-    job.isSourceTaken = true
+    if (job === undefined || job.isSourceReplaced || !mayBeAnothers(job.intention, path)) return
+    job.isSourceReplaced = true
     this.#schedule.lookSoon()
   }
 
@@ -249,10 +249,10 @@ export class CommitQueue {
  * Content of a save that was refused there may have been stored: it has no fingerprint, and is told by its digest.
  */
 function mayBeAnothers(
-  { isRefused, path, source, sourceFingerprint, doubts, keepSource, errorErrno }: Intention,
+  { isRefused, path, source, sourceFingerprint, sentDigests, keepSource, errorErrno }: Intention,
   at: string,
 ): boolean {
   const isMove = source === at && path !== at && keepSource !== true
-  const isKnown = sourceFingerprint !== undefined || doubts.length > 0
+  const isKnown = sourceFingerprint !== undefined || sentDigests.length > 0
   return isRefused && isMove && (isKnown || errorErrno === 'ENOENT')
 }

@@ -1,5 +1,5 @@
 // Makes the service agree with one intention: the only code that replaces, moves or deletes a remote document
-// (with `uploads`, `removal`, `former`, `conflict` and `store-at`, which it alone uses). Stateless between runs: what it finds in the service decides
+// (with `uploads`, `removal`, `replaced-version`, `conflict` and `store-at`, which it alone uses). Stateless between runs: what it finds in the service decides
 // what is left to do, so it may be cut off anywhere and run again.
 
 import { ApiError, isOnlyAccepted, isOutcomeUnknown, isTemporary } from '../../api/errors.ts'
@@ -11,12 +11,12 @@ import { fingerprintOf, mayBe } from '../fingerprint.ts'
 import { isDoubtful, type Intention } from '../intention.ts'
 import { lookUp, mayMeanMissing } from '../remote-lookup.ts'
 import { keepTheirs } from './conflict.ts'
-import { Accepted, isFull, isRefusal } from './accepted.ts'
-import { Former, type FormerOptions } from './former.ts'
+import { SizeProbe, isFull, isRefusal } from './size-probe.ts'
+import { ReplacedVersion, type ReplacedVersionOptions } from './replaced-version.ts'
 import type { Questions } from './questions.ts'
 import { Removal, type RemovalOptions } from './removal.ts'
 import { Uploads } from './uploads.ts'
-import { Whose, type Taken } from './whose.ts'
+import { Ownership, type NameTakenBy } from './ownership.ts'
 
 /** A 409 after our DELETE means another client was faster: that often in a row is a quarrel, not a race. */
 const replaceRounds = 3
@@ -24,7 +24,7 @@ const replaceRounds = 3
 /** Content up to this size is held in memory, so that it goes out together with the DELETE of what it replaces (bytes). */
 const togetherBytes = 1024 * 1024
 
-export interface CommitterOptions extends FormerOptions, RemovalOptions {
+export interface CommitterOptions extends ReplacedVersionOptions, RemovalOptions {
   readonly keepConflicts: boolean
   readonly hostName: string
   readonly ask: Pick<Questions, 'preserve' | 'mimetypeOf'>
@@ -41,30 +41,30 @@ interface Stored {
 
 interface Attempt {
   /** Content of an upload that found its name taken, until it is known whose version that is. */
-  taken: Taken | undefined
+  taken: NameTakenBy | undefined
 }
 
 export class Committer {
   readonly #options: CommitterOptions
   /** False once something on the way has changed the order of what went out together. */
   #keepsOrder = true
-  readonly #accepted = new Accepted()
-  readonly #former: Former
-  readonly #whose: Whose
+  readonly #sizeProbe = new SizeProbe()
+  readonly #replacedVersion: ReplacedVersion
+  readonly #ownership: Ownership
   readonly #uploads: Uploads
   readonly #removal: Removal
 
   constructor(options: CommitterOptions) {
     this.#options = options
-    this.#former = new Former(options)
-    this.#whose = new Whose(options)
+    this.#replacedVersion = new ReplacedVersion(options)
+    this.#ownership = new Ownership(options)
     this.#uploads = new Uploads(options)
-    this.#removal = new Removal(options, this.#whose)
+    this.#removal = new Removal(options, this.#ownership)
   }
 
   /** Documents of so many bytes the service was found to refuse. */
   get refusedBytes(): number {
-    return this.#accepted.refusedBytes
+    return this.#sizeProbe.refusedBytes
   }
 
   /** Answers the record of what now stands at the path (undefined for a delete). */
@@ -86,13 +86,13 @@ export class Committer {
   async #put(intention: Intention, signal: AbortSignal): Promise<RemoteFile> {
     const { path, source } = intention
     const isMove = source !== undefined && source !== path && intention.keepSource !== true
-    const isFresh = !intention.isProven
+    const isFresh = !intention.isCopied
     const { record, isSourceSeen } = isFresh
       ? await this.#store(intention, signal)
       : { record: await this.#provenRecord(intention, signal), isSourceSeen: false }
     if (!isMove) return record
     // Also where it was cut off since: what an intention carries never changes, so this is still what was wanted.
-    if (isFresh) Object.assign(intention, { isProven: true, base: fingerprintOf(record) })
+    if (isFresh) Object.assign(intention, { isCopied: true, base: fingerprintOf(record) })
     // Known already, it need not be journaled: there may have been no room when an earlier attempt learned it.
     this.#options.save(intention)
     signal.throwIfAborted()
@@ -104,27 +104,27 @@ export class Committer {
   }
 
   /** A refused move whose content is here by now, and a folder that is wanted where it came from: what stands there goes. */
-  async vacate(intention: Intention, signal: AbortSignal): Promise<void> {
-    const { source, spool, keepSource, isProven, sourceFingerprint } = intention
-    if (source === undefined || spool === undefined || keepSource === true || isProven) return
+  async deleteSource(intention: Intention, signal: AbortSignal): Promise<void> {
+    const { source, spool, keepSource, isCopied, sourceFingerprint } = intention
+    if (source === undefined || spool === undefined || keepSource === true || isCopied) return
     await this.#options.secure(intention)
     await this.#removal.source(intention, source, sourceFingerprint ?? 'unseen', signal)
   }
 
   /** True if another document stands where a refused move was to take one away. */
-  isSourceTaken(intention: Intention, signal: AbortSignal): Promise<boolean> {
-    return this.#removal.isSourceTaken(intention, signal)
+  isSourceReplaced(intention: Intention, signal: AbortSignal): Promise<boolean> {
+    return this.#removal.isSourceReplaced(intention, signal)
   }
 
   async #provenRecord(intention: Intention, signal: AbortSignal): Promise<RemoteFile> {
     const { path, base } = intention
     const found = await lookUp(this.#options.files, path, { signal })
     if (found?.kind === 'file') {
-      if (base !== undefined && !mayBe(found, base)) intention.tookAnother = true
+      if (base !== undefined && !mayBe(found, base)) intention.movedForeignVersion = true
       return found
     }
     // Another client took it away before its original went: it is stored once more.
-    Object.assign(intention, { isProven: false, isInDoubt: true, base: undefined })
+    Object.assign(intention, { isCopied: false, isOutcomeUnknown: true, base: undefined })
     this.#options.save(intention)
     throw new ErrnoError('ESTALE', `${path}: what was stored here is gone; the original is kept`)
   }
@@ -152,7 +152,7 @@ export class Committer {
     let standing = mayExist ? await lookUp(files, path, { signal }) : undefined
     let removed: RemoteFile | undefined
     // Content that may be refused is sent before anything is deleted: that the name is taken is the answer hoped for.
-    const isSure = standing === undefined || this.#accepted.covers(intention)
+    const isSure = standing === undefined || this.#sizeProbe.covers(intention)
     for (let round = isSure ? 1 : 0; ; round++) {
       const isAsking = round === 0
       // Once: what went wrong with both is taken up step by step.
@@ -162,10 +162,10 @@ export class Committer {
           attempt.taken = undefined
           throw new ErrnoError('EISDIR', `${path}: a folder stands here in the service`)
         }
-        const whose = await this.#whose.of(intention, standing, signal, attempt.taken)
+        const whose = await this.#ownership.classifyRemote(intention, standing, signal, attempt.taken)
         attempt.taken = undefined
-        if (whose === 'done' || (await this.#whose.isCopied(intention, standing, signal))) {
-          this.#accepted.found(intention)
+        if (whose === 'done' || (await this.#ownership.isCopied(intention, standing, signal))) {
+          this.#sizeProbe.found(intention)
           return { record: standing, isSourceSeen: false }
         }
         if (!isAsking) {
@@ -178,7 +178,7 @@ export class Committer {
             continue
           }
           await this.#options.ask.preserve(path, signal)
-          this.#former.setAside(intention)
+          this.#replacedVersion.backUp(intention)
           removed = standing
           if (!isTogether) await this.#removal.preserved(path, signal)
         }
@@ -187,8 +187,8 @@ export class Committer {
       try {
         const how = { signal, onSent: (digest: Digest) => void (sent = digest), isTogether, isAsking }
         const record = await this.#uploads.send(intention, how)
-        this.#accepted.took(intention, sent)
-        if (intention.base !== undefined) this.#former.forget(path)
+        this.#sizeProbe.took(intention, sent)
+        if (intention.base !== undefined) this.#replacedVersion.dropBackup(path)
         return { record, isSourceSeen: intention.spool === undefined && sent === undefined }
       } catch (error) {
         const isTaken = error instanceof ApiError && error.method === 'PUT' && error.status === 409
@@ -196,14 +196,14 @@ export class Committer {
         if (!isAnswered && !(isTogether && isDeleteToRepeat(error))) {
           this.#doubt(intention, error, sent)
           if (isRefusal(error)) {
-            this.#accepted.refused(intention, error)
-            if (!isAsking) await this.#former.putBack(intention, removed, signal)
+            this.#sizeProbe.refused(intention, error)
+            if (!isAsking) await this.#replacedVersion.putBack(intention, removed, signal)
           }
           throw error
         }
         attempt.taken = sent ?? (intention.spool === undefined ? 'copy' : undefined)
         if (round === replaceRounds) throw error
-        if (isAsking && standing !== undefined) await this.#former.hold(path, standing, signal)
+        if (isAsking && standing !== undefined) await this.#replacedVersion.fetchWhole(path, standing, signal)
         if (isOnlyAccepted(error)) {
           this.#keepsOrder = false
           await this.#removal.carriedOut(path, error, signal)
@@ -226,8 +226,8 @@ export class Committer {
   }
 
   #mayHaveStored(intention: Intention, sent: Digest | undefined): void {
-    if (sent === undefined) intention.isInDoubt = true
-    else intention.doubts = withDigest(intention.doubts, sent)
+    if (sent === undefined) intention.isOutcomeUnknown = true
+    else intention.sentDigests = withDigest(intention.sentDigests, sent)
     this.#options.save(intention)
   }
 
@@ -245,7 +245,10 @@ export class Committer {
     let isCopied = false
     await this.#uploads.check(intention, signal)
     if (isTheirs) {
-      if (this.#options.keepConflicts && !(await this.#whose.isCopyOfSource(intention, standing, signal))) {
+      if (
+        this.#options.keepConflicts &&
+        !(await this.#ownership.isCopyOfSource(intention, standing, signal))
+      ) {
         const { files, timers, hostName } = this.#options
         const mimetype = await this.#options.ask.mimetypeOf(path, noContent)
         const copy = await keepTheirs({ files, timers, path, theirs: standing, hostName, mimetype, signal })
@@ -271,7 +274,7 @@ function isDeleteToRepeat(error: unknown): boolean {
 }
 
 /** A new document at a name where nothing is known to be. An earlier save that came back would take it for another client's. */
-function onlyAdds({ kind, base, source, tookPlace, ...intention }: Intention): boolean {
-  const isNew = base === undefined && source === undefined && tookPlace !== true
+function onlyAdds({ kind, base, source, replacesUndurableRow, ...intention }: Intention): boolean {
+  const isNew = base === undefined && source === undefined && replacesUndurableRow !== true
   return kind === 'put' && isNew && !isDoubtful(intention)
 }

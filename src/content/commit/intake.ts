@@ -31,27 +31,27 @@ export class Intake {
 
   /** Undefined where nothing is left to do. */
   accept(given: IntentionDraft): Job | undefined {
-    const draft = this.#takingOver(given)
-    this.#letGo(draft)
+    const draft = this.#adoptReplacedVersion(given)
+    this.#releaseHeld(draft)
     const asked = this.#pruneOf(draft)
     if (asked !== undefined) return asked
     const older = this.#mergeableWith(draft)
     if (older !== undefined) {
       const merged = merge(older.intention, draft, this.#isExpectedBefore(older))
-      return this.#behind(this.#succeed(older, merged))
+      return this.#pastRefused(this.#succeed(older, merged))
     }
-    return this.#behind(this.#open.journaled(draft))
+    return this.#pastRefused(this.#open.journaled(draft))
   }
 
   /**
    * A document that comes to a name which one with its content here was to leave takes the place of the version there:
    * nothing is left to be taken away, neither waits for the other, and what is wanted at each name is one change.
    */
-  #takingOver(draft: IntentionDraft): IntentionDraft {
+  #adoptReplacedVersion(draft: IntentionDraft): IntentionDraft {
     const { kind, path } = draft
     const leaving = this.#order.at(path).at(-1)
     if (kind !== 'put' || leaving === undefined || !this.#mayLeave(leaving, path)) return draft
-    const { sourceFingerprint, doubts } = leaving.intention
+    const { sourceFingerprint, sentDigests } = leaving.intention
     this.#open.leaveSource(leaving)
     this.#options.journal.intentions.save(leaving.intention)
     // It may be first at its path now.
@@ -59,25 +59,25 @@ export class Intake {
     return {
       ...draft,
       base: draft.base ?? sourceFingerprint,
-      doubts: (draft.doubts ?? []).reduce(withDigest, doubts),
+      sentDigests: (draft.sentDigests ?? []).reduce(withDigest, sentDigests),
     }
   }
 
   /** True where it was to take away what stands at this path, and need not if something newer does. */
   #mayLeave(job: Job, at: string): boolean {
-    const { path, source, spool, keepSource, isProven, isRefused } = job.intention
+    const { path, source, spool, keepSource, isCopied, isRefused } = job.intention
     const isMove = source === at && path !== at && keepSource !== true
-    if (!isMove || spool === undefined || !job.isIdle || isProven || isRefused) return false
+    if (!isMove || spool === undefined || !job.isIdle || isCopied || isRefused) return false
     // A newer change above waits until the path is empty, so the version there still has to go.
     return !this.#order.isOvertakenAbove(job, at)
   }
 
   /** A job that did not come to its end makes way for the one right behind it. */
-  makeWay(job: Job): void {
+  yieldToNewer(job: Job): void {
     const { intention } = job
     const [first, second] = this.#order.at(intention.path)
     if (first !== job || !job.isIdle || second?.isIdle !== true) return
-    if (intention.isRefused) return void this.#stepAside(job, second)
+    if (intention.isRefused) return void this.#yieldRefused(job, second)
     if (this.#order.isOvertakenAbove(job) || !isMergeable(intention) || !isMergeable(second.intention)) return
     const instead = succession(intention, second.intention)
     // No job may come into another order, also none behind the second.
@@ -91,21 +91,22 @@ export class Intake {
   }
 
   /** A refused job that would stand in the way of this one for ever makes way at once. Answers what the job goes on as. */
-  #behind(job: Job | undefined): Job | undefined {
+  #pastRefused(job: Job | undefined): Job | undefined {
     let current = job
     for (const path of job === undefined ? [] : pathsOf(job.intention)) {
       const [first, second] = this.#order.at(path)
       const isInTheWay = first?.intention.isRefused === true && first.isIdle && first.intention.path === path
-      if (isInTheWay && current !== undefined && second === current) current = this.#stepAside(first, current)
+      if (isInTheWay && current !== undefined && second === current)
+        current = this.#yieldRefused(first, current)
     }
     return current
   }
 
   /** A refused job makes way whatever stands behind the second: none of those would ever run. Answers what that goes on as. */
-  #stepAside(job: Job, second: Job): Job | undefined {
+  #yieldRefused(job: Job, second: Job): Job | undefined {
     const { path, base } = job.intention
     const instead = succession(job.intention, second.intention)
-    if (instead === undefined || this.#isSourceTaken(job, instead)) return second
+    if (instead === undefined || this.#isSourceReplaced(job, instead)) return second
     const [first, ...rest] = instead
     return this.#options.journal.transaction(() => {
       const [place, other] = this.#isOlderPlace(job, second, first) ? [job, second] : [second, job]
@@ -138,12 +139,12 @@ export class Intake {
   }
 
   /** It is not wanted any more. */
-  forgo(job: Job): void {
+  cancel(job: Job): void {
     this.#options.journal.transaction(() => this.#succeed(job, undefined))
   }
 
   /** A document that has come to its source since is another one, and would be moved instead: it gives way there first. */
-  #isSourceTaken({ intention: { path, source } }: Job, [draft]: readonly IntentionDraft[]): boolean {
+  #isSourceReplaced({ intention: { path, source } }: Job, [draft]: readonly IntentionDraft[]): boolean {
     return (
       source !== undefined && source !== path && draft?.source === source && this.#order.at(source).length > 1
     )
@@ -153,7 +154,7 @@ export class Intake {
    * A held job is released where something newer stands behind it: the close it is held for may be long in coming,
    * and where its document is taken on from there, none comes. An upload that is only to be deleted stops.
    */
-  #letGo(draft: IntentionDraft): void {
+  #releaseHeld(draft: IntentionDraft): void {
     const { journal } = this.#options
     const { kind, path } = draft
     for (const at of pathsOf(draft))

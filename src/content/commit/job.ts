@@ -12,13 +12,13 @@ export class Job {
   isHeld = false
   isUnreachable = false
   /** Something newer is wanted under a folder that has the name it came from, or that it was to remove. */
-  isUnderfoot = false
+  blocksFolder = false
   /** It was refused, and another document than the one it was to move is listed where that stood. */
-  isSourceTaken = false
+  isSourceReplaced = false
   /** Not before this time (ms of the steady clock). */
   dueAt = 0
   /** Waits before it is sent for the first time: a quiet time, or a grace. */
-  isResting = false
+  isDeferred = false
   /** The job that took this one's place. */
   successor: Job | undefined
   isDone = false
@@ -40,8 +40,8 @@ export class Job {
   }
 
   /** It rests, or waits for its next attempt, no longer. */
-  hasten(): void {
-    this.isResting = false
+  runNow(): void {
+    this.isDeferred = false
     this.dueAt = 0
     this.intention.notBefore = 0
   }

@@ -89,7 +89,7 @@ export class OpenJobs {
 
   /**
    * Takes an idle job back as if it had never been asked for. False when it is under way or may have been stored; also where an
-   * earlier change may have left something at its path, unless the caller sees to those `doubts`.
+   * earlier change may have left something at its path, unless the caller sees to those `sentDigests`.
    */
   withdraw(job: Job, how: { seesToDoubts?: boolean } = {}): boolean {
     if (!this.mayWithdraw(job, how)) return false
@@ -102,7 +102,7 @@ export class OpenJobs {
   /** The answer that `withdraw` would give now. */
   mayWithdraw(job: Job, { seesToDoubts = false }: { seesToDoubts?: boolean } = {}): boolean {
     const { intention } = job
-    if (intention.doubts.length > 0 && !seesToDoubts) return false
+    if (intention.sentDigests.length > 0 && !seesToDoubts) return false
     // The answer to a delete that was tried may have been lost.
     if (intention.kind === 'delete' && intention.attempts > 0) return false
     if (!this.#order.has(job) || !job.isIdle || this.#mayBeStored(job)) return false
@@ -132,7 +132,7 @@ export class OpenJobs {
   #mayBeStored(job: Job): boolean {
     const { intention } = job
     const hadItsTurn = pathsOf(intention).every((path) => this.#order.at(path)[0] === job)
-    return hadItsTurn && (isDoubtful(intention) || intention.isProven)
+    return hadItsTurn && (isDoubtful(intention) || intention.isCopied)
   }
 
   #ended({ intention }: Job): void {
@@ -142,8 +142,8 @@ export class OpenJobs {
   #jobOf(id: number, draft: IntentionDraft): Job {
     const job = new Job(intend(id, draft, this.#clock.wall()))
     this.#journal.intentions.save(job.intention)
-    job.isResting = (draft.restMs ?? 0) > 0
-    job.dueAt = this.#clock.steady() + (draft.restMs ?? 0)
+    job.isDeferred = (draft.deferMs ?? 0) > 0
+    job.dueAt = this.#clock.steady() + (draft.deferMs ?? 0)
     return job
   }
 }

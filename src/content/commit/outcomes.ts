@@ -40,14 +40,14 @@ export class Outcomes {
   }
 
   /** Its only work left is to put the newer content over what was just stored. */
-  outpaced(job: Job, record: RemoteFile | undefined): void {
+  contentSuperseded(job: Job, record: RemoteFile | undefined): void {
     const { open } = this.#options
     const { intention } = job
     this.#stored(intention, () => {
-      this.#options.say({ kind: 'outpaced', intention, record })
+      this.#options.say({ kind: 'contentSuperseded', intention, record })
       const stored = { ...intention }
       open.follow(() => Object.assign(intention, stored))
-      Object.assign(intention, { isProven: false, tookAnother: false })
+      Object.assign(intention, { isCopied: false, movedForeignVersion: false })
       open.leaveSource(job)
       // It is itself the first of those that stand on it now.
       this.#rebase(stored, record)
@@ -59,8 +59,9 @@ export class Outcomes {
     try {
       this.#options.journal.transaction(journaled)
     } catch (error) {
-      intention.isInDoubt = true
-      if (intention.digest !== undefined) intention.doubts = withDigest(intention.doubts, intention.digest)
+      intention.isOutcomeUnknown = true
+      if (intention.digest !== undefined)
+        intention.sentDigests = withDigest(intention.sentDigests, intention.digest)
       throw error
     }
   }
@@ -69,7 +70,7 @@ export class Outcomes {
    * It takes nothing away any more, and waits as it did: what stands at its source is for what is newer there.
    * `isSourceLeft`: that is still to be taken away.
    */
-  gaveWay(job: Job, content: CarriedContent, { isSourceLeft }: { isSourceLeft: boolean }): void {
+  moveDetached(job: Job, content: CarriedContent, { isSourceLeft }: { isSourceLeft: boolean }): void {
     const { journal, open, schedule } = this.#options
     const { intention } = job
     const { spool, size, digest, isRefused } = intention
@@ -79,9 +80,9 @@ export class Outcomes {
       Object.assign(intention, content)
       if (!isSourceLeft) open.leaveSource(job)
       // Of a proven intention only the source was left.
-      if (intention.isProven) intention.isRefused = false
+      if (intention.isCopied) intention.isRefused = false
       journal.intentions.save(intention)
-      this.#options.say({ kind: 'gaveWay', intention, left })
+      this.#options.say({ kind: 'moveDetached', intention, left })
       // A job that waited at its source may go before this attempt has come to its end.
       journal.afterCommit(() => schedule.lookSoon())
     })
@@ -89,7 +90,7 @@ export class Outcomes {
 
   /** Later intentions for this path now stand on what was just stored. */
   #rebase(
-    { path, tookAnother = false, sourceFingerprint: known }: Intention,
+    { path, movedForeignVersion = false, sourceFingerprint: known }: Intention,
     record: RemoteFile | undefined,
   ): void {
     const { journal, order, open } = this.#options
@@ -98,12 +99,12 @@ export class Outcomes {
       const { base, sourceFingerprint } = intention
       open.follow(() => Object.assign(intention, { base, sourceFingerprint }))
       // Content saved over it, there or elsewhere, was made of the version that was known: theirs is kept beside it.
-      const seen = tookAnother ? known : fingerprint
+      const seen = movedForeignVersion ? known : fingerprint
       if (intention.path === path) intention.base = seen
       else if (intention.spool !== undefined) intention.sourceFingerprint = seen
       else {
         intention.sourceFingerprint = fingerprint
-        if (tookAnother) intention.tookAnother = true
+        if (movedForeignVersion) intention.movedForeignVersion = true
       }
       journal.intentions.save(intention)
     }

@@ -159,7 +159,7 @@ export class PathOrder {
   stoppedBefore(prune: Job): Job | undefined {
     for (const job of this.#jobs.values()) {
       if (job === prune) return undefined
-      const isStopped = job.isHeld || (job.intention.isRefused && !job.isUnderfoot)
+      const isStopped = job.isHeld || (job.intention.isRefused && !job.blocksFolder)
       if (isStopped && concerns(job.intention, prune.intention.path)) return job
     }
     return undefined

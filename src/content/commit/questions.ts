@@ -12,7 +12,11 @@ export interface Questions {
   /** The version at `path` is about to be destroyed: whoever still needs its bytes takes them before this resolves. */
   preserve(path: string, signal: AbortSignal): Promise<void>
   /** Brings here what a refused move was to take away, and hands it to `take` while it stays as it is. */
-  giveWay(intention: Intention, take: (content: CarriedContent) => void, signal: AbortSignal): Promise<void>
+  materialize(
+    intention: Intention,
+    take: (content: CarriedContent) => void,
+    signal: AbortSignal,
+  ): Promise<void>
   /** The mimetype for a document of this name, by its content where the name does not decide. Throws EOPNOTSUPP. */
   mimetypeOf(path: string, content: ReadableContent): Promise<Mimetype>
   /** The errno name that callers are told of an error. */

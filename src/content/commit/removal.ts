@@ -10,7 +10,7 @@ import { checkGone, lookUp } from '../remote-lookup.ts'
 import type { Timers } from '../../world/clock.ts'
 import { untilAnswered } from './last-call.ts'
 import type { Questions } from './questions.ts'
-import type { Whose } from './whose.ts'
+import type { Ownership } from './ownership.ts'
 
 /** A renamed folder that holds documents for longer than this got them from another client. */
 const pruneLagMs = 5_000
@@ -25,11 +25,11 @@ export interface RemovalOptions {
 
 export class Removal {
   readonly #options: RemovalOptions
-  readonly #whose: Whose
+  readonly #ownership: Ownership
 
-  constructor(options: RemovalOptions, whose: Whose) {
+  constructor(options: RemovalOptions, whose: Ownership) {
     this.#options = options
-    this.#whose = whose
+    this.#ownership = whose
   }
 
   /** The version at the path goes: whoever still needs its bytes takes them first. */
@@ -56,8 +56,8 @@ export class Removal {
       if (standing?.kind !== 'file') return
       if (
         fingerprintOf(standing) !== expected &&
-        !(await this.#whose.wasSent(intention, source, standing, signal)) &&
-        !(await this.#whose.isAtTarget(intention, source, standing, signal))
+        !(await this.#ownership.wasSent(intention, source, standing, signal)) &&
+        !(await this.#ownership.isAtTarget(intention, source, standing, signal))
       ) {
         this.#options.log.warn(
           { path: source },
@@ -70,14 +70,14 @@ export class Removal {
   }
 
   /** True if the document at its source is another than the one that a refused move was to take from there. */
-  async isSourceTaken(intention: Intention, signal: AbortSignal): Promise<boolean> {
+  async isSourceReplaced(intention: Intention, signal: AbortSignal): Promise<boolean> {
     const { source, sourceFingerprint: expected } = intention
     if (source === undefined) return false
     const standing = await lookUp(this.#options.files, source, { signal })
     if (standing?.kind !== 'file') return standing !== undefined
     if (expected !== undefined && mayBe(standing, expected)) return false
     // Where nothing is known of it, the service said that nothing is there.
-    if (!(await this.#whose.wasSent(intention, source, standing, signal))) return true
+    if (!(await this.#ownership.wasSent(intention, source, standing, signal))) return true
     // Its bytes are not read again at the next listing.
     intention.sourceFingerprint = fingerprintOf(standing)
     return false
@@ -85,10 +85,10 @@ export class Removal {
 
   /** A delete was decided by a listing that may be old by now: it does not hit a version nobody here has seen. */
   async asked(intention: Intention, signal: AbortSignal): Promise<void> {
-    const { path, base, doubts } = intention
+    const { path, base, sentDigests } = intention
     const standing = await lookUp(this.#options.files, path, { signal })
     if (standing === undefined) return
-    const isKnown = base !== undefined || doubts.length > 0
+    const isKnown = base !== undefined || sentDigests.length > 0
     // Also where none is known to stand: the service's delete of a folder takes all that is in it.
     if (standing.kind === 'folder' || (isKnown && (await this.#isTheirs(intention, standing, signal)))) {
       this.#options.log.warn(
@@ -105,7 +105,7 @@ export class Removal {
   async #isTheirs(intention: Intention, standing: RemoteFile, signal: AbortSignal): Promise<boolean> {
     // A record that told less than this one does not make it another version: nobody could delete it.
     if (intention.base !== undefined && mayBe(standing, intention.base)) return false
-    return (await this.#whose.of(intention, standing, signal)) === 'theirs'
+    return (await this.#ownership.classifyRemote(intention, standing, signal)) === 'theirs'
   }
 
   /** A DELETE of it was only accepted, by an upload that went out together with it: waits until that has been carried out. */

@@ -69,7 +69,7 @@ export class Schedule {
   offer(job: Job): void {
     job.isUnreachable = this.#turns.isPaused
     if (this.#isClosed) return
-    if (this.#turns.hurry(job)) {
+    if (this.#turns.runBlockersNow(job)) {
       this.look()
       return
     }
@@ -93,7 +93,7 @@ export class Schedule {
     this.#clock.clear(this.#soon)
     this.#soon = undefined
     if (this.#isClosed) return
-    for (const job of this.#waiting) job.isUnderfoot = false
+    for (const job of this.#waiting) job.blocksFolder = false
     while (this.#hurryAncestors()) {
       // A job whose quiet time was ended because it stands in the way of another may have one in its own way.
     }
@@ -124,13 +124,13 @@ export class Schedule {
     this.#turns.isPaused = false
     for (const job of this.#order.all()) {
       job.isUnreachable = false
-      if (job.intention.attempts > 0) job.hasten()
+      if (job.intention.attempts > 0) job.runNow()
     }
     this.look()
   }
 
   /** Jobs that nobody would ever look at again. There are none, after any event: a queue left alone becomes empty. */
-  overlooked(): Job[] {
+  starved(): Job[] {
     if (this.#isClosed || this.#soon !== undefined) return []
     return [...this.#order.all()].filter((job) => {
       if (job.isRunning || this.#inLine.has(job)) return false
@@ -152,7 +152,7 @@ export class Schedule {
   /** Ends the quiet time of what others wait for, and finds what has to give way. True when there was any. */
   #hurryAncestors(): boolean {
     let isAny = false
-    for (const job of this.#waiting) isAny = this.#turns.hurry(job) || isAny
+    for (const job of this.#waiting) isAny = this.#turns.runBlockersNow(job) || isAny
     return isAny
   }
 

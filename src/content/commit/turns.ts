@@ -31,7 +31,7 @@ export class Turns {
    * A job that rests before it is first sent rests on while more is submitted, for a moment: a program that copies or
    * deletes many files is done sooner, and what is still here may become part of a newer change.
    */
-  dueAt({ dueAt, isResting }: Job): number {
+  dueAt({ dueAt, isDeferred: isResting }: Job): number {
     return isResting ? Math.max(dueAt, Math.min(this.#lastSubmitAt + quietMs, dueAt + longestQuietMs)) : dueAt
   }
 
@@ -50,11 +50,11 @@ export class Turns {
   }
 
   /** Ends the quiet time of what this job waits for, and finds what has to give way to it. True when there was any. */
-  hurry(job: Job): boolean {
+  runBlockersNow(job: Job): boolean {
     let isAny = false
     for (const older of this.#olderAround(job)) {
-      if (older.isResting) older.hasten()
-      else if (mayGiveWay(older) && !older.isUnderfoot) older.isUnderfoot = true
+      if (older.isDeferred) older.runNow()
+      else if (mayGiveWay(older) && !older.blocksFolder) older.blocksFolder = true
       else continue
       isAny = true
     }
@@ -78,7 +78,7 @@ export class Turns {
   #isInTheWay(job: Job): boolean {
     if (!mayGiveWay(job)) return false
     const { path, source = path } = job.intention
-    return job.isUnderfoot || job.isSourceTaken || (source !== path && this.#order.at(source).length > 1)
+    return job.blocksFolder || job.isSourceReplaced || (source !== path && this.#order.at(source).length > 1)
   }
 }
 

@@ -161,7 +161,8 @@ export class Uploads {
     const mimetype = await this.#mimetypeOfCopy(path, original)
     const version = { path: source, fingerprint: fingerprintOf(original), size: original.size }
     const { sourceFingerprint } = intention
-    if (sourceFingerprint !== undefined && !mayBe(original, sourceFingerprint)) intention.tookAnother = true
+    if (sourceFingerprint !== undefined && !mayBe(original, sourceFingerprint))
+      intention.movedForeignVersion = true
     if (original.url !== undefined) {
       try {
         const { url } = original
@@ -169,7 +170,7 @@ export class Uploads {
         await this.#checked(intention, stored, original.size, signal)
         const fresh = await lookUp(files, path, { signal }).catch((error: unknown) => {
           // Stored, and not seen yet: what is found there next time is our own.
-          intention.isInDoubt = true
+          intention.isOutcomeUnknown = true
           this.#options.save(intention)
           throw error
         })

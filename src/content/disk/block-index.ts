@@ -4,7 +4,7 @@
 import type { Disk } from '../../world/disk.ts'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { unlessThere, unlinkIfThere } from './if-there.ts'
+import { ignoreMissing, unlinkIfThere } from './enoent-tolerant.ts'
 import { pathKeyInName, shardOf } from './stored-version.ts'
 
 /** Scans look at this many files at once: the thread pool has four threads, and reads need one. */
@@ -128,7 +128,7 @@ export class BlockIndex {
   /** Makes removals and renames of a path survive a power cut. */
   async syncRemoved(pathKey: string): Promise<void> {
     const { disk } = this.#options
-    const shard = await disk.open(join(this.#dir, shardOf(pathKey)), 'r').catch(unlessThere)
+    const shard = await disk.open(join(this.#dir, shardOf(pathKey)), 'r').catch(ignoreMissing)
     try {
       await shard?.sync()
     } finally {

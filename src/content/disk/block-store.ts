@@ -1,17 +1,17 @@
 // Blocks on disk: kept across restarts and crashes, bounded in bytes, shared by all mounts of a project. May be deleted
 // at any time: whatever cannot be read is absent, and whatever cannot be written is not kept. Everything that changes the folder
-// is here, and done one after another behind the readers, who have blocks-here.ts.
+// is here, and done one after another behind the readers, who have cached-ranges.ts.
 
 import type { Disk } from '../../world/disk.ts'
 import { sleep, type Clock } from '../../world/clock.ts'
 import { join } from 'node:path'
 import { BlockIndex } from './block-index.ts'
-import { BlocksHere } from './blocks-here.ts'
+import { CachedRanges } from './cached-ranges.ts'
 import { blockCount } from '../extent.ts'
 import { allocated, overheadBytes } from './disk-bytes.ts'
 import { takeOverFormerFormat } from './former-formats.ts'
-import { JustWritten } from './just-written.ts'
-import { OneAfterAnother } from './one-after-another.ts'
+import { RecentWrites } from './recent-writes.ts'
+import { SerialQueue } from './serial-queue.ts'
 import { OpenSegments } from './open-segments.ts'
 import { PastPages } from './past-pages.ts'
 import type { Segment } from './segment.ts'
@@ -27,7 +27,7 @@ import {
   versionKeyIn,
 } from './stored-version.ts'
 import type { StoredVersion } from './stored-version.ts'
-import { WhenQuiet } from './when-quiet.ts'
+import { IdleTimer } from './idle-timer.ts'
 import { WriteBacklog } from './write-backlog.ts'
 import type { Log } from '../../log.ts'
 
@@ -60,14 +60,14 @@ const rescanPart = 1 / 16
 
 export class BlockStore {
   /** To be read. */
-  readonly here: BlocksHere
+  readonly here: CachedRanges
   readonly #options: BlockStoreOptions
   readonly #dir: string
   readonly #index: BlockIndex
   readonly #segments: OpenSegments
   readonly #backlog: WriteBacklog
   readonly #pastPages: PastPages
-  readonly #turns: WhenQuiet
+  readonly #turns: IdleTimer
   /** Paths whose files are about to be removed, with how often: nothing of theirs is here any more. */
   readonly #doomed = new Map<string, number>()
   /** The disk did not let go of something of these, in this run. */
@@ -75,29 +75,29 @@ export class BlockStore {
   /** By version: its blocks are being renamed. */
   readonly #arriving = new Map<string, Promise<void>>()
   readonly #sealing = new Set<Promise<void>>()
-  readonly #written: JustWritten
-  readonly #work: OneAfterAnother
+  readonly #written: RecentWrites
+  readonly #work: SerialQueue
   #writtenSinceScan = 0
   #isClosed = false
 
   constructor(options: BlockStoreOptions) {
     this.#options = options
     this.#dir = join(options.dir, formatFolder)
-    this.#work = new OneAfterAnother({ dir: this.#dir, log: options.log, now: options.clock.monotonic })
+    this.#work = new SerialQueue({ dir: this.#dir, log: options.log, now: options.clock.monotonic })
     this.#index = new BlockIndex(this.#dir, {
       disk: options.disk,
       capBytes: options.sizeBytes,
       evicts: options.evicts ?? true,
       onEvict: (name) => this.#segments.close(name),
     })
-    this.#written = new JustWritten(options.clock)
+    this.#written = new RecentWrites(options.clock)
     this.#segments = new OpenSegments(this.#index, options)
     this.#backlog = new WriteBacklog(options.backlogBytes)
     this.#pastPages = new PastPages(options)
-    this.#turns = new WhenQuiet(options.clock, (name) => {
+    this.#turns = new IdleTimer(options.clock, (name) => {
       void this.#work.run('write blocks', () => this.#writeBacklog(name))
     })
-    this.here = new BlocksHere({
+    this.here = new CachedRanges({
       ...options,
       index: this.#index,
       segments: this.#segments,

@@ -6,8 +6,8 @@ import type { BlockRun } from '../extent.ts'
 import type { Version } from '../fingerprint.ts'
 import { BlockStore } from './block-store.ts'
 import type { BlockStoreOptions, StoredAmount } from './block-store.ts'
-import type { LocatedRun } from './blocks-here.ts'
-import { unlinkIfThere } from './if-there.ts'
+import type { LocatedRun } from './cached-ranges.ts'
+import { unlinkIfThere } from './enoent-tolerant.ts'
 import type { BlockPart, StoredPart } from './segment.ts'
 import type { StoredBlock } from './segment-table.ts'
 import { pathKeyOf, storedVersion } from './stored-version.ts'
@@ -55,7 +55,7 @@ export class DiskCache {
       this.#openPinned(options.pinned)
   }
 
-  /** See `BlocksHere.locate`. */
+  /** See `CachedRanges.locate`. */
   locate(version: StoredVersion, run: BlockRun): LocatedRun | Promise<LocatedRun> {
     const ordinary = (rest: BlockRun): LocatedRun | Promise<LocatedRun> =>
       this.#ordinary?.here.locate(version, rest) ?? { first: rest.first, end: rest.end, isHere: false }
@@ -69,18 +69,18 @@ export class DiskCache {
     return pinned instanceof Promise ? pinned.then(elsewhere) : elsewhere(pinned)
   }
 
-  /** See `BlocksHere.read`. */
+  /** See `CachedRanges.read`. */
   async read(version: StoredVersion, run: BlockRun): Promise<StoredBlock[]> {
     const pinned = (await this.#pinned?.here.read(version, run)) ?? []
     return pinned.length > 0 ? pinned : ((await this.#ordinary?.here.read(version, run)) ?? [])
   }
 
-  /** See `BlocksHere.readPart`. */
+  /** See `CachedRanges.readPart`. */
   async readPart(version: StoredVersion, part: BlockPart): Promise<StoredPart | undefined> {
     return (await this.#pinned?.here.readPart(version, part)) ?? this.#ordinary?.here.readPart(version, part)
   }
 
-  /** See `BlocksHere.readPartNow`. */
+  /** See `CachedRanges.readPartNow`. */
   readPartNow(version: StoredVersion, part: BlockPart, room?: Uint8Array): StoredPart | undefined {
     return (
       this.#pinned?.here.readPartNow(version, part, room) ??

@@ -5,7 +5,7 @@ import type { Disk } from '../../world/disk.ts'
 import type { World } from '../../world/world.ts'
 import type { Files, RemoteFile } from '../../api/types.ts'
 import type { Log } from '../../log.ts'
-import { asideOf, asidePathOf } from './aside.ts'
+import { backupOf, backupPathOf } from './backup-blocks.ts'
 import { BlockCache } from './block-cache.ts'
 import { BlockReading } from './block-reading.ts'
 import { DiskCache } from '../disk/disk-cache.ts'
@@ -190,10 +190,10 @@ class BlockReader implements Reader, BlockEvents {
     else this.#shared.set(blocks)
   }
 
-  setAside(version: Version): void {
+  backUpBlocks(version: Version): void {
     const { size } = version
     if (size === undefined || isWeak(version)) return
-    const aside = asideOf(version)
+    const aside = backupOf(version)
     this.disk.move(storedVersion(version, size), storedVersion(aside, size), { isBrief: true })
     // A reader of the version has these blocks, and goes on with them.
     const blocks = this.#shared.get(version)
@@ -206,10 +206,10 @@ class BlockReader implements Reader, BlockEvents {
     if (kept.isIdle) this.becameIdle(kept)
   }
 
-  async copyAside(version: Version, fd: number): Promise<boolean> {
+  async copyBackup(version: Version, fd: number): Promise<boolean> {
     const { size } = version
     if (size === undefined || isWeak(version)) return false
-    const aside = asideOf(version)
+    const aside = backupOf(version)
     const stored = storedVersion(aside, size)
     const blocks = this.#shared.get(aside)
     for (let first = 0, end = blockCount(size); first < end; first++) {
@@ -222,8 +222,8 @@ class BlockReader implements Reader, BlockEvents {
     return true
   }
 
-  forgetAside(path: string): void {
-    void this.forget(asidePathOf(path))
+  dropBackup(path: string): void {
+    void this.forget(backupPathOf(path))
   }
 
   forget(path: string, options?: { isSure?: boolean }): Promise<void> {

@@ -69,10 +69,10 @@ export interface Reader {
   /** The same bytes live under another version now (a rename in the service). */
   moved(from: Version, to: Version): void
   /** It is about to be replaced: what is here of it is found by `copyAside` alone, until `forgetAside`. */
-  setAside(version: Version): void
+  backUpBlocks(version: Version): void
   /** Writes what was set aside into `fd`, without a call to the service. False where not all of it is here. */
-  copyAside(version: Version, fd: number): Promise<boolean>
-  forgetAside(path: string): void
+  copyBackup(version: Version, fd: number): Promise<boolean>
+  dropBackup(path: string): void
   /**
    * Forgets all blocks of a path: its content is another one now, or about to be. Resolves when they are gone from disk, too
    * (`isSure`: whatever a power cut brings back), and never rejects.

@@ -16,7 +16,7 @@ import { fillFetch } from './fill-fetch.ts'
 import type { FillSources, FillTarget } from './fill-fetch.ts'
 import type { Version } from '../fingerprint.ts'
 import type { Arrival } from './read-ahead.ts'
-import { RestOfDocument } from './rest-of-document.ts'
+import { BackgroundFetch } from './background-fetch.ts'
 import type { BlockPart, StoredPart } from '../disk/segment.ts'
 import { storedVersion } from '../disk/stored-version.ts'
 import type { StoredVersion } from '../disk/stored-version.ts'
@@ -51,7 +51,7 @@ export class VersionBlocks implements FillTarget {
   readonly #waiters: BlockWaiters
   /** One for each place it was at: the same bytes may have another ETag there. */
   readonly #checks = new WeakMap<Version, VersionCheck>()
-  readonly #rest: RestOfDocument
+  readonly #rest: BackgroundFetch
   #version: Version
   #stored: StoredVersion | undefined
   #stale: ErrnoError | undefined
@@ -70,7 +70,7 @@ export class VersionBlocks implements FillTarget {
     this.#waiters = new BlockWaiters(sources.download.world.clock)
     this.#events = events
     this.isShared = !isWeak(version)
-    this.#rest = new RestOfDocument({
+    this.#rest = new BackgroundFetch({
       sizeBytes,
       link: sources.download.link,
       keepableBytes: this.isShared ? sources.keepableBytes : 0,

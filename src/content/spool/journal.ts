@@ -2,7 +2,7 @@
 // survives a kill at once, and a power cut once `durable` resolves. How it lies on the disk: `journal-database.ts`.
 
 import type { World } from '../../world/world.ts'
-import { EndedRows } from './ended-rows.ts'
+import { UndurableDeletes } from './undurable-deletes.ts'
 import { JournalDatabase } from './journal-database.ts'
 import { Attributes } from './tables/attributes.ts'
 import { Conflicts } from './tables/conflicts.ts'
@@ -25,13 +25,13 @@ export class Journal {
   readonly dropped: Dropped
   readonly named: NamedContents
   /** Rows that a power cut may bring back. */
-  readonly ended: EndedRows
+  readonly ended: UndurableDeletes
 
   /** Opens or makes the journal in `stateDir`. Throws EBUSY when another daemon has it, ENOTSUP when a newer docmount wrote it. */
   constructor(stateDir: string, world: Pick<World, 'clock' | 'disk'>) {
     const db = new JournalDatabase(stateDir, world)
     this.#db = db
-    this.ended = new EndedRows((step) => db.onceDurable(step))
+    this.ended = new UndurableDeletes((step) => db.onceDurable(step))
     this.dropped = new Dropped(db)
     this.named = new NamedContents(db, this.dropped)
     this.intentions = new Intentions(db, this.named)

@@ -49,7 +49,7 @@ export function copyFileRange(
     from.node.job !== undefined ||
     from.node.isUnlinked ||
     parts.reach.isAway ||
-    to.node.isScratch
+    to.node.isLocalOnly
   ) {
     throw new ErrnoError('EOPNOTSUPP', 'only whole documents are copied within the service')
   }

@@ -27,7 +27,7 @@ export function deleteStored(
   fingerprint: string | undefined,
 ): void {
   const path = pathIn(folder, name)
-  const job = queue.submit({ kind: 'delete', path, base: fingerprint, restMs: graceMs })
+  const job = queue.submit({ kind: 'delete', path, base: fingerprint, deferMs: graceMs })
   const isSent = job?.intention.path === path
   // Never sent: there is nothing to hide but what was gone before.
   if (!isSent && !queue.isToBeEmptied(path)) return

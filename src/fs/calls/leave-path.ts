@@ -61,17 +61,17 @@ function leftBehind(parts: LeaveParts, node: Node): LeftBehind | undefined {
     return dropReplaced(parts.queue, { path, base: node.unsent.base }, parts.queue.isExpected(path))
   }
   if (!parts.queue.withdraw(job, { seesToDoubts: true })) return arriving(node, path)
-  const { source, sourceFingerprint, keepSource, base, doubts } = job.intention
+  const { source, sourceFingerprint, keepSource, base, sentDigests } = job.intention
   parts.owners.withdraw(node)
   const isMove = source !== undefined && keepSource !== true
   const isExpected = parts.queue.isExpected(path)
   if (isMove) {
     node.unsent.comesFrom({ path: source, fingerprint: sourceFingerprint })
     // The document still on its way here is the one whose place it was to take.
-    return dropReplaced(parts.queue, { path, base, doubts }, isExpected)
+    return dropReplaced(parts.queue, { path, base, sentDigests }, isExpected)
   }
   if (isExpected) return arriving(node, path)
-  if (!isStoredHere) return dropReplaced(parts.queue, { path, base, doubts })
+  if (!isStoredHere) return dropReplaced(parts.queue, { path, base, sentDigests })
   // The queue's is the fresher: of a version that was put back after a refusal it alone knows.
   const fingerprint = base ?? fingerprintOf(remote)
   node.unsent.comesFrom({ path, fingerprint })
@@ -86,16 +86,16 @@ function arriving(node: Node, path: string): LeftBehind {
 }
 
 /**
- * The version this node was to replace at its path, and now will not, has to go all the same. `doubts`: what an earlier save may
+ * The version this node was to replace at its path, and now will not, has to go all the same. `sentDigests`: what an earlier save may
  * have put there.
  */
 function dropReplaced(
   queue: CommitQueue,
-  replaced: Pick<Intention, 'path' | 'base'> & Partial<Pick<Intention, 'doubts'>>,
+  replaced: Pick<Intention, 'path' | 'base'> & Partial<Pick<Intention, 'sentDigests'>>,
   isExpected = false,
 ): LeftBehind | undefined {
-  const { path, base, doubts = [] } = replaced
-  if (base === undefined && doubts.length === 0 && !isExpected) return undefined
+  const { path, base, sentDigests = [] } = replaced
+  if (base === undefined && sentDigests.length === 0 && !isExpected) return undefined
   if (queue.find(path)?.intention.kind === 'delete') return { fingerprint: base }
   return queue.submit({ kind: 'delete', ...replaced }) === undefined ? undefined : { fingerprint: base }
 }

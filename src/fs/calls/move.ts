@@ -31,7 +31,7 @@ export function take(parts: TakeParts, { node, to, name, target }: Move): void {
   if (target !== undefined) {
     const { storedPath } = target
     parts.tree.places.displace(target)
-    if (target.isScratch) parts.journal.localFiles.remove(target.path)
+    if (target.isLocalOnly) parts.journal.localFiles.remove(target.path)
     if (target.door.openHandles > 0 && storedPath !== undefined && target.content === undefined)
       parts.tree.versions.refer(target, storedPath)
     discardContent(parts, target)

@@ -5,7 +5,7 @@ import type { Spool } from '../../content/spool/spool.ts'
 import type { Clock } from '../../world/clock.ts'
 import type { Caller, CreateOptions, Entry, MaybePromise, Opened, OpenFlags } from '../operations.ts'
 import type { PathDepth } from '../tree/path-depth.ts'
-import type { RefusedNames } from '../concerns/refused-names.ts'
+import type { RefusedNames } from '../attention/refused-names.ts'
 import { timeOfMs } from '../tree/attributes.ts'
 import { beginSaveOver } from '../tree/begin-save.ts'
 import { FileHandle, type HandleTable } from '../tree/handles.ts'
@@ -140,16 +140,16 @@ function make(
   // By the mode alone a document that tells its type is none.
   const isTemporary = isLikeTemporary && (options.isGuess !== true || mimetypeOfName(name) === undefined)
   // A name under which the service has, had or gets something stands for a document, whatever the name.
-  const isScratch = hidden === undefined && beginsHere(name, isTemporary, isBeside)
+  const isLocalOnly = hidden === undefined && beginsHere(name, isTemporary, isBeside)
   parts.refusedNames.check(folder.path, isTemporary && isUndecidedName(name) ? finalName(name) : name)
   const content = parts.spool.create(name)
   const node = parts.tree.nodes.add('file', folder, name)
-  if (isScratch) node.local.stay({ isMadeTemporary: isTemporary, isCutOff: false })
+  if (isLocalOnly) node.local.markLocalOnly({ isMadeTemporary: isTemporary, isCutOff: false })
   beginSaveOver(parts.tree.seen, node, hidden?.fingerprint, caller)
   node.times.made(mode, timeOfMs(parts.clock.wall()))
   takeContent(parts, node, content)
   parts.tree.places.attach(node, folder, name)
-  if (isScratch) parts.localOnly.changed(node)
+  if (isLocalOnly) parts.localOnly.changed(node)
   return node
 }
 

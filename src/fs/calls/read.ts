@@ -59,7 +59,7 @@ function noted(
   const { shown, path } = node
   return andThen(chunks, (bytes) => {
     handle.known = reading
-    if (!node.isUnlinked && !node.isScratch) seen.read(path, shown, caller)
+    if (!node.isUnlinked && !node.isLocalOnly) seen.read(path, shown, caller)
     return bytes
   })
 }

@@ -57,8 +57,8 @@ async function renameHeld(
   const listings = await list(parts.tree, node, held, parts.settings.renameLimit)
   if (target !== undefined && !(await isEmptied(parts, target, move, caller))) return false
   // Dirty content is secured before its journal row promises it.
-  for (const { content, isScratch } of planned(parts.tree, node, listings)?.documents ?? [])
-    if (content !== undefined) await (isScratch ? content.sync() : parts.spool.secure(content))
+  for (const { content, isLocalOnly } of planned(parts.tree, node, listings)?.documents ?? [])
+    if (content !== undefined) await (isLocalOnly ? content.sync() : parts.spool.secure(content))
   const isWhereItWas = !node.isUnlinked && node.parent === from && node.name === oldName
   if (!isWhereItWas || !isFree(parts.tree, move) || to.isUnlinked || isWithin(to, node)) return false
   // Nodes may have come and gone meanwhile: what moves is what is there now, at once.
@@ -163,7 +163,7 @@ function apply(parts: RenameFolderParts, { node, from, to, name, target }: Move,
   const left = new Map<Node, Left>()
   const here = new Map<Node, ScratchRow | undefined>()
   for (const document of plan.documents) {
-    if (document.isScratch) here.set(document, leaveScratchRow(parts, document))
+    if (document.isLocalOnly) here.set(document, leaveScratchRow(parts, document))
     else left.set(document, leave(parts, document))
     parts.attributes.forget(document.path)
   }
@@ -238,7 +238,7 @@ function moved(
   const { movesFrom } = document.unsent
   document.unsent.mayReplace(movesFrom?.path === document.path ? movesFrom.fingerprint : undefined)
   document.unsettle()
-  if (document.isScratch) {
+  if (document.isLocalOnly) {
     arriveScratchRow(parts, document, here)
     return undefined
   }

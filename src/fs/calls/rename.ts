@@ -4,7 +4,7 @@ import { ErrnoError } from '../../errno-error.ts'
 import type { Job } from '../../content/commit/job.ts'
 import { bringHere, type BringParts } from '../unsent/bring-here.ts'
 import { forgetStored } from '../unsent/content.ts'
-import { arriveScratchRow, leaveScratchRow, saveScratchRow } from '../unsent/local-rows.ts'
+import { arriveScratchRow, leaveScratchRow, saveLocalRow } from '../unsent/local-rows.ts'
 import { deleteStored, mayBeStored } from './delete-stored.ts'
 import { stayThoughEmpty } from './folders.ts'
 import { checkStands, childOf } from './lookup.ts'
@@ -20,7 +20,7 @@ import { sourceOf } from '../unsent/submit.ts'
 import { isBackupName, isHiddenName, isLocalName, isOwnName } from '../tree/scratch.ts'
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { PathDepth } from '../tree/path-depth.ts'
-import type { RefusedNames } from '../concerns/refused-names.ts'
+import type { RefusedNames } from '../attention/refused-names.ts'
 import type { Tree } from '../tree/tree.ts'
 import { leavePath } from './leave-path.ts'
 import type { Undecided } from '../unsent/undecided.ts'
@@ -103,11 +103,11 @@ export async function rename(
       continue
     }
     const untold = [node, target].find(
-      (each) => each !== undefined && !asked.has(each) && parts.sizes.isUntold(each),
+      (each) => each !== undefined && !asked.has(each) && parts.sizes.isSizeUnknown(each),
     )
     if (untold !== undefined) {
       asked.add(untold)
-      await parts.sizes.tell(untold, caller)
+      await parts.sizes.loadRecord(untold, caller)
       continue
     }
     const job = parts.journal.transaction(() => {
@@ -150,17 +150,17 @@ function lookedUp(tree: Tree, names: Names, fromListing: Listing, toListing: Lis
 
 function fateOf(node: Node, to: Node, newName: string, target: Node | undefined): Fate {
   if (node.folder !== undefined) return 'document'
-  if (isHiddenName(newName) && node.door.openHandles > 0) return node.isScratch ? 'here' : 'deleted'
-  if (!node.isScratch) return isBackupName(newName) ? 'backup' : 'document'
+  if (isHiddenName(newName) && node.door.openHandles > 0) return node.isLocalOnly ? 'here' : 'deleted'
+  if (!node.isLocalOnly) return isBackupName(newName) ? 'backup' : 'document'
   if (!isLocalName(newName)) return 'document'
   // A document that the service has, had or gets under that name is replaced there, whatever the name.
-  const isStored = target === undefined ? to.folder?.tombstones.has(newName) === true : !target.isScratch
+  const isStored = target === undefined ? to.folder?.tombstones.has(newName) === true : !target.isLocalOnly
   return isStored ? 'document' : 'here'
 }
 
 /** Deleted while it is being moved: its bytes are between two places, so they come here first. */
 async function bringWhatIsUnderWay(parts: BringParts, node: Node, signal: AbortSignal): Promise<void> {
-  if (node.folder !== undefined || node.isScratch || node.job === undefined || node.content !== undefined)
+  if (node.folder !== undefined || node.isLocalOnly || node.job === undefined || node.content !== undefined)
     return
   await bringHere(parts, node, signal)
 }
@@ -169,7 +169,7 @@ async function bringWhatIsUnderWay(parts: BringParts, node: Node, signal: AbortS
 async function checkType(parts: RenameParts, node: Node, to: Node, newName: string): Promise<void> {
   if (node.folder !== undefined || isOwnName(newName)) return
   parts.refusedNames.check(to.path, newName)
-  if (node.isScratch) await parts.undecided.checkAs(node, to, newName)
+  if (node.isLocalOnly) await parts.undecided.checkAs(node, to, newName)
 }
 
 function checkKinds({ node, to, target }: Move): void {
@@ -190,7 +190,7 @@ function toDocument(
   isBackup: boolean,
 ): Job | undefined {
   const { node, from } = move
-  const { path: oldPath, name: oldName, isScratch: wasScratch } = node
+  const { path: oldPath, name: oldName, isLocalOnly: wasScratch } = node
   const base = replacedByRename(parts.tree.seen, move, caller)
   const replaced = node.unsent.base
   const pending = pendingUnder(parts.queue, node)
@@ -205,7 +205,7 @@ function toDocument(
     parts.tree.tombstones.bury(from, oldName, replaced)
     parts.tree.tombstones.settle(from, oldName, replaced)
   }
-  if (wasScratch) node.local.becomeDocument()
+  if (wasScratch) node.local.publish()
   const source = sourceOf(node)
   const isBack = source?.path === node.path
   node.unsent.mayReplace(isBack ? (source?.fingerprint ?? base) : base)
@@ -219,8 +219,8 @@ function toDocument(
       return arriving
     }
     // Renamed back to where the service has it: nothing ever happened.
-    parts.tree.returned(node)
-    node.unsent.isHome()
+    parts.tree.backAtOwnPath(node)
+    node.unsent.atOwnPath()
     parts.tree.places.settle(node)
     parts.attributes.save(node)
     return undefined
@@ -232,8 +232,8 @@ function toDocument(
 }
 
 /** The job at the path where the service has the version that a backup (`f~`) shows. */
-function pendingUnder(queue: CommitQueue, { isScratch, stored, content }: Node): Job | undefined {
-  if (!isScratch || stored.elsewhere === undefined || content !== undefined) return undefined
+function pendingUnder(queue: CommitQueue, { isLocalOnly, stored, content }: Node): Job | undefined {
+  if (!isLocalOnly || stored.elsewhere === undefined || content !== undefined) return undefined
   return queue.first(stored.elsewhere)
 }
 
@@ -250,7 +250,7 @@ function stayHere(parts: RenameParts, move: Move): undefined {
   const left = leaveScratchRow(parts, node)
   take(parts, move)
   // Somebody gave it this name.
-  node.local.stay()
+  node.local.markLocalOnly()
   arriveScratchRow(parts, node, left)
 }
 
@@ -261,10 +261,10 @@ function toHidden(parts: RenameParts, move: Move, { caller }: How): undefined {
   const version = takenAway(parts.tree.seen, node, caller)
   const isToGo = mayBeStored(parts.queue, node)
   take(parts, move)
-  node.local.stay()
+  node.local.markLocalOnly()
   if (node.content !== undefined) forgetStored(parts, node)
   else if (storedPath !== undefined) parts.tree.versions.refer(node, storedPath)
-  saveScratchRow(parts, node)
+  saveLocalRow(parts, node)
   if (!isToGo) return
   deleteStored(parts, from, oldName, version)
   node.unsent.givenUp()

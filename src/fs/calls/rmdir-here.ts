@@ -27,9 +27,9 @@ export async function rmdirHere(
   await withListing(parts.tree, node, caller, (listing) => {
     checkIsStill(node, above, name)
     checkShowsNothing(parts.tree, node, listing)
-    const { isScratch } = node
+    const { isLocalOnly } = node
     removeFolder(parts, above, node, () => {
-      if (isScratch) return
+      if (isLocalOnly) return
       parts.queue.submit({ kind: 'prune', path: node.path })
       parts.tree.tombstones.bury(above, name, undefined)
     })

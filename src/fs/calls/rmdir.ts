@@ -236,7 +236,7 @@ async function drainUnder(
   const jobs = parts.queue.jobsUnder(path).filter((job) => !except.has(job))
   if (jobs.length === 0) return
   const sent = new Set(jobs.map(({ intention }) => intention))
-  parts.queue.expedite((intention) => intention.kind === 'delete' && sent.has(intention))
+  parts.queue.runNow((intention) => intention.kind === 'delete' && sent.has(intention))
   for (const job of jobs) {
     // It was moved away while it is written: its close may be long in coming.
     parts.queue.release(job)

@@ -50,14 +50,14 @@ export class Sizes {
    * True where a listing told the time of a version, and no size, and nobody has asked since: who replaces it, or takes it away,
    * asks first. The record that is found there when that is sent would be another one, and no version that was seen.
    */
-  isUntold({ remote, stored, job }: Node): boolean {
+  isSizeUnknown({ remote, stored, job }: Node): boolean {
     if (remote?.modifiedAt === undefined || remote.size !== undefined || job !== undefined) return false
     if (stored.askedWholeAt !== undefined) return false
     return !this.#options.reach.isAway
   }
 
   /** Asks for all of it, once. Where that cannot be told now, or is another version by now, it stays what it was listed as. */
-  async tell(node: Node, { signal }: Caller): Promise<void> {
+  async loadRecord(node: Node, { signal }: Caller): Promise<void> {
     const { clock, files, tree } = this.#options
     const { storedPath: path } = node
     if (path === undefined) return

@@ -30,8 +30,8 @@ export function unlink(
   return withListing(parts.tree, folder, caller, (listing) => {
     const node = childOf(parts.tree, folder, name, listing)
     if (node.folder !== undefined) throw new ErrnoError('EISDIR', `${node.path} is a folder`)
-    if (node !== asked && parts.sizes.isUntold(node))
-      return parts.sizes.tell(node, caller).then(() => unlink(parts, parent, name, caller, node))
+    if (node !== asked && parts.sizes.isSizeUnknown(node))
+      return parts.sizes.loadRecord(node, caller).then(() => unlink(parts, parent, name, caller, node))
     return parts.journal.transaction(() => {
       removeDocument(parts, folder, node, caller)
       stayThoughEmpty(parts, folder)
@@ -44,7 +44,7 @@ function removeDocument(parts: UnlinkParts, folder: Node, node: Node, caller: Ca
   const { path, name, storedPath } = node
   const version = takenAway(parts.tree.seen, node, caller)
   parts.tree.places.displace(node)
-  if (node.isScratch) {
+  if (node.isLocalOnly) {
     parts.journal.localFiles.remove(path)
   } else {
     if (mayBeStored(parts.queue, node)) deleteStored(parts, folder, name, version)

@@ -13,7 +13,7 @@ import type { DrainProgress, Unsent } from '../status.ts'
 import type { RemoteContent } from '../tree/remote-content.ts'
 import type { Tree } from '../tree/tree.ts'
 import type { LocalOnly } from '../unsent/local-only.ts'
-import type { Unkept } from '../unsent/unkept.ts'
+import type { SaveFailures } from '../unsent/save-failures.ts'
 import { errnoOf } from '../errno-of.ts'
 import { bytesOf, unsentUnder, type UnsentParts } from '../unsent/unsent-now.ts'
 
@@ -22,20 +22,20 @@ const longestDecisionMs = 30_000
 
 export interface WaitParts {
   readonly queue: CommitQueue
-  readonly unkept: Unkept
+  readonly saveFailures: SaveFailures
   readonly localOnly: LocalOnly
   readonly clock: Clock
 }
 
 export interface RetryParts {
   readonly queue: CommitQueue
-  readonly unkept: Unkept
+  readonly saveFailures: SaveFailures
   readonly reach: Reach
 }
 
 export interface RecoverToParts {
   readonly queue: CommitQueue
-  readonly unkept: Unkept
+  readonly saveFailures: SaveFailures
   readonly tree: Tree
   readonly spool: Spool
   readonly remote: RemoteContent
@@ -52,11 +52,11 @@ export async function wait(
   path: string,
   options: { timeoutMs: number; signal?: AbortSignal },
 ): Promise<void> {
-  const { queue, unkept, clock } = parts
+  const { queue, saveFailures, clock } = parts
   const until = clock.monotonic() + options.timeoutMs
   await decide(parts, path, options.timeoutMs)
-  await unkept.tryNow()
-  queue.expedite((intention) => concerns(intention, path))
+  await saveFailures.tryNow()
+  queue.runNow((intention) => concerns(intention, path))
   for (;;) {
     const jobs = queue.jobsUnder(path)
     const next = jobs.find((job) => !job.isHeld && !isStopped(queue, job))
@@ -83,8 +83,8 @@ async function ended(clock: Clock, job: Job, options: WaitOptions): Promise<bool
 }
 
 /** Throws why any of these changes was not sent. */
-function tellLeft({ unkept, queue }: WaitParts, path: string, jobs: readonly Job[]): void {
-  const [notKept] = unkept.under(path)
+function tellLeft({ saveFailures, queue }: WaitParts, path: string, jobs: readonly Job[]): void {
+  const [notKept] = saveFailures.under(path)
   if (notKept !== undefined)
     throw new ErrnoError(
       errnoOf(notKept.error),
@@ -103,16 +103,15 @@ function tellLeft({ unkept, queue }: WaitParts, path: string, jobs: readonly Job
 /** Tries everything at or under the path again, now, also what the service refused. Answers how many. */
 export function retry(parts: RetryParts, path: string): number {
   parts.reach.probeNow()
-  parts.reach.probeNow()
-  const unkept = parts.unkept.under(path).length
-  void parts.unkept.tryNow()
-  return unkept + parts.queue.expedite((intention) => concerns(intention, path), { refusedToo: true })
+  const failedCount = parts.saveFailures.under(path).length
+  void parts.saveFailures.tryNow()
+  return failedCount + parts.queue.runNow((intention) => concerns(intention, path), { refusedToo: true })
 }
 
 /** Copies the content at a path, spool first, to a new file outside the mount. Throws ENOENT, EEXIST. */
 export async function recoverTo(parts: RecoverToParts, path: string, destination: string): Promise<void> {
-  const unkept = parts.unkept.at(path)
-  const job = unkept === undefined ? parts.queue.find(path) : undefined
+  const failure = parts.saveFailures.at(path)
+  const job = failure === undefined ? parts.queue.find(path) : undefined
   const spool = job?.intention.spool
   const content = spool === undefined ? parts.tree.find(path)?.content : parts.spool.get(spool)
   const node = parts.tree.find(path)
@@ -136,7 +135,7 @@ export async function drain(
   const until = parts.clock.monotonic() + options.timeoutMs
   await decide(parts, '/', options.timeoutMs)
   for (;;) {
-    parts.queue.expedite(({ attempts }) => attempts === 0)
+    parts.queue.runNow(({ attempts }) => attempts === 0)
     const open = [...parts.queue.jobs()].filter((job) => !isStopped(parts.queue, job))
     const unsent = unsentUnder(parts, '/')
     options.onProgress?.({ unsent: unsent.length, unsentBytes: bytesOf(unsent) })
@@ -144,7 +143,7 @@ export async function drain(
     if (parts.clock.monotonic() >= until) return unsent
     if (next === undefined) {
       // Changes that were sent may have made room here.
-      if ((await parts.unkept.tryNow()) === 0) return unsentUnder(parts, '/')
+      if ((await parts.saveFailures.tryNow()) === 0) return unsentUnder(parts, '/')
       continue
     }
     // A refusal is no reason to stop: it is told at the end, with the rest.

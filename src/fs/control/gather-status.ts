@@ -5,14 +5,14 @@ import type { LostAndFound } from '../../content/spool/lost-and-found.ts'
 import type { WatchedFiles } from '../../content/reach/watched-files.ts'
 import { namesIn } from '../../content/spool/names-in.ts'
 import type { Disk } from '../../world/disk.ts'
-import type { ConflictCopies } from '../concerns/conflict-copies.ts'
+import type { ConflictCopies } from '../attention/conflict-copies.ts'
 import type { Pins } from '../pins/pins.ts'
-import type { RefusedNames } from '../concerns/refused-names.ts'
+import type { RefusedNames } from '../attention/refused-names.ts'
 import type { FileSystemStatus, LocalFile } from '../status.ts'
 import type { HandleTable } from '../tree/handles.ts'
 import { isKept } from '../tree/node-table.ts'
 import type { Tree } from '../tree/tree.ts'
-import type { Trouble } from '../concerns/trouble.ts'
+import type { DamageReports } from '../attention/damage-reports.ts'
 import { localFiles, whyHere, type LocalOnly } from '../unsent/local-only.ts'
 import { bytesOf, unsentUnder, type UnsentParts } from '../unsent/unsent-now.ts'
 
@@ -26,7 +26,7 @@ export interface StatusParts extends UnsentParts {
   readonly conflicts: ConflictCopies
   readonly pins: Pins
   readonly lost: LostAndFound
-  readonly trouble: Trouble
+  readonly trouble: DamageReports
   readonly disk: Disk
 }
 
@@ -47,7 +47,7 @@ export function status(parts: StatusParts): FileSystemStatus {
     scratch,
     localOnly: localFiles(parts.localOnly),
     refusedNames: parts.refusedNames
-      .list((path) => parts.tree.find(path)?.isScratch === false && isThere(parts.tree, path))
+      .list((path) => parts.tree.find(path)?.isLocalOnly === false && isThere(parts.tree, path))
       .filter(({ path }) => !isThere(parts.tree, path)),
     pins: parts.pins.status(),
     conflictCopies,
@@ -67,7 +67,7 @@ export function status(parts: StatusParts): FileSystemStatus {
 function scratchFiles(tree: Tree): LocalFile[] {
   const files: LocalFile[] = []
   for (const node of tree.nodes.all())
-    if (node.isScratch && node.folder === undefined && isKept(node))
+    if (node.isLocalOnly && node.folder === undefined && isKept(node))
       files.push({ path: node.path, bytes: node.size ?? 0, why: whyHere(node) })
   return files
 }

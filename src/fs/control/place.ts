@@ -6,7 +6,7 @@ import { unsentAt, type UnsentParts } from '../unsent/unsent-now.ts'
 import { whyHere } from '../unsent/local-only.ts'
 import type { Place } from '../status.ts'
 import type { Node } from '../tree/node.ts'
-import type { RefusedNames } from '../concerns/refused-names.ts'
+import type { RefusedNames } from '../attention/refused-names.ts'
 import type { Tree } from '../tree/tree.ts'
 
 export interface PlaceParts extends UnsentParts {
@@ -41,7 +41,7 @@ function placeOfNode(node: Node): Place {
     if (!folder.isMadeHere) return { state: 'folder' }
     return { state: 'here', bytes: 0, why: 'an empty folder reaches the service with its first document' }
   }
-  if (node.isScratch) return { state: 'here', bytes: bytes ?? 0, why: whyHere(node) }
+  if (node.isLocalOnly) return { state: 'here', bytes: bytes ?? 0, why: whyHere(node) }
   if (node.isDirty || version === undefined)
     return { state: 'here', bytes: bytes ?? 0, why: 'open in a program: it is sent when it is closed' }
   return { state: 'stored', bytes, since: node.remote?.modifiedAt }

@@ -24,7 +24,7 @@ export class AttributeStore {
   }
 
   /** Puts what was set here on a node that shows a version of the service. A node with an unsent change keeps its times. */
-  adorn(node: Node): void {
+  applyAttributes(node: Node): void {
     if (node.job !== undefined) return
     const row = this.#rows.size === 0 ? undefined : this.#rows.get(node.path)
     const isOurs = row !== undefined && node.remote !== undefined && isOf(row, node.remote)
@@ -54,7 +54,7 @@ export class AttributeStore {
    */
   handedIn(node: Node, intention: Intention | undefined): void {
     const fingerprint = intention === undefined ? node.stored.fingerprint : unsentMark
-    if (fingerprint === undefined || node.isScratch || node.isUnlinked) return
+    if (fingerprint === undefined || node.isLocalOnly || node.isUnlinked) return
     const { path } = node
     const { mode, atime, mtime } = node.times
     // With none set here, those of an earlier document at this path go, too.

@@ -18,7 +18,7 @@ export type Change = 'anew' | 'in place' | 'appended' | 'longer'
 export function beginSave(seen: Seen, node: Node, change: Change, looker: Looker): void {
   const { unsent, stored } = node
   if (unsent.isDecided || stored.record === undefined || stored.elsewhere !== undefined) return
-  if (change === 'longer' || unsent.job !== undefined || node.isScratch || node.isUnlinked) return
+  if (change === 'longer' || unsent.job !== undefined || node.isLocalOnly || node.isUnlinked) return
   const { path } = node
   const fingerprint = fingerprintOf(stored.record)
   // An appended save goes on from the version as if it had read it: the bytes are brought here for it.

@@ -25,7 +25,7 @@ export interface ListingMergeOptions {
   /** The node shows another client's version by now. */
   overtaken(node: Node): void
   /** A folder made here is in the service now. */
-  folderLanded(node: Node): void
+  folderCreatedRemotely(node: Node): void
   /** Names in the folder at which folders were, as far as anything is saved of them. */
   savedFolders(folder: Node): Iterable<string>
   /** There is no folder at this name any more: one that comes later is another. */
@@ -146,7 +146,7 @@ export class ListingMerge {
   #isFolderReleased(child: Node, state: FolderState, record: Told | undefined, listing: Listing): boolean {
     const isListed = record?.kind === 'folder'
     if (isListed && state.isMadeHere && state.kept.size === 0 && !this.#mayBeOfBefore(child, state, listing))
-      this.#options.folderLanded(child)
+      this.#options.folderCreatedRemotely(child)
     if (state.isMadeHere || state.kept.size > 0) return false
     if (child.settledAt === undefined) return true
     const synced = { agreedAt: child.settledAt, until: child.settledUntil, highest: undefined }

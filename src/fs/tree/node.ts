@@ -120,8 +120,8 @@ export class Node {
   }
 
   /** It is on this machine only. */
-  get isScratch(): boolean {
-    return this.local.isScratch
+  get isLocalOnly(): boolean {
+    return this.local.isLocalOnly
   }
 
   /** Its newest change that the service has not got yet. */
@@ -142,7 +142,7 @@ export class Node {
   /** The fingerprint at its own path, where what it shows is what the service has there. */
   get shown(): string | undefined {
     const { stored, local, unsent } = this
-    if (stored.elsewhere !== undefined || local.isDirty || local.isScratch) return undefined
+    if (stored.elsewhere !== undefined || local.isDirty || local.isLocalOnly) return undefined
     return unsent.job === undefined && !this.isUnlinked ? stored.fingerprint : undefined
   }
 

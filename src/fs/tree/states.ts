@@ -45,8 +45,8 @@ export function contradictions(node: Node): string[] {
   const { stored, local, unsent } = node
   const rules: readonly (readonly [string, boolean])[] = [
     ['a folder has no content and nothing of its own to send', node.folder === undefined || isBare(node)],
-    ['what is only here has no job', !local.isScratch || unsent.job === undefined],
-    ['what is only here, with content, is not in the service', !local.isScratch || isOneOf(node)],
+    ['what is only here has no job', !local.isLocalOnly || unsent.job === undefined],
+    ['what is only here, with content, is not in the service', !local.isLocalOnly || isOneOf(node)],
     ['a copy of the service’s making has no content here', !unsent.isCopy || local.content === undefined],
     ['a copy is shown from where its original is', !unsent.isCopy || stored.elsewhere !== undefined],
     ['an older place is known only while a rename is at work', unsent.movesFrom === undefined],
@@ -72,14 +72,17 @@ function contentOf({ local }: Node): Content {
 }
 
 function changeOf({ local, unsent }: Node): Unsent {
-  if (local.isScratch) return 'only here'
+  if (local.isLocalOnly) return 'only here'
   if (unsent.job !== undefined) return 'job'
   return unsent.isCopy ? 'copy' : 'nothing'
 }
 
 function isBare({ stored, local, unsent }: Node): boolean {
   return (
-    stored.record === undefined && local.content === undefined && !local.isScratch && unsent.job === undefined
+    stored.record === undefined &&
+    local.content === undefined &&
+    !local.isLocalOnly &&
+    unsent.job === undefined
   )
 }
 

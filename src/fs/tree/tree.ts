@@ -57,9 +57,9 @@ export interface TreeOptions {
   /** Another client's version takes the place of what the node shows: content of the older one that is here goes. */
   overtaken(node: Node): void
   /** The node shows this record now: modes and times set here for this version are put on it. */
-  adorn(node: Node): void
+  applyAttributes(node: Node): void
   /** A folder made here is in the service now. */
-  folderLanded(node: Node): void
+  folderCreatedRemotely(node: Node): void
   /** The node was dropped: no call finds it any more. */
   dropped(node: Node): void
 }
@@ -83,7 +83,7 @@ export class Tree {
   constructor(options: TreeOptions) {
     this.#options = options
     this.versions = new Versions(
-      (node) => options.adorn(node),
+      (node) => options.applyAttributes(node),
       (undo) => options.follow(undo),
     )
     this.seen = new Seen({
@@ -115,7 +115,7 @@ export class Tree {
       notifier: () => this.notifier,
       follow: (undo: Undo) => options.follow(undo),
       namesChanged: (folder: Node | undefined) => this.#namesChanged(folder),
-      folderLanded: (folder: Node) => options.folderLanded(folder),
+      folderCreatedRemotely: (folder: Node) => options.folderCreatedRemotely(folder),
       // Listings saved at the path of a folder that is gone are another folder's.
       savedFolders: (folder: Node) => (folder.isUnlinked ? [] : options.saved.foldersIn(folder.path)),
       folderGone: (folder: Node, name: string) => {
@@ -163,7 +163,7 @@ export class Tree {
    * one still shows.
    */
   askAgain(folder: Node, at: number = this.#options.now()): void {
-    folder.folder?.know(Math.max(at, folder.folder.knownFrom))
+    folder.folder?.setMinRequestedAt(Math.max(at, folder.folder.minRequestedAt))
     this.listings.expire(folder)
   }
 
@@ -185,8 +185,8 @@ export class Tree {
     const isTold = state !== undefined && !isRemembered(listing)
     if (isTold) {
       // Another answer came meanwhile. One request may overtake another, so it is not known which is newer: asked once more.
-      if (listing.requestedAt < state.knownFrom) return this.#load(folder, previous)
-      state.know(this.#options.now())
+      if (listing.requestedAt < state.minRequestedAt) return this.#load(folder, previous)
+      state.setMinRequestedAt(this.#options.now())
     }
     // Another may have come since this one was asked for: the door knows that.
     this.#merge.merge(folder, listing, known ?? previous)
@@ -291,8 +291,8 @@ export class Tree {
    * The document is back where the service has it, and its way elsewhere was never sent: the listing of its folder may have
    * been saved without it meanwhile.
    */
-  returned(node: Node): void {
-    this.versions.returned(node)
+  backAtOwnPath(node: Node): void {
+    this.versions.backAtOwnPath(node)
     const { remote: record, name, path } = node
     if (record !== undefined) this.#options.saved.agreed([{ folder: folderOf(path), name, record }])
   }

@@ -7,23 +7,23 @@ import type { RemoteFile } from '../../api/types.ts'
 import type { Node } from './node.ts'
 
 export class Versions {
-  readonly #adorn: (node: Node) => void
+  readonly #applyAttributes: (node: Node) => void
   readonly #follow: (undo: Undo) => void
   readonly #elsewhere = new Map<string, Set<Node>>()
 
   /**
-   * `adorn` puts on a node what was set here for the version it shows; `follow` takes what undoes a change, should the
+   * `applyAttributes` puts on a node what was set here for the version it shows; `follow` takes what undoes a change, should the
    * journal's transaction fail.
    */
   constructor(adorn: (node: Node) => void, follow: (undo: Undo) => void) {
-    this.#adorn = adorn
+    this.#applyAttributes = adorn
     this.#follow = follow
   }
 
   /** The document is this version, with what was set here for it. */
   show(node: Node, record: RemoteFile, askedAt: number): void {
     this.store(node, record, askedAt)
-    this.#adorn(node)
+    this.#applyAttributes(node)
   }
 
   /** The service has this version of the document: its content and its times are what they were. */
@@ -50,14 +50,14 @@ export class Versions {
   }
 
   /** The service has it at the node's own path, if anywhere. */
-  isHome(node: Node): void {
+  atOwnPath(node: Node): void {
     this.#leave(node)
     node.stored.isAt(undefined)
   }
 
   /** The node is where the service has it, again. */
-  returned(node: Node): void {
-    this.isHome(node)
+  backAtOwnPath(node: Node): void {
+    this.atOwnPath(node)
     node.unsent.mayReplace(node.stored.fingerprint)
   }
 
@@ -72,7 +72,7 @@ export class Versions {
     if (isAnother) {
       stored.become(record, askedAt, elsewhere)
       if (elsewhere === undefined) node.unsent.mayReplace(stored.fingerprint)
-      this.#adorn(node)
+      this.#applyAttributes(node)
     }
     stored.askedWhole(askedAt)
     return isAnother

@@ -6,14 +6,14 @@ import type { QueueEvent } from '../../content/commit/queue-event.ts'
 import { fingerprintOf } from '../../content/fingerprint.ts'
 import type { Intention } from '../../content/intention.ts'
 import type { RemoteFile } from '../../api/types.ts'
-import type { ConflictCopies } from '../concerns/conflict-copies.ts'
+import type { ConflictCopies } from '../attention/conflict-copies.ts'
 import type { PathDepth } from '../tree/path-depth.ts'
 import { attributesOf } from '../tree/attributes.ts'
-import { cameHome } from './came-home.ts'
+import { revertRename } from './revert-rename.ts'
 import { discardContent, rebindReaders } from './content.ts'
 import { giveToCache, type CacheParts } from './give-to-cache.ts'
-import { gaveWay, showCarried, type GaveWayParts } from './give-way.ts'
-import { saveScratchRow, type LocalRowParts } from './local-rows.ts'
+import { moveDetached, showCarried, type MoveDetachedParts } from './materialize.ts'
+import { saveLocalRow, type LocalRowParts } from './local-rows.ts'
 import { pathIn, type Node } from '../tree/node.ts'
 import { remember, rememberFolder, type RememberParts } from './remember.ts'
 import type { Log } from '../../log.ts'
@@ -40,7 +40,7 @@ interface ConflictParts extends RefusedParts {
   readonly conflicts: ConflictCopies
 }
 
-type ReplacedParts = LeftParts & GaveWayParts
+type ReplacedParts = LeftParts & MoveDetachedParts
 
 interface LandParts extends RememberParts {
   readonly tree: Tree
@@ -57,7 +57,7 @@ interface ElsewhereParts extends LocalRowParts {
 }
 
 export interface AgreedParts
-  extends ElsewhereParts, LeftParts, RefusedParts, ConflictParts, LandParts, GaveWayParts, CacheParts {}
+  extends ElsewhereParts, LeftParts, RefusedParts, ConflictParts, LandParts, MoveDetachedParts, CacheParts {}
 
 /**
  * The tree follows the queue. Synchronous: what it journals belongs to the queue's own transaction. At `refused` there is none, and
@@ -70,9 +70,9 @@ export function agreed(parts: AgreedParts, event: QueueEvent): void {
       stored(parts.tree, event.intention, event.record)
       committed(parts, event.intention, event.record)
       return remember(parts, event.intention, event.record)
-    case 'outpaced':
+    case 'contentSuperseded':
       stored(parts.tree, event.intention, event.record)
-      outpaced(parts, event.intention, event.record)
+      contentSuperseded(parts, event.intention, event.record)
       return remember(parts, event.intention, event.record)
     case 'superseded':
       // A newer intention took this one's place.
@@ -86,18 +86,18 @@ export function agreed(parts: AgreedParts, event: QueueEvent): void {
       return conflictKept(parts, event.intention, event.copy)
     case 'standsOn':
       return standsOn(parts.tree, event.intention)
-    case 'gaveWay':
-      gaveWay(parts, event.intention)
-      return leftAlone(parts, event.intention, event.left)
+    case 'moveDetached':
+      moveDetached(parts, event.intention)
+      return releaseSourceName(parts, event.intention, event.left)
   }
 }
 
 /** Notes that the version there now was saved here, or moved: as far as its version was known where it was. */
 function stored({ seen }: Tree, intention: Intention, record: RemoteFile | undefined): void {
-  const { path, source, sourceFingerprint, spool, tookAnother } = intention
+  const { path, source, sourceFingerprint, spool, movedForeignVersion } = intention
   if (record === undefined) return
   const fingerprint = fingerprintOf(record)
-  if (tookAnother === true) seen.brought(path, fingerprint)
+  if (movedForeignVersion === true) seen.brought(path, fingerprint)
   else if (spool !== undefined || source === undefined) seen.wrote(path, fingerprint)
   else seen.moved({ path: source, fingerprint: sourceFingerprint }, path, fingerprint)
 }
@@ -120,10 +120,10 @@ function conflictKept(parts: ConflictParts, { path }: Intention, copy: string): 
 function committed(parts: AgreedParts, intention: Intention, record: RemoteFile | undefined): void {
   const node = parts.owners.goesOnAs(intention, undefined)
   settleWhatLeft(parts, intention)
-  noteArrival(parts, intention, record)
+  onUploaded(parts, intention, record)
   if (node === undefined || record === undefined) return
   const isLatest = node.job === undefined
-  if (node.path !== intention.path || node.isScratch) {
+  if (node.path !== intention.path || node.isLocalOnly) {
     foundElsewhere(parts, node, intention, record)
     return
   }
@@ -131,7 +131,7 @@ function committed(parts: AgreedParts, intention: Intention, record: RemoteFile 
   // The service dates what it stores; here a document keeps the time it was written, also when it is renamed.
   node.times.pin(attributesOf(node, parts.owner))
   parts.tree.versions.store(node, record, parts.clock.steady())
-  noteAnother(parts.tree, node, intention)
+  noteForeignVersion(parts.tree, node, intention)
   node.unsent.arrived()
   if (isLatest && node.content !== undefined && node.content.id === intention.spool) {
     node.local.saved()
@@ -142,7 +142,7 @@ function committed(parts: AgreedParts, intention: Intention, record: RemoteFile 
   }
   if (isLatest) parts.attributes.settled(node)
   else parts.attributes.save(node)
-  landFolders(parts, node)
+  markFoldersCreatedRemotely(parts, node)
   // A document that is still to be sent, or being written, is no listing's to decide.
   if (isLatest && !node.isDirty) parts.tree.places.settle(node)
   else parts.tree.places.settleFolders(node)
@@ -157,7 +157,7 @@ function replaced(parts: ReplacedParts, intention: Intention, successor: Job | u
   const isSent = successor?.intention.kind === 'put'
   // The delete of what it left on its way is no change of the document.
   const node = parts.owners.goesOnAs(intention, isSent ? successor : undefined)
-  passedBy(parts, intention, successor)
+  releaseGivenUpName(parts, intention, successor)
   const carried = node?.job === successor ? successor?.intention.spool : undefined
   // An older change of it gave way before.
   if (node !== undefined && node.content === undefined && carried !== undefined)
@@ -165,11 +165,15 @@ function replaced(parts: ReplacedParts, intention: Intention, successor: Job | u
   if (node === undefined || isSent) return
   parts.attributes.settled(node)
   if (intention.kind === 'put' && node.path === intention.path && node.job === undefined)
-    cameHome(parts.tree, node)
+    revertRename(parts.tree, node)
 }
 
 /** No document of ours came to the name that the change was to empty, and none will: what is there shows. */
-function passedBy({ tree, queue }: LeftParts, intention: Intention, successor: Job | undefined): void {
+function releaseGivenUpName(
+  { tree, queue }: LeftParts,
+  intention: Intention,
+  successor: Job | undefined,
+): void {
   const { kind, path, source, keepSource } = intention
   const isGivenUp = kind === 'delete' && successor === undefined
   const left = isGivenUp ? path : keepSource === true || source === path ? undefined : source
@@ -182,35 +186,39 @@ function passedBy({ tree, queue }: LeftParts, intention: Intention, successor: J
 }
 
 /** The service has an older state of content that is being written again: the next commit stands on that. */
-function outpaced(parts: AgreedParts, intention: Intention, record: RemoteFile | undefined): void {
+function contentSuperseded(parts: AgreedParts, intention: Intention, record: RemoteFile | undefined): void {
   settleWhatLeft(parts, intention)
-  noteArrival(parts, intention, record)
+  onUploaded(parts, intention, record)
   const node = parts.owners.of(intention)
   if (node === undefined || record === undefined) return
-  if (node.path !== intention.path || node.isScratch) {
+  if (node.path !== intention.path || node.isLocalOnly) {
     foundElsewhere(parts, node, intention, record)
     return
   }
   parts.tree.versions.store(node, record, parts.clock.steady())
-  noteAnother(parts.tree, node, intention)
-  landFolders(parts, node)
+  noteForeignVersion(parts.tree, node, intention)
+  markFoldersCreatedRemotely(parts, node)
 }
 
 /** A node moved on while its commit was under way: here is where the next step finds it. */
 function foundElsewhere(parts: ElsewhereParts, node: Node, intention: Intention, record: RemoteFile): void {
-  if (node.isScratch && node.content !== undefined) return
+  if (node.isLocalOnly && node.content !== undefined) return
   parts.tree.versions.showAt(node, intention.path, record, parts.clock.steady())
-  noteAnother(parts.tree, node, intention)
+  noteForeignVersion(parts.tree, node, intention)
   // A file that is only here names where its bytes are: the place they have left is gone.
-  if (node.isScratch && !node.isUnlinked) saveScratchRow(parts, node)
+  if (node.isLocalOnly && !node.isUnlinked) saveLocalRow(parts, node)
 }
 
 /**
  * The service moved another client's version: no bytes of the one that programs here know are mixed with it, and a
  * save of theirs keeps it.
  */
-function noteAnother(tree: Tree, node: Node, { tookAnother, path, sourceFingerprint }: Intention): void {
-  if (tookAnother !== true) return
+function noteForeignVersion(
+  tree: Tree,
+  node: Node,
+  { movedForeignVersion, path, sourceFingerprint }: Intention,
+): void {
+  if (movedForeignVersion !== true) return
   if (!node.isDirty) tree.overtaken(node)
   else if (node.path === path) node.unsent.mayReplace(sourceFingerprint)
 }
@@ -219,9 +227,9 @@ function noteAnother(tree: Tree, node: Node, { tookAnother, path, sourceFingerpr
  * A version that arrived at a path which was to be left meanwhile is the one that goes; a document that was renamed
  * over it, and is being written, replaces it.
  */
-function noteArrival(
+function onUploaded(
   { tree, journal }: Pick<LandParts, 'tree' | 'journal'>,
-  { path, tookAnother }: Intention,
+  { path, movedForeignVersion }: Intention,
   record: RemoteFile | undefined,
 ): void {
   const { folder, name } = placeOf(tree, path)
@@ -229,14 +237,14 @@ function noteArrival(
   tree.tombstones.arrived(folder, name, fingerprintOf(record))
   const node = tree.keptChild(folder, name)
   // A version that another client stored there has been seen by nobody.
-  if (node === undefined || !isInFront(node) || tookAnother === true) return
+  if (node === undefined || !isInFront(node) || movedForeignVersion === true) return
   journal.onRollback(node)
   node.unsent.mayReplace(fingerprintOf(record))
 }
 
 /** True for a document that is being written, and sends nothing to its path until its close. */
 function isInFront(node: Node): boolean {
-  return node.folder === undefined && !node.isScratch && node.job === undefined && node.isDirty
+  return node.folder === undefined && !node.isLocalOnly && node.job === undefined && node.isDirty
 }
 
 /** The document that the intention took away is gone from the service. */
@@ -248,16 +256,16 @@ function settleWhatLeft(parts: LeftParts, intention: Intention): void {
 }
 
 /** The folders above exist in the service now; one that is empty here goes there with the document that was stored in it. */
-function landFolders(parts: LandParts, node: Node): void {
+function markFoldersCreatedRemotely(parts: LandParts, node: Node): void {
   for (let folder = node.parent; folder?.folder !== undefined; folder = folder.parent) {
-    if (folder.folder.isMadeHere && !parts.tree.isEmpty(folder)) landed(parts, folder)
+    if (folder.folder.isMadeHere && !parts.tree.isEmpty(folder)) markCreatedRemotely(parts, folder)
   }
 }
 
 /** A listing shows a folder made here. Never throws: where the journal cannot take it now, the next listing tries again. */
-export function folderLanded(parts: FolderLandedParts, folder: Node): void {
+export function folderCreatedRemotely(parts: FolderLandedParts, folder: Node): void {
   try {
-    landed(parts, folder)
+    markCreatedRemotely(parts, folder)
   } catch (error) {
     parts.log.warn(
       { path: folder.path, error: String(error) },
@@ -267,11 +275,11 @@ export function folderLanded(parts: FolderLandedParts, folder: Node): void {
 }
 
 /** A folder made here is in the service now. */
-function landed(parts: LandParts, folder: Node): void {
+function markCreatedRemotely(parts: LandParts, folder: Node): void {
   const state = folder.folder
   if (state === undefined) return
   parts.journal.transaction(() => {
-    parts.journal.onRollback(state.land())
+    parts.journal.onRollback(state.markCreatedRemotely())
     parts.tree.places.settleSince(folder, parts.clock.steady())
     parts.journal.folders.remove(folder.path)
     rememberFolder(parts, folder)
@@ -286,7 +294,7 @@ function unsettledAt(tree: Tree, path: string): { folder: Node; name: string } |
 }
 
 /** It takes nothing away from its source any more: what comes to stand there shows. */
-function leftAlone({ tree, queue }: LeftParts, intention: Intention, left: string | undefined): void {
+function releaseSourceName({ tree, queue }: LeftParts, intention: Intention, left: string | undefined): void {
   if (left === undefined || left === intention.path || queue.isToBeEmptied(left, intention)) return
   const hidden = unsettledAt(tree, left)
   if (hidden === undefined) return

@@ -4,7 +4,7 @@
 
 import type { Job } from '../../content/commit/job.ts'
 import { forgetStored, type ForgetParts } from './content.ts'
-import { saveScratchRow, type LocalRowParts } from './local-rows.ts'
+import { saveLocalRow, type LocalRowParts } from './local-rows.ts'
 import type { Node } from '../tree/node.ts'
 import { putName } from '../tree/put-name.ts'
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
@@ -12,13 +12,13 @@ import type { Journal } from '../../content/spool/journal.ts'
 import type { Owners } from './owners.ts'
 import { isUnsubmitted } from './unsubmitted.ts'
 
-interface RestParts {
+interface DeferParts {
   readonly journal: Journal
   /** By the path they left. */
-  readonly resting: Map<string, Resting>
+  readonly deferred: Map<string, DeferredBackup>
 }
 
-export interface BackupParts extends RestParts, ForgetParts, LocalRowParts {
+export interface BackupParts extends DeferParts, ForgetParts, LocalRowParts {
   readonly queue: CommitQueue
   readonly owners: Owners
 }
@@ -27,7 +27,7 @@ export interface BackupParts extends RestParts, ForgetParts, LocalRowParts {
 export const backupGraceMs = 5_000
 
 /** The backup's own intention: it moves the document, or sends what the service has never had. */
-export interface Resting {
+export interface DeferredBackup {
   readonly node: Node
   readonly job: Job
 }
@@ -39,18 +39,22 @@ function isLeaving({ queue, owners }: BackupParts, node: Node, path: string): bo
 }
 
 /** The document that stood at `path` rests under its new name. */
-export function rest(parts: RestParts, path: string, resting: Resting): void {
-  for (const [other, { node, job }] of parts.resting) if (node.job !== job) put(parts, other, undefined)
+export function defer(parts: DeferParts, path: string, resting: DeferredBackup): void {
+  for (const [other, { node, job }] of parts.deferred) if (node.job !== job) put(parts, other, undefined)
   put(parts, path, resting)
 }
 
-function put({ resting, journal }: RestParts, path: string, what: Resting | undefined): void {
+function put(
+  { deferred: resting, journal }: DeferParts,
+  path: string,
+  what: DeferredBackup | undefined,
+): void {
   journal.onRollback(putName(resting, path, what))
 }
 
 /** A successor takes the path: what rests stays on this machine. Part of the transaction that journals the successor. */
 export function keepBackup(parts: BackupParts, path: string): void {
-  const resting = parts.resting.get(path)
+  const resting = parts.deferred.get(path)
   if (resting === undefined) return
   put(parts, path, undefined)
   const { node, job } = resting
@@ -70,7 +74,7 @@ export function keepBackup(parts: BackupParts, path: string): void {
     parts.queue.submit({ kind: 'delete', path: source, base: sourceFingerprint })
   parts.owners.withdraw(node)
   node.unsent.givenUp()
-  node.local.stay()
+  node.local.markLocalOnly()
   if (node.content !== undefined) forgetStored(parts, node)
-  saveScratchRow(parts, node)
+  saveLocalRow(parts, node)
 }

@@ -74,7 +74,7 @@ export class Claims {
 
   /** A dropped node gives up its content, unless that is unsent and has a name: the service has it, or nobody needs it. */
   dropped(node: Node): void {
-    if (node.isUnlinked || (!node.isDirty && !node.isScratch)) this.show(node, undefined)
+    if (node.isUnlinked || (!node.isDirty && !node.isLocalOnly)) this.show(node, undefined)
   }
 
   /** Runs `step` once no power cut brings back a row that named the file, at once where none did: from then on it may be changed. */

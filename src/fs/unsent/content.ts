@@ -56,7 +56,7 @@ export function takeContent(parts: TakeContentParts, node: Node, file: SpoolFile
   parts.claims.show(node, file)
   node.unsent.contentReplaced()
   // The version in the service is that of the document it was copied from, and not this file's any more.
-  if (node.isScratch) forgetStored(parts, node)
+  if (node.isLocalOnly) forgetStored(parts, node)
 }
 
 /** Handles that read another version follow the node: this change is our own. */

@@ -35,7 +35,7 @@ export function giveToCache(parts: CacheParts, node: Node): void {
 
 /** Content stays where a commit still carries it, a program may still write it, or another node shows it. */
 function mayGo({ claims }: CacheParts, node: Node): boolean {
-  if (node.isScratch || node.isDirty || node.isUnlinked || node.job !== undefined) return false
+  if (node.isLocalOnly || node.isDirty || node.isUnlinked || node.job !== undefined) return false
   return node.door.writeHandles === 0 && claims.isOnlyOf(node)
 }
 

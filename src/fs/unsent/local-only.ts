@@ -65,7 +65,7 @@ export class LocalOnly {
   *lasting(): Iterable<[Node, string | undefined]> {
     const before = this.#clock.steady() - this.#leftAloneMs
     for (const [node, { since, why }] of this.#files)
-      if (isHereOnly(node) && since <= before) yield [node, why]
+      if (isLinkedLocalOnly(node) && since <= before) yield [node, why]
   }
 
   close(): void {
@@ -84,7 +84,7 @@ export class LocalOnly {
   async #look(): Promise<void> {
     const now = this.#clock.steady()
     for (const [node, watched] of this.#files) {
-      if (!isHereOnly(node)) this.#files.delete(node)
+      if (!isLinkedLocalOnly(node)) this.#files.delete(node)
       else if (watched.dueAt <= now) {
         // Looked at again: what kept it here may have gone.
         watched.dueAt = now + this.#leftAloneMs
@@ -97,8 +97,8 @@ export class LocalOnly {
 }
 
 /** Still here only. */
-export function isHereOnly(node: Node): boolean {
-  return node.isScratch && !node.isUnlinked
+export function isLinkedLocalOnly(node: Node): boolean {
+  return node.isLocalOnly && !node.isUnlinked
 }
 
 /** Files that `status` names: those that have been on this machine only for a while. */
@@ -116,7 +116,7 @@ export function whyHere(node: Node): string {
 }
 
 function reasonByName({ parent, name, local }: Node): string {
-  const why = whyLocal(name, (other) => parent?.folder?.children.get(other)?.isScratch === false, local)
+  const why = whyLocal(name, (other) => parent?.folder?.children.get(other)?.isLocalOnly === false, local)
   const isGivenTime = isUndecidedName(name) || local.isMadeTemporary
   return why ?? (isGivenTime ? 'sent when it has been left alone for a minute' : 'waits to be sent')
 }

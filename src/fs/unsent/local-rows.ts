@@ -23,7 +23,7 @@ export interface LocalRowParts {
 export async function persistScratch(parts: LocalRowParts, node: Node): Promise<void> {
   const { content } = node
   if (content === undefined) {
-    if (!node.isUnlinked && node.isScratch) saveScratchRow(parts, node)
+    if (!node.isUnlinked && node.isLocalOnly) saveLocalRow(parts, node)
     return
   }
   // A write during the sync goes into a copy, which its own close saves.
@@ -31,9 +31,9 @@ export async function persistScratch(parts: LocalRowParts, node: Node): Promise<
     const { epoch } = content
     await content.sync()
     // A later close may have been faster.
-    if (node.isUnlinked || !node.isScratch) return
+    if (node.isUnlinked || !node.isLocalOnly) return
     if (node.content !== content && isNewerNamed(parts, node, content)) return
-    saveScratchRow(parts, node, content)
+    saveLocalRow(parts, node, content)
     if (node.content === content) node.local.saved(epoch)
   })
 }
@@ -44,7 +44,7 @@ function isNewerNamed({ journal, spool }: LocalRowParts, { path }: Node, { id, o
 }
 
 /** The journaling half of it, for a transaction of the caller's: the content is synced already. */
-export function saveScratchRow(
+export function saveLocalRow(
   parts: LocalRowParts,
   node: Node,
   content: SpoolFile | undefined = node.content,
@@ -77,7 +77,7 @@ export function leaveScratchRow({ journal }: LocalRowParts, { path }: Node): Scr
  */
 export function arriveScratchRow(parts: LocalRowParts, node: Node, left: ScratchRow | undefined): void {
   // A file that libfuse hides is deleted: a start finds its row, and removes the content it names.
-  if (!isBeingWritten(node) || isHiddenName(node.name)) return saveScratchRow(parts, node)
+  if (!isBeingWritten(node) || isHiddenName(node.name)) return saveLocalRow(parts, node)
   if (left !== undefined) parts.journal.localFiles.save({ ...left, path: node.path })
   parts.localOnly.changed(node)
 }

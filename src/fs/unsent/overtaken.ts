@@ -6,6 +6,6 @@ import type { Claims } from './claims.ts'
 
 /** Lets go of content that was saved, and is kept only because somebody may write on. */
 export function overtaken(claims: Claims, node: Node): void {
-  if (node.content === undefined || node.isDirty || node.job !== undefined || node.isScratch) return
+  if (node.content === undefined || node.isDirty || node.job !== undefined || node.isLocalOnly) return
   claims.show(node, undefined)
 }

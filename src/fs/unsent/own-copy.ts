@@ -5,13 +5,13 @@ import { ErrnoError } from '../../errno-error.ts'
 import { waitForJob, type Job } from '../../content/commit/job.ts'
 import type { Reach } from '../../content/reach/reach.ts'
 import type { Node } from '../tree/node.ts'
-import type { Unkept } from './unkept.ts'
+import type { SaveFailures } from './save-failures.ts'
 import { makeWritable } from './writing.ts'
 import type { BringParts } from './bring-here.ts'
 
 export interface OwnCopyParts extends BringParts {
   readonly reach: Reach
-  readonly unkept: Unkept
+  readonly saveFailures: SaveFailures
 }
 
 /** How often it is asked whether the copy is still under way (ms). */

@@ -24,14 +24,14 @@ export async function preserve(parts: PreserveParts, path: string, signal: Abort
   const moved = moving?.intention.source === path ? parts.owners.of(moving.intention) : undefined
   for (const node of parts.tree.versions.shownElsewhere(path)) {
     if (node.content !== undefined) continue
-    if (!node.isScratch && node.door.openHandles === 0) continue
+    if (!node.isLocalOnly && node.door.openHandles === 0) continue
     // Its content is at its next place already: this is the last step of its own rename. (Not its last rename, maybe.)
-    if (node === moved && !node.isScratch) continue
+    if (node === moved && !node.isLocalOnly) continue
     try {
       await bringHere(parts, node, signal)
       forgetStored(parts, node)
       // A copy, or a move, of what is gone now: the next close sends it.
-      if (!node.isScratch) node.local.unsaved()
+      if (!node.isLocalOnly) node.local.unsaved()
       // Deleted meanwhile.
       discardContent(parts, node)
     } catch (error) {
@@ -53,13 +53,13 @@ function warnWhereGone({ log }: PreserveParts, path: string, error: unknown): vo
 /** Files of this machine have the bytes by now, or are gone, but what is on disk of them still says that the service has them. */
 async function keepReferred(parts: PreserveParts, path: string, signal: AbortSignal): Promise<void> {
   const referring = parts.journal.localFiles.referringTo(path).map((file) => parts.tree.find(file))
-  const here = referring.filter((node) => node?.isScratch === true && node.content !== undefined)
+  const here = referring.filter((node) => node?.isLocalOnly === true && node.content !== undefined)
   for (const node of here) {
     if (node === undefined) continue
     if (!isBeingWritten(node)) await persistScratch(parts, node)
     else await keepAccepted(parts, node, signal).catch((error: unknown) => warnWhereGone(parts, path, error))
   }
-  if (here.length > 0 || parts.journal.ended.mayReferAgain(path)) await parts.journal.durable()
+  if (here.length > 0 || parts.journal.ended.mayResurfaceReference(path)) await parts.journal.durable()
 }
 
 /**

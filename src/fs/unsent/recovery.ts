@@ -47,7 +47,10 @@ export async function recover(parts: RecoverParts): Promise<void> {
       continue
     }
     const node = place(parts.tree, row.path)
-    node.local.stay({ isMadeTemporary: row.isMadeTemporary === true, isCutOff: row.isCutOff === true })
+    node.local.markLocalOnly({
+      isMadeTemporary: row.isMadeTemporary === true,
+      isCutOff: row.isCutOff === true,
+    })
     if (row.spool !== undefined) restoreContent(parts, node, row.spool)
     else if (row.reference !== undefined) showStored(parts.tree, node, row.reference)
     node.local.saved()
@@ -76,7 +79,7 @@ async function rememberWhatWasSent(
 ): Promise<void> {
   if (intention.kind !== 'put' || intention.spool === undefined) return
   if (intention.digest !== undefined) {
-    intention.doubts = withDigest(intention.doubts, intention.digest)
+    intention.sentDigests = withDigest(intention.sentDigests, intention.digest)
     return
   }
   // Journaled by a docmount that kept no digests, or mostly holes.
@@ -84,7 +87,7 @@ async function rememberWhatWasSent(
     const content = spool.get(intention.spool)
     // The drive waits for this. It is read when there is something to compare it with.
     if (content.size > longBytes) return content.idle()
-    intention.doubts = withDigest(intention.doubts, await digestOf(content.stream()))
+    intention.sentDigests = withDigest(intention.sentDigests, await digestOf(content.stream()))
     content.idle()
   } catch (error) {
     log.error(

@@ -78,7 +78,7 @@ function restoreSource(parts: RestoreParts, node: Node, intention: Intention): v
 function whereItIs(intention: Intention, source: string, standing: Node | undefined): Version {
   const { size } = intention
   // Proven: the bytes are at the new place, and may be gone from the old one.
-  const { path, fingerprint } = intention.isProven
+  const { path, fingerprint } = intention.isCopied
     ? { path: intention.path, fingerprint: intention.base }
     : (standing?.version ?? { path: source, fingerprint: intention.sourceFingerprint })
   if (fingerprint === undefined) return { path, fingerprint: '', size }

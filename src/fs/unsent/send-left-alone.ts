@@ -9,7 +9,7 @@ import type { Node } from '../tree/node.ts'
 import { whyLocal } from '../tree/scratch.ts'
 import { documentsIn, type Undecided } from './undecided.ts'
 import { bringHere, type BringParts } from './bring-here.ts'
-import { isHereOnly } from './local-only.ts'
+import { isLinkedLocalOnly } from './local-only.ts'
 import type { SubmitParts } from './submit.ts'
 
 /**
@@ -62,7 +62,7 @@ async function sendDocument(parts: SendLeftAloneParts, node: Node): Promise<stri
   const epoch = content.epoch
   await parts.spool.secure(content)
   // Much may have happened meanwhile.
-  if (!isHereOnly(node) || node.door.writeHandles > 0 || node.content !== content) return undefined
+  if (!isLinkedLocalOnly(node) || node.door.writeHandles > 0 || node.content !== content) return undefined
   parts.saves.submitDecided(node, content, epoch)
   parts.log.info({ path: node.path }, 'left alone, so it is a document: it is sent')
   return undefined

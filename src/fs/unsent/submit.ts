@@ -3,8 +3,8 @@
 import type { Job } from '../../content/commit/job.ts'
 import type { AttributeRow } from '../../content/spool/journal-rows.ts'
 import type { SpoolFile } from '../../content/spool/spool-file.ts'
-import { backupGraceMs, keepBackup, rest, type BackupParts, type Resting } from './backup.ts'
-import { cameHome } from './came-home.ts'
+import { backupGraceMs, keepBackup, defer, type BackupParts, type DeferredBackup } from './backup.ts'
+import { revertRename } from './revert-rename.ts'
 import { discardContent, type DiscardParts } from './content.ts'
 import { persistScratch } from './local-rows.ts'
 import { giveToCache, type CacheParts } from './give-to-cache.ts'
@@ -19,7 +19,7 @@ import type { Undecided } from './undecided.ts'
 import { isCopyMade, type OwnCopyParts } from './own-copy.ts'
 
 /** Parts that saving a document needs. */
-export interface SavesParts extends Omit<BackupParts, 'resting'>, OwnCopyParts, DiscardParts, CacheParts {
+export interface SavesParts extends Omit<BackupParts, 'deferred'>, OwnCopyParts, DiscardParts, CacheParts {
   readonly closeWait: CloseWait
   readonly bursts: Bursts
   readonly attributes: AttributeStore
@@ -39,13 +39,13 @@ const untouchedQuietMs = 1_000
 /** From a document to an intention, for all who save one: a close, a rename, what is tried again. */
 export class Saves {
   /** Documents that became backups a moment ago, by the path they left. */
-  readonly resting: ReadonlyMap<string, Resting>
+  readonly deferred: ReadonlyMap<string, DeferredBackup>
   readonly #parts: SavesParts & BackupParts
 
   constructor(parts: SavesParts) {
-    const resting = new Map<string, Resting>()
-    this.resting = resting
-    this.#parts = { ...parts, resting }
+    const resting = new Map<string, DeferredBackup>()
+    this.deferred = resting
+    this.#parts = { ...parts, deferred: resting }
   }
 
   /** Journals the node's content as it is now and hands it to the queue. Durable when this resolves; else it is named, and tried again. */
@@ -54,14 +54,14 @@ export class Saves {
       return await this.#keepNow(node)
     } catch (error) {
       if (node.content !== undefined) this.#parts.spool.describe(node.content, node.path)
-      this.#parts.unkept.refused(node, error)
+      this.#parts.saveFailures.refused(node, error)
       throw error
     }
   }
 
   async #keepNow(node: Node): Promise<Job | undefined> {
     const { content } = node
-    if (node.isScratch) {
+    if (node.isLocalOnly) {
       await persistScratch(this.#parts, node)
       return undefined
     }
@@ -71,14 +71,14 @@ export class Saves {
       const { epoch } = content
       await this.#parts.spool.secure(content)
       // A later close may have been faster.
-      if (node.isUnlinked || node.isScratch || node.unsent.isNewerThan(content)) return node.job
+      if (node.isUnlinked || node.isLocalOnly || node.unsent.isNewerThan(content)) return node.job
       return this.submit(node, content, epoch)
     })
   }
 
   /**
    * The journaling half of `commit`: the content is secured as of this epoch, or is a copy the service makes itself. It rests
-   * for `restMs` before it is sent.
+   * for `deferMs` before it is sent.
    */
   submit(
     node: Node,
@@ -102,7 +102,7 @@ export class Saves {
       epoch: content === node.content ? securedEpoch : undefined,
     })
     // Back where it was before a rename that was refused, or not sent yet.
-    if (job === undefined) cameHome(this.#parts.tree, node)
+    if (job === undefined) revertRename(this.#parts.tree, node)
     return job
   }
 
@@ -111,7 +111,7 @@ export class Saves {
     this.#parts.journal.transaction(() => {
       this.#parts.journal.onRollback(node)
       this.#parts.journal.localFiles.remove(node.path)
-      node.local.becomeDocument()
+      node.local.publish()
       node.unsent.mayReplace(undefined)
       this.submit(node, content, securedEpoch)
     })
@@ -120,7 +120,7 @@ export class Saves {
   /** The same of a document that became a backup, and rests for its successor to come to the path it left. */
   submitBackup(node: Node, securedEpoch: number, left: string): void {
     const job = this.submit(node, node.content, securedEpoch, backupGraceMs)
-    if (job !== undefined) rest(this.#parts, left, { node, job })
+    if (job !== undefined) defer(this.#parts, left, { node, job })
   }
 
   /**
@@ -143,7 +143,7 @@ export class Saves {
    */
   async flush(node: Node, caller: Caller): Promise<void> {
     if (node.isUnlinked) return
-    if (node.isScratch) return await this.#flushLocal(node, caller)
+    if (node.isLocalOnly) return await this.#flushLocal(node, caller)
     if (isUnsubmitted(node)) {
       if (!node.local.isWritten) {
         // The saved version is not given up for a file that its program may be about to fill: the last close decides.
@@ -167,14 +167,14 @@ export class Saves {
       await node.content?.sync()
       return
     }
-    if (node.isScratch && this.#parts.undecided.isDecidedBySync(node)) await this.#decide(node)
+    if (node.isLocalOnly && this.#parts.undecided.isDecidedBySync(node)) await this.#decide(node)
     const job = isUnsubmitted(node) ? await this.commit(node) : node.job
     if (job === undefined) {
       await this.#parts.journal.durable()
       return
     }
     if (job.intention.isRefused) throw job.error
-    this.#parts.queue.expedite((intention) => intention === job.intention)
+    this.#parts.queue.runNow((intention) => intention === job.intention)
     await this.#parts.closeWait.wait(job, signal)
     await this.#keepCopy(node, job, signal)
   }
@@ -196,7 +196,7 @@ export class Saves {
     await this.#parts.claims.hold(content, async () => {
       const { epoch } = content
       await this.#parts.spool.secure(content)
-      if (node.isScratch && !node.isUnlinked && node.content === content)
+      if (node.isLocalOnly && !node.isUnlinked && node.content === content)
         this.submitDecided(node, content, epoch)
     })
   }
@@ -257,7 +257,7 @@ function journalPut(
     size: (content ?? node.stored).size,
     digest: content?.digest,
     base: node.unsent.base,
-    restMs,
+    deferMs: restMs,
     ...(source !== undefined && source.path !== node.path
       ? { source: source.path, sourceFingerprint: source.fingerprint, keepSource: node.unsent.isCopy }
       : {}),

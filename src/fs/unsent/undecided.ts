@@ -5,7 +5,7 @@ import { headBytes } from '../../api/mimetype-of-content.ts'
 import { mimetypeOfName } from '../../api/mimetype-of.ts'
 import type { SpoolFile } from '../../content/spool/spool-file.ts'
 import { nameOf } from '../../path.ts'
-import type { RefusedNames } from '../concerns/refused-names.ts'
+import type { RefusedNames } from '../attention/refused-names.ts'
 import type { TypePolicy } from '../tree/names.ts'
 import type { Listing } from '../tree/listings.ts'
 import { pathIn, type Node } from '../tree/node.ts'
@@ -30,7 +30,7 @@ export class Undecided {
   /** Before a write. Rejects with EOPNOTSUPP where no document begins so; undefined where there is nothing to be judged. */
   writes(node: Node): Promise<void> | undefined {
     const { content } = node
-    if (!node.isScratch || content === undefined) return undefined
+    if (!node.isLocalOnly || content === undefined) return undefined
     if (content.size < headBytes || this.#mayBe.has(content)) return undefined
     return this.#checkBeginning(node, content)
   }
@@ -38,7 +38,7 @@ export class Undecided {
   /** At a close. Throws EOPNOTSUPP where what was written is no document of a stored type. */
   async closes(node: Node): Promise<void> {
     const { content, parent } = node
-    if (!node.isScratch || content === undefined || node.local.isMadeTemporary) return
+    if (!node.isLocalOnly || content === undefined || node.local.isMadeTemporary) return
     if (parent !== undefined) await this.checkAs(node, parent, node.name)
   }
 
@@ -85,6 +85,6 @@ export class Undecided {
 export function documentsIn(tree: Tree, folder: Node, listing: Listing): (name: string) => boolean {
   return (name) => {
     const other = tree.child(folder, name, listing)
-    return other !== undefined && other.folder === undefined && !other.isScratch
+    return other !== undefined && other.folder === undefined && !other.isLocalOnly
   }
 }

@@ -7,7 +7,7 @@ import type { Reach } from '../../content/reach/reach.ts'
 import type { Spool } from '../../content/spool/spool.ts'
 import type { Clock } from '../../world/clock.ts'
 import type { Unsent } from '../status.ts'
-import type { Unkept, UnkeptDocument } from './unkept.ts'
+import type { SaveFailures, SaveFailure } from './save-failures.ts'
 import { unsentOf } from './unsent-of.ts'
 import { join } from 'node:path'
 
@@ -16,21 +16,21 @@ export interface UnsentParts {
   readonly reach: Reach
   readonly spool: Spool
   readonly clock: Clock
-  readonly unkept: Unkept
+  readonly saveFailures: SaveFailures
 }
 
 /** Changes at or under a path that the service has not got yet. */
 export function unsentUnder(parts: UnsentParts, path: string): readonly Unsent[] {
-  const unkept = parts.unkept.under(path)
-  const older = new Set(unkept.map(({ node }) => node.job))
+  const failures = parts.saveFailures.under(path)
+  const older = new Set(failures.map(({ node }) => node.job))
   const jobs = parts.queue.jobsUnder(path).filter((job) => !older.has(job))
-  return [...unkept.map((each) => unsentDocument(parts, each)), ...jobs.map((job) => unsentJob(parts, job))]
+  return [...failures.map((each) => unsentDocument(parts, each)), ...jobs.map((job) => unsentJob(parts, job))]
 }
 
 /** The latest change of this very path that the service has not got yet. */
 export function unsentAt(parts: UnsentParts, path: string): Unsent | undefined {
-  const unkept = parts.unkept.at(path)
-  if (unkept !== undefined) return unsentDocument(parts, unkept)
+  const failure = parts.saveFailures.at(path)
+  if (failure !== undefined) return unsentDocument(parts, failure)
   const job = parts.queue.find(path)
   return job === undefined ? undefined : unsentJob(parts, job)
 }
@@ -46,8 +46,8 @@ function unsentJob(parts: UnsentParts, job: Job): Unsent {
   return { ...unsentOf(intention, facts), lastError: `waits for ${stopper.intention.path}, which ${why}` }
 }
 
-function unsentDocument({ clock, spool }: UnsentParts, unkept: UnkeptDocument): Unsent {
-  const { node, error, since, attempts, nextAttemptAt } = unkept
+function unsentDocument({ clock, spool }: UnsentParts, failure: SaveFailure): Unsent {
+  const { node, error, since, attempts, nextAttemptAt } = failure
   const { content } = node
   return {
     path: node.path,

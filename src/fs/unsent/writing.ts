@@ -14,7 +14,7 @@ import type { Looker } from '../tree/seen.ts'
 import type { Tree } from '../tree/tree.ts'
 import { bringHere, type BringParts } from './bring-here.ts'
 import { rebindReaders, takeContent, type TakeContentParts } from './content.ts'
-import type { Unkept } from './unkept.ts'
+import type { SaveFailures } from './save-failures.ts'
 
 export interface TouchParts {
   readonly owner: Owner
@@ -36,7 +36,7 @@ type Changing = Waiting & Looker
 
 export interface TruncateParts extends BringParts, ChangeParts {
   readonly handles: HandleTable
-  readonly unkept: Unkept
+  readonly saveFailures: SaveFailures
 }
 
 /**
@@ -142,7 +142,7 @@ export async function truncateContent(
     if (content.size !== size) await content.truncate(size)
   } catch (error) {
     // There may be no close that would save what stays.
-    parts.unkept.refused(node, error)
+    parts.saveFailures.refused(node, error)
     throw error
   }
   if (size === 0) for (const handle of parts.handles.of(node)) handle.renew()

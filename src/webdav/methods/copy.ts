@@ -10,7 +10,7 @@ import { pathOf } from '../names.ts'
 import { Refused } from '../refused.ts'
 import type { Failure } from '../remove.ts'
 import { tellFailures } from '../tell-failures.ts'
-import { unfinishedName, type Place, type Resource } from '../visit.ts'
+import { unfinishedName, type Place, type Resource } from '../path-walk.ts'
 import { isAtOrUnder } from '../../path.ts'
 
 const pieceBytes = 1024 * 1024

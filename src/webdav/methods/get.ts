@@ -6,7 +6,7 @@ import { entityTag, httpDate } from '../entity-tag.ts'
 import type { Exchange } from '../exchange.ts'
 import { anyType } from '../live-properties.ts'
 import { Refused } from '../refused.ts'
-import type { Resource } from '../visit.ts'
+import type { Resource } from '../path-walk.ts'
 
 const pieceBytes = 1024 * 1024
 const forReading = { read: true, write: false, truncate: false }

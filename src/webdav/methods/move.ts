@@ -4,7 +4,7 @@ import { ErrnoError } from '../../errno-error.ts'
 import { journeyOf, makeRoom } from '../arrival.ts'
 import type { Exchange } from '../exchange.ts'
 import { pathOf } from '../names.ts'
-import type { Place, Resource } from '../visit.ts'
+import type { Place, Resource } from '../path-walk.ts'
 import { isAtOrUnder } from '../../path.ts'
 
 export async function move(exchange: Exchange): Promise<void> {

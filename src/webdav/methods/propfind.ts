@@ -4,7 +4,7 @@ import type { Exchange } from '../exchange.ts'
 import { isLive, liveProperty, usualNames } from '../live-properties.ts'
 import { hrefOf, pathOf } from '../names.ts'
 import { Refused } from '../refused.ts'
-import type { Resource } from '../visit.ts'
+import type { Resource } from '../path-walk.ts'
 import { davChildren, elementsOf, type Element } from '../xml-read.ts'
 import { dav, emptyElement, multistatusEnd, multistatusHead, statusLine } from '../xml-write.ts'
 

@@ -8,7 +8,7 @@ import { entityTag } from '../entity-tag.ts'
 import type { Exchange } from '../exchange.ts'
 import { pathOf } from '../names.ts'
 import { Refused } from '../refused.ts'
-import { unfinishedName, type Opened, type Place, type Resource } from '../visit.ts'
+import { unfinishedName, type Opened, type Place, type Resource } from '../path-walk.ts'
 
 export async function put(exchange: Exchange): Promise<void> {
   const { visit, names, request } = exchange

@@ -47,20 +47,20 @@ const move = (source: string, path: string, base?: string): IntentionDraft => ({
   path,
   source,
   base,
-  restMs: 0,
+  deferMs: 0,
 })
 const save = (path: string, spool: string): IntentionDraft => ({
   kind: 'put',
   path,
   spool,
   size: 1,
-  restMs: 0,
+  deferMs: 0,
 })
 
 /** Only refused jobs wait. */
 function expectNothingWaits(what?: string): void {
   expect(taken, what).toEqual([])
-  expect(setup.queue.overlooked(), what).toEqual([])
+  expect(setup.queue.starved(), what).toEqual([])
   for (const { intention } of setup.queue.jobs()) expect(intention.isRefused, what).toBe(true)
 }
 
@@ -122,7 +122,7 @@ describe.each([
     start()
     setup.isVain = isVain
     for (const draft of [move('/a', '/x'), move('/b', '/x'), save('/b', 's')])
-      setup.queue.submit({ ...draft, restMs: 1_000 })
+      setup.queue.submit({ ...draft, deferMs: 1_000 })
     const [first] = setup.queue.jobs()
     Object.assign(first?.intention ?? {}, { isRefused: true, errorErrno: 'ENOENT' })
     if (first !== undefined) setup.journal.intentions.save(first.intention)

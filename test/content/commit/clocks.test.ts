@@ -35,7 +35,7 @@ describe.each([
   it('delays no delete beyond its grace', async () => {
     const ran: string[] = []
     open = setUpQueue(async ({ kind }) => (ran.push(kind), undefined))
-    open.queue.submit({ kind: 'delete', path: '/a', base: 'v1', restMs: 1_000 })
+    open.queue.submit({ kind: 'delete', path: '/a', base: 'v1', deferMs: 1_000 })
     await open.pass(500)
     open.setWallClock(byMs)
     open.queue.submit({ kind: 'put', path: '/b', spool: '1' })
@@ -52,7 +52,7 @@ describe.each([
       return undefined
     })
     open.queue.submit({ kind: 'put', path: '/a', spool: '1' })
-    open.queue.submit({ kind: 'delete', path: '/b', base: 'v1', restMs: 1_000 })
+    open.queue.submit({ kind: 'delete', path: '/b', base: 'v1', deferMs: 1_000 })
     await open.pass(3_000)
     isBusy = false
     open.setWallClock(byMs)

@@ -27,14 +27,14 @@ function open(): void {
     log: silentLog,
     clock,
     chance,
-    ask: { errnoOf: () => 'EIO', giveWay: async (_intention, take) => take({}) },
+    ask: { errnoOf: () => 'EIO', materialize: async (_intention, take) => take({}) },
     run: async (intention, signal) => {
       ran.push(`${intention.kind} ${intention.path}`)
       await answers.get(intention.path)?.(intention, signal)
       return undefined
     },
-    vacate: async () => {},
-    isSourceTaken: async () => true,
+    deleteSource: async () => {},
+    isSourceReplaced: async () => true,
     say: () => {},
   })
 }
@@ -81,7 +81,7 @@ describe('commit queue', () => {
   })
 
   it('makes a delete and the save after it one intention', async () => {
-    queue.submit({ kind: 'delete', path: '/a', base: 'v1', restMs: 60_000 })
+    queue.submit({ kind: 'delete', path: '/a', base: 'v1', deferMs: 60_000 })
     const save = queue.submit({ kind: 'put', path: '/a', spool: '1' })
     if (save === undefined) throw new Error('nothing was submitted')
     expect(save.intention.base).toBe('v1')
@@ -99,7 +99,7 @@ describe('commit queue', () => {
     })
 
     function submitResting(path: string): void {
-      queue.submit({ kind: 'put', path, spool: path, restMs: 200 })
+      queue.submit({ kind: 'put', path, spool: path, deferMs: 200 })
     }
 
     it('waits while more is submitted, and no longer than a second', async () => {
@@ -131,9 +131,9 @@ describe('commit queue', () => {
     const a = queue.submit({ kind: 'delete', path: '/f/a', base: 'v1' })
     await sending.reached
     const late = Array.from({ length: 250 }, (_, n) =>
-      queue.submit({ kind: 'delete', path: `/f/${n}`, base: 'v1', restMs: 60_000 }),
+      queue.submit({ kind: 'delete', path: `/f/${n}`, base: 'v1', deferMs: 60_000 }),
     )
-    queue.submit({ kind: 'delete', path: '/g', base: 'v1', restMs: 60_000 })
+    queue.submit({ kind: 'delete', path: '/g', base: 'v1', deferMs: 60_000 })
     const untried = queue.untriedDeletes('/f')
     expect(untried).toEqual(late)
     await queue.fulfilled(a === undefined ? untried : [a, ...untried])
@@ -146,7 +146,7 @@ describe('commit queue', () => {
   })
 
   it('waits for what stood where a folder is now', async () => {
-    queue.submit({ kind: 'delete', path: '/a', base: 'v1', restMs: 60_000 })
+    queue.submit({ kind: 'delete', path: '/a', base: 'v1', deferMs: 60_000 })
     const save = queue.submit({ kind: 'put', path: '/a/x', spool: '1' })
     if (save === undefined) throw new Error('nothing was submitted')
     await waitForJob(clock, save, done)
@@ -248,7 +248,7 @@ describe('commit queue', () => {
     await expect(waitForJob(clock, job, done)).rejects.toThrow('PUT /a: 400 no such type')
     expect(journal.intentions.all()).toMatchObject([{ path: '/a', isRefused: true }])
     isRefusing = false
-    expect(queue.expedite(() => true, { refusedToo: true })).toBe(1)
+    expect(queue.runNow(() => true, { refusedToo: true })).toBe(1)
     expect(await waitForJob(clock, job, done)).toBe('done')
     expect(journal.intentions.all()).toEqual([])
   })
@@ -276,7 +276,7 @@ describe('commit queue', () => {
     if (job === undefined) throw new Error('nothing was submitted')
     expect(await waitForJob(clock, job, { ...done, untilUnreachable: true })).toBe('unreachable')
     isAway = false
-    queue.expedite(() => true)
+    queue.runNow(() => true)
     expect(await waitForJob(clock, job, done)).toBe('done')
   })
 
@@ -324,7 +324,7 @@ describe('commit queue', () => {
     let attempts = 0
     answers.set('/b', async (intention) => {
       if (++attempts > 1) return
-      intention.isProven = true
+      intention.isCopied = true
       journal.intentions.save(intention)
       throw new ApiError({ method: 'DELETE', path: '/a' }, 503, 'busy')
     })
@@ -334,33 +334,33 @@ describe('commit queue', () => {
     queue.hold(move)
     const save = queue.submit({ kind: 'put', path: '/b', spool: '2' })
     if (save === undefined) throw new Error('nothing was submitted')
-    expect(journal.intentions.all().map(({ spool, isProven }) => [spool, isProven])).toEqual([
+    expect(journal.intentions.all().map(({ spool, isCopied }) => [spool, isCopied])).toEqual([
       ['1', true],
       ['2', false],
     ])
-    queue.expedite(() => true)
+    queue.runNow(() => true)
     expect(await waitForJob(clock, save, done)).toBe('done')
   })
 
   it('takes up after a restart what was not done, in order and in doubt', async () => {
-    queue.submit({ kind: 'put', path: '/a', spool: '1', restMs: 60_000 })
-    queue.submit({ kind: 'put', path: '/b', source: '/a', restMs: 60_000 })
+    queue.submit({ kind: 'put', path: '/a', spool: '1', deferMs: 60_000 })
+    queue.submit({ kind: 'put', path: '/b', source: '/a', deferMs: 60_000 })
     await queue.close()
     journal.close()
     open()
     const intentions = journal.intentions.all()
     expect(intentions).toMatchObject([
-      { path: '/a', spool: '1', isInDoubt: true },
+      { path: '/a', spool: '1', isOutcomeUnknown: true },
       { path: '/b', source: '/a' },
     ])
     queue.resume(intentions)
-    queue.expedite(() => true)
+    queue.runNow(() => true)
     for (const job of queue.jobs()) await waitForJob(clock, job, done)
     expect(ran).toEqual(['put /a', 'put /b'])
   })
 
   it('takes back what has not begun, and nothing else', async () => {
-    const job = queue.submit({ kind: 'put', path: '/a', spool: '1', restMs: 60_000 })
+    const job = queue.submit({ kind: 'put', path: '/a', spool: '1', deferMs: 60_000 })
     if (job === undefined) throw new Error('nothing was submitted')
     expect(queue.withdraw(job)).toBe(true)
     expect(journal.intentions.all()).toEqual([])
@@ -368,17 +368,17 @@ describe('commit queue', () => {
       kind: 'put',
       path: '/b',
       spool: '1',
-      isInDoubt: true,
-      restMs: 60_000,
+      isOutcomeUnknown: true,
+      deferMs: 60_000,
     })
     if (doubtful === undefined) throw new Error('nothing was submitted')
     expect(queue.withdraw(doubtful)).toBe(false)
   })
 
   it('takes back after a restart what stood behind something else, and cannot have begun', async () => {
-    queue.submit({ kind: 'put', path: '/a', spool: '1', restMs: 60_000 })
-    queue.submit({ kind: 'put', path: '/b', source: '/a', restMs: 60_000 })
-    queue.submit({ kind: 'put', path: '/a', spool: '2', restMs: 60_000 })
+    queue.submit({ kind: 'put', path: '/a', spool: '1', deferMs: 60_000 })
+    queue.submit({ kind: 'put', path: '/b', source: '/a', deferMs: 60_000 })
+    queue.submit({ kind: 'put', path: '/a', spool: '2', deferMs: 60_000 })
     await queue.close()
     journal.close()
     open()
@@ -398,12 +398,16 @@ describe('journal', () => {
 })
 
 describe('a new document that a power cut may set beside what was there before says so:', () => {
-  let tookPlace: unknown[]
+  let replacesUndurableRow: unknown[]
 
   beforeEach(() => {
-    tookPlace = []
+    replacesUndurableRow = []
     for (const path of ['/a', '/b', '/a/x'])
-      answers.set(path, async ({ kind, ...rest }) => void (kind === 'put' && tookPlace.push(rest.tookPlace)))
+      answers.set(
+        path,
+        async ({ kind, ...rest }) =>
+          void (kind === 'put' && replacesUndurableRow.push(rest.replacesUndurableRow)),
+      )
   })
 
   async function save(path: string, spool: string): Promise<void> {
@@ -412,77 +416,77 @@ describe('a new document that a power cut may set beside what was there before s
   }
 
   it('it takes the place of one that was never sent', async () => {
-    queue.submit({ kind: 'put', path: '/a', spool: 'first', restMs: 60_000 })
+    queue.submit({ kind: 'put', path: '/a', spool: 'first', deferMs: 60_000 })
     await save('/a', 'second')
     expect(ran).toEqual(['put /a'])
-    expect(tookPlace).toEqual([true])
+    expect(replacesUndurableRow).toEqual([true])
   })
 
   it('one that was never sent was deleted before', async () => {
-    queue.submit({ kind: 'put', path: '/a', spool: 'first', restMs: 60_000 })
-    queue.submit({ kind: 'delete', path: '/a', restMs: 60_000 })
+    queue.submit({ kind: 'put', path: '/a', spool: 'first', deferMs: 60_000 })
+    queue.submit({ kind: 'delete', path: '/a', deferMs: 60_000 })
     await save('/a', 'second')
     expect(ran).toEqual(['put /a'])
-    expect(tookPlace).toEqual([true])
+    expect(replacesUndurableRow).toEqual([true])
   })
 
   it('it is in a folder that has the name of one that was never sent', async () => {
-    queue.submit({ kind: 'put', path: '/a', spool: 'first', restMs: 60_000 })
-    queue.submit({ kind: 'delete', path: '/a', restMs: 60_000 })
+    queue.submit({ kind: 'put', path: '/a', spool: 'first', deferMs: 60_000 })
+    queue.submit({ kind: 'delete', path: '/a', deferMs: 60_000 })
     await save('/a/x', 'second')
     expect(ran).toEqual(['put /a/x'])
-    expect(tookPlace).toEqual([true])
+    expect(replacesUndurableRow).toEqual([true])
   })
 
   it('it has the name of a folder in which one was never sent', async () => {
-    queue.submit({ kind: 'put', path: '/a/x', spool: 'first', restMs: 60_000 })
-    queue.submit({ kind: 'delete', path: '/a/x', restMs: 60_000 })
+    queue.submit({ kind: 'put', path: '/a/x', spool: 'first', deferMs: 60_000 })
+    queue.submit({ kind: 'delete', path: '/a/x', deferMs: 60_000 })
     await save('/a', 'second')
     expect(ran).toEqual(['put /a'])
-    expect(tookPlace).toEqual([true])
+    expect(replacesUndurableRow).toEqual([true])
   })
 
   it('it was renamed before it was sent', async () => {
-    const job = queue.submit({ kind: 'put', path: '/a', spool: 'same', restMs: 60_000 })
+    const job = queue.submit({ kind: 'put', path: '/a', spool: 'same', deferMs: 60_000 })
     if (job === undefined) throw new Error('nothing was submitted')
     queue.withdraw(job)
     await save('/b', 'same')
-    expect(tookPlace).toEqual([true])
+    expect(replacesUndurableRow).toEqual([true])
   })
 
   it('it took the name that another was to leave, which needs not be taken away now', async () => {
-    queue.submit({ kind: 'put', path: '/b', source: '/a', spool: 'other', restMs: 60_000 })
+    queue.submit({ kind: 'put', path: '/b', source: '/a', spool: 'other', deferMs: 60_000 })
     await save('/a', 'second')
-    expect(tookPlace).toEqual([true])
+    expect(replacesUndurableRow).toEqual([true])
   })
 
   it('it was only here', async () => {
     journal.localFiles.save({ path: '/a.tmp', spool: 'same', reference: undefined })
     journal.localFiles.remove('/a.tmp')
     await save('/a', 'same')
-    expect(tookPlace).toEqual([true])
+    expect(replacesUndurableRow).toEqual([true])
   })
 
   it('it waited for the delete of what stood there', async () => {
     const deleting = gate()
     answers.set('/a', async ({ kind, ...rest }) => {
       if (kind === 'delete') return deleting.work()
-      tookPlace.push(rest.tookPlace)
+      replacesUndurableRow.push(rest.replacesUndurableRow)
     })
     queue.submit({ kind: 'delete', path: '/a' })
     await deleting.reached
     const saved = save('/a', 'second')
     deleting.release()
     await saved
-    expect(tookPlace).toEqual([true])
+    expect(replacesUndurableRow).toEqual([true])
   })
 
   it('until the end of that is on disk', async () => {
-    queue.submit({ kind: 'put', path: '/a', spool: 'first', restMs: 60_000 })
-    queue.submit({ kind: 'delete', path: '/a', restMs: 60_000 })
+    queue.submit({ kind: 'put', path: '/a', spool: 'first', deferMs: 60_000 })
+    queue.submit({ kind: 'delete', path: '/a', deferMs: 60_000 })
     await journal.durable()
     await save('/a', 'second')
     await save('/b', 'another')
-    expect(tookPlace).toEqual([false, false])
+    expect(replacesUndurableRow).toEqual([false, false])
   })
 })

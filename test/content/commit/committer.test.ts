@@ -59,7 +59,7 @@ describe('new content', () => {
   it('that took the place of content that was never sent is on disk before it is sent', async () => {
     const put = setup.intend(
       { kind: 'put', path: '/a.txt', ...(await setup.content('new')) },
-      { tookPlace: true },
+      { replacesUndurableRow: true },
     )
     await setup.run(put)
     expect(setup.told).toEqual(['secure'])
@@ -370,7 +370,7 @@ describe('a lost answer', () => {
       const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) })
       await expect(setup.run(put)).rejects.toThrow('PUT /a.txt')
       const [journaled] = setup.journal.intentions.all()
-      expect(journaled?.doubts).toEqual([put.digest])
+      expect(journaled?.sentDigests).toEqual([put.digest])
       expect(await setup.run(journaled ?? put)).toMatchObject({ size: 4 })
       expect(setup.calls).toEqual(['GET /a.txt', 'download /a.txt'])
       expect(await setup.held()).toEqual({ '/a.txt': 'ours' })
@@ -382,7 +382,7 @@ describe('a lost answer', () => {
     const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) })
     for (let attempt = 1; attempt <= 3; attempt++)
       await expect(setup.run(put)).rejects.toMatchObject({ status: 500 })
-    expect(setup.journal.intentions.all()[0]?.doubts).toEqual([put.digest])
+    expect(setup.journal.intentions.all()[0]?.sentDigests).toEqual([put.digest])
   })
 
   it('after which nothing was stored is an upload', async () => {
@@ -398,8 +398,10 @@ describe('a lost answer', () => {
     inject({ kind: 'lost-answer' }, { method: 'PUT', times: 1 })
     const first = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('first')) })
     await expect(setup.run(first)).rejects.toThrow('PUT /a.txt')
-    const { doubts } = first
-    await setup.run(setup.intend({ kind: 'put', path: '/a.txt', doubts, ...(await setup.content('second')) }))
+    const { sentDigests } = first
+    await setup.run(
+      setup.intend({ kind: 'put', path: '/a.txt', sentDigests, ...(await setup.content('second')) }),
+    )
     expect(setup.calls).toEqual(['GET /a.txt', 'download /a.txt', 'DELETE /a.txt', 'PUT /a.txt'])
     expect(await setup.held()).toEqual({ '/a.txt': 'second' })
   })
@@ -420,7 +422,7 @@ describe('a lost answer', () => {
     const put = setup.intend({
       kind: 'put',
       path: '/a.txt',
-      isInDoubt: true,
+      isOutcomeUnknown: true,
       ...(await setup.content('ours')),
     })
     await setup.run(put)
@@ -439,7 +441,7 @@ describe('an upload that is stored and answered with 409, as where a balancer ha
     expect(await setup.run(put)).toMatchObject({ size: 4 })
     expect(setup.calls).toEqual(['PUT /a.txt', 'GET /a.txt', 'download /a.txt'])
     expect(await setup.held()).toEqual({ '/a.txt': 'ours' })
-    expect(put).toMatchObject({ doubts: [], isInDoubt: false })
+    expect(put).toMatchObject({ sentDigests: [], isOutcomeUnknown: false })
   })
 
   it.each([
@@ -515,7 +517,7 @@ describe('an upload that is stored and answered with 409, as where a balancer ha
       const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) })
       await expect(setup.run(put)).rejects.toMatchObject({ method: 'GET', status: 403 })
       const [journaled = put] = setup.journal.intentions.all()
-      expect(journaled.doubts).toEqual([put.digest])
+      expect(journaled.sentDigests).toEqual([put.digest])
       return journaled
     }
 
@@ -526,22 +528,22 @@ describe('an upload that is stored and answered with 409, as where a balancer ha
     })
 
     it('is ours to replace by what was saved since', async () => {
-      const { doubts } = await unseen()
-      const newer = { kind: 'put', path: '/a.txt', doubts, ...(await setup.content('newer')) } as const
+      const { sentDigests } = await unseen()
+      const newer = { kind: 'put', path: '/a.txt', sentDigests, ...(await setup.content('newer')) } as const
       await setup.run(setup.intend(newer))
       expect(await setup.held()).toEqual({ '/a.txt': 'newer' })
     })
 
     it('goes with its document', async () => {
-      const { doubts } = await unseen()
-      await setup.run(setup.intend({ kind: 'delete', path: '/a.txt', doubts }))
+      const { sentDigests } = await unseen()
+      await setup.run(setup.intend({ kind: 'delete', path: '/a.txt', sentDigests }))
       expect(await setup.held()).toEqual({})
     })
 
     it('takes no other client’s version away with its document', async () => {
-      const { doubts } = await unseen()
+      const { sentDigests } = await unseen()
       await given({ '/a.txt': 'they' })
-      await setup.run(setup.intend({ kind: 'delete', path: '/a.txt', doubts }))
+      await setup.run(setup.intend({ kind: 'delete', path: '/a.txt', sentDigests }))
       expect(await setup.held()).toEqual({ '/a.txt': 'they' })
       expect(setup.told.at(-1)).toMatch(/^warn .*that one stays/)
     })
@@ -552,7 +554,7 @@ describe('an upload that is stored and answered with 409, as where a balancer ha
       repeat(1)
       inject({ kind: 'status', status: 403 }, { method: 'GET', path: '/b.txt', times: 1 })
       await expect(setup.run(copy)).rejects.toMatchObject({ method: 'GET', status: 403 })
-      expect(copy.isInDoubt).toBe(true)
+      expect(copy.isOutcomeUnknown).toBe(true)
     })
   })
 
@@ -560,7 +562,7 @@ describe('an upload that is stored and answered with 409, as where a balancer ha
     await given({ '/a.txt/inside.txt': 'theirs' })
     const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) })
     await expect(setup.run(put)).rejects.toMatchObject({ code: 'EISDIR' })
-    expect(put).toMatchObject({ doubts: [], isInDoubt: false })
+    expect(put).toMatchObject({ sentDigests: [], isOutcomeUnknown: false })
   })
 })
 
@@ -587,7 +589,7 @@ describe('content that may not be sent', () => {
     const put = setup.intend({ kind: 'put', path: '/a.txt', ...content })
     await expect(setup.run(put)).rejects.toMatchObject({ code: 'EBADMSG' })
     expect(await setup.held()).toEqual({})
-    expect(put.doubts).toEqual([])
+    expect(put.sentDigests).toEqual([])
   })
 
   it('because it is gone leaves the older version in its place', async () => {
@@ -622,7 +624,7 @@ describe('a refusal of the caller (403)', () => {
     const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) })
     await expect(setup.run(put)).rejects.toMatchObject({ status: 403 })
     expect(setup.calls).toEqual(['PUT /a.txt'])
-    expect(put).toMatchObject({ doubts: [], isInDoubt: false })
+    expect(put).toMatchObject({ sentDigests: [], isOutcomeUnknown: false })
   })
 
   it('of a copy by uri, and of its bytes, is told as it is', async () => {
@@ -630,7 +632,7 @@ describe('a refusal of the caller (403)', () => {
     inject({ kind: 'status', status: 403 }, { method: 'PUT' })
     const copy = setup.intend(await fromA({ keepSource: true }))
     await expect(setup.run(copy)).rejects.toMatchObject({ status: 403, method: 'PUT' })
-    expect(copy).toMatchObject({ doubts: [], isInDoubt: false })
+    expect(copy).toMatchObject({ sentDigests: [], isOutcomeUnknown: false })
     expect(await setup.held()).toEqual({ '/a.txt': 'a' })
     expect(await setup.spool.ids()).toEqual([])
   })
@@ -674,7 +676,7 @@ describe('a move', () => {
     expect(setup.calls).toEqual([...copied, 'DELETE /a.txt'])
     expect(setup.told).toEqual(['secure', 'secure', 'preserve /a.txt'])
     expect(setup.journal.intentions.all()).toMatchObject([
-      { isProven: true, base: await setup.seen('/b.txt') },
+      { isCopied: true, base: await setup.seen('/b.txt') },
     ])
     expect(record).toMatchObject({ name: 'b.txt', size: 1 })
     expect(await setup.held()).toEqual({ '/b.txt': 'a' })
@@ -733,7 +735,7 @@ describe('a move', () => {
       expect(await setup.held()).toEqual({ '/a.txt': 'content', '/b.txt': 'content' })
     }
     const saved: boolean[] = []
-    await setup.run(move, { save: ({ isProven }) => void saved.push(isProven) })
+    await setup.run(move, { save: ({ isCopied }) => void saved.push(isCopied) })
     expect(saved).toEqual([true])
     expect(await setup.held()).toEqual({ '/b.txt': 'content' })
   })
@@ -787,7 +789,7 @@ describe('a move', () => {
 
   it('that is proven keeps the original where the copy is gone, and makes it once more', async () => {
     await given({ '/a.txt': 'a' })
-    const move = setup.intend(await fromA(), { isProven: true })
+    const move = setup.intend(await fromA(), { isCopied: true })
     await expect(setup.run(move)).rejects.toMatchObject({ code: 'ESTALE' })
     expect(await setup.held()).toEqual({ '/a.txt': 'a' })
     const [journaled] = setup.journal.intentions.all()
@@ -798,7 +800,7 @@ describe('a move', () => {
   it('with content of its own that is proven keeps the original where that is gone, and stores it once more', async () => {
     await given({ '/a.txt': 'a' })
     const draft = { ...(await fromA()), ...(await setup.content('ours')) }
-    await expect(setup.run(setup.intend(draft, { isProven: true }))).rejects.toMatchObject({ code: 'ESTALE' })
+    await expect(setup.run(setup.intend(draft, { isCopied: true }))).rejects.toMatchObject({ code: 'ESTALE' })
     const [journaled] = setup.journal.intentions.all()
     await setup.run(journaled ?? setup.intend(draft))
     expect(await setup.held()).toEqual({ '/b.txt': 'ours' })
@@ -806,13 +808,13 @@ describe('a move', () => {
 
   it('cut off before it was proven takes its own copy for no other client’s', async () => {
     await given({ '/a.txt': 'a', '/b.txt': 'a' })
-    await setup.run(setup.intend(await fromA(), { isInDoubt: true }))
+    await setup.run(setup.intend(await fromA(), { isOutcomeUnknown: true }))
     expect(await setup.held()).toEqual({ '/b.txt': 'a' })
   })
 
   it('forgotten in a power cut after it was seen through is recognised, and nothing is changed', async () => {
     await given({ '/a.txt': 'a', '/b.txt': 'a' })
-    const move = setup.intend(await fromA(), { isInDoubt: true })
+    const move = setup.intend(await fromA(), { isOutcomeUnknown: true })
     await testService.other.delete('/a.txt')
     await setup.run(move)
     expect(setup.calls.filter((call) => !call.startsWith('GET '))).toEqual([])
@@ -825,7 +827,7 @@ describe('a move', () => {
     inject({ kind: 'status', status: 403 }, { method: 'GET', path: '/b.txt', times: 1 })
     await expect(setup.run(move)).rejects.toMatchObject({ status: 403 })
     const [journaled] = setup.journal.intentions.all()
-    expect(journaled?.isInDoubt).toBe(true)
+    expect(journaled?.isOutcomeUnknown).toBe(true)
     await setup.run(journaled ?? move)
     expect(setup.calls).not.toContain('PUT /b.txt')
     expect(await setup.held()).toEqual({ '/b.txt': 'a' })
@@ -856,7 +858,7 @@ describe('a move', () => {
       await given({ '/a.txt': 'a' })
       inject({ kind: 'refuse-uri' })
       const move = await halfDone()
-      expect(move.doubts).toHaveLength(1)
+      expect(move.sentDigests).toHaveLength(1)
       await given({ '/a.txt': 'by another' })
       await setup.run(move)
       expect(await setup.held()).toEqual({ '/a.txt': 'by another', '/b.txt': 'a' })
@@ -873,7 +875,7 @@ describe('a move', () => {
     it('is made over what stood there before, and was not stored in its place', async () => {
       await given({ '/a.txt': 'a', '/b.txt': 'b' })
       const base = await setup.seen('/b.txt')
-      const move = setup.intend(await fromA({ base }), { isInDoubt: true })
+      const move = setup.intend(await fromA({ base }), { isOutcomeUnknown: true })
       await given({ '/a.txt': 'by another' })
       await setup.run(move)
       expect(await setup.held()).toEqual({ '/b.txt': 'by another' })
@@ -904,9 +906,15 @@ describe('a move of a document that was written here', () => {
     inject({ kind: 'lost-answer' }, { method: 'PUT', times: 1 })
     const first = setup.intend({ kind: 'put', path: '/a.txt', base, ...(await setup.content('first')) })
     await expect(setup.run(first)).rejects.toThrow('PUT /a.txt')
-    const { doubts } = first
+    const { sentDigests } = first
     const written = await setup.content('written')
-    const move = { kind: 'put', path: '/b.txt', source: '/a.txt', sourceFingerprint: base, doubts } as const
+    const move = {
+      kind: 'put',
+      path: '/b.txt',
+      source: '/a.txt',
+      sourceFingerprint: base,
+      sentDigests,
+    } as const
     await setup.run(setup.intend({ ...move, ...written }))
     expect(await setup.held()).toEqual({ '/b.txt': 'written' })
   })
@@ -1035,7 +1043,7 @@ describe('a change that the service only accepts (202)', () => {
     inject(fault, { method: 'PUT', times: 1 })
     const put = setup.intend({ kind: 'put', path: '/a.txt', ...(await setup.content('ours')) })
     await expect(setup.run(put)).rejects.toMatchObject({ status: 202 })
-    expect(put.doubts).toEqual([put.digest])
+    expect(put.sentDigests).toEqual([put.digest])
     await setup.run(put)
     expect(await setup.held()).toEqual({ '/a.txt': 'ours' })
   })
@@ -1113,7 +1121,7 @@ describe('a new document that is given up', () => {
     await waitUntil('the service to hear of it', () => faults.hits > before)
     timers.fire()
     await ending
-    expect(put.doubts).toEqual([put.digest])
+    expect(put.sentDigests).toEqual([put.digest])
     await setup.run(put)
     expect(setup.calls).toEqual([...lookedAtMissing('/a.txt'), 'PUT /a.txt'])
   })
@@ -1182,7 +1190,7 @@ describe('a delete of a document', () => {
   it.each<[string, Parameters<CommitterSetup['intend']>[1]]>([
     ['was just decided', {}],
     ['is tried again', { attempts: 2 }],
-    ['was cut off', { isInDoubt: true }],
+    ['was cut off', { isOutcomeUnknown: true }],
   ])('that %s leaves a version that nobody here has seen, and says so', async (_title, known) => {
     const late = setup.intend(await deletion(), known)
     await given({ '/a.txt': 'by another' })
@@ -1207,7 +1215,7 @@ describe('a delete of a document', () => {
 
   it.each<[string, Parameters<CommitterSetup['intend']>[1]]>([
     ['not known to stand', {}],
-    ['in doubt, as all are after a restart,', { isInDoubt: true }],
+    ['in doubt, as all are after a restart,', { isOutcomeUnknown: true }],
   ])('that is %s leaves a folder that stands there', async (_title, known) => {
     await given({ '/a.txt/inside.txt': 'saved since' })
     await setup.run(setup.intend({ kind: 'delete', path: '/a.txt' }, known))
@@ -1219,7 +1227,7 @@ describe('a delete of a document', () => {
     ['takes that save', 'ours', {}],
   ])('in the place of a save that may have arrived %s', async (_title, standing, left) => {
     const carried = await setup.content('ours')
-    const saved = setup.intend({ kind: 'put', path: '/a.txt', ...carried }, { isInDoubt: true })
+    const saved = setup.intend({ kind: 'put', path: '/a.txt', ...carried }, { isOutcomeUnknown: true })
     const draft = merge(saved, { kind: 'delete', path: '/a.txt' }, false)
     await given({ '/a.txt': standing })
     if (draft !== undefined) await setup.run(setup.intend(draft))
@@ -1230,8 +1238,8 @@ describe('a delete of a document', () => {
     const draft = await deletion()
     const { digest } = await setup.content('ours')
     await given({ '/a.txt': 'ours' })
-    const doubts = digest === undefined ? [] : [digest]
-    await setup.run(setup.intend({ ...draft, doubts }, { attempts: 2 }))
+    const sentDigests = digest === undefined ? [] : [digest]
+    await setup.run(setup.intend({ ...draft, sentDigests }, { attempts: 2 }))
     expect(await setup.held()).toEqual({})
   })
 })

@@ -53,13 +53,13 @@ function waiting(): Intention[] {
 it('documents that are renamed over one another, each from a name where one may be stored: one change at each name', async () => {
   const { queue, journal } = setup
   queue.pause()
-  queue.submit({ ...save('/a', '0'), isInDoubt: true })
+  queue.submit({ ...save('/a', '0'), isOutcomeUnknown: true })
   for (let n = 1; n <= 20; n++) {
     queue.submit({ ...move('/a', '/b', `${n - 1}`), sourceFingerprint: undefined })
     queue.submit(save('/a', `${n}`))
   }
   const expected = [
-    { path: '/a', spool: '20', isInDoubt: true },
+    { path: '/a', spool: '20', isOutcomeUnknown: true },
     { path: '/b', spool: '19', source: undefined },
   ]
   expect(waiting().sort(byPath)).toMatchObject(expected)
@@ -89,11 +89,11 @@ it('what comes to a name that a document with its content here was to leave repl
 
 it('and what an earlier save may have put there', () => {
   const { queue, journal } = setup
-  const doubts = [{ size: 1, sha256: 'a' }]
+  const sentDigests = [{ size: 1, sha256: 'a' }]
   queue.pause()
-  queue.submit({ ...move('/a', '/b', '1'), doubts })
+  queue.submit({ ...move('/a', '/b', '1'), sentDigests })
   queue.submit(save('/a', '2'))
-  expect(journal.intentions.all()).toMatchObject([{ path: '/b' }, { path: '/a', base: 'seen', doubts }])
+  expect(journal.intentions.all()).toMatchObject([{ path: '/b' }, { path: '/a', base: 'seen', sentDigests }])
 })
 
 it('neither waits for the other then', async () => {
@@ -105,7 +105,7 @@ it('neither waits for the other then', async () => {
   queue.submit(save('/a', '1'))
   await setup.pass(0)
   expect(stored).toEqual(new Map([['/b', '0']]))
-  expect(queue.overlooked()).toEqual([])
+  expect(queue.starved()).toEqual([])
 })
 
 describe('what comes to a name waits for what is to leave it, where', () => {
@@ -134,7 +134,7 @@ describe('what comes to a name waits for what is to leave it, where', () => {
   it('it stands at its new place already', () => {
     setup.queue.pause()
     const job = setup.queue.submit(move('/d/a', '/b', '1'))
-    if (job !== undefined) job.intention.isProven = true
+    if (job !== undefined) job.intention.isCopied = true
     setup.queue.submit(save('/d/a', '2'))
     expectToWait()
   })

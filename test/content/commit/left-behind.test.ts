@@ -40,9 +40,9 @@ function run(intention: Intention): RemoteFile | undefined {
 }
 
 const move = (source: string, path: string, base?: string): IntentionDraft => {
-  return { kind: 'put', path, source, sourceFingerprint: 'old', base, restMs: 0 }
+  return { kind: 'put', path, source, sourceFingerprint: 'old', base, deferMs: 0 }
 }
-const save = (path: string): IntentionDraft => ({ kind: 'put', path, spool: 'new', size: 1, restMs: 0 })
+const save = (path: string): IntentionDraft => ({ kind: 'put', path, spool: 'new', size: 1, deferMs: 0 })
 
 /** Everything is sent. */
 async function expectEmpty(): Promise<void> {
@@ -79,7 +79,7 @@ describe('a document that comes to the place of the folder that it was in', () =
     start('/d/a')
     setup.queue.submit(move('/d/a', '/refused', base))
     await replaceFolder()
-    setup.queue.submit({ kind: 'delete', path: '/refused', restMs: 1_000 })
+    setup.queue.submit({ kind: 'delete', path: '/refused', deferMs: 1_000 })
     await expectEmpty()
     expect(done.filter((one) => one !== 'delete /refused')).toEqual(['delete /d/a', 'prune /d', 'put /d'])
   })

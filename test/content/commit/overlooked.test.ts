@@ -37,14 +37,14 @@ describe('what is let go', () => {
       return undefined
     })
     const { queue } = open
-    const move = queue.submit({ kind: 'put', path: '/b', source: '/a', spool: '1', restMs: 200 })
+    const move = queue.submit({ kind: 'put', path: '/b', source: '/a', spool: '1', deferMs: 200 })
     if (move === undefined) throw new Error('nothing was submitted')
     queue.hold(move)
     await open.pass(1_000)
     expect(ran).toEqual([])
     queue.submit({ kind: 'put', path: '/b', spool: '2' })
     await open.pass(1_000)
-    expect(queue.overlooked()).toEqual([])
+    expect(queue.starved()).toEqual([])
     expect(ran).toEqual(['/b from /a', '/b from here'])
   })
 
@@ -53,7 +53,7 @@ describe('what is let go', () => {
     [
       'moved on over what is still to be saved there',
       [
-        { kind: 'put', path: '/c', spool: '2', restMs: 5_000 },
+        { kind: 'put', path: '/c', spool: '2', deferMs: 5_000 },
         { kind: 'put', path: '/c', source: '/b' },
       ],
     ],
@@ -65,7 +65,7 @@ describe('what is let go', () => {
       return undefined
     })
     const { queue } = open
-    const move = queue.submit({ kind: 'put', path: '/b', source: '/a', restMs: 200 })
+    const move = queue.submit({ kind: 'put', path: '/b', source: '/a', deferMs: 200 })
     if (move === undefined) throw new Error('nothing was submitted')
     queue.hold(move)
     await open.pass(1_000)
@@ -152,9 +152,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** Found by chance, one time in four thousand: the delete may go as soon as the move has given way. */
 const givenWay: Step[] = [
-  { do: 'submit', draft: { kind: 'put', path: '/a', source: '/b', spool: '1', restMs: 0 } },
+  { do: 'submit', draft: { kind: 'put', path: '/a', source: '/b', spool: '1', deferMs: 0 } },
   { do: 'end', how: 'refused' },
-  { do: 'submit', draft: { kind: 'delete', path: '/b', base: 'v1', restMs: 0 } },
+  { do: 'submit', draft: { kind: 'delete', path: '/b', base: 'v1', deferMs: 0 } },
   { do: 'end', how: 'well' },
 ]
 
@@ -183,7 +183,7 @@ describe('whatever happens to the queue', () => {
           })
         })
         const look = (after: string): void => {
-          const overlooked = setup.queue.overlooked().map(({ intention }) => intention)
+          const overlooked = setup.queue.starved().map(({ intention }) => intention)
           expect(overlooked, `overlooked after ${after}`).toEqual([])
         }
         try {
@@ -197,7 +197,7 @@ describe('whatever happens to the queue', () => {
           setup.queue.goOn()
           for (const job of setup.queue.jobs()) setup.queue.release(job)
           for (const end of running) end()
-          setup.queue.expedite(() => true, { refusedToo: true })
+          setup.queue.runNow(() => true, { refusedToo: true })
           await setup.pass(2 * 3_600_000)
           look('the end')
           expect([...setup.queue.jobs()].map(({ intention }) => intention)).toEqual([])
@@ -234,7 +234,7 @@ async function take(setup: QueueSetup, one: Step, running: Set<(error?: Error) =
       if (job?.intention.spool === undefined) return
       queue.hold(job)
       await setup.pass(0)
-      queue.submit({ kind: 'put', path: one.path, spool: '1', restMs: 200 })
+      queue.submit({ kind: 'put', path: one.path, spool: '1', deferMs: 200 })
       return
     }
     case 'release': {
@@ -248,10 +248,10 @@ async function take(setup: QueueSetup, one: Step, running: Set<(error?: Error) =
       return
     }
     case 'retry':
-      queue.expedite(({ path: at }) => at === one.path, { refusedToo: true })
+      queue.runNow(({ path: at }) => at === one.path, { refusedToo: true })
       return
     case 'expedite':
-      queue.expedite(({ path: at }) => at === one.path)
+      queue.runNow(({ path: at }) => at === one.path)
       return
     case 'pass':
       await setup.pass(one.ms)

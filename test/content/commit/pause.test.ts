@@ -29,7 +29,7 @@ it('thousands of unsent documents cost no attempt while the service is away, and
   for (let n = 0; n < 2_000; n++) setup.queue.submit({ kind: 'put', path: `/${n}`, spool: `${n}` })
   await setup.pass(60_000)
   expect(attempts).toBeLessThanOrEqual(8)
-  expect(setup.queue.overlooked()).toEqual([])
+  expect(setup.queue.starved()).toEqual([])
   isAway = false
   setup.queue.goOn()
   await setup.pass(1_000)

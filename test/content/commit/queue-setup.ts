@@ -50,14 +50,14 @@ export function setUpQueue(work: Work, given: Pick<CommitQueueOptions, 'atOnce'>
       chance: realWorld().chance,
       ask: {
         errnoOf,
-        async giveWay(intention, take, signal) {
+        async materialize(intention, take, signal) {
           await work(intention, signal)
           take(intention.spool === undefined && !setup.isVain ? { spool: 'brought' } : {})
         },
       },
       run: work,
-      vacate: async () => {},
-      isSourceTaken: async () => true,
+      deleteSource: async () => {},
+      isSourceReplaced: async () => true,
       say: (event) => void events.push(event),
       ...given,
     }

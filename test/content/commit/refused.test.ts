@@ -84,7 +84,7 @@ describe('a save over what was read here', () => {
     refuse()
     await expect(setup.run(put)).rejects.toMatchObject({ status: 413 })
     const [journaled = put] = setup.journal.intentions.all()
-    expect(journaled).toMatchObject({ base: await setup.seen('/a.txt'), doubts: [] })
+    expect(journaled).toMatchObject({ base: await setup.seen('/a.txt'), sentDigests: [] })
     await setup.run(journaled)
     expect(await setup.held()).toEqual({ '/a.txt': 'new' })
   })

@@ -40,11 +40,11 @@ it.each<[string, (setup: QueueSetup) => void]>([
   open = setUpQueue(async ({ kind, path, spool }) => (ran.push(`${kind} ${path} ${spool}`), undefined))
   const { queue, journal } = open
   const restMs = 10_000
-  queue.submit({ kind: 'put', path: '/a', spool: '1', restMs })
-  queue.submit({ kind: 'put', path: '/b', source: '/a', restMs })
-  queue.submit({ kind: 'put', path: '/c', spool: '2', restMs })
-  queue.submit({ kind: 'put', path: '/d/x', spool: '3', restMs })
-  queue.submit({ kind: 'put', path: '/e', source: '/y', sourceFingerprint: 'seen', spool: '4', restMs })
+  queue.submit({ kind: 'put', path: '/a', spool: '1', deferMs: restMs })
+  queue.submit({ kind: 'put', path: '/b', source: '/a', deferMs: restMs })
+  queue.submit({ kind: 'put', path: '/c', spool: '2', deferMs: restMs })
+  queue.submit({ kind: 'put', path: '/d/x', spool: '3', deferMs: restMs })
+  queue.submit({ kind: 'put', path: '/e', source: '/y', sourceFingerprint: 'seen', spool: '4', deferMs: restMs })
   const before = structuredClone(queued(open))
   expect(() =>
     journal.transaction(() => {
@@ -55,7 +55,7 @@ it.each<[string, (setup: QueueSetup) => void]>([
   expect(queued(open)).toEqual(before)
   expect(journal.intentions.all().map(({ id, spool }) => [id, spool])).toEqual(before.map(({ id, spool }) => [id, spool]))
   await open.pass(0)
-  expect(queue.overlooked()).toEqual([])
+  expect(queue.starved()).toEqual([])
   await open.pass(60_000)
   expect(queued(open)).toEqual([])
   expect(ran.sort()).toEqual(['put /a 1', 'put /b undefined', 'put /c 2', 'put /d/x 3', 'put /e 4'])
@@ -74,7 +74,7 @@ it('a newer change whose transaction fails lets go of nothing that is held, and 
     return undefined
   })
   const { queue, journal } = open
-  const held = queue.submit({ kind: 'put', path: '/a', source: '/x', spool: '1', restMs: 10_000 })
+  const held = queue.submit({ kind: 'put', path: '/a', source: '/x', spool: '1', deferMs: 10_000 })
   if (held === undefined) throw new Error('nothing was submitted')
   queue.hold(held)
   const sent = queue.submit({ kind: 'put', path: '/b', spool: '2' })
@@ -119,15 +119,15 @@ it('what is refused makes way for what is newer later, where the journal cannot 
 })
 
 it('what the service has and the journal could not say is looked at, and not taken for another client', async () => {
-  const doubts: boolean[] = []
-  open = setUpQueue(async ({ isInDoubt }) => (doubts.push(isInDoubt), undefined))
+  const unknownOutcomes: boolean[] = []
+  open = setUpQueue(async ({ isOutcomeUnknown }) => (unknownOutcomes.push(isOutcomeUnknown), undefined))
   const { queue, journal } = open
   const remove = vi.spyOn(journal.intentions, 'remove').mockImplementationOnce(() => {
     throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
   })
   const job = queue.submit({ kind: 'put', path: '/a', spool: '1' })
   await open.pass(10_000)
-  expect(doubts).toEqual([false, true])
+  expect(unknownOutcomes).toEqual([false, true])
   expect(job?.isDone).toBe(true)
   expect(queued(open)).toEqual([])
   remove.mockRestore()
@@ -200,7 +200,7 @@ describe('a move with its content, which is written on while its last bytes are 
     end()
     await setup.pass(0)
     save.mockRestore()
-    expect(queued(setup)).toMatchObject([{ ...before, isInDoubt: true, doubts: [digest] }])
+    expect(queued(setup)).toMatchObject([{ ...before, isOutcomeUnknown: true, sentDigests: [digest] }])
     queue.submit({ kind: 'put', path: '/b', spool: '2' })
     for (let round = 0; round < 2; round++) {
       await setup.pass(1_000)

@@ -64,7 +64,7 @@ test('what is saved is read back the same, whatever order the columns are in', (
   const intention = {
     ...intend(7, { kind: 'put', path: '/a.txt', spool: 's', size: 3 }, 12),
     digest: { size: 3, sha256: 'abc' },
-    doubts: [{ size: 2, sha256: 'def' }],
+    sentDigests: [{ size: 2, sha256: 'def' }],
     errorErrno: 'EACCES',
     isRefused: true,
   }
@@ -78,7 +78,7 @@ test('what is saved is read back the same, whatever order the columns are in', (
   sql(`create table other as select ${columns.toReversed().join()} from intention; drop table intention;
     alter table other rename to intention`)
   const second = new Journal(dir, realWorld())
-  expect(second.intentions.all()).toEqual([{ ...intention, keepSource: false, isInDoubt: true }])
+  expect(second.intentions.all()).toEqual([{ ...intention, keepSource: false, isOutcomeUnknown: true }])
   second.intentions.save({ ...intention, id: 8, path: '/b.txt' })
   expect(second.intentions.all().map(({ path, spool }) => [path, spool])).toContainEqual(['/b.txt', 's'])
   second.close()
@@ -245,11 +245,11 @@ test.each<readonly [what: string, change: (journal: Journal) => void]>([
     const reference = { path: '/a.txt', fingerprint: '1@now', size: 1 }
     journal.localFiles.save({ path: '/a.txt~', spool: undefined, reference })
     await journal.durable()
-    expect(journal.ended.mayReferAgain('/a.txt')).toBe(false)
+    expect(journal.ended.mayResurfaceReference('/a.txt')).toBe(false)
     change(journal)
-    expect(journal.ended.mayReferAgain('/a.txt')).toBe(true)
+    expect(journal.ended.mayResurfaceReference('/a.txt')).toBe(true)
     await journal.durable()
-    expect(journal.ended.mayReferAgain('/a.txt')).toBe(false)
+    expect(journal.ended.mayResurfaceReference('/a.txt')).toBe(false)
     journal.close()
   },
 )
@@ -258,12 +258,12 @@ test('a folder that ended may return after a power cut until that is on disk: wh
   const journal = new Journal(dir, realWorld())
   journal.folders.save('/a.txt')
   await journal.durable()
-  expect(journal.ended.mayReturn(['/a.txt'], undefined)).toBe(false)
+  expect(journal.ended.mayResurface(['/a.txt'], undefined)).toBe(false)
   journal.folders.remove('/a.txt')
-  expect(journal.ended.mayReturn(['/a.txt'], undefined)).toBe(true)
-  expect(journal.ended.mayReturn(['/a.txt/b.txt'], undefined)).toBe(false)
+  expect(journal.ended.mayResurface(['/a.txt'], undefined)).toBe(true)
+  expect(journal.ended.mayResurface(['/a.txt/b.txt'], undefined)).toBe(false)
   await journal.durable()
-  expect(journal.ended.mayReturn(['/a.txt'], undefined)).toBe(false)
+  expect(journal.ended.mayResurface(['/a.txt'], undefined)).toBe(false)
   journal.close()
 })
 

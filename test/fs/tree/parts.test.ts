@@ -146,10 +146,10 @@ const steps: readonly Step[] = [
   { part: 'local', verb: 'wrote', given: withContent, does: ({ local }) => local.wrote(), shows: { isWritten: true } },
   { part: 'local', verb: 'handedIn', given({ local }) { local.become(older); local.wrote() },
     does: ({ local }) => local.handedIn(), shows: { isWritten: false, content: 'older', isDirty: true } },
-  { part: 'local', verb: 'stay', does: ({ local }) => local.stay(), shows: { isScratch: true } },
+  { part: 'local', verb: 'markLocalOnly', does: ({ local }) => local.markLocalOnly(), shows: { isLocalOnly: true } },
   { part: 'local', verb: 'closed', does: ({ local }) => local.closed(true), shows: { isCutOff: true } },
-  { part: 'local', verb: 'becomeDocument', given({ local }) { local.become(older); local.stay(); local.saved() },
-    does: ({ local }) => local.becomeDocument(), shows: { isScratch: false, isDirty: true } },
+  { part: 'local', verb: 'publish', given({ local }) { local.become(older); local.markLocalOnly(); local.saved() },
+    does: ({ local }) => local.publish(), shows: { isLocalOnly: false, isDirty: true } },
   { part: 'local', verb: 'bring', does: ({ local }) => void local.bring(never), shows: { copyUp: 'under way' }, goesOn: true },
   { part: 'local', verb: 'handOver', does: ({ local }) => local.handOver(never), shows: { handover: 'under way' }, goesOn: true },
 
@@ -157,7 +157,7 @@ const steps: readonly Step[] = [
   { part: 'unsent', verb: 'decide', does: ({ unsent }) => unsent.decide('f'), shows: { base: 'f', isDecided: true } },
   { part: 'unsent', verb: 'comesFrom', given: ({ unsent }) => unsent.copies(), does: ({ unsent }) => unsent.comesFrom(moved),
     shows: { movesFrom: moved, isCopy: false } },
-  { part: 'unsent', verb: 'isHome', given: ({ unsent }) => unsent.comesFrom(moved), does: ({ unsent }) => unsent.isHome(),
+  { part: 'unsent', verb: 'atOwnPath', given: ({ unsent }) => unsent.comesFrom(moved), does: ({ unsent }) => unsent.atOwnPath(),
     shows: { movesFrom: undefined } },
   { part: 'unsent', verb: 'copies', given: ({ unsent }) => unsent.comesFrom(moved), does: ({ unsent }) => unsent.copies(),
     shows: { isCopy: true, movesFrom: undefined } },
@@ -333,7 +333,7 @@ describe('a folder', () => {
       [() => part.makeHere(), [true, false]],
       [() => part.makeOnlyHere(), [true, true]],
       [() => part.handIn(), [true, false]],
-      [() => part.land(), [false, false]],
+      [() => part.markCreatedRemotely(), [false, false]],
     ] as const
     const undo: (() => void)[] = []
     const before: (readonly boolean[])[] = []
@@ -349,7 +349,7 @@ describe('a folder', () => {
   })
 
   it('that was handed in, or landed, is known to the service', () => {
-    for (const verb of ['handIn', 'land'] as const) {
+    for (const verb of ['handIn', 'markCreatedRemotely'] as const) {
       const part = new FolderPart<string>()
       part.makeHere()
       part.makeOnlyHere()
@@ -381,8 +381,8 @@ describe('a folder', () => {
     const part = new FolderPart<string>()
     part.dropListing('digest')
     expect([part.takeDropped(), part.takeDropped()]).toEqual(['digest', undefined])
-    part.know(7)
-    expect(part.knownFrom).toBe(7)
+    part.setMinRequestedAt(7)
+    expect(part.minRequestedAt).toBe(7)
   })
 
   it('keeps the order its names were told in until nobody goes on from there', () => {

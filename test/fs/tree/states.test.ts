@@ -83,7 +83,7 @@ class Walk {
       expect(state, described(node)).toBeDefined()
       this.seen.add(state?.name ?? '')
     }
-    expect(this.#sb.queue.overlooked()).toEqual([])
+    expect(this.#sb.queue.starved()).toEqual([])
     checkShadow(this.#sb)
   }
 

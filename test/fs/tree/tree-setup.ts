@@ -82,10 +82,10 @@ export async function setUpTree(
     isOfFormerFolder: () => false,
     isToBeEmptied: () => false,
     foundHidden: () => {},
-    adorn: (node) => attributes.adorn(node),
+    applyAttributes: (node) => attributes.applyAttributes(node),
     overtaken() {},
     dropped() {},
-    folderLanded: (node) => void landed.push(node.path),
+    folderCreatedRemotely: (node) => void landed.push(node.path),
   })
   const pathOf = (ino: number): string => tree.nodes.find(ino)?.path ?? `${ino}`
   tree.notifier = {

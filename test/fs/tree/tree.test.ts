@@ -828,8 +828,8 @@ describe('what is only here', () => {
   it('stays where no listing names it, and comes after what the service has', async () => {
     const drive = await open({ '/x.txt': 'x', '/d/y.txt': 'y' })
     await drive.list('/d')
-    drive.made('/.a.txt.swp').local.stay()
-    drive.made('/d/.b.txt.swp').local.stay()
+    drive.made('/.a.txt.swp').local.markLocalOnly()
+    drive.made('/d/.b.txt.swp').local.markLocalOnly()
     await testService.other.delete('/d')
     drive.pass(100 * ttlMs)
     expect(await drive.list()).toEqual(['x.txt', '.a.txt.swp', 'd'])

@@ -31,7 +31,7 @@ beforeEach(async () => {
   })
   const attributes = new AttributeStore(journal)
   versions = new Versions(
-    (each) => attributes.adorn(each),
+    (each) => attributes.applyAttributes(each),
     (undo) => journal.onRollback(undo),
   )
   node = new Node(2, 'file', root, 'a.txt')
@@ -132,14 +132,14 @@ it('who shows no version refers to none', () => {
 it('what has arrived at home is nowhere else; what may be replaced there is not said by that', () => {
   versions.showAt(node, '/old.txt', first, 5)
   node.unsent.mayReplace('of theirs')
-  changed(() => versions.isHome(node))
+  changed(() => versions.atOwnPath(node))
   expect([node.storedPath, node.unsent.base]).toEqual(['/a.txt', 'of theirs'])
   expect(versions.shownElsewhere('/old.txt')).toEqual([])
 })
 
 it('what is back where the service has it may be replaced there', () => {
   versions.showAt(node, '/old.txt', first, 5)
-  changed(() => versions.returned(node))
+  changed(() => versions.backAtOwnPath(node))
   expect([node.storedPath, node.unsent.base]).toEqual(['/a.txt', fingerprintOf(first)])
 })
 

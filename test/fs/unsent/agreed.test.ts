@@ -68,7 +68,7 @@ function say(event: QueueEvent): void {
 
 const done = (intention: Intention, record?: RemoteFile): void => say({ kind: 'done', intention, record })
 const outpaced = (intention: Intention, record?: RemoteFile): void =>
-  say({ kind: 'outpaced', intention, record })
+  say({ kind: 'contentSuperseded', intention, record })
 
 /** An intention of which no node knows. */
 const nobodys = (draft: Partial<Intention>): Intention =>
@@ -206,7 +206,7 @@ describe('done', () => {
 
   it('what came to be only here, without its bytes, names where they are now, also after a restart', async () => {
     const { node, job } = await moving()
-    node.local.stay()
+    node.local.markLocalOnly()
     const record = await stored('/moved.txt')
     sb.tree.places.detach(node)
     sb.tree.places.attach(node, sb.tree.nodes.root, 'kept.txt~')
@@ -226,7 +226,7 @@ describe('done', () => {
     await calls.writeFile('/a.txt', 'ours')
     const { intention } = jobAt('/a.txt')
     const node = at('/a.txt')
-    node.local.stay()
+    node.local.markLocalOnly()
     done(intention, await stored('/a.txt'))
     expectState(node, 'only here')
     expect([node.remote, node.content?.id]).toEqual([undefined, intention.spool])
@@ -383,7 +383,7 @@ describe('done', () => {
   it('a move that took another client’s version is not what programs here know', async () => {
     const { node, job } = await moving()
     const { contentGeneration } = node.door
-    job.intention.tookAnother = true
+    job.intention.movedForeignVersion = true
     done(job.intention, await stored('/moved.txt', 'theirs'))
     expect(node.door.contentGeneration).toBe(contentGeneration + 1)
   })
@@ -393,7 +393,7 @@ describe('done', () => {
     const { sourceFingerprint } = job.intention
     const file = await calls.open('/moved.txt', 'r+')
     await file.write('ours', 0)
-    job.intention.tookAnother = true
+    job.intention.movedForeignVersion = true
     const { contentGeneration } = node.door
     done(job.intention, await stored('/moved.txt', 'theirs'))
     expect([node.door.contentGeneration, node.unsent.base]).toEqual([contentGeneration, sourceFingerprint])
@@ -401,7 +401,7 @@ describe('done', () => {
   })
 })
 
-describe('outpaced', () => {
+describe('contentSuperseded', () => {
   it('what is being written again stands on what was stored, and its change goes on', async () => {
     const file = await calls.open('/a.txt', 'w+')
     await file.write('first', 0)
@@ -430,14 +430,14 @@ describe('outpaced', () => {
 
   it('what came to be only here hears nothing of it, unless its bytes are there', async () => {
     const { node, job } = await moving()
-    node.local.stay()
+    node.local.markLocalOnly()
     const record = await stored('/moved.txt')
     outpaced(job.intention, record)
     expect(sb.journal.localFiles.all().map(({ path, reference }) => [path, reference?.path])).toEqual([
       ['/moved.txt', '/moved.txt'],
     ])
     await calls.writeFile('/a.txt', 'ours')
-    at('/a.txt').local.stay()
+    at('/a.txt').local.markLocalOnly()
     outpaced(jobAt('/a.txt').intention, await stored('/a.txt'))
     expect(at('/a.txt').remote).toBeUndefined()
   })
@@ -546,7 +546,7 @@ describe('superseded and replaced', () => {
       for (const path of ['/a.txt', '/b.txt']) await calls.writeFile(path, 'ours')
       const [here, nameless] = [at('/a.txt'), at('/b.txt')]
       const [first, second] = [underWay('/a.txt').intention, underWay('/b.txt').intention]
-      here.local.stay()
+      here.local.markLocalOnly()
       await calls.unlink('/b.txt')
       for (const intention of [first, second, nobodys({})])
         say(kind === 'replaced' ? { kind, intention, successor: undefined } : { kind, intention })
@@ -604,14 +604,14 @@ describe('refused', () => {
   })
 })
 
-describe('gaveWay', () => {
+describe('moveDetached', () => {
   /** The same intention with content, as the queue journals it. */
   async function brought(intention: Intention): Promise<Intention> {
     const file = sb.spool.create('moved.txt')
     await file.write(0, Buffer.from('brought here'))
     return { ...intention, spool: file.id }
   }
-  const gaveWay = (intention: Intention): void => say({ kind: 'gaveWay', intention })
+  const gaveWay = (intention: Intention): void => say({ kind: 'moveDetached', intention })
 
   it('a move shows what was brought here: the service has nothing of it, and its change goes on', async () => {
     const { node, job } = await moving()
@@ -637,7 +637,7 @@ describe('gaveWay', () => {
     expect(tombstone('/moving.txt')?.isSettled).toBe(false)
     const left = job.intention.source
     Object.assign(job.intention, { source: undefined })
-    say({ kind: 'gaveWay', intention: job.intention, left })
+    say({ kind: 'moveDetached', intention: job.intention, left })
     expect(tombstone('/moving.txt')?.isSettled).toBe(true)
   })
 
@@ -676,7 +676,7 @@ describe('gaveWay', () => {
 
   it('what nobody waits for changes nothing but the journal: it is only here, has no name, or never had a node', async () => {
     const { node, job } = await moving()
-    node.local.stay()
+    node.local.markLocalOnly()
     node.unsent.givenUp()
     const intention = await brought(job.intention)
     gaveWay(intention)

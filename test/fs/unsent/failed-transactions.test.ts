@@ -44,7 +44,7 @@ function known({ sb }: Drive): unknown {
       listed: [...(sb.tree.listings.known(node)?.names.keys() ?? [])].sort(),
     }
   })
-  const resting = [...sb.saves.resting].map(([path, { node, job }]) => [path, node.ino, job.intention.id])
+  const resting = [...sb.saves.deferred].map(([path, { node, job }]) => [path, node.ino, job.intention.id])
   return { nodes, resting }
 }
 

@@ -152,7 +152,7 @@ describe('a save', () => {
       ],
       spool: ['a', 'b'],
     })
-    const doubts = ['/a.txt', '/b.txt'].map((path) => parts.queue.find(path)?.intention.doubts)
+    const doubts = ['/a.txt', '/b.txt'].map((path) => parts.queue.find(path)?.intention.sentDigests)
     expect(doubts).toEqual([[digest], [digest]])
     expect(at(parts, '/b.txt').content?.isHeld).toBe(false)
   })
@@ -230,13 +230,13 @@ describe('a move', () => {
   })
 
   it('whose bytes have arrived shows them from there', async () => {
-    const parts = await recovered({ intentions: [intended({ ...move, base: version }, { isProven: true })] })
+    const parts = await recovered({ intentions: [intended({ ...move, base: version }, { isCopied: true })] })
     const node = at(parts, '/b.txt')
     expect([node.storedPath, node.stored.fingerprint, hidden(parts)]).toEqual(['/b.txt', version, ['a.txt']])
   })
 
   it.each<[string, Partial<IntentionDraft>, Partial<Intention>]>([
-    ['has arrived', { base: '9@2026-01-02T00:00:00.000Z' }, { isProven: true }],
+    ['has arrived', { base: '9@2026-01-02T00:00:00.000Z' }, { isCopied: true }],
     ['came to its source', { sourceFingerprint: '9@2026-01-02T00:00:00.000Z' }, {}],
   ])('shows what %s in the length of that, which may be another client’s', async (_what, draft, change) => {
     const parts = await recovered({ intentions: [intended({ ...move, ...draft }, change)] })

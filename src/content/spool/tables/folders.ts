@@ -1,13 +1,13 @@
 // The journal's table of folders that were made here, and that the service does not have.
 
-import type { EndedRows } from '../ended-rows.ts'
+import type { UndurableDeletes } from '../undurable-deletes.ts'
 import type { JournalDatabase } from '../journal-database.ts'
 
 export class Folders {
   readonly #db: JournalDatabase
-  readonly #ended: EndedRows
+  readonly #ended: UndurableDeletes
 
-  constructor(db: JournalDatabase, ended: EndedRows) {
+  constructor(db: JournalDatabase, ended: UndurableDeletes) {
     this.#db = db
     this.#ended = ended
   }

@@ -1,7 +1,7 @@
 // The journal's table of local-only files (temporaries, swap files, backups): by path, each with its content, or with the place
 // where the service still has it.
 
-import type { EndedRows } from '../ended-rows.ts'
+import type { UndurableDeletes } from '../undurable-deletes.ts'
 import type { JournalDatabase } from '../journal-database.ts'
 import { rowOfScratch, scratchOf, type Row, type ScratchRow } from '../journal-rows.ts'
 import type { NamedContents } from './named-contents.ts'
@@ -19,11 +19,11 @@ export function pathOfLocalRow(row: string): string | undefined {
 export class LocalFiles {
   readonly #db: JournalDatabase
   readonly #named: NamedContents
-  readonly #ended: EndedRows
+  readonly #ended: UndurableDeletes
   /** False where none ever had its bytes in the service. */
   #mayRefer: boolean
 
-  constructor(db: JournalDatabase, named: NamedContents, ended: EndedRows) {
+  constructor(db: JournalDatabase, named: NamedContents, ended: UndurableDeletes) {
     this.#db = db
     this.#named = named
     this.#ended = ended

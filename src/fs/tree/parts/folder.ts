@@ -90,7 +90,7 @@ export class FolderPart<Child> {
   }
 
   /** The service has it. */
-  land(): () => void {
+  markCreatedRemotely(): () => void {
     return this.#be(false, false)
   }
 
@@ -111,12 +111,12 @@ export class FolderPart<Child> {
   }
 
   /** When what is known of it came (ms), be it known no longer: an answer to an earlier question may be older than that. */
-  get knownFrom(): number {
+  get minRequestedAt(): number {
     return this.#knownFrom
   }
 
   /** Something is known of it since `at` (ms). */
-  know(at: number): void {
+  setMinRequestedAt(at: number): void {
     this.#knownFrom = at
   }
 

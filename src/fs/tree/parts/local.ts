@@ -8,7 +8,7 @@ export class LocalPart {
   #content: SpoolFile | undefined
   #savedEpoch = -1
   #isWritten = false
-  #isScratch = false
+  #isLocalOnly = false
   #isMadeTemporary = false
   #isCutOff = false
   #copyUp: Promise<void> | undefined
@@ -30,8 +30,8 @@ export class LocalPart {
   }
 
   /** On this machine only, for now or for good. Never true of a folder. */
-  get isScratch(): boolean {
-    return this.#isScratch
+  get isLocalOnly(): boolean {
+    return this.#isLocalOnly
   }
 
   /** It was made as temporary files are, and has the name that it was made with. */
@@ -82,8 +82,8 @@ export class LocalPart {
   }
 
   /** It stays on this machine; `traces`: what tells that it may be half a document, where anything does. */
-  stay(traces?: Traces): void {
-    this.#isScratch = true
+  markLocalOnly(traces?: Traces): void {
+    this.#isLocalOnly = true
     this.#isMadeTemporary = traces?.isMadeTemporary === true
     this.#isCutOff = traces?.isCutOff === true
   }
@@ -94,8 +94,8 @@ export class LocalPart {
   }
 
   /** The service shall know it, and has nothing of it yet. */
-  becomeDocument(): void {
-    this.#isScratch = false
+  publish(): void {
+    this.#isLocalOnly = false
     this.#isMadeTemporary = false
     this.#isCutOff = false
     this.#savedEpoch = -1
@@ -119,13 +119,13 @@ export class LocalPart {
   /** As it is now, to be put back; what is under way goes on. */
   remembered(): () => void {
     const [content, savedEpoch] = [this.#content, this.#savedEpoch]
-    const [isWritten, isScratch] = [this.#isWritten, this.#isScratch]
+    const [isWritten, isLocalOnly] = [this.#isWritten, this.#isLocalOnly]
     const [isMadeTemporary, isCutOff] = [this.#isMadeTemporary, this.#isCutOff]
     return () => {
       this.#content = content
       this.#savedEpoch = savedEpoch
       this.#isWritten = isWritten
-      this.#isScratch = isScratch
+      this.#isLocalOnly = isLocalOnly
       this.#isMadeTemporary = isMadeTemporary
       this.#isCutOff = isCutOff
     }

@@ -73,7 +73,7 @@ export class UnsentPart {
   }
 
   /** It is where it belongs: there is no older place to take it from. */
-  isHome(): void {
+  atOwnPath(): void {
     this.#movesFrom = undefined
   }
 

@@ -4,11 +4,11 @@
 import type { Version } from '../fingerprint.ts'
 
 /** The version by the name it has meanwhile. */
-export function asideOf(version: Version): Version {
-  return { ...version, path: asidePathOf(version.path) }
+export function backupOf(version: Version): Version {
+  return { ...version, path: backupPathOf(version.path) }
 }
 
 /** No document has it. */
-export function asidePathOf(path: string): string {
+export function backupPathOf(path: string): string {
   return `${path}\0`
 }

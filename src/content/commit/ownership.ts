@@ -16,7 +16,7 @@ import { lookUp } from '../remote-lookup.ts'
 import type { Spool } from '../spool/spool.ts'
 import { contentOf, hasContent } from './carried.ts'
 
-export interface WhoseOptions {
+export interface OwnershipOptions {
   readonly files: Files
   readonly spool: Spool
 }
@@ -25,21 +25,21 @@ export interface WhoseOptions {
  * Content of an upload that was sent in full, and found its name taken (409): bytes of this digest, or a `copy` of
  * the source. A balancer or gateway that repeats a request gets this answer for what the first one has stored.
  */
-export type Taken = Digest | 'copy'
+export type NameTakenBy = Digest | 'copy'
 
-export class Whose {
-  readonly #options: WhoseOptions
+export class Ownership {
+  readonly #options: OwnershipOptions
 
-  constructor(options: WhoseOptions) {
+  constructor(options: OwnershipOptions) {
     this.#options = options
   }
 
   /** Judges the version that stands there: this very content, one that may be replaced, or one that nobody here has seen. */
-  async of(
+  async classifyRemote(
     intention: Intention,
     standing: RemoteFile,
     signal: AbortSignal,
-    taken?: Taken,
+    taken?: NameTakenBy,
   ): Promise<'done' | 'replaceable' | 'theirs'> {
     if (fingerprintOf(standing) === intention.base) return 'replaceable'
     if (taken === 'copy' && (await this.#isLikeSource(intention, standing, signal))) return 'done'
@@ -52,13 +52,13 @@ export class Whose {
     const mayBeThis = size !== undefined && mayBe(size)
     const mayBePart = size !== undefined && isDoubtful(intention) && (standing.size ?? 0) < size
     const mayBeSent = sent !== undefined && mayBe(sent.size)
-    if (!mayBeThis && !mayBePart && !mayBeSent && !intention.doubts.some(({ size }) => mayBe(size)))
+    if (!mayBeThis && !mayBePart && !mayBeSent && !intention.sentDigests.some(({ size }) => mayBe(size)))
       return 'theirs'
     const found = await digestOfStored(files, intention.path, standing, signal)
     if (sent !== undefined && isSameDigest(found, sent)) return 'done'
     const wanted = intention.digest ?? (content === undefined ? undefined : await digestOf(content.stream()))
     if (mayBeThis && wanted !== undefined && isSameDigest(found, wanted)) return 'done'
-    if (intention.doubts.some((sent) => isSameDigest(found, sent))) return 'replaceable'
+    if (intention.sentDigests.some((sent) => isSameDigest(found, sent))) return 'replaceable'
     // Less was stored than was sent, and nobody lived to tell.
     if (!mayBePart || content === undefined) return 'theirs'
     const part = await digestOf(firstBytes(content.stream(), found.size))
@@ -85,7 +85,7 @@ export class Whose {
 
   /** A move cut off before it was proven left its own copy behind: that is no version of anybody else. */
   async isCopyOfSource(intention: Intention, standing: RemoteFile, signal: AbortSignal): Promise<boolean> {
-    if (!intention.isInDoubt || intention.spool !== undefined) return false
+    if (!intention.isOutcomeUnknown || intention.spool !== undefined) return false
     return this.#isLikeSource(intention, standing, signal)
   }
 
@@ -103,14 +103,14 @@ export class Whose {
 
   /** True for content that an earlier attempt sent there without an answer. */
   async wasSent(
-    { doubts }: Intention,
+    { sentDigests }: Intention,
     path: string,
     standing: RemoteFile,
     signal: AbortSignal,
   ): Promise<boolean> {
-    if (!doubts.some(({ size }) => standing.size === undefined || standing.size === size)) return false
+    if (!sentDigests.some(({ size }) => standing.size === undefined || standing.size === size)) return false
     const found = await digestOfStored(this.#options.files, path, standing, signal)
-    return doubts.some((sent) => isSameDigest(found, sent))
+    return sentDigests.some((sent) => isSameDigest(found, sent))
   }
 
   /** The very bytes that were moved: whoever stored them there, nothing is lost with them. */

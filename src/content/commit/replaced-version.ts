@@ -6,7 +6,7 @@ import type { RemoteFile } from '../../api/types.ts'
 import { withDigest } from '../digest.ts'
 import { fingerprintOf, versionOf } from '../fingerprint.ts'
 import type { Intention } from '../intention.ts'
-import { asideOf } from '../read/aside.ts'
+import { backupOf } from '../read/backup-blocks.ts'
 import { whole } from '../remote-lookup.ts'
 import type { SpoolFile } from '../spool/spool-file.ts'
 import { isWorthRetrying } from './backoff.ts'
@@ -14,7 +14,7 @@ import { storeAt, toldType } from './store-at.ts'
 import type { QueueEvent } from './queue-event.ts'
 import type { UploadsOptions } from './uploads.ts'
 
-export interface FormerOptions extends UploadsOptions {
+export interface ReplacedVersionOptions extends UploadsOptions {
   /** Makes the intention and its content survive a power cut. */
   secure(intention: Intention): Promise<void>
   /**
@@ -24,15 +24,15 @@ export interface FormerOptions extends UploadsOptions {
   say(event: QueueEvent): void
 }
 
-export class Former {
-  readonly #options: FormerOptions
+export class ReplacedVersion {
+  readonly #options: ReplacedVersionOptions
 
-  constructor(options: FormerOptions) {
+  constructor(options: ReplacedVersionOptions) {
     this.#options = options
   }
 
   /** Gets it here as far as there is room: what takes its place may be refused. */
-  async hold(path: string, standing: RemoteFile, signal: AbortSignal): Promise<void> {
+  async fetchWhole(path: string, standing: RemoteFile, signal: AbortSignal): Promise<void> {
     const { reader, log } = this.#options
     reader.looked(path, standing)
     await reader.fetchWhole(versionOf(path, fingerprintOf(standing)), { signal }).catch((error: unknown) => {
@@ -42,13 +42,13 @@ export class Former {
   }
 
   /** The version at the path is the intention's base, and about to be deleted. */
-  setAside({ path, base }: Intention): void {
-    if (base !== undefined) this.#options.reader.setAside(versionOf(path, base))
+  backUp({ path, base }: Intention): void {
+    if (base !== undefined) this.#options.reader.backUpBlocks(versionOf(path, base))
   }
 
   /** It is of no use any more. */
-  forget(path: string): void {
-    this.#options.reader.forgetAside(path)
+  dropBackup(path: string): void {
+    this.#options.reader.dropBackup(path)
   }
 
   /**
@@ -56,22 +56,22 @@ export class Former {
    * the old version is not here, or is refused as well, or somebody else was faster, nothing is left to do.
    */
   async putBack(intention: Intention, removed: RemoteFile | undefined, signal: AbortSignal): Promise<void> {
-    const { path, base, doubts } = intention
+    const { path, base, sentDigests } = intention
     const { spool, reader, log } = this.#options
     if (base === undefined) return
     const version = versionOf(path, base)
     const content = spool.createTemporary()
     try {
-      if (!(await content.use((fd) => reader.copyAside(version, fd)))) return
+      if (!(await content.use((fd) => reader.copyBackup(version, fd)))) return
       content.remeasure()
       await content.learnDigest()
       // Found there after its answer was lost, or after a power cut, it is no other client's.
-      if (content.digest !== undefined) intention.doubts = withDigest(doubts, content.digest)
+      if (content.digest !== undefined) intention.sentDigests = withDigest(sentDigests, content.digest)
       this.#options.save(intention)
       await this.#options.secure(intention)
       const record = await this.#upload(path, content, removed?.mimetype, signal)
       intention.base = fingerprintOf(record)
-      reader.moved(asideOf(version), versionOf(path, intention.base))
+      reader.moved(backupOf(version), versionOf(path, intention.base))
       this.#options.say({ kind: 'standsOn', intention })
       log.warn({ path }, 'refused by the service: what stood there before is put back')
     } catch (error) {
@@ -82,7 +82,7 @@ export class Former {
     } finally {
       await spool.remove(content.id)
     }
-    intention.doubts = doubts
+    intention.sentDigests = sentDigests
     this.#options.save(intention)
   }
 

@@ -11,15 +11,15 @@ import { type MountRecord, recordFile, writeMountRecord } from './mount-record.t
 const lookMs = 5_000
 
 /** Answers how to stop. */
-export function stayFound(
+export function republishSocket(
   { runtimeDir, record }: { runtimeDir: string; record: MountRecord },
   server: Pick<ControlServer, 'listenAgain'>,
   log: Log,
-  lookUnderfoot: () => void,
+  checkStateDir: () => void,
 ): () => Promise<void> {
   let work: Promise<void> | undefined
   const timer = setInterval(() => {
-    lookUnderfoot()
+    checkStateDir()
     if (existsSync(record.socketPath) && existsSync(recordFile(runtimeDir, record.id))) return
     work ??= makeAgain().finally(() => (work = undefined))
   }, lookMs).unref()

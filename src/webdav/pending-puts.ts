@@ -6,7 +6,7 @@
 import type { Log } from '../log.ts'
 import type { Caller, Operations } from '../fs/operations.ts'
 import type { Timer, Timers } from '../world/clock.ts'
-import type { Opened } from './visit.ts'
+import type { Opened } from './path-walk.ts'
 
 const leftAloneMs = 10_000
 const maximumCount = 256
@@ -18,7 +18,7 @@ interface Beginning {
   timer: Timer
 }
 
-export class Beginnings {
+export class PendingPuts {
   readonly #operations: Operations
   readonly #log: Log
   readonly #timers: Timers

@@ -13,14 +13,14 @@ import type { Claims } from './claims.ts'
 import { forgetStored, takeContent, type TakeContentParts } from './content.ts'
 import type { Owners } from './owners.ts'
 
-export interface GiveWayParts {
+export interface MaterializeParts {
   readonly spool: Spool
   readonly claims: Claims
   readonly owners: Owners
   readonly remote: RemoteContent
 }
 
-export interface GaveWayParts extends TakeContentParts {
+export interface MoveDetachedParts extends TakeContentParts {
   readonly journal: Journal
   readonly spool: Spool
   readonly owners: Owners
@@ -28,14 +28,14 @@ export interface GaveWayParts extends TakeContentParts {
 }
 
 /** Hands `take` the content, which stays as it is meanwhile. Throws where it cannot be fetched now. */
-export async function giveWay(
-  parts: GiveWayParts,
+export async function materialize(
+  parts: MaterializeParts,
   intention: Intention,
   take: (content: CarriedContent) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const node = parts.owners.of(intention)
-  const hasContent = intention.spool !== undefined || intention.isProven
+  const hasContent = intention.spool !== undefined || intention.isCopied
   const content = hasContent || node === undefined ? undefined : await contentOf(parts, node, signal)
   if (content === undefined) return take({})
   await parts.claims.hold(content, async () => {
@@ -46,7 +46,7 @@ export async function giveWay(
 
 /** The version that was to be moved, in a file of its own; undefined where it is gone. */
 async function contentOf(
-  parts: GiveWayParts,
+  parts: MaterializeParts,
   node: Node,
   signal: AbortSignal,
 ): Promise<SpoolFile | undefined> {
@@ -65,7 +65,7 @@ async function contentOf(
 }
 
 /** The node shows what was brought here; part of the transaction that journals it. */
-export function gaveWay(parts: GaveWayParts, intention: Intention): void {
+export function moveDetached(parts: MoveDetachedParts, intention: Intention): void {
   const { id, path, spool } = intention
   const node = parts.owners.of(intention)
   if (spool !== undefined) parts.spool.journal(parts.spool.get(spool), path)
@@ -73,11 +73,11 @@ export function gaveWay(parts: GaveWayParts, intention: Intention): void {
   if (spool !== undefined) return showCarried(parts, node, spool)
   parts.journal.onRollback(node)
   // Not what stands there by now.
-  parts.tree.versions.isHome(node)
+  parts.tree.versions.atOwnPath(node)
 }
 
 /** The node shows the content that its newest change carries, which may have been another change's before; part of a transaction. */
-export function showCarried(parts: GaveWayParts, node: Node, spool: string): void {
+export function showCarried(parts: MoveDetachedParts, node: Node, spool: string): void {
   parts.journal.onRollback(node)
   if (node.content === undefined) {
     const content = parts.spool.get(spool)

@@ -4,7 +4,7 @@
 import type { Caller, Notifier, Operations } from '../fs/operations.ts'
 
 /** Told when the change is made, also where it failed half way. */
-export function telling(inner: Operations, notifier: Notifier): Operations {
+export function invalidating(inner: Operations, notifier: Notifier): Operations {
   /** Open for writing. */
   const written = new Map<number, number>()
   const opened = (fh: number, ino: number): void => {

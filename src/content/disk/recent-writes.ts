@@ -6,7 +6,7 @@ import { pathKeyInName } from './stored-version.ts'
 
 const lookAlikeMs = 2_000
 
-export class JustWritten {
+export class RecentWrites {
   readonly #clock: Clock
   /** When (ms, monotonic); the longest ago first. */
   readonly #paths = new Map<string, number>()

@@ -7,7 +7,7 @@ import type { FetchOwner } from './fetch.ts'
 import type { LinkEstimate } from './link-estimate.ts'
 import { boughtPart } from './rent-or-buy.ts'
 
-export interface RestOptions {
+export interface BackgroundFetchOptions {
   readonly sizeBytes: number
   readonly link: LinkEstimate
   /** How much of it may be kept, in bytes. */
@@ -27,8 +27,8 @@ const filledRoundTrips = 2
 const leastRoundTripMs = 20
 const mostAtOnce = 8
 
-export class RestOfDocument implements FetchOwner {
-  readonly #options: RestOptions
+export class BackgroundFetch implements FetchOwner {
+  readonly #options: BackgroundFetchOptions
   readonly #pieces: number
   /** Pieces asked for. */
   readonly #asked = new Set<number>()
@@ -39,7 +39,7 @@ export class RestOfDocument implements FetchOwner {
   #isBackwards = false
   #isWatched = false
 
-  constructor(options: RestOptions) {
+  constructor(options: BackgroundFetchOptions) {
     this.#options = options
     this.#pieces = Math.ceil(blockCount(options.sizeBytes) / pieceBlocks)
   }

@@ -4,10 +4,10 @@ import type { Disk } from '../../world/disk.ts'
 
 /** Throws the system's errors, but for a file that is not there. */
 export async function unlinkIfThere(path: string, disk: Pick<Disk, 'unlink'>): Promise<void> {
-  await disk.unlink(path).catch(unlessThere)
+  await disk.unlink(path).catch(ignoreMissing)
 }
 
 /** Rethrows whatever else the disk says. */
-export function unlessThere(error: NodeJS.ErrnoException): undefined {
+export function ignoreMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error
 }

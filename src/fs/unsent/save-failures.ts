@@ -24,7 +24,7 @@ interface Refusal {
 }
 
 /** One document that the disk refused, as people are told of it. */
-export interface UnkeptDocument {
+export interface SaveFailure {
   readonly node: Node
   readonly error: unknown
   readonly since: number
@@ -33,15 +33,15 @@ export interface UnkeptDocument {
   readonly nextAttemptAt: number
 }
 
-export interface UnkeptOptions extends Pick<World, 'clock' | 'chance'> {
+export interface SaveFailuresOptions extends Pick<World, 'clock' | 'chance'> {
   /** Journals the document as it is; calls `refused` where that fails. */
   readonly keep: (node: Node) => Promise<unknown>
   readonly log: Log
   readonly tell: (notice: Notice) => void
 }
 
-export class Unkept {
-  readonly #options: UnkeptOptions
+export class SaveFailures {
+  readonly #options: SaveFailuresOptions
   readonly #refusals = new Map<Node, Refusal>()
   #failedRounds = 0
   #timer: Timer | undefined
@@ -49,7 +49,7 @@ export class Unkept {
   #round: Promise<number> | undefined
   #isClosed = false
 
-  constructor(options: UnkeptOptions) {
+  constructor(options: SaveFailuresOptions) {
     this.#options = options
   }
 
@@ -64,7 +64,7 @@ export class Unkept {
     refusal.error = error
     refusal.attempts++
     // As long as a program has it open, it may still be told, and its close comes.
-    if (!refusal.isTold && !node.isScratch && node.door.writeHandles === 0) {
+    if (!refusal.isTold && !node.isLocalOnly && node.door.writeHandles === 0) {
       refusal.isTold = true
       log.error({ path: node.path, error: String(error) }, 'the disk here does not take it: tried again')
       tell({ kind: 'unkept', path: node.path, reason: reasonOf(error) })
@@ -73,10 +73,10 @@ export class Unkept {
   }
 
   /** Documents at or under a path; a temporary is named as what is on this machine only. */
-  under(path: string): UnkeptDocument[] {
+  under(path: string): SaveFailure[] {
     this.#forget()
     return [...this.#refusals]
-      .filter(([node]) => !node.isScratch && isAtOrUnder(node.path, path))
+      .filter(([node]) => !node.isLocalOnly && isAtOrUnder(node.path, path))
       .map(([node, { error, since, attempts }]) => ({
         node,
         error,
@@ -86,7 +86,7 @@ export class Unkept {
       }))
   }
 
-  at(path: string): UnkeptDocument | undefined {
+  at(path: string): SaveFailure | undefined {
     return this.under(path).find(({ node }) => node.path === path)
   }
 

@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../../world/clock.ts'
 
 const quietMs = 100
 
-export class WhenQuiet {
+export class IdleTimer {
   readonly #clock: Clock
   readonly #take: (name: string) => void
   readonly #waiting = new Set<string>()

@@ -10,7 +10,7 @@ export interface LoadedForAWhileOptions {
   readonly load: () => Promise<void>
 }
 
-export class LoadedForAWhile {
+export class TtlCache {
   readonly #options: LoadedForAWhileOptions
   #validUntilMs = -Infinity
   #loading: Promise<void> | undefined

@@ -5,17 +5,17 @@ import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import { damaged } from '../../content/commit/carried.ts'
 import type { Journal } from '../../content/spool/journal.ts'
 import type { Spool } from '../../content/spool/spool.ts'
-import type { ConflictCopies } from '../concerns/conflict-copies.ts'
+import type { ConflictCopies } from '../attention/conflict-copies.ts'
 import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Tree } from '../tree/tree.ts'
-import type { Trouble } from '../concerns/trouble.ts'
-import { saveScratchRow, type LocalRowParts } from './local-rows.ts'
+import type { DamageReports } from '../attention/damage-reports.ts'
+import { saveLocalRow, type LocalRowParts } from './local-rows.ts'
 
-export interface UnderfootParts {
+export interface StateDirParts {
   readonly journal: Journal
   readonly spool: Spool
   readonly queue: CommitQueue
-  readonly trouble: Trouble
+  readonly trouble: DamageReports
 }
 
 export interface RefillParts extends LocalRowParts {
@@ -33,7 +33,7 @@ export function refill(parts: RefillParts): void {
   spool.journalAgain()
   for (const node of tree.nodes.all()) {
     if (node.folder?.isMadeHere === true) journal.folders.save(node.path)
-    else if (node.folder === undefined && node.isScratch && !node.isUnlinked) saveScratchRow(parts, node)
+    else if (node.folder === undefined && node.isLocalOnly && !node.isUnlinked) saveLocalRow(parts, node)
   }
   attributes.saveAgain()
   conflicts.saveAgain()
@@ -43,7 +43,7 @@ export const contentTakenAway =
   'unsent content was taken away from the state folder while the drive was in use: what was still held is there again, what is gone is named as refused'
 
 /** Never throws: what cannot be seen to now is told, and looked at again. */
-export function lookUnderfoot({ journal, spool, queue, trouble }: UnderfootParts): void {
+export function checkStateDir({ journal, spool, queue, trouble }: StateDirParts): void {
   seeTo(() => journal.look())
   seeTo(() => spool.look())
   for (const job of queue.jobs()) {

@@ -6,7 +6,7 @@ import type { Log } from '../../log.ts'
 /** A disk that refuses is left alone for this long. */
 const pauseMs = 30_000
 
-export interface OneAfterAnotherOptions {
+export interface SerialQueueOptions {
   /** For the log. */
   readonly dir: string
   readonly log: Log
@@ -14,13 +14,13 @@ export interface OneAfterAnotherOptions {
   readonly now: () => number
 }
 
-export class OneAfterAnother {
-  readonly #options: OneAfterAnotherOptions
+export class SerialQueue {
+  readonly #options: SerialQueueOptions
   #pausedUntilMs = Number.NEGATIVE_INFINITY
   #hasWarned = false
   #tail: Promise<void> = Promise.resolve()
 
-  constructor(options: OneAfterAnotherOptions) {
+  constructor(options: SerialQueueOptions) {
     this.#options = options
   }
 

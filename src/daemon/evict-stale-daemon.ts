@@ -45,7 +45,7 @@ export function thereAlready({ project, driver, mountpoint }: MountRecord): stri
 }
 
 /** Throws a DaemonError when the earlier daemon does not go, since it holds the state folder. */
-export async function takeOver(plan: MountPlan): Promise<void> {
+export async function evictStaleDaemon(plan: MountPlan): Promise<void> {
   const record = await findLive(plan)
   if (record === undefined) return
   if (plan.descriptor === undefined && (await findOurMount(plan.mountpoint)) !== undefined) return

@@ -28,7 +28,7 @@ const unfinishedPrefix = '.goutputstream-dav'
 
 const never = new AbortController().signal
 
-export class Visit {
+export class PathWalk {
   readonly operations: Operations
   readonly caller: Caller
   /** Caller of changes: each is done to its end, whether or not the client still listens. */

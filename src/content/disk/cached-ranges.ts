@@ -21,7 +21,7 @@ export interface LocatedRun extends BlockRun {
 /** One read from disk: 1 MiB. */
 const blocksPerRead = 8
 
-export interface BlocksHereOptions {
+export interface CachedRangesOptions {
   readonly index: BlockIndex
   readonly segments: OpenSegments
   readonly log: Log
@@ -32,16 +32,16 @@ export interface BlocksHereOptions {
   readonly arriving: (version: StoredVersion) => Promise<void> | undefined
 }
 
-export class BlocksHere {
+export class CachedRanges {
   readonly #index: BlockIndex
   readonly #segments: OpenSegments
   readonly #log: Log
   readonly #clock: Clock
-  readonly #isGone: BlocksHereOptions['isGone']
-  readonly #arriving: BlocksHereOptions['arriving']
+  readonly #isGone: CachedRangesOptions['isGone']
+  readonly #arriving: CachedRangesOptions['arriving']
   readonly #pace = new ReadPace()
 
-  constructor({ index, segments, log, clock, isGone, arriving }: BlocksHereOptions) {
+  constructor({ index, segments, log, clock, isGone, arriving }: CachedRangesOptions) {
     this.#index = index
     this.#segments = segments
     this.#log = log

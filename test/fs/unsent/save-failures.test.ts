@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { Unkept } from '../../../src/fs/unsent/unkept.ts'
+import { SaveFailures } from '../../../src/fs/unsent/save-failures.ts'
 import { NodeTable } from '../../../src/fs/tree/node-table.ts'
 import type { Node } from '../../../src/fs/tree/node.ts'
 import { silentLog } from '../../../src/log.ts'
@@ -145,7 +145,7 @@ describe('a disk that refuses for hours', () => {
     const nodes = new NodeTable()
     let asked = 0
     let isBroken = true
-    const unkept: Unkept = new Unkept({
+    const unkept: SaveFailures = new SaveFailures({
       ...world,
       log: silentLog,
       tell: () => {},
@@ -176,7 +176,7 @@ describe('a disk that refuses for hours', () => {
   it('is asked for what it refuses later, too, where nothing was left when it was to be asked before', async () => {
     const nodes = new NodeTable()
     const spool = new Spool(dir, rows, realWorld())
-    const unkept: Unkept = new Unkept({
+    const unkept: SaveFailures = new SaveFailures({
       ...realWorld(),
       log: silentLog,
       tell: () => {},

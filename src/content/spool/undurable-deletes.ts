@@ -3,7 +3,7 @@
 
 import { foldersAbove } from '../../path.ts'
 
-export class EndedRows {
+export class UndurableDeletes {
   readonly #onceDurable: (step: () => void) => void
   /** By spool file, by path, and by what a document at a path is in the way of; each with its latest end. */
   readonly #ends = new Map<string, symbol>()
@@ -37,13 +37,13 @@ export class EndedRows {
   }
 
   /** True where a power cut may bring back a row that named one of them, a document above, or one below. */
-  mayReturn(paths: readonly string[], spool: string | undefined): boolean {
+  mayResurface(paths: readonly string[], spool: string | undefined): boolean {
     const keys = paths.flatMap((path) => [path, under(path), ...foldersAbove(path).map(documentAt)])
     return keys.some((key) => this.#ends.has(key)) || (spool !== undefined && this.#ends.has(spool))
   }
 
   /** True where a power cut may bring back a row that says its bytes are at this path. */
-  mayReferAgain(path: string): boolean {
+  mayResurfaceReference(path: string): boolean {
     return this.#ends.has(referenceTo(path))
   }
 }

@@ -8,7 +8,7 @@ import type { Intention } from '../intention.ts'
 /** Taken by any service and by what stands before it: in base64 this is less than the 1 MB that nginx allows where nobody says more. */
 const usualBytes = 512 * 1024
 
-export class Accepted {
+export class SizeProbe {
   #bytes = usualBytes
   #refusedBytes = Infinity
   /** Copies within the service. */

@@ -10,19 +10,19 @@ const againMs = 60_000
 /** The latest of them. */
 const mostSentences = 20
 
-export interface TroubleOptions {
+export interface DamageReportsOptions {
   readonly stateDir: string
   readonly clock: Clock
   readonly log: Log
   readonly tell: (notice: Notice) => void
 }
 
-export class Trouble {
-  readonly #options: TroubleOptions
+export class DamageReports {
+  readonly #options: DamageReportsOptions
   /** With the time each was told (ms of the steady clock), the latest last. */
   readonly #told = new Map<string, number>()
 
-  constructor(options: TroubleOptions) {
+  constructor(options: DamageReportsOptions) {
     this.#options = options
   }
 
