@@ -46,7 +46,7 @@ export async function recover(parts: RecoverParts): Promise<void> {
       parts.journal.localFiles.remove(row.path)
       continue
     }
-    const node = place(parts.tree, row.path)
+    const node = place(parts, row.path)
     node.local.markLocalOnly({
       isMadeTemporary: row.isMadeTemporary === true,
       isCutOff: row.isCutOff === true,

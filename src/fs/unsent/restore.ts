@@ -11,7 +11,7 @@ import { folderOf, nameOf } from '../../path.ts'
 import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Node } from '../tree/node.ts'
 import type { Tree } from '../tree/tree.ts'
-import { discardContent, takeContent, type TakeContentParts } from './content.ts'
+import { discardContent, takeContent, type DiscardParts, type TakeContentParts } from './content.ts'
 import type { Owners } from './owners.ts'
 
 export interface RestoreParts extends TakeContentParts {
@@ -36,7 +36,7 @@ export function restore(parts: RestoreParts, job: Job): void {
     return
   }
   if (intention.spool !== undefined && !parts.spool.has(intention.spool)) return restoreEmpty(parts, job)
-  const node = place(parts.tree, intention.path)
+  const node = place(parts, intention.path)
   node.unsent.mayReplace(intention.base)
   if (intention.spool !== undefined) restoreContent(parts, node, intention.spool)
   if (intention.digest !== undefined) node.content?.knowDigest(intention.digest)
@@ -52,7 +52,7 @@ export function restore(parts: RestoreParts, job: Job): void {
 function restoreEmpty(parts: RestoreParts, job: Job): void {
   const { path, base, source, size } = job.intention
   if (base !== undefined || source !== undefined) return
-  const node = place(parts.tree, path)
+  const node = place(parts, path)
   parts.owners.restore(node, job)
   showStored(parts.tree, node, { path, fingerprint: '', size })
 }
@@ -89,14 +89,18 @@ function whereItIs(intention: Intention, source: string, standing: Node | undefi
 
 /** The document is not there any more; nor are the folders that were there for it alone, unless a listing says so. */
 function moveOut(parts: RestoreParts, from: Node, document: Node): void {
-  parts.tree.places.displace(document)
-  // Its row claims the content for as long as that is needed.
-  discardContent(parts, document)
-  parts.tree.nodes.dropIfUnused(document)
+  displace(parts, document)
   for (let folder: Node = from; folder.parent !== undefined; folder = folder.parent) {
     if (folder.folder === undefined || folder.folder.isMadeHere || folder.folder.kept.size > 0) return
     parts.tree.places.unkeep(folder)
   }
+}
+
+/** The document has no name any more. Its row claims the content for as long as that is needed. */
+function displace(parts: DiscardParts, document: Node): void {
+  parts.tree.places.displace(document)
+  discardContent(parts, document)
+  parts.tree.nodes.dropIfUnused(document)
 }
 
 /** The folder is gone: what is hidden in it is hidden in one that is made there anew. One in which something is shown stays. */
@@ -143,10 +147,11 @@ export function showStored(tree: Tree, node: Node, version: Version): void {
 }
 
 /** A kept document node at a path, with the folders above it. It takes the place of what an older row has put there. */
-export function place(tree: Tree, path: string): Node {
+export function place(parts: DiscardParts, path: string): Node {
+  const { tree } = parts
   const { folder, name } = parentOf(tree, path)
   const standing = folder.folder?.children.get(name)
-  if (standing !== undefined && standing.folder === undefined) tree.places.displace(standing)
+  if (standing !== undefined && standing.folder === undefined) displace(parts, standing)
   const node = tree.nodes.add('file', folder, name)
   tree.places.attach(node, folder, name)
   return node

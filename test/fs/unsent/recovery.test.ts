@@ -1,6 +1,6 @@
 // Rows that an earlier run left in the journal, one by one, and how the tree shows them before the service has heard of anything.
 
-import { writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createClient, type Client } from '../../../src/api/client.ts'
@@ -17,6 +17,7 @@ import type { Log } from '../../../src/log.ts'
 import { realWorld } from '../../../src/world/world.ts'
 import { project, startTestService, type TestService } from '../../support/service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.ts'
+import { waitUntil } from '../../support/wait-until.ts'
 
 let temporary: TemporaryFolder
 let service: TestService
@@ -155,6 +156,26 @@ describe('a save', () => {
     const doubts = ['/a.txt', '/b.txt'].map((path) => parts.queue.find(path)?.intention.sentDigests)
     expect(doubts).toEqual([[digest], [digest]])
     expect(at(parts, '/b.txt').content?.isHeld).toBe(false)
+  })
+
+  it('that was saved again while it was sent, and did not arrive: no content is kept once the newer one is sent', async () => {
+    const parts = await recovered({
+      intentions: ['a', 'b'].map((spool) => intended({ spool, size: 4, digest })),
+      spool: ['a', 'b'],
+    })
+    expect(at(parts, '/a.txt').content?.id).toBe('b')
+    const { faults } = service.service
+    faults.inject({ kind: 'status', status: 500 }, { method: 'PUT' })
+    parts.queue.goOn()
+    const unsent = (): number => [...parts.queue.jobs()].length
+    await waitUntil('the newer one to take the place of the older', () => unsent() === 1)
+    faults.clear()
+    parts.queue.expedite(() => true)
+    await waitUntil('it to be sent', () => unsent() === 0)
+    const kept = (): string[] => readdirSync(parts.spool.dir).filter((name) => !name.endsWith('.json'))
+    await waitUntil('the spool to be empty', () => kept().length === 0, 10_000).catch(() =>
+      expect(kept()).toEqual([]),
+    )
   })
 
   it('whose content is gone, without a digest, is named, and holds nothing up', async () => {
