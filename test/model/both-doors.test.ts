@@ -1,19 +1,21 @@
-// Real programs through both doors under random trouble: run by `scripts/soak --doors` alone, because one run of some five ends with a
-// file left in the spool, for a reason that is not found yet. `DOCMOUNT_SEED=N` replays a run's choices.
+// Real programs through both doors under random trouble. `DOCMOUNT_SEED=N` replays a run's choices; `scripts/soak --doors` runs it
+// for longer.
 
 import { describe, expect, it } from 'vitest'
 
 import { whyNoFuse } from '../support/fuse.ts'
 import { isInstalled } from '../support/run.ts'
 import { makeTemporaryFolder } from '../support/temporary-folder.ts'
+import { isThorough, leaveOut } from '../support/thorough.ts'
 import { workAtBothDoors } from './both-doors.ts'
 
 const seed = Number(process.env['DOCMOUNT_SEED'] ?? Date.now() % 1_000_000)
-const minutes = Number(process.env['DOCMOUNT_SOAK_MINUTES'] ?? 0)
+const minutes = Number(process.env['DOCMOUNT_SOAK_MINUTES'] ?? 1 / 4)
 const isSoak = process.env['DOCMOUNT_SOAK_MINUTES'] !== undefined
+if (!isSoak) leaveOut('real programs at both doors of a drive, with outages and kills')
 const whyNot = whyNoFuse() ?? (isInstalled('curl') && isInstalled('rclone') ? undefined : 'curl and rclone')
 
-describe.skipIf(whyNot !== undefined || !isSoak)('real programs at both doors', () => {
+describe.skipIf(whyNot !== undefined || (!isSoak && !isThorough))('real programs at both doors', () => {
   it(
     'find what was saved last through outages and kill -9, and no copy of their own bytes',
     async () => {
@@ -25,12 +27,13 @@ describe.skipIf(whyNot !== undefined || !isSoak)('real programs at both doors', 
           folder: temporary.path,
           seed,
           durationMs: minutes * 60_000,
-          troubleEveryMs: 12_000,
-          killEveryMs: 120_000,
-          quietEveryMs: 120_000,
+          troubleEveryMs: isSoak ? 12_000 : 4_000,
+          killEveryMs: isSoak ? 120_000 : 6_000,
+          quietEveryMs: isSoak ? 120_000 : 60_000,
           peaceMs: 30_000,
+          storyFile: process.env['DOCMOUNT_SOAK_STORY'],
           onProgress(soFar) {
-            if (Date.now() - shownAt < 30_000) return
+            if (!isSoak || Date.now() - shownAt < 30_000) return
             shownAt = Date.now()
             console.log(new Date().toISOString(), JSON.stringify(soFar))
           },

@@ -2,7 +2,7 @@
 // slow or cut off now and then, and the daemon is killed. Each knows what it was answered; what may be there follows (history.ts).
 
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { ask } from '../../src/daemon/control-client.ts'
@@ -35,6 +35,8 @@ export interface BothDoorsOptions {
   readonly quietEveryMs: number
   /** How long programs work in peace after it was quiet. */
   readonly peaceMs: number
+  /** Where to tell all that led to a failure; what is thrown has only what is about its documents. */
+  readonly storyFile?: string | undefined
   readonly onProgress?: (figures: Figures) => void
 }
 
@@ -43,6 +45,7 @@ export interface Figures {
   readonly programs: Readonly<Record<string, { runs: number; failed: number }>>
   readonly troubles: Readonly<Record<string, number>>
   readonly kills: number
+  readonly unmounts: number
   /** Times everything was left alone until it was quiet, and compared. */
   readonly quiet: number
 }
@@ -77,7 +80,8 @@ class Soak {
   readonly #over = new AbortController()
   readonly #troubles: Record<string, number> = {}
   readonly #story: { at: number; line: string }[] = []
-  readonly #logs: string[] = []
+  /** Runs of the daemon so far; the last is the one that serves. */
+  readonly #drives: WebdavDrive[] = []
   /** Times of trouble; the last may go on. */
   readonly #bad: { from: number; until: number }[] = []
   #drive: WebdavDrive | undefined
@@ -86,6 +90,7 @@ class Soak {
   #ready: Promise<void> = Promise.resolve()
   #working = 0
   #kills = 0
+  #unmounts = 0
   #killedAt = -Infinity
   #quiet = 0
 
@@ -114,7 +119,8 @@ class Soak {
   }
 
   get figures(): Figures {
-    return { programs: this.#work.programs, troubles: this.#troubles, kills: this.#kills, quiet: this.#quiet }
+    const [troubles, kills, unmounts, quiet] = [this.#troubles, this.#kills, this.#unmounts, this.#quiet]
+    return { programs: this.#work.programs, troubles, kills, unmounts, quiet }
   }
 
   async work(): Promise<Figures> {
@@ -166,6 +172,7 @@ class Soak {
       args: ['--webdav', `127.0.0.1:${port}`],
     })
     this.#drive = drive
+    this.#drives.push(drive)
     const { url, user, password, mountpoint } = drive
     const curlConfig = join(folder, 'curl')
     await writeFile(curlConfig, `user = "${user}:${password}"\n`, { mode: 0o600 })
@@ -217,7 +224,10 @@ class Soak {
       if (this.#over.signal.aborted) return
       const now = performance.now()
       if (now > nextQuiet) {
-        await this.#stopped(() => this.#leaveAlone())
+        await this.#stopped(async () => {
+          await this.#leaveAlone()
+          await (luck.random() < 0.5 ? this.#endAndBegin() : this.#letGo())
+        })
         await this.#pause(peaceMs)
         nextQuiet = performance.now() + around(quietEveryMs)
       } else if (now > nextKill) {
@@ -260,7 +270,6 @@ class Soak {
         this.#kills++
         this.#killedAt = performance.now()
         await drive.ended
-        this.#logs.push(drive.log())
         this.#agent?.stop()
         if (!isAway || this.#luck.random() < 0.5) await this.#service.start()
         await this.#mount()
@@ -343,6 +352,20 @@ class Soak {
     this.#tell('quiet')
   }
 
+  /** Everything was sent: no content is kept for long. */
+  async #letGo(): Promise<void> {
+    const isEmpty = async (): Promise<boolean> => (await this.#spooled()).length === 0
+    await waitUntil('the spool to be empty', isEmpty, 30_000).catch(async () => {
+      throw new Loss((await this.#left()).join('\n'))
+    })
+  }
+
+  async #endAndBegin(): Promise<void> {
+    await this.#end()
+    await this.#mount()
+    this.#tell('mounted again')
+  }
+
   /** Ends in the proper way, and leaves nothing. */
   async #end(): Promise<void> {
     const { folder } = this.#options
@@ -350,15 +373,36 @@ class Soak {
     this.#agent?.stop()
     await drive.docmount(['unmount', drive.mountpoint])
     const code = await drive.ended
+    this.#unmounts++
+    this.#tell('unmounted')
     const wrong: string[] = []
     if (code !== 0) wrong.push(`the daemon ended with ${code}`)
     if ((await readFile('/proc/self/mounts', 'utf8')).includes(` ${drive.mountpoint} `))
       wrong.push('the mount is left')
-    for (const path of await readdir(join(folder, 'state'), { recursive: true }))
-      if (/\/spool\/(?!known\.json$)./.test(path)) wrong.push(`${path} is left in the spool`)
+    wrong.push(...(await this.#left()))
     for (const name of await readdir(join(folder, 'run'), { recursive: true }))
       if (/\.(sock|json)$/.test(name)) wrong.push(`${name} is left at run time`)
     if (wrong.length > 0) throw new Loss(wrong.join('\n'))
+  }
+
+  /** Contents that are kept until they are sent. */
+  async #spooled(): Promise<string[]> {
+    const state = join(this.#options.folder, 'state')
+    return (await readdir(state, { recursive: true }))
+      .filter((path) => /\/spool\/(?!known\.json$)./.test(path))
+      .map((path) => join(state, path))
+  }
+
+  /** The same in words: everything was sent. */
+  async #left(): Promise<string[]> {
+    return Promise.all(
+      (await this.#spooled()).map(async (file) => {
+        const notes = await readFile(join(dirname(file), 'known.json'), 'utf8').catch(() => '')
+        const note = notes.split('\n').findLast((line) => line.includes(basename(file)))
+        const content = this.#history.describe(await readFile(file))
+        return `${basename(file)} is left in the spool: ${content}; ${note ?? 'it was never saved'}`
+      }),
+    )
   }
 
   // The story of a failure
@@ -372,38 +416,41 @@ class Soak {
     const unsent = await this.#unsent().catch(() => [])
     const paths = [...folders, ...pairs]
       .flatMap((folder) => [...failure.message.matchAll(new RegExp(`${folder}/[^/:]*?\\.(?:txt|csv)`, 'g'))])
-      .map(([path]) => path)
+      // A conflict copy is of the document beside it.
+      .flatMap(([path]) => [path, path.replace(/ \(conflict [^)]*\)/, '')])
+      .filter((path, index, all) => all.indexOf(path) === index)
       .slice(0, 6)
     const isAbout = (line: string): boolean =>
       paths.some(
         (path) =>
           line.includes(path) || line.includes(encodeURI(path)) || line.includes(encodeURIComponent(path)),
       )
+    const isShown = (line: string): boolean =>
+      isAbout(line) || !line.includes('/') || /"level":"(?:error|fatal)"/.test(line)
     const zero = Date.now() - performance.now()
-    const timed = (text: string, pattern: RegExp): { at: number; line: string }[] =>
+    const timed = (text: string): { at: number; line: string }[] =>
       text
         .split('\n')
-        .map((line) => ({ at: Date.parse(pattern.exec(line)?.[1] ?? '') - zero, line: `    ${line}` }))
-    const logged = timed([...this.#logs, this.#drive?.log() ?? ''].join('\n'), /"time":"([^"]+)"/).filter(
-      ({ line }) => isAbout(line) || /"level":"(?:error|fatal)"/.test(line),
-    )
-    const access = await readFile(join(this.#options.folder, 'access.log'), 'utf8').catch(() => '')
-    const asked = timed(access, /"time":"([^"]+)"/).filter(({ line }) => isAbout(line))
-    const story = [
-      ...this.#story.filter(({ line }) => isAbout(line) || !line.includes('/')),
-      ...paths.flatMap((path) =>
-        this.#history.tell(path).map(({ at, line }) => ({ at, line: `  began: ${line}` })),
-      ),
-      ...logged,
-      ...asked,
-    ]
+        .map((line) => ({
+          at: Date.parse(/"time":"([^"]+)"/.exec(line)?.[1] ?? '') - zero,
+          line: `    ${line}`,
+        }))
+    const began = this.#history.paths
+      .flatMap((path) => this.#history.tell(path))
+      .map(({ at, line }) => ({ at, line: `  began: ${line}` }))
+    const logged = timed(this.#drives.map((drive) => drive.log()).join('\n'))
+    const asked = timed(await readFile(join(this.#options.folder, 'access.log'), 'utf8').catch(() => ''))
+    const story = [...this.#story, ...began, ...logged, ...asked]
       .filter(({ at }) => !Number.isNaN(at))
       .sort((a, b) => a.at - b.at)
-      .slice(-250)
+      .map(({ at, line }) => `${new Date(at + zero).toISOString().slice(11, 23)} ${line}`)
+    const { storyFile } = this.#options
+    if (storyFile !== undefined) await writeFile(storyFile, story.join('\n'))
     const lines = [
       failure.message,
       `seed ${this.#options.seed}; ${JSON.stringify(this.figures)}`,
-      ...story.map(({ at, line }) => `${new Date(at + zero).toISOString().slice(11, 23)} ${line}`),
+      ...story.filter(isShown).slice(-250),
+      ...(storyFile === undefined ? [] : [`all of it: ${storyFile}`]),
       'unsent:',
       ...unsent.map(
         ({ action, path, state, lastError }) => `  ${action} ${path} ${state} ${lastError ?? ''}`,
