@@ -90,7 +90,7 @@ const vim = [
   '-i',
   'NONE',
   '--cmd',
-  'set shortmess+=A nofixeol backup writebackup',
+  'set shortmess+=A fixeol backup writebackup',
   '-c',
   '%d _',
   '-c',
