@@ -43,6 +43,8 @@ export class SavedListings {
   readonly #unsaved = new Map<string, Names>()
   /** Records at names that were changed here since their folder was listed: undefined for nothing. By folder. */
   readonly #changes = new Map<string, Map<string, Told | undefined>>()
+  /** Folders that were saved, and are gone from the service: who stores something in one of them begins it anew. */
+  readonly #gone = new Set<string>()
   #timer: Timer | undefined
   #changesTimer: Timer | undefined
   /** No earlier run has listed anything. */
@@ -108,6 +110,7 @@ export class SavedListings {
   save(path: string, names: Names): void {
     if (names.size > mostSavedNames || this.#db === undefined) return
     this.#changes.delete(path)
+    this.#gone.delete(path)
     this.#unsaved.set(path, names)
     this.#timer ??= this.#timers.setTimeout(() => this.flush(), saveAfterMs).unref()
   }
@@ -126,6 +129,8 @@ export class SavedListings {
    * nobody who knows them, and what stands there would be taken for another client's.
    */
   agreed(changes: readonly Change[]): void {
+    for (const { folder, record } of changes)
+      if (record !== undefined && this.#gone.delete(folder)) this.began(folder)
     const isWritten =
       !this.#isRefused &&
       this.#write((db) => {
@@ -154,6 +159,11 @@ export class SavedListings {
 
   /** The folder is gone from the service, with all that is below: one of its name will be another. */
   gone(path: string): void {
+    for (const known of this.#savedUnder(path)) this.#gone.add(known)
+    for (const oldest of this.#gone) {
+      if (this.#gone.size <= mostSavedNames) break
+      this.#gone.delete(oldest)
+    }
     for (const known of [...this.#unsaved.keys(), ...this.#changes.keys()]) {
       if (!isAtOrUnder(known, path)) continue
       this.#unsaved.delete(known)
@@ -161,22 +171,13 @@ export class SavedListings {
     }
     this.agreed([{ folder: folderOf(path), name: nameOf(path), record: undefined }])
     this.#guarded('written', () => {
-      // All that begins with `path/`, for `0` follows `/`.
-      for (const [table, column] of [
+      const now: [string, string][] = [
         ['listing', 'path'],
         ['changed', 'folder'],
-        ...(this.#hasBegun
-          ? [
-              ['earlier_listing', 'path'],
-              ['earlier_changed', 'folder'],
-            ]
-          : []),
-      ])
-        this.#db
-          ?.prepare(
-            `delete from ${table} where ${column} = ?1 or (${column} >= ?1 || '/' and ${column} < ?1 || '0')`,
-          )
-          .run([path])
+      ]
+      const earlier = now.map(([table, column]): [string, string] => [`earlier_${table}`, column])
+      for (const [table, column] of this.#hasBegun ? [...now, ...earlier] : now)
+        this.#db?.prepare(`delete from ${table} where ${isUnder(column)}`).run([path])
     })
   }
 
@@ -248,6 +249,15 @@ export class SavedListings {
         names -= size
       }
     }
+  }
+
+  /** The folder at `path` and those below, as far as anything is saved of them. */
+  #savedUnder(path: string): string[] {
+    const stored = this.#guarded('read', () =>
+      this.#db?.prepare(`select path from listing where ${isUnder('path')}`).all([path]),
+    )
+    const waiting = [...this.#unsaved.keys()].filter((known) => isAtOrUnder(known, path))
+    return [...((stored ?? []) as { path: string }[]).map((row) => row.path), ...waiting]
   }
 
   #storedEarlier(path: string, isOfAny: boolean): Map<string, Told> | undefined {
@@ -366,6 +376,11 @@ function writeChanges(db: Database.Database, changes: readonly Change[]): void {
   )
   for (const { folder, name, record } of changes)
     insert.run(folder, name, record === undefined ? null : JSON.stringify(entryOf(record)))
+}
+
+/** The path itself, and all that begins with `path/`: `0` follows `/`. */
+function isUnder(column: string): string {
+  return `(${column} = ?1 or (${column} >= ?1 || '/' and ${column} < ?1 || '0'))`
 }
 
 /** One look for each of them, however much is below. */

@@ -105,3 +105,24 @@ it.each([1, 2, 3, 4])('however saves, renames, deletes and kills are mixed (mixt
   }
   await expectInService(documents)
 }, 60_000) // prettier-ignore
+
+it('a folder renamed away and back, with newer contents each time: after a kill, too, what it holds is known to be ours', async () => {
+  for (const name of ['a.txt', 'b.txt']) await drive.service.other.put(`/here/${name}`, name)
+  await drive.start()
+  const { calls } = drive
+  for (const folder of ['/', '/here']) await calls.readdir(folder)
+  await drive.service.stop()
+  let [from, to] = ['/here', '/there']
+  for (let turn = 1; turn <= 4; turn++) {
+    await calls.rename(from, to)
+    await calls.writeFile(`${to}/a.txt`, `turn ${turn}`)
+    ;[from, to] = [to, from]
+  }
+  await drive.service.start()
+  expect(await drive.fileSystem.drain({ timeoutMs: 30_000 })).toEqual([])
+  await drive.end()
+  await drive.start()
+  await drive.calls.writeFile('/here/a.txt', 'saved unseen')
+  expect(await drive.fileSystem.drain({ timeoutMs: 30_000 })).toEqual([])
+  expect(await drive.calls.readdir('/here')).toEqual(['a.txt', 'b.txt'])
+}, 60_000) // prettier-ignore
