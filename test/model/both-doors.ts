@@ -429,12 +429,10 @@ class Soak {
       isAbout(line) || !line.includes('/') || /"level":"(?:error|fatal)"/.test(line)
     const zero = Date.now() - performance.now()
     const timed = (text: string): { at: number; line: string }[] =>
-      text
-        .split('\n')
-        .map((line) => ({
-          at: Date.parse(/"time":"([^"]+)"/.exec(line)?.[1] ?? '') - zero,
-          line: `    ${line}`,
-        }))
+      text.split('\n').map((line) => ({
+        at: Date.parse(/"time":"([^"]+)"/.exec(line)?.[1] ?? '') - zero,
+        line: `    ${line}`,
+      }))
     const began = this.#history.paths
       .flatMap((path) => this.#history.tell(path))
       .map(({ at, line }) => ({ at, line: `  began: ${line}` }))

@@ -112,6 +112,15 @@ it('what is written while its name changes may be under either, also after a lat
   ]).toEqual([true, true, true, true])
 })
 
+it('who reads on while its name changes may read what is written in place under the new one, and nobody later', () => {
+  save('/p', 'old', [1, 2])
+  move('/p', '/q', [3, 4])
+  save('/q', 'new', [5, 6], 'done', true)
+  save('/q', 'other', [7, 8])
+  const by = (id: string, from: number, to: number): boolean => isRight('/p', lines(id, 3), from, to)
+  expect([by('new', 2.5, 6), by('new', 4.5, 6), by('other', 2.5, 9)]).toEqual([true, false, false])
+})
+
 it('two moves at once, each to the place of the other, come to an end', () => {
   save('/p', 'old', [1, 2])
   done('/q', { from: '/p', orNothing: false }, [3, 9])

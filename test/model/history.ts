@@ -115,7 +115,10 @@ export class History {
 
   /** Undefined where these bytes, or their absence, may have been seen at some moment of this time; otherwise what may have been. */
   wrong(path: string, bytes: Buffer | undefined, from: number, to = from): string | undefined {
-    const stays = this.#stays(path, from, to)
+    const stays = [
+      ...this.#stays(path, from, to),
+      ...(bytes === undefined ? [] : this.#movedAway(path, from, to)),
+    ]
     const contents = stays.flatMap(({ value }) => (value === undefined ? [] : [this.contentOf(value)]))
     if (bytes === undefined) {
       if (stays.some((stay) => stay.value === undefined || mayBePart(stay))) return undefined
@@ -172,6 +175,26 @@ export class History {
 
   #stays(path: string, from: number, to: number): readonly Stay[] {
     return (this.#names.get(path) ?? new Name()).between(from, to)
+  }
+
+  /** A program that has a file open reads on what is written into it after it has got another name. */
+  #movedAway(
+    path: string,
+    from: number,
+    to: number,
+    seen: ReadonlySet<string> = new Set([path]),
+  ): readonly Stay[] {
+    return [...this.#names].flatMap(([other, name]) => {
+      if (seen.has(other)) return []
+      const moves = [...name.changes].filter(
+        ({ becomes, isInPlace, start, end }) =>
+          'from' in becomes && becomes.from === path && !isInPlace && start <= to && end >= from,
+      )
+      if (moves.length === 0) return []
+      const since = Math.max(from, Math.min(...moves.map(({ start }) => start)))
+      const written = name.between(since, to).filter(({ isInPlace }) => isInPlace)
+      return [...written, ...this.#movedAway(other, since, to, new Set([...seen, other]))]
+    })
   }
 
   /** Everything that changes under way may have brought by now, one after another, is there. */
