@@ -174,7 +174,7 @@ it('a save that was lost is told, however many programs moved and copied meanwhi
 
 const paths = ['/p', '/q', '/r']
 
-/** What may be there between one whole moment and the next, by trying every order of the changes. */
+/** Values that may be there between one whole moment and the next, by trying every order of the changes. */
 function byEveryOrder(planned: readonly Planned[], end: number): Map<string, Set<Value>>[] {
   type Values = Readonly<Record<string, Value>>
   const seen = Array.from({ length: end }, () => new Map(paths.map((path) => [path, new Set<Value>()])))
