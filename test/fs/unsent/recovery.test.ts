@@ -170,7 +170,7 @@ describe('a save', () => {
     const unsent = (): number => [...parts.queue.jobs()].length
     await waitUntil('the newer one to take the place of the older', () => unsent() === 1)
     faults.clear()
-    parts.queue.expedite(() => true)
+    parts.queue.runNow(() => true)
     await waitUntil('it to be sent', () => unsent() === 0)
     const kept = (): string[] => readdirSync(parts.spool.dir).filter((name) => !name.endsWith('.json'))
     await waitUntil('the spool to be empty', () => kept().length === 0, 10_000).catch(() =>
