@@ -86,6 +86,8 @@ export default defineConfig({
         plugins: [threads()],
         test: {
           name: 'mount',
+          // The program under test has processes of its own: nothing of it stays in this one.
+          isolate: false,
           expect: patient,
           include: isSoak ? modelTests : [...mountTests, ...modelTests],
           maxWorkers,
