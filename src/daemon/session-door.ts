@@ -33,19 +33,16 @@ export interface SessionDoor {
 export type UndoStart = (error: unknown) => Promise<unknown>
 
 /** The filesystem for whoever waits for it: the door lets go first. */
-export function endingBeginnings(
-  fileSystem: FileSystem,
-  { finishPendingPuts: endBeginnings }: OpenedDoor,
-): FileSystem {
-  if (endBeginnings === undefined) return fileSystem
+export function endingBeginnings(fileSystem: FileSystem, { finishPendingPuts }: OpenedDoor): FileSystem {
+  if (finishPendingPuts === undefined) return fileSystem
   return {
     ...fileSystem,
     async wait(path, how) {
-      await endBeginnings()
+      await finishPendingPuts()
       await fileSystem.wait(path, how)
     },
     async drain(how) {
-      await endBeginnings()
+      await finishPendingPuts()
       return fileSystem.drain(how)
     },
   }

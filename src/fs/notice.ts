@@ -9,7 +9,7 @@
  * - `sending`: the drive is let go, and `changes` are still on their way.
  * - `left`: it has ended, and `changes` are sent after the next mount.
  * - `refused`: the service said no to a change; it waits for the person.
- * - `save-failures`: the disk of this machine did not take what was saved; it is tried again, and lost when the drive ends before that.
+ * - `unkept`: the disk of this machine did not take what was saved; it is tried again, and lost when the drive ends before that.
  * - `unsupported`: nothing could be saved at `path`: the service takes no `what`.
  * - `conflict`: somebody else changed the document too; their version is kept as `copy`.
  * - `lost`: content that the journal does not know of is kept in lost+found.

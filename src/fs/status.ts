@@ -10,7 +10,7 @@ import type { Absence, ReachState } from '../content/reach/reach.ts'
  * - `sending`: on its way.
  * - `retrying`: failed for now; `nextAttemptAt` says when it is tried again, for as long as it takes.
  * - `refused`: the service said no (4xx); waits for `docmount retry` or `docmount recover`.
- * - `save-failures`: the disk of this machine refused the content, as whoever saved it was told. It is shown, and neither journaled nor
+ * - `unkept`: the disk of this machine refused the content, as whoever saved it was told. It is shown, and neither journaled nor
  *   with the service: lost when the drive ends. Tried again at `nextAttemptAt`, for as long as it takes.
  */
 export type UnsentState = 'pending' | 'sending' | 'retrying' | 'refused' | 'unkept'

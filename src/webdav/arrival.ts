@@ -21,12 +21,12 @@ export interface Journey {
 
 /** Source and destination of the request. Throws Refused: 403, 404, 409, 412, 423, 502. */
 export async function journeyOf(exchange: Exchange, { leaves }: { leaves: boolean }): Promise<Journey> {
-  const { visit, request, destination } = exchange
+  const { walk, request, destination } = exchange
   await exchange.noBody()
-  const source = await visit.get(exchange.names)
-  const from = await visit.placeOf(source.names)
-  const before = await visit.find(destination)
-  const place = await visit.placeOf(destination)
+  const source = await walk.get(exchange.names)
+  const from = await walk.placeOf(source.names)
+  const before = await walk.find(destination)
+  const place = await walk.placeOf(destination)
   const names = before?.names ?? [...place.parent.names, place.name]
   const fromPath = pathOf(source.names)
   const toPath = pathOf(names)
@@ -54,11 +54,11 @@ export async function journeyOf(exchange: Exchange, { leaves }: { leaves: boolea
  * Throws Refused (409 or as the drive says) where some of it stays.
  */
 export async function makeRoom(
-  { visit, door }: Exchange,
+  { walk, door }: Exchange,
   { source, before }: { source: Resource; before: Resource },
 ): Promise<void> {
-  await treeOf(visit, source)
-  const [failure] = await removeTree(visit, door, before)
+  await treeOf(walk, source)
+  const [failure] = await removeTree(walk, door, before)
   if (failure === undefined) return
   const { status, sentence } = statusOf(failure.error)
   throw new Refused(status, `${failure.resource.names.at(-1) ?? ''} at the destination stays: ${sentence}`)

@@ -43,17 +43,17 @@ export class Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly door: Door
-  readonly visit: PathWalk
+  readonly walk: PathWalk
   /** Of the request's resource; as the client spelled them. */
   readonly names: readonly string[]
   readonly #host: string
   #answer: { status: number; headers: Readonly<Record<string, string>>; body?: Uint8Array } | undefined
 
-  constructor({ request, response, door, walk: visit, host }: ExchangeParts) {
+  constructor({ request, response, door, walk, host }: ExchangeParts) {
     this.request = request
     this.response = response
     this.door = door
-    this.visit = visit
+    this.walk = walk
     this.#host = host
     this.names = namesOfTarget(request.url ?? '/')
   }
@@ -105,14 +105,14 @@ export class Exchange {
 
   /** Throws Refused (412, 423): see permission.ts. */
   async mayChange(...changes: readonly Change[]): Promise<void> {
-    const { visit, names, door } = this
-    await checkPermission({ visit, names, locks: door.locks, ifHeader: this.header('if') }, changes)
+    const { walk, names, door } = this
+    await checkPermission({ walk, names, locks: door.locks, ifHeader: this.header('if') }, changes)
   }
 
   /** After a long body. Throws Refused (423). */
   mayStillChange(change: Change): void {
-    const { visit, names, door } = this
-    checkLocksAgain({ visit, names, locks: door.locks, ifHeader: this.header('if') }, change)
+    const { walk, names, door } = this
+    checkLocksAgain({ walk, names, locks: door.locks, ifHeader: this.header('if') }, change)
   }
 
   /** The body, piece by piece. Throws Refused (408) when the client falls silent; what the connection throws when it breaks. */

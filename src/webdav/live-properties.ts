@@ -9,7 +9,7 @@ import type { Resource, PathWalk } from './path-walk.ts'
 import { dav, escapeText } from './xml-write.ts'
 
 /** Content of a property in XML; undefined where the resource has none of it. */
-type Live = (resource: Resource, door: Door, visit: PathWalk) => string | undefined
+type Live = (resource: Resource, door: Door, walk: PathWalk) => string | undefined
 
 const ofDocuments =
   (value: (attributes: Attributes) => string): Live =>
@@ -64,9 +64,9 @@ export function isLive(local: string): boolean {
 export function liveProperty(
   local: string,
   resource: Resource,
-  { door, visit }: { door: Door; visit: PathWalk },
+  { door, walk }: { door: Door; walk: PathWalk },
 ): string | undefined {
-  const content = (usual.get(local) ?? onRequest.get(local))?.(resource, door, visit)
+  const content = (usual.get(local) ?? onRequest.get(local))?.(resource, door, walk)
   return content === undefined ? undefined : dav(local, content)
 }
 

@@ -8,7 +8,7 @@ import { Refused } from './refused.ts'
 import type { PathWalk } from './path-walk.ts'
 
 export interface Asking {
-  readonly visit: PathWalk
+  readonly walk: PathWalk
   readonly locks: Locks
   /** The request's own resource. */
   readonly names: readonly string[]
@@ -66,14 +66,14 @@ async function checkIfHeader(asking: Asking): Promise<ReadonlySet<string>> {
 }
 
 async function holds(
-  { visit, locks }: Asking,
+  { walk, locks }: Asking,
   names: readonly string[],
   { kind, value, isNegated }: Condition,
 ): Promise<boolean> {
   if (kind === 'token') {
     return locks.covering(pathOf(names)).some(({ token }) => token === value) !== isNegated
   }
-  const found = await visit.find(names)
+  const found = await walk.find(names)
   const isSame = found?.attributes.kind === 'file' && entityTag(found.attributes) === value
   return isSame !== isNegated
 }

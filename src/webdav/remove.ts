@@ -14,16 +14,16 @@ export interface Failure {
 
 /** Empties first, then removes. Throws what listing throws. Answers what stayed; the folders above it stay too and are not named. */
 export async function removeTree(
-  visit: PathWalk,
+  walk: PathWalk,
   door: Door,
   resource: Resource,
 ): Promise<readonly Failure[]> {
   const path = pathOf(resource.names)
   // Their handles would keep what is removed.
   await door.beginnings.endBelow((begun) => isAtOrUnder(begun, path))
-  const { parent, name } = await visit.placeOf(resource.names)
-  const tree = await treeOf(visit, resource)
-  const failures = await remove(visit, tree, parent.attributes.ino, name)
+  const { parent, name } = await walk.placeOf(resource.names)
+  const tree = await treeOf(walk, resource)
+  const failures = await remove(walk, tree, parent.attributes.ino, name)
   if (failures.length > 0) return failures
   door.locks.removeBelow(path)
   await door.properties.remove(path)
@@ -31,17 +31,17 @@ export async function removeTree(
 }
 
 async function remove(
-  visit: PathWalk,
+  walk: PathWalk,
   { resource, children }: ResourceTree,
   parent: number,
   name: string,
 ): Promise<readonly Failure[]> {
-  const { operations, lasting } = visit
+  const { operations, lasting } = walk
   const { ino, kind } = resource.attributes
   const failures: Failure[] = []
   if (kind === 'folder') {
     for (const child of children)
-      failures.push(...(await remove(visit, child, ino, child.resource.names.at(-1) ?? '')))
+      failures.push(...(await remove(walk, child, ino, child.resource.names.at(-1) ?? '')))
     if (failures.length > 0) return failures
   }
   try {

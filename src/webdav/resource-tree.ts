@@ -9,9 +9,9 @@ export interface ResourceTree {
 }
 
 /** Throws ETIMEDOUT where the service is away and a folder was never listed. */
-export async function treeOf(visit: PathWalk, resource: Resource): Promise<ResourceTree> {
+export async function treeOf(walk: PathWalk, resource: Resource): Promise<ResourceTree> {
   const children: ResourceTree[] = []
   if (resource.attributes.kind === 'folder')
-    for (const child of await visit.children(resource, true)) children.push(await treeOf(visit, child))
+    for (const child of await walk.children(resource, true)) children.push(await treeOf(walk, child))
   return { resource, children }
 }

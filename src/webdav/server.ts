@@ -164,7 +164,7 @@ async function answer(
   request.on('error', () => {})
   setHeaders(response)
   await before
-  const visit = new PathWalk(operations, gone.signal)
+  const walk = new PathWalk(operations, gone.signal)
   const isChanging = changing.includes(request.method ?? '')
   let say: () => void
   try {
@@ -172,13 +172,13 @@ async function answer(
     const method = methods.get(request.method ?? '')
     if (method === undefined) throw notAllowed(door)
     if (door.isReadOnly && isChanging) throw new Refused(403, 'the drive is read-only')
-    const exchange = new Exchange({ request, response, door, walk: visit, host: request.headers.host ?? '' })
+    const exchange = new Exchange({ request, response, door, walk, host: request.headers.host ?? '' })
     await method(exchange)
     say = () => exchange.say()
   } catch (error) {
     say = () => tell(request, response, error, log)
   } finally {
-    visit.end()
+    walk.end()
   }
   // No change is behind its answer: whoever has that goes through the other door, or tells another program.
   if (isChanging) await otherDoor?.heard()

@@ -73,7 +73,7 @@ describe.skipIf(whyNoFuse() !== undefined)('a daemon that is killed', () => {
           if ((counts.get(folder) ?? 0) >= step) continue
           if (!isFinished()) return false
           if ((await drive.unsent(folder)).length === 0) continue
-          await drive.hasten(folder)
+          await drive.runNow(folder)
           return false
         }
         return true

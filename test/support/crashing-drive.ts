@@ -40,7 +40,7 @@ export interface CrashingDrive {
   /** Sends what waits for a quiet time, and waits until nothing under the path is unsent. Rejects after `limitMs`. */
   readonly drain: (limitMs?: number) => Promise<void>
   /** Makes what waits for its quiet time go now, without waiting for it. */
-  readonly hasten: (path: string) => Promise<void>
+  readonly runNow: (path: string) => Promise<void>
   readonly docmount: (
     args: readonly string[],
     options?: { mayFail?: boolean; limitMs?: number },
@@ -121,7 +121,7 @@ export async function startCrashingDrive(options: CrashingDriveOptions): Promise
     async drain(limitMs = 20_000) {
       await ask(socketPath, 'wait', { path: '/', timeoutMs: limitMs })
     },
-    async hasten(path) {
+    async runNow(path) {
       await ask(socketPath, 'wait', { path, timeoutMs: 1 }).catch(() => {})
     },
     docmount: (arguments_, runOptions) => run(process.execPath, [cli, ...arguments_], { env, ...runOptions }),

@@ -152,7 +152,7 @@ export class Attempts {
       if (schedule.isClosed) return
       const { path } = job.intention
       this.#log.warn(
-        'makeWay',
+        'yieldToNewer',
         { path, error: String(error) },
         'the journal cannot take a newer change yet, trying again',
       )

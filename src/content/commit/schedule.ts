@@ -1,5 +1,5 @@
 // Waiting jobs, the line for a free slot, and the alarm for those that only time keeps back. A waiting job is never
-// overlooked: it is held, refused, stands behind something older, or the alarm is set for it (`overlooked`). Knows
+// overlooked: it is held, refused, stands behind something older, or the alarm is set for it (`starved`). Knows
 // nothing of what running means: it is given a function.
 
 import PQueue from 'p-queue'

@@ -31,8 +31,10 @@ export class Turns {
    * A job that rests before it is first sent rests on while more is submitted, for a moment: a program that copies or
    * deletes many files is done sooner, and what is still here may become part of a newer change.
    */
-  dueAt({ dueAt, isDeferred: isResting }: Job): number {
-    return isResting ? Math.max(dueAt, Math.min(this.#lastSubmitAt + quietMs, dueAt + longestQuietMs)) : dueAt
+  dueAt({ dueAt, isDeferred }: Job): number {
+    return isDeferred
+      ? Math.max(dueAt, Math.min(this.#lastSubmitAt + quietMs, dueAt + longestQuietMs))
+      : dueAt
   }
 
   /** True when nothing but time keeps it from running. */

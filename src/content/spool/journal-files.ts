@@ -88,7 +88,7 @@ export class JournalFiles {
 
   /**
    * Makes anew, of what is still open, the files that were taken away. Undefined where only the lock was; else what
-   * was `replaced-version`ly open, and under which name that is set aside which stood in its place. Throws where it cannot be.
+   * was `former`ly open, and under which name that is set aside which stood in its place. Throws where it cannot be.
    */
   makeAnew(): { former: FormerFiles; aside: string | undefined } | undefined {
     const { stateDir, disk, now } = this.#options

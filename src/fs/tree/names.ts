@@ -72,8 +72,8 @@ export class TypePolicy {
   async mimetypeOfDocument(name: string, content: ReadableContent): Promise<Mimetype> {
     const former = mimetypeOfName(name.endsWith('~') ? name.slice(0, -1) : finalName(name))
     return this.mimetypeOf(name, content).catch((error: unknown) => {
-      const isUntold = error instanceof UnsupportedTypeError && isTypeDecidedByContent(name)
-      if (former === undefined || !isUntold) throw error
+      const isTypeUndecided = error instanceof UnsupportedTypeError && isTypeDecidedByContent(name)
+      if (former === undefined || !isTypeUndecided) throw error
       return former
     })
   }

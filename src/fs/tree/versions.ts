@@ -15,8 +15,8 @@ export class Versions {
    * `applyAttributes` puts on a node what was set here for the version it shows; `follow` takes what undoes a change, should the
    * journal's transaction fail.
    */
-  constructor(adorn: (node: Node) => void, follow: (undo: Undo) => void) {
-    this.#applyAttributes = adorn
+  constructor(applyAttributes: (node: Node) => void, follow: (undo: Undo) => void) {
+    this.#applyAttributes = applyAttributes
     this.#follow = follow
   }
 

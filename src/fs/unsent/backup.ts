@@ -39,25 +39,21 @@ function isLeaving({ queue, owners }: BackupParts, node: Node, path: string): bo
 }
 
 /** The document that stood at `path` rests under its new name. */
-export function defer(parts: DeferParts, path: string, resting: DeferredBackup): void {
+export function defer(parts: DeferParts, path: string, backup: DeferredBackup): void {
   for (const [other, { node, job }] of parts.deferred) if (node.job !== job) put(parts, other, undefined)
-  put(parts, path, resting)
+  put(parts, path, backup)
 }
 
-function put(
-  { deferred: resting, journal }: DeferParts,
-  path: string,
-  what: DeferredBackup | undefined,
-): void {
-  journal.onRollback(putName(resting, path, what))
+function put({ deferred, journal }: DeferParts, path: string, what: DeferredBackup | undefined): void {
+  journal.onRollback(putName(deferred, path, what))
 }
 
 /** A successor takes the path: what rests stays on this machine. Part of the transaction that journals the successor. */
 export function keepBackup(parts: BackupParts, path: string): void {
-  const resting = parts.deferred.get(path)
-  if (resting === undefined) return
+  const backup = parts.deferred.get(path)
+  if (backup === undefined) return
   put(parts, path, undefined)
-  const { node, job } = resting
+  const { node, job } = backup
   // A document at the backup's own place in the service has to be replaced there.
   if (node.job !== job || node.isUnlinked || job.intention.base !== undefined) return
   // It is being written: what was accepted of it goes on to its own place, and what is written follows.

@@ -32,12 +32,12 @@ export class CloseWait {
 
   /** Resolves when the service agreed, or the change is sure to survive. Throws the service's refusal. */
   async wait(job: Job, signal: AbortSignal): Promise<void> {
-    const { closeWaitMs, clock, reach, journal, log, runNow: hasten } = this.#options
+    const { closeWaitMs, clock, reach, journal, log, runNow } = this.#options
     const isPatient = closeWaitMs === Infinity
     // Known to be away: there is nothing to wait for.
     if (this.isNone || (reach.isAway && !isPatient)) return journal.durable()
     // It rests for what may still be written; whoever waits is done with it.
-    if (job.isDeferred) hasten(job)
+    if (job.isDeferred) runNow(job)
     const waiting = waitForJob(clock, job, {
       timeoutMs: closeWaitMs,
       signal,

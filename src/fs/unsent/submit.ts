@@ -43,9 +43,9 @@ export class Saves {
   readonly #parts: SavesParts & BackupParts
 
   constructor(parts: SavesParts) {
-    const resting = new Map<string, DeferredBackup>()
-    this.deferred = resting
-    this.#parts = { ...parts, deferred: resting }
+    const deferred = new Map<string, DeferredBackup>()
+    this.deferred = deferred
+    this.#parts = { ...parts, deferred }
   }
 
   /** Journals the node's content as it is now and hands it to the queue. Durable when this resolves; else it is named, and tried again. */
@@ -84,12 +84,12 @@ export class Saves {
     node: Node,
     content: SpoolFile | undefined,
     securedEpoch: number,
-    restMs: number = usualRestMs(this.#parts.closeWait, node),
+    deferMs: number = usualRestMs(this.#parts.closeWait, node),
   ): Job | undefined {
     const job = this.#parts.journal.transaction(() => {
       this.#parts.journal.onRollback(node)
       keepBackup(this.#parts, node.path)
-      const handedIn = journalPut(this.#parts, node, content, restMs)
+      const handedIn = journalPut(this.#parts, node, content, deferMs)
       this.#parts.attributes.handedIn(node, handedIn?.intention)
       return handedIn
     })
@@ -241,7 +241,7 @@ function journalPut(
   { queue, spool, owners }: Pick<SavesParts, 'queue' | 'spool' | 'owners'>,
   node: Node,
   content: SpoolFile | undefined,
-  restMs: number,
+  deferMs: number,
 ): Job | undefined {
   const source = sourceOf(node)
   if (content === undefined && source?.path === node.path) {
@@ -257,7 +257,7 @@ function journalPut(
     size: (content ?? node.stored).size,
     digest: content?.digest,
     base: node.unsent.base,
-    deferMs: restMs,
+    deferMs,
     ...(source !== undefined && source.path !== node.path
       ? { source: source.path, sourceFingerprint: source.fingerprint, keepSource: node.unsent.isCopy }
       : {}),

@@ -42,17 +42,17 @@ async function copyTree(
   to: Place,
   isDeep: boolean,
 ): Promise<readonly Failure[]> {
-  const { visit } = exchange
+  const { walk } = exchange
   try {
     if (source.attributes.kind === 'file') {
       await copyDocument(exchange, source, to)
       return []
     }
     // Before the new folder is made: it may be in the old one's listing.
-    const children = isDeep ? await visit.children(source) : []
+    const children = isDeep ? await walk.children(source) : []
     const folder = to.parent.attributes.ino
-    const made = await visit.operations.mkdir(folder, to.name, source.attributes.mode, visit.lasting)
-    visit.hold(made.attributes.ino)
+    const made = await walk.operations.mkdir(folder, to.name, source.attributes.mode, walk.lasting)
+    walk.hold(made.attributes.ino)
     const parent = { names: [...to.parent.names, to.name], attributes: made.attributes }
     const failures: Failure[] = []
     for (const child of children)
@@ -65,22 +65,22 @@ async function copyTree(
 
 /** `first`: where it is until its content is whole. A copy that cannot be made leaves nothing. */
 async function copyDocument(
-  { visit }: Exchange,
+  { walk }: Exchange,
   source: Resource,
   to: Place,
   first: Place = to,
 ): Promise<void> {
-  const { operations, lasting } = visit
+  const { operations, lasting } = walk
   const { ino, mode } = source.attributes
   const { fh: from } = await operations.open(ino, forReading, lasting)
   try {
-    const made = await visit.create(first, mode)
+    const made = await walk.create(first, mode)
     try {
       const { attributes } = await operations.getattr(ino, from, lasting)
-      await copyContent(visit, from, made.fh, attributes.size)
-      if (first !== to) await rename(visit, first, to)
+      await copyContent(walk, from, made.fh, attributes.size)
+      if (first !== to) await rename(walk, first, to)
     } catch (error) {
-      await visit.undo(first, made)
+      await walk.undo(first, made)
       throw error
     }
     try {
@@ -98,14 +98,14 @@ function besideOf({ door }: Exchange, { parent, name }: Place): Place {
   return { parent, name: unfinishedName(door.contentTypeOf(name) === undefined ? '' : extname(name)) }
 }
 
-async function rename({ operations, lasting }: Exchange['visit'], from: Place, to: Place): Promise<void> {
+async function rename({ operations, lasting }: Exchange['walk'], from: Place, to: Place): Promise<void> {
   const [folder, newFolder] = [from.parent.attributes.ino, to.parent.attributes.ino]
   const how = { noReplace: false, exchange: false }
   await operations.rename(folder, from.name, newFolder, to.name, how, lasting)
 }
 
 async function copyContent(
-  { operations, lasting }: Exchange['visit'],
+  { operations, lasting }: Exchange['walk'],
   from: number,
   to: number,
   size: number,

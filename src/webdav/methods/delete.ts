@@ -7,15 +7,15 @@ import { removeTree } from '../remove.ts'
 import { tellFailures } from '../tell-failures.ts'
 
 export async function remove(exchange: Exchange): Promise<void> {
-  const { visit, request, door } = exchange
+  const { walk, request, door } = exchange
   await exchange.noBody()
-  const resource = await visit.get(exchange.names)
-  const { parent } = await visit.placeOf(resource.names)
+  const resource = await walk.get(exchange.names)
+  const { parent } = await walk.placeOf(resource.names)
   if (resource.attributes.kind === 'folder' && exchange.depth !== 'infinity')
     throw new Refused(400, 'a folder is deleted with everything in it: Depth is infinity')
   await exchange.mayChange({ names: resource.names, reach: 'tree' }, { names: parent.names, reach: 'one' })
   checkConditions(request.headers, resource.attributes, false)
-  const failures = await removeTree(visit, door, resource)
+  const failures = await removeTree(walk, door, resource)
   if (failures.length > 0) tellFailures(exchange, failures)
   else exchange.end(204)
 }

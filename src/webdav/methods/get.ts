@@ -18,12 +18,12 @@ interface Range {
 }
 
 export async function get(exchange: Exchange): Promise<void> {
-  const { visit, request } = exchange
-  const resource = await visit.get(exchange.names)
+  const { walk, request } = exchange
+  const resource = await walk.get(exchange.names)
   await exchange.mayChange()
   if (resource.attributes.kind === 'folder') return tellFolder(exchange)
   checkConditions(request.headers, resource.attributes, true)
-  const { operations, caller } = visit
+  const { operations, caller } = walk
   if (request.method === 'HEAD') {
     // A range is of GET alone (RFC 9110, section 14.2).
     tell(exchange, resource, { range: undefined, hasSize: true })
@@ -62,7 +62,7 @@ function tell(
 
 /** The next piece is read while the client takes this one. */
 async function send(exchange: Exchange, fh: number, { start, end }: Range): Promise<void> {
-  const { operations, caller } = exchange.visit
+  const { operations, caller } = exchange.walk
   const read = async (offset: number): Promise<Buffer> => {
     const wanted = Math.min(pieceBytes, end - offset)
     // Copied at once: what is answered is the filesystem's, and valid until the next tick.

@@ -12,9 +12,9 @@ import { dav, xmlHead } from '../xml-write.ts'
 const usualMs = 600_000
 
 export async function lock(exchange: Exchange): Promise<void> {
-  const { visit, door } = exchange
+  const { walk, door } = exchange
   const body = await exchange.xml()
-  const found = await visit.find(exchange.names)
+  const found = await walk.find(exchange.names)
   if (body === undefined) {
     await exchange.mayChange()
     return refresh(exchange, pathOf(found?.names ?? exchange.names))
@@ -22,7 +22,7 @@ export async function lock(exchange: Exchange): Promise<void> {
   const { depth } = exchange
   if (depth === 1) throw new Refused(400, 'a lock has Depth 0 or infinity')
   const { isShared, owner } = wishOf(body)
-  const place = found === undefined ? await visit.placeOf(exchange.names) : undefined
+  const place = found === undefined ? await walk.placeOf(exchange.names) : undefined
   const names = found?.names ?? [...(place?.parent.names ?? []), place?.name ?? '']
   const path = pathOf(names)
   await exchange.mayChange(
@@ -54,21 +54,21 @@ export async function lock(exchange: Exchange): Promise<void> {
 }
 
 /** Documents that were filled, removed or moved meanwhile no longer count. */
-async function mayMakeMore({ visit, door, client }: Exchange): Promise<boolean> {
+async function mayMakeMore({ walk, door, client }: Exchange): Promise<boolean> {
   return door.lockMade.hasRoom(client, async (path) => {
-    const found = await visit.find(path.split('/').slice(1))
+    const found = await walk.find(path.split('/').slice(1))
     return found?.attributes.kind === 'file' && found.attributes.size === 0
   })
 }
 
 /** The document is there from now on, empty; its content mostly follows. */
-async function begin({ visit, door }: Exchange, { path, token }: Lock, parent: number, name: string) {
-  const { operations, lasting } = visit
+async function begin({ walk, door }: Exchange, { path, token }: Lock, parent: number, name: string) {
+  const { operations, lasting } = walk
   try {
     const flags = { read: true, write: true, truncate: false }
     const how = { mode: 0o644, flags, exclusive: true }
     const { entry, opened } = await operations.create(parent, name, how, lasting)
-    visit.hold(entry.attributes.ino)
+    walk.hold(entry.attributes.ino)
     await operations.flush(opened.fh, lasting)
     const isLocked = (): boolean => door.locks.covering(path).length > 0
     door.beginnings.keep(path, { ino: entry.attributes.ino, fh: opened.fh }, isLocked)

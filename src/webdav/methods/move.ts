@@ -8,14 +8,14 @@ import type { Place, Resource } from '../path-walk.ts'
 import { isAtOrUnder } from '../../path.ts'
 
 export async function move(exchange: Exchange): Promise<void> {
-  const { visit, door } = exchange
+  const { walk, door } = exchange
   const journey = await journeyOf(exchange, { leaves: true })
   const { source, place, names, before } = journey
   const [fromPath, toPath] = [pathOf(source.names), pathOf(names)]
   await door.beginnings.endBelow((path) => isAtOrUnder(path, fromPath) || path === toPath)
   const bothDocuments = before?.attributes.kind === 'file' && source.attributes.kind === 'file'
   if (before !== undefined && !bothDocuments) await makeRoom(exchange, { source, before })
-  const from = await visit.placeOf(source.names)
+  const from = await walk.placeOf(source.names)
   await rename(exchange, source, from, { ...place, name: names.at(-1) ?? '' })
   door.locks.removeBelow(fromPath)
   await door.properties.remove(toPath)
@@ -26,8 +26,8 @@ export async function move(exchange: Exchange): Promise<void> {
 
 /** A folder of more documents than the drive renames at once goes child by child. */
 async function rename(exchange: Exchange, source: Resource, from: Place, to: Place): Promise<void> {
-  const { visit } = exchange
-  const { operations, lasting } = visit
+  const { walk } = exchange
+  const { operations, lasting } = walk
   const [fromIno, toIno] = [from.parent.attributes.ino, to.parent.attributes.ino]
   const how = { noReplace: !exchange.mayOverwrite, exchange: false }
   try {
@@ -35,9 +35,9 @@ async function rename(exchange: Exchange, source: Resource, from: Place, to: Pla
   } catch (error) {
     if (!(error instanceof ErrnoError) || error.code !== 'EXDEV') throw error
     const { attributes } = await operations.mkdir(toIno, to.name, source.attributes.mode, lasting)
-    visit.hold(attributes.ino)
+    walk.hold(attributes.ino)
     const parent = { names: [...to.parent.names, to.name], attributes }
-    for (const child of await visit.children(source, true)) {
+    for (const child of await walk.children(source, true)) {
       const name = child.names.at(-1) ?? ''
       await rename(exchange, child, { parent: source, name }, { parent, name })
     }

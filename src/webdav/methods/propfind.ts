@@ -23,16 +23,16 @@ type Wish =
 const pieceLength = 64 * 1024
 
 export async function propfind(exchange: Exchange): Promise<void> {
-  const { visit, depth } = exchange
+  const { walk, depth } = exchange
   const wish = wishOf(await exchange.xml())
-  const resource = await visit.get(exchange.names)
+  const resource = await walk.get(exchange.names)
   await exchange.mayChange()
   const isFolder = resource.attributes.kind === 'folder'
   if (depth === 'infinity' && isFolder) {
     const condition = 'propfind-finite-depth'
     throw new Refused(403, 'folders are listed one at a time: Depth is 0 or 1', { condition })
   }
-  const children = depth === 1 && isFolder ? await visit.children(resource) : []
+  const children = depth === 1 && isFolder ? await walk.children(resource) : []
   exchange.response.writeHead(207, { 'content-type': 'application/xml; charset=utf-8' })
   let piece = multistatusHead
   for (const one of [resource, ...children]) {

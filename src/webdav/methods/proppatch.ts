@@ -18,11 +18,11 @@ const maximumBytes = 64 * 1024
 const windowsUri = 'urn:schemas-microsoft-com:'
 
 export async function proppatch(exchange: Exchange): Promise<void> {
-  const { visit, door } = exchange
+  const { walk, door } = exchange
   const body = await exchange.xml()
   if (body?.uri !== 'DAV:' || body.local !== 'propertyupdate')
     throw new Refused(400, 'the body is no propertyupdate')
-  const resource = await visit.get(exchange.names)
+  const resource = await walk.get(exchange.names)
   await exchange.mayChange({ names: resource.names, reach: 'one' })
   const steps = davChildren(body)
     .filter(({ local }) => local === 'set' || local === 'remove')
@@ -39,7 +39,7 @@ export async function proppatch(exchange: Exchange): Promise<void> {
       throw new Refused(507, 'a resource has room for 64 KiB of properties')
     const mtime = steps.map(windowsTime).findLast((time) => time !== undefined)
     if (mtime !== undefined)
-      await visit.operations.setattr(resource.attributes.ino, { mtime }, undefined, visit.lasting)
+      await walk.operations.setattr(resource.attributes.ino, { mtime }, undefined, walk.lasting)
     await door.properties.set(path, after)
   }
   const stats = steps.map(({ property }) => {

@@ -11,14 +11,14 @@ import { Refused } from '../refused.ts'
 import { unfinishedName, type Opened, type Place, type Resource } from '../path-walk.ts'
 
 export async function put(exchange: Exchange): Promise<void> {
-  const { visit, names, request } = exchange
+  const { walk, names, request } = exchange
   if (exchange.header('content-range') !== undefined)
     throw new Refused(400, 'a document is sent whole: PUT with Content-Range is not done here')
   if (!/^(identity)?$/i.test(exchange.header('content-encoding')?.trim() ?? ''))
     throw new Refused(415, 'a document is sent as it is: PUT with Content-Encoding is not done here')
-  const found = await visit.find(names)
+  const found = await walk.find(names)
   if (found?.attributes.kind === 'folder') throw new Refused(405, 'this is a folder')
-  const place = await visit.placeOf(names)
+  const place = await walk.placeOf(names)
   const where = found?.names ?? [...place.parent.names, place.name]
   await exchange.mayChange(
     { names: where, reach: 'one' },
@@ -45,7 +45,7 @@ async function save(
     if (begun.ino === found?.attributes.ino)
       return fill(exchange, path, { ...place, name: found.names.at(-1) ?? '' }, begun)
     // Something else has its name by now.
-    await exchange.visit.operations.release(begun.fh)
+    await exchange.walk.operations.release(begun.fh)
   }
   if (found === undefined) return makeOrReplace(exchange, path, place)
   if (exchange.header('content-length') === '0') return empty(exchange, path, found)
@@ -59,7 +59,7 @@ async function makeOrReplace(exchange: Exchange, path: string, place: Place): Pr
   } catch (error) {
     const isTaken = error instanceof ErrnoError && error.code === 'EEXIST'
     if (!isTaken || exchange.header('if-none-match') !== undefined) throw error
-    const found = await exchange.visit.get([...place.parent.names, place.name])
+    const found = await exchange.walk.get([...place.parent.names, place.name])
     if (found.attributes.kind === 'folder') throw error
     return replace(exchange, place, found)
   }
@@ -67,12 +67,12 @@ async function makeOrReplace(exchange: Exchange, path: string, place: Place): Pr
 
 /** A document that is new. Where its content does not arrive, it never was. */
 async function make(exchange: Exchange, path: string, place: Place): Promise<Attributes> {
-  const { visit } = exchange
-  const opened = await visit.create(place, 0o644)
+  const { walk } = exchange
+  const opened = await walk.create(place, 0o644)
   try {
     await receive(exchange, opened)
   } catch (error) {
-    await visit.undo(place, opened)
+    await walk.undo(place, opened)
     throw error
   }
   return saved(exchange, path, opened)
@@ -80,12 +80,12 @@ async function make(exchange: Exchange, path: string, place: Place): Promise<Att
 
 /** A document that was begun a moment ago. Where its content does not arrive, it is as empty as before. */
 async function fill(exchange: Exchange, path: string, place: Place, opened: Opened): Promise<Attributes> {
-  const { visit, door } = exchange
-  const { operations, lasting } = visit
+  const { walk, door } = exchange
+  const { operations, lasting } = walk
   try {
     await receive(exchange, opened)
   } catch (error) {
-    if (await visit.isAt(place, opened.ino)) {
+    if (await walk.isAt(place, opened.ino)) {
       await operations.setattr(opened.ino, { size: 0 }, opened.fh, lasting)
       door.beginnings.keep(path, opened)
     } else await operations.release(opened.fh)
@@ -96,7 +96,7 @@ async function fill(exchange: Exchange, path: string, place: Place, opened: Open
 
 /** The document becomes empty; its new content mostly follows. */
 async function empty(exchange: Exchange, path: string, { attributes }: Resource): Promise<Attributes> {
-  const { operations, lasting } = exchange.visit
+  const { operations, lasting } = exchange.walk
   const flags = { read: true, write: true, truncate: true }
   const { fh } = await operations.open(attributes.ino, flags, lasting)
   return saved(exchange, path, { ino: attributes.ino, fh })
@@ -108,11 +108,11 @@ async function replace(
   { parent }: Place,
   { names, attributes }: Resource,
 ): Promise<Attributes> {
-  const { visit } = exchange
-  const { operations, lasting } = visit
+  const { walk } = exchange
+  const { operations, lasting } = walk
   const folder = parent.attributes.ino
   const beside = unfinishedName()
-  const opened = await visit.create({ parent, name: beside }, attributes.mode)
+  const opened = await walk.create({ parent, name: beside }, attributes.mode)
   let isMoved = false
   try {
     try {
@@ -134,23 +134,23 @@ async function replace(
 
 /** While the content came, another client may have saved or locked the document. */
 async function checkAgain(exchange: Exchange, names: readonly string[]): Promise<void> {
-  const { visit, request } = exchange
+  const { walk, request } = exchange
   exchange.mayStillChange({ names, reach: 'one' })
-  checkConditions(request.headers, (await visit.find(names))?.attributes, false)
+  checkConditions(request.headers, (await walk.find(names))?.attributes, false)
 }
 
 /** Of a save that was refused after it was made nothing is left beside the document. */
-async function forgetBeside({ visit }: Exchange, folder: number, beside: string): Promise<void> {
-  const { operations, lasting } = visit
+async function forgetBeside({ walk }: Exchange, folder: number, beside: string): Promise<void> {
+  const { operations, lasting } = walk
   const { attributes } = await operations.lookup(folder, beside, lasting)
   if (attributes === undefined) return
-  visit.hold(attributes.ino)
+  walk.hold(attributes.ino)
   await operations.unlink(folder, beside, lasting)
 }
 
 /** Writes the body from the start. Throws, with the handle still open, when it does not come to its end. */
 async function receive(exchange: Exchange, { fh }: Opened): Promise<void> {
-  const { operations, lasting } = exchange.visit
+  const { operations, lasting } = exchange.walk
   let offset = 0
   for await (const chunk of exchange.body()) {
     for (let done = 0; done < chunk.length;) {
@@ -163,7 +163,7 @@ async function receive(exchange: Exchange, { fh }: Opened): Promise<void> {
 
 /** Closes a document that has content. One that is empty is journaled, and kept open for what may follow. */
 async function saved(exchange: Exchange, path: string, { ino, fh }: Opened): Promise<Attributes> {
-  const { operations, lasting } = exchange.visit
+  const { operations, lasting } = exchange.walk
   let isKept = false
   try {
     await stamp(exchange, { ino, fh })
@@ -182,7 +182,7 @@ async function saved(exchange: Exchange, path: string, { ino, fh }: Opened): Pro
 /** Gives the document the modification time that the client wishes it to have. */
 async function stamp(exchange: Exchange, { ino, fh }: Opened): Promise<void> {
   const sec = timeWished(exchange)
-  const { operations, lasting } = exchange.visit
+  const { operations, lasting } = exchange.walk
   if (sec !== undefined) await operations.setattr(ino, { mtime: { sec, nsec: 0 } }, fh, lasting)
 }
 

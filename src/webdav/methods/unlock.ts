@@ -5,11 +5,11 @@ import { pathOf } from '../names.ts'
 import { Refused } from '../refused.ts'
 
 export async function unlock(exchange: Exchange): Promise<void> {
-  const { visit, door, names } = exchange
+  const { walk, door, names } = exchange
   await exchange.noBody()
   const token = /^\s*<([^>]+)>\s*$/.exec(exchange.header('lock-token') ?? '')?.[1]
   if (token === undefined) throw new Refused(400, 'a Lock-Token header is needed')
-  const resource = await visit.find(names)
+  const resource = await walk.find(names)
   const path = pathOf(resource?.names ?? names)
   if (!door.locks.remove(path, token)) {
     const condition = 'lock-token-matches-request-uri'

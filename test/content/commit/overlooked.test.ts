@@ -96,13 +96,13 @@ describe('what is let go', () => {
 })
 
 const path = fc.constantFrom('/a', '/a', '/b', '/b', '/d', '/d/x', '/d/y')
-const restMs = fc.constantFrom(0, 0, 200, 5_000)
+const deferMs = fc.constantFrom(0, 0, 200, 5_000)
 
 const draft: fc.Arbitrary<IntentionDraft> = fc.oneof(
-  fc.record({ kind: fc.constant('put' as const), path, spool: fc.constantFrom('1', '2'), restMs }),
-  fc.record({ kind: fc.constant('delete' as const), path, base: fc.constantFrom('v1', undefined), restMs }),
-  fc.record({ kind: fc.constant('put' as const), path, source: path, keepSource: fc.boolean(), restMs }),
-  fc.record({ kind: fc.constant('put' as const), path, source: path, spool: fc.constant('1'), restMs }),
+  fc.record({ kind: fc.constant('put' as const), path, spool: fc.constantFrom('1', '2'), deferMs }),
+  fc.record({ kind: fc.constant('delete' as const), path, base: fc.constantFrom('v1', undefined), deferMs }),
+  fc.record({ kind: fc.constant('put' as const), path, source: path, keepSource: fc.boolean(), deferMs }),
+  fc.record({ kind: fc.constant('put' as const), path, source: path, spool: fc.constant('1'), deferMs }),
   fc.record({ kind: fc.constant('prune' as const), path: fc.constant('/d') }),
 )
 

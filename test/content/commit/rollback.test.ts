@@ -39,12 +39,12 @@ it.each<[string, (setup: QueueSetup) => void]>([
   const ran: string[] = []
   open = setUpQueue(async ({ kind, path, spool }) => (ran.push(`${kind} ${path} ${spool}`), undefined))
   const { queue, journal } = open
-  const restMs = 10_000
-  queue.submit({ kind: 'put', path: '/a', spool: '1', deferMs: restMs })
-  queue.submit({ kind: 'put', path: '/b', source: '/a', deferMs: restMs })
-  queue.submit({ kind: 'put', path: '/c', spool: '2', deferMs: restMs })
-  queue.submit({ kind: 'put', path: '/d/x', spool: '3', deferMs: restMs })
-  queue.submit({ kind: 'put', path: '/e', source: '/y', sourceFingerprint: 'seen', spool: '4', deferMs: restMs })
+  const deferMs = 10_000
+  queue.submit({ kind: 'put', path: '/a', spool: '1', deferMs })
+  queue.submit({ kind: 'put', path: '/b', source: '/a', deferMs })
+  queue.submit({ kind: 'put', path: '/c', spool: '2', deferMs })
+  queue.submit({ kind: 'put', path: '/d/x', spool: '3', deferMs })
+  queue.submit({ kind: 'put', path: '/e', source: '/y', sourceFingerprint: 'seen', spool: '4', deferMs })
   const before = structuredClone(queued(open))
   expect(() =>
     journal.transaction(() => {

@@ -67,7 +67,7 @@ function say(event: QueueEvent): void {
 }
 
 const done = (intention: Intention, record?: RemoteFile): void => say({ kind: 'done', intention, record })
-const outpaced = (intention: Intention, record?: RemoteFile): void =>
+const contentSuperseded = (intention: Intention, record?: RemoteFile): void =>
   say({ kind: 'contentSuperseded', intention, record })
 
 /** An intention of which no node knows. */
@@ -171,7 +171,7 @@ describe('done', () => {
     await calls.writeFile('/a.txt', 'second')
     const record = await stored('/a.txt')
     done(jobAt('/a.txt').intention, record)
-    outpaced(older, await stored('/a.txt', 'another'))
+    contentSuperseded(older, await stored('/a.txt', 'another'))
     expect([at('/a.txt').remote, sb.owners.of(older)]).toEqual([record, undefined])
     expectState(at('/a.txt'), 'as listed')
   })
@@ -410,7 +410,7 @@ describe('contentSuperseded', () => {
     await file.write('second', 0)
     const node = at('/a.txt')
     const record = await stored('/a.txt')
-    outpaced(job.intention, record)
+    contentSuperseded(job.intention, record)
     expect([node.remote, node.unsent.base]).toEqual([record, fingerprintOf(record)])
     expect([node.job, sb.owners.of(job.intention), node.settledAt]).toEqual([job, node, undefined])
     expectState(node, 'saved')
@@ -422,7 +422,7 @@ describe('contentSuperseded', () => {
     const { intention } = underWay('/a.txt')
     await calls.rename('/a.txt', '/b.txt')
     const record = await stored('/a.txt')
-    outpaced(intention, record)
+    contentSuperseded(intention, record)
     const node = at('/b.txt')
     expect([node.stored.elsewhere, sb.owners.of(intention)]).toEqual(['/a.txt', node])
     expect(node.job?.intention.path).toBe('/b.txt')
@@ -432,13 +432,13 @@ describe('contentSuperseded', () => {
     const { node, job } = await moving()
     node.local.markLocalOnly()
     const record = await stored('/moved.txt')
-    outpaced(job.intention, record)
+    contentSuperseded(job.intention, record)
     expect(sb.journal.localFiles.all().map(({ path, reference }) => [path, reference?.path])).toEqual([
       ['/moved.txt', '/moved.txt'],
     ])
     await calls.writeFile('/a.txt', 'ours')
     at('/a.txt').local.markLocalOnly()
-    outpaced(jobAt('/a.txt').intention, await stored('/a.txt'))
+    contentSuperseded(jobAt('/a.txt').intention, await stored('/a.txt'))
     expect(at('/a.txt').remote).toBeUndefined()
   })
 
@@ -447,15 +447,15 @@ describe('contentSuperseded', () => {
     const { intention } = underWay('/a.txt')
     await calls.unlink('/a.txt')
     const record = await stored('/a.txt')
-    outpaced(intention, record)
+    contentSuperseded(intention, record)
     expect(tombstone('/a.txt')).toEqual({ fingerprint: fingerprintOf(record), isSettled: false })
   })
 
   it('what nobody shows changes nothing, nor what has no record', async () => {
-    outpaced(nobodys({}), await stored('/nobody.txt'))
+    contentSuperseded(nobodys({}), await stored('/nobody.txt'))
     expect(sb.tree.find('/nobody.txt')).toBeUndefined()
     await calls.writeFile('/a.txt', 'ours')
-    outpaced(jobAt('/a.txt').intention)
+    contentSuperseded(jobAt('/a.txt').intention)
     expectState(at('/a.txt'), 'saved')
     expect(at('/a.txt').remote).toBeUndefined()
   })
@@ -463,7 +463,7 @@ describe('contentSuperseded', () => {
   it('its folder is in the service', async () => {
     await calls.mkdir('/made')
     await calls.writeFile('/made/a.txt', 'ours')
-    outpaced(jobAt('/made/a.txt').intention, await stored('/made/a.txt'))
+    contentSuperseded(jobAt('/made/a.txt').intention, await stored('/made/a.txt'))
     expect([at('/made').folder?.isMadeHere, sb.journal.folders.all()]).toEqual([false, []])
   })
 })
@@ -611,12 +611,12 @@ describe('moveDetached', () => {
     await file.write(0, Buffer.from('brought here'))
     return { ...intention, spool: file.id }
   }
-  const gaveWay = (intention: Intention): void => say({ kind: 'moveDetached', intention })
+  const moveDetached = (intention: Intention): void => say({ kind: 'moveDetached', intention })
 
   it('a move shows what was brought here: the service has nothing of it, and its change goes on', async () => {
     const { node, job } = await moving()
     const intention = await brought(job.intention)
-    gaveWay(intention)
+    moveDetached(intention)
     expectState(node, 'saved')
     expect([node.content?.id, node.remote, node.job]).toEqual([intention.spool, undefined, job])
     expect(node.content !== undefined && node.unsent.isOf(node.content)).toBe(true)
@@ -626,14 +626,14 @@ describe('moveDetached', () => {
 
   it('a move of which nothing is left is not read from where something else comes', async () => {
     const { node, job } = await moving()
-    gaveWay(job.intention)
+    moveDetached(job.intention)
     expect([node.stored.elsewhere, node.content, node.job]).toEqual([undefined, undefined, job])
     expect(sb.tree.versions.shownElsewhere('/moving.txt')).toEqual([])
   })
 
   it('the name it was to leave hides nothing of what comes to stand there', async () => {
     const { job } = await moving()
-    gaveWay(job.intention)
+    moveDetached(job.intention)
     expect(tombstone('/moving.txt')?.isSettled).toBe(false)
     const left = job.intention.source
     Object.assign(job.intention, { source: undefined })
@@ -646,7 +646,7 @@ describe('moveDetached', () => {
     const file = await calls.open('/moved.txt', 'r+')
     await file.write('ours', 0)
     const { content } = node
-    gaveWay(await brought(job.intention))
+    moveDetached(await brought(job.intention))
     expect([node.content, node.remote]).toEqual([content, undefined])
     await file.close()
   })
@@ -657,7 +657,7 @@ describe('moveDetached', () => {
     const { elsewhere } = node.stored
     const newest = node.job
     expect(newest).not.toBe(job)
-    gaveWay(await brought(job.intention))
+    moveDetached(await brought(job.intention))
     expect([node.stored.elsewhere, node.content, node.job]).toEqual([elsewhere, undefined, newest])
   })
 
@@ -666,7 +666,7 @@ describe('moveDetached', () => {
     await calls.rename('/moved.txt', '/again.txt')
     const { intention } = jobAt('/again.txt')
     const { spool } = await brought(job.intention)
-    gaveWay({ ...job.intention, spool })
+    moveDetached({ ...job.intention, spool })
     const successor = new Job({ ...intention, spool, source: undefined })
     say({ kind: 'replaced', intention, successor })
     expectState(node, 'saved')
@@ -679,8 +679,8 @@ describe('moveDetached', () => {
     node.local.markLocalOnly()
     node.unsent.givenUp()
     const intention = await brought(job.intention)
-    gaveWay(intention)
-    gaveWay(nobodys({}))
+    moveDetached(intention)
+    moveDetached(nobodys({}))
     expectState(node, 'kept backup')
     expect([node.content, node.stored.elsewhere]).toEqual([undefined, '/moving.txt'])
     expect(sb.journal.contents.get(intention.spool ?? '')).toBeDefined()
@@ -691,7 +691,7 @@ describe('moveDetached', () => {
     const fh = await opened('/moved.txt')
     sb.tree.places.displace(node)
     const intention = await brought(job.intention)
-    gaveWay(intention)
+    moveDetached(intention)
     expect([node.content?.id, node.remote]).toEqual([intention.spool, undefined])
     expect(sb.journal.attributes.all()).toEqual([])
     await parts.operations.release(fh)

@@ -145,38 +145,38 @@ describe('a disk that refuses for hours', () => {
     const nodes = new NodeTable()
     let asked = 0
     let isBroken = true
-    const unkept: SaveFailures = new SaveFailures({
+    const failures: SaveFailures = new SaveFailures({
       ...world,
       log: silentLog,
       tell: () => {},
       async keep(node: Node) {
         asked++
         if (!isBroken) return node.local.saved()
-        unkept.refused(node, new Error('no room'))
+        failures.refused(node, new Error('no room'))
         throw new Error('no room')
       },
     })
     for (let n = 0; n < 500; n++) {
       const node = nodes.add('file', nodes.root, `${n}.txt`)
       node.local.become(spool.create(node.name))
-      unkept.refused(node, new Error('no room'))
+      failures.refused(node, new Error('no room'))
       node.content?.idle()
     }
-    expect(unkept.under('/')).toHaveLength(500)
+    expect(failures.under('/')).toHaveLength(500)
     await vi.advanceTimersByTimeAsync(3_600_000)
     expect(asked).toBeGreaterThan(60)
     expect(asked).toBeLessThan(500)
     isBroken = false
     await vi.advanceTimersByTimeAsync(60_000)
-    expect(unkept.under('/')).toEqual([])
+    expect(failures.under('/')).toEqual([])
     expect(vi.getTimerCount()).toBe(0)
-    await unkept.close()
+    await failures.close()
   })
 
   it('is asked for what it refuses later, too, where nothing was left when it was to be asked before', async () => {
     const nodes = new NodeTable()
     const spool = new Spool(dir, rows, realWorld())
-    const unkept: SaveFailures = new SaveFailures({
+    const failures: SaveFailures = new SaveFailures({
       ...realWorld(),
       log: silentLog,
       tell: () => {},
@@ -185,7 +185,7 @@ describe('a disk that refuses for hours', () => {
     const refused = (name: string): Node => {
       const node = nodes.add('file', nodes.root, name)
       node.local.become(spool.create(name))
-      unkept.refused(node, new Error('no room'))
+      failures.refused(node, new Error('no room'))
       return node
     }
     // Saved anew, by its program, before it is tried again.
@@ -194,6 +194,6 @@ describe('a disk that refuses for hours', () => {
     const later = refused('b.txt')
     await vi.advanceTimersByTimeAsync(60_000)
     expect(later.isDirty).toBe(false)
-    await unkept.close()
+    await failures.close()
   })
 })

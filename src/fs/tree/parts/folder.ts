@@ -23,7 +23,7 @@ export class FolderPart<Child> {
   #isOnlyHere = false
   #order: FolderOrder | undefined
   #droppedNames: string | undefined
-  #knownFrom = 0
+  #minRequestedAt = 0
   #generation = 0
   #listedGeneration = -1
 
@@ -112,12 +112,12 @@ export class FolderPart<Child> {
 
   /** When what is known of it came (ms), be it known no longer: an answer to an earlier question may be older than that. */
   get minRequestedAt(): number {
-    return this.#knownFrom
+    return this.#minRequestedAt
   }
 
   /** Something is known of it since `at` (ms). */
   setMinRequestedAt(at: number): void {
-    this.#knownFrom = at
+    this.#minRequestedAt = at
   }
 
   /** Grows with every change of the visible names. */
