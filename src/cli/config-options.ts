@@ -11,7 +11,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** By the names that commander gives their values. */
 export type DriveSettings = Readonly<Record<string, unknown>>
 
-/** Say what one command does, or have a field of their own. */
+/** Options that belong to one run, or have a field of their own. */
 const notForFile = new Set(['base-url', 'foreground', 'quiet'])
 
 let known: ReadonlyMap<string, Option> | undefined
@@ -31,7 +31,7 @@ function fieldOf(option: Option): string {
   return option.attributeName().replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** The option's value of a field's. Throws an Error whose message says what to write, and never what is there. */
+/** The option's value for a value of the file. Throws an Error that says what to write, and never quotes the value, which may be secret. */
 export function parseField(option: Option, value: unknown, env: Environment): unknown {
   if (!option.required && !option.optional) {
     if (typeof value !== 'boolean') throw new Error('write true or false')
@@ -43,7 +43,7 @@ export function parseField(option: Option, value: unknown, env: Environment): un
   const text = String(value)
   if (/<(dir|file)>/.test(option.flags)) return placeOf(text, env)
   try {
-    // Commander's own, which knows the choices too.
+    // The parser of commander also checks the choices.
     return option.parseArg === undefined ? text : option.parseArg(text, undefined as never)
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error
@@ -52,7 +52,7 @@ export function parseField(option: Option, value: unknown, env: Environment): un
   }
 }
 
-/** The folder a daemon stands in is nobody's. */
+/** Relative paths are refused: the working folder of a daemon is arbitrary. */
 function placeOf(path: string, env: Environment): string {
   if (path.startsWith('~/')) return join(homeOf(env), path.slice(2))
   if (!isAbsolute(path)) throw new Error('write a path that begins with / or ~/')

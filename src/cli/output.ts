@@ -12,7 +12,7 @@ export function jsonText(value: unknown): string {
   return printableJson(JSON.stringify(value, undefined, 2))
 }
 
-/** One or the other, on one line where it is JSON. */
+/** Prints `value` as one line of JSON, or `text`, whichever the command was asked for. */
 export function print(options: { readonly json?: boolean }, value: unknown, text: string): void {
   if (options.json === true) console.log(printableJson(JSON.stringify(value)))
   else if (text !== '') console.log(text)
@@ -22,11 +22,11 @@ export interface JsonOption {
   readonly json?: boolean
 }
 
-/** For `.option(…)`, of a command that says little else: the flag and its description. */
+/** Flag and description of `--json`, for commands whose JSON needs no words of its own. */
 export const jsonOption: readonly [string, string] = ['--json', 'print JSON: what was done, or {error}']
 
 /** With `--json` a command answers with one value, also where it fails: `{"error": …}`. */
-export async function answering<T>({ json }: JsonOption, work: () => Promise<T>): Promise<T> {
+export async function withJsonAnswer<T>({ json }: JsonOption, work: () => Promise<T>): Promise<T> {
   try {
     const value = await work()
     if (json === true) printJson(value)

@@ -19,7 +19,7 @@ import { printable } from '../printable.ts'
 import { type Progress, startProgress } from './progress.ts'
 
 /** One thing to copy, and where it goes below the drive's folder. */
-interface Piece {
+interface Copyable {
   readonly path: string
   readonly write: (target: string) => Promise<unknown>
   /** As far as is known. */
@@ -27,7 +27,7 @@ interface Piece {
 }
 
 /** Totals of all drives. */
-interface Found {
+interface Totals {
   count: number
   /** Changes that carry no content of their own. */
   withoutContent: number
@@ -44,7 +44,7 @@ export async function runRecoverAll(
   if (onDrive !== undefined)
     throw new DaemonError(`${folder} lies inside the drive ${onDrive.found.mountpoint}; choose another place`)
   const target = await ensureLocalFolder(folder)
-  const found: Found = { count: 0, withoutContent: 0 }
+  const found: Totals = { count: 0, withoutContent: 0 }
   const served = await servedStateFolders()
   const progress = startProgress('copying', { isQuiet })
   try {
@@ -77,7 +77,7 @@ async function copyDrive(
     progress,
     found,
     tell,
-  }: { isServed: boolean; progress: Progress; found: Found; tell: (file: string) => void },
+  }: { isServed: boolean; progress: Progress; found: Totals; tell: (file: string) => void },
 ): Promise<void> {
   const name = basename(stateDir)
   const pieces = await piecesOf(stateDir, isServed, found)
@@ -102,9 +102,9 @@ async function copyDrive(
   }
 }
 
-async function piecesOf(stateDir: string, isServed: boolean, found: Found): Promise<Piece[]> {
+async function piecesOf(stateDir: string, isServed: boolean, found: Totals): Promise<Copyable[]> {
   const spoolDir = join(stateDir, 'spool')
-  const pieces: Piece[] = []
+  const pieces: Copyable[] = []
   try {
     const journal = readJournal(stateDir)
     if (journal !== undefined) pieces.push(...journaledPieces(journal, spoolDir, stateDir, found))
@@ -126,8 +126,13 @@ async function piecesOf(stateDir: string, isServed: boolean, found: Found): Prom
   return pieces
 }
 
-function journaledPieces(journal: JournalContent, spoolDir: string, stateDir: string, found: Found): Piece[] {
-  const pieces: Piece[] = []
+function journaledPieces(
+  journal: JournalContent,
+  spoolDir: string,
+  stateDir: string,
+  found: Totals,
+): Copyable[] {
+  const pieces: Copyable[] = []
   let withoutContent = 0
   for (const { path, spool, digest } of journal.intentions) {
     if (spool === undefined) withoutContent++
@@ -143,13 +148,13 @@ function journaledPieces(journal: JournalContent, spoolDir: string, stateDir: st
   return pieces
 }
 
-/** Small content is in the journal, and only there for sure. */
+/** Small content is in the journal; its spool file may be missing. */
 function contentOf(
   journal: JournalContent,
   file: string,
   spool: string,
   digest?: { readonly size: number; readonly sha256: string },
-): Omit<Piece, 'path'> {
+): Omit<Copyable, 'path'> {
   const bytes = journal.contents.get(spool)
   const isSaved = bytes !== undefined && (digest === undefined || isSameDigest(digestOfBytes(bytes), digest))
   if (isSaved)

@@ -156,7 +156,7 @@ function progressLine(isQuiet: boolean): { show: (progress: UnmountProgress) => 
       line.update(progress)
       if (progress.busy === undefined) return
       const text = `in use by ${progress.busy}; waiting (--force detaches)`
-      if (process.stderr.isTTY) line.hindered(text)
+      if (process.stderr.isTTY) line.blocked(text)
       else if (text !== last && !isQuiet) console.error(text)
       last = text
     },

@@ -1,4 +1,4 @@
-// How far sending is, for whoever waits for it: what was left at most is all.
+// Progress of sending. The total is the most that was left so far, since documents may be added meanwhile.
 
 import type { Unsent } from '../fs/status.ts'
 import { formatBytes } from '../amounts.ts'
@@ -9,8 +9,8 @@ import { type Progress, startProgress } from './progress.ts'
 
 export interface UnsentProgress {
   update(left: { readonly unsent: number; readonly leftBytes: number }): void
-  /** Reason why it does not end, in words. */
-  hindered(words: string): void
+  /** Reason why the unmount still waits, in words. */
+  blocked(words: string): void
   end(): void
 }
 
@@ -28,7 +28,7 @@ export function startUnsentProgress(label: string, isQuiet: boolean | undefined)
       progress.set(most - leftBytes, most)
       progress.tell(unsent === 0 ? '' : `${unsent} ${unsent === 1 ? 'change' : 'changes'} left`)
     },
-    hindered: (words) => progress.tell(words),
+    blocked: (words) => progress.tell(words),
     end: () => progress.end(),
   }
 }

@@ -84,7 +84,7 @@ export function describeLocalOnly(files: readonly LocalFile[]): string {
 }
 
 /** Message to somebody who waited until all is sent, about files that are no documents. */
-export function describeResting(files: readonly LocalFile[]): string {
+export function describeExceptLocalOnly(files: readonly LocalFile[]): string {
   const count = files.length === 1 ? '1 temporary file' : `${files.length} temporary files`
   const lines = firstTen(
     files.map(({ path, bytes, why }) => `${printable(path)}  ${formatBytes(bytes)}  ${why}`),

@@ -37,7 +37,7 @@ export function openLog(options: LogOptions): Log {
 
 function terminalSink(): LogSink {
   const isTerminal = process.stderr.isTTY
-  // A log nobody can write (a full disk, a closed pipe) is no reason to end, and there is nowhere to say so.
+  // A log that cannot be written (a full disk, a closed pipe) is no reason to end, and there is nowhere to say so.
   const ignore = (): void => {}
   process.stderr.on('error', ignore)
   return {

@@ -16,7 +16,7 @@ import { type OpenSockets, openSocketsOf } from './edge/open-sockets.ts'
 import { RequestRates } from './edge/request-rates.ts'
 import type { AnnouncedProject, Service, ServiceOptions } from './contract.ts'
 import { createSigner } from './downloads/signer.ts'
-import { Testing } from './faults/testing.ts'
+import { TestHooks } from './faults/testing.ts'
 import { KeyUse } from './key-use.ts'
 import { OpenedKeys } from './opened-keys.ts'
 import type { MetricsListener } from './observe/metrics.ts'
@@ -192,7 +192,7 @@ async function openContext(
           }),
     access: options.accessLog ?? log,
     audit: options.auditLog ?? log,
-    testing: options.faults === true ? new Testing() : undefined,
+    testing: options.faults === true ? new TestHooks() : undefined,
     uriPolicy: { ...defaultUriPolicy, allowPrivate: options.allowPrivateUris ?? false },
     now,
     log,
@@ -234,7 +234,7 @@ function removeOldRuns({ store, limits, now, tidying, log }: ServiceContext): vo
     .catch((error: unknown) => log.warn({ error }, 'could not remove old runs; it is tried again'))
 }
 
-function testingOf({ testing }: ServiceContext): Testing {
+function testingOf({ testing }: ServiceContext): TestHooks {
   if (testing === undefined) throw new TypeError('the service was started without `faults: true`')
   return testing
 }

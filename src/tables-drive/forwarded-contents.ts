@@ -1,5 +1,5 @@
 // Which files of rows went into which table, over all drives and commands of this person: the same content is not sent twice.
-// One file per table, a line per step, only ever added to.
+// One append-only file per table; each batch that was sent adds a line.
 
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
@@ -14,13 +14,13 @@ export interface ForwardedContent {
   readonly rows: number
   /** Rows it had. */
   readonly total: number
-  /** Of the rows that are in, as `FileRows.digestOfFirst` has it. */
+  /** SHA-256 of the first `rows` rows. */
   readonly digest: string
   /** ISO time. */
   readonly at: string
 }
 
-export interface FileOfDigests {
+export interface DigestibleRows {
   readonly name: string
   readonly count: number
   digestOfFirst(count: number): string | Promise<string>
@@ -36,8 +36,8 @@ export class ForwardedContents {
     this.#folder = folder
   }
 
-  /** The table's part of this file: all of it, under whichever name, or the beginning of one of this name that was sent in part. */
-  async find(tableId: string, file: FileOfDigests): Promise<ForwardedContent | undefined> {
+  /** An earlier forward of these rows: the same rows in full under any file name, or the first part of a file of this name. */
+  async find(tableId: string, file: DigestibleRows): Promise<ForwardedContent | undefined> {
     const known = this.#read(tableId)
     const isWhole = ({ rows, total }: ForwardedContent): boolean => rows === total
     const wholes = known.filter((each) => isWhole(each) && each.rows === file.count)
@@ -66,7 +66,7 @@ export class ForwardedContents {
   #read(tableId: string): ForwardedContent[] {
     const path = this.#pathOf(tableId)
     if (!this.#disk.existsSync(path)) return []
-    // A line that a power cut left in half is none.
+    // A line that a power cut left in half is skipped.
     return this.#disk
       .readFileSync(path, 'utf8')
       .split('\n')

@@ -3,7 +3,7 @@
 export interface ClientLimits {
   /** Of all clients together. When they are all in use, the client that has the most gives one up. */
   readonly connections: number
-  /** Of one client; and as many documents that its LOCKs made, and that it neither filled nor unlocked. */
+  /** Locks of one client. The same number bounds the empty documents that its LOCKs made, which outlast their locks. */
   readonly locks: number
 }
 

@@ -18,7 +18,7 @@ export interface Door {
   readonly locks: Locks
   readonly lockMade: LockMade
   readonly properties: DeadProperties
-  readonly beginnings: PendingPuts
+  readonly pendingPuts: PendingPuts
   readonly isReadOnly: boolean
   /** Content type of a document, by its name. */
   readonly contentTypeOf: (name: string) => string | undefined
@@ -37,7 +37,7 @@ export interface ExchangeParts {
 }
 
 const maximumXmlBytes = 64 * 1024
-const defaultLockMs = 600_000
+export const defaultLockMs = 600_000
 
 export class Exchange {
   readonly request: IncomingMessage

@@ -20,7 +20,7 @@ export async function removeTree(
 ): Promise<readonly Failure[]> {
   const path = pathOf(resource.names)
   // Their handles would keep what is removed.
-  await door.beginnings.endBelow((begun) => isAtOrUnder(begun, path))
+  await door.pendingPuts.endBelow((begun) => isAtOrUnder(begun, path))
   const { parent, name } = await walk.placeOf(resource.names)
   const tree = await treeOf(walk, resource)
   const failures = await remove(walk, tree, parent.attributes.ino, name)

@@ -70,7 +70,7 @@ export async function startWebdav(drive: Operations, options: WebdavOptions): Pr
     locks: new Locks(mostLocks, () => clock.steady()),
     lockMade: new LockMade(mostLocks),
     properties,
-    beginnings: new PendingPuts(operations, log, clock),
+    pendingPuts: new PendingPuts(operations, log, clock),
     isReadOnly: options.isReadOnly,
     contentTypeOf: options.contentTypeOf,
     timeouts,
@@ -115,7 +115,7 @@ export async function startWebdav(drive: Operations, options: WebdavOptions): Pr
   const { port: actual } = server.address() as AddressInfo
   return {
     url: `http${tls === undefined ? '' : 's'}://${host.includes(':') ? `[${host}]` : host}:${actual}`,
-    finishPendingPuts: () => door.beginnings.endBelow(() => true),
+    finishPendingPuts: () => door.pendingPuts.endBelow(() => true),
     async close({ waitMs }) {
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve())
@@ -124,7 +124,7 @@ export async function startWebdav(drive: Operations, options: WebdavOptions): Pr
       const tooLong = setTimeout(() => server.closeAllConnections(), waitMs)
       await closed
       clearTimeout(tooLong)
-      await door.beginnings.endBelow(() => true)
+      await door.pendingPuts.endBelow(() => true)
       await properties.close()
     },
   }

@@ -16,13 +16,13 @@ it('only who puts the parts together, begins and ends them, and the operation ta
 
 /** Verbs of a node's parts that keep something else in step (who shows a version, who claims content, who has a job): who calls them. */
 const callers: [part: string, verbs: string[], files: string[]][] = [
-  ['stored', ['become', 'isAt', 'forget'], ['fs/tree/versions.ts']],
+  ['stored', ['replace', 'moveTo', 'forget'], ['fs/tree/versions.ts']],
   ['stored', ['renew'], ['fs/tree/listing-merge.ts', 'fs/tree/versions.ts']],
   ['local', ['become'], ['fs/unsent/claims.ts']],
   ['local', ['handedIn'], ['fs/unsent/owners.ts']],
   ['unsent', ['handedIn', 'goesOnAs', 'withdrawn'], ['fs/unsent/owners.ts']],
   ['unsent', ['givenUp'], ['fs/calls/rename.ts', 'fs/unsent/backup.ts']],
-  ['times', ['follow'], ['fs/tree/attribute-store.ts', 'fs/tree/folder-times.ts']],
+  ['times', ['reset'], ['fs/tree/attribute-store.ts', 'fs/tree/folder-times.ts']],
 ]
 
 it.each(callers)('of node.%s, %j are called by those that keep the rest in step', (part, verbs, files) => {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import type { Attributes } from '../../src/fs/operations.ts'
-import { installLibfuse } from '../../src/fuse/native/binding.ts'
+import { libfuseInstallCommand } from '../../src/fuse/native/binding.ts'
 import { mayBeServed, parseMountinfo } from '../../src/fuse/mountinfo.ts'
 import { libfuseOptions } from '../../src/fuse/native/options.ts'
 import { namesOf } from '../../src/fuse/native/paths.ts'
@@ -137,10 +137,10 @@ test.each([
   ['ID="rocky"\nID_LIKE="rhel centos fedora"', '`dnf install fuse-libs`'],
   ['ID=alpine\nVERSION_ID=3.22.0', '`apk add fuse`'],
 ])('on %j the library comes with %s', (osRelease, command) => {
-  expect(installLibfuse(osRelease)).toBe(command)
+  expect(libfuseInstallCommand(osRelease)).toBe(command)
 })
 
 test('on an unknown system every package is named', () => {
   for (const name of ['libfuse2t64', 'libfuse2', 'fuse-libs', 'apk add fuse'])
-    expect(installLibfuse('')).toContain(name)
+    expect(libfuseInstallCommand('')).toContain(name)
 })

@@ -49,7 +49,7 @@ async function spool(
         )
         return Object.fromEntries(entries as [string, unknown][])
       }
-      const blob = typeof value === 'string' ? staging.find(value) : undefined
+      const blob = typeof value === 'string' ? staging.blobOf(value) : undefined
       if (blob === undefined) return value
       spooled++
       const chunks: Buffer[] = []

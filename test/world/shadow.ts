@@ -112,7 +112,7 @@ function isToldSince({ name, stored }: Node, listed: Listed | undefined): boolea
   if (stored.askedAt > listed.requestedAt) return true
   const record = listed.names.get(name)
   return (
-    stored.askedWholeAt !== undefined &&
+    stored.lookedUpAt !== undefined &&
     record?.kind === 'file' &&
     isNewer(stored.record, fingerprintOf(record))
   )

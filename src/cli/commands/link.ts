@@ -1,7 +1,7 @@
 // `docmount link`: download addresses, to pass on.
 
 import type { Command } from 'commander'
-import { answering, type JsonOption, jsonOption } from '../output.ts'
+import { withJsonAnswer, type JsonOption, jsonOption } from '../output.ts'
 
 const help = `
 Whoever has an address may download the document, without a key, for 15 minutes.
@@ -21,6 +21,6 @@ export function register(program: Command): void {
     .addHelpText('after', help)
     .action(async (paths: readonly string[], options: JsonOption) => {
       const { linksOf } = await import('../run-link.ts')
-      await answering(options, () => linksOf(paths, options))
+      await withJsonAnswer(options, () => linksOf(paths, options))
     })
 }

@@ -1,7 +1,7 @@
 // `docmount recover`: get a document's content as this machine has it.
 
 import { type Command, Option } from 'commander'
-import { answering } from '../output.ts'
+import { withJsonAnswer } from '../output.ts'
 import { printable } from '../../printable.ts'
 import { quietOption } from '../progress.ts'
 import { UsageError } from '../usage-error.ts'
@@ -34,7 +34,7 @@ export function register(program: Command): void {
         '\n  $ docmount recover --all ~/rescued',
     )
     .action(async (path: string, destination: string | undefined, options: RecoverOptions) => {
-      await answering(options, async () => {
+      await withJsonAnswer(options, async () => {
         const files: string[] = []
         const tell = (file: string): void => {
           files.push(file)

@@ -1,7 +1,7 @@
 // `docmount refresh`: look at the service again.
 
 import type { Command } from 'commander'
-import { answering, type JsonOption, jsonOption } from '../output.ts'
+import { withJsonAnswer, type JsonOption, jsonOption } from '../output.ts'
 
 const help = `
 It fails if neither this machine nor the service has the name.
@@ -22,7 +22,7 @@ export function register(program: Command): void {
         import('../find-drive.ts'),
         import('../../daemon/daemon-error.ts'),
       ])
-      await answering(options, async () => {
+      await withJsonAnswer(options, async () => {
         const { found, path: inside } = await findDrive(path)
         await askDrive(found, 'refresh', { path: inside })
         const { mountpoint } = found

@@ -1,7 +1,7 @@
 // `docmount retry`: try refused and waiting changes again, now.
 
 import type { Command } from 'commander'
-import { answering, type JsonOption, jsonOption } from '../output.ts'
+import { withJsonAnswer, type JsonOption, jsonOption } from '../output.ts'
 
 export function register(program: Command): void {
   program
@@ -13,7 +13,7 @@ export function register(program: Command): void {
     .addHelpText('after', '\nExample:\n  $ docmount retry ~/acme && docmount wait ~/acme --timeout 1m')
     .action(async (path: string | undefined, options: JsonOption) => {
       const { askDrive, findDrive } = await import('../find-drive.ts')
-      await answering(options, async () => {
+      await withJsonAnswer(options, async () => {
         const { found, path: inside } = await findDrive(path)
         const { retried } = await askDrive(found, 'retry', { path: inside })
         if (options.json !== true)

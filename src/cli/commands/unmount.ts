@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { parseWaitMs } from '../durations.ts'
-import { answering } from '../output.ts'
+import { withJsonAnswer } from '../output.ts'
 import { quietOption } from '../progress.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -48,11 +48,11 @@ export function register(program: Command): void {
       const how = { force, timeoutMs, quiet: quiet === true || json === true }
       if (options.all === true) {
         if (drive !== undefined) throw new UsageError('name one drive, or --all')
-        await answering(options, () => runUnmountAll(how))
+        await withJsonAnswer(options, () => runUnmountAll(how))
         return
       }
       if (drive === undefined)
         throw new UsageError('which drive? Name its folder or its project, or add --all')
-      await answering(options, () => runUnmount(drive, how))
+      await withJsonAnswer(options, () => runUnmount(drive, how))
     })
 }

@@ -6,7 +6,7 @@ import type { LocalFile } from '../../fs/status.ts'
 import { isAtOrUnder, nameOf } from '../../path.ts'
 import { parseWaitMs } from '../durations.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { answering, type JsonOption } from '../output.ts'
+import { withJsonAnswer, type JsonOption } from '../output.ts'
 import { quietOption } from '../progress.ts'
 import { shellWord } from '../shell-word.ts'
 
@@ -24,7 +24,7 @@ export function register(program: Command): void {
     .addHelpText('after', '\nExample:\n  $ cp *.pdf ~/acme/inbox/ && docmount wait ~/acme/inbox --timeout 5m')
     .action(
       async (path: string | undefined, options: WaitOptions) =>
-        void (await answering(options, () => waitFor(path, options))),
+        void (await withJsonAnswer(options, () => waitFor(path, options))),
     )
 }
 
@@ -46,8 +46,8 @@ async function waitFor(
   const progress = followUnsent(found, inside, quiet)
   try {
     await askDrive(found, 'wait', input, { signal: interruptSignal() }).finally(() => progress.end())
-    const localOnly = await restingAt(place)
-    if (quiet !== true) await tellResting(localOnly)
+    const localOnly = await localOnlyAt(place)
+    if (quiet !== true) await printLocalOnly(localOnly)
     return { ...answer, isSent: true, localOnly }
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'ETIMEDOUT') throw error
@@ -59,16 +59,16 @@ async function waitFor(
   }
 }
 
-/** Programs' own files are left out: no person waits for them. */
-async function restingAt({ found, path }: PathOnMount): Promise<readonly LocalFile[]> {
+/** Lock files, swap files and the like are left out: they are never sent. */
+async function localOnlyAt({ found, path }: PathOnMount): Promise<readonly LocalFile[]> {
   const { askDrive } = await import('../find-drive.ts')
   const { isOwnName } = await import('../../fs/tree/scratch.ts')
   const { mount } = await askDrive(found, 'status', { path })
   return mount.scratch.filter((file) => isAtOrUnder(file.path, path) && !isOwnName(nameOf(file.path)))
 }
 
-/** No failure: it is as it should be. */
-async function tellResting(resting: readonly LocalFile[]): Promise<void> {
-  const { describeResting } = await import('../unsent-text.ts')
-  if (resting.length > 0) console.error(`docmount: ${describeResting(resting)}`)
+/** Temporary files stay on this machine by design, so the exit code is 0. */
+async function printLocalOnly(localOnly: readonly LocalFile[]): Promise<void> {
+  const { describeExceptLocalOnly } = await import('../unsent-text.ts')
+  if (localOnly.length > 0) console.error(`docmount: ${describeExceptLocalOnly(localOnly)}`)
 }

@@ -1,5 +1,5 @@
-// The journal as anybody may read it, also while a daemon writes it, and also when none is there any more: read-only,
-// without the lock, without repair.
+// The journal, read without its lock and without repair: `status` and `recover` read it while a daemon writes it, and after a daemon
+// has ended.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,8 +20,8 @@ export interface JournalContent {
   readonly isEmpty: boolean
 }
 
-/** Of no use to anybody without the rest. */
-const tablesOfNoUse: ReadonlySet<string> = new Set(['dropped', 'counter'])
+/** Tables whose rows mean nothing without an intention or content. */
+const auxiliaryTables: ReadonlySet<string> = new Set(['dropped', 'counter'])
 
 /** Undefined where the folder has no journal. Throws, in words for people, where it cannot be read. */
 export function readJournal(stateDir: string): JournalContent | undefined {
@@ -29,7 +29,7 @@ export function readJournal(stateDir: string): JournalContent | undefined {
   if (!existsSync(path)) return undefined
   const db = openToRead(path)
   try {
-    // One moment of it: a daemon that writes it may move a file from one table to another meanwhile.
+    // One snapshot: a daemon that writes it may move a file from one table to another meanwhile.
     db.exec('begin')
     return contentOf(db)
   } catch (error) {
@@ -66,7 +66,7 @@ function contentOf(db: Database.Database): JournalContent {
     scratch: all('scratch', 'path').map(scratchOf),
     contents: new Map(contents.map(({ spool, bytes }) => [spool, new Uint8Array(bytes)])),
     dropped: new Set(all('dropped', 'id').map(({ spool }) => String(spool))),
-    isEmpty: tables.every((table) => tablesOfNoUse.has(table) || isEmptyTable(db, table)),
+    isEmpty: tables.every((table) => auxiliaryTables.has(table) || isEmptyTable(db, table)),
   }
 }
 

@@ -23,7 +23,7 @@ export class TransactionSteps {
       return
     }
     this.#remembered.add(undo)
-    this.#undo.push(undo.remembered())
+    this.#undo.push(undo.snapshot())
   }
 
   /** It is on disk: what is to be done now. */

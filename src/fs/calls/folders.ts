@@ -20,7 +20,7 @@ import type { Clock } from '../../world/clock.ts'
 /** Nodes made for one reading: more of them go while it goes on. */
 const mostTouched = 10_000
 
-/** Parts that making a folder here changes. */
+/** Parts that making or removing a folder here changes. */
 export interface FolderParts {
   readonly tree: Tree
   readonly journal: Journal

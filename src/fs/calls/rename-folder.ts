@@ -213,7 +213,7 @@ function leave(parts: RenameFolderParts, document: Node): Left {
 function arrive(parts: RenameFolderParts, folder: Node): void {
   if (folder.folder === undefined) return
   const listing = parts.tree.listings.known(folder)
-  for (const undo of [folder.remembered(), folder.folder.remembered()]) parts.journal.onRollback(undo)
+  for (const undo of [folder.snapshot(), folder.folder.snapshot()]) parts.journal.onRollback(undo)
   parts.journal.onRollback(() => {
     if (listing === undefined) parts.tree.listings.forget(folder)
     else parts.tree.listings.set(folder, listing)

@@ -1,5 +1,5 @@
-// Removing a folder while the service cannot be asked: what is known of it decides here, and the service's folder goes only
-// where nothing but empty folders is left in it by then.
+// Removing a folder while the service cannot be asked: the names known here decide, and the service's folder goes only if nothing
+// but empty folders is left in it by then. Also the steps that every rmdir ends with.
 
 import { ErrnoError } from '../../errno-error.ts'
 import { stayThoughEmpty, type FolderParts } from './folders.ts'
@@ -17,7 +17,7 @@ export interface RmdirHereParts extends FolderParts {
 }
 
 /** Throws ENOTEMPTY where a name in it is known; ETIMEDOUT where nobody knows what is in it. */
-export async function rmdirHere(
+export async function rmdirOffline(
   parts: RmdirHereParts,
   above: Node,
   node: Node,
@@ -26,7 +26,7 @@ export async function rmdirHere(
   const { name } = node
   await withListing(parts.tree, node, caller, (listing) => {
     checkIsStill(node, above, name)
-    checkShowsNothing(parts.tree, node, listing)
+    checkEmpty(parts.tree, node, listing)
     const { isLocalOnly } = node
     removeFolder(parts, above, node, () => {
       if (isLocalOnly) return
@@ -37,7 +37,7 @@ export async function rmdirHere(
 }
 
 /** Throws ENOTEMPTY where a name in it is known. */
-export function checkShowsNothing(tree: Tree, node: Node, listing: Listing): void {
+export function checkEmpty(tree: Tree, node: Node, listing: Listing): void {
   if (tree.names(node, listing).length > 0) throw notEmpty(node)
 }
 

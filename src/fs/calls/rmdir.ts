@@ -8,7 +8,7 @@ import { deleteLooking } from '../../content/remote-delete.ts'
 import { lookUp } from '../../content/remote-lookup.ts'
 import { callDeadlineMs, isAnyLeft } from './left-in-folder.ts'
 import { checkIsStill, childOf, isStill, withListing } from './lookup.ts'
-import { checkShowsNothing, notEmpty, removeFolder, rmdirHere, type RmdirHereParts } from './rmdir-here.ts'
+import { checkEmpty, notEmpty, removeFolder, rmdirOffline, type RmdirHereParts } from './rmdir-here.ts'
 import type { FolderState, Node } from '../tree/node.ts'
 import type { Tree } from '../tree/tree.ts'
 import type { Caller } from '../operations.ts'
@@ -64,7 +64,7 @@ async function removed(parts: RmdirParts, above: Node, node: Node, caller: Calle
     goneWhole(parts, above, node)
     return
   }
-  if (parts.reach.isAway) return rmdirHere(parts, above, node, caller)
+  if (parts.reach.isAway) return rmdirOffline(parts, above, node, caller)
   const look = await lookInto(parts, above, node, caller.signal)
   const isThere = await look.isToGo(look.standing)
   if (isThere) await deleteWhole(parts, node, look, caller.signal)
@@ -94,7 +94,7 @@ export async function checkIsEmpty(
   const state = folderStateOf(node)
   if (state.isOnlyHere) return checkKeepsNothing(node, state)
   if (parts.reach.isAway) {
-    await withListing(parts.tree, node, caller, (listing) => checkShowsNothing(parts.tree, node, listing))
+    await withListing(parts.tree, node, caller, (listing) => checkEmpty(parts.tree, node, listing))
     return
   }
   const look = await lookInto(parts, above, node, caller.signal)

@@ -79,7 +79,7 @@ function setTimes(
   change: Partial<Pick<Times, 'mode' | 'atime' | 'mtime'>>,
   now: Time,
 ): void {
-  const putBack = node.times.remembered()
+  const putBack = node.times.snapshot()
   node.times.set(change, now)
   try {
     attributes.save(node)

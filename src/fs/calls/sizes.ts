@@ -52,7 +52,7 @@ export class Sizes {
    */
   isSizeUnknown({ remote, stored, job }: Node): boolean {
     if (remote?.modifiedAt === undefined || remote.size !== undefined || job !== undefined) return false
-    if (stored.askedWholeAt !== undefined) return false
+    if (stored.lookedUpAt !== undefined) return false
     return !this.#options.reach.isAway
   }
 
@@ -86,7 +86,7 @@ export class Sizes {
   #isToBeAsked(node: Node): boolean {
     if (node.remote === undefined || node.content !== undefined) return false
     const { clock, reach, ttlMs } = this.#options
-    const { askedWholeAt } = node.stored
+    const { lookedUpAt: askedWholeAt } = node.stored
     // A document that our own rename is to take elsewhere has a size, and is not looked at again.
     const isLeft = askedWholeAt === undefined || reach.isAway || node.job !== undefined
     if (node.size !== undefined && isLeft) return false

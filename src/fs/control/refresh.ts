@@ -37,7 +37,7 @@ export async function refresh(parts: RefreshParts, path: string): Promise<void> 
   for (const known of [...foldersUnder(folder)].reverse()) {
     if (known === folder || hasChangedLately(known)) await loadTruly(parts, known)
     else parts.tree.askAgain(known)
-    for (const child of known.folder?.children.values() ?? []) child.stored.askWholeAgain()
+    for (const child of known.folder?.children.values() ?? []) child.stored.expireLookup()
   }
   await parts.tree.notifier.heard()
 }

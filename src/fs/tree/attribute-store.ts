@@ -28,14 +28,14 @@ export class AttributeStore {
     if (node.job !== undefined) return
     const row = this.#rows.size === 0 ? undefined : this.#rows.get(node.path)
     const isOurs = row !== undefined && node.remote !== undefined && isOf(row, node.remote)
-    node.times.follow(isOurs ? timesIn(row) : undefined)
+    node.times.reset(isOurs ? timesIn(row) : undefined)
     if (row !== undefined && !isOurs) this.#forgetIfPossible(node.path)
   }
 
   /** Puts what was set here on a node that shows what an earlier run left unsent. */
   adornUnsent(node: Node): void {
     const row = this.#rows.get(node.path)
-    if (row !== undefined && isUnsent(row)) node.times.follow(timesIn(row))
+    if (row !== undefined && isUnsent(row)) node.times.reset(timesIn(row))
   }
 
   /** Modes and times set at this path, as they outlive a restart. */

@@ -47,7 +47,7 @@ export class FolderTimes {
   recall(folder: Node): void {
     const { path } = folder
     const times = this.#gone.get(path)
-    folder.times.follow({ mtime: times?.mtime ?? this.#floor, ctime: times?.ctime ?? this.#floor })
+    folder.times.reset({ mtime: times?.mtime ?? this.#floor, ctime: times?.ctime ?? this.#floor })
     this.#gone.delete(path)
   }
 }

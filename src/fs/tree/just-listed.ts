@@ -1,5 +1,5 @@
-// Listings that came last stay as they came, since whoever asked looks at every name now, and most drives never list more than
-// these. The oldest are packed where they are too many.
+// The newest listings stay unpacked: a program that listed a folder usually looks up every name next, and packing costs more than
+// the listing. Beyond `mostBytes` the oldest are packed.
 
 import type { ListedNames } from './listed-names.ts'
 

@@ -186,7 +186,7 @@ export class ListingMerge {
     if (record.kind === 'folder' || child.remote === undefined) return false
     if (record.size === undefined && child.remote.size !== undefined && agrees(record, child.remote)) {
       // It tells less than is known, and nothing else: asked again one cache lifetime after what is known was asked for.
-      if (child.stored.askedWholeAt === undefined) child.stored.askedWhole(child.stored.askedAt)
+      if (child.stored.lookedUpAt === undefined) child.stored.noteLookup(child.stored.askedAt)
       return false
     }
     const isSame = fingerprintOf(record) === fingerprintOf(child.remote)

@@ -91,10 +91,10 @@ export class Node {
   }
 
   /** Its place and its parts as they are now, to be put back; what the door holds stays what it is. */
-  remembered(): () => void {
+  snapshot(): () => void {
     const [parent, name] = [this.#parent, this.#name]
     const [isUnlinked, settledAt, settledUntil] = [this.#isUnlinked, this.#settledAt, this.#settledUntil]
-    const parts = [this.stored, this.local, this.unsent, this.times].map((part) => part.remembered())
+    const parts = [this.stored, this.local, this.unsent, this.times].map((part) => part.snapshot())
     return () => {
       this.#parent = parent
       this.#name = name

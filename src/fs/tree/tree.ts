@@ -282,8 +282,7 @@ export class Tree {
   /** The document itself was asked, since its listing does not tell all. */
   completed(node: Node, record: RemoteFile, askedAt: number): void {
     const { remote, stored } = node
-    const isMoreOfTheSame =
-      remote !== undefined && stored.askedWholeAt === undefined && agrees(remote, record)
+    const isMoreOfTheSame = remote !== undefined && stored.lookedUpAt === undefined && agrees(remote, record)
     if (this.versions.complete(node, record, askedAt) && !isMoreOfTheSame) this.overtaken(node)
   }
 

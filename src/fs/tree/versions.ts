@@ -29,14 +29,14 @@ export class Versions {
   /** The service has this version of the document: its content and its times are what they were. */
   store(node: Node, record: RemoteFile, askedAt: number): void {
     this.#leave(node)
-    node.stored.become(record, askedAt, undefined)
+    node.stored.replace(record, askedAt, undefined)
     node.unsent.mayReplace(node.stored.fingerprint)
   }
 
   /** The document is a version that the service has at this path, which need not be its own. */
   showAt(node: Node, path: string, record: RemoteFile, askedAt: number): void {
     this.#leave(node)
-    node.stored.become(record, askedAt, undefined)
+    node.stored.replace(record, askedAt, undefined)
     if (path !== node.path) this.refer(node, path)
   }
 
@@ -44,7 +44,7 @@ export class Versions {
   refer(node: Node, path: string): void {
     this.#leave(node)
     if (node.stored.record === undefined) return
-    node.stored.isAt(path)
+    node.stored.moveTo(path)
     this.#add(node, path)
     this.#follow(() => this.#remove(node, path))
   }
@@ -52,7 +52,7 @@ export class Versions {
   /** The service has it at the node's own path, if anywhere. */
   atOwnPath(node: Node): void {
     this.#leave(node)
-    node.stored.isAt(undefined)
+    node.stored.moveTo(undefined)
   }
 
   /** The node is where the service has it, again. */
@@ -70,11 +70,11 @@ export class Versions {
     stored.renew(record, askedAt)
     const isAnother = stored.fingerprint !== before
     if (isAnother) {
-      stored.become(record, askedAt, elsewhere)
+      stored.replace(record, askedAt, elsewhere)
       if (elsewhere === undefined) node.unsent.mayReplace(stored.fingerprint)
       this.#applyAttributes(node)
     }
-    stored.askedWhole(askedAt)
+    stored.noteLookup(askedAt)
     return isAnother
   }
 
@@ -88,7 +88,7 @@ export class Versions {
   vanished(node: Node): void {
     const { storedPath } = node
     this.#leave(node)
-    node.stored.isAt(storedPath)
+    node.stored.moveTo(storedPath)
   }
 
   /** The node was dropped: no call finds it any more. */

@@ -129,7 +129,7 @@ function committed(parts: AgreedParts, intention: Intention, record: RemoteFile 
   }
   if (isLatest) parts.owners.settled(node)
   // The service dates what it stores; here a document keeps the time it was written, also when it is renamed.
-  node.times.pin(attributesOf(node, parts.owner))
+  node.times.freeze(attributesOf(node, parts.owner))
   parts.tree.versions.store(node, record, parts.clock.steady())
   noteForeignVersion(parts.tree, node, intention)
   node.unsent.arrived()

@@ -59,7 +59,7 @@ export class Claims {
   show(node: Node, file: SpoolFile | undefined): void {
     const before = node.content
     if (before === file) return
-    const putBack = node.local.remembered()
+    const putBack = node.local.snapshot()
     this.#journal.onRollback(() => {
       if (file !== undefined) this.#of(file.id).nodes.delete(node)
       if (before !== undefined) this.#of(before.id).nodes.add(node)

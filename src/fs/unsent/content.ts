@@ -69,7 +69,7 @@ export function rebindReaders(handles: HandleTable, node: Node): void {
 
 /** The node's content is here, and no longer in the service. */
 export function forgetStored(parts: ForgetParts, node: Node): void {
-  node.times.pin(attributesOf(node, parts.owner))
+  node.times.freeze(attributesOf(node, parts.owner))
   parts.tree.versions.forget(node)
 }
 

@@ -86,13 +86,13 @@ export class Session {
       this.#answer(operation, request, result)
       return undefined
     }
-    request.onlyLooks = operation.onlyLooks?.(request) ?? false
+    request.onlyLooks = operation.isReadOnly?.(request) ?? false
     this.#waiting.set(request.unique, request)
     const answered = result.then(
       (value) => this.#answer(operation, request, value),
       (error: unknown) => this.#refuse(request, error),
     )
-    return operation.keepsBytes === true ? answered : undefined
+    return operation.keepsBuffer === true ? answered : undefined
   }
 
   #answer(operation: Operation, request: Request, result: unknown): void {

@@ -64,7 +64,7 @@ function loadFuse(): FuseConstructor {
 function notLoaded(cause: unknown): MountError {
   const message = cause instanceof Error ? cause.message : String(cause)
   if (message.includes('libfuse')) {
-    const fix = installLibfuse(readOsRelease())
+    const fix = libfuseInstallCommand(readOsRelease())
     return new MountError('ELIBACC', `fuse-native needs the library of FUSE 2: run ${fix}`, { cause })
   }
   if (message.includes("'fuse-native'")) {
@@ -84,7 +84,7 @@ function readOsRelease(): string {
 }
 
 /** The command that installs libfuse.so.2, by the text of /etc/os-release. */
-export function installLibfuse(osRelease: string): string {
+export function libfuseInstallCommand(osRelease: string): string {
   const field = (name: string): string => new RegExp(`^${name}="?([^"\n]*)`, 'm').exec(osRelease)?.[1] ?? ''
   const families = `${field('ID')} ${field('ID_LIKE')}`.split(' ')
   const version = Number.parseFloat(field('VERSION_ID'))

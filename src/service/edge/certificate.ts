@@ -77,7 +77,7 @@ export class Certificate {
     }
   }
 
-  /** Reloads when a file changes. The answer ends it. */
+  /** Reloads when a file changes. Returns the function that stops watching. */
   watch(server: Server, log: Log): () => void {
     const files = [this.#files.cert, this.#files.key]
     const look = (): void => this.reload(server, log)
@@ -91,13 +91,13 @@ function read(files: TlsFiles): [Pem, X509Certificate] {
   // Throws where the two do not belong together.
   createSecureContext(options)
   const certificate = new X509Certificate(options.cert)
-  // … except for a key of another kind (RSA, elliptic curves): that one nobody could connect with.
+  // A key of another kind (RSA, elliptic curves) passes the check above, and then every handshake fails.
   if (!certificate.checkPrivateKey(createPrivateKey(options.key)))
     throw new Error('the key is not the one of the certificate')
   return [options, certificate]
 }
 
-/** Which of the two it is, its error says. */
+/** The error names the file. */
 function readPem(file: string): Buffer {
   checkOrdinary(statSync(file), file)
   return readFileSync(file)

@@ -3,12 +3,12 @@
 import type { ServiceOptions } from '../contract.ts'
 import { Certificate } from './certificate.ts'
 import { type IsInNetworks, parseNetworks } from './networks.ts'
-import { type OriginOf, originsFrom, parsePublicUrl } from './origins.ts'
+import { type BaseUrlOf, originsFrom, parsePublicUrl } from './origins.ts'
 
 export interface Edge {
   readonly isTrustedProxy: IsInNetworks
   /** The beginning of the links in an answer. */
-  readonly originOf: OriginOf
+  readonly originOf: BaseUrlOf
   /** Undefined where TLS is somebody else's task. */
   readonly certificate: Certificate | undefined
 }

@@ -14,7 +14,7 @@ export function parseNetworks(networks: readonly string[]): IsInNetworks {
     const plain = ipaddr.process(address)
     return parsed.some(([network, bits]) => network.kind() === plain.kind() && plain.match(network, bits))
   }
-  // Mostly it is asked about the one it was asked about before.
+  // Consecutive calls mostly ask about one address.
   let last = { address: '', isIn: false }
   return (address) => {
     if (address !== last.address) last = { address, isIn: isIn(address) }
@@ -22,7 +22,7 @@ export function parseNetworks(networks: readonly string[]): IsInNetworks {
   }
 }
 
-/** An IPv4 address in the clothes of IPv6 is shown as what it is. */
+/** An IPv4-mapped IPv6 address becomes plain IPv4. */
 export function plainAddress(address: string): string {
   return address.startsWith('::ffff:') && ipaddr.isValid(address)
     ? ipaddr.process(address).toString()
@@ -31,7 +31,7 @@ export function plainAddress(address: string): string {
 
 export const isLoopback: IsInNetworks = parseNetworks(['127.0.0.0/8', '::1'])
 
-/** Of the spellings ipaddr.js knows, only those that mean one thing to everybody: 010.0.0.0 and 10/8 are others to some. */
+/** Only unambiguous spellings: 010.0.0.0 is octal to some tools, and 10/8 no network to others. */
 function parseNetwork(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   const [, written = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   if (ipaddr.IPv4.isValidFourPartDecimal(written) || ipaddr.IPv6.isValid(written)) {

@@ -1,12 +1,13 @@
-// The beginning of presigned links: the operator's URL, else an address that this machine can vouch for. A header of the
-// request counts only where a trusted proxy sent it, or where it names the machine the request came from and went to.
+// The base URL of presigned links: the operator's, where there is one. The Host of a request counts only if a trusted proxy sent it,
+// or it is this connection's local address, a name of the certificate, or localhost on loopback: any other could send a client
+// to a stranger. Else it is the local address and port.
 
 import type { FastifyRequest } from 'fastify'
 import { StartError } from '../start-error.ts'
 import { type IsInNetworks, isLoopback, plainAddress } from './networks.ts'
 
 /** `https://documents.example`, or with a path below which a proxy shows the service; no slash at its end. */
-export type OriginOf = (request: FastifyRequest) => string
+export type BaseUrlOf = (request: FastifyRequest) => string
 
 export interface OriginSources {
   /** The operator's URL, which wins over anything the request says. */
@@ -18,10 +19,10 @@ export interface OriginSources {
 
 const hostPattern = /^(?:\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i
 
-export function originsFrom({ publicUrl, isTrustedProxy, isCertified }: OriginSources): OriginOf {
+export function originsFrom({ publicUrl, isTrustedProxy, isCertified }: OriginSources): BaseUrlOf {
   if (publicUrl !== undefined) return () => publicUrl
 
-  function mayBegin(host: string, remoteAddress: string, localAddress: string): boolean {
+  function isTrustedHost(host: string, remoteAddress: string, localAddress: string): boolean {
     if (!hostPattern.test(host)) return false
     if (isTrustedProxy(remoteAddress)) return true
     const name = host.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')
@@ -32,10 +33,10 @@ export function originsFrom({ publicUrl, isTrustedProxy, isCertified }: OriginSo
   return (request) => {
     const { socket } = request.raw
     const localAddress = plainAddress(socket.localAddress ?? '')
-    // fastify takes the forwarded ones of a trusted proxy only.
+    // Fastify reads X-Forwarded-Host and X-Forwarded-Proto only from a trusted proxy.
     const { host } = request
     const protocol = request.protocol === 'https' ? 'https' : 'http'
-    if (mayBegin(host, socket.remoteAddress ?? '', localAddress)) return `${protocol}://${host}`
+    if (isTrustedHost(host, socket.remoteAddress ?? '', localAddress)) return `${protocol}://${host}`
     return `${protocol}://${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${socket.localPort}`
   }
 }

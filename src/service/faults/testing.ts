@@ -5,7 +5,7 @@ import { CallLog } from './call-log.ts'
 import { FaultSwitch } from './fault-switch.ts'
 import { NodeHistory } from './node-history.ts'
 
-export class Testing {
+export class TestHooks {
   readonly faults: FaultSwitch = new FaultSwitch()
   readonly calls: CallLog = new CallLog()
   readonly history: NodeHistory = new NodeHistory()

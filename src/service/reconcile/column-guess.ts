@@ -12,7 +12,7 @@ const mostLookups = 200
 /** A column is about a field in which at least this share of its values is found. */
 const leastShare = 0.3
 /** Values that so many assets have tell nothing of what a column is about, nor do shorter words. */
-const mostCommonShare = 0.05
+const tooCommonShare = 0.05
 const leastLetters = 4
 
 /** By the input's key; columns that are about no field are left out. */
@@ -22,7 +22,7 @@ export function guessFields(items: readonly Item[], index: AssetIndex): Readonly
     let best = leastShare
     for (const field of index.fields()) {
       const found = values.filter((value) => isIn(field, value)).length / values.length
-      // Of equals the first, as the assets spell them.
+      // Equal fields: the one that the assets name first wins.
       if (found < best || (found === best && guesses.has(key))) continue
       best = found
       guesses.set(key, field)
@@ -51,7 +51,7 @@ function unknownColumns(items: readonly Item[], index: AssetIndex): Map<string, 
 function isIn(field: AssetField, value: Comparable): boolean {
   const has = (key: string): boolean => {
     const count = field.postings.get(key)?.length ?? 0
-    return count > 0 && (count === 1 || count <= field.values.length * mostCommonShare)
+    return count > 0 && (count === 1 || count <= field.values.length * tooCommonShare)
   }
   if (exactKeysOf(value).some(has)) return true
   if (value.numbers.length > 0 || value.days.length > 0) return false

@@ -22,7 +22,7 @@ interface Outcome {
   readonly reasoning: string
 }
 
-/** Runs to the end, when it is the turn of the key, and records the result; answers the JSON of a Reconcile result. Throws ServiceError 400 as `checkedDocuments`, 413 for more than a run may take, 507 beyond the quota. */
+/** Runs the matching and records the result; keys take turns, so that none holds up the others. Resolves to the JSON of the result. Throws ServiceError 400 as `checkedDocuments`, 413 for more than a run may take, 507 beyond the quota. */
 export async function runReconciliation(
   context: ServiceContext,
   table: TableRow,
@@ -93,7 +93,7 @@ async function outcomeOf(
   }
 }
 
-/** Undefined for what refuses the request. */
+/** Reason of a run that is recorded as failed; undefined for an error that refuses the request. */
 function reasonOf(error: unknown): string | undefined {
   if (error instanceof RowsError) return error.message
   if (error instanceof ProcessEndedError)

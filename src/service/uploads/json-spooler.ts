@@ -119,7 +119,7 @@ export class JsonSpooler {
   async #endString(chunk: Buffer, closing: number): Promise<void> {
     if (this.#decoder !== undefined) {
       const blob: StagedBlob = await this.#decoder.finish()
-      const placeholder = Buffer.from(this.#staging.add(blob))
+      const placeholder = Buffer.from(this.#staging.placeholderOf(blob))
       this.#append(placeholder, 0, placeholder.byteLength)
       this.#decoder = undefined
     }

@@ -70,7 +70,7 @@ async function receiveDocument(upload: Upload, document: DocumentBody): Promise<
       throw new ServiceError(400, 'file_type is multipart: file must be an array of parts')
     // Those of text alone were not staged while they came.
     staging.checkParts(document.file.length)
-    const writer = staging.stageWhole()
+    const writer = staging.stageDocument()
     await writeMultipart(partsOf(upload, document.file), writer)
     return staged(await writer.finish())
   }
@@ -123,7 +123,7 @@ async function receiveFile(
   text: string,
 ): Promise<ReceivedContent> {
   const { staging } = upload
-  const spooled = staging.find(text)
+  const spooled = staging.blobOf(text)
   if (fileType === 'uri') {
     if (spooled !== undefined || !URL.canParse(text))
       throw new ServiceError(400, 'file_type is uri: file is not a URL')
@@ -138,7 +138,7 @@ async function receiveFile(
 
 /** Our own presigned URLs are read from where they lead, with no request to ourselves; others are fetched. */
 async function receiveUri({ context, staging, own, sources }: Upload, url: URL): Promise<ReceivedContent> {
-  const signal = staging.fetching(context.uriPolicy.totalMs)
+  const signal = staging.fetchSignal(context.uriPolicy.totalMs)
   if (signal.aborted) throw new ServiceError(400, 'what the uris lead to takes too long')
   const link = parseLink(url)
   const validity = link === undefined ? undefined : context.signer.check(link, context.now())

@@ -1,4 +1,5 @@
-// Everything one upload has staged. Dropped when its request ends, published or not.
+// Contents that one upload has staged, with the limits on them. While the JSON body comes in, each base64 string goes to a blob and
+// leaves a placeholder, so that no document is held in memory as JSON. The end of the request discards them all.
 
 import { randomUUID } from 'node:crypto'
 import type { BlobWriter, StagedBlob } from '../blobs/backend.ts'
@@ -57,32 +58,32 @@ export class Staging {
   }
 
   /** Of all that this upload fetches: aborts after `totalMs`, and no later than the upload may take. */
-  fetching(totalMs: number): AbortSignal {
+  fetchSignal(totalMs: number): AbortSignal {
     const { uploadMs } = this.#limits
     const leftMs = uploadMs === 0 ? Infinity : this.#begunMs + uploadMs - performance.now()
     this.#fetching ??= AbortSignal.timeout(Math.max(0, Math.ceil(Math.min(totalMs, leftMs))))
     return this.#fetching
   }
 
-  /** Throws ServiceError 413 beyond the number of parts a document may have, its writer beyond the bytes. */
+  /** A writer for one part. Throws ServiceError 413 for a part too many; the writer does for a byte too many. */
   stage(): BlobWriter {
     this.checkParts(++this.#received.parts)
     return this.#stage(this.#received, this.#limits.documentBytes)
   }
 
   /** For a document that is made of what was staged. */
-  stageWhole(): BlobWriter {
+  stageDocument(): BlobWriter {
     const bounds = [this.#limits.documentBytes, this.#limits.multipartBytes].filter((bytes) => bytes !== 0)
     return this.#stage({ bytes: 0 }, bounds.length === 0 ? 0 : Math.min(...bounds))
   }
 
   /** A placeholder that stands for the blob in a JSON string. */
-  add(blob: StagedBlob): string {
+  placeholderOf(blob: StagedBlob): string {
     return `${this.#mark}${this.#staged.indexOf(blob)}`
   }
 
   /** The blob a string stands for, if it is a placeholder. */
-  find(text: string): StagedBlob | undefined {
+  blobOf(text: string): StagedBlob | undefined {
     return text.startsWith(this.#mark) ? this.#staged[Number(text.slice(this.#mark.length))] : undefined
   }
 

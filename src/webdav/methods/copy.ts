@@ -21,11 +21,11 @@ export async function copy(exchange: Exchange): Promise<void> {
   if (depth === 1) throw new Refused(400, 'a copy has Depth 0 or infinity')
   const { source, place, names, before } = await journeyOf(exchange, { leaves: false })
   const [fromPath, toPath] = [pathOf(source.names), pathOf(names)]
-  await door.beginnings.endBelow((path) => isAtOrUnder(path, fromPath))
+  await door.pendingPuts.endBelow((path) => isAtOrUnder(path, fromPath))
   const to = { ...place, name: names.at(-1) ?? '' }
   const bothDocuments = before?.attributes.kind === 'file' && source.attributes.kind === 'file'
   if (before !== undefined && !bothDocuments) await makeRoom(exchange, { source, before })
-  if (bothDocuments) await door.beginnings.endBelow((path) => path === toPath)
+  if (bothDocuments) await door.pendingPuts.endBelow((path) => path === toPath)
   let failures: readonly Failure[] = []
   if (bothDocuments) await copyDocument(exchange, source, to, besideOf(exchange, to))
   else failures = await copyTree(exchange, source, to, depth === 'infinity')

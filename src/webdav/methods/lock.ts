@@ -1,6 +1,6 @@
-// LOCK: takes a lock, or begins its time anew. A name that is free becomes an empty document (RFC 4918, section 7.3).
+// LOCK: takes a lock, or refreshes its timeout. A name that is free becomes an empty document (RFC 4918, section 7.3).
 
-import type { Exchange } from '../exchange.ts'
+import { defaultLockMs, type Exchange } from '../exchange.ts'
 import { parseIfHeader, tokensIn } from '../if-header.ts'
 import { activeLock } from '../live-properties.ts'
 import type { Lock } from '../locks.ts'
@@ -8,8 +8,6 @@ import { hrefOf, pathOf } from '../names.ts'
 import { Refused } from '../refused.ts'
 import { davChildren, type Element } from '../xml-read.ts'
 import { dav, xmlHead } from '../xml-write.ts'
-
-const usualMs = 600_000
 
 export async function lock(exchange: Exchange): Promise<void> {
   const { walk, door } = exchange
@@ -21,14 +19,14 @@ export async function lock(exchange: Exchange): Promise<void> {
   }
   const { depth } = exchange
   if (depth === 1) throw new Refused(400, 'a lock has Depth 0 or infinity')
-  const { isShared, owner } = wishOf(body)
+  const { isShared, owner } = lockInfoOf(body)
   const place = found === undefined ? await walk.placeOf(exchange.names) : undefined
   const names = found?.names ?? [...(place?.parent.names ?? []), place?.name ?? '']
   const path = pathOf(names)
   await exchange.mayChange(
     ...(place === undefined ? [] : [{ names: place.parent.names, reach: 'one' as const }]),
   )
-  if (place !== undefined && !(await mayMakeMore(exchange)))
+  if (place !== undefined && !(await hasRoomForAnother(exchange)))
     throw new Refused(503, 'too many documents that this client locked are still empty: fill or delete some')
   const added = door.locks.add({
     path,
@@ -36,7 +34,7 @@ export async function lock(exchange: Exchange): Promise<void> {
     isShared,
     isDeep: depth === 'infinity',
     owner,
-    timeoutMs: exchange.lockTimeoutMs ?? usualMs,
+    timeoutMs: exchange.lockTimeoutMs ?? defaultLockMs,
   })
   if (added === 'full') throw new Refused(503, 'there are too many locks: give some back')
   if ('inTheWay' in added) {
@@ -47,22 +45,22 @@ export async function lock(exchange: Exchange): Promise<void> {
     throw new Refused(423, 'somebody else is editing it', { condition: 'no-conflicting-lock', href })
   }
   if (place !== undefined) {
-    await begin(exchange, added.lock, place.parent.attributes.ino, place.name)
+    await createEmpty(exchange, added.lock, place.parent.attributes.ino, place.name)
     door.lockMade.add(path, exchange.client)
   }
   answer(exchange, place === undefined ? 200 : 201, added.lock)
 }
 
 /** Documents that were filled, removed or moved meanwhile no longer count. */
-async function mayMakeMore({ walk, door, client }: Exchange): Promise<boolean> {
+async function hasRoomForAnother({ walk, door, client }: Exchange): Promise<boolean> {
   return door.lockMade.hasRoom(client, async (path) => {
     const found = await walk.find(path.split('/').slice(1))
     return found?.attributes.kind === 'file' && found.attributes.size === 0
   })
 }
 
-/** The document is there from now on, empty; its content mostly follows. */
-async function begin({ walk, door }: Exchange, { path, token }: Lock, parent: number, name: string) {
+/** An empty document, held open so that the PUT that follows is one save with it. */
+async function createEmpty({ walk, door }: Exchange, { path, token }: Lock, parent: number, name: string) {
   const { operations, lasting } = walk
   try {
     const flags = { read: true, write: true, truncate: false }
@@ -71,7 +69,7 @@ async function begin({ walk, door }: Exchange, { path, token }: Lock, parent: nu
     walk.hold(entry.attributes.ino)
     await operations.flush(opened.fh, lasting)
     const isLocked = (): boolean => door.locks.covering(path).length > 0
-    door.beginnings.keep(path, { ino: entry.attributes.ino, fh: opened.fh }, isLocked)
+    door.pendingPuts.keep(path, { ino: entry.attributes.ino, fh: opened.fh }, isLocked)
   } catch (error) {
     door.locks.remove(path, token)
     throw error
@@ -88,7 +86,7 @@ async function refresh(exchange: Exchange, path: string): Promise<void> {
   throw new Refused(412, 'there is no such lock here', { condition: 'lock-token-matches-request-uri' })
 }
 
-function wishOf(body: Element): { isShared: boolean; owner: string } {
+function lockInfoOf(body: Element): { isShared: boolean; owner: string } {
   const [scope] = davChildren(body, 'lockscope')
   const [type] = davChildren(body, 'locktype')
   const isWellFormed = body.uri === 'DAV:' && body.local === 'lockinfo' && scope !== undefined

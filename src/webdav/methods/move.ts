@@ -12,7 +12,7 @@ export async function move(exchange: Exchange): Promise<void> {
   const journey = await journeyOf(exchange, { leaves: true })
   const { source, place, names, before } = journey
   const [fromPath, toPath] = [pathOf(source.names), pathOf(names)]
-  await door.beginnings.endBelow((path) => isAtOrUnder(path, fromPath) || path === toPath)
+  await door.pendingPuts.endBelow((path) => isAtOrUnder(path, fromPath) || path === toPath)
   const bothDocuments = before?.attributes.kind === 'file' && source.attributes.kind === 'file'
   if (before !== undefined && !bothDocuments) await makeRoom(exchange, { source, before })
   const from = await walk.placeOf(source.names)

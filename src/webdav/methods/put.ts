@@ -40,7 +40,7 @@ async function save(
   place: Place,
   found: Resource | undefined,
 ): Promise<Attributes> {
-  const begun = exchange.door.beginnings.take(path)
+  const begun = exchange.door.pendingPuts.take(path)
   if (begun !== undefined) {
     if (begun.ino === found?.attributes.ino)
       return fill(exchange, path, { ...place, name: found.names.at(-1) ?? '' }, begun)
@@ -87,7 +87,7 @@ async function fill(exchange: Exchange, path: string, place: Place, opened: Open
   } catch (error) {
     if (await walk.isAt(place, opened.ino)) {
       await operations.setattr(opened.ino, { size: 0 }, opened.fh, lasting)
-      door.beginnings.keep(path, opened)
+      door.pendingPuts.keep(path, opened)
     } else await operations.release(opened.fh)
     throw error
   }
@@ -170,7 +170,7 @@ async function saved(exchange: Exchange, path: string, { ino, fh }: Opened): Pro
     await operations.flush(fh, lasting)
     const { attributes } = await operations.getattr(ino, fh, lasting)
     if (attributes.size === 0) {
-      exchange.door.beginnings.keep(path, { ino, fh })
+      exchange.door.pendingPuts.keep(path, { ino, fh })
       isKept = true
     }
     return attributes

@@ -15,7 +15,7 @@ export async function unlock(exchange: Exchange): Promise<void> {
     const condition = 'lock-token-matches-request-uri'
     throw new Refused(409, 'there is no such lock here', { condition })
   }
-  door.beginnings.end(path)
+  door.pendingPuts.end(path)
   door.lockMade.remove(path)
   exchange.end(204)
 }

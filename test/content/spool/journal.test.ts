@@ -152,7 +152,7 @@ test('what a transaction changed several times is as before where it fails, and 
   const journal = new Journal(dir, realWorld())
   let value = 1
   const thing = {
-    remembered() {
+    snapshot() {
       const before = value
       return () => void (value = before)
     },

@@ -104,7 +104,7 @@ interface Step {
 
 const at = '/b.txt'
 const moved = { path: at, fingerprint: 'f' }
-const shown = ({ stored }: Node): void => stored.become(first, 5, at)
+const shown = ({ stored }: Node): void => stored.replace(first, 5, at)
 const withContent = ({ local }: Node): void => local.become(older)
 const handed = ({ unsent }: Node): void => unsent.handedIn(job, older, older.epoch)
 
@@ -116,25 +116,25 @@ const steps: readonly Step[] = [
   { part: 'place', verb: 'unsettle', given: (node) => node.settle(3, 0), does: (node) => node.unsettle(),
     shows: { settledAt: undefined } },
 
-  { part: 'stored', verb: 'become', does: ({ stored }) => stored.become(first, 5, undefined),
+  { part: 'stored', verb: 'replace', does: ({ stored }) => stored.replace(first, 5, undefined),
     shows: { record: first, elsewhere: undefined, askedAt: 5, fingerprint: '3@2026-01-01T00:00:00Z', size: 3,
       version: { path: '/a.txt', fingerprint: '3@2026-01-01T00:00:00Z', size: 3 } } },
-  { part: 'stored', verb: 'become', when: 'another version elsewhere',
-    given({ stored }) { stored.become(unsized, 5, undefined); stored.learn(7); stored.askedWhole(6) },
-    does: ({ stored }) => stored.become(unsized, 8, at),
-    shows: { elsewhere: at, askedAt: 8, askedWholeAt: undefined, size: undefined } },
+  { part: 'stored', verb: 'replace', when: 'another version elsewhere',
+    given({ stored }) { stored.replace(unsized, 5, undefined); stored.learn(7); stored.noteLookup(6) },
+    does: ({ stored }) => stored.replace(unsized, 8, at),
+    shows: { elsewhere: at, askedAt: 8, lookedUpAt: undefined, size: undefined } },
   { part: 'stored', verb: 'renew', given: shown, does: ({ stored }) => stored.renew(second, 9),
     shows: { record: second, askedAt: 9, elsewhere: at } },
-  { part: 'stored', verb: 'isAt', given: shown, does: ({ stored }) => stored.isAt('/c.txt'),
+  { part: 'stored', verb: 'moveTo', given: shown, does: ({ stored }) => stored.moveTo('/c.txt'),
     shows: { elsewhere: '/c.txt', version: { path: '/c.txt', fingerprint: '3@2026-01-01T00:00:00Z', size: 3 } } },
   { part: 'stored', verb: 'forget',
-    given({ stored }) { stored.become(unsized, 5, at); stored.learn(7); stored.askedWhole(6) },
+    given({ stored }) { stored.replace(unsized, 5, at); stored.learn(7); stored.noteLookup(6) },
     does: ({ stored }) => stored.forget(),
-    shows: { record: undefined, elsewhere: undefined, askedWholeAt: undefined, size: undefined, version: undefined } },
-  { part: 'stored', verb: 'askedWhole', given: shown, does: ({ stored }) => stored.askedWhole(6), shows: { askedWholeAt: 6 } },
-  { part: 'stored', verb: 'askWholeAgain', given: ({ stored }) => stored.askedWhole(6),
-    does: ({ stored }) => stored.askWholeAgain(), shows: { askedWholeAt: -Infinity } },
-  { part: 'stored', verb: 'learn', given: ({ stored }) => stored.become(unsized, 5, undefined),
+    shows: { record: undefined, elsewhere: undefined, lookedUpAt: undefined, size: undefined, version: undefined } },
+  { part: 'stored', verb: 'noteLookup', given: shown, does: ({ stored }) => stored.noteLookup(6), shows: { lookedUpAt: 6 } },
+  { part: 'stored', verb: 'expireLookup', given: ({ stored }) => stored.noteLookup(6),
+    does: ({ stored }) => stored.expireLookup(), shows: { lookedUpAt: -Infinity } },
+  { part: 'stored', verb: 'learn', given: ({ stored }) => stored.replace(unsized, 5, undefined),
     does: ({ stored }) => stored.learn(7), shows: { size: 7 } },
 
   { part: 'local', verb: 'become', does: ({ local }) => local.become(older), shows: { content: 'older', isDirty: true } },
@@ -190,11 +190,11 @@ const steps: readonly Step[] = [
     shows: { atime: then, mtime: now } },
   { part: 'times', verb: 'renamed', given: ({ times }) => times.made(0o640, then), does: ({ times }) => times.renamed(now),
     shows: { mode: 0o640, atime: then, mtime: then, ctime: now } },
-  { part: 'times', verb: 'follow', given: ({ times }) => times.made(0o640, then), does: ({ times }) => times.follow({ mtime: now }),
+  { part: 'times', verb: 'reset', given: ({ times }) => times.made(0o640, then), does: ({ times }) => times.reset({ mtime: now }),
     shows: { mode: undefined, atime: undefined, mtime: now, ctime: undefined } },
-  { part: 'times', verb: 'follow', when: 'nothing was set', given: ({ times }) => times.made(0o640, then),
-    does: ({ times }) => times.follow(), shows: { mode: undefined, atime: undefined, mtime: undefined, ctime: undefined } },
-  { part: 'times', verb: 'pin', does: ({ times }) => times.pin({ mode: 0o600, atime: now, mtime: then, ctime: now }),
+  { part: 'times', verb: 'reset', when: 'nothing was set', given: ({ times }) => times.made(0o640, then),
+    does: ({ times }) => times.reset(), shows: { mode: undefined, atime: undefined, mtime: undefined, ctime: undefined } },
+  { part: 'times', verb: 'freeze', does: ({ times }) => times.freeze({ mode: 0o600, atime: now, mtime: then, ctime: now }),
     shows: { mode: 0o600, atime: now, mtime: then, ctime: now } },
 ] // prettier-ignore
 
@@ -222,7 +222,7 @@ describe('a verb of a node', () => {
     const node = new Node(3, 'file', root, 'a.txt')
     given?.(node)
     const before = seen(node)
-    const putBack = node.remembered()
+    const putBack = node.snapshot()
     does(node)
     const after = seen(node)
     putBack()
@@ -249,7 +249,7 @@ describe('a verb of a node', () => {
 
   it('is in this table, whichever it is', () => {
     const { stored, local, unsent, times } = new Node(3, 'file', root, 'a.txt')
-    const questions = ['remembered', 'versionAt', 'isOf', 'isNewerThan']
+    const questions = ['snapshot', 'versionAt', 'isOf', 'isNewerThan']
     const parts = { place: new Node(3, 'file', root, 'a.txt'), stored, local, unsent, times }
     const all = Object.entries(parts).flatMap(([part, of]) => verbs(of).map((verb) => `${part}: ${verb}`))
     const asked = (verb: string): boolean => questions.includes(verb.split(': ')[1] ?? '')
@@ -261,7 +261,7 @@ describe('a verb of a node', () => {
 
 it('a learned size counts only where the record tells none', () => {
   const { stored } = new Node(3, 'file', root, 'a.txt')
-  stored.become(first, 5, undefined)
+  stored.replace(first, 5, undefined)
   stored.learn(7)
   expect(stored.size).toBe(3)
   stored.renew(unsized, 6)
@@ -270,9 +270,9 @@ it('a learned size counts only where the record tells none', () => {
 
 it('what is nowhere in the service is nowhere else', () => {
   const { stored } = new Node(3, 'file', root, 'a.txt')
-  stored.isAt('/b.txt')
-  stored.askWholeAgain()
-  expect(getters(stored)).toMatchObject({ elsewhere: undefined, askedWholeAt: undefined })
+  stored.moveTo('/b.txt')
+  stored.expireLookup()
+  expect(getters(stored)).toMatchObject({ elsewhere: undefined, lookedUpAt: undefined })
 })
 
 it('content is dirty again by each write after it was saved', async () => {
@@ -360,7 +360,7 @@ describe('a folder', () => {
 
   it('arrives where it exists here, and is what it was when that is put back', () => {
     const part = new FolderPart<string>()
-    const putBack = part.remembered()
+    const putBack = part.snapshot()
     part.arrive()
     expect(flags(part)).toEqual([true, false])
     part.makeOnlyHere()

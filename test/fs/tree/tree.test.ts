@@ -159,7 +159,7 @@ describe('a listing', () => {
     drive.pass(ttlMs + 1)
     testService.service.faults.inject({ kind: 'omit-fields', fields: ['size'] })
     await drive.list()
-    expect(stored.askedWholeAt).toBe(askedAt)
+    expect(stored.lookedUpAt).toBe(askedAt)
   })
 
   it('with odd entries shows the rest, and counts them until it has none', async () => {

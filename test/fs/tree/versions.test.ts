@@ -53,7 +53,7 @@ function known(): unknown {
       stored.record,
       stored.elsewhere,
       stored.askedAt,
-      stored.askedWholeAt,
+      stored.lookedUpAt,
     ]),
     mayReplace: [node, other].map(({ unsent }) => unsent.base),
     mode: node.times.mode,
@@ -168,7 +168,7 @@ it('a node that was moved to where the service has its version is not elsewhere'
   versions.showAt(node, '/old.txt', first, 5)
   node.moveTo(root, 'new.txt')
   expect(versions.shownElsewhere('/old.txt')).toEqual([node])
-  node.stored.isAt('/new.txt')
+  node.stored.moveTo('/new.txt')
   expect(versions.shownElsewhere('/old.txt')).toEqual([])
 })
 
@@ -182,7 +182,7 @@ it('the document itself tells more of the same version', () => {
     isAnother = versions.complete(node, whole, 7)
   })
   expect(isAnother).toBe(false)
-  expect([node.stored.record, node.stored.askedAt, node.stored.askedWholeAt]).toEqual([whole, 7, 7])
+  expect([node.stored.record, node.stored.askedAt, node.stored.lookedUpAt]).toEqual([whole, 7, 7])
   expect(versions.shownElsewhere('/old.txt')).toEqual([node])
 })
 
@@ -191,7 +191,7 @@ it('the document itself is another version: it is shown, may be replaced, and ha
   node.times.made(0o640, { sec: 1, nsec: 0 })
   expect(versions.complete(node, second, 7)).toBe(true)
   expect([node.unsent.base, node.times.mode]).toEqual([fingerprintOf(second), undefined])
-  expect(node.stored.askedWholeAt).toBe(7)
+  expect(node.stored.lookedUpAt).toBe(7)
 })
 
 it('another version elsewhere says nothing of what may be replaced at home', () => {
@@ -203,5 +203,5 @@ it('another version elsewhere says nothing of what may be replaced at home', () 
 
 it('who shows nothing is completed by nothing', () => {
   expect(versions.complete(node, second, 7)).toBe(false)
-  expect([node.remote, node.stored.askedWholeAt]).toEqual([undefined, undefined])
+  expect([node.remote, node.stored.lookedUpAt]).toEqual([undefined, undefined])
 })

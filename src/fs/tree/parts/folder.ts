@@ -173,7 +173,7 @@ export class FolderPart<Child> {
   }
 
   /** Its children, and whether the service knows it, as they are now, to be put back. */
-  remembered(): () => void {
+  snapshot(): () => void {
     const [children, kept, tombstones] = [[...this.#children], [...this.#kept], [...this.#tombstones]]
     const [isMadeHere, isOnlyHere] = [this.#isMadeHere, this.#isOnlyHere]
     return () => {

@@ -117,7 +117,7 @@ export class LocalPart {
   }
 
   /** As it is now, to be put back; what is under way goes on. */
-  remembered(): () => void {
+  snapshot(): () => void {
     const [content, savedEpoch] = [this.#content, this.#savedEpoch]
     const [isWritten, isLocalOnly] = [this.#isWritten, this.#isLocalOnly]
     const [isMadeTemporary, isCutOff] = [this.#isMadeTemporary, this.#isCutOff]

@@ -1,6 +1,6 @@
-// The service's version of a document, as far as its node shows it: none, one at the node's own path, or one elsewhere (a
-// rename or copy under way, `f` → `f~`). Which version it is, and where, is written by `Versions` alone, which knows who
-// shows what from where. When the service was asked for it, and what it told beside, whoever asked says.
+// The service's version that a node shows: none, one at the node's own path, or one at another path while a rename or a copy is
+// pending (`f` → `f~`). Only `Versions` sets the version and its path, since it indexes nodes by path; listings and lookups set
+// the times and the size.
 
 import type { RemoteFile } from '../../../api/types.ts'
 import { fingerprintOf, type Version } from '../../../content/fingerprint.ts'
@@ -9,7 +9,7 @@ export class StoredPart {
   #record: RemoteFile | undefined
   #elsewhere: string | undefined
   #askedAt = 0
-  #askedWholeAt: number | undefined
+  #lookedUpAt: number | undefined
   #learnedSize: number | undefined
 
   /** The service's record of the content the node shows, where it has one. */
@@ -27,9 +27,9 @@ export class StoredPart {
     return this.#askedAt
   }
 
-  /** When the document itself was asked for what its listing does not tell (ms). */
-  get askedWholeAt(): number | undefined {
-    return this.#askedWholeAt
+  /** Time of the last lookup of the document alone, for the size that a listing lacks (ms). */
+  get lookedUpAt(): number | undefined {
+    return this.#lookedUpAt
   }
 
   get fingerprint(): string | undefined {
@@ -48,11 +48,11 @@ export class StoredPart {
   }
 
   /** Another version, at the node's own path or elsewhere. */
-  become(record: RemoteFile, askedAt: number, elsewhere: string | undefined): void {
+  replace(record: RemoteFile, askedAt: number, elsewhere: string | undefined): void {
     this.#record = record
     this.#askedAt = askedAt
     this.#elsewhere = elsewhere
-    this.#askedWholeAt = undefined
+    this.#lookedUpAt = undefined
     this.#learnedSize = undefined
   }
 
@@ -63,7 +63,7 @@ export class StoredPart {
   }
 
   /** The same version; the node's path, or the version, is another one. */
-  isAt(elsewhere: string | undefined): void {
+  moveTo(elsewhere: string | undefined): void {
     this.#elsewhere = this.#record === undefined ? undefined : elsewhere
   }
 
@@ -71,18 +71,18 @@ export class StoredPart {
   forget(): void {
     this.#record = undefined
     this.#elsewhere = undefined
-    this.#askedWholeAt = undefined
+    this.#lookedUpAt = undefined
     this.#learnedSize = undefined
   }
 
-  /** The document itself was asked. */
-  askedWhole(at: number): void {
-    this.#askedWholeAt = at
+  /** The document alone was looked up. */
+  noteLookup(at: number): void {
+    this.#lookedUpAt = at
   }
 
   /** The next look at the document asks for the document itself, where its listing did not tell all before. */
-  askWholeAgain(): void {
-    if (this.#askedWholeAt !== undefined) this.#askedWholeAt = -Infinity
+  expireLookup(): void {
+    if (this.#lookedUpAt !== undefined) this.#lookedUpAt = -Infinity
   }
 
   /** Where the record has no size. */
@@ -90,15 +90,15 @@ export class StoredPart {
     this.#learnedSize = size
   }
 
-  /** As it is now, to be put back. */
-  remembered(): () => void {
+  /** Undo of later changes, where a transaction of the journal fails. */
+  snapshot(): () => void {
     const [record, elsewhere] = [this.#record, this.#elsewhere]
-    const [askedAt, askedWholeAt, learnedSize] = [this.#askedAt, this.#askedWholeAt, this.#learnedSize]
+    const [askedAt, lookedUpAt, learnedSize] = [this.#askedAt, this.#lookedUpAt, this.#learnedSize]
     return () => {
       this.#record = record
       this.#elsewhere = elsewhere
       this.#askedAt = askedAt
-      this.#askedWholeAt = askedWholeAt
+      this.#lookedUpAt = lookedUpAt
       this.#learnedSize = learnedSize
     }
   }

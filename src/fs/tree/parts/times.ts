@@ -1,4 +1,4 @@
-// A node's mode and times as they were set here, or came about here. An undefined one is as the service has it.
+// Mode and times of a node that were set on this machine. Undefined: the service's value is shown.
 
 import type { Time } from '../../operations.ts'
 
@@ -41,7 +41,7 @@ export class TimesPart {
     this.#now = { mode: mode === undefined ? undefined : mode & 0o7777, atime, mtime, ctime: now }
   }
 
-  /** The content, or a folder's names, changed now; it was read when it was shown to be. */
+  /** The content, or a folder's names, changed `now`; `atime`: the one that programs saw. */
   changed(now: Time, atime: Time | undefined = this.atime): void {
     this.#now = { ...this.#now, atime, mtime: now, ctime: now }
   }
@@ -51,18 +51,18 @@ export class TimesPart {
     this.#now = { ...this.#now, ctime: now }
   }
 
-  /** It shows another version of the service, for which this was set; nothing was where that is undefined. */
-  follow(set?: Partial<Times>): void {
+  /** Another version is shown: the times set for it apply, or the service's own. */
+  reset(set?: Partial<Times>): void {
     this.#now = set === undefined ? asStored : { ...asStored, ...set }
   }
 
-  /** They stay what they are shown to be, whatever the service makes of it. */
-  pin({ mode, atime, mtime, ctime }: Times): void {
+  /** Programs keep seeing these after the upload, whatever the service reports. */
+  freeze({ mode, atime, mtime, ctime }: Times): void {
     this.#now = { mode, atime, mtime, ctime }
   }
 
-  /** As they are now, to be put back. */
-  remembered(): () => void {
+  /** Undo of later changes, where a transaction of the journal fails. */
+  snapshot(): () => void {
     const now = this.#now
     return () => void (this.#now = now)
   }

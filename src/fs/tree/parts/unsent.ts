@@ -120,7 +120,7 @@ export class UnsentPart {
   }
 
   /** As it is now, to be put back. */
-  remembered(): () => void {
+  snapshot(): () => void {
     const [job, base, movesFrom, isCopy] = [this.#job, this.#base, this.#movesFrom, this.#isCopy]
     const isDecided = this.#isDecided
     const [submittedEpoch, submittedOrder] = [this.#submittedEpoch, this.#submittedOrder]

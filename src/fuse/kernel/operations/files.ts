@@ -23,7 +23,7 @@ import { Refusal } from '../../refusal.ts'
 import type { Reply } from '../reply.ts'
 import type { Request } from '../request.ts'
 import { exactSize } from './nodes.ts'
-import { always, answerEmpty, operation, type Operation } from './operation.ts'
+import { readOnly, answerEmpty, operation, type Operation } from './operation.ts'
 
 function openFlagsFrom(flags: number): OpenFlags {
   const access = flags & openMode.accessMode
@@ -35,7 +35,7 @@ function openFlagsFrom(flags: number): OpenFlags {
 }
 
 export const open: Operation = operation({
-  onlyLooks: (request) => (request.u32(openIn.flags) & openMode.truncate) === 0,
+  isReadOnly: (request) => (request.u32(openIn.flags) & openMode.truncate) === 0,
   call(operations, request) {
     return operations.open(request.nodeid, openFlagsFrom(request.u32(openIn.flags)), request)
   },
@@ -68,14 +68,14 @@ export const create: Operation = operation({
 })
 
 export const read: Operation = operation({
-  onlyLooks: always,
+  isReadOnly: readOnly,
   call: (operations, request) =>
     operations.read(request.u64(readIn.fh), request.u64(readIn.offset), request.u32(readIn.size), request),
   answer: (reply, chunks) => reply.chunks(chunks),
 })
 
 export const write: Operation = operation({
-  keepsBytes: true,
+  keepsBuffer: true,
   call(operations, request) {
     const offset = request.u64(writeIn.offset)
     const length = request.u32(writeIn.size)

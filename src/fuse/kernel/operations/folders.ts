@@ -7,10 +7,10 @@ import { openOut, readIn, releaseIn } from '../protocol-structs.ts'
 import type { Reply } from '../reply.ts'
 import type { Request } from '../request.ts'
 import { Listing } from './listing.ts'
-import { always, answerEmpty, operation, type Operation } from './operation.ts'
+import { readOnly, answerEmpty, operation, type Operation } from './operation.ts'
 
 export const opendir: Operation = operation({
-  onlyLooks: always,
+  isReadOnly: readOnly,
   call: (operations, request) => operations.opendir(request.nodeid, request),
   answer(reply, { fh, keepListing }) {
     writeOpenOut(reply.body, 0, fh, openFlag.cacheDir | (keepListing ? openFlag.keepCache : 0))
@@ -30,13 +30,13 @@ export const fsyncdir: Operation = operation({
 })
 
 export const readdir: Operation = operation({
-  onlyLooks: always,
+  isReadOnly: readOnly,
   call: (operations, request) => fill(operations, request, false),
   answer: answerListing,
 })
 
 export const readdirplus: Operation = operation({
-  onlyLooks: always,
+  isReadOnly: readOnly,
   call: (operations, request) => fill(operations, request, true),
   answer: answerListing,
   undo: forgetAll,

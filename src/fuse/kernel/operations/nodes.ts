@@ -17,7 +17,7 @@ import {
 import { Refusal } from '../../refusal.ts'
 import type { Reply } from '../reply.ts'
 import type { Request } from '../request.ts'
-import { always, operation, type Operation } from './operation.ts'
+import { readOnly, operation, type Operation } from './operation.ts'
 
 /** A node the kernel now holds one more reference on. */
 export function answerEntry(reply: Reply, entry: Entry): boolean {
@@ -30,7 +30,7 @@ function isFound(entry: Entry | NegativeEntry): entry is Entry {
 }
 
 export const lookup: Operation = operation({
-  onlyLooks: always,
+  isReadOnly: readOnly,
   call: (operations, request) => operations.lookup(request.nodeid, request.knownName(0), request),
   answer(reply, entry) {
     if (isFound(entry)) return answerEntry(reply, entry)
@@ -49,7 +49,7 @@ function answerAttributes(reply: Reply, entry: Entry): boolean {
 }
 
 export const getattr: Operation = operation({
-  onlyLooks: always,
+  isReadOnly: readOnly,
   call(operations, request) {
     const hasFh = (request.u32(getattrIn.getattrFlags) & getattrFlag.fh) !== 0
     return operations.getattr(request.nodeid, hasFh ? request.u64(getattrIn.fh) : undefined, request)
@@ -104,7 +104,7 @@ export const statfs: Operation = operation({
 
 /** No node has extended attributes. Samba asks before it renames or deletes, and takes an errno for a failure. */
 export const listxattr: Operation = operation({
-  onlyLooks: always,
+  isReadOnly: readOnly,
   call: (_operations, request) => request.u32(getxattrIn.size),
   answer(reply, room) {
     if (room > 0) return reply.empty()

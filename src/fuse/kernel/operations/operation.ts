@@ -11,13 +11,16 @@ export interface Operation<R = unknown> {
   answer(reply: Reply, result: R): boolean
   /** Gives back references and handles of a result that never reached the kernel. */
   undo?(operations: Operations, result: R): MaybePromise<void>
-  /** True for a request that changes nothing; absent = it may. Asked while the request's bytes are there. */
-  onlyLooks?(request: Request): boolean
-  /** `call` hands the receive buffer to the filesystem until its answer. */
-  readonly keepsBytes?: boolean
+  /**
+   * True for a request that changes nothing: once interrupted, it is given up without waiting for the service. Absent: it may change
+   * something. Asked while the request's bytes are there.
+   */
+  isReadOnly?(request: Request): boolean
+  /** The receive buffer is in use until the answer, so it is not reused before. */
+  readonly keepsBuffer?: boolean
 }
 
-/** One table holds operations of every result. */
+/** Hides the type of the result, so that one table holds all handlers. */
 export function operation<R>(made: Operation<R>): Operation {
   return made
 }
@@ -26,5 +29,5 @@ export function answerEmpty(reply: Reply): boolean {
   return reply.empty()
 }
 
-/** Of an operation that never changes anything. */
-export const always = (): boolean => true
+/** `isReadOnly` of an opcode that never changes anything. */
+export const readOnly = (): boolean => true
