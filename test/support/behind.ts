@@ -26,7 +26,9 @@ export type Documents = Readonly<Record<string, string | Uint8Array>>
 
 export interface Behind {
   clearCalls(): void
-  /** Waits until everything is sent and the service holds exactly these documents in the folder. */
+  /** Waits until nothing is unsent. A document that ends as it began looks whole in the service before it is sent. */
+  waitUntilSent(): Promise<void>
+  /** Waits until the service holds exactly these documents in the folder. */
   waitFor(folder: string, documents: Documents): Promise<void>
   /** Waits until the service holds exactly what the door shows in the folder, but for names that stay on this machine. */
   check(folder: string, staysHere: ReadonlySet<string>): Promise<void>
@@ -39,13 +41,14 @@ export interface Behind {
 /** Behind the oracle. */
 export const nothing: Behind = {
   clearCalls() {},
+  waitUntilSent: async () => {},
   waitFor: async () => {},
   check: async () => {},
   expectCalls() {},
   expectUploads() {},
 }
 
-/** Behind docmount. Documents that end as they began look whole before anything is sent: `isSent` tells when it was. */
+/** Behind docmount; `isSent`: nothing of the door is unsent, where it tells. */
 export function serviceBehind(
   testService: TestService,
   door: () => Door,
@@ -89,8 +92,10 @@ export function serviceBehind(
       testService.service.clearCalls()
       testService.other.clearCalls()
     },
-    async waitFor(folder, documents) {
+    async waitUntilSent() {
       await waitUntil('everything to be sent', isSent)
+    },
+    async waitFor(folder, documents) {
       const wanted = new Map<string, Uint8Array>()
       for (const [name, content] of Object.entries(documents)) {
         wanted.set(name, Buffer.from(content as Uint8Array))

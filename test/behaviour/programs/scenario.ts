@@ -45,6 +45,7 @@ export function scenarios(all: readonly Scenario[]): Topic<FolderDoor> {
           await door.readdir(folder)
           door.behind.clearCalls()
           const { stdout } = await bash(scenario.act, places, { user: door.user })
+          await door.behind.waitUntilSent()
           await door.behind.waitFor(folder, scenario.after)
           if (scenario.calls !== undefined) door.behind.expectCalls(folder, scenario.calls)
           door.behind.expectUploads(folder, Object.keys(scenario.after))
