@@ -12,11 +12,9 @@ const mountTests = ['test/mount/**/*.test.ts', 'test/behaviour/mount*.test.ts', 
 const modelTests = ['test/model/**/*.test.ts']
 const isSoak = process.env['DOCMOUNT_SOAK_MINUTES'] !== undefined
 
-const onPostgres = ['test/service/postgres/*.test.ts']
-
 /** Promises of the service whatever keeps its store: run on PostgreSQL once more, by `scripts/test --all`. */
 const onBothStores = [
-  ...onPostgres,
+  'test/service/postgres/*.test.ts',
   'test/contract/*.test.ts',
   'test/service/{answers,downloads,files,keys,projects,reconcile,tables,tables-client,tables-durable,uploads}.test.ts',
   'test/service/{faults,hosting,limits,links,openapi-refusals,refused-requests,room}.test.ts',
@@ -26,8 +24,7 @@ const onBothStores = [
  * Files that leave nothing behind in the process they ran in run one after another in the same few processes: what they import is
  * loaded once in each, which is two fifths of their processor time.
  */
-const sharingProcesses =
-  'test/{api,cli,content,contract,daemon,fs,fuse,rows,service,tables-drive,ui,webdav}/**/*.test.ts'
+const sharingProcesses = 'test/{api,cli,content,daemon,fs,fuse,rows,tables-drive,ui,webdav}/**/*.test.ts'
 
 /** Six lanes on two cores: a drive, its service and the program that uses it mostly wait for one another. Vitest wants one number for all. */
 const maxWorkers = 6
@@ -50,7 +47,7 @@ export default defineConfig({
           name: 'unit',
           expect: patient,
           include: ['test/**/*.test.ts'],
-          exclude: [...mountTests, ...modelTests, ...onPostgres, sharingProcesses],
+          exclude: [...mountTests, ...modelTests, 'test/service/postgres/*.test.ts', sharingProcesses],
           maxWorkers,
           testTimeout: 120_000,
           hookTimeout: 120_000,
@@ -62,7 +59,6 @@ export default defineConfig({
           name: 'unit-sharing',
           expect: patient,
           include: [sharingProcesses],
-          exclude: onPostgres,
           isolate: false,
           maxWorkers,
           testTimeout: 120_000,
@@ -86,8 +82,6 @@ export default defineConfig({
         plugins: [threads()],
         test: {
           name: 'mount',
-          // The program under test has processes of its own: nothing of it stays in this one.
-          isolate: false,
           expect: patient,
           include: isSoak ? modelTests : [...mountTests, ...modelTests],
           maxWorkers,
