@@ -108,9 +108,9 @@ export class SavedListings {
 
   /** Keeps a listing for the next start, a little later, many at once. Changes from before are in it, or are told again. */
   save(path: string, names: Names): void {
+    this.#gone.delete(path)
     if (names.size > mostSavedNames || this.#db === undefined) return
     this.#changes.delete(path)
-    this.#gone.delete(path)
     this.#unsaved.set(path, names)
     this.#timer ??= this.#timers.setTimeout(() => this.flush(), saveAfterMs).unref()
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import Database from 'libsql'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { RemoteFile } from '../../../src/api/types.ts'
-import { SavedListings } from '../../../src/content/spool/saved-listings.ts'
+import { mostSavedNames, SavedListings } from '../../../src/content/spool/saved-listings.ts'
 import { silentLog } from '../../../src/log.ts'
 import { realWorld } from '../../../src/world/world.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.ts'
@@ -192,4 +192,17 @@ it('what an earlier run knew is told until the next, whatever is listed since', 
   expect(saved.earlier('/in/a.txt', { isOfAny: true })).toBe('20@2026-01-01T00:00:00Z')
   restart()
   expect(known()).toEqual(['20@2026-01-01T00:00:00Z', null, null])
+})
+
+it('a folder that went is begun anew by what is stored in it, unless somebody has listed it since, however many names it has', () => {
+  const stored = { folder: '/in', name: 'b.txt', record: file('b.txt', 2) }
+  const manyNames = Object.defineProperty(listed({ 'a.txt': 1 }), 'size', { value: mostSavedNames + 1 })
+  for (const isListed of [false, true]) {
+    saved.save('/in', listed({ 'a.txt': 1 }))
+    saved.flush()
+    saved.gone('/in')
+    if (isListed) saved.save('/in', manyNames)
+    saved.agreed([stored])
+    expect(told('/in')).toEqual(isListed ? undefined : { 'b.txt': 2 })
+  }
 })
