@@ -13,10 +13,15 @@ export async function writeWhole(file: string, content: string | Uint8Array): Pr
     await draft.close()
   }
   await rename(`${file}.new`, file)
-  const folder = await open(dirname(file), 'r')
+  await syncFolder(dirname(file))
+}
+
+/** Names made, changed and removed in the folder so far are on disk when it resolves. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
   try {
-    await folder.sync()
+    await handle.sync()
   } finally {
-    await folder.close()
+    await handle.close()
   }
 }

@@ -1,6 +1,6 @@
 // The servers that are measured, or that mounts are measured with: docmount's service, its WebDAV door, and rclone's.
 
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { costsOf } from './machine.mjs'
@@ -126,10 +126,7 @@ function serverOf(program, port) {
     /** From here on `peakMegabytes` begins anew. */
     forgetPeak: () => writeFileSync(`/proc/${program.pid}/clear_refs`, '5'),
     /** Most memory it ever had, MB. */
-    peakMegabytes: () =>
-      Math.round(
-        Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${program.pid}/status`, 'utf8'))[1]) / 1024,
-      ),
+    peakMegabytes: () => Math.round(costsOf([program.pid]).peakBytes / (1024 * 1024)),
     stop: () => program.stop(60),
   }
 }

@@ -33,7 +33,7 @@ export interface SessionDoor {
 export type UndoStart = (error: unknown) => Promise<unknown>
 
 /** The filesystem for whoever waits for it: the door lets go first. */
-export function endingBeginnings(fileSystem: FileSystem, { finishPendingPuts }: OpenedDoor): FileSystem {
+export function finishingPendingPuts(fileSystem: FileSystem, { finishPendingPuts }: OpenedDoor): FileSystem {
   if (finishPendingPuts === undefined) return fileSystem
   return {
     ...fileSystem,

@@ -30,7 +30,7 @@ import {
 } from './mount-record.ts'
 import { desktopNotifications } from './desktop-notifications.ts'
 import { MountSession } from './mount-session.ts'
-import { endingBeginnings, type DoorName, type SessionDoor, type UndoStart } from './session-door.ts'
+import { finishingPendingPuts, type DoorName, type SessionDoor, type UndoStart } from './session-door.ts'
 import { republishSocket } from './republish-socket.ts'
 import { traceInto } from './trace.ts'
 import { stateReaders } from './state-readers.ts'
@@ -167,7 +167,7 @@ async function start(options: StartSessionOptions, undo: UndoStart[]): Promise<M
   })
   const session = new MountSession({
     record: live,
-    fileSystem: endingBeginnings(fileSystem, opened),
+    fileSystem: finishingPendingPuts(fileSystem, opened),
     mounted,
     log,
     tell,

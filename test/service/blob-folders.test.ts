@@ -6,7 +6,7 @@ import fs from 'node:fs'
 import { mkdir, readdir } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { BlobBackend } from '../../src/service/blobs/backend.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
@@ -23,14 +23,11 @@ beforeAll(async () => {
   }
   fs.fsync = Object.assign(noting, { __promisify__: fsync.__promisify__ })
   syncBuiltinESMExports()
-  // A file before this one in the same process may have loaded it with the system's own.
-  vi.resetModules()
   ;({ openDiskBackend } = await import('../../src/service/blobs/disk.ts'))
 })
 afterAll(() => {
   fs.fsync = fsync
   syncBuiltinESMExports()
-  vi.resetModules()
 })
 beforeEach(async () => {
   temporary = await makeTemporaryFolder()

@@ -835,11 +835,9 @@ class Simulation {
     const { sb, platter, fileSystem } = this.#drive
     if (sb !== undefined) checkShadow(sb)
     if (sb !== undefined) this.#kept.check(sb, platter, () => fileSystem?.status().scratchFiles ?? 0)
-    const overlooked = this.#drive.sb?.queue.starved() ?? []
-    if (overlooked.length > 0)
-      throw new Error(
-        `nobody will ever look at ${JSON.stringify(overlooked.map(({ intention }) => intention))}`,
-      )
+    const starved = this.#drive.sb?.queue.starved() ?? []
+    if (starved.length > 0)
+      throw new Error(`nobody will ever look at ${JSON.stringify(starved.map(({ intention }) => intention))}`)
   }
 
   /** Lets so much time go by. */

@@ -193,12 +193,12 @@ class BlockReader implements Reader, BlockEvents {
   backUpBlocks(version: Version): void {
     const { size } = version
     if (size === undefined || isWeak(version)) return
-    const aside = backupOf(version)
-    this.disk.move(storedVersion(version, size), storedVersion(aside, size), { isBrief: true })
+    const backup = backupOf(version)
+    this.disk.move(storedVersion(version, size), storedVersion(backup, size), { isBrief: true })
     // A reader of the version has these blocks, and goes on with them.
     const blocks = this.#shared.get(version)
     if (blocks === undefined) return
-    const kept = this.#blocksOf(aside, size)
+    const kept = this.#blocksOf(backup, size)
     for (let block = 0, end = blockCount(size); block < end; block++) {
       const bytes = blocks.peek(block)
       if (bytes !== undefined) kept.arrived(block, bytes, 'disk')
@@ -209,9 +209,9 @@ class BlockReader implements Reader, BlockEvents {
   async copyBackup(version: Version, fd: number): Promise<boolean> {
     const { size } = version
     if (size === undefined || isWeak(version)) return false
-    const aside = backupOf(version)
-    const stored = storedVersion(aside, size)
-    const blocks = this.#shared.get(aside)
+    const backup = backupOf(version)
+    const stored = storedVersion(backup, size)
+    const blocks = this.#shared.get(backup)
     for (let first = 0, end = blockCount(size); first < end; first++) {
       const run = { first, end: first + 1 }
       await this.disk.locate(stored, run)

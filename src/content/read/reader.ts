@@ -68,9 +68,9 @@ export interface Reader {
   keep(version: Version, bytes: Uint8Array): void
   /** The same bytes live under another version now (a rename in the service). */
   moved(from: Version, to: Version): void
-  /** It is about to be replaced: what is here of it is found by `copyAside` alone, until `forgetAside`. */
+  /** It is about to be replaced: what is here of it is found by `copyBackup` alone, until `dropBackup`. */
   backUpBlocks(version: Version): void
-  /** Writes what was set aside into `fd`, without a call to the service. False where not all of it is here. */
+  /** Writes the backup into `fd`, without a call to the service. False where not all of it is here. */
   copyBackup(version: Version, fd: number): Promise<boolean>
   dropBackup(path: string): void
   /**

@@ -4,17 +4,10 @@
 
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { syncFolder } from '../../write-whole.ts'
 import { copyReadBack, copyVerified, linkVerified } from './copy-file.ts'
 import { listFolder } from './folder-backups.ts'
-import {
-  type Manifest,
-  contentPath,
-  databaseName,
-  digestOf,
-  secretName,
-  syncFolder,
-  writeManifest,
-} from './manifest.ts'
+import { type Manifest, contentPath, databaseName, digestOf, secretName, writeManifest } from './manifest.ts'
 import { type ContentKeeper, keepMoment, manifestOf } from './moment.ts'
 import { makeFolder } from './new-folder.ts'
 

@@ -6,6 +6,7 @@ import { open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { parseJson } from '../../parse-json.ts'
+import { syncFolder } from '../../write-whole.ts'
 import { StartError } from '../start-error.ts'
 
 /** A backup that cannot be made or used, in one sentence. */
@@ -106,15 +107,6 @@ export async function digestOf(file: string): Promise<string> {
 /** `ab/<sha256>`, as the service keeps contents. */
 export function contentPath(sha256: string): string {
   return join(sha256.slice(0, 2), sha256)
-}
-
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }
 
 async function writeSynced(file: string, text: string): Promise<void> {

@@ -3,9 +3,10 @@
 
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { syncFolder } from '../../write-whole.ts'
 import { StartError } from '../start-error.ts'
 import { lockDataDir } from '../store/service-lock.ts'
-import { BackupError, databaseName, secretName, syncFolder } from './manifest.ts'
+import { BackupError, databaseName, secretName } from './manifest.ts'
 
 const lockName = 'service.lock'
 const own = new Set([

@@ -2,6 +2,7 @@
 
 import { mkdir, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { syncFolder } from '../../write-whole.ts'
 import { isMissing } from '../blobs/disk.ts'
 import { copyVerified } from './copy-file.ts'
 import {
@@ -11,7 +12,6 @@ import {
   databaseName,
   readManifest,
   secretName,
-  syncFolder,
 } from './manifest.ts'
 import { makeFolder } from './new-folder.ts'
 import { isBucket, placeOf } from './places.ts'

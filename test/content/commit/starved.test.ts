@@ -165,7 +165,7 @@ const errors: Record<'temporary' | 'unreachable' | 'refused', () => Error> = {
 }
 
 describe('whatever happens to the queue', () => {
-  it('nothing is overlooked after any event, and what nobody holds or refused is done in the end', async () => {
+  it('nothing is starved after any event, and what nobody holds or refused is done in the end', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
         const running = new Set<(error?: Error) => void>()
@@ -183,8 +183,8 @@ describe('whatever happens to the queue', () => {
           })
         })
         const look = (after: string): void => {
-          const overlooked = setup.queue.starved().map(({ intention }) => intention)
-          expect(overlooked, `overlooked after ${after}`).toEqual([])
+          const starved = setup.queue.starved().map(({ intention }) => intention)
+          expect(starved, `starved after ${after}`).toEqual([])
         }
         try {
           for (const one of steps) {
