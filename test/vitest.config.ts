@@ -29,8 +29,12 @@ const sharingProcesses = 'test/{api,cli,content,daemon,fs,fuse,rows,tables-drive
 /** Six lanes on two cores: a drive, its service and the program that uses it mostly wait for one another. Vitest wants one number for all. */
 const maxWorkers = 6
 
-/** Awaited states come at once, mostly; on a busy machine they take longer than the second vitest gives them. */
-const patient = { poll: { timeout: 45_000 } }
+/**
+ * Limits end what hangs, and measure nothing: awaited states come at once, mostly, and a busy machine may take a hundred times as
+ * long. A test's own limit is longer than that of a wait in it.
+ */
+const patient = { poll: { timeout: 100_000 } }
+const limits = { testTimeout: 300_000, hookTimeout: 300_000 }
 
 makeBuilds()
 
@@ -49,8 +53,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [...mountTests, ...modelTests, 'test/service/postgres/*.test.ts', sharingProcesses],
           maxWorkers,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          ...limits,
         },
       },
       {
@@ -61,8 +64,7 @@ export default defineConfig({
           include: [sharingProcesses],
           isolate: false,
           maxWorkers,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          ...limits,
         },
       },
       {
@@ -74,8 +76,7 @@ export default defineConfig({
           include: onBothStores,
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          ...limits,
         },
       },
       {
@@ -85,8 +86,7 @@ export default defineConfig({
           expect: patient,
           include: isSoak ? modelTests : [...mountTests, ...modelTests],
           maxWorkers,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          ...limits,
         },
       },
     ],

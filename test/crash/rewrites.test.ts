@@ -89,7 +89,7 @@ describe.skipIf(whyNoFuse() !== undefined)('killed in the middle of a rewrite', 
       const shown = await calls.readFile(path)
       expect([path, shown.equals(patternedBytes(size, path))]).toEqual([path, true])
     }
-    await drain(60_000)
+    await drain()
     for (const { path, size } of documents) {
       const held = await fault.service.other.bytes(path)
       expect([path, held.equals(patternedBytes(size, path))]).toEqual([path, true])

@@ -107,7 +107,7 @@ describe.skipIf(whyNoFuse() !== undefined)('under a running drive', () => {
   it('the journal is made anew without anybody asking', async () => {
     const drive = await changed()
     await damages['deleted, with its log']?.()
-    await expect.poll(() => files().includes('journal.db'), { timeout: 30_000 }).toBe(true)
+    await expect.poll(() => files().includes('journal.db')).toBe(true)
     await arrives(drive)
   })
 
@@ -185,7 +185,7 @@ describe.skipIf(whyNoFuse() !== undefined)('under a running drive', () => {
     await rm(state('spool'), { recursive: true })
     await mkdir(state('spool'), { recursive: true })
     await expect
-      .poll(async () => (await drive.unsent('/large.pdf')).map(({ state }) => state), { timeout: 30_000 })
+      .poll(async () => (await drive.unsent('/large.pdf')).map(({ state }) => state))
       .toEqual(['refused'])
     await fault.service.start()
     await expect.poll(() => fault.held('/small.txt')).toBe(small)

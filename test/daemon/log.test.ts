@@ -78,13 +78,13 @@ test('a log file that is removed or moved begins anew, as soon as it can', async
     return readFile(path, 'utf8').catch(() => '')
   }
   await rm(path)
-  await expect.poll(isThere, { timeout: 20_000 }).toContain('line')
+  await expect.poll(isThere).toContain('line')
   await rename(path, `${path}.moved`)
-  await expect.poll(isThere, { timeout: 20_000 }).toContain('line')
+  await expect.poll(isThere).toContain('line')
   await rm(folder, { recursive: true })
   expect(await isThere()).toBe('')
   await mkdir(folder)
-  await expect.poll(isThere, { timeout: 20_000 }).toContain('line')
+  await expect.poll(isThere).toContain('line')
   log.close()
 })
 

@@ -53,11 +53,7 @@ export class Quarrels {
       if (kind !== 'taken') {
         await put(`${path} as both know it`)
         theirs = undefined
-        await waitUntil(
-          `${path} to be seen here`,
-          () => calls.readFile(path).then(() => true, isNotThere),
-          30_000,
-        )
+        await waitUntil(`${path} to be seen here`, () => calls.readFile(path).then(() => true, isNotThere))
       }
       if (kind === 'replaced before our rename') {
         await put(`${path} theirs, unseen ${fill}`)

@@ -81,5 +81,5 @@ describe.skipIf(whyNoFuse() !== undefined)('a service that is away', () => {
     expect((await desk.docmount('wait', drive)).code).toBe(0)
     expect((await testService.other.bytes('/new.txt')).toString()).toBe('saved\n')
     expect((await desk.docmount('unmount', drive)).code).toBe(0)
-  }, 120_000)
+  })
 })

@@ -47,7 +47,6 @@ async function within(program: string): Promise<{ stdout: string; stderr: string
     'unshare --mount --fork bash -euo pipefail -c "$1" bash "$2" "$3"',
     [withHelper, desk.home, program],
     {
-      limitMs: 50_000,
       env: { ...env, NODE: process.execPath, CLI: cli },
     },
   )

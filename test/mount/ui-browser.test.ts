@@ -15,7 +15,6 @@ import { isThorough, leaveOut } from '../support/thorough.ts'
 import { waitUntil } from '../support/wait-until.ts'
 
 const pictures = process.env['DOCMOUNT_PICTURES']
-const limitMs = 120_000
 const whyNot = whyNoFuse() ?? (isInstalled('chromium') ? undefined : 'chromium is not installed')
 
 leaveOut('the page of docmount ui in headless Chromium')
@@ -54,12 +53,12 @@ describe.runIf(isThorough && whyNot === undefined).sequential('the page in a bro
     context.on('request', (request) => requested.add(new URL(request.url()).host))
     tab = await context.newPage()
     await tab.goto(page.address)
-  }, limitMs)
+  })
   afterAll(async () => {
     await browser?.close()
     await page?.end()
     await desk?.close()
-  }, limitMs)
+  })
 
   async function picture(name: string): Promise<void> {
     if (pictures === undefined) return
@@ -80,58 +79,50 @@ describe.runIf(isThorough && whyNot === undefined).sequential('the page in a bro
     expect(tab.url()).toBe(`http://127.0.0.1:${page.port}/`)
   })
 
-  test(
-    'an upload moves without anything being loaded anew, and what is open stays open',
-    async () => {
-      await tab.locator('#live').getByText('live', { exact: true }).waitFor()
-      await ours('details').filter({ hasText: 'Tables' }).locator('summary').click()
-      await run('timeout', ['20', 'cp', join(desk.home, 'plan.pdf'), join(drive, 'plan.pdf')])
-      await tab.evaluate('window.isTheSame = true')
-      const bar = ours('progress[aria-label="/plan.pdf"]')
-      await bar.waitFor()
-      await ours('.sum')
-        .filter({ hasText: /KiB\/s · \d+ s left/ })
-        .waitFor()
-      const before = Number(await bar.getAttribute('value'))
-      await waitUntil('the bar to move', async () => Number(await bar.getAttribute('value')) > before)
-      await picture('ui-light')
-      await tab.emulateMedia({ colorScheme: 'dark' })
-      await picture('ui-dark')
-      await tab.emulateMedia({ colorScheme: 'light' })
-      await tab.setViewportSize({ width: 360, height: 740 })
-      const overflow = await tab.evaluate(
-        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-      )
-      expect(overflow).toBe(0)
-      await picture('ui-narrow')
-      await tab.setViewportSize({ width: 1000, height: 1250 })
-      await bar.waitFor({ state: 'detached', timeout: 60_000 })
-      expect(await tab.evaluate('window.isTheSame')).toBe(true)
-      expect(await ours('details').filter({ hasText: 'Tables' }).getAttribute('open')).not.toBeNull()
-    },
-    limitMs,
-  )
+  test('an upload moves without anything being loaded anew, and what is open stays open', async () => {
+    await tab.locator('#live').getByText('live', { exact: true }).waitFor()
+    await ours('details').filter({ hasText: 'Tables' }).locator('summary').click()
+    await run('timeout', ['20', 'cp', join(desk.home, 'plan.pdf'), join(drive, 'plan.pdf')])
+    await tab.evaluate('window.isTheSame = true')
+    const bar = ours('progress[aria-label="/plan.pdf"]')
+    await bar.waitFor()
+    await ours('.sum')
+      .filter({ hasText: /KiB\/s · \d+ s left/ })
+      .waitFor()
+    const before = Number(await bar.getAttribute('value'))
+    await waitUntil('the bar to move', async () => Number(await bar.getAttribute('value')) > before)
+    await picture('ui-light')
+    await tab.emulateMedia({ colorScheme: 'dark' })
+    await picture('ui-dark')
+    await tab.emulateMedia({ colorScheme: 'light' })
+    await tab.setViewportSize({ width: 360, height: 740 })
+    const overflow = await tab.evaluate(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    )
+    expect(overflow).toBe(0)
+    await picture('ui-narrow')
+    await tab.setViewportSize({ width: 1000, height: 1250 })
+    await bar.waitFor({ state: 'detached', timeout: 60_000 })
+    expect(await tab.evaluate('window.isTheSame')).toBe(true)
+    expect(await ours('details').filter({ hasText: 'Tables' }).getAttribute('open')).not.toBeNull()
+  })
 
-  test(
-    'a refused change is copied out and sent again by keyboard alone, and the focus stays',
-    async () => {
-      await tab.bringToFront()
-      await reach(tab, 'Copy out: /minutes.txt')
-      await tab.keyboard.press('Enter')
-      await tab.locator('#messages').getByText(`Copied to ${desk.home}/minutes.txt`).waitFor()
-      expect(await readFile(join(desk.home, 'minutes.txt'), 'utf8')).toBe('what was said')
-      expect(await focused(tab)).toBe('Copy out: /minutes.txt')
-      await reach(tab, 'Retry: /minutes.txt')
-      await tab.keyboard.press('Space')
-      await tab.locator('#messages').getByText('Trying 1 change again.').waitFor()
-      await ours('section').filter({ hasText: 'Refused by the service' }).waitFor({ state: 'detached' })
-      await waitUntil(
-        'it to arrive',
-        async () => (await desk.testService.other.get('/minutes.txt')) !== undefined,
-      )
-    },
-    limitMs,
-  )
+  test('a refused change is copied out and sent again by keyboard alone, and the focus stays', async () => {
+    await tab.bringToFront()
+    await reach(tab, 'Copy out: /minutes.txt')
+    await tab.keyboard.press('Enter')
+    await tab.locator('#messages').getByText(`Copied to ${desk.home}/minutes.txt`).waitFor()
+    expect(await readFile(join(desk.home, 'minutes.txt'), 'utf8')).toBe('what was said')
+    expect(await focused(tab)).toBe('Copy out: /minutes.txt')
+    await reach(tab, 'Retry: /minutes.txt')
+    await tab.keyboard.press('Space')
+    await tab.locator('#messages').getByText('Trying 1 change again.').waitFor()
+    await ours('section').filter({ hasText: 'Refused by the service' }).waitFor({ state: 'detached' })
+    await waitUntil(
+      'it to arrive',
+      async () => (await desk.testService.other.get('/minutes.txt')) !== undefined,
+    )
+  })
 
   test('the folder of a conflict opens in the file manager', async () => {
     await ours('button[aria-label^="Open folder: /offers"]').click()
@@ -139,30 +130,26 @@ describe.runIf(isThorough && whyNot === undefined).sequential('the page in a bro
     expect(await readFile(join(desk.home, 'opened'), 'utf8')).toBe(`${drive}/offers\n`)
   })
 
-  test(
-    'without the script the page is as true, and its buttons work',
-    async () => {
-      const plain = await browser.newContext({
-        javaScriptEnabled: false,
-        viewport: { width: 360, height: 740 },
-      })
-      const other = await plain.newPage()
-      await other.goto(page.address)
-      await desk.testService.stop()
-      await desk.save(join(drive, 'later.txt'), 'later')
-      await desk.docmount('refresh', drive)
-      const away = other.getByText(/The service has been away since/)
-      for (let turn = 0; turn < 20 && (await away.count()) === 0; turn++) await other.reload()
-      await other.getByRole('button', { name: 'Ask it now: the service' }).click()
-      await other
-        .getByText(/Trying .* again|Asking the service again/)
-        .first()
-        .waitFor()
-      await desk.testService.start()
-      await plain.close()
-    },
-    limitMs,
-  )
+  test('without the script the page is as true, and its buttons work', async () => {
+    const plain = await browser.newContext({
+      javaScriptEnabled: false,
+      viewport: { width: 360, height: 740 },
+    })
+    const other = await plain.newPage()
+    await other.goto(page.address)
+    await desk.testService.stop()
+    await desk.save(join(drive, 'later.txt'), 'later')
+    await desk.docmount('refresh', drive)
+    const away = other.getByText(/The service has been away since/)
+    for (let turn = 0; turn < 20 && (await away.count()) === 0; turn++) await other.reload()
+    await other.getByRole('button', { name: 'Ask it now: the service' }).click()
+    await other
+      .getByText(/Trying .* again|Asking the service again/)
+      .first()
+      .waitFor()
+    await desk.testService.start()
+    await plain.close()
+  })
 
   test('every button and every opened part is reached by Tab, and has a name', async () => {
     await tab.goto(`http://127.0.0.1:${page.port}/`)

@@ -97,7 +97,7 @@ describe('rclone', () => {
       RCLONE_CONFIG_DRIVE_USER: drive.user,
       RCLONE_CONFIG_DRIVE_PASS: stdout.trim(),
     }
-    return run('rclone', [...args, '--verbose', '--retries', '1'], { env, limitMs: 50_000 })
+    return run('rclone', [...args, '--verbose', '--retries', '1'], { env })
   }
 
   it('syncs a tree both ways, and the second time nothing', async () => {
@@ -165,7 +165,7 @@ describe('GNOME', () => {
       XDG_RUNTIME_DIR: join(temporary.path, 'run'),
       GVFS_DISABLE_FUSE: '1',
     }
-    const { stdout, stderr } = await run('dbus-run-session', ['--', ...args], { env, limitMs: 50_000 })
+    const { stdout, stderr } = await run('dbus-run-session', ['--', ...args], { env })
     expect(stdout).toBe('from GNOME\nsaved\ni.txt\n')
     expect(stderr).toContain('Unsupported Media Type')
     await sent()

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import Libsql from 'libsql'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { makeBackup } from '../../src/service/backup/make-backup.ts'
 import { restoreBackup } from '../../src/service/backup/restore-backup.ts'
 import { startService } from '../../src/service/index.ts'
@@ -16,7 +16,6 @@ import { type CompiledCommand, compileCommand } from './compiled-command.ts'
 import { documentOf, files } from './support.ts'
 
 // Each compiles, starts processes and waits for disks.
-vi.setConfig({ testTimeout: 60_000 })
 
 let command: CompiledCommand
 let folder: string

@@ -108,7 +108,7 @@ describe.skipIf(!isRoot)('a full disk', () => {
       await commits.run('removeSmall', { sha256s: blobs })
     }
     await store.destroy()
-  }, 120_000)
+  })
 
   test('is no reason not to start, nor for the log to end the service', async () => {
     const dataDir = join(folder, 'data')
@@ -138,7 +138,7 @@ describe.skipIf(!isRoot)('a full disk', () => {
     await rm(join(folder, 'theirs'))
     await expect.poll(() => call('PUT', JSON.stringify(documentOf('x')))).toBe(201)
     expect(await service.end('SIGTERM')).toBe(0)
-  }, 120_000)
+  })
 })
 
 async function severalAtOnce<T>(items: Iterable<T>, act: (item: T) => Promise<void>): Promise<void> {

@@ -11,8 +11,6 @@ import { StartError, startService } from '../../src/service/index.ts'
 import { type CompiledCommand, compileCommand } from './compiled-command.ts'
 import { type TestService, startTestService } from './support.ts'
 
-vi.setConfig({ testTimeout: 60_000 })
-
 let folder: string
 let backups: string
 let service: TestService | undefined
@@ -128,7 +126,7 @@ describe('a service that makes backups of itself', () => {
         for (const name of await moments()) seen.add(name)
         expect(seen.size).toBeGreaterThan(3)
       },
-      { timeout: 40_000, interval: 100 },
+      { timeout: 100_000, interval: 100 },
     )
     const { key } = started
     await started.close()
@@ -146,7 +144,7 @@ describe('a service that makes backups of itself', () => {
   test('makes none at a start while the latest is young, and leaves what others put there', async () => {
     await writeFile(join(backups, 'notes.txt'), 'mine')
     const first = await start({ backups: { to: backups, everyMs: 3_600_000, keep: 1 } })
-    await vi.waitFor(async () => expect(await moments()).toHaveLength(2), { timeout: 40_000 })
+    await vi.waitFor(async () => expect(await moments()).toHaveLength(2), { timeout: 100_000 })
     const before = await moments()
     await first.close()
     const second = await start({
@@ -158,7 +156,7 @@ describe('a service that makes backups of itself', () => {
       return Number(/^docmount_backup_timestamp_seconds\{.*\} (\d+)/m.exec(text)?.[1] ?? 0)
     }
     // Known: it has looked, and decided.
-    await vi.waitFor(async () => expect(await backupTime()).toBeGreaterThan(1.7e9), { timeout: 40_000 })
+    await vi.waitFor(async () => expect(await backupTime()).toBeGreaterThan(1.7e9), { timeout: 100_000 })
     expect(await moments()).toEqual(before)
   })
 
@@ -166,7 +164,7 @@ describe('a service that makes backups of itself', () => {
     await mkdir(join(backups, '2026-01-02T03-04-05Z.partial'))
     await writeFile(join(backups, '2026-01-02T03-04-05Z.partial/service.db'), 'half')
     await start({ backups: { to: backups, everyMs: 3_600_000, keep: 1 } })
-    await vi.waitFor(async () => expect(await moments()).toHaveLength(1), { timeout: 40_000 })
+    await vi.waitFor(async () => expect(await moments()).toHaveLength(1), { timeout: 100_000 })
     expect((await readdir(backups)).filter((name) => name.startsWith('2026-01-02'))).toEqual([])
   })
 
@@ -181,7 +179,7 @@ describe('a service that makes backups of itself', () => {
         expect(await (await fetch(started.service.metricsUrl!)).text()).toMatch(
           /^docmount_backup_failures\{.*\} [1-9]/m,
         ),
-      { timeout: 40_000 },
+      { timeout: 100_000 },
     )
     expect((await started.put('/one', 'content')).status).toBe(201)
   })
@@ -214,9 +212,9 @@ describe('docmount', () => {
       '5',
     )
     await vi.waitFor(async () => expect((await readdir(backups)).length).toBeGreaterThan(0), {
-      timeout: 40_000,
+      timeout: 100_000,
     })
-    await vi.waitFor(() => expect(served.log()).toContain('a backup was made'), { timeout: 40_000 })
+    await vi.waitFor(() => expect(served.log()).toContain('a backup was made'), { timeout: 100_000 })
     await served.end('SIGTERM')
     const [name] = (await readdir(backups)).filter((each) => !each.endsWith('.partial'))
     const { stdout } = await command.run('restore', join(backups, name!), '--data', join(folder, 'again'))

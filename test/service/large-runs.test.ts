@@ -49,7 +49,7 @@ async function store(name: string, content: string | Uint8Array, mimetype: strin
 }
 
 const execute = promisify(execFile)
-const patience = { timeout: 45_000 }
+const patience = { timeout: 100_000 }
 const word = (at: number): string => `customer ${at.toString(36).padStart(4, 'q')} limited`
 
 test('others are answered while a large run goes on', async () => {

@@ -222,9 +222,9 @@ describe('a body', () => {
     )
     const staged = async (): Promise<number> => (await readdir(`${service.dataDir}/blobs/incoming`)).length
     // 100 parts of 30,000 bytes came; those that fit into 1 MiB have no file.
-    await expect.poll(staged, { timeout: 45_000 }).toBeGreaterThan(45)
+    await expect.poll(staged).toBeGreaterThan(45)
     socket.destroy()
-    await expect.poll(staged, { timeout: 45_000 }).toBe(0)
+    await expect.poll(staged).toBe(0)
   })
 
   test('that hardly comes is given up with 408', async () => {

@@ -53,7 +53,7 @@ test('openapi-typescript makes types of it that hold a client to the service', a
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
-}, 60_000)
+})
 
 const client = `import type { components, operations } from './api.js'
 type Answers<Name extends keyof operations> = operations[Name]['responses']

@@ -14,7 +14,6 @@ import { parseBucket } from '../../src/service/blobs/s3/address.ts'
 import { type CompiledCommand, type ServeProcess, compileCommand } from './compiled-command.ts'
 import { type TestService, startTestService } from './support.ts'
 
-vi.setConfig({ testTimeout: 60_000 })
 const folder = new URL('../../docs/operations/', import.meta.url).pathname
 const read = (name: string): Promise<string> => readFile(join(folder, name), 'utf8')
 
@@ -105,7 +104,7 @@ describe('compose.yaml', () => {
     expect(served.announcement.projects.map(({ name }) => name)).toEqual([
       environment['DOCMOUNT_SERVE_PROJECT'],
     ])
-    await vi.waitFor(() => expect(served!.log()).toContain('a backup was made'), { timeout: 40_000 })
+    await vi.waitFor(() => expect(served!.log()).toContain('a backup was made'), { timeout: 100_000 })
     await served.end('SIGTERM')
     served = undefined
     expect(look()).toBe(1)

@@ -230,10 +230,10 @@ describe('a client that goes away in the middle of a body', () => {
       signal: aborter.signal,
       headers: { 'x-api-key': service.key },
     }).catch(() => undefined)
-    await expect.poll(async () => (await readdir(incoming)).length, { timeout: 45_000 }).toBe(1)
+    await expect.poll(async () => (await readdir(incoming)).length).toBe(1)
     aborter.abort()
     await sending
-    await expect.poll(async () => (await readdir(incoming)).length, { timeout: 45_000 }).toBe(0)
+    await expect.poll(async () => (await readdir(incoming)).length).toBe(0)
     expect((await service.get('/gone.txt')).status).toBe(404)
   })
 })
@@ -523,5 +523,5 @@ test.skipIf(isOnPostgres)('content nothing refers to is removed from the disk', 
   await put('/collected.txt', documentOf(content))
   expect(await readdir(folder)).toContain(sha256)
   await service.delete('/collected.txt')
-  await expect.poll(() => readdir(folder), { timeout: 45_000 }).not.toContain(sha256)
+  await expect.poll(() => readdir(folder)).not.toContain(sha256)
 })

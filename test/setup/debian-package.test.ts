@@ -42,7 +42,7 @@ describe.runIf(isThorough && whyNoFuse() === undefined)('the Debian package', ()
       await cloneTo(clone)
       await run(join(clone, 'scripts/package'), [folder.path], { limitMs })
     }
-  }, limitMs)
+  })
   afterAll(async () => {
     await service?.close()
     await folder?.remove()
@@ -54,11 +54,9 @@ describe.runIf(isThorough && whyNoFuse() === undefined)('the Debian package', ()
     return bash('"$@"', args, { limitMs, mayFail })
   }
 
-  test(
-    'is installed by apt, with command, mount helper, man pages, completions and units',
-    async (context) => {
-      if (whyNot !== undefined) return context.skip(whyNot)
-      const { stdout } = await inMachine(`
+  test('is installed by apt, with command, mount helper, man pages, completions and units', async (context) => {
+    if (whyNot !== undefined) return context.skip(whyNot)
+    const { stdout } = await inMachine(`
       apt-get -qq install --yes --no-install-recommends "$1"/docmount_*.deb >&2
       readlink -f "$(command -v docmount)" "$(command -v mount.docmount)"
       docmount --version
@@ -68,37 +66,33 @@ describe.runIf(isThorough && whyNoFuse() === undefined)('the Debian package', ()
       grep -l ' ui ' /usr/share/bash-completion/completions/docmount
       . /usr/share/bash-completion/completions/docmount && complete -p docmount
       if command -v systemd-analyze >/dev/null; then systemd-analyze --user verify docmount@acme.service 2>&1; fi`)
-      const lines = stdout.split('\n')
-      expect(lines.slice(0, 3)).toEqual([
-        '/usr/lib/docmount/dist/cli/main.js',
-        '/usr/lib/docmount/dist/cli/main.js',
-        expect.stringMatching(/^\d+\.\d+\.\d+$/),
-      ])
-      expect(lines).toEqual(
-        expect.arrayContaining([
-          '/usr/share/man/man1/docmount.1.gz',
-          '/usr/lib/docmount/dist/ui/assets/page.js',
-          '/usr/share/doc/docmount/copyright',
-          '/usr/share/doc/docmount/changelog.gz',
-          '/usr/lib/systemd/user/docmount@.service',
-          '/usr/lib/systemd/system/docmount-serve.service',
-          '/usr/share/zsh/vendor-completions/_docmount',
-          '/usr/share/fish/vendor_completions.d/docmount.fish',
-        ]),
-      )
-      expect(stdout).toMatch(/complete .*docmount/)
-    },
-    limitMs,
-  )
+    const lines = stdout.split('\n')
+    expect(lines.slice(0, 3)).toEqual([
+      '/usr/lib/docmount/dist/cli/main.js',
+      '/usr/lib/docmount/dist/cli/main.js',
+      expect.stringMatching(/^\d+\.\d+\.\d+$/),
+    ])
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        '/usr/share/man/man1/docmount.1.gz',
+        '/usr/lib/docmount/dist/ui/assets/page.js',
+        '/usr/share/doc/docmount/copyright',
+        '/usr/share/doc/docmount/changelog.gz',
+        '/usr/lib/systemd/user/docmount@.service',
+        '/usr/lib/systemd/system/docmount-serve.service',
+        '/usr/share/zsh/vendor-completions/_docmount',
+        '/usr/share/fish/vendor_completions.d/docmount.fish',
+      ]),
+    )
+    expect(stdout).toMatch(/complete .*docmount/)
+  })
 
-  test(
-    'mounts by its command and by mount(8), and serves',
-    async (context) => {
-      if (whyNot !== undefined) return context.skip(whyNot)
-      // mount(8) hands no HOME on: what it mounts is root's.
-      const config = JSON.stringify({ base_url: service.baseUrl, api_key: service.apiKey })
-      await writeFile(join(folder.path, 'config.json'), config)
-      await inMachine(`
+  test('mounts by its command and by mount(8), and serves', async (context) => {
+    if (whyNot !== undefined) return context.skip(whyNot)
+    // mount(8) hands no HOME on: what it mounts is root's.
+    const config = JSON.stringify({ base_url: service.baseUrl, api_key: service.apiKey })
+    await writeFile(join(folder.path, 'config.json'), config)
+    await inMachine(`
       install -D -m 0600 "$1/config.json" /root/.config/docmount/config.json
       docmount mount acme "$1/drive"
       cp /usr/share/dpkg/cputable "$1/drive/one.txt"
@@ -111,16 +105,12 @@ describe.runIf(isThorough && whyNoFuse() === undefined)('the Debian package', ()
       for try in $(seq 100); do grep -q /api "$1/said" && break; sleep 0.1; done
       kill "$server"; wait "$server"
       grep -q /api "$1/said"`)
-      for (const name of ['one', 'two']) await service.other.bytes(`/${name}.txt`)
-    },
-    limitMs,
-  )
+    for (const name of ['one', 'two']) await service.other.bytes(`/${name}.txt`)
+  })
 
-  test(
-    'says after an upgrade what is still the version of before, and ends what runs when it is removed',
-    async (context) => {
-      if (whyNot !== undefined) return context.skip(whyNot)
-      const { stdout } = await inMachine(`
+  test('says after an upgrade what is still the version of before, and ends what runs when it is removed', async (context) => {
+    if (whyNot !== undefined) return context.skip(whyNot)
+    const { stdout } = await inMachine(`
       dpkg-deb --raw-extract "$1"/docmount_*_*.deb "$1/newer"
       sed -i 's/^Version: .*/Version: 99/' "$1/newer/DEBIAN/control"
       dpkg-deb --build "$1/newer" "$1/newer.deb" >&2
@@ -135,29 +125,23 @@ describe.runIf(isThorough && whyNoFuse() === undefined)('the Debian package', ()
       apt-get -qq remove --yes docmount 2>&1 | grep '^docmount:'
       for process in "$drive" "$server"; do ! ls "/proc/$process/exe" 2>/dev/null; done
       ls "$1/drive"`)
-      const [upgraded = '', removed = ''] = stdout.split('upgraded\n')[1]?.split('removed\n') ?? []
-      expect(upgraded).toMatch(/^docmount: process \d+ \(mount acme .*\) is still the version of before/m)
-      expect(upgraded).toMatch(/^docmount: process \d+ \(serve .*\) is still the version of before/m)
-      expect(upgraded.match(/^\/proc/gm)).toHaveLength(2)
-      expect(removed).toMatch(/^docmount: services and drives end/)
-      expect(removed).toContain('~/.local/state/docmount')
-      expect(removed).not.toContain('/proc/')
-      expect(removed).toMatch(/\/etc\/docmount\.\r?\n$/)
-      await service.other.bytes('/three.txt')
-    },
-    limitMs,
-  )
+    const [upgraded = '', removed = ''] = stdout.split('upgraded\n')[1]?.split('removed\n') ?? []
+    expect(upgraded).toMatch(/^docmount: process \d+ \(mount acme .*\) is still the version of before/m)
+    expect(upgraded).toMatch(/^docmount: process \d+ \(serve .*\) is still the version of before/m)
+    expect(upgraded.match(/^\/proc/gm)).toHaveLength(2)
+    expect(removed).toMatch(/^docmount: services and drives end/)
+    expect(removed).toContain('~/.local/state/docmount')
+    expect(removed).not.toContain('/proc/')
+    expect(removed).toMatch(/\/etc\/docmount\.\r?\n$/)
+    await service.other.bytes('/three.txt')
+  })
 
-  test(
-    'goes without a trace',
-    async (context) => {
-      if (whyNot !== undefined) return context.skip(whyNot)
-      const { stdout } = await inMachine(`
+  test('goes without a trace', async (context) => {
+    if (whyNot !== undefined) return context.skip(whyNot)
+    const { stdout } = await inMachine(`
       apt-get -qq purge --yes docmount >&2
       # /usr/local is this machine's own: \`scripts/setup\` may have put its link there.
       find /usr -path '*docmount*' -not -path '/usr/local/*' -not -path "$1/*"`)
-      expect(stdout).toBe('')
-    },
-    limitMs,
-  )
+    expect(stdout).toBe('')
+  })
 })

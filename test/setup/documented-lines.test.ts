@@ -61,7 +61,7 @@ describe.runIf(isThorough && whyNoFuse() === undefined)('documented lines', () =
   beforeAll(async () => {
     temporary = await makeTemporaryFolder()
     whyNot = await whyNoMachineCopy(join(temporary.path, 'tried'))
-  }, limitMs)
+  })
   afterAll(() => temporary?.remove())
 
   test.for(stories)('$title', { timeout: limitMs }, async (story, context) => {

@@ -70,12 +70,12 @@ describe.runIf(isThorough && whyNoFuse() === undefined)(
         DOCMOUNT_API_KEY: service.apiKey,
       }
       const docmount = join(prefix, 'bin/docmount')
-      await run(docmount, ['mount', 'acme', drive], { env, limitMs: 60_000 })
+      await run(docmount, ['mount', 'acme', drive], { env })
       try {
         await run('timeout', ['20', 'cp', join(import.meta.dirname, '../../README.md'), drive])
         await service.other.bytes('/README.md')
       } finally {
-        await run(docmount, ['unmount', drive], { env, limitMs: 60_000 })
+        await run(docmount, ['unmount', drive], { env })
       }
     })
   },

@@ -118,7 +118,7 @@ export async function startCrashingDrive(options: CrashingDriveOptions): Promise
     async unsent(path = '/') {
       return (await ask(socketPath, 'status', { path })).unsent
     },
-    async drain(limitMs = 20_000) {
+    async drain(limitMs = 100_000) {
       await ask(socketPath, 'wait', { path: '/', timeoutMs: limitMs })
     },
     async runNow(path) {

@@ -62,8 +62,7 @@ export async function startDesk(): Promise<Desk> {
       DOCMOUNT_BASE_URL: testService.baseUrl,
       DOCMOUNT_API_KEY: testService.apiKey,
     },
-    docmount: (...args) =>
-      run(process.execPath, [cli, ...args], { env: desk.env, mayFail: true, limitMs: 60_000 }),
+    docmount: (...args) => run(process.execPath, [cli, ...args], { env: desk.env, mayFail: true }),
     async mount(name, ...args) {
       const mountpoint = join(home, name)
       await mkdir(mountpoint, { recursive: true })
@@ -97,7 +96,7 @@ export async function startDesk(): Promise<Desk> {
 
 /** By a process of its own with a time limit, so that a drive that hangs does not hang the test. */
 export function inDrive(...command: [string, ...string[]]): Promise<Ran> {
-  return run('timeout', ['60', ...command], { mayFail: true, limitMs: 70_000 })
+  return run('timeout', ['110', ...command], { mayFail: true })
 }
 
 /** Starts a program that stays in a folder, and answers when it is there. */

@@ -25,9 +25,9 @@ export interface RunOptions {
   readonly mayFail?: boolean
 }
 
-/** Runs `program`; throws, with what it said, when it fails or takes longer than 60 s. */
+/** Runs `program`; throws, with what it said, when it fails or takes longer than two minutes. */
 export function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  const { limitMs = 60_000, env = process.env, user, mayFail = false } = options
+  const { limitMs = 120_000, env = process.env, user, mayFail = false } = options
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'], ...user })
     let stdout = ''

@@ -35,7 +35,6 @@ export async function atTerminal(
   const ran = await run('python3', ['-c', person, `${columns}`, program, ...args], {
     env: { TERM: 'xterm', ...env },
     mayFail: true,
-    limitMs: 60_000,
   })
   return { code: ran.code ?? -1, drawn: ran.stdout }
 }

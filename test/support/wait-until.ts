@@ -2,11 +2,11 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Resolves with the first answer that is neither undefined nor false; throws after `limitMs` (default 45 s), naming `what`. */
+/** Resolves with the first answer that is neither undefined nor false; throws after `limitMs` (default 100 s), naming `what`. */
 export async function waitUntil<T>(
   what: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,
-  limitMs = 45_000,
+  limitMs = 100_000,
 ): Promise<T> {
   const deadline = Date.now() + limitMs
   for (;;) {

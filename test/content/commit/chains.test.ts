@@ -192,4 +192,4 @@ it(`however moves and saves are mixed (${mixtures} mixtures)`, async () => {
     expectNothingWaits(what)
     await end()
   }
-}, 60_000)
+})

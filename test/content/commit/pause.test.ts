@@ -34,7 +34,7 @@ it('thousands of unsent documents cost no attempt while the service is away, and
   setup.queue.goOn()
   await setup.pass(1_000)
   expect([...setup.queue.jobs()]).toEqual([])
-}, 60_000)
+})
 
 it('no more are under way than should be as things are, and all slots are taken again when that is over', async () => {
   let most = 8

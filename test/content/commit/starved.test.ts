@@ -209,7 +209,7 @@ describe('whatever happens to the queue', () => {
       }),
       { numRuns: 150, examples: [[givenWay]] },
     )
-  }, 60_000)
+  })
 })
 
 async function take(setup: QueueSetup, one: Step, running: Set<(error?: Error) => void>): Promise<void> {

@@ -128,7 +128,7 @@ test('any blocks, in any pieces, of several files at once, are in the files as t
   )
   // Else nothing of this was tried.
   expect(past.length).toBeGreaterThan(0)
-}, 60_000)
+})
 
 test('a large run goes past the pages but for its last bytes; a small one does not', async () => {
   const { disk, past } = watched((write) => write())

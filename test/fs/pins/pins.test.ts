@@ -325,10 +325,8 @@ describe('a pin', () => {
     )
     await setup.start()
     await setup.pin('/some')
-    await waitUntil(
-      'the failure to be told',
-      () => setup.pinOf('/some').problem?.includes('/some/below/1.pdf'),
-      50_000,
+    await waitUntil('the failure to be told', () =>
+      setup.pinOf('/some').problem?.includes('/some/below/1.pdf'),
     )
     expect(setup.pinOf('/some')).toMatchObject({ state: 'incomplete', documentsHere: 2 })
     setup.service.service.faults.clear()

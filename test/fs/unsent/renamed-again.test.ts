@@ -55,7 +55,7 @@ it('a log that is turned over again and again is a change and a content for each
   expect(unsent()).toBeLessThanOrEqual(2 * given.size)
   await waitUntil('what was saved between to go', () => contents() <= given.size)
   await expectInService(new Map([['/log.txt', 'day 12'], ['/log.1.txt', 'day 11'], ['/log.2.txt', 'day 10']]))
-}, 60_000) // prettier-ignore
+}) // prettier-ignore
 
 it.each([new Map([['/a.txt', 'a']]), new Map([['/b.txt', 'b']])])(
   'a name that is a document and a folder in turn is what it is in the end: %o',
@@ -104,7 +104,7 @@ it.each([1, 2, 3, 4])('however saves, renames, deletes and kills are mixed (mixt
     expect(unsent(), `step ${step}`).toBeLessThanOrEqual(mostAtName * names.length)
   }
   await expectInService(documents)
-}, 60_000) // prettier-ignore
+}) // prettier-ignore
 
 it('a folder renamed away and back, with newer contents each time: after a kill, too, what it holds is known to be ours', async () => {
   for (const name of ['a.txt', 'b.txt']) await drive.service.other.put(`/here/${name}`, name)
@@ -125,4 +125,4 @@ it('a folder renamed away and back, with newer contents each time: after a kill,
   await drive.calls.writeFile('/here/a.txt', 'saved unseen')
   expect(await drive.fileSystem.drain({ timeoutMs: 30_000 })).toEqual([])
   expect(await drive.calls.readdir('/here')).toEqual(['a.txt', 'b.txt'])
-}, 60_000) // prettier-ignore
+}) // prettier-ignore

@@ -61,7 +61,7 @@ describe.skipIf(s3 === undefined)('all of it killed in the middle', () => {
     const baseUrl = `http://127.0.0.1:${balancer.port}/api`
     const testService = { apiKey: key, baseUrl } as TestService
     drive = await mountDrive({ testService, driver: 'kernel', folder: folder.path })
-  }, 240_000)
+  })
   afterAll(async () => {
     await drive?.end()
     for (const node of nodes) await node.end('SIGKILL')
@@ -72,7 +72,7 @@ describe.skipIf(s3 === undefined)('all of it killed in the middle', () => {
     vi.unstubAllEnvs()
     await command?.remove()
     await folder?.remove()
-  }, 120_000)
+  })
 
   const call = async (method: string, path: string, content?: Uint8Array): Promise<number> => {
     const answer = await fetch(`http://127.0.0.1:${balancer.port}/api${files(path)}`, {

@@ -250,5 +250,4 @@ test.each(destinations)(
     await command.remove()
     await expectMoved()
   },
-  240_000,
 )

@@ -20,7 +20,6 @@ import { type TestService, files, startTestService } from '../support.ts'
 
 const folder = process.env['DOCMOUNT_TEST_S3']
 const engines = new URL('../../../scripts/engines', import.meta.url).pathname
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 describe.skipIf(folder === undefined)('with a bucket', () => {
   let url: string
@@ -152,7 +151,7 @@ describe.skipIf(folder === undefined)('with a bucket', () => {
           expect(latest).toBeDefined()
           return latest!
         },
-        { timeout: 60_000, interval: 200 },
+        { timeout: 100_000, interval: 200 },
       )
       await vi.waitFor(async () => expect((await place.list())[0]!.name).not.toBe(first.name), {
         timeout: 60_000,

@@ -36,7 +36,7 @@ describe.skipIf(folder === undefined)('contents in a bucket', () => {
     blobs = { url: url.replace('?', `/${randomUUID()}?`) }
     client = await S3Client.open(blobs, Date.now)
     nodes = await startNodes({ blobs })
-  }, 120_000)
+  })
   afterEach(() => nodes.close())
   afterAll(() => void vi.unstubAllEnvs())
 
@@ -131,7 +131,7 @@ describe.skipIf(folder === undefined)('contents in a bucket', () => {
 
     await nodes.one.put('/taken', 'small')
     expect((await nodes.two.put('/taken', randomBytes(100_000))).status).toBe(409)
-    await expect.poll(objects, { timeout: 60_000 }).toEqual([])
+    await expect.poll(objects).toEqual([])
   })
 
   test('go when nothing has referred to them for a while, and what a crash left goes too', async () => {
@@ -143,8 +143,8 @@ describe.skipIf(folder === undefined)('contents in a bucket', () => {
     await client.ask({ method: 'PUT', key: 'of-somebody-else', body: 'kept' })
     await client.ask({ method: 'POST', key: randomBytes(32).toString('hex'), query: { uploads: '' } })
     await nodes.two.delete('/gone')
-    await expect.poll(objects, { timeout: 60_000 }).toHaveLength(2)
-    await expect.poll(begun, { timeout: 60_000 }).toEqual([])
+    await expect.poll(objects).toHaveLength(2)
+    await expect.poll(begun).toEqual([])
     expect((await fetch(await linkOf('/kept'))).status).toBe(200)
   })
 
@@ -169,12 +169,12 @@ describe.skipIf(folder === undefined)('contents in a bucket', () => {
     })
     for (let round = 0; round < 2; round++) {
       const until = answered + 15
-      await expect.poll(() => answered, { timeout: 60_000 }).toBeGreaterThan(until)
+      await expect.poll(() => answered).toBeGreaterThan(until)
       execFileSync(engines, ['stop-s3', folder!, 'gateway'])
       execFileSync(engines, ['start-s3', folder!])
     }
     const before = kept.size
-    await expect.poll(() => kept.size, { timeout: 60_000 }).toBeGreaterThan(before + 6)
+    await expect.poll(() => kept.size).toBeGreaterThan(before + 6)
     over.abort()
     await Promise.all(clients)
     expect([...failures].filter((status) => status !== '503')).toEqual([])
