@@ -16,15 +16,13 @@ export interface ForgetParts {
   readonly owner: Owner
 }
 
-export interface TakeContentParts extends ForgetParts {
-  readonly claims: Claims
-}
-
 export interface DiscardParts {
   readonly tree: Tree
   readonly claims: Claims
   readonly journal: Journal
 }
+
+export type TakeContentParts = ForgetParts & DiscardParts
 
 /** The bytes of the range, shorter only at the end of the content. */
 export function readContent(
@@ -57,6 +55,8 @@ export function takeContent(parts: TakeContentParts, node: Node, file: SpoolFile
   node.unsent.contentReplaced()
   // The version in the service is that of the document it was copied from, and not this file's any more.
   if (node.isLocalOnly) forgetStored(parts, node)
+  // It was deleted while this came.
+  discardContent(parts, node)
 }
 
 /** Handles that read another version follow the node: this change is our own. */

@@ -6,7 +6,7 @@ import type { ScratchRow } from '../../content/spool/journal-rows.ts'
 import type { Log } from '../../log.ts'
 import type { Node } from '../tree/node.ts'
 import { bringHere, isGone, type BringParts } from './bring-here.ts'
-import { discardContent, forgetStored } from './content.ts'
+import { forgetStored } from './content.ts'
 import { persistScratch, type LocalRowParts } from './local-rows.ts'
 import type { Owners } from './owners.ts'
 import { isBeingWritten } from './unsubmitted.ts'
@@ -32,8 +32,6 @@ export async function preserve(parts: PreserveParts, path: string, signal: Abort
       forgetStored(parts, node)
       // A copy, or a move, of what is gone now: the next close sends it.
       if (!node.isLocalOnly) node.local.unsaved()
-      // Deleted meanwhile.
-      discardContent(parts, node)
     } catch (error) {
       warnWhereGone(parts, path, error)
     }

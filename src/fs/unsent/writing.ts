@@ -51,6 +51,7 @@ export function makeWritable(
   length?: number,
 ): Promise<void> | undefined {
   const { content } = node
+  if (node.isUnlinked && node.door.openHandles === 0) throw new ErrnoError('ESTALE', `${node.path} is gone`)
   if (content === undefined || node.local.copyUp !== undefined)
     return bringHere(parts, node, caller.signal, length)
   if (parts.claims.mayChange(node)) return undefined
@@ -102,7 +103,8 @@ function takeCopy(parts: TakeContentParts, node: Node, copy: SpoolFile, isWhole:
 export function markChanged(parts: ChangeParts, node: Node, change: Change, looker: Looker): void {
   beginSave(parts.tree.seen, node, change, looker)
   // Content that was sent, and is changed in place now, is of use again. First, since the journal may not take it.
-  if (!node.isDirty && node.content?.digest !== undefined) parts.journal.dropped.remove(node.content.id)
+  if (!node.isUnlinked && !node.isDirty && node.content?.digest !== undefined)
+    parts.journal.dropped.remove(node.content.id)
   // A move sends nothing of it: what it moves is in the service. And of what nobody sees any more no close takes over.
   const { job } = node
   if (job?.intention.spool !== undefined && !job.isHeld && !node.isUnlinked) parts.queue.hold(job)

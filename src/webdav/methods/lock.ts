@@ -5,6 +5,7 @@ import { parseIfHeader, tokensIn } from '../if-header.ts'
 import { activeLock } from '../live-properties.ts'
 import type { Lock } from '../locks.ts'
 import { hrefOf, pathOf } from '../names.ts'
+import type { Place } from '../path-walk.ts'
 import { Refused } from '../refused.ts'
 import { davChildren, type Element } from '../xml-read.ts'
 import { dav, xmlHead } from '../xml-write.ts'
@@ -45,7 +46,7 @@ export async function lock(exchange: Exchange): Promise<void> {
     throw new Refused(423, 'somebody else is editing it', { condition: 'no-conflicting-lock', href })
   }
   if (place !== undefined) {
-    await createEmpty(exchange, added.lock, place.parent.attributes.ino, place.name)
+    await createEmpty(exchange, added.lock, place)
     door.lockMade.add(path, exchange.client)
   }
   answer(exchange, place === undefined ? 200 : 201, added.lock)
@@ -59,17 +60,18 @@ async function hasRoomForAnother({ walk, door, client }: Exchange): Promise<bool
   })
 }
 
-/** An empty document, held open so that the PUT that follows is one save with it. */
-async function createEmpty({ walk, door }: Exchange, { path, token }: Lock, parent: number, name: string) {
-  const { operations, lasting } = walk
+/** An empty document, held open so that the PUT that follows is one save with it. Where it cannot be saved, it never was. */
+async function createEmpty({ walk, door }: Exchange, { path, token }: Lock, place: Place): Promise<void> {
   try {
-    const flags = { read: true, write: true, truncate: false }
-    const how = { mode: 0o644, flags, exclusive: true }
-    const { entry, opened } = await operations.create(parent, name, how, lasting)
-    walk.hold(entry.attributes.ino)
-    await operations.flush(opened.fh, lasting)
+    const opened = await walk.create(place, 0o644)
+    try {
+      await walk.operations.flush(opened.fh, walk.lasting)
+    } catch (error) {
+      await walk.undo(place, opened)
+      throw error
+    }
     const isLocked = (): boolean => door.locks.covering(path).length > 0
-    door.pendingPuts.keep(path, { ino: entry.attributes.ino, fh: opened.fh }, isLocked)
+    door.pendingPuts.keep(path, opened, isLocked)
   } catch (error) {
     door.locks.remove(path, token)
     throw error

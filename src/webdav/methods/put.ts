@@ -85,10 +85,16 @@ async function fill(exchange: Exchange, path: string, place: Place, opened: Open
   try {
     await receive(exchange, opened)
   } catch (error) {
-    if (await walk.isAt(place, opened.ino)) {
-      await operations.setattr(opened.ino, { size: 0 }, opened.fh, lasting)
-      door.pendingPuts.keep(path, opened)
-    } else await operations.release(opened.fh)
+    let isKept = false
+    try {
+      if (await walk.isAt(place, opened.ino)) {
+        await operations.setattr(opened.ino, { size: 0 }, opened.fh, lasting)
+        door.pendingPuts.keep(path, opened)
+        isKept = true
+      }
+    } finally {
+      if (!isKept) await operations.release(opened.fh)
+    }
     throw error
   }
   return saved(exchange, path, opened)
