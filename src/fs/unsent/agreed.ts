@@ -136,10 +136,13 @@ function committed(parts: AgreedParts, intention: Intention, record: RemoteFile 
   if (isLatest && node.content !== undefined && node.content.id === intention.spool) {
     node.local.saved()
   }
-  if (node.isUnlinked) {
-    discardContent(parts, node)
-    return
-  }
+  if (node.isUnlinked) discardContent(parts, node)
+  else shownAsStored(parts, node, isLatest)
+  parts.journal.afterCommit(() => parts.tree.nodes.dropIfUnused(node))
+}
+
+/** A document with a name that the service has now. `isLatest`: nothing newer of it is on its way. */
+function shownAsStored(parts: AgreedParts, node: Node, isLatest: boolean): void {
   if (isLatest) parts.attributes.settled(node)
   else parts.attributes.save(node)
   markFoldersCreatedRemotely(parts, node)
@@ -149,7 +152,6 @@ function committed(parts: AgreedParts, intention: Intention, record: RemoteFile 
   // The row claims the content until the transaction is on disk.
   if (isLatest) parts.journal.afterCommit(() => giveToCache(parts, node))
   rebindReaders(parts.handles, node)
-  parts.journal.afterCommit(() => parts.tree.nodes.dropIfUnused(node))
 }
 
 /** It goes on as another one; where the document is where it was to come to, nothing is left to be sent of it. */
