@@ -15,6 +15,7 @@ import { giveToCache, type CacheParts } from './give-to-cache.ts'
 import { moveDetached, showCarried, type MoveDetachedParts } from './materialize.ts'
 import { saveLocalRow, type LocalRowParts } from './local-rows.ts'
 import { pathIn, type Node } from '../tree/node.ts'
+import { isUnsubmitted } from './unsubmitted.ts'
 import { remember, rememberFolder, type RememberParts } from './remember.ts'
 import type { Log } from '../../log.ts'
 import type { Clock } from '../../world/clock.ts'
@@ -244,9 +245,9 @@ function onUploaded(
   node.unsent.mayReplace(fingerprintOf(record))
 }
 
-/** True for a document that is being written, and sends nothing to its path until its close. */
+/** True for a document that is being written, or is a copy that the service is to make: its close sends it. */
 function isInFront(node: Node): boolean {
-  return node.folder === undefined && !node.isLocalOnly && node.job === undefined && node.isDirty
+  return node.folder === undefined && !node.isLocalOnly && node.job === undefined && isUnsubmitted(node)
 }
 
 /** The document that the intention took away is gone from the service. */

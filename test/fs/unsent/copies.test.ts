@@ -78,3 +78,22 @@ it('nobody is told that a copy is saved whose bytes are neither made by the serv
   expect(errnoOf(await close().catch((error: unknown) => error))).toBe('ETIMEDOUT')
   await drive.testService.start()
 })
+
+it('a copy that takes the place of a document whose save is under way replaces that save', async () => {
+  await using drive = await openHeld({ '/a.txt': 'the original', '/c.txt': 'older' })
+  await drive.calls().readFile('/c.txt')
+  drive.hold('/c.txt')
+  await drive.calls().writeFile('/c.txt', 'saved here')
+  const close = await copied(drive, 12)
+  await drive.calls().rename('/b.txt', '/c.txt')
+  drive.release()
+  const stored = async (): Promise<string> => String(await drive.testService.other.bytes('/c.txt'))
+  await waitUntil('the save to arrive', async () => (await stored()) === 'saved here')
+  await waitUntil('the drive to hear of it', () => drive.fileSystem().status().unsent.length === 0)
+  await close()
+  await drive.drain()
+  const documents = await drive.testService.other.documents('/')
+  expect(documents).toEqual(
+    new Map(['/a.txt', '/c.txt'].map((path) => [path.slice(1), Buffer.from('the original')])),
+  )
+})
