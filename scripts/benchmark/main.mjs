@@ -45,11 +45,13 @@ await chmod(work, 0o755)
 /** Steps to undo at the end, the latest first. */
 const undo = []
 const stopping = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-  process.once(signal, () => {
-    stopping.abort()
-    void undoAll().finally(() => process.exit(130))
-  })
+const stop = () => {
+  stopping.abort()
+  void undoAll().finally(() => process.exit(130))
+}
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, stop)
+// The reader of a pipe ended before.
+process.stdout.once('error', stop)
 try {
   await suite.run({ ...context, work, undo, stopping: stopping.signal })
 } catch (error) {

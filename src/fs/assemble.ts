@@ -200,7 +200,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     clock, log,
   }) // prettier-ignore
   const sb: Superblock = {
-    settings, files, log, tree, handles, journal, saved, spool, queue, urls, reader, remote, reach, closeWait, pinStore, pins, types,
+    settings, files, log, tree, handles, journal, saved, spool, queue, urls, reader, remote, reach, closeWait, bursts, pinStore, pins, types,
     attributes, owner, clock, disk, owners, claims, localOnly, saveFailures, saves, trouble, tell, conflicts,
     chance: world.chance,
     sizes: new Sizes({ tree, files, reach, remote, clock, ttlMs: settings.cacheTtlMs }),

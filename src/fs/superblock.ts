@@ -28,6 +28,7 @@ import type { Prefetch } from './ahead/prefetch.ts'
 import type { RemoteContent } from './tree/remote-content.ts'
 import type { Tree } from './tree/tree.ts'
 import type { Sizes } from './calls/sizes.ts'
+import type { Bursts } from './unsent/bursts.ts'
 import type { CloseWait } from './unsent/close-wait.ts'
 import type { WalkAhead } from './ahead/walk-ahead.ts'
 import type { Saves } from './unsent/submit.ts'
@@ -55,6 +56,7 @@ export interface Superblock {
   readonly remote: RemoteContent
   readonly sizes: Sizes
   readonly closeWait: CloseWait
+  readonly bursts: Bursts
   readonly walkAhead: WalkAhead
   readonly prefetch: Prefetch
   /** Paths that the person pinned. */

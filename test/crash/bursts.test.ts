@@ -1,11 +1,11 @@
-// A program that copies many documents in, with the default --close-wait: its closes overlap, and it hears of what was refused.
+// A program that saves many documents, with the default --close-wait: its saves overlap, and it hears of what was refused.
 
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 import { whyNoFuse } from '../support/fuse.ts'
-import { run } from '../support/run.ts'
+import { run, type Ran } from '../support/run.ts'
 import { waitUntil } from '../support/wait-until.ts'
 import { useFaultDrive } from './fault-drive.ts'
 
@@ -41,6 +41,35 @@ describe.skipIf(whyNoFuse() !== undefined)('a program that copies many documents
     expect(await unsent()).toMatchObject([{ path: `/in/${refused}`, state: 'refused' }])
     expect((await fault.service.other.get('/in'))?.entries).toHaveLength(many - 1)
   })
+
+  it.each<[string, (from: string, to: string) => Promise<Ran>]>([
+    ['cp over them', (from, to) => run('cp', ['-r', `${from}/.`, to], { mayFail: true })],
+    ['rsync over them', (from, to) => run('rsync', ['-r', `${from}/`, to], { mayFail: true })],
+  ])(
+    'hears of one that is refused among those it saves over: %s fails; the others arrive, and that one is as it was',
+    async (_, save) => {
+      const { mountpoint, drain, unsent } = await fault.mount()
+      const letters = await source(60)
+      await run('cp', ['-r', letters, `${mountpoint}/in`])
+      await drain()
+      for (const name of await readdir(letters)) await writeFile(join(letters, name), `${name}, written anew`)
+      // The version that stood there is put back after that.
+      const once = { method: 'PUT', path: '/in/letter-30.txt', times: 1 }
+      fault.service.service.faults.inject({ kind: 'status', status: 413 }, once)
+      const { code } = await save(letters, `${mountpoint}/in`)
+      expect(code).not.toBe(0)
+      await expect(drain()).rejects.toThrow(/letter-30/)
+      const left = await unsent()
+      expect(left).toMatchObject([{ path: '/in/letter-30.txt', state: 'refused' }])
+      expect((await fault.service.other.bytes('/in/letter-30.txt')).toString()).toBe('letter 30')
+      // rsync ends with the first error; what it had saved by then is what it says it is.
+      const stored = await fault.service.other.documents('/in')
+      for (const [name, content] of stored ?? [])
+        if (name !== 'letter-30.txt')
+          expect([`${name}, written anew`, `letter ${/\d+/.exec(name)}`]).toContain(content.toString())
+      expect(stored?.size).toBe(60)
+    },
+  )
 
   it('a shell that saves single documents waits for each', async () => {
     const { mountpoint } = await fault.mount()

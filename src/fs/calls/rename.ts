@@ -3,6 +3,7 @@
 import { ErrnoError } from '../../errno-error.ts'
 import type { Job } from '../../content/commit/job.ts'
 import { bringHere, type BringParts } from '../unsent/bring-here.ts'
+import type { Bursts } from '../unsent/bursts.ts'
 import { forgetStored } from '../unsent/content.ts'
 import { arriveScratchRow, leaveScratchRow, saveLocalRow } from '../unsent/local-rows.ts'
 import { deleteStored, mayBeStored } from './delete-stored.ts'
@@ -57,6 +58,7 @@ export interface RenameParts extends RenameFolderParts, BringParts {
   readonly undecided: Undecided
   readonly pathDepth: PathDepth
   readonly sizes: Sizes
+  readonly bursts: Bursts
 }
 
 export async function rename(
@@ -117,7 +119,10 @@ export async function rename(
       stayThoughEmpty(parts, from)
       return moved
     })
-    if (job !== undefined) await parts.closeWait.wait(job, caller.signal)
+    const strictly = (each: Job): Promise<void> => parts.closeWait.wait(each, caller.signal)
+    if (job?.intention.spool !== undefined)
+      await parts.bursts.renamed({ job, size: node.size ?? 0, caller }, strictly)
+    else if (job !== undefined) await strictly(job)
     // Renamed back: nothing is left to send, and the disk still knows the way there.
     else if (fate === 'document') await parts.journal.durable()
     return

@@ -1,9 +1,10 @@
-// Programs that copy many new documents in, one after another: the wait of one close overlaps with the next document.
+// Programs that save many documents, one after another: the wait of one save overlaps with the next document.
 //
-//   strict ──(four closes in a row that went well)──► overlapping ──(a rest, or anything that goes wrong)──► strict
+//   strict ──(four saves in a row that went well)──► overlapping ──(a rest, or anything that goes wrong)──► strict
 //
-// Strict: a close waits for the service. Overlapping: it waits until its document is on disk here, and fewer than eight of
-// the program's, and 64 MiB, are under way. A refusal meanwhile is the error of the program's next close.
+// A save ends with a close, or with the rename of a temporary file. Strict: it waits for the service. Overlapping: it waits
+// until its document is on disk here, and fewer than eight of the program's, and 64 MiB, are under way. A refusal meanwhile is
+// the error of the program's next close: a rename that fails must not have happened.
 
 import { abortable } from '../../abortable.ts'
 import type { Job } from '../../content/commit/job.ts'
@@ -12,7 +13,7 @@ import type { Caller } from '../operations.ts'
 
 /** So many saves in a row are no person's. */
 const mostStrict = 4
-/** Between two closes: a program that rests longer is not copying many. */
+/** Between two saves: a program that rests longer is not saving many. */
 const longestRestMs = 1_000
 const mostUnderWay = 8
 const mostBytesUnderWay = 64 * 1024 * 1024
@@ -29,7 +30,7 @@ export interface BurstsOptions {
   readonly durable: () => Promise<void>
 }
 
-export interface Close {
+export interface Save {
   readonly caller: Caller
   readonly job: Job
   /** Bytes of its content. */
@@ -45,24 +46,51 @@ export class Bursts {
   }
 
   /** Waits as this close has to; `strictly` waits for the service. Throws what either found refused. */
-  async wait(close: Close, strictly: (job: Job) => Promise<void>): Promise<void> {
-    const { waitMs, clock, durable, isReachable } = this.#options
-    const { caller, job, size } = close
-    // The caller's program is looked up only where it is needed.
-    const program = waitMs === undefined ? undefined : caller.program
-    if (waitMs === undefined || program === undefined) return strictly(job)
-    const burst = this.#of(program)
-    if (clock.monotonic() - burst.closedAt > longestRestMs) burst.wellInARow = 0
+  async closed(save: Save, strictly: (job: Job) => Promise<void>): Promise<void> {
+    const burst = this.#of(save.caller)
+    if (burst === undefined) return strictly(save.job)
     try {
-      if (burst.wellInARow >= mostStrict && isNew(job) && isReachable()) {
-        burst.underWay.set(job, size)
-        await durable()
-        if (await this.#isSoonFew(burst, caller.signal, waitMs)) return
-      }
-      await this.#allStrictly(burst, job, strictly)
+      if (await this.#overlaps(burst, save)) return
+      await this.#allStrictly(burst, save.job, strictly)
     } finally {
-      burst.closedAt = clock.monotonic()
+      burst.savedAt = this.#options.clock.monotonic()
     }
+  }
+
+  /** The same for a rename that saves: of refusals it throws its own document's alone. */
+  async renamed(save: Save, strictly: (job: Job) => Promise<void>): Promise<void> {
+    const burst = this.#of(save.caller)
+    if (burst === undefined) return strictly(save.job)
+    const { job } = save
+    try {
+      if (await this.#overlaps(burst, save)) return
+      const { wellInARow } = burst
+      burst.wellInARow = 0
+      burst.underWay.delete(job)
+      await strictly(job)
+      if (burst.isWell() && job.isDone) burst.wellInARow = wellInARow + 1
+    } finally {
+      burst.savedAt = this.#options.clock.monotonic()
+    }
+  }
+
+  /** A close of which nothing is sent. Throws what was refused of the program's earlier saves. */
+  closedHere(caller: Caller): void {
+    const burst = this.#of(caller)
+    if (burst === undefined || burst.isWell() || burst.refusal === undefined) return
+    const { refusal } = burst
+    burst.refusal = undefined
+    burst.wellInARow = 0
+    throw refusal as Error
+  }
+
+  /** True for a save that need not wait any more; false at once where it has to wait for the service. */
+  async #overlaps(burst: Burst, { job, size, caller }: Save): Promise<boolean> {
+    const { waitMs = 0, durable, isReachable } = this.#options
+    if (burst.wellInARow < mostStrict || !isReachable()) return false
+    burst.underWay.set(job, size)
+    await durable()
+    return this.#isSoonFew(burst, caller.signal, waitMs)
   }
 
   /** False as soon as anything went wrong. */
@@ -84,7 +112,7 @@ export class Bursts {
     }
   }
 
-  /** Waits for the jobs of earlier closes, too. */
+  /** Waits for the jobs of earlier saves, too. */
   async #allStrictly(burst: Burst, job: Job, strictly: (job: Job) => Promise<void>): Promise<void> {
     const { durable } = this.#options
     const isWell = burst.isWell()
@@ -103,25 +131,30 @@ export class Bursts {
     }
   }
 
-  #of(program: string): Burst {
+  /** Undefined where every save of the caller is strict. Its program is looked up only where it is needed. */
+  #of(caller: Caller): Burst | undefined {
+    const { waitMs, clock } = this.#options
+    const program = waitMs === undefined ? undefined : caller.program
+    if (program === undefined) return undefined
     const burst = this.#byProgram.get(program) ?? new Burst()
     if (!this.#byProgram.has(program) && this.#byProgram.size >= mostPrograms) {
       const unused = [...this.#byProgram].find(([, { underWay }]) => underWay.size === 0) ?? []
       this.#byProgram.delete(unused[0] ?? '')
     }
     this.#byProgram.set(program, burst)
+    if (clock.monotonic() - burst.savedAt > longestRestMs) burst.wellInARow = 0
     return burst
   }
 }
 
 class Burst {
-  /** Documents whose close did not wait to the end, with their bytes. */
+  /** Documents whose save did not wait to the end, with their bytes. */
   readonly underWay = new Map<Job, number>()
   refusal: unknown
-  /** Strict closes that the service agreed to. */
+  /** Strict saves that the service agreed to. */
   wellInARow = 0
   /** Monotonic ms. */
-  closedAt = Number.NEGATIVE_INFINITY
+  savedAt = Number.NEGATIVE_INFINITY
 
   /** Looks what became of those. False where one was refused, or has to be tried again. */
   isWell(): boolean {
@@ -146,9 +179,4 @@ function latest(job: Job): Job {
   let last = job
   while (last.successor !== undefined) last = last.successor
   return last
-}
-
-/** True for a document that replaces or moves nothing in the service. */
-function isNew({ intention: { base, source } }: Job): boolean {
-  return base === undefined && source === undefined
 }

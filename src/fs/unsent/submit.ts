@@ -153,8 +153,8 @@ export class Saves {
       const job = await this.commit(node)
       if (job === undefined) return
       const { bursts, closeWait } = this.#parts
-      const close = { job, size: node.size ?? 0, caller }
-      await bursts.wait(close, (each) => closeWait.wait(each, caller.signal))
+      const save = { job, size: node.size ?? 0, caller }
+      await bursts.closed(save, (each) => closeWait.wait(each, caller.signal))
       await this.#keepCopy(node, job, caller.signal)
     } else if (node.job?.intention.isRefused === true) {
       throw node.job.error
@@ -180,12 +180,15 @@ export class Saves {
   }
 
   /** Kept as it is, also where it is told that it is no document. */
-  async #flushLocal(node: Node, { isDying = false }: Caller): Promise<void> {
+  async #flushLocal(node: Node, caller: Caller): Promise<void> {
+    const { isDying = false } = caller
     if (!isUnsubmitted(node) && !isDying) return
     node.local.closed(isDying)
     await this.commit(node)
     // A program that is being ended hears no answer.
-    if (!isDying) await this.#parts.undecided.closes(node)
+    if (isDying) return
+    await this.#parts.undecided.closes(node)
+    this.#parts.bursts.closedHere(caller)
   }
 
   /** A file whose name tells no type is a document from now on. Throws EOPNOTSUPP where its content is of no stored type. */

@@ -1,9 +1,10 @@
-// How long a close waits for a program that copies many documents in: overlapping while all goes well, and strict again
+// How long a save waits for a program that saves many documents: overlapping while all goes well, and strict again
 // as soon as anything does not. Time is the test's own. With a kernel: test/crash/bursts.test.ts.
 
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Job } from '../../../src/content/commit/job.ts'
 import { intend } from '../../../src/content/intention.ts'
+import type { Caller } from '../../../src/fs/operations.ts'
 import { Bursts } from '../../../src/fs/unsent/bursts.ts'
 import { realWorld } from '../../../src/world/world.ts'
 
@@ -45,10 +46,10 @@ interface Close {
   refused(): Promise<void>
 }
 
-/** A close of a program, as far as it gets before the test ends its job. */
+/** A save of a program, as far as it gets before the test ends its job. */
 async function close(
   program: string | undefined,
-  { size = 1, base }: { size?: number; base?: string } = {},
+  { size = 1, base, by = 'closed' }: { size?: number; base?: string; by?: 'closed' | 'renamed' } = {},
 ): Promise<Close> {
   const job = new Job(intend(++ids, { kind: 'put', path: `/${ids}.txt`, spool: `${ids}`, base }, 0))
   const end = async (change: () => void): Promise<void> => {
@@ -70,14 +71,11 @@ async function close(
         job.intention.isRefused = true
       }),
   }
-  const { signal } = new AbortController()
-  const caller = { uid: 0, gid: 0, pid: 1, program, signal }
-  bursts
-    .wait({ caller, job, size }, (each) =>
-      each.isDone
-        ? Promise.resolve()
-        : new Promise<void>((resolve, reject) => void strict.set(each, { resolve, reject })),
-    )
+  bursts[by]({ caller: callerOf(program), job, size }, (each) =>
+    each.isDone
+      ? Promise.resolve()
+      : new Promise<void>((resolve, reject) => void strict.set(each, { resolve, reject })),
+  )
     .then(
       () => (one.state = 'returned'),
       (error: unknown) => {
@@ -90,14 +88,18 @@ async function close(
   return one
 }
 
+function callerOf(program: string | undefined): Caller {
+  return { uid: 0, gid: 0, pid: 1, program, signal: new AbortController().signal }
+}
+
 async function turnsPassed(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** From here on the program is copying many. */
-async function fourStrict(program = 'cp'): Promise<void> {
+/** From here on the program is saving many. */
+async function fourStrict(program = 'cp', by: 'closed' | 'renamed' = 'closed'): Promise<void> {
   for (let count = 0; count < 4; count++) {
-    const one = await close(program)
+    const one = await close(program, { by })
     expect(one.state).toBe('waits')
     await one.done()
     expect(one.state).toBe('returned')
@@ -138,9 +140,9 @@ describe('a close', () => {
     expect(second.state).toBe('returned')
   })
 
-  test('waits for what replaces a version', async () => {
+  test('waits only for the disk, whatever it replaces', async () => {
     await fourStrict()
-    expect((await close('cp', { base: '3@yesterday' })).state).toBe('waits')
+    expect((await close('cp', { base: '3@yesterday' })).state).toBe('returned')
   })
 
   test('waits while the service is not there', async () => {
@@ -175,6 +177,51 @@ describe('a close', () => {
   test('always waits where bursts are not wanted', async () => {
     bursts = make(undefined)
     await fourStrict()
+    expect((await close('cp')).state).toBe('waits')
+  })
+})
+
+describe('a rename of a temporary file', () => {
+  test('is a save as a close is', async () => {
+    await fourStrict('rsync', 'renamed')
+    syncs = 0
+    expect((await close('rsync', { by: 'renamed', base: '3@yesterday' })).state).toBe('returned')
+    expect(syncs).toBe(1)
+    expect((await close('rsync')).state).toBe('returned')
+  })
+
+  test('waits for itself alone where another was refused, which is told by the next close', async () => {
+    await fourStrict('rsync', 'renamed')
+    const early = await close('rsync', { by: 'renamed' })
+    const other = await close('rsync', { by: 'renamed' })
+    await early.refused()
+    const next = await close('rsync', { by: 'renamed' })
+    expect(next.state).toBe('waits')
+    await next.done()
+    expect([other.state, next.state]).toEqual(['returned', 'returned'])
+    const after = await close('rsync', { by: 'renamed' })
+    expect(after.state).toBe('waits')
+    await after.done()
+    expect(() => bursts.closedHere(callerOf('rsync'))).toThrow(early.job.error as Error)
+    expect(() => bursts.closedHere(callerOf('rsync'))).not.toThrow()
+  })
+
+  test('fails by its own refusal, at once', async () => {
+    const one = await close('rsync', { by: 'renamed' })
+    await one.refused()
+    expect(one.error).toBe(one.job.error)
+    expect(() => bursts.closedHere(callerOf('rsync'))).not.toThrow()
+  })
+})
+
+describe('a close of which nothing is sent', () => {
+  test('never waits, and tells nothing of another program', async () => {
+    await fourStrict()
+    const early = await close('cp')
+    bursts.closedHere(callerOf('cp'))
+    await early.refused()
+    bursts.closedHere(callerOf('vim'))
+    expect(() => bursts.closedHere(callerOf('cp'))).toThrow(early.job.error as Error)
     expect((await close('cp')).state).toBe('waits')
   })
 })
