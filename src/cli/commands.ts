@@ -16,6 +16,7 @@ const commandFiles: Readonly<Record<string, () => Promise<CommandFile>>> = {
   status: () => import('./commands/status.ts'),
   ui: () => import('./commands/ui.ts'),
   log: () => import('./commands/log.ts'),
+  activity: () => import('./commands/activity.ts'),
   wait: () => import('./commands/wait.ts'),
   refresh: () => import('./commands/refresh.ts'),
   retry: () => import('./commands/retry.ts'),

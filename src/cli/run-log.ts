@@ -23,11 +23,20 @@ export async function runLog(
   const show = (line: string): void => {
     if (concerns(line, place.path)) process.stdout.write(isJson ? `${printableJson(line)}\n` : readable(line))
   }
+  await showLines(logFile, { mostBytes: tailBytes, isFollowing }, show)
+}
+
+/** Shows the whole lines in the last `mostBytes` of a log, and with `isFollowing` those that come, until the process ends. */
+export async function showLines(
+  logFile: string,
+  { mostBytes, isFollowing }: { mostBytes: number; isFollowing: boolean },
+  show: (line: string) => void,
+): Promise<void> {
   if (isFollowing) endWithReader()
   let file = await open(logFile)
   try {
     const { size } = await file.stat()
-    const lines = new Lines(Math.max(0, size - tailBytes))
+    const lines = new Lines(Math.max(0, size - mostBytes))
     await lines.read(file, show)
     if (!isFollowing) return
     for (;;) {

@@ -13,6 +13,7 @@ import { LatestRuns } from '../tables-drive/latest-runs.ts'
 import { withTablesFolder } from '../tables-drive/tables-drive.ts'
 import { forwardedFolder } from './xdg.ts'
 import type { NetworkSettings } from '../world/network.ts'
+import { ActivityWriter } from './activity.ts'
 import { createControlHandlers } from './control-handlers.ts'
 import { startControlServer } from './control-server.ts'
 import { DaemonError } from './daemon-error.ts'
@@ -51,7 +52,7 @@ export interface StartSessionOptions {
   readonly allowOther: boolean
   readonly fileSystem: Omit<
     FileSystemOptions,
-    'files' | 'stateDir' | 'cacheDir' | 'log' | 'onOperation' | 'onNotice'
+    'files' | 'stateDir' | 'cacheDir' | 'log' | 'onOperation' | 'onNotice' | 'onChange'
   >
   /** Shows notices on the desktop. */
   readonly notifies: boolean
@@ -102,12 +103,15 @@ async function start(options: StartSessionOptions, undo: UndoStart[]): Promise<M
   if (options.waitMs !== undefined)
     await waitForService(client, plan.project, { waitMs: options.waitMs, log })
   const tell = options.notifies ? desktopNotifications(plan.project) : undefined
+  const activity = new ActivityWriter(plan.id)
+  undo.push(async () => activity.close())
   const projectFiles = await createFileSystem({
     ...options.fileSystem,
     files: client.files(plan.project),
     stateDir: plan.stateDir,
     cacheDir: plan.cacheDir,
     log,
+    onChange: (change) => activity.add(change),
     ...(tell === undefined ? {} : { onNotice: tell }),
     ...(trace === undefined ? {} : { onOperation: trace.onOperation }),
   }).catch(async (error: unknown) => {
@@ -177,6 +181,7 @@ async function start(options: StartSessionOptions, undo: UndoStart[]): Promise<M
       await stopLooking()
       await withdraw()
       await client.close()
+      activity.close()
     },
   })
   announce(session)

@@ -29,6 +29,7 @@ import { HandleTable } from './tree/handles.ts'
 import { TypePolicy } from './tree/names.ts'
 import { Prefetch } from './ahead/prefetch.ts'
 import { Bursts } from './unsent/bursts.ts'
+import { changeOf } from './change.ts'
 import { Claims } from './unsent/claims.ts'
 import { Owners } from './unsent/owners.ts'
 import { SaveFailures } from './unsent/save-failures.ts'
@@ -109,6 +110,8 @@ export function assemble(options: FileSystemOptions): Superblock {
   const say = (event: QueueEvent): void => {
     agreed(sb, event)
     if (event.kind === 'done') followMove(pins, event.intention)
+    const change = options.onChange === undefined ? undefined : changeOf(event)
+    if (change !== undefined) journal.afterCommit(() => options.onChange?.(change))
   }
   const committer = committerOf({
     settings,

@@ -3,6 +3,7 @@
 import type { Files } from '../api/types.ts'
 import type { World } from '../world/world.ts'
 import type { Log } from '../log.ts'
+import type { Change } from './change.ts'
 import type { Notice } from './notice.ts'
 import type { CacheStatus, FetchAnswer, FetchProgress, PinAnswer, PinStatus } from './pins/pin-status.ts'
 import type { Notifier, Operations } from './operations.ts'
@@ -41,6 +42,8 @@ export interface FileSystemOptions {
   readonly onOperation?: (record: OperationRecord) => void
   /** Told of what a person should hear of although they asked nothing. */
   readonly onNotice?: (notice: Notice) => void
+  /** Called with every change that the service took or refused, and with every conflict copy. Never throws. */
+  readonly onChange?: (change: Change) => void
   /** Time, chance, disk, network. Default: this machine's. */
   readonly world?: World
 }

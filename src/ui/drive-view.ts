@@ -1,6 +1,7 @@
 // One drive on the page.
 
 import { homeOf } from '../daemon/xdg.ts'
+import { activityText } from '../daemon/activity-text.ts'
 import { isAtOrUnder } from '../daemon/path-inside.ts'
 import type { MountStatus } from '../daemon/control-protocol.ts'
 import { concernsView } from './concerns-view.ts'
@@ -21,7 +22,7 @@ export function driveView(drive: DriveSeen, formWord: string): Html {
           drive,
           status,
           formWord,
-        )}${keptView(drive, status)}${tablesView(drive)}`
+        )}${keptView(drive, status)}${tablesView(drive)}${activityView(drive)}`
   return html`<article class="card" id="drive-${id}" aria-labelledby="title-${id}">
     <h2 id="title-${id}">${name}</h2>
     <p class="place">
@@ -34,6 +35,20 @@ export function driveView(drive: DriveSeen, formWord: string): Html {
       <pre class="log" tabindex="0" aria-label="Log of ${name}">${log.join('\n')}</pre>
     </details>
   </article>`
+}
+
+/** The latest first. */
+function activityView({ id, activity }: DriveSeen): Html | undefined {
+  if (activity.length === 0) return undefined
+  const rows = activity
+    .toReversed()
+    .map((each) => html`<li>${new Date(each.at).toLocaleString('sv-SE')} ${activityText(each)}</li>`)
+  return html`<details id="activity-${id}">
+    <summary>Activity</summary>
+    <ul class="rows">
+      ${rows}
+    </ul>
+  </details>`
 }
 
 function reachView(id: string, status: MountStatus, formWord: string): Html {

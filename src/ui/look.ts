@@ -1,6 +1,7 @@
 // Data of the page: every drive of this user by its control socket, and the end of its log. Never touches a mount.
 
 import { createHash } from 'node:crypto'
+import { type Activity, latestActivity } from '../daemon/activity.ts'
 import { ask } from '../daemon/control-client.ts'
 import type { MountStatus, TablesAnswer } from '../daemon/control-protocol.ts'
 import { findMounts, type FoundMount, isOwn } from '../daemon/find-mount.ts'
@@ -17,6 +18,8 @@ export interface DriveSeen {
   readonly problem: string | undefined
   readonly cache: CacheStatus | undefined
   readonly log: readonly string[]
+  /** The latest changes, oldest first. */
+  readonly activity: readonly Activity[]
   readonly tables: TablesAnswer | undefined
   /** Why there are no tables, in words. */
   readonly tablesProblem: string | undefined
@@ -35,6 +38,7 @@ export interface Words {
   left(): Promise<readonly string[]>
 }
 
+const shownChanges = 20
 const limitMs = 5_000
 /** Times to live of data that changes seldom, or costs the service a call. */
 const leftForMs = 10_000
@@ -75,8 +79,9 @@ export class Looker {
     const rates = this.#rates.get(id) ?? new Rates()
     this.#rates.set(id, rates)
     const log = await logTail(record?.logFile)
+    const activity = record === undefined ? [] : await latestActivity(record.id, shownChanges)
     const seen = {
-      id, mountpoint, log, rates,
+      id, mountpoint, log, activity, rates,
       status: undefined, problem: undefined, cache: undefined, tables: undefined, tablesProblem: undefined,
     } // prettier-ignore
     if (record === undefined || !isDaemonAlive) return { ...seen, problem: this.#words.describeDead(found) }

@@ -3,7 +3,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { startDesk, type Desk } from '../support/desk.ts'
+import { inDrive, startDesk, type Desk } from '../support/desk.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { project } from '../support/service.ts'
 
@@ -101,6 +101,46 @@ describe.skipIf(whyNoFuse() !== undefined)('link', () => {
     await desk.testService.stop()
     await desk.save(join(drive, 'a.txt'), 'four')
     expect(await why('a.txt')).toBe('docmount: /a.txt is not sent yet; docmount wait returns when it is\n')
+  })
+})
+
+describe.skipIf(whyNoFuse() !== undefined)('activity', () => {
+  test('tells what became of each change, also after the next mount, and of one folder alone', async () => {
+    const drive = await desk.mount('drive')
+    await mkdir(join(drive, 'in'))
+    await desk.save(join(drive, 'in/a.txt'), 'four')
+    await desk.save(join(drive, 'in/a.txt'), 'longer')
+    await inDrive('mv', join(drive, 'in/a.txt'), join(drive, 'b.txt'))
+    await inDrive('cp', '--reflink=never', join(drive, 'b.txt'), join(drive, 'c.txt'))
+    await inDrive('rm', join(drive, 'c.txt'))
+    desk.testService.service.faults.inject(
+      { kind: 'status', status: 413 },
+      { method: 'PUT', path: '/no.txt' },
+    )
+    await inDrive('cp', join(drive, 'b.txt'), join(drive, 'no.txt'))
+    expect((await desk.docmount('unmount', drive, '--timeout', '5s')).code).toBe(1)
+    await desk.mount('drive')
+    const { code, stdout, stderr } = await desk.docmount('activity', drive)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const lines = stdout.trim().split('\n')
+    for (const line of lines) expect(line).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  /)
+    const told = lines.map((line) => line.slice('2026-11-27 05:00:00  '.length))
+    expect(told).toEqual(
+      expect.arrayContaining([
+        'sent      /in/a.txt (4 bytes)',
+        'replaced  /in/a.txt (6 bytes)',
+        'moved     /in/a.txt → /b.txt (6 bytes)',
+        'sent      /c.txt (6 bytes)',
+        'deleted   /c.txt',
+        expect.stringMatching(/^refused   \/no\.txt: .*413/),
+      ]),
+    )
+    const folder = (await desk.docmount('activity', join(drive, 'in'), '--json')).stdout.trim().split('\n')
+    expect(folder.map((line) => (JSON.parse(line) as { kind: string }).kind)).toEqual([
+      'sent',
+      'replaced',
+      'moved',
+    ])
   })
 })
 

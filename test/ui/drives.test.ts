@@ -128,6 +128,10 @@ describe.sequential('a drive on the page', () => {
     expect(await press('Retry: /refused.txt')).toContain('Trying 1 change again.')
     await waitUntil('it to arrive', async () => (await testService.other.get('/refused.txt')) !== undefined)
     await says(/Everything is sent\./)
+    // The latest first; a name from outside is text.
+    await says(
+      /Activity .* sent \/refused\.txt \(9 bytes\).* refused \/refused\.txt: PUT \/refused\.txt: 413/s,
+    )
   })
 
   test('a conflict, with their version copied out', async () => {

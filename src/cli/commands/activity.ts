@@ -1,0 +1,27 @@
+// `docmount activity`: changes that went to the service, and what became of them.
+
+import type { Command } from 'commander'
+
+const help = `
+The last thousand changes or more are kept, over restarts: sent, replaced, moved, copied,
+deleted, refused, and conflicts. Reading is no change.
+
+Examples:
+  $ docmount activity                       the only drive's
+  $ docmount activity ~/acme/letters        only what concerns this document or folder
+  $ docmount activity acme --follow         and what comes, until Ctrl-C`
+
+export function register(program: Command): void {
+  program
+    .command('activity')
+    .summary('show what a drive did in the service')
+    .description('Shows what a drive sent, replaced, moved, deleted and was refused, with time and size.')
+    .argument('[path]', 'a path on a drive, or a project (default: the only drive)')
+    .option('-f, --follow', 'show new changes as they come, until Ctrl-C')
+    .option('--json', 'print a line of JSON for each change')
+    .addHelpText('after', help)
+    .action(async (path: string | undefined, options: { follow?: boolean; json?: boolean }) => {
+      const { runActivity } = await import('../run-activity.ts')
+      await runActivity(path, { isFollowing: options.follow === true, isJson: options.json === true })
+    })
+}

@@ -1,0 +1,34 @@
+// Work of `docmount activity`. Reads the file of the drive's activity, never the drive.
+
+import { existsSync } from 'node:fs'
+import { type Activity, activityFile, parseActivity } from '../daemon/activity.ts'
+import { activityText } from '../daemon/activity-text.ts'
+import { DaemonError } from '../daemon/daemon-error.ts'
+import { isAtOrUnder } from '../path.ts'
+import { printable, printableJson } from '../printable.ts'
+import { findDrive } from './find-drive.ts'
+import { localTime } from './local-time.ts'
+import { showLines } from './run-log.ts'
+
+export async function runActivity(
+  path: string | undefined,
+  { isFollowing, isJson }: { isFollowing: boolean; isJson: boolean },
+): Promise<void> {
+  const { found, path: inside } = await findDrive(path)
+  if (found.record === undefined)
+    throw new DaemonError(`${found.mountpoint} is no drive of this user; docmount status lists them`)
+  const file = activityFile(found.record.id)
+  const show = (line: string): void => {
+    const activity = parseActivity(line)
+    if (activity === undefined || !concerns(activity, inside)) return
+    console.log(
+      isJson ? printableJson(line) : printable(`${localTime(activity.at)}  ${activityText(activity)}`),
+    )
+  }
+  if (existsSync(`${file}.1`)) await showLines(`${file}.1`, { mostBytes: Infinity, isFollowing: false }, show)
+  await showLines(file, { mostBytes: Infinity, isFollowing }, show)
+}
+
+function concerns({ path, from, copy }: Activity, folder: string): boolean {
+  return [path, from, copy].some((each) => each !== undefined && isAtOrUnder(each, folder))
+}

@@ -1,0 +1,52 @@
+// Changes that the service took, refused, or was found to have from somebody else: what a drive did, for a person to read.
+
+import type { QueueEvent } from '../content/commit/queue-event.ts'
+import type { Intention } from '../content/intention.ts'
+
+/**
+ * - `sent`: a document is new in the service; `replaced`: it took the place of a version.
+ * - `moved`, `copied`: the service did it with what it has; `from` says from where.
+ * - `deleted`: a document, or a folder with all that was left in it.
+ * - `refused`: the service said no; `reason` in its words.
+ * - `conflict`: another client's version was kept at `copy`.
+ */
+export type ChangeKind = 'sent' | 'replaced' | 'moved' | 'copied' | 'deleted' | 'refused' | 'conflict'
+
+export interface Change {
+  readonly kind: ChangeKind
+  readonly path: string
+  readonly from?: string
+  /** Bytes of the document, where they are known. */
+  readonly bytes?: number
+  readonly reason?: string
+  readonly copy?: string
+}
+
+/** The change that an event of the queue tells of; undefined for one that concerns nobody but the drive. */
+export function changeOf(event: QueueEvent): Change | undefined {
+  const { path, lastError } = event.intention
+  switch (event.kind) {
+    case 'done':
+    case 'contentSuperseded':
+      return stored(event.intention, event.record?.size)
+    case 'refused':
+      return { kind: 'refused', path, ...(lastError === undefined ? {} : { reason: lastError }) }
+    case 'conflictKept':
+      return { kind: 'conflict', path, copy: event.copy }
+    case 'superseded':
+    case 'replaced':
+    case 'standsOn':
+    case 'moveDetached':
+      return undefined
+  }
+}
+
+function stored(intention: Intention, told: number | undefined): Change {
+  const { kind, path, source, keepSource, spool, base, size } = intention
+  if (kind !== 'put') return { kind: 'deleted', path }
+  const length = told ?? size
+  const bytes = length === undefined ? {} : { bytes: length }
+  if (source !== undefined && source !== path && (keepSource === true || spool === undefined))
+    return { kind: keepSource === true ? 'copied' : 'moved', path, from: source, ...bytes }
+  return { kind: base === undefined ? 'sent' : 'replaced', path, ...bytes }
+}
