@@ -202,7 +202,7 @@ describe('a rename of a temporary file', () => {
     const after = await close('rsync', { by: 'renamed' })
     expect(after.state).toBe('waits')
     await after.done()
-    expect(() => bursts.closedHere(callerOf('rsync'))).toThrow(early.job.error as Error)
+    expect(() => bursts.closedHere(callerOf('rsync'))).toThrow(early.job.error)
     expect(() => bursts.closedHere(callerOf('rsync'))).not.toThrow()
   })
 
@@ -221,7 +221,7 @@ describe('a close of which nothing is sent', () => {
     bursts.closedHere(callerOf('cp'))
     await early.refused()
     bursts.closedHere(callerOf('vim'))
-    expect(() => bursts.closedHere(callerOf('cp'))).toThrow(early.job.error as Error)
+    expect(() => bursts.closedHere(callerOf('cp'))).toThrow(early.job.error)
     expect((await close('cp')).state).toBe('waits')
   })
 })
