@@ -110,7 +110,7 @@ it('of a drive, only the committer changes documents in the service, and rmdir a
     'content/remote-delete.ts',
   ])
   const removing = [...sources].filter(([, text]) => /await deleteLooking\(/.test(text))
-  expect(removing.map(([file]) => file).sort()).toEqual(['cli/delete-seen.ts', 'fs/calls/rmdir.ts'])
+  expect(removing.map(([file]) => file).sort()).toEqual(['cli/delete-if-unchanged.ts', 'fs/calls/rmdir.ts'])
 })
 
 it('what it names beside a file is in that file', () => {

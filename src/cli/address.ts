@@ -1,4 +1,4 @@
-// `--listen`: where a server listens, as people write it.
+// The value of `--listen`: the address and port on which a server listens.
 
 import { InvalidArgumentError } from 'commander'
 
@@ -7,7 +7,7 @@ export interface Address {
   readonly port: number
 }
 
-/** Throws commander's usage error. */
+/** Parses `HOST:PORT`, `[IPv6]:PORT` or `:PORT` (then 127.0.0.1). Throws commander's usage error. */
 export function parseAddress(text: string): Address {
   const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d{1,5})$/.exec(text)
   const port = Number(match?.[3])
@@ -17,7 +17,7 @@ export function parseAddress(text: string): Address {
   return { host: host === '' ? '127.0.0.1' : host, port }
 }
 
-/** True where nobody but this machine can come. */
+/** True where only programs on this machine can connect. */
 export function isLoopback({ host }: Address): boolean {
   return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
 }

@@ -1,11 +1,11 @@
-// Work of `docmount serve --check-database`: whether this version can use the database, and what a start would change in it.
+// Implements `docmount serve --check-database`: says if this version can use the database, and what a start would change in it.
 
 import { printable } from '../printable.ts'
 import type { Schema } from '../service/store/migrate.ts'
 import type { StorePlace } from '../service/store/opened-store.ts'
 import { print } from './output.ts'
 
-/** Changes nothing; the service may run. Throws a StartError where it could not be started on it. */
+/** Changes nothing; the service may run meanwhile. Throws a StartError if the service could not start with this database. */
 export async function checkDatabase(options: { readonly json?: boolean }, place: StorePlace): Promise<void> {
   const { schemaOfStore } = await import('../service/store/open-store.ts')
   const schema = await schemaOfStore(place)

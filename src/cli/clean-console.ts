@@ -1,12 +1,12 @@
-// Output of a command, cleaned where all of it passes: a name that another client has chosen is in many sentences.
+// Replaces control characters in all output of a command: messages quote names that other clients chose.
 
 import { format } from 'node:util'
 import { printableLines } from '../printable.ts'
 
-/** For the whole program, from now on. Lines drawn on a terminal go past the console. */
+/** Replaces console.log and console.error for the whole process. Progress lines do not use the console. */
 export function cleanConsole(): void {
   for (const kind of ['log', 'error'] as const) {
     const print = console[kind].bind(console)
-    console[kind] = (...said: unknown[]) => print(printableLines(format(...said)))
+    console[kind] = (...values: unknown[]) => print(printableLines(format(...values)))
   }
 }

@@ -1,11 +1,11 @@
-// The program's commands as plain data, for whoever writes them down: completion scripts, the man page.
+// The program's commands as plain data, from which completion scripts and the man page are generated.
 
 import type { Command, Option } from 'commander'
 
 export interface CommandOption {
-  /** `--cache-ttl`, then `-v` where it has one. */
+  /** The long flag, then the short one if there is one: `--verbose`, `-v`. */
   readonly flags: readonly string[]
-  /** As help shows it: `--cache-ttl <duration>`. */
+  /** The form that help shows: `--cache-ttl <duration>`. */
   readonly usage: string
   readonly description: string
   readonly takesValue: boolean
@@ -31,13 +31,13 @@ export interface CommandNode {
   readonly arguments: readonly CommandArgument[]
   readonly options: readonly CommandOption[]
   readonly commands: readonly CommandNode[]
-  /** Whose names its first argument is: those of projects, or of drives (their folders, too). */
-  readonly firstTakes: NameKind | undefined
-  /** Names of projects, shells and the like are not files. */
+  /** What completes the first argument: names of projects, or of drives (also their folders); undefined: neither. */
+  readonly firstArgumentKind: NameKind | undefined
+  /** True if an argument is a local file or folder. */
   readonly takesFiles: boolean
 }
 
-/** Everything below the program, in the order of its help. */
+/** Returns all commands but `help`, in the order of `docmount --help`. */
 export function commandTree(program: Command): readonly CommandNode[] {
   return program.commands.filter((command) => command.name() !== 'help').map(nodeOf)
 }
@@ -55,16 +55,16 @@ function nodeOf(command: Command): CommandNode {
     })),
     options: command.options.filter(({ hidden }) => !hidden).map(optionOf),
     commands: commandTree(command),
-    firstTakes: firstTakesOf(command),
+    firstArgumentKind: firstArgumentKindOf(command),
     takesFiles: command.registeredArguments.some((argument) =>
       /path|file|dest|folder|mountpoint|source/i.test(argument.name()),
     ),
   }
 }
 
-function firstTakesOf({ registeredArguments: [first] }: Command): NameKind | undefined {
+function firstArgumentKindOf({ registeredArguments: [first] }: Command): NameKind | undefined {
   if (first?.name() === 'project') return 'projects'
-  // A path in a project stands behind the project.
+  // A `path` that comes first lies on a drive; a path in a project comes second, after the project.
   return first?.name() === 'drive' || first?.name() === 'path' ? 'drives' : undefined
 }
 

@@ -1,10 +1,10 @@
-// Every command and the file that holds it. Loaded one by one: a quick command pays for itself only.
+// All commands and their files. Only the file of the command that runs is loaded, so that quick commands start quickly.
 
 import type { Command } from 'commander'
 
 export interface CommandFile {
-  /** `whole` makes the program with all its commands, for a command that tells of them. */
-  register(program: Command, whole: () => Promise<Command>): void
+  /** `makeProgram` makes another program: with the named command, or with all commands. */
+  register(program: Command, makeProgram: (command?: string) => Promise<Command>): void
 }
 
 /** In the order of `docmount --help`. */
@@ -49,11 +49,11 @@ const commandFiles: Readonly<Record<string, () => Promise<CommandFile>>> = {
   completion: () => import('./commands/completion.ts'),
 }
 
-/** Other names of the same commands. */
+/** Aliases, by the name in `commandFiles`. */
 const aliases: Readonly<Record<string, string>> = { umount: 'unmount', list: 'ls' }
 
-/** The files needed for these arguments: one for a command that is named, all for help and for a slip of the pen. */
-export function filesFor(name: string | undefined): readonly (() => Promise<CommandFile>)[] {
+/** Returns the loader of the named command's file; for help (undefined) and an unknown name, all loaders. */
+export function commandFilesFor(name: string | undefined): readonly (() => Promise<CommandFile>)[] {
   const file = name === undefined ? undefined : commandFiles[aliases[name] ?? name]
   return file === undefined ? Object.values(commandFiles) : [file]
 }

@@ -1,5 +1,5 @@
-// Completion scripts, written from the commands themselves: they complete what the program takes. Of names (projects, drives)
-// they ask the program, which asks no service.
+// Completion scripts for shells, generated from the command tree. To complete names of projects and drives, a script calls
+// `docmount completion --names`, which does not ask the service.
 
 import type { CommandNode, CommandOption } from './command-tree.ts'
 
@@ -41,7 +41,7 @@ ${commands.flatMap((command) => wordCases(command, '', '')).join('\n')}
   done
   case $current in -*) names='' ;; esac
   if [ -n "$names" ]; then
-    # Not by compgen -W, which would carry out what a name holds.
+    # compgen -W would expand $(…) in a name.
     while IFS= read -r name; do
       case $name in "$current"*) ;; *) continue ;; esac
       if [ "$names" = projects ]; then printf -v name %q "$name"; fi
@@ -56,7 +56,7 @@ complete -F _docmount docmount
 `
 }
 
-/** \`keys create\` is a place of its own. */
+/** Cases that recognise a subcommand: \`place\` becomes both words (\`keys create\`), and completion starts after them. */
 function subcommandPlaces({ name, commands }: CommandNode): string[] {
   return commands.map(
     (command) =>
@@ -82,7 +82,7 @@ function wordCases(command: CommandNode, above: string, inherited: string): stri
   const options = [...command.options.flatMap(({ flags }) => flags), '--help'].join(' ') + inherited
   const names = command.commands.map(({ name }) => name).join(' ')
   const files = command.takesFiles ? '' : ' files=no'
-  const first = command.firstTakes === undefined ? '' : ` names=${command.firstTakes}`
+  const first = command.firstArgumentKind === undefined ? '' : ` names=${command.firstArgumentKind}`
   const line = `    '${place}') case $current in -*) words='${options}' ;; *) words='${names}'${files}${first} ;; esac ;;`
   return [line, ...command.commands.flatMap((below) => wordCases(below, `${place} `, ''))]
 }
@@ -108,9 +108,11 @@ function fishScript(commands: readonly CommandNode[]): string {
   return `${lines.join('\n')}\n`
 }
 
-function fishNames({ firstTakes }: CommandNode, condition: string): string[] {
-  if (firstTakes === undefined) return []
-  return [`complete -c docmount ${condition} -a '(docmount completion --names ${firstTakes} 2>/dev/null)'`]
+function fishNames({ firstArgumentKind }: CommandNode, condition: string): string[] {
+  if (firstArgumentKind === undefined) return []
+  return [
+    `complete -c docmount ${condition} -a '(docmount completion --names ${firstArgumentKind} 2>/dev/null)'`,
+  ]
 }
 
 function fishOption({ flags, description, takesValue, choices }: CommandOption): string {

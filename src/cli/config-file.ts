@@ -1,5 +1,5 @@
-// Where the service and the key are found: environment first, then the config file. Never the command line's arguments,
-// since every user of the machine can read those.
+// Reads the service's URL, the key and a drive's options: from the environment first, then from the config file. A key is never
+// an argument, because every user of the machine can read those.
 //
 //   ~/.config/docmount/config.json
 //   { "base_url": "https://service.example/api", "api_key_file": "~/.keys/acme", "proxy": "proxy.example:3128",
@@ -8,7 +8,7 @@
 import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { KeySource } from '../api/types.ts'
-import { DaemonError } from '../daemon/daemon-error.ts'
+import { CommandError } from './command-error.ts'
 import { homeOf, xdgFolder } from '../daemon/xdg.ts'
 import type { NetworkSettings } from '../world/network.ts'
 import { readOrdinary } from '../ordinary-file.ts'
@@ -17,21 +17,21 @@ import { keyringKey } from './keyring.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Settings that hold before the command line's options are looked at. */
+/** Settings from the environment and the config file; options of the command line override them. */
 export interface Configuration {
   readonly baseUrl: string | undefined
   /** Undefined when no key is configured anywhere. */
   readonly key: KeySource | undefined
   readonly network: NetworkSettings
-  /** Options of drives. */
+  /** A drive's options, from the config file. */
   readonly drive: DriveSettings
 }
 
 const fieldNames = ['base_url', 'api_key', 'api_key_file', 'api_key_keyring'] as const
 const isKnown = (name: string): boolean => knownFields().includes(name)
 const knownFields = (): readonly string[] => [...fieldNames, 'projects', ...configOptions().keys()]
-/** Told apart by nothing but letters. */
-const plain = (name: string): string =>
+/** A field's name without case, digits and punctuation, to recognise a misspelt one (`Base-URI` is `base_url`). */
+const lettersOf = (name: string): string =>
   name
     .toLowerCase()
     .replaceAll(/[^a-z]/g, '')
@@ -39,14 +39,17 @@ const plain = (name: string): string =>
 
 type Section = Partial<Record<(typeof fieldNames)[number], string>> & { readonly drive: DriveSettings }
 
-/** The settings for a project: its own section of the file before the file's top, the environment before both. */
+/**
+ * Returns the settings for a project: from the environment, else from the project's section of the config file, else from the
+ * file's top level. Throws CommandError if the file cannot be read or is invalid.
+ */
 export async function readConfiguration(
   project: string | undefined,
   env: Environment = process.env,
 ): Promise<Configuration> {
   const file = configFilePath(env)
   const { top, projects } = await readSections(file, env)
-  const own = project === undefined ? nothing : (projects[project] ?? nothing)
+  const own = project === undefined ? emptySection : (projects[project] ?? emptySection)
   const drive = { ...top.drive, ...own.drive }
   return {
     baseUrl: presentText(env['DOCMOUNT_BASE_URL']) ?? own.base_url ?? top.base_url,
@@ -56,7 +59,7 @@ export async function readConfiguration(
   }
 }
 
-/** The way to a service that some section knows already, under one of its addresses. */
+/** Returns the proxy and CA file of the section that has one of these URLs, else those of the file's top level. */
 export async function readNetworkOf(
   baseUrls: readonly string[],
   env: Environment = process.env,
@@ -66,34 +69,34 @@ export async function readNetworkOf(
   return networkOf({ ...top.drive, ...found?.drive })
 }
 
-/** Projects that have a section. */
+/** Returns the names of the projects that have a section in the config file. */
 export async function configuredProjects(env: Environment = process.env): Promise<readonly string[]> {
   return Object.keys((await readSections(configFilePath(env), env)).projects)
 }
 
-const nothing: Section = { drive: {} }
+const emptySection: Section = { drive: {} }
 
 function networkOf({ proxy, caFile }: DriveSettings): NetworkSettings {
   return { proxy: proxy as string | undefined, caFile: caFile as string | undefined }
 }
 
-/** Settings of the file alone: those of a daemon that does not see this shell's environment. */
+/** As `readConfiguration`, without URL and key of the environment: a daemon that systemd starts does not have these variables. */
 export function readConfigFile(project: string, env: Environment = process.env): Promise<Configuration> {
   const { DOCMOUNT_BASE_URL: _url, DOCMOUNT_API_KEY: _key, DOCMOUNT_API_KEY_FILE: _file, ...rest } = env
   return readConfiguration(project, rest)
 }
 
-/** `$DOCMOUNT_CONFIG`, or the usual place. */
+/** Returns the config file's path: `$DOCMOUNT_CONFIG`, else `docmount/config.json` in the user's config folder. */
 export function configFilePath(env: Environment = process.env): string {
   const path = presentText(env['DOCMOUNT_CONFIG'])
   return path === undefined ? join(xdgFolder('config', env), 'config.json') : resolve(path)
 }
 
-/** Advice for somebody who has no key configured. */
+/** Message if no key is configured. */
 export const noKeyMessage: string =
   'no API key; run docmount login, or set DOCMOUNT_API_KEY_FILE or DOCMOUNT_API_KEY'
 
-/** And for somebody whose key the service does not take. */
+/** Advice if the service refuses the key. */
 export const otherKeyMessage: string =
   'docmount login takes another key; DOCMOUNT_API_KEY and DOCMOUNT_API_KEY_FILE come before it'
 
@@ -110,17 +113,17 @@ function keyFromSection(section: Section, env: Environment): KeySource | undefin
   return section.api_key_file === undefined ? undefined : keyFile(section.api_key_file, env)
 }
 
-/** Read at every use, so that a rotated key is picked up without a remount. */
+/** A key that is read from its file at every use, so that a rotated key needs no remount. */
 function keyFile(path: string, env: Environment): KeySource {
   const file = path.startsWith('~/') ? join(homeOf(env), path.slice(2)) : resolve(path)
   return {
     async read() {
-      await refuseReadableByOthers(file).catch(unlessMissing)
+      await refuseReadableByOthers(file).catch(ignoreStatError)
       const text = await readOrdinary(file).catch((error: unknown) => {
-        throw new DaemonError(`cannot read the key file ${file}: ${reasonOf(error)}`, { cause: error })
+        throw new CommandError(`cannot read the key file ${file}: ${reasonOf(error)}`, { cause: error })
       })
       const key = text.trim()
-      if (key === '') throw new DaemonError(`the key file ${file} is empty; put the API key into it`)
+      if (key === '') throw new CommandError(`the key file ${file} is empty; put the API key into it`)
       return key
     },
   }
@@ -134,8 +137,8 @@ async function readSections(
   try {
     text = await readOrdinary(file)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { top: nothing, projects: {} }
-    throw new DaemonError(`cannot read ${file}: ${reasonOf(error)}`, { cause: error })
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { top: emptySection, projects: {} }
+    throw new CommandError(`cannot read ${file}: ${reasonOf(error)}`, { cause: error })
   }
   const value = parseObject(text, file)
   const top = sectionOf(value, { file, env, where: '' })
@@ -154,17 +157,17 @@ function parseObject(text: string, file: string): Record<string, unknown> {
   try {
     return objectAt(JSON.parse(text), file, 'the file')
   } catch (error) {
-    if (error instanceof DaemonError) throw error
-    // Not its own words, which may quote the key.
+    if (error instanceof CommandError) throw error
+    // The parser's message may quote the key, so only its line number is shown.
     const line = /line (\d+)/.exec((error as Error).message)?.[1] ?? lineOf(text, error as Error)
-    throw new DaemonError(
+    throw new CommandError(
       `${file} is not valid JSON (line ${line}: a comma too many or too few, or a quote that is missing?); fix it`,
       { cause: error },
     )
   }
 }
 
-/** Node 20 tells the position only, and of a text that ends too early nothing. */
+/** Returns the line of a JSON error. Node 20 gives only the position, and none if the text ends too early: then the last line. */
 function lineOf(text: string, { message }: Error): number {
   const position = Number(/position (\d+)/.exec(message)?.[1] ?? text.length)
   return text.slice(0, position).split('\n').length
@@ -172,33 +175,33 @@ function lineOf(text: string, { message }: Error): number {
 
 function objectAt(value: unknown, file: string, what: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new DaemonError(`${file}: ${what} must be a JSON object`)
+    throw new CommandError(`${file}: ${what} must be a JSON object`)
   }
   return value as Record<string, unknown>
 }
 
-interface Place {
+interface SectionContext {
   readonly file: string
   readonly env: Environment
   /** Prefix of a field's name in messages: `"projects"."acme".`, or nothing at the top. */
   readonly where: string
 }
 
-function sectionOf(value: Record<string, unknown>, { file, env, where }: Place): Section {
+function sectionOf(value: Record<string, unknown>, { file, env, where }: SectionContext): Section {
   const drive: Record<string, unknown> = {}
   const section: Partial<Record<(typeof fieldNames)[number], string>> = {}
   for (const [name, field] of Object.entries(value)) {
-    if (!isKnown(name)) throw new DaemonError(`${file}: the field "${name}" is not known; ${hintFor(name)}`)
+    if (!isKnown(name)) throw new CommandError(`${file}: the field "${name}" is not known; ${hintFor(name)}`)
     const option = configOptions().get(name)
     if (option !== undefined) {
       try {
         drive[option.attributeName()] = parseField(option, field, env)
       } catch (error) {
-        throw new DaemonError(`${file}: ${where}"${name}": ${(error as Error).message}`, { cause: error })
+        throw new CommandError(`${file}: ${where}"${name}": ${(error as Error).message}`, { cause: error })
       }
     } else if (name !== 'projects') {
       if (typeof field !== 'string' || field === '')
-        throw new DaemonError(`${file}: ${where}"${name}" must be a non-empty text`)
+        throw new CommandError(`${file}: ${where}"${name}" must be a non-empty text`)
       section[name as (typeof fieldNames)[number]] = field
     }
   }
@@ -207,7 +210,7 @@ function sectionOf(value: Record<string, unknown>, { file, env, where }: Place):
 
 function hintFor(unknown: string): string {
   const names = knownFields()
-  const meant = names.find((name) => plain(name) === plain(unknown))
+  const meant = names.find((name) => lettersOf(name) === lettersOf(unknown))
   return meant === undefined
     ? `it knows ${[...fieldNames, 'projects'].join(', ')}, and the options of docmount mount, like cache_size`
     : `is "${meant}" meant?`
@@ -217,18 +220,18 @@ function holdsSecret({ api_key: key, drive }: Section): boolean {
   return key !== undefined || (networkOf(drive).proxy ?? '').includes('@')
 }
 
-/** Errors of the system are left to the read that follows, whose message is better. */
-function unlessMissing(error: unknown): void {
-  if (error instanceof DaemonError) throw error
+/** Ignores errors of stat: the read that follows fails, too, with a better message. */
+function ignoreStatError(error: unknown): void {
+  if (error instanceof CommandError) throw error
 }
 
 async function refuseReadableByOthers(file: string): Promise<void> {
   const stats = await stat(file)
-  // A device has no owner's secrets, and a folder is read as none.
+  // Only regular files are checked: a pipe or device (/dev/stdin) has other modes, and a folder cannot be read anyway.
   if (!stats.isFile()) return
   const { mode } = stats
   if ((mode & 0o077) === 0) return
-  throw new DaemonError(`${file} holds a key or a password, and others can read it; run: chmod 600 ${file}`)
+  throw new CommandError(`${file} holds a key or a password, and others can read it; run: chmod 600 ${file}`)
 }
 
 function presentText(value: string | undefined): string | undefined {

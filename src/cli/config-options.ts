@@ -1,5 +1,5 @@
-// The options of a drive as fields of the config file: a drive that is mounted at login sees no shell. `cache_size` there is
-// `--cache-size` of `docmount mount`, checked in the same words.
+// The options of a drive as fields of the config file, for drives that are mounted at login: `cache_size` there is
+// `--cache-size` of `docmount mount`, with the same checks and messages.
 
 import { isAbsolute, join } from 'node:path'
 import { type Command, InvalidArgumentError, type Option } from 'commander'
@@ -8,30 +8,30 @@ import { driveOptions, kernelOptions } from './drive-options.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** By the names that commander gives their values. */
+/** Option values by commander's attribute names (`cacheSize`). */
 export type DriveSettings = Readonly<Record<string, unknown>>
 
-/** Options that belong to one run, or have a field of their own. */
+/** Options that concern a single run, or that the config file has as another field (base_url). */
 const notForFile = new Set(['base-url', 'foreground', 'quiet'])
 
-let known: ReadonlyMap<string, Option> | undefined
+let optionsByField: ReadonlyMap<string, Option> | undefined
 
-/** Every field, and the option it stands for. */
+/** Returns all options that the config file may have, by the name of their field. */
 export function configOptions(): ReadonlyMap<string, Option> {
-  known ??= new Map(
+  optionsByField ??= new Map(
     [...driveOptions(), ...kernelOptions()]
       .filter((option) => !notForFile.has(option.name()))
       .map((option) => [fieldOf(option), option]),
   )
-  return known
+  return optionsByField
 }
 
-/** `cacheSize` is `cache_size`; `--no-notify` is `notify`, which may be false. */
+/** Returns `cache_size` for `--cache-size`, and `notify` (which may be false) for `--no-notify`. */
 function fieldOf(option: Option): string {
   return option.attributeName().replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** The option's value for a value of the file. Throws an Error that says what to write, and never quotes the value, which may be secret. */
+/** Converts a value of the file to the option's. Throws an Error that says what to write, without the value: it may be secret. */
 export function parseField(option: Option, value: unknown, env: Environment): unknown {
   if (!option.required && !option.optional) {
     if (typeof value !== 'boolean') throw new Error('write true or false')
@@ -41,7 +41,7 @@ export function parseField(option: Option, value: unknown, env: Environment): un
   if ((typeof value !== 'string' && typeof value !== 'number') || value === '')
     throw new Error('write a text or a number')
   const text = String(value)
-  if (/<(dir|file)>/.test(option.flags)) return placeOf(text, env)
+  if (/<(dir|file)>/.test(option.flags)) return absolutePath(text, env)
   try {
     // The parser of commander also checks the choices.
     return option.parseArg === undefined ? text : option.parseArg(text, undefined as never)
@@ -52,14 +52,14 @@ export function parseField(option: Option, value: unknown, env: Environment): un
   }
 }
 
-/** Relative paths are refused: the working folder of a daemon is arbitrary. */
-function placeOf(path: string, env: Environment): string {
+/** Expands `~/`. Throws an Error for a relative path, because the working folder of a daemon is arbitrary. */
+function absolutePath(path: string, env: Environment): string {
   if (path.startsWith('~/')) return join(homeOf(env), path.slice(2))
   if (!isAbsolute(path)) throw new Error('write a path that begins with / or ~/')
   return path
 }
 
-/** The command's options, and where none was given, the config file's. */
+/** Returns the command's options; settings of the config file replace defaults, but not options of the command line. */
 export function withConfigured(command: Command, settings: DriveSettings): Record<string, unknown> {
   const options: Record<string, unknown> = { ...command.opts() }
   const own = new Set(command.options.map((option) => option.attributeName()))

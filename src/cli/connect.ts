@@ -1,8 +1,7 @@
-// The service for one command: a client from options, environment and config file, closed when the work is done.
-// Every command's other errors pass; only a mistake in the input becomes a usage error here.
+// The client of the service for one command, made from options, environment and config file.
 
 import type { Client } from '../api/client.ts'
-import { DaemonError } from '../daemon/daemon-error.ts'
+import { CommandError } from './command-error.ts'
 import { noKeyMessage, otherKeyMessage, readConfiguration } from './config-file.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -19,12 +18,13 @@ export const baseUrlOption: readonly [string, string] = [
   'the service, /api included (default: $DOCMOUNT_BASE_URL or the config file)',
 ]
 
-/** Each lets the work leave nothing half there; a second one of the same name ends it at once. */
-const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+/** The first of these signals aborts the work, which then cleans up; a second one of the same kind kills the process. */
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Does the work with a connected client; `signal` is aborted by Ctrl-C, by the end of the terminal, and by `kill`. `project` chooses a section of the config file.
- * Throws UsageError where no service or key is configured, or the input is not what the service can be asked.
+ * Calls `work` with a client, and closes it afterwards. `signal` is aborted by Ctrl-C, by `kill`, and when the terminal closes.
+ * `project` chooses a section of the config file. Throws UsageError if no service is configured, and in place of an InputError;
+ * CommandError if no key is configured, or the service refuses it; and all other errors of `work` as they are.
  */
 export async function withClient<T>(
   project: string | undefined,
@@ -35,11 +35,11 @@ export async function withClient<T>(
   const baseUrl = options.baseUrl ?? configuration.baseUrl
   if (baseUrl === undefined)
     throw new UsageError('which service? Add --base-url URL, set DOCMOUNT_BASE_URL, or run docmount login')
-  if (configuration.key === undefined) throw new DaemonError(noKeyMessage)
+  if (configuration.key === undefined) throw new CommandError(noKeyMessage)
 
   const interruption = new AbortController()
-  const interrupt = (): void => interruption.abort(new DaemonError('interrupted'))
-  for (const name of endings) process.once(name, interrupt)
+  const interrupt = (): void => interruption.abort(new CommandError('interrupted'))
+  for (const name of stopSignals) process.once(name, interrupt)
   const { createClient } = await import('../api/client.ts')
   let client: Client | undefined
   try {
@@ -51,18 +51,18 @@ export async function withClient<T>(
     })
     return await work(client, interruption.signal)
   } catch (error) {
-    // By name, as everywhere in the command line: the class would load the client.
+    // Errors are recognised by name: to import their classes would load the whole client.
     if (error instanceof Error && error.name === 'InputError') throw new UsageError(error.message)
     if (error instanceof Error && (error as { status?: unknown }).status === 401)
-      throw new DaemonError(`${error.message}; ${otherKeyMessage}`, { cause: error })
+      throw new CommandError(`${error.message}; ${otherKeyMessage}`, { cause: error })
     throw error
   } finally {
-    for (const name of endings) process.off(name, interrupt)
+    for (const name of stopSignals) process.off(name, interrupt)
     await client?.close()
   }
 }
 
-/** The project to use where a command names none: $DOCMOUNT_PROJECT, else the only one the key may see. */
+/** Returns `named`, else the only project that the key may see. Throws UsageError if there are several, CommandError if none. */
 export async function chooseProject(
   client: Client,
   named: string | undefined,
@@ -70,7 +70,7 @@ export async function chooseProject(
 ): Promise<string> {
   if (named !== undefined) return named
   const [only, ...others] = await client.projects({ signal })
-  if (only === undefined) throw new DaemonError('the key sees no project')
+  if (only === undefined) throw new CommandError('the key sees no project')
   if (others.length === 0) return only.name
   const names = [only, ...others].map(({ name }) => name).join(', ')
   throw new UsageError(`which project? Add --project with one of: ${names}`)

@@ -1,11 +1,11 @@
-// Documents whose content was damaged in the service before it came into a backup, or moved.
+// Report about documents whose content was damaged in the service already when it was backed up or moved.
 
 import type { Manifest } from '../service/backup/manifest.ts'
 import { exitCodes } from './exit-codes.ts'
 import { printable } from '../printable.ts'
 
-/** Names them on standard error, all of them, and makes the command one that failed. */
-export function tellDamaged({ damaged = [] }: Pick<Manifest, 'damaged'>): void {
+/** Names all damaged documents on stderr, and sets the exit code to failure; does nothing if there are none. */
+export function reportDamaged({ damaged = [] }: Pick<Manifest, 'damaged'>): void {
   if (damaged.length === 0) return
   const lines = damaged.flatMap(({ documents, kept_sha256: kept }) =>
     documents.map((name) => `  ${printable(name)}${kept === undefined ? ' (cannot be read)' : ''}`),

@@ -1,4 +1,4 @@
-// How a command is told of the database that nodes share.
+// Options for the PostgreSQL database that the nodes of a service share.
 
 import { type Command, Option } from 'commander'
 import type { ServiceOptions } from '../service/index.ts'
@@ -26,6 +26,7 @@ export function addDatabaseOptions(
     .addOption(optionOf('--database-password-file <file>', 'a file that holds the password'))
 }
 
+/** Returns undefined without --database. Throws UsageError for a password file without it. */
 export function databaseOf({ database: url, databasePasswordFile }: DatabaseOptions): Database | undefined {
   if (url === undefined && databasePasswordFile !== undefined)
     throw new UsageError('--database-password-file needs --database')

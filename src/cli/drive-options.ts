@@ -1,4 +1,4 @@
-// Options of every drive, whatever door it has.
+// Options of a drive: those that `mount` and `webdav` share, and those of a kernel mount.
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { isMimetype } from '../api/mimetypes.ts'
@@ -15,8 +15,8 @@ export function addDriveOptions(command: Command): void {
 
 export function driveOptions(): Option[] {
   const option = (flags: string, description: string, parse?: (text: string) => unknown): Option => {
-    const made = new Option(flags, description)
-    return parse === undefined ? made : made.argParser(parse)
+    const plain = new Option(flags, description)
+    return parse === undefined ? plain : plain.argParser(parse)
   }
   return [
     option('--base-url <url>', 'the service, /api included (default: $DOCMOUNT_BASE_URL or the config file)'),
@@ -64,7 +64,7 @@ export function driveOptions(): Option[] {
   ]
 }
 
-/** Of a drive that is mounted. */
+/** Options for `mount` only. */
 export function kernelOptions(): Option[] {
   return [
     new Option('--driver <name>', 'how to talk to the kernel')

@@ -1,4 +1,4 @@
-// Durations and sizes as people write them on the command line.
+// Parsers for durations, sizes and rates on the command line. All throw commander's usage error.
 
 import { InvalidArgumentError } from 'commander'
 
@@ -15,7 +15,7 @@ const unitsBytes = {
   TIB: 2 ** 40,
 } as const
 
-/** `500ms`, `30s`, `10m`, `2h` or `0`, in milliseconds. Throws commander's usage error. */
+/** Returns the milliseconds of `500ms`, `30s`, `10m`, `2h` or `0`. */
 export function parseDurationMs(text: string): number {
   if (text === '0') return 0
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text)
@@ -23,12 +23,12 @@ export function parseDurationMs(text: string): number {
   return Math.round(Number(match[1]) * unitsMs[match[2] as keyof typeof unitsMs])
 }
 
-/** A duration, or `forever` (Infinity). */
+/** As `parseDurationMs`; `forever` is Infinity. */
 export function parseWaitMs(text: string): number {
   return text === 'forever' ? Infinity : parseDurationMs(text)
 }
 
-/** `5GiB`, `100MB`, `4096` or `0`, in bytes. Throws commander's usage error. */
+/** Returns the bytes of `5GiB`, `100MB`, `4096` or `0`. */
 export function parseSizeBytes(text: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?i?b)?$/i.exec(text)
   const unit = (match?.[2] ?? 'B').toUpperCase()
@@ -39,16 +39,13 @@ export function parseSizeBytes(text: string): number {
   return Math.round(Number(match[1]) * factor)
 }
 
-/** The same, and days: `90d`. */
+/** As `parseDurationMs`; also takes whole days: `90d`. */
 export function parseLifetimeMs(text: string): number {
   const days = /^(\d+)d$/.exec(text)?.[1]
   return days === undefined ? parseDurationMs(text) : Number(days) * 24 * unitsMs.h
 }
 
-/**
- * `2M`, `500K`, `1.5MB` or `0` (undefined: no limit), in bytes per second; a bare K, M or G is KiB, MiB or GiB. Throws
- * commander's usage error.
- */
+/** Returns the bytes per second of `2M`, `500K` or `1.5MB`; undefined (no limit) for `0`. A bare K, M or G is KiB, MiB or GiB. */
 export function parseRate(text: string): number | undefined {
   const size = text.replace(/\/s$/i, '').replace(/([kmg])$/i, '$1iB')
   try {

@@ -1,8 +1,8 @@
-// Long lists, cut where a person stops reading.
+// Shortens long lists for people.
 
 const most = 10
 
-/** The first ten, and how many more there are. */
+/** Returns the first ten lines, then `and 5 more`. */
 export function firstTen(lines: readonly string[]): string[] {
   return lines.length <= most ? [...lines] : [...lines.slice(0, most), `and ${lines.length - most} more`]
 }

@@ -1,25 +1,25 @@
-// The desktop's keyring, by libsecret's own program (secret-tool): the key goes through its standard input and output, never
-// through an argument.
+// Stores and reads the API key in the desktop's keyring, with libsecret's secret-tool. The key passes through standard input and
+// output only, because every user of the machine can read a program's arguments.
 
 import type { KeySource } from '../api/types.ts'
-import { DaemonError } from '../daemon/daemon-error.ts'
+import { CommandError } from './command-error.ts'
 import { runTool } from '../run-tool.ts'
 
-/** It may have to ask its owner to unlock it. */
+/** Long, because the keyring may ask the user to unlock it. */
 const limitMs = 120_000
 
-/** `account` finds the key again. Throws DaemonError where there is no keyring, or it is locked. */
+/** Stores the key under `account`. Throws CommandError if there is no keyring, or it stays locked. */
 export async function storeInKeyring(account: string, key: string): Promise<void> {
   await secretTool(['store', `--label=docmount: ${account}`, ...attributesOf(account)], key)
 }
 
-/** Asked whenever the key is needed, so that a new login is picked up without a remount. */
+/** A key that is read from the keyring at every use, so that a new login needs no remount. */
 export function keyringKey(account: string): KeySource {
   return {
     async read() {
       const key = (await secretTool(['lookup', ...attributesOf(account)], '')).trim()
       if (key === '')
-        throw new DaemonError(`the keyring has no key for ${account}; run docmount login --keyring`)
+        throw new CommandError(`the keyring has no key for ${account}; run docmount login --keyring`)
       return key
     },
   }
@@ -36,12 +36,12 @@ async function secretTool(args: readonly string[], input: string): Promise<strin
       const message = isMissing
         ? 'no program to reach the keyring: install secret-tool (Debian: libsecret-tools)'
         : `the keyring cannot be reached: ${error.message}`
-      throw new DaemonError(message, { cause: error })
+      throw new CommandError(message, { cause: error })
     },
   )
-  // A key that is not stored is exit code 1 without a word.
+  // secret-tool exits with 1 and no message if it has no such key.
   if (code === 0 || (code === 1 && stderr.trim() === '')) return stdout
   const ended =
     code === null ? `secret-tool did not end within ${limitMs / 1_000} s` : `secret-tool ended (${code})`
-  throw new DaemonError(`the keyring does not answer: ${stderr.trim() || ended}`)
+  throw new CommandError(`the keyring does not answer: ${stderr.trim() || ended}`)
 }

@@ -1,10 +1,10 @@
-// Names that a shell completes: those this machine knows without asking a service.
+// Names of projects and drives for shell completion, as far as this machine knows them without the service.
 
 import { findDrivesOfHome } from '../daemon/find-mount.ts'
 import type { NameKind } from './command-tree.ts'
 import { configuredProjects } from './config-file.ts'
 
-/** One-line names in order, each once. Never throws: a shell that completes has no place for an error. */
+/** Returns sorted names without duplicates, and without control characters. Never throws: completion cannot show an error. */
 export async function knownNames(kind: NameKind): Promise<readonly string[]> {
   const drives = await findDrivesOfHome().catch(() => [])
   const mounted = drives.map(({ record }) => record.project)

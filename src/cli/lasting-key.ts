@@ -1,25 +1,25 @@
-// The key of a drive, which outlives the shell and the login it was started with.
+// The API key of a drive, replaced by that of a later `docmount login` once the service refuses it.
 
 import type { KeySource } from '../api/types.ts'
 import { readConfigFile } from './config-file.ts'
 
 /**
- * Gives the key as it was given; asked again, since the service refused it, and where it is the same, the one that `docmount login`
- * has kept since for the same service. Never another service's: it is sent to this one.
+ * Returns a source that first yields the `given` key. The client reads again when the service refuses a key: then the source
+ * yields the config file's key, but only if that is for the same `baseUrl`, since the key is sent there.
  */
 export function lastingKey(
   given: KeySource,
   { project, baseUrl }: { readonly project: string; readonly baseUrl: string },
 ): KeySource {
-  let told: string | undefined
+  let lastGiven: string | undefined
   return {
     async read() {
       const key = await readKey(given)
-      if (key !== told) return (told = key)
-      // The refusal is what there is to tell, whatever is wrong with the file.
-      const kept = await readConfigFile(project).catch(() => undefined)
-      if (kept?.key === undefined || kept.baseUrl?.replace(/\/+$/, '') !== baseUrl) return key
-      return readKey(kept.key)
+      if (key !== lastGiven) return (lastGiven = key)
+      // With an unreadable file the refused key is returned again, so that the user sees the service's refusal.
+      const config = await readConfigFile(project).catch(() => undefined)
+      if (config?.key === undefined || config.baseUrl?.replace(/\/+$/, '') !== baseUrl) return key
+      return readKey(config.key)
     },
   }
 }

@@ -1,4 +1,4 @@
-// Leftovers of drives that are not mounted, in words: how much, why it is not sent, and the command that sends it.
+// Messages about unsent changes and other leftovers of drives that are not mounted.
 
 import { join } from 'node:path'
 import type { DriveFile } from '../daemon/drive-file.ts'
@@ -13,7 +13,7 @@ import { leftLine } from './unsent-text.ts'
 
 type Drive = Pick<DriveFile, 'project' | 'mountpoint' | 'baseUrl' | 'stateDir'>
 
-/** `3 changes are not sent, 1 file is in lost+found`, or why nobody can tell. */
+/** Returns `3 changes are not sent, 1 file is in lost+found`, preceded by the problem if the state folder cannot be read. */
 export function leftSummary({ unsent, localOnly, lost, damaged, problem }: LeftBehind): string {
   const parts = [
     counted(unsent.length, 'change is not sent', 'changes are not sent'),
@@ -24,7 +24,7 @@ export function leftSummary({ unsent, localOnly, lost, damaged, problem }: LeftB
   return [...(problem === undefined ? [] : [problem]), ...parts.filter((part) => part !== '')].join(', ')
 }
 
-/** One line for each thing that was left. */
+/** Returns a line for each change and file that was left. */
 export function leftLines({ unsent, localOnly, lost, damaged }: LeftBehind): string[] {
   return [
     ...unsent.map(leftLine),
@@ -40,32 +40,32 @@ export function leftLines({ unsent, localOnly, lost, damaged }: LeftBehind): str
   ]
 }
 
-/** The one command that goes on with a drive. */
+/** Returns the command that mounts or serves the drive again with the same state folder. */
 export function resumeCommand(drive: Drive): string {
   const { project, mountpoint, baseUrl, stateDir } = drive
-  const isServed = isUrl(mountpoint)
+  const isWebdav = isUrl(mountpoint)
   const isUsualPlace = mountpoint === join(homeOf(), project)
   const isUsualState = planMount({ project, mountpoint, baseUrl }).stateDir === stateDir
-  const place = isServed ? ['--listen', mountpoint.replace(/^https?:\/\//, '')] : [mountpoint]
+  const place = isWebdav ? ['--listen', mountpoint.replace(/^https?:\/\//, '')] : [mountpoint]
   const words = [project, ...(isUsualPlace ? [] : place), '--base-url', baseUrl]
   if (!isUsualState) words.push('--state-dir', stateDir)
-  return ['docmount', isServed ? 'webdav' : 'mount', ...words].map(shellWord).join(' ')
+  return ['docmount', isWebdav ? 'webdav' : 'mount', ...words].map(shellWord).join(' ')
 }
 
-/** Said to somebody who mounts the same project elsewhere, or through another address. */
-export function leftElsewhere(folder: LeftFolder): string {
+/** Message when the same project is mounted at another place or URL than the drive with the leftovers. */
+export function leftOnOtherDrive(folder: LeftFolder): string {
   const { drive, left, stateDir } = folder
   const whose = drive === undefined ? stateDir : `the drive ${drive.mountpoint} (${drive.baseUrl})`
-  return `${whose} is not mounted: ${leftSummary(left)}; ${wayOn(folder)}`
+  return `${whose} is not mounted: ${leftSummary(left)}; ${resumeAdvice(folder)}`
 }
 
-/** Said to somebody who goes on with a state folder at another address. */
-export function leftToGoElsewhere({ drive, left, stateDir }: LeftFolder, baseUrl: string): string {
+/** Message when a state folder with leftovers is used with another URL of the service. */
+export function leftForOtherUrl({ drive, left, stateDir }: LeftFolder, baseUrl: string): string {
   return `${stateDir} was used with ${drive?.baseUrl ?? 'another address'}: ${leftSummary(left)}; what is not sent goes to ${baseUrl} now`
 }
 
-/** How what was left is sent, or at least saved. */
-export function wayOn({ drive }: LeftFolder): string {
+/** Returns advice on how to send or save the leftovers. */
+export function resumeAdvice({ drive }: LeftFolder): string {
   return drive === undefined
     ? 'to send it, mount the project where it was mounted before; to copy it out, run: docmount recover --all FOLDER'
     : `to send it, run: ${resumeCommand(drive)}`

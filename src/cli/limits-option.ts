@@ -1,4 +1,4 @@
-// `--limit name=value`: the service's limits as people write them. Sizes take units, `none` is no limit.
+// Parser of `--limit name=value`, for the limits of `docmount serve`. Sizes and durations take units; `none` is no limit.
 
 import { InvalidArgumentError } from 'commander'
 import type { Limits, ProjectLimits } from '../service/limits.ts'
@@ -7,7 +7,7 @@ import { parseLifetimeMs, parseSizeBytes } from './durations.ts'
 
 type NumericLimit = Exclude<keyof Limits, 'ofProjects'>
 
-/** `requestsPerSecondPerKey` is written `requests-per-second-per-key`, and no unit is part of a name. */
+/** Names for `--limit`, and the fields of `Limits` they set. Names leave out the unit that fields end in. */
 const limits: Readonly<Record<string, NumericLimit>> = {
   name: 'nameBytes',
   path: 'pathBytes',
@@ -37,7 +37,7 @@ const limits: Readonly<Record<string, NumericLimit>> = {
   'matching-memory': 'matchingBytes',
 }
 
-/** A process that begins to match has a third of it. */
+/** A matching process needs a third of this when it starts. */
 const leastMatchingBytes = 64 * 2 ** 20
 
 const names: ReadonlyMap<string, NumericLimit> = new Map(Object.entries(limits))
@@ -47,7 +47,7 @@ const projectLimits: ReadonlySet<string> = new Set<keyof ProjectLimits>([
   'projectDocuments',
 ])
 
-/** Adds one `name=value`, or `name@project=value`, to those before. Throws commander's usage error. */
+/** Returns the limits `before` with one `name=value` or `name@project=value` added. Throws commander's usage error. */
 export function addLimit(text: string, before: Partial<Limits> = {}): Partial<Limits> {
   const [, name = '', project, value = ''] = /^([a-z-]+)(?:@([^=]+))?=(.+)$/.exec(text) ?? []
   const limit = names.get(name)
@@ -62,7 +62,7 @@ export function addLimit(text: string, before: Partial<Limits> = {}): Partial<Li
   return mergeLimits(before, { ofProjects: { [project]: { [limit]: amount } } })
 }
 
-/** The second counts more. */
+/** Merges two sets of limits; `given` overrides `before`. */
 export function mergeLimits(before: Partial<Limits>, given: Partial<Limits> = {}): Partial<Limits> {
   const ofProjects = { ...before.ofProjects }
   for (const [project, own] of Object.entries(given.ofProjects ?? {}))
@@ -73,7 +73,7 @@ export function mergeLimits(before: Partial<Limits>, given: Partial<Limits> = {}
 function readAmount(limit: NumericLimit, value: string): number {
   if (value === 'none') return 0
   const amount = parseValue(limit, value)
-  // Inside, 0 is no limit.
+  // In `Limits`, 0 means no limit.
   if (amount === 0)
     throw new InvalidArgumentError(`${value} would let nothing through: write none for no limit.`)
   if (limit === 'matchingBytes' && amount < leastMatchingBytes)
@@ -81,7 +81,7 @@ function readAmount(limit: NumericLimit, value: string): number {
   return amount
 }
 
-/** The names with their defaults, for the help. */
+/** Returns `name=default` of all limits, separated by two spaces, for the help. */
 export function describeLimits(defaults: Limits): string {
   return [...names].map(([name, limit]) => `${name}=${textOf(limit, defaults[limit])}`).join('  ')
 }

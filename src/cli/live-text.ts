@@ -1,10 +1,10 @@
-// Message of a drive that is live.
+// Message when a drive has started.
 
 import type { WebdavAddress } from '../daemon/session-door.ts'
-import { wayIn } from './webdav-options.ts'
+import { webdavAccessText } from './webdav-options.ts'
 
 export interface Live {
-  /** Without a mount: the address of the WebDAV door. */
+  /** A folder; for a drive without a mount, its WebDAV URL. */
   readonly mountpoint: string
   readonly webdav?: WebdavAddress | undefined
 }
@@ -15,5 +15,5 @@ export async function liveText(project: string, { mountpoint, webdav }: Live): P
   const first = isMounted
     ? `${project} is mounted at ${mountpoint} and served by WebDAV`
     : `${project} is served by WebDAV`
-  return `${first}\n${await wayIn(webdav)}`
+  return `${first}\n${await webdavAccessText(webdav)}`
 }

@@ -1,4 +1,4 @@
-// A local file, or what comes through stdin, as content of an upload.
+// A local file or standard input as the content of an upload.
 
 import { type Stats, createReadStream, createWriteStream } from 'node:fs'
 import { mkdtemp, open, rm, stat } from 'node:fs/promises'
@@ -10,47 +10,50 @@ import { isTypeDecidedByContent, mimetypeOfName } from '../api/mimetype-of.ts'
 import { isMimetype, mimetypes } from '../api/mimetypes.ts'
 import type { Mimetype } from '../api/mimetypes.ts'
 import type { BytesContent } from '../api/types.ts'
-import { DaemonError } from '../daemon/daemon-error.ts'
+import { CommandError } from './command-error.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface LocalDocument {
   readonly file: string
   readonly content: BytesContent
-  /** Throws DaemonError where it is another one than when it was opened. */
+  /** Throws CommandError if the file has changed since it was opened. */
   checkUnchanged(): Promise<void>
-  /** Deletes what was made for it. Keep it instead where it is the only copy. */
-  discard(): Promise<void>
+  /** Removes the temporary copy of standard input; never a file of the user's. */
+  removeTemporary(): Promise<void>
 }
 
-/** As the upload encodes them, so that what was read is what was sent. */
+/** Bytes per read: as many as the upload encodes at once, so that the count of read bytes is not ahead of what was sent. */
 const readBytes = 96 * 1024
 
-/** Opens a local file, or for `-` takes stdin down into a temporary file: its size must be known before the upload. */
+/**
+ * Opens a local file. For `-`, copies stdin to a temporary file first, because the size must be known before the upload. Throws
+ * CommandError if there is no such file, or it is not a regular one.
+ */
 export async function openLocal(local: string, signal: AbortSignal): Promise<LocalDocument> {
   if (local !== '-') {
     const { content, stats } = await contentOf(local)
-    const checkUnchanged = (): Promise<void> => checkStill(local, stats)
-    return { file: local, content, checkUnchanged, discard: () => Promise.resolve() }
+    const checkUnchanged = (): Promise<void> => checkSameFile(local, stats)
+    return { file: local, content, checkUnchanged, removeTemporary: () => Promise.resolve() }
   }
   const folder = await mkdtemp(join(tmpdir(), 'docmount-put-'))
-  const discard = (): Promise<void> => rm(folder, { recursive: true, force: true })
+  const removeTemporary = (): Promise<void> => rm(folder, { recursive: true, force: true })
   try {
     const file = join(folder, 'stdin')
     await pipeline(process.stdin, createWriteStream(file, { mode: 0o600 }), { signal })
     const { content } = await contentOf(file)
-    return { file, content, checkUnchanged: () => Promise.resolve(), discard }
+    return { file, content, checkUnchanged: () => Promise.resolve(), removeTemporary }
   } catch (error) {
-    await discard()
+    await removeTemporary()
     throw error
   }
 }
 
 async function contentOf(file: string): Promise<{ content: BytesContent; stats: Stats }> {
   const stats = await stat(file).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? new DaemonError(`there is no file ${file}`, { cause: error }) : error
+    throw error.code === 'ENOENT' ? new CommandError(`there is no file ${file}`, { cause: error }) : error
   })
   if (!stats.isFile()) {
-    throw new DaemonError(`${file} is no regular file; use - to send what a program writes`)
+    throw new CommandError(`${file} is no regular file; use - to send what a program writes`)
   }
   const content: BytesContent = {
     kind: 'bytes',
@@ -60,49 +63,49 @@ async function contentOf(file: string): Promise<{ content: BytesContent; stats: 
   return { content, stats }
 }
 
-/** One that has gone since was sent as it was. */
-async function checkStill(file: string, before: Stats): Promise<void> {
+/** A file that was deleted meanwhile passes: its open stream was sent unchanged. */
+async function checkSameFile(file: string, before: Stats): Promise<void> {
   const now = await stat(file).catch(() => before)
   if (now.ino === before.ino && now.size === before.size && now.mtimeMs === before.mtimeMs) return
-  throw new DaemonError(
+  throw new CommandError(
     `${file} was changed while it was sent: what is stored may be no state of it; --replace sends it again`,
     { isTemporary: true },
   )
 }
 
-/** The same content, telling of every byte read; read anew, the bytes told so far are taken back first. */
-export function watched(content: BytesContent, onRead: (count: number) => void): BytesContent {
-  let told = 0
+/** Wraps content so that `onRead` gets the bytes of each read. If it is read again from the start, a negative count comes first. */
+export function countingReads(content: BytesContent, onRead: (count: number) => void): BytesContent {
+  let counted = 0
   return {
     ...content,
     async *open(signal) {
-      onRead(-told)
-      told = 0
+      onRead(-counted)
+      counted = 0
       for await (const chunk of content.open(signal)) {
         yield chunk
-        told += chunk.length
+        counted += chunk.length
         onRead(chunk.length)
       }
     },
   }
 }
 
-/** Throws UsageError for what is none of the service's types. */
-export function checkedMimetype(asked: string): Mimetype {
+/** Returns the value of `--mimetype`. Throws UsageError if the service does not take this type. */
+export function parseMimetype(asked: string): Mimetype {
   if (isMimetype(asked)) return asked
   throw new UsageError(`--mimetype must be one of ${mimetypes.join(', ')}`)
 }
 
 /**
- * The user's choice, else the type of the names, else of the content. Throws UsageError where the service takes no
- * such type.
+ * Returns the `asked` type, else the type by the extension of `name`, then of the local file, else by the content. Throws
+ * UsageError if the service does not take the type.
  */
 export async function mimetypeFor(
   asked: string | undefined,
   name: string,
   document: LocalDocument,
 ): Promise<Mimetype> {
-  if (asked !== undefined) return checkedMimetype(asked)
+  if (asked !== undefined) return parseMimetype(asked)
   const found = mimetypeOfName(name)
   if (found !== undefined) return found
   if (isTypeDecidedByContent(name)) {

@@ -1,11 +1,11 @@
-// A folder on this machine that a command is to write into, or why it cannot, in words.
+// Local folders that a command writes into, and messages if it cannot.
 
 import { mkdir, realpath } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { DaemonError } from '../daemon/daemon-error.ts'
+import { CommandError } from './command-error.ts'
 import { shellWord } from './shell-word.ts'
 
-/** Makes the folder where it is missing, for this user alone; answers its true path. Throws a DaemonError. */
+/** Makes the folder if it is missing (mode 0700), and returns its path without symbolic links. Throws CommandError. */
 export async function ensureLocalFolder(path: string): Promise<string> {
   const folder = resolve(path)
   try {
@@ -14,24 +14,24 @@ export async function ensureLocalFolder(path: string): Promise<string> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'a file is in the way' : code
-    throw new DaemonError(`the folder ${folder} cannot be made (${why}); choose another`, { cause: error })
+    throw new CommandError(`the folder ${folder} cannot be made (${why}); choose another`, { cause: error })
   }
 }
 
-/** For errors of opening a file at `path` for writing: its folder is missing, or is none, or may not be written to. */
-export function unwritable(path: string, error: unknown): unknown {
+/** Returns a CommandError with advice if a file at `path` could not be opened because of its folder; else the error itself. */
+export function folderError(path: string, error: unknown): unknown {
   const folder = dirname(resolve(path))
   const { code = '' } = error as NodeJS.ErrnoException
   switch (code) {
     case 'ENOENT':
-      return new DaemonError(`the folder ${folder} does not exist; run: mkdir -p ${shellWord(folder)}`, {
+      return new CommandError(`the folder ${folder} does not exist; run: mkdir -p ${shellWord(folder)}`, {
         cause: error,
       })
     case 'ENOTDIR':
-      return new DaemonError(`${folder} is no folder; choose another place`, { cause: error })
+      return new CommandError(`${folder} is no folder; choose another place`, { cause: error })
     case 'EACCES':
     case 'EROFS':
-      return new DaemonError(`the folder ${folder} may not be written to; choose another place`, {
+      return new CommandError(`the folder ${folder} may not be written to; choose another place`, {
         cause: error,
       })
     default:

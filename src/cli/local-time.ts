@@ -1,8 +1,8 @@
-// A moment as the clock on the wall here shows it.
+// Formats a time in the local time zone.
 
-/** `2026-11-22 12:00:03`; what is no time stays as it is. */
+/** Returns `2026-11-22 12:00:03` for an ISO time or milliseconds; text that is not a time is returned unchanged. */
 export function localTime(moment: string | number): string {
   const time = new Date(moment)
-  // The Swedish form is the international one.
+  // The Swedish locale writes dates as ISO 8601 does.
   return Number.isNaN(time.getTime()) ? String(moment) : time.toLocaleString('sv-SE')
 }

@@ -1,28 +1,28 @@
-// Local files and folders as the documents they become: a folder is taken with everything in it.
+// Lists the local files to upload, each with its path in the project; folders with everything in them.
 
 import { type Stats } from 'node:fs'
 import { isUtf8 } from 'node:buffer'
 import { lstat, readdir, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import { DaemonError } from '../daemon/daemon-error.ts'
+import { CommandError } from './command-error.ts'
 
 export interface LocalFile {
   readonly local: string
-  /** Where it goes, in the project. */
+  /** Path in the project. */
   readonly path: string
-  /** Size and times; a pipe or a device is none of our business here. */
+  /** Stats of the file, or of a pipe or device, which the upload refuses later. */
   readonly stats: Stats
 }
 
 export interface LocalTree {
   readonly files: readonly LocalFile[]
-  /** Entries that cannot be looked at. */
+  /** Files and folders in `locals` that cannot be read, or whose name the service does not take. */
   readonly unreadable: readonly { readonly path: string; readonly error: Error }[]
 }
 
 /**
- * Every file named, or under a folder named, with its path under `folder`, which ends with a slash. Throws DaemonError for
- * a name that is not there, and where two files would have one path.
+ * Lists the files in and under `locals`, with their paths under `folder`, which ends with a slash. Throws CommandError if one of
+ * `locals` does not exist, or two files would have the same path.
  */
 export async function localTree(locals: readonly string[], folder: string): Promise<LocalTree> {
   const files: LocalFile[] = []
@@ -34,7 +34,7 @@ export async function localTree(locals: readonly string[], folder: string): Prom
       return
     }
     const id = `${stats.dev}:${stats.ino}`
-    if (above.includes(id)) throw new DaemonError(`${local} leads back to a folder it lies in`)
+    if (above.includes(id)) throw new CommandError(`${local} leads back to a folder it lies in`)
     const entries = (await readdir(local, { encoding: 'buffer' })).map((bytes) => ({
       name: bytes.toString(),
       bytes,
@@ -42,7 +42,7 @@ export async function localTree(locals: readonly string[], folder: string): Prom
     for (const { name, bytes } of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
       const child = join(local, name)
       try {
-        if (!isUtf8(bytes)) throw new DaemonError(`${child}: its name is not UTF-8, which the service takes`)
+        if (!isUtf8(bytes)) throw new CommandError(`${child}: its name is not UTF-8, which the service takes`)
         await collect(child, `${path}/${name}`, await statEntry(child), [...above, id])
       } catch (error) {
         unreadable.push({ path: child, error: error as Error })
@@ -50,7 +50,7 @@ export async function localTree(locals: readonly string[], folder: string): Prom
     }
   }
 
-  // `.` and `..` have names of their own, and the root has none.
+  // Resolved, because `.` and `..` stand for folders that have names; `/` has none.
   for (const local of locals)
     await collect(local, (folder + basename(resolve(local))).replace(/\/+$/, ''), await statNamed(local), [])
   checkUnique(files)
@@ -59,7 +59,7 @@ export async function localTree(locals: readonly string[], folder: string): Prom
 
 async function statNamed(local: string): Promise<Stats> {
   return await stat(local).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? new DaemonError(`there is no file ${local}`, { cause: error }) : error
+    throw error.code === 'ENOENT' ? new CommandError(`there is no file ${local}`, { cause: error }) : error
   })
 }
 
@@ -70,7 +70,7 @@ async function statEntry(local: string): Promise<Stats> {
       () => false,
     )
     throw error.code === 'ENOENT' && isLink
-      ? new DaemonError(`${local}: the link leads nowhere`, { cause: error })
+      ? new CommandError(`${local}: the link leads nowhere`, { cause: error })
       : error
   })
 }
@@ -79,7 +79,7 @@ function checkUnique(files: readonly LocalFile[]): void {
   const byPath = new Map<string, string>()
   for (const { local, path } of files) {
     const other = byPath.get(path)
-    if (other !== undefined) throw new DaemonError(`${other} and ${local} would both become ${path}`)
+    if (other !== undefined) throw new CommandError(`${other} and ${local} would both become ${path}`)
     byPath.set(path, local)
   }
 }

@@ -1,25 +1,25 @@
-// Lost output, and how its command ends.
+// How a command ends if its standard output cannot be written: a closed pipe, or a full disk.
 
 import { exitCodes } from './exit-codes.ts'
 import { reportError } from './report-error.ts'
 
-/** These go on without it: what they print is only how to reach them. */
-const serving = new Set(['serve', 'mount', 'webdav', 'ui'])
+/** Commands that continue without standard output: they print only how to reach them. */
+const servingCommands = new Set(['serve', 'mount', 'webdav', 'ui'])
 
-/** `| head -1` has seen enough, and is no failure; output that a full disk refused is one. */
+/** Ignores a closed pipe (`| head -1`); any other error of stdout makes a command that succeeded fail. */
 export function watchOutput(command: string | undefined): void {
-  let refused: Error | undefined
+  let failure: Error | undefined
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') refused = error
+    if (error.code !== 'EPIPE') failure = error
   })
-  if (serving.has(command ?? '')) return
+  if (servingCommands.has(command ?? '')) return
   process.once('exit', (code) => {
-    if (refused !== undefined && code === exitCodes.ok) process.exitCode = reportError(refused)
+    if (failure !== undefined && code === exitCodes.ok) process.exitCode = reportError(failure)
   })
 }
 
-/** For what tells again and again: it ends with its last reader. */
-export function endWithReader(): void {
+/** For commands that print until Ctrl-C: they end when the reader of a pipe closes it. */
+export function exitWhenReaderCloses(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit()
   })

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command line's frame: finds the command, runs it, turns errors into one line and an exit code.
+// Entry point of the command line: runs the command, and turns errors into one line and an exit code.
 
 import { setFlagsFromString } from 'node:v8'
 import { cleanConsole } from './clean-console.ts'
@@ -10,10 +10,10 @@ import { makeProgram } from './program.ts'
 import { reportError } from './report-error.ts'
 
 async function main(script: string, rawArgs: readonly string[]): Promise<void> {
-  // Read when the pool is first used. A daemon's fsyncs, spool reads and cache writes should not wait for four threads.
+  // Node's default of 4 threads is too few for a daemon's fsyncs, spool reads and cache writes. libuv reads this at first use.
   process.env['UV_THREADPOOL_SIZE'] ??= '16'
-  // The HTTP parser is WebAssembly; V8 would compile it a second time after the first answer, for 80 ms of processor
-  // that no number of answers earns back.
+  // V8 would recompile the HTTP parser (WebAssembly) with optimisation after the first response: 80 ms of CPU time, which the
+  // faster code never saves.
   setFlagsFromString('--no-wasm-tier-up')
   const args = normaliseArguments(script, rawArgs)
   watchOutput(args[0])
@@ -32,7 +32,7 @@ function helperExitCode(exitCode: number): number {
 }
 
 const script = process.argv[1] ?? ''
-// Node would open a debugger's port, to every user of this machine.
+// Node's default handler would open a debugger port, which every user of this machine could use.
 process.on('SIGUSR1', () => {})
 cleanConsole()
 try {

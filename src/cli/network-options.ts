@@ -1,4 +1,4 @@
-// How docmount gets to the service, as options and in the config file: a proxy, and whose certificates are trusted.
+// Options for the connection to the service, also in the config file: a proxy, and a certificate authority to trust.
 
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'

@@ -1,18 +1,18 @@
-// How commands print: tables for people, JSON for scripts. Results go to stdout, everything else to stderr.
+// Printing of results on stdout: tables for people, JSON for scripts. All else goes to stderr.
 
 import { printable, printableJson } from '../printable.ts'
 
-/** One value as JSON, for scripts. */
+/** Prints a value as indented JSON. */
 export function printJson(value: unknown): void {
   console.log(jsonText(value))
 }
 
-/** As `printJson` prints it. */
+/** Returns the JSON that `printJson` prints. */
 export function jsonText(value: unknown): string {
   return printableJson(JSON.stringify(value, undefined, 2))
 }
 
-/** Prints `value` as one line of JSON, or `text`, whichever the command was asked for. */
+/** Prints `value` as one line of JSON with `--json`, else `text`. */
 export function print(options: { readonly json?: boolean }, value: unknown, text: string): void {
   if (options.json === true) console.log(printableJson(JSON.stringify(value)))
   else if (text !== '') console.log(text)
@@ -22,10 +22,10 @@ export interface JsonOption {
   readonly json?: boolean
 }
 
-/** Flag and description of `--json`, for commands whose JSON needs no words of its own. */
+/** For `.option(…)`: flag and description of `--json`, for commands that do not describe their JSON more closely. */
 export const jsonOption: readonly [string, string] = ['--json', 'print JSON: what was done, or {error}']
 
-/** With `--json` a command answers with one value, also where it fails: `{"error": …}`. */
+/** Does the work. With `--json`, prints its result; if it throws, prints `{"error": …}` and throws on. */
 export async function withJsonAnswer<T>({ json }: JsonOption, work: () => Promise<T>): Promise<T> {
   try {
     const value = await work()
@@ -37,7 +37,7 @@ export async function withJsonAnswer<T>({ json }: JsonOption, work: () => Promis
   }
 }
 
-/** Rows in columns; numbers stand on the right. Says nothing for no rows. */
+/** Prints rows in columns, numbers aligned right. Prints nothing, not even the header, if there are no rows. */
 export function printTable(header: readonly string[], rows: readonly (readonly Cell[])[]): void {
   const [first] = rows
   if (first === undefined) return
@@ -56,10 +56,10 @@ function widest(texts: readonly string[]): number {
   return texts.reduce((width, text) => Math.max(width, widthOf(text)), 0)
 }
 
-// Made when it is first needed: it costs 30 ms of processor.
+// Created at first use, because that takes 30 ms of CPU time.
 let graphemes: Intl.Segmenter | undefined
 
-/** Characters as people count them, which an accent typed apart does not add to. */
+/** Returns the number of graphemes: a combining accent adds none. */
 function widthOf(text: string): number {
   // eslint-disable-next-line no-control-regex
   if (/^[\0-\x7f]*$/.test(text)) return text.length

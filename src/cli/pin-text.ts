@@ -1,23 +1,23 @@
-// Pins in words: what, and how much of it is here.
+// Messages about pins.
 
 import type { NoRoom, PinStatus } from '../fs/pins/pin-status.ts'
 import { formatBytes } from '../amounts.ts'
 import { printable } from '../printable.ts'
 
-/** `/reports  pinned, 12 of 14 documents here (3.1 MiB of 3.4 MiB): the service is away` */
+/** Returns `/reports  pinned, 12 of 14 documents here (3.1 MiB of 3.4 MiB): the service is away` */
 export function pinLine(pin: PinStatus): string {
   const why = pin.problem === undefined ? '' : `: ${printable(pin.problem)}`
-  return `${printable(pin.path)}  pinned, ${howMuch(pin)}${why}`
+  return `${printable(pin.path)}  pinned, ${pinProgress(pin)}${why}`
 }
 
-/** `all 14 documents here (3.4 MiB)` */
-export function howMuch({ state, documents, documentsHere, bytes, bytesHere }: PinStatus): string {
+/** Returns `all 14 documents here (3.4 MiB)` */
+export function pinProgress({ state, documents, documentsHere, bytes, bytesHere }: PinStatus): string {
   if (state === 'waiting') return 'not looked at yet'
   if (state === 'here') return `${countOf(documents)} here (${formatBytes(bytes)})`
   return `${documentsHere} of ${countOf(documents)} here (${formatBytes(bytesHere)} of ${formatBytes(bytes)})`
 }
 
-/** Why something is not taken, and what would help. */
+/** Message if a pin or fetch is refused because the disk, or its share for pins or cache, is too small. */
 export function noRoomLine(
   path: string,
   { documents, needBytes, freeBytes, sizeBytes, bound }: NoRoom,

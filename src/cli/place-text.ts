@@ -1,4 +1,4 @@
-// State of one document, in one sentence.
+// The line of `docmount status PATH` about one document.
 
 import type { Place, Unsent } from '../fs/status.ts'
 import { formatBytes } from '../amounts.ts'
@@ -6,12 +6,12 @@ import { localTime } from './local-time.ts'
 import { printable } from '../printable.ts'
 import { sentOf } from './unsent-text.ts'
 
-/** `/a.pdf  with the service since 2026-11-22 12:00:03 (1.2 MiB)` and the like. */
+/** Returns a line like `/a.pdf  with the service since 2026-11-22 12:00:03 (1.2 MiB)`. */
 export function placeLine(path: string, place: Place): string {
-  return `${printable(path)}  ${wordsFor(place)}`
+  return `${printable(path)}  ${stateText(place)}`
 }
 
-function wordsFor(place: Place): string {
+function stateText(place: Place): string {
   switch (place.state) {
     case 'stored': {
       const since = place.since === undefined ? '' : ` since ${localTime(place.since)}`
@@ -22,11 +22,11 @@ function wordsFor(place: Place): string {
     case 'absent':
       return 'not there'
     case 'unsent':
-      return onItsWay(place.unsent)
+      return unsentText(place.unsent)
     case 'refused':
       return place.unsent === undefined
         ? `refused: ${place.why}`
-        : `refused: ${place.why}; ${whatNow(place.unsent)}`
+        : `refused: ${place.why}; ${adviceOnRefused(place.unsent)}`
     case 'here':
       return `on this machine only (${formatBytes(place.bytes)}): ${place.why}`
     case 'unknown':
@@ -34,14 +34,14 @@ function wordsFor(place: Place): string {
   }
 }
 
-function whatNow({ action, spoolFile }: Unsent): string {
+function adviceOnRefused({ action, spoolFile }: Unsent): string {
   if (action === 'delete') return 'docmount retry asks again'
   return spoolFile === undefined
     ? 'no content of it is kept on this machine: docmount retry asks again, deleting it here gives it up'
     : 'it is kept on this machine: docmount retry sends it again, docmount recover copies it out'
 }
 
-function onItsWay(unsent: Unsent): string {
+function unsentText(unsent: Unsent): string {
   const { action, state, bytes, lastError, nextAttemptAt, spoolFile } = unsent
   if (state === 'unkept')
     return `not safe: the disk of this machine refuses it (${lastError ?? 'no reason given'}); make room there, docmount tries again automatically; docmount recover copies it out`

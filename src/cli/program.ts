@@ -1,9 +1,9 @@
-// The program as a tree of commands: what main runs, completion completes, and the man page tells.
+// Makes the commander program, for main, completion scripts and the man page.
 
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { printableLines } from '../printable.ts'
-import { filesFor } from './commands.ts'
+import { commandFilesFor } from './commands.ts'
 
 const examples = `
 Examples:
@@ -18,7 +18,7 @@ The key comes from DOCMOUNT_API_KEY, from the file that DOCMOUNT_API_KEY_FILE na
 ~/.config/docmount/config.json; it is never an argument. For more about a command: docmount COMMAND --help
 Exit codes: 0 done · 1 failed · 2 wrong usage · 75 temporary, try again later`
 
-/** With the commands needed for `name`: that one, or all where it names none. */
+/** Makes the program with one command, or with all of them if `name` is undefined or unknown. */
 export async function makeProgram(name?: string): Promise<Command> {
   const program = new Command('docmount')
     .description('A drive for documents: mounts a project of the Project Document Service as a folder.')
@@ -29,7 +29,7 @@ export async function makeProgram(name?: string): Promise<Command> {
     .configureOutput({
       outputError: (text, write) => write(printableLines(text.replace(/^error: /, 'docmount: '))),
     })
-  for (const load of filesFor(name)) {
+  for (const load of commandFilesFor(name)) {
     const file = await load()
     file.register(program, makeProgram)
   }

@@ -1,26 +1,26 @@
-// Text of a progress line: bar, percent, how much of how much, rate, time left.
+// Text of a progress line: label, bar, percent, amounts, rate, time left, note.
 
 import { secondsText } from '../amounts.ts'
 
 export interface ProgressState {
   readonly label: string
   readonly done: number
-  /** Undefined or 0: nobody knows. */
+  /** Undefined or 0: unknown. */
   readonly total: number | undefined
-  /** Undefined while it is not known. */
+  /** Undefined: not known yet. */
   readonly perSecond: number | undefined
-  /** Further words, behind the figures. */
-  readonly words: string
+  /** More text, behind the figures; empty: none. */
+  readonly note: string
 }
 
 const barWidths = [24, 12]
 
-/** The line of a script's log: no bar. */
+/** Returns the line without a bar, for logs of scripts. */
 export function plainText(state: ProgressState, format: (count: number) => string): string {
-  return [state.label, ...figuresOf(state, format), state.words].filter((part) => part !== '').join('  ')
+  return [state.label, ...figuresOf(state, format), state.note].filter((part) => part !== '').join('  ')
 }
 
-/** The longest line that fits `columns`: a shorter bar, then none, then no words, then less of the label. */
+/** Returns the longest line that fits `columns`: with a shorter bar, then none, then no note, then a shortened label. */
 export function progressText(
   state: ProgressState,
   columns: number,
@@ -31,15 +31,15 @@ export function progressText(
   const bars =
     total === undefined || total === 0 ? [] : barWidths.map((width) => bar(state.done / total, width))
   const lines = [
-    ...bars.map((drawn) => [label, drawn, ...figures, state.words].filter((part) => part !== '').join('  ')),
+    ...bars.map((drawn) => [label, drawn, ...figures, state.note].filter((part) => part !== '').join('  ')),
     plainText(state, format),
-    plainText({ ...state, words: '' }, format),
+    plainText({ ...state, note: '' }, format),
   ]
   const fitting = lines.find((line) => line.length <= columns)
   if (fitting !== undefined) return fitting
   const rest = figures.join('  ')
-  const room = columns - rest.length - 3
-  return room > 0 ? `${label.slice(0, room)}…  ${rest}` : rest.slice(0, columns)
+  const labelWidth = columns - rest.length - 3
+  return labelWidth > 0 ? `${label.slice(0, labelWidth)}…  ${rest}` : rest.slice(0, columns)
 }
 
 function figuresOf({ done, total, perSecond }: ProgressState, format: (count: number) => string): string[] {
@@ -57,7 +57,7 @@ function amountText(done: number, total: number | undefined, format: (count: num
   return total === undefined ? format(done) : `${format(done)} of ${format(total)}`
 }
 
-/** 100 only when all is done. */
+/** Rounds down, so that 100 means all is done. */
 function percentOf(done: number, total: number): number {
   return done >= total ? 100 : Math.max(0, Math.min(99, Math.floor((100 * done) / total)))
 }

@@ -1,5 +1,5 @@
-// Progress for a person who waits, on stderr: a line drawn anew on a terminal, else a plain line now and then, and
-// nothing where they asked for quiet. The only user of ora.
+// Progress of a command, on stderr: on a terminal one line that is redrawn, else a plain line every ten seconds, and nothing
+// with --quiet. Only this file uses ora.
 
 import type { Ora } from 'ora'
 import { formatBytes } from '../amounts.ts'
@@ -7,24 +7,24 @@ import { printable } from '../printable.ts'
 import { plainText, type ProgressState, progressText } from './progress-text.ts'
 
 export interface Progress {
-  /** So much more is to be done than was known. */
+  /** Adds to the total; negative if less has to be done. */
   expect(count: number): void
-  /** So much more is done; less than nothing takes back what has to be done again. */
+  /** Adds to the amount that is done; negative if that has to be done again. */
   add(count: number): void
   set(done: number, total: number | undefined): void
-  /** Replaces the words behind the figures. */
-  tell(words: string): void
-  /** A line that stays, also when quiet: what went wrong. */
-  say(line: string): void
-  /** Writes what goes above the line that is drawn. */
-  beside(write: () => void): void
-  /** Takes the drawn line away. */
+  /** Sets the text behind the figures. */
+  setNote(note: string): void
+  /** Prints a line about a failure above the progress line, also with --quiet. */
+  printLine(line: string): void
+  /** Calls `write`, which prints to the terminal, with the progress line moved out of its way. */
+  printAbove(write: () => void): void
+  /** Removes the progress line. */
   end(): void
 }
 
 export interface ProgressOptions {
   readonly total?: number | undefined
-  /** How a number is written. Default: bytes. */
+  /** Formats amounts. Default: as bytes. */
   readonly format?: (count: number) => string
   readonly isQuiet?: boolean | undefined
 }
@@ -36,20 +36,20 @@ export const quietOption: readonly [string, string] = [
 ]
 
 const redrawMs = 100
-/** Shorter waits show no line. */
+/** Delay of the first plain line: commands that are shorter print none. */
 const firstLineMs = 2_000
 const lineEveryMs = 10_000
-/** The rate is that of the last seconds. */
+/** Time span that the rate is measured over. */
 const windowMs = 5_000
 
-/** Begins to show something; call `end` in any case. */
+/** Starts to show progress. The caller must call `end` in any case. */
 export function startProgress(label: string, options: ProgressOptions = {}): Progress {
   const { format = formatBytes } = options
   const isDrawn = process.stderr.isTTY && process.env['TERM'] !== 'dumb'
   const samples = [{ atMs: performance.now(), done: 0 }]
   let { total } = options
   let done = 0
-  let words = ''
+  let note = ''
   let drawn: Ora | undefined
   let timer: NodeJS.Timeout | undefined
   let isOver = false
@@ -63,10 +63,10 @@ export function startProgress(label: string, options: ProgressOptions = {}): Pro
       first === undefined || now - first.atMs < 500
         ? undefined
         : ((done - first.done) * 1000) / (now - first.atMs)
-    return { label: printable(label), done, total, perSecond, words: printable(words) }
+    return { label: printable(label), done, total, perSecond, note: printable(note) }
   }
 
-  /** Three columns are the spinner's and the cursor's. */
+  /** Leaves three columns for the spinner and the cursor. */
   const drawing = (): string => progressText(state(), (process.stderr.columns ?? 80) - 3, format)
 
   function draw(): void {
@@ -76,7 +76,7 @@ export function startProgress(label: string, options: ProgressOptions = {}): Pro
   async function startDrawing(): Promise<void> {
     const { default: ora } = await import('ora')
     if (isOver) return
-    // By its width ora counts the lines that it draws over: where a terminal has none (`ssh -tt` in a script), it never comes to an end.
+    // ora divides by the terminal's width to count the lines it clears: with width 0 (`ssh -tt` in a script) it never ends.
     if (process.stderr.columns === 0) {
       timer = setTimeout(line, firstLineMs).unref()
       return
@@ -86,7 +86,7 @@ export function startProgress(label: string, options: ProgressOptions = {}): Pro
       text: drawing(),
       color: isPlain ? false : 'cyan',
       interval: redrawMs,
-      // It is what `put -` reads.
+      // `put -` reads stdin.
       discardStdin: false,
       isEnabled: true,
     }).start()
@@ -94,13 +94,12 @@ export function startProgress(label: string, options: ProgressOptions = {}): Pro
   }
 
   function line(): void {
-    const hasNews = (total ?? 0) > 0 || done > 0 || words !== ''
+    const hasNews = (total ?? 0) > 0 || done > 0 || note !== ''
     if (hasNews) console.error(plainText(state(), format))
     timer = setTimeout(line, lineEveryMs).unref()
   }
 
-  /** Prints above the line that is drawn. */
-  function beside(write: () => void): void {
+  function printAbove(write: () => void): void {
     drawn?.clear()
     write()
     drawn?.render()
@@ -116,9 +115,9 @@ export function startProgress(label: string, options: ProgressOptions = {}): Pro
     expect: (count) => void (total = (total ?? 0) + count),
     add: (count) => void (done += count),
     set: (newDone, newTotal) => void ([done, total] = [newDone, newTotal]),
-    tell: (newWords) => void (words = newWords),
-    say: (said) => beside(() => console.error(said)),
-    beside,
+    setNote: (newNote) => void (note = newNote),
+    printLine: (text) => printAbove(() => console.error(text)),
+    printAbove,
     end() {
       isOver = true
       clearTimeout(timer)

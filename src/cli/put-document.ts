@@ -1,55 +1,57 @@
-// One local document into the service, in place of the old one where that was asked for.
+// Uploads one local document, with --replace in place of the one that is there.
 
 import { ApiError } from '../api/errors.ts'
 import type { Files, Upload } from '../api/types.ts'
 import { isWorthRetrying } from '../content/commit/backoff.ts'
-import { DaemonError } from '../daemon/daemon-error.ts'
-import { deleteSeen } from './delete-seen.ts'
-import { holdFormer } from './former-document.ts'
-import { type LocalDocument, mimetypeFor, openLocal, watched } from './local-document.ts'
+import { CommandError } from './command-error.ts'
+import { deleteIfUnchanged } from './delete-if-unchanged.ts'
+import { copyReplaced } from './replaced-document.ts'
+import { type LocalDocument, mimetypeFor, openLocal, countingReads } from './local-document.ts'
 import { nameOf } from '../path.ts'
 
 export interface PutDocument {
   readonly files: Files
   readonly local: string
-  /** Where it goes. */
+  /** Path in the project. */
   readonly path: string
   readonly mimetype: string | undefined
   readonly mayReplace: boolean
   readonly signal: AbortSignal
-  /** Told how many more bytes went out; less than nothing where they must be sent again. */
+  /** Called with the number of bytes that were sent since the last call; negative if they must be sent again. */
   onBytes(count: number): void
-  /** Told the size once it is known. */
+  /** Called once, with the size of the document. */
   onSize?(bytes: number): void
 }
 
 /**
- * Throws ApiError, NetworkError, ContentError, UsageError for a type the service does not take, DaemonError that says where
- * the content is when the old document is gone and the new one not there, or that the file was changed meanwhile.
+ * Uploads the document. Throws UsageError if the service does not take its type, CommandError if there is no such file, it
+ * changed meanwhile, or `path` is a folder; ApiError, NetworkError and ContentError of the upload. If the old document is deleted
+ * and the new one could not be stored, throws a CommandError that says where its content is.
  */
 export async function putDocument(put: PutDocument): Promise<void> {
   const { path, signal } = put
   const filename = nameOf(path)
   const document = await openLocal(put.local, signal)
-  let isOnlyCopy = false
-  const tellGone = (isGone: boolean): void => void (isOnlyCopy = isGone)
+  // True while the service has neither the old document nor the new one: the copy of stdin is kept then.
+  let isMissing = false
+  const setMissing = (value: boolean): void => void (isMissing = value)
   try {
     put.onSize?.(document.content.size)
     const mimetype = await mimetypeFor(put.mimetype, filename, document)
-    const content = watched(document.content, (count) => put.onBytes(count))
-    await upload(put, { mimetype, filename, content }, tellGone)
+    const content = countingReads(document.content, (count) => put.onBytes(count))
+    await upload(put, { mimetype, filename, content }, setMissing)
     await document.checkUnchanged()
   } catch (error) {
-    throw isOnlyCopy ? keptError(path, document, error) : error
+    throw isMissing ? notReplacedError(path, document, error) : error
   } finally {
-    if (!isOnlyCopy) await document.discard()
+    if (!isMissing) await document.removeTemporary()
   }
 }
 
 async function upload(
   { files, path, mayReplace, signal }: PutDocument,
   document: Upload,
-  tellGone: (isGone: boolean) => void,
+  setMissing: (isMissing: boolean) => void,
 ): Promise<void> {
   try {
     await files.upload(path, document, { signal })
@@ -58,17 +60,17 @@ async function upload(
     if (!(error instanceof ApiError) || error.status !== 409) throw error
     if (!mayReplace) {
       if (await isFolder(files, path, signal))
-        throw new DaemonError(`${path} is a folder; ${path}/ takes the document in under its own name`)
-      // The service's own advice is to delete the other first.
+        throw new CommandError(`${path} is a folder; ${path}/ takes the document in under its own name`)
+      // In place of the service's message, which advises to delete the old document first.
       throw new ApiError(error, 409, 'a document exists there; --replace puts this one in its place')
     }
   }
-  // Deleting a folder would take everything in it along.
+  // DELETE of a folder would delete everything in it.
   const found = await files.get(path, { signal })
-  if (found.kind === 'folder') throw new DaemonError(`${path} is a folder; a document cannot replace it`)
-  await using former = await holdFormer(files, path, found, signal)
-  await deleteSeen(files, path, found, signal)
-  tellGone(true)
+  if (found.kind === 'folder') throw new CommandError(`${path} is a folder; a document cannot replace it`)
+  await using former = await copyReplaced(files, path, found, signal)
+  await deleteIfUnchanged(files, path, found, signal)
+  setMissing(true)
   try {
     await files.upload(path, document, { signal })
   } catch (error) {
@@ -78,10 +80,10 @@ async function upload(
       () => false,
     )
     if (!isBack) throw error
-    tellGone(false)
+    setMissing(false)
     throw new ApiError(error, error.status, `${error.errorMessage}; what stood there is put back`)
   }
-  tellGone(false)
+  setMissing(false)
 }
 
 async function isFolder(files: Files, path: string, signal: AbortSignal): Promise<boolean> {
@@ -89,9 +91,9 @@ async function isFolder(files: Files, path: string, signal: AbortSignal): Promis
   return found?.kind === 'folder'
 }
 
-function keptError(path: string, document: LocalDocument, error: unknown): DaemonError {
+function notReplacedError(path: string, document: LocalDocument, error: unknown): CommandError {
   const reason = error instanceof Error ? error.message : String(error)
-  return new DaemonError(
+  return new CommandError(
     `the old ${path} is deleted, and the new one could not be sent: ${reason}; it is kept in ${document.file}`,
     { cause: error, isTemporary: true },
   )

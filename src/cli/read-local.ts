@@ -1,11 +1,11 @@
-// A whole local file in memory, for what is small: rows, JSON.
+// Reads a small local file (rows, JSON) into memory.
 
 import { readFile } from 'node:fs/promises'
-import { DaemonError } from '../daemon/daemon-error.ts'
+import { CommandError } from './command-error.ts'
 
-/** Throws DaemonError where there is none; what else the system refuses passes. */
+/** Throws CommandError if there is no such file, and other errors of the system as they are. */
 export async function readLocal(file: string): Promise<Buffer> {
   return readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? new DaemonError(`there is no file ${file}`, { cause: error }) : error
+    throw error.code === 'ENOENT' ? new CommandError(`there is no file ${file}`, { cause: error }) : error
   })
 }

@@ -1,4 +1,4 @@
-// A local file of rows.
+// Reads a local file of rows (CSV, JSON, XLSX).
 
 import { basename } from 'node:path'
 import { rowFormatOfName } from '../rows/row-format.ts'
@@ -6,7 +6,7 @@ import { openRows, type FileRows } from '../tables-drive/file-rows.ts'
 import { readLocal } from './read-local.ts'
 import { UsageError } from './usage-error.ts'
 
-/** `nameColumn` names the rows as assets. Throws UsageError for a file that is not rows, holds none, or has no such column. */
+/** The asset of each row is named by its `nameColumn`. Throws UsageError if the file has no rows, or no such column. */
 export async function readRows(
   file: string,
   nameColumn: string | undefined,

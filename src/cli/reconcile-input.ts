@@ -1,4 +1,4 @@
-// Input of a reconciliation, from `--data` and `--file`: the options and their reading, shared by two commands.
+// Options --data and --file of `reconcile` and `tasks create`, and the input of a reconciliation that they give.
 
 import type { ReconcileInput } from '../api/table-types.ts'
 import { UsageError } from './usage-error.ts'
@@ -21,12 +21,12 @@ export const fileOption: readonly [string, string] = [
   'ids of documents whose rows are matched too (docmount tables store prints them)',
 ]
 
-/** With the least score that a match needs, as the reference service takes it; another service may not know it. */
+/** Adds the lowest score of a match, in the way the reference service takes it; the interface does not define it. */
 export function withThreshold(input: ReconcileInput, threshold: number | undefined): ReconcileInput {
   return threshold === undefined ? input : { ...input, data: { ...input.data, match_threshold: threshold } }
 }
 
-/** Throws UsageError where the options name nothing to reconcile. */
+/** Throws UsageError if neither option is given, or an id is not a UUID. */
 export async function readReconcileInput({
   data,
   file = [],
@@ -34,10 +34,10 @@ export async function readReconcileInput({
   if (data === undefined && file.length === 0) {
     throw new UsageError('nothing to reconcile; add --data FILE or --file ID')
   }
-  const unlike = file.find((id) => !uuid.test(id))
-  if (unlike !== undefined) {
+  const invalid = file.find((id) => !uuid.test(id))
+  if (invalid !== undefined) {
     throw new UsageError(
-      `--file takes ids of stored documents, not "${unlike}"; docmount tables store prints them`,
+      `--file takes ids of stored documents, not "${invalid}"; docmount tables store prints them`,
     )
   }
   return {

@@ -1,10 +1,11 @@
-// The crossing from errors to the person at the terminal: a known error is one line and an exit code, anything else is a
-// bug and shows its stack.
+// Prints the error that ends a command, and chooses the exit code. An expected error is printed as one line; any other is a bug,
+// and is printed with its stack.
 
 import { exitCodes } from './exit-codes.ts'
 
-/** By name: importing the classes would load what threw them, which a quick command never needs. */
+/** Names of our error classes. To import the classes would load modules that a quick command does not need. */
 const knownNames = new Set([
+  'CommandError',
   'DaemonError',
   'UsageError',
   'InputError',
@@ -19,15 +20,15 @@ const knownNames = new Set([
   'SettingError',
 ])
 
-/** Advice in place of the system's message, by the call that failed. */
-const places: ReadonlyMap<unknown, string> = new Map([
+/** Advice in place of the system's message, by the system call that failed. */
+const adviceBySyscall: ReadonlyMap<unknown, string> = new Map([
   ['uv_cwd', 'the folder you are in is gone; go to another one (cd)'],
   ['uv_os_homedir', 'your home folder is not known: set HOME'],
 ])
 
 const tooFewFiles = 'this shell allows too few open files; run: ulimit -n 4096'
 
-/** Prints the error and answers the exit code. */
+/** Prints the error, and returns the exit code. */
 export function reportError(error: unknown): number {
   if (!(error instanceof Error)) {
     console.error('docmount:', error)
@@ -35,8 +36,8 @@ export function reportError(error: unknown): number {
   }
   if (error.name.startsWith('Commander')) return commanderExitCode(error)
   const { syscall, code } = error as NodeJS.ErrnoException
-  const place = code === 'EMFILE' ? tooFewFiles : places.get(syscall)
-  console.error(isKnown(error) ? `docmount: ${place ?? error.message}` : error)
+  const advice = code === 'EMFILE' ? tooFewFiles : adviceBySyscall.get(syscall)
+  console.error(isKnown(error) ? `docmount: ${advice ?? error.message}` : error)
   return exitCodeOf(error)
 }
 
@@ -48,12 +49,12 @@ export function exitCodeOf(error: Error): number {
   return isTemporaryStatus((error as { status?: unknown }).status) ? exitCodes.temporary : exitCodes.failure
 }
 
-/** True for what we throw on purpose, and for what the system refused (a full disk, a missing permission). */
+/** True for errors of our own classes and of system calls (a full disk, a missing permission); false for a bug. */
 export function isKnown(error: Error): boolean {
   return knownNames.has(error.name) || typeof (error as NodeJS.ErrnoException).syscall === 'string'
 }
 
-/** Commander has printed its line itself. */
+/** Commander has printed its message already. */
 function commanderExitCode(error: Error): number {
   const { exitCode } = error as Error & { exitCode?: number }
   return exitCode === 0 ? exitCodes.ok : exitCodes.usage

@@ -1,9 +1,9 @@
-// Work of `docmount activity`. Reads the file of the drive's activity, never the drive.
+// Implements `docmount activity`. It reads the drive's activity file only, so it also works while the drive hangs.
 
 import { existsSync } from 'node:fs'
 import { type Activity, activityFile, parseActivity } from '../daemon/activity.ts'
 import { activityText } from '../daemon/activity-text.ts'
-import { DaemonError } from '../daemon/daemon-error.ts'
+import { CommandError } from './command-error.ts'
 import { isAtOrUnder } from '../path.ts'
 import { printable, printableJson } from '../printable.ts'
 import { findDrive } from './find-drive.ts'
@@ -16,7 +16,7 @@ export async function runActivity(
 ): Promise<void> {
   const { found, path: inside } = await findDrive(path)
   if (found.record === undefined)
-    throw new DaemonError(`${found.mountpoint} is no drive of this user; docmount status lists them`)
+    throw new CommandError(`${found.mountpoint} is no drive of this user; docmount status lists them`)
   const file = activityFile(found.record.id)
   const show = (line: string): void => {
     const activity = parseActivity(line)
@@ -25,10 +25,12 @@ export async function runActivity(
       isJson ? printableJson(line) : printable(`${localTime(activity.at)}  ${activityText(activity)}`),
     )
   }
+  // Older changes are in FILE.1.
   if (existsSync(`${file}.1`)) await showLines(`${file}.1`, { mostBytes: Infinity, isFollowing: false }, show)
   await showLines(file, { mostBytes: Infinity, isFollowing }, show)
 }
 
+/** True if one of the change's paths is at or under `folder`. */
 function concerns({ path, from, copy }: Activity, folder: string): boolean {
   return [path, from, copy].some((each) => each !== undefined && isAtOrUnder(each, folder))
 }

@@ -1,6 +1,6 @@
-// Work of `docmount fetch` and `docmount cache`.
+// Implements `docmount fetch` and `docmount cache`.
 
-import { DaemonError } from '../daemon/daemon-error.ts'
+import { CommandError } from './command-error.ts'
 import type { CacheStatus } from '../fs/pins/pin-status.ts'
 import { formatBytes } from '../amounts.ts'
 import { exitCodes } from './exit-codes.ts'
@@ -22,7 +22,7 @@ export async function runFetch(path: string, options: { json?: boolean }): Promi
       onProgress: ({ bytes, bytesHere }) => progress.set(bytesHere, bytes),
     },
   ).finally(() => progress.end())
-  if (answer.kind === 'no-room') throw new DaemonError(noRoomLine(path, answer))
+  if (answer.kind === 'no-room') throw new CommandError(noRoomLine(path, answer))
   const { documents, bytes, fetchedDocuments, fetchedBytes, problems } = answer
   const had = documents - fetchedDocuments - problems.length
   print(
@@ -47,17 +47,17 @@ export async function runCache(mountpoint: string | undefined, options: { json?:
   )
 }
 
-export async function runClear(
+export async function runClearCache(
   mountpoint: string | undefined,
   options: { withPinned: boolean; json: boolean },
 ): Promise<void> {
   const { found } = await findDrive(mountpoint)
-  const before = await askDrive(found, 'clearCache', { withPinned: options.withPinned })
-  const { cachedBytes, cachedDocuments, pinnedBytes, pinnedDocuments } = before
+  const removed = await askDrive(found, 'clearCache', { withPinned: options.withPinned })
+  const { cachedBytes, cachedDocuments, pinnedBytes, pinnedDocuments } = removed
   const pinned = `${countOf(pinnedDocuments)} (${formatBytes(pinnedBytes)})`
   print(
     options,
-    before,
+    removed,
     `removed ${countOf(cachedDocuments)} (${formatBytes(cachedBytes)}) from the cache` +
       (options.withPinned
         ? `, and ${pinned} that are pinned: they are fetched anew`

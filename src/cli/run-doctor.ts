@@ -1,4 +1,4 @@
-// Output of `docmount doctor`.
+// Implements `docmount doctor`.
 
 import type { Check, CheckResult } from '../daemon/doctor.ts'
 import { checkMachine } from '../daemon/doctor-machine.ts'
@@ -15,7 +15,7 @@ export interface DoctorOptions extends NetworkSettings {
 
 const signs: Record<CheckResult, string> = { good: '✓', note: '–', problem: '✗' }
 
-/** With a project its own section of the config file is looked at. */
+/** Prints all checks; the exit code is 1 if one found a problem. `project` chooses a section of the config file. */
 export async function runDoctor(project: string | undefined, options: DoctorOptions): Promise<void> {
   const { baseUrl, key, network } = await readConfiguration(project)
   const url = options.baseUrl ?? baseUrl
@@ -29,14 +29,14 @@ export async function runDoctor(project: string | undefined, options: DoctorOpti
             fix: 'run docmount login, add --base-url, or set DOCMOUNT_BASE_URL',
           },
         ]
-      : await checkService(url, { key, network: { ...network, ...given(options) } }, project)
+      : await checkService(url, { key, network: { ...network, ...givenNetwork(options) } }, project)
   const checks = [...(await checkMachine()), ...service]
   if (options.json === true) printJson(checks)
   else console.log(checks.map(lineOf).join('\n'))
   if (checks.some(({ result }) => result === 'problem')) process.exitCode = exitCodes.failure
 }
 
-function given({ proxy, caFile }: NetworkSettings): NetworkSettings {
+function givenNetwork({ proxy, caFile }: NetworkSettings): NetworkSettings {
   return { ...(proxy === undefined ? {} : { proxy }), ...(caFile === undefined ? {} : { caFile }) }
 }
 

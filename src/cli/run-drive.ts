@@ -1,9 +1,9 @@
-// A command that is a drive: in the background it starts itself anew and waits for the news; in the foreground it is
-// the daemon until the drive ends.
+// Implements what `mount` and `webdav` share. Without --foreground, the command starts itself again as a daemon, with
+// --foreground, and waits until the drive is live; with it, the process is the daemon until the drive ends.
 
 import type { Mimetype } from '../api/mimetypes.ts'
 import { backgroundVariable, tellStarter } from '../daemon/background-start.ts'
-import { DaemonError } from '../daemon/daemon-error.ts'
+import { CommandError } from './command-error.ts'
 import { findLeftFolders } from '../daemon/left-behind.ts'
 import type { MountPlan } from '../daemon/mount-plan.ts'
 import { checkOpenFiles } from '../daemon/open-files.ts'
@@ -13,13 +13,13 @@ import { liveDriveOf } from '../daemon/evict-stale-daemon.ts'
 import { tidyState } from '../daemon/tidy-state.ts'
 import { type Configuration, noKeyMessage, readConfiguration } from './config-file.ts'
 import { lastingKey } from './lasting-key.ts'
-import { leftElsewhere, leftToGoElsewhere } from './left-text.ts'
+import { leftOnOtherDrive, leftForOtherUrl } from './left-text.ts'
 import { exitCodeOf, isKnown } from './report-error.ts'
-import { startBehind } from './start-behind.ts'
-import { tellThereAlready } from './there-already.ts'
+import { startBackgroundDrive } from './start-background.ts'
+import { reportAlreadyRunning } from './already-running.ts'
 import { UsageError } from './usage-error.ts'
 
-/** As commander hands them over; durations and sizes are numbers already. */
+/** Options as commander parsed them: durations in milliseconds, sizes in bytes. */
 export interface DriveCommandOptions {
   readonly baseUrl?: string
   readonly proxy?: string
@@ -39,25 +39,25 @@ export interface DriveCommandOptions {
   readonly tables?: boolean
   readonly bwlimit?: number | undefined
   readonly notify: boolean
-  /** True: for as long as it takes. */
+  /** True: without a limit. */
   readonly wait?: number | true
   readonly log?: string
   readonly verbose?: boolean
   readonly quiet?: boolean
 }
 
-/** Differences between the commands of drives. */
+/** The differences between `mount` and `webdav`. */
 export interface DriveCommand {
   readonly command: 'mount' | 'webdav'
   readonly project: string
-  /** The arguments behind the command, for the daemon. */
+  /** The command line's arguments after the command, which the daemon gets, too. */
   readonly args: readonly string[]
   readonly doors: Pick<StartSessionOptions, 'driver' | 'webdav' | 'makeMountpoint' | 'allowOther'>
   readonly owner?: { readonly uid?: number; readonly gid?: number }
   plan(configuration: Configuration): Promise<MountPlan>
 }
 
-/** Starts a drive behind the command line, or is its daemon. Sets the exit code; throws what stopped the start. */
+/** Starts a drive in the background, or is its daemon. Sets the exit code; throws the error that stopped the start. */
 export async function runDrive(options: DriveCommandOptions, command: DriveCommand): Promise<void> {
   const isBackgroundDaemon = process.env[backgroundVariable] === '1' && process.send !== undefined
   let plan: MountPlan | undefined
@@ -65,15 +65,15 @@ export async function runDrive(options: DriveCommandOptions, command: DriveComma
     await checkOpenFiles()
     const configuration = await readConfiguration(command.project)
     plan = await command.plan(configuration)
-    if (configuration.key === undefined) throw new DaemonError(noKeyMessage)
-    if (!isBackgroundDaemon) await tellOfOthers(plan)
+    if (configuration.key === undefined) throw new CommandError(noKeyMessage)
+    if (!isBackgroundDaemon) await reportOtherLeftovers(plan)
     if (options.foreground !== true) {
       const live = await liveDriveOf(plan)
       if (live !== undefined) {
-        await tellThereAlready(live, command, options.quiet === true)
+        await reportAlreadyRunning(live, command, options.quiet === true)
         return
       }
-      await startBehind(plan, command, { waitMs: waitMsOf(options), isQuiet: options.quiet })
+      await startBackgroundDrive(plan, command, { waitMs: waitMsOf(options), isQuiet: options.quiet })
       return
     }
     const { serveMount } = await import('./serve-mount.ts')
@@ -86,39 +86,38 @@ export async function runDrive(options: DriveCommandOptions, command: DriveComma
       saySystemd(message)
       if (isBackgroundDaemon) await tellStarter({ kind: 'failed', message, exitCode: exitCodeOf(error) })
     }
-    // Of a bug the log stays. The daemon has let go of the folder when it tells.
-    if (!isBackgroundDaemon && plan !== undefined && isToldWhole(error, plan)) await tidyState(plan)
+    // The daemon has released the state folder when it reports its failure. The folder is kept if the log in it is needed.
+    if (!isBackgroundDaemon && plan !== undefined && !needsLog(error, plan)) await tidyState(plan)
     throw error
   }
 }
 
-/** False for an error that leads to the log. */
-function isToldWhole(error: unknown, { logFile }: MountPlan): boolean {
-  return error instanceof Error && isKnown(error) && !error.message.includes(logFile)
+/** True for a bug, and for an error whose message names the log. */
+function needsLog(error: unknown, { logFile }: MountPlan): boolean {
+  return !(error instanceof Error) || !isKnown(error) || error.message.includes(logFile)
 }
 
 /**
- * Leftovers of the project's other drives wait until somebody mounts these; leftovers in this very folder that were
- * meant for another address are sent to this one.
+ * Warns about unsent changes of the project's other drives, which are sent only when those are mounted; and about those in this
+ * drive's state folder that were meant for another URL, because they are sent to this one now.
  */
-async function tellOfOthers({ project, stateDir, baseUrl }: MountPlan): Promise<void> {
+async function reportOtherLeftovers({ project, stateDir, baseUrl }: MountPlan): Promise<void> {
   const folders = await findLeftFolders()
   for (const folder of folders) {
     if (folder.drive?.project !== project) continue
-    if (folder.stateDir !== stateDir) console.error(`docmount: ${leftElsewhere(folder)}`)
-    else if (folder.drive.baseUrl !== baseUrl)
-      console.error(`docmount: ${leftToGoElsewhere(folder, baseUrl)}`)
+    if (folder.stateDir !== stateDir) console.error(`docmount: ${leftOnOtherDrive(folder)}`)
+    else if (folder.drive.baseUrl !== baseUrl) console.error(`docmount: ${leftForOtherUrl(folder, baseUrl)}`)
   }
 }
 
-/** An unknown error is a bug: its stack goes into the log, and the person is told where. */
+/** Returns the error's message; for a bug, a message that names the log, which has the stack. */
 function messageOf(error: Error, plan: MountPlan | undefined): string {
   return isKnown(error)
     ? error.message
     : `a bug ended the daemon (${error.message}); see ${plan?.logFile ?? 'its log'}`
 }
 
-/** Throws UsageError where none is configured, or it is no URL of a service. */
+/** Returns the service's URL. Throws UsageError if none is configured, or it is not a valid one. */
 export function baseUrlOf(options: DriveCommandOptions, configuration: Configuration): string {
   const baseUrl = options.baseUrl ?? configuration.baseUrl
   if (baseUrl === undefined) {

@@ -1,8 +1,8 @@
-// The work of `docmount forward`: reads rows, sends those that the table has not got, says how far it came.
+// Implements `docmount forward`: reads a file of rows, and sends those that were not sent before, in batches.
 
 import { basename } from 'node:path'
 import { isOutcomeUnknown } from '../api/errors.ts'
-import { DaemonError } from '../daemon/daemon-error.ts'
+import { CommandError } from './command-error.ts'
 import { forwardedFolder } from '../daemon/xdg.ts'
 import type { FileRows } from '../tables-drive/file-rows.ts'
 import { ForwardedContents } from '../tables-drive/forwarded-contents.ts'
@@ -25,7 +25,7 @@ export interface ForwardOptions extends TableOptions {
   readonly quiet?: boolean
 }
 
-/** Throws UsageError for a file that holds no rows, DaemonError that says how many rows are in when a batch fails. */
+/** Throws UsageError if there are no rows to send; if a batch fails, a CommandError that says how many rows the table has now. */
 export async function runForward(table: string, file: string, options: ForwardOptions): Promise<void> {
   const result = await withTables(options, async (tables, signal) => {
     const rows = await readRows(file, options.nameColumn, signal)
@@ -72,18 +72,18 @@ async function forward(
       signal,
     )
   } catch (error) {
-    throw explained(error, { done: sent.done, batch, total: rows.count })
+    throw errorWithCounts(error, { done: sent.done, batch, total: rows.count })
   } finally {
     progress.end()
   }
   const isOneBatch = rows.count - before <= batch
-  const told = isOneBatch ? sent.message : `${sent.assetIds.length} assets created`
-  const message = known === undefined ? told : `${told}; the first ${known.rows} rows were in before`
+  const summary = isOneBatch ? sent.message : `${sent.assetIds.length} assets created`
+  const message = known === undefined ? summary : `${summary}; the first ${known.rows} rows were in before`
   return { assetIds: sent.assetIds, message }
 }
 
-/** The error, with what it means for the rows: which are in, and which nobody knows of. */
-function explained(error: unknown, at: { done: number; batch: number; total: number }): unknown {
+/** Returns the error with the number of rows that are in the table, and of those whose outcome is unknown. */
+function errorWithCounts(error: unknown, at: { done: number; batch: number; total: number }): unknown {
   if (!(error instanceof Error)) return error
   const { done, batch, total } = at
   const advice = [
@@ -94,5 +94,5 @@ function explained(error: unknown, at: { done: number; batch: number; total: num
   ]
   if (advice.length === 0) return error
   const isTemporary = exitCodeOf(error) === exitCodes.temporary
-  return new DaemonError([error.message, ...advice].join('; '), { cause: error, isTemporary })
+  return new CommandError([error.message, ...advice].join('; '), { cause: error, isTemporary })
 }

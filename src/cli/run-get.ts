@@ -1,16 +1,16 @@
-// Work of `docmount get`: one document to a file or to stdout, or a folder with everything in it.
+// Implements `docmount get`: downloads one document to a file or stdout, or a folder with everything in it.
 
 import { once } from 'node:events'
 import { mkdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import PQueue from 'p-queue'
 import type { Files, FolderListing, RemoteFile } from '../api/types.ts'
-import { DaemonError } from '../daemon/daemon-error.ts'
+import { CommandError } from './command-error.ts'
 import { type ServiceOptions, withClient } from './connect.ts'
 import { type Progress, startProgress } from './progress.ts'
-import { saveDocument } from './save-document.ts'
-import { isFetched, saveToFile } from './save-to-file.ts'
-import { reporting, type TransferReport, Transfers, transfersAtOnce } from './transfers.ts'
+import { downloadDocument } from './download-document.ts'
+import { isDownloaded, downloadToFile } from './download-to-file.ts'
+import { withReport, type TransferReport, Transfers, transfersAtOnce } from './transfers.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface GetOptions extends ServiceOptions {
@@ -19,7 +19,7 @@ export interface GetOptions extends ServiceOptions {
   readonly json?: boolean
 }
 
-/** Throws ApiError, NetworkError, DaemonError, UsageError, and what the local disk says. */
+/** Throws ApiError, NetworkError, CommandError, UsageError, and errors of the local disk. */
 export async function runGet(
   project: string,
   path: string,
@@ -28,7 +28,7 @@ export async function runGet(
 ): Promise<void> {
   if (local === '-' && options.json === true)
     throw new UsageError('standard output takes the document or JSON, not both')
-  await reporting(options, 'fetched', (report) => getInto(project, path, local, options, report))
+  await withReport(options, 'fetched', (report) => getInto(project, path, local, options, report))
 }
 
 async function getInto(
@@ -71,22 +71,22 @@ async function toStdout(
   record: RemoteFile,
   progress: Progress,
 ): Promise<void> {
-  let broken: NodeJS.ErrnoException | undefined
-  process.stdout.on('error', (error) => (broken = error))
+  let stdoutError: NodeJS.ErrnoException | undefined
+  process.stdout.on('error', (error) => (stdoutError = error))
   try {
-    await saveDocument({
+    await downloadDocument({
       files,
       path,
       record,
       signal,
       async write(chunk) {
-        if (broken !== undefined) throw broken
+        if (stdoutError !== undefined) throw stdoutError
         if (!process.stdout.write(chunk)) await once(process.stdout, 'drain')
       },
       onBytes: (count) => progress.add(count),
     })
   } catch (error) {
-    // A reader that has seen enough closes the pipe, as `head` does.
+    // EPIPE: the reader needed only the beginning, as `head` does.
     if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
   }
 }
@@ -103,16 +103,16 @@ async function toFile(
     () => local.endsWith('/'),
   )
   const target = isFolder ? join(local, basename(path)) : local
-  if (options.skipExisting === true && (await isFetched(record, target))) {
+  if (options.skipExisting === true && (await isDownloaded(record, target))) {
     if (options.quiet !== true) console.error(`1 skipped: ${target} is there already`)
     report.skipped.push({ path })
     return
   }
-  await saveToFile({ files, path, record, signal, onBytes: (count) => progress.add(count) }, target)
+  await downloadToFile({ files, path, record, signal, onBytes: (count) => progress.add(count) }, target)
   report.done.push({ path, bytes: record.size })
 }
 
-/** `path` has no slash at its end: the root is empty. */
+/** `path` has no slash at its end, so it is empty for the root. */
 async function getFolder(get: Get, path: string, record: FolderListing, local: string): Promise<void> {
   const { files, signal, options, report } = get
   const isQuiet = options.quiet === true
@@ -121,38 +121,38 @@ async function getFolder(get: Get, path: string, record: FolderListing, local: s
   const listings = new PQueue({ concurrency: transfersAtOnce })
   signal.addEventListener('abort', () => listings.clear(), { once: true })
 
-  async function take(at: string, listing: FolderListing, folder: string): Promise<void> {
+  async function getEntries(at: string, listing: FolderListing, folder: string): Promise<void> {
     await mkdir(folder, { recursive: true })
     if (listing.odd.leftOut > 0)
-      transfers.fail(at, new DaemonError(`${listing.odd.leftOut} entries have names no file can have`))
+      transfers.fail(at, new CommandError(`${listing.odd.leftOut} entries have names no file can have`))
     for (const entry of listing.entries) {
       const remote = `${at}/${entry.name}`
       const target = join(folder, entry.name)
       if (entry.kind === 'folder') {
-        void listings.add(() => open(remote, target))
+        void listings.add(() => getSubfolder(remote, target))
         continue
       }
       transfers.add(remote, entry.size, async () => {
-        if (options.skipExisting === true && (await isFetched(entry, target))) return 'skipped'
+        if (options.skipExisting === true && (await isDownloaded(entry, target))) return 'skipped'
         const onBytes = (count: number): void => progress.add(count)
-        await saveToFile({ files, path: remote, record: entry, signal, onBytes }, target)
+        await downloadToFile({ files, path: remote, record: entry, signal, onBytes }, target)
         return 'done'
       })
     }
   }
 
-  async function open(remote: string, target: string): Promise<void> {
+  async function getSubfolder(remote: string, target: string): Promise<void> {
     try {
       const listing = await files.get(remote, { signal })
-      if (listing.kind === 'file') throw new DaemonError(`${remote} was a folder and is a document now`)
-      await take(remote, listing, target)
+      if (listing.kind === 'file') throw new CommandError(`${remote} was a folder and is a document now`)
+      await getEntries(remote, listing, target)
     } catch (error) {
       transfers.fail(remote, error)
     }
   }
 
   try {
-    await take(path, record, local)
+    await getEntries(path, record, local)
     await listings.onIdle()
     await transfers.finish()
   } finally {

@@ -1,4 +1,4 @@
-// Work of `docmount link`.
+// Implements `docmount link`.
 
 import type { Link } from '../fs/status.ts'
 import { printable } from '../printable.ts'
@@ -6,7 +6,7 @@ import { askDrive, findDrive } from './find-drive.ts'
 import { localTime } from './local-time.ts'
 import type { JsonOption } from './output.ts'
 
-/** One after another, each printed as it comes. Throws at the first that has none. */
+/** Returns the links of all paths; without --json, prints each at once. Throws at the first path that has none. */
 export async function linksOf(paths: readonly string[], { json }: JsonOption): Promise<readonly Link[]> {
   const links: Link[] = []
   for (const path of paths) {

@@ -1,16 +1,16 @@
-// Work of `docmount log`. Reads the log file, never the drive.
+// Implements `docmount log`. It reads the log file only, so it also works while the drive hangs.
 
 import { open, type FileHandle } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DaemonError } from '../daemon/daemon-error.ts'
+import { CommandError } from './command-error.ts'
 import { humanLine } from '../daemon/log.ts'
 import { printable, printableJson } from '../printable.ts'
 import { findDrive } from './find-drive.ts'
-import { endWithReader } from './lost-output.ts'
+import { exitWhenReaderCloses } from './lost-output.ts'
 
-/** How much of the end is shown. */
+/** Size of the part at the end of the log that is shown. */
 const tailBytes = 64 * 1024
-const lookEveryMs = 200
+const pollMs = 200
 
 export async function runLog(
   path: string | undefined,
@@ -19,29 +19,29 @@ export async function runLog(
   const place = await findDrive(path)
   const logFile = place.found.record?.logFile
   if (logFile === undefined)
-    throw new DaemonError(`${place.found.mountpoint} logs into no file: see where it was started`)
+    throw new CommandError(`${place.found.mountpoint} logs into no file: see where it was started`)
   const show = (line: string): void => {
     if (concerns(line, place.path)) process.stdout.write(isJson ? `${printableJson(line)}\n` : readable(line))
   }
   await showLines(logFile, { mostBytes: tailBytes, isFollowing }, show)
 }
 
-/** Shows the whole lines in the last `mostBytes` of a log, and with `isFollowing` those that come, until the process ends. */
+/** Calls `show` with the complete lines in the last `mostBytes` of a log; with `isFollowing` also with new ones, until Ctrl-C. */
 export async function showLines(
   logFile: string,
   { mostBytes, isFollowing }: { mostBytes: number; isFollowing: boolean },
   show: (line: string) => void,
 ): Promise<void> {
-  if (isFollowing) endWithReader()
+  if (isFollowing) exitWhenReaderCloses()
   let file = await open(logFile)
   try {
     const { size } = await file.stat()
-    const lines = new Lines(Math.max(0, size - mostBytes))
+    const lines = new LineReader(Math.max(0, size - mostBytes))
     await lines.read(file, show)
     if (!isFollowing) return
     for (;;) {
-      await sleep(lookEveryMs)
-      const next = await begunAnew(logFile, file)
+      await sleep(pollMs)
+      const next = await openIfRotated(logFile, file)
       await lines.read(file, show)
       if (next === undefined) continue
       await file.close()
@@ -53,7 +53,7 @@ export async function showLines(
   }
 }
 
-/** True for every line of the root, and for those that name the path or what is below it. */
+/** True if the line names the path or one below it; always true for the root. */
 function concerns(line: string, path: string): boolean {
   if (path === '/') return true
   const text = printableJson(JSON.stringify(path)).slice(1, -1)
@@ -69,8 +69,8 @@ function readable(line: string): string {
   }
 }
 
-/** The new file, where the log has begun another one. */
-async function begunAnew(logFile: string, file: FileHandle): Promise<FileHandle | undefined> {
+/** Returns the new log file if the daemon has started another one under the same name. */
+async function openIfRotated(logFile: string, file: FileHandle): Promise<FileHandle | undefined> {
   const next = await open(logFile).catch(() => undefined)
   if (next === undefined) return undefined
   if ((await next.stat()).ino !== (await file.stat()).ino) return next
@@ -78,8 +78,8 @@ async function begunAnew(logFile: string, file: FileHandle): Promise<FileHandle 
   return undefined
 }
 
-/** Whole lines of a file that grows. */
-class Lines {
+/** Reads the complete lines that were added to a growing file. */
+class LineReader {
   #position: number
   #rest: string
   #isFirstWhole: boolean

@@ -1,8 +1,8 @@
-// Work of `docmount login`: ask, try, remember. A key is stored only after the service has taken it.
+// Implements `docmount login`. A key is stored only after the service has accepted it.
 
 import { createClient } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
-import { DaemonError } from '../daemon/daemon-error.ts'
+import { CommandError } from './command-error.ts'
 import { redact } from '../redact.ts'
 import type { NetworkSettings } from '../world/network.ts'
 import { ask, askHidden, readStdin } from './ask.ts'
@@ -23,7 +23,7 @@ export interface LoginOptions {
 
 const deadlineMs = 10_000
 
-/** How often a person may type a wrong key. */
+/** Number of keys a person may try. */
 const attempts = 3
 
 export async function runLogin(options: LoginOptions): Promise<void> {
@@ -62,7 +62,7 @@ interface Accepted {
   readonly projects: readonly string[]
 }
 
-/** A person is asked again after a slip; of a script the first key counts. */
+/** Reads a key until the service accepts one: up to three from a person, only one from a script. */
 async function acceptedKey(
   roots: readonly string[],
   network: NetworkSettings,
@@ -74,9 +74,9 @@ async function acceptedKey(
       if (apiKey === '') throw new UsageError(`the key is empty; ${whereKeysAreMade}`)
       return { apiKey, ...(await tryRoots(roots, apiKey, network)) }
     } catch (error) {
-      const isSlip =
-        error instanceof UsageError || (error instanceof DaemonError && isKeyRefusal(error.cause))
-      if (isScript || !isSlip || attempt === attempts) throw error
+      const isWrongKey =
+        error instanceof UsageError || (error instanceof CommandError && isKeyRefusal(error.cause))
+      if (isScript || !isWrongKey || attempt === attempts) throw error
       console.error(`docmount: ${error.message}`)
     }
   }
@@ -89,7 +89,7 @@ function isKeyRefusal(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.status === 401 || error.status === 403)
 }
 
-/** The first root where the service answers. Throws what the likeliest one said. */
+/** Returns the first root where the service answers, and its projects. Throws if a root refuses the key, or none answers. */
 async function tryRoots(
   roots: readonly string[],
   apiKey: string,
@@ -103,7 +103,7 @@ async function tryRoots(
       return { baseUrl, projects: projects.map(({ name }) => name) }
     } catch (error) {
       if (isKeyRefusal(error)) {
-        throw new DaemonError(
+        throw new CommandError(
           `${baseUrl} refuses the key (${error.status} ${redact(error.errorMessage)}); ${whereKeysAreMade}`,
           { cause: error },
         )
@@ -114,7 +114,7 @@ async function tryRoots(
     }
   }
   const [first] = failures
-  throw new DaemonError(
+  throw new CommandError(
     `no Project Document Service at ${roots.join(' or ')}: ${redact((first as Error).message)}`,
     { cause: first },
   )

@@ -1,4 +1,4 @@
-// Arguments of `docmount mount` become a drive at a folder, with WebDAV beside it where that is wanted.
+// Implements `docmount mount`: turns its options into those of a drive with a kernel mount, and WebDAV if asked for.
 
 import { join } from 'node:path'
 import { type MountPlan, planMount } from '../daemon/mount-plan.ts'
@@ -13,16 +13,16 @@ import { defaultAddress, type WebdavCommandOptions, webdavSettingsOf } from './w
 
 export interface MountCommandOptions extends DriveCommandOptions, WebdavCommandOptions {
   readonly driver: DriverName | 'auto'
-  /** Source of the drive in the mount table. */
+  /** Text in the first column of the mount table. */
   readonly source?: string
   readonly allowOther?: boolean
   readonly uid?: number
   readonly gid?: number
-  /** True: at the usual address. */
+  /** True: at the default address. */
   readonly webdav?: Address | true
 }
 
-/** `args` are the arguments behind `mount`, for the daemon. Sets the exit code; throws what stopped the start. */
+/** `args` are the command line's arguments after `mount`. Sets the exit code; throws the error that stopped the start. */
 export async function runMount(
   project: string,
   mountpoint: string | undefined,
@@ -59,13 +59,13 @@ async function planOf(
     throw new UsageError(`"${project}" cannot name a folder in your home; give a mountpoint too`)
   }
   const { stateDir, cacheDir, log } = options
-  const wanted = mountpoint ?? join(homeOf(), project)
+  const folder = mountpoint ?? join(homeOf(), project)
   return planMount({
     project,
     baseUrl,
-    mountpoint: await resolveMountpoint(wanted),
+    mountpoint: await resolveMountpoint(folder),
     source: options.source,
-    descriptor: passedDescriptor(wanted),
+    descriptor: passedDescriptor(folder),
     stateDir,
     cacheDir,
     logFile: log,

@@ -1,31 +1,31 @@
-// Work of `docmount pin` and `docmount pins`.
+// Implements `docmount pin` and `docmount pins`.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DaemonError } from '../daemon/daemon-error.ts'
+import { CommandError } from './command-error.ts'
 import { findDrivesOfHome, type FoundMount, type PathOnMount } from '../daemon/find-mount.ts'
 import type { PinStatus } from '../fs/pins/pin-status.ts'
 import { formatBytes } from '../amounts.ts'
 import { askDrive, findDrive, interruptSignal } from './find-drive.ts'
 import { printable } from '../printable.ts'
 import { printJson, printTable } from './output.ts'
-import { countOf, howMuch, noRoomLine } from './pin-text.ts'
+import { countOf, pinProgress, noRoomLine } from './pin-text.ts'
 import { startProgress } from './progress.ts'
 
-const lookAgainMs = 200
+const pollMs = 200
 
 export async function runPin(path: string, waits: boolean): Promise<void> {
   const place = await findDrive(path)
   const signal = interruptSignal()
   const answer = await askDrive(place.found, 'pin', { path: place.path }, { signal })
-  if (answer.kind === 'no-room') throw new DaemonError(noRoomLine(path, answer))
+  if (answer.kind === 'no-room') throw new CommandError(noRoomLine(path, answer))
   if (answer.isAway)
     console.log(`${printable(path)} is pinned; the service is away: it is fetched when it is back`)
   else if (!waits) console.log(`${printable(path)} is pinned; docmount pins shows how much of it is here`)
-  if (waits) await untilHere(place, path, signal)
+  if (waits) await waitUntilHere(place, path, signal)
 }
 
-/** Throws a DaemonError that is temporary where some of it cannot be had now. */
-async function untilHere(
+/** Waits until everything is fetched. Throws CommandError, temporary if some of it cannot be fetched now. */
+async function waitUntilHere(
   { found, path: pinned }: PathOnMount,
   path: string,
   signal: AbortSignal,
@@ -34,16 +34,16 @@ async function untilHere(
   try {
     for (;;) {
       const { pins } = await askDrive(found, 'pins', {}, { signal })
-      const pin = pins.find((one) => one.path === pinned)
-      if (pin === undefined) throw new DaemonError(`${path} is not pinned any more`)
+      const pin = pins.find((each) => each.path === pinned)
+      if (pin === undefined) throw new CommandError(`${path} is not pinned any more`)
       if (pin.state === 'here') {
-        console.log(`${printable(path)} is pinned, ${howMuch(pin)}`)
+        console.log(`${printable(path)} is pinned, ${pinProgress(pin)}`)
         return
       }
       if (pin.state !== 'fetching' && pin.problem !== undefined)
-        throw new DaemonError(`${path}: ${howMuch(pin)}: ${pin.problem}`, { isTemporary: true })
+        throw new CommandError(`${path}: ${pinProgress(pin)}: ${pin.problem}`, { isTemporary: true })
       progress.set(pin.bytesHere, pin.bytes)
-      await sleep(lookAgainMs, undefined, { signal }).catch(() => signal.throwIfAborted())
+      await sleep(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted())
     }
   } finally {
     progress.end()

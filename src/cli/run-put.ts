@@ -1,4 +1,4 @@
-// Work of `docmount put`: one document, or many at once.
+// Implements `docmount put`: uploads one document, or several files and folders.
 
 import type { Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -6,11 +6,11 @@ import { basename } from 'node:path'
 import { ApiError } from '../api/errors.ts'
 import type { Files, RemoteFile } from '../api/types.ts'
 import { type ServiceOptions, withClient } from './connect.ts'
-import { checkedMimetype } from './local-document.ts'
+import { parseMimetype } from './local-document.ts'
 import { localTree } from './local-tree.ts'
 import { startProgress } from './progress.ts'
 import { type PutDocument, putDocument } from './put-document.ts'
-import { reporting, type TransferReport, Transfers } from './transfers.ts'
+import { withReport, type TransferReport, Transfers } from './transfers.ts'
 import { UsageError } from './usage-error.ts'
 import { folderOf, nameOf } from '../path.ts'
 
@@ -22,19 +22,19 @@ export interface PutOptions extends ServiceOptions {
   readonly json?: boolean
 }
 
-/** `words` are local files and folders, then the path. Throws what `putDocument` does, UsageError, DaemonError. */
-export async function runPut(project: string, words: readonly string[], options: PutOptions): Promise<void> {
-  await reporting(options, 'stored', (report) => putWords(project, words, options, report))
+/** `args` are local files and folders, then the path. Throws UsageError, CommandError, and what `putDocument` throws. */
+export async function runPut(project: string, args: readonly string[], options: PutOptions): Promise<void> {
+  await withReport(options, 'stored', (report) => putAll(project, args, options, report))
 }
 
-async function putWords(
+async function putAll(
   project: string,
-  words: readonly string[],
+  args: readonly string[],
   options: PutOptions,
   report: TransferReport,
 ): Promise<void> {
-  const locals = words.slice(0, -1)
-  const path = words.at(-1) ?? ''
+  const locals = args.slice(0, -1)
+  const path = args.at(-1) ?? ''
   const [local] = locals
   if (local === undefined) throw new UsageError('give a file and the path it goes to')
   if (locals.includes('-') && (locals.length > 1 || path.endsWith('/')))
@@ -43,7 +43,7 @@ async function putWords(
     throw new UsageError('--skip-existing takes files: standard input has no time to compare')
   if (locals.length > 1 && !path.endsWith('/'))
     throw new UsageError(`several files go into a folder: write ${path}/`)
-  if (options.mimetype !== undefined) checkedMimetype(options.mimetype)
+  if (options.mimetype !== undefined) parseMimetype(options.mimetype)
   const isLocalFolder = local !== '-' && (await isFolder(local))
   if (isLocalFolder && !path.endsWith('/'))
     throw new UsageError(
@@ -80,7 +80,7 @@ async function putOne(
 ): Promise<void> {
   if (
     options.skipExisting === true &&
-    (await isThere(listings(put.files, put.signal), path, await stat(local)))
+    (await isUploaded(listings(put.files, put.signal), path, await stat(local)))
   ) {
     if (options.quiet !== true) console.error(`1 skipped: ${path} is there already`)
     report.skipped.push({ path })
@@ -121,7 +121,7 @@ async function putTree(
     const list = listings(put.files, put.signal)
     for (const { local, path, stats } of files) {
       transfers.add(path, stats.size, async () => {
-        if (options.skipExisting === true && (await isThere(list, path, stats))) return 'skipped'
+        if (options.skipExisting === true && (await isUploaded(list, path, stats))) return 'skipped'
         await putDocument({ ...put, local, path, onBytes: (count) => progress.add(count) })
         return 'done'
       })
@@ -134,7 +134,7 @@ async function putTree(
 
 type Listings = (folder: string) => Promise<ReadonlyMap<string, RemoteFile>>
 
-/** Documents of the service's folders, each asked for once; empty where there is no such folder. */
+/** Returns a function that lists a folder's documents by name, and asks the service once per folder. A missing folder is empty. */
 function listings(files: Files, signal: AbortSignal): Listings {
   const asked = new Map<string, Promise<ReadonlyMap<string, RemoteFile>>>()
   async function ask(folder: string): Promise<ReadonlyMap<string, RemoteFile>> {
@@ -152,8 +152,8 @@ function listings(files: Files, signal: AbortSignal): Listings {
   }
 }
 
-/** As many bytes, and stored after the local file was last changed: all that the service tells of a document. */
-async function isThere(
+/** True if the document has the file's size, and is newer than the file. The service gives nothing else to compare. */
+async function isUploaded(
   list: Listings,
   path: string,
   local: Pick<Stats, 'size' | 'mtimeMs'>,

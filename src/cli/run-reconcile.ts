@@ -1,10 +1,10 @@
-// The work of `docmount reconcile TABLE ROWS`: matches the rows of a file against a table, and writes them with their matches.
+// Implements `docmount reconcile TABLE ROWS`: matches the rows of a file against a table, and writes them with their matches.
 
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { reconcileResultToWire } from '../api/table-to-wire.ts'
 import type { ReconcileResult } from '../api/table-types.ts'
-import { DaemonError } from '../daemon/daemon-error.ts'
+import { CommandError } from './command-error.ts'
 import type { Row } from '../rows/row.ts'
 import { inputOfRows, matchedRows, textOfMatched, type MatchedRows } from '../tables-drive/reconcile-rows.ts'
 import { printJson, printTable } from './output.ts'
@@ -14,16 +14,17 @@ import { UsageError } from './usage-error.ts'
 import { type TableOptions, tableIdOf, withTables } from './with-tables.ts'
 
 export interface ReconcileRowsOptions extends TableOptions {
-  /** `COLUMN=FIELD`. */
+  /** Each `COLUMN=FIELD`. */
   readonly map?: readonly string[]
   readonly out?: string
-  /** The least score of a match, above 0 to 1. */
+  /** Lowest score of a match: above 0, up to 1. */
   readonly threshold?: number
+  /** Milliseconds. */
   readonly timeout?: number
   readonly json?: boolean
 }
 
-/** Throws UsageError for a file that is not rows, and a `--map` that does not fit it; DaemonError for a run that failed. */
+/** Throws UsageError if the file has no rows, or `--map` does not fit it; CommandError if the run failed. */
 export async function runReconcileRows(
   table: string,
   file: string,
@@ -33,13 +34,13 @@ export async function runReconcileRows(
   const { rows, result } = await withTables(options, async (tables, signal) => {
     const rows = await rowsOf(file, signal)
     const input = withThreshold(
-      usable(file, () => inputOfRows({ rows, fieldOf })),
+      withUsageErrors(file, () => inputOfRows({ rows, fieldOf })),
       options.threshold,
     )
     const id = await tableIdOf(tables, table, signal)
     return { rows, result: await tables.reconcile(id, input, { signal, deadlineMs: options.timeout }) }
   })
-  if (result.status === 'error') throw new DaemonError(result.reasoning ?? 'the run failed')
+  if (result.status === 'error') throw new CommandError(result.reasoning ?? 'the run failed')
   const matched = matchedRows({ rows, fieldOf }, result)
   if (options.out === '-') process.stdout.write(textOfMatched(matched))
   else if (options.out !== undefined) await writeWhole(options.out, textOfMatched(matched))
@@ -65,7 +66,7 @@ async function rowsOf(file: string, signal: AbortSignal): Promise<Row[]> {
   }
 }
 
-function usable<T>(file: string, work: () => T): T {
+function withUsageErrors<T>(file: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
@@ -75,7 +76,7 @@ function usable<T>(file: string, work: () => T): T {
   }
 }
 
-/** A program that waits for the file never reads half of it. */
+/** Writes to a temporary name and renames, so that no program reads half of the file. */
 async function writeWhole(path: string, text: string): Promise<void> {
   const part = join(dirname(path), `.${basename(path)}.${process.pid}.part`)
   try {
@@ -88,15 +89,15 @@ async function writeWhole(path: string, text: string): Promise<void> {
 }
 
 function printMatches({ lines }: MatchedRows, { reasoning }: ReconcileResult): void {
-  const told = lines.map((line, at) => {
+  const rows = lines.map((line, at) => {
     const [name, , score, why] = line.slice(-4)
     const shown = typeof score === 'number' ? score.toFixed(2) : undefined
     return [at + 1, textOf(name), shown, textOf(why)]
   })
-  printTable(['ROW', 'ASSET', 'SCORE', 'WHY'], told)
-  // Another service than the reference one need not know these keys: its own words are all there is.
-  const isTold = told.some(([, name, score, why]) => (name ?? score ?? why) !== undefined)
-  if (!isTold && reasoning !== undefined) console.log(reasoning)
+  printTable(['ROW', 'ASSET', 'SCORE', 'WHY'], rows)
+  // Only the reference service is sure to return these columns; of another one the reasoning is shown.
+  const hasMatches = rows.some(([, name, score, why]) => (name ?? score ?? why) !== undefined)
+  if (!hasMatches && reasoning !== undefined) console.log(reasoning)
 }
 
 function textOf(value: unknown): string | undefined {

@@ -1,5 +1,5 @@
-// Work of `docmount recover --all`: copies everything that is not with the service, of every drive of this user, whether
-// it is mounted or not. Reads state folders only, so that it also works when no daemon does. Changes nothing there.
+// Implements `docmount recover --all`: copies all unsent content of every drive of this user, mounted or not. It only reads the
+// state folders, so it also works if the daemons do not, and changes nothing in them.
 
 import { systemDisk } from '../world/disk.ts'
 import { constants, statSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { digestOfBytes, isSameDigest } from '../content/digest.ts'
 import { readJournal, type JournalContent } from '../content/spool/journal-reading.ts'
 import { placeUnder } from '../content/spool/lost-and-found.ts'
 import { findStateFolders, type StateFolder } from '../daemon/drive-file.ts'
-import { DaemonError } from '../daemon/daemon-error.ts'
+import { CommandError } from './command-error.ts'
 import { findMountOf } from '../daemon/find-mount.ts'
 import { readLeftBehind } from '../daemon/left-behind.ts'
 import { readOwnRecords, servedStateFolders } from '../daemon/own-records.ts'
@@ -18,50 +18,53 @@ import { ensureLocalFolder } from './local-folder.ts'
 import { printable } from '../printable.ts'
 import { type Progress, startProgress } from './progress.ts'
 
-/** One thing to copy, and where it goes below the drive's folder. */
-interface Copyable {
+/** The copy of one unsent content. */
+interface CopyItem {
+  /** Path of the copy, below the destination's folder for the drive. */
   readonly path: string
   readonly write: (target: string) => Promise<unknown>
-  /** As far as is known. */
+  /** Size; 0 if the content is missing. */
   readonly bytes: number
 }
 
-/** Totals of all drives. */
+/** Numbers for all drives. */
 interface Totals {
-  count: number
-  /** Changes that carry no content of their own. */
+  copied: number
+  /** Deletes and renames, which have no content to copy. */
   withoutContent: number
 }
 
-/** Tells every new file; sets the exit code where something could not be copied. */
+/** Calls `onCopied` with each new file. Sets the exit code if something could not be copied. */
 export async function runRecoverAll(
   destination: string,
   isQuiet: boolean,
-  tell: (file: string) => void,
+  onCopied: (file: string) => void,
 ): Promise<void> {
   const folder = resolve(destination)
   const onDrive = await findMountOf(folder)
   if (onDrive !== undefined)
-    throw new DaemonError(`${folder} lies inside the drive ${onDrive.found.mountpoint}; choose another place`)
+    throw new CommandError(
+      `${folder} lies inside the drive ${onDrive.found.mountpoint}; choose another place`,
+    )
   const target = await ensureLocalFolder(folder)
-  const found: Totals = { count: 0, withoutContent: 0 }
+  const totals: Totals = { copied: 0, withoutContent: 0 }
   const served = await servedStateFolders()
   const progress = startProgress('copying', { isQuiet })
   try {
     for (const state of await allStateFolders())
-      await copyDrive(state, target, { isServed: served.has(state.stateDir), progress, found, tell })
+      await copyDrive(state, target, { isServed: served.has(state.stateDir), progress, totals, onCopied })
   } finally {
     progress.end()
   }
-  if (found.count > 0) return
+  if (totals.copied > 0) return
   const why =
-    found.withoutContent > 0
+    totals.withoutContent > 0
       ? 'what is not sent has no content on this machine'
       : 'everything is with the service'
   console.error(`docmount: there is nothing to copy: ${why}`)
 }
 
-/** Those at the usual place, and those that somebody chose for a drive that is mounted now. */
+/** Returns the state folders at the default place, and those of drives mounted now with --state-dir. */
 async function allStateFolders(): Promise<readonly StateFolder[]> {
   const folders = new Map((await findStateFolders()).map((folder) => [folder.stateDir, folder]))
   for (const { stateDir } of await readOwnRecords())
@@ -75,89 +78,90 @@ async function copyDrive(
   {
     isServed,
     progress,
-    found,
-    tell,
-  }: { isServed: boolean; progress: Progress; found: Totals; tell: (file: string) => void },
+    totals,
+    onCopied,
+  }: { isServed: boolean; progress: Progress; totals: Totals; onCopied: (file: string) => void },
 ): Promise<void> {
   const name = basename(stateDir)
-  const pieces = await piecesOf(stateDir, isServed, found)
-  progress.expect(pieces.reduce((sum, { bytes }) => sum + bytes, 0))
-  for (const piece of pieces) {
+  const items = await itemsOf(stateDir, isServed, totals)
+  progress.expect(items.reduce((sum, { bytes }) => sum + bytes, 0))
+  for (const item of items) {
     try {
-      const file = await placeUnder(join(destination, name), piece.path, systemDisk, piece.write)
-      progress.add(piece.bytes)
-      progress.beside(() => tell(file))
-      found.count++
+      const file = await placeUnder(join(destination, name), item.path, systemDisk, item.write)
+      progress.add(item.bytes)
+      progress.printAbove(() => onCopied(file))
+      totals.copied++
     } catch (error) {
-      const what = `${printable(piece.path)} of ${drive?.mountpoint ?? stateDir}`
+      const what = `${printable(item.path)} of ${drive?.mountpoint ?? stateDir}`
       const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT'
-      // Of a drive that is mounted, content leaves the spool when the service has it.
-      if (isGone && isServed) progress.say(`docmount: ${what} has been sent meanwhile`)
+      // The daemon of a mounted drive removes content from the spool once it is sent.
+      if (isGone && isServed) progress.printLine(`docmount: ${what} has been sent meanwhile`)
       else {
         const why = isGone ? 'its content is not here any more' : (error as Error).message
-        progress.say(`docmount: ${what} is not copied: ${why}`)
+        progress.printLine(`docmount: ${what} is not copied: ${why}`)
         process.exitCode = exitCodes.failure
       }
     }
   }
 }
 
-async function piecesOf(stateDir: string, isServed: boolean, found: Totals): Promise<Copyable[]> {
+async function itemsOf(stateDir: string, isServed: boolean, totals: Totals): Promise<CopyItem[]> {
   const spoolDir = join(stateDir, 'spool')
-  const pieces: Copyable[] = []
+  const items: CopyItem[] = []
   try {
     const journal = readJournal(stateDir)
-    if (journal !== undefined) pieces.push(...journaledPieces(journal, spoolDir, stateDir, found))
+    if (journal !== undefined) items.push(...journaledItems(journal, spoolDir, stateDir, totals))
   } catch (error) {
-    // Files of the spool are copied all the same.
+    // The spool files are copied anyway, as lost files.
     console.error(`docmount: ${stateDir}: ${(error as Error).message}`)
     process.exitCode = exitCodes.failure
   }
   const { lost } = await readLeftBehind(stateDir)
   for (const { file, path, name, bytes } of lost) {
-    // Of a drive that is mounted, what no row names is being written at this moment.
+    // In the spool of a mounted drive, a file without a row in the journal is still being written.
     if (isServed && dirname(file) === spoolDir) continue
-    pieces.push({
+    items.push({
       path: join('lost+found', path ?? name),
       bytes,
       write: (target) => copyFile(file, target, constants.COPYFILE_EXCL),
     })
   }
-  return pieces
+  return items
 }
 
-function journaledPieces(
+function journaledItems(
   journal: JournalContent,
   spoolDir: string,
   stateDir: string,
-  found: Totals,
-): Copyable[] {
-  const pieces: Copyable[] = []
+  totals: Totals,
+): CopyItem[] {
+  const items: CopyItem[] = []
   let withoutContent = 0
   for (const { path, spool, digest } of journal.intentions) {
     if (spool === undefined) withoutContent++
-    else pieces.push({ path, ...contentOf(journal, join(spoolDir, spool), spool, digest) })
+    else items.push({ path, ...contentOf(journal, join(spoolDir, spool), spool, digest) })
   }
   for (const { path, spool } of journal.scratch)
-    if (spool !== undefined) pieces.push({ path, ...contentOf(journal, join(spoolDir, spool), spool) })
-  found.withoutContent += withoutContent
+    if (spool !== undefined) items.push({ path, ...contentOf(journal, join(spoolDir, spool), spool) })
+  totals.withoutContent += withoutContent
   if (withoutContent > 0)
     console.error(
       `docmount: ${stateDir}: ${withoutContent} deletes and renames have no content of their own to copy`,
     )
-  return pieces
+  return items
 }
 
-/** Small content is in the journal; its spool file may be missing. */
+/** Returns how to copy a content: small ones are in the journal, and may have no spool file. */
 function contentOf(
   journal: JournalContent,
   file: string,
   spool: string,
   digest?: { readonly size: number; readonly sha256: string },
-): Omit<Copyable, 'path'> {
+): Omit<CopyItem, 'path'> {
   const bytes = journal.contents.get(spool)
-  const isSaved = bytes !== undefined && (digest === undefined || isSameDigest(digestOfBytes(bytes), digest))
-  if (isSaved)
+  const isInJournal =
+    bytes !== undefined && (digest === undefined || isSameDigest(digestOfBytes(bytes), digest))
+  if (isInJournal)
     return {
       bytes: bytes.length,
       write: (target) => writeFile(target, bytes, { flag: 'wx', mode: 0o600 }),

@@ -1,4 +1,4 @@
-// Work of `docmount serve`: runs the service in the foreground until a signal ends it. SIGHUP reads the certificate again.
+// Implements `docmount serve`: runs the service in the foreground until SIGINT or SIGTERM. SIGHUP reloads the certificate.
 
 import { isatty } from 'node:tty'
 import { notifySystemd } from '../daemon/systemd-notify.ts'
@@ -40,9 +40,9 @@ export interface ServeOptions extends DatabaseOptions {
 }
 
 export async function runServe(options: ServeOptions): Promise<void> {
-  // A signal that comes during the start is obeyed after it.
+  // Registered first: a signal during the start stops the service right after it.
   const signal = firstSignal()
-  // A terminal that was closed is no reason to end.
+  // A closed terminal must not end the service.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   const { data, blobs, s3Direct: isDirect = false, cert, key, publicUrl, metricsListen, limit } = options
   if ((cert === undefined) !== (key === undefined)) throw new UsageError('--cert and --key go together')
@@ -62,7 +62,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
     return checkDatabase(options, database === undefined ? { dataDir: data! } : { database })
   }
   const { log, access, audit } = openServiceLogs(options)
-  // Only now: what it loads is most of a start, and a word that is refused is refused at once.
+  // Loaded only now, because that takes most of the start: wrong options are refused before.
   const { startService } = await import('../service/start-service.ts')
   const service = await startService({
     ...(data === undefined ? {} : { dataDir: data }),
@@ -74,7 +74,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
     host: options.listen.host,
     port: options.listen.port,
     projects: options.project,
-    // One that nobody is shown would stay valid for ever.
+    // Keys are made only if they are shown to a person or script: an unseen one would stay valid for ever.
     makesKeys: options.json === true || isatty(1),
     trustProxy: options.trustProxy,
     drainMs: options.drain,
@@ -89,7 +89,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
   })
   process.on('SIGHUP', () => service.reload())
   notifySystemd('ready')
-  console.log(options.json === true ? announcement(service) : greeting(service, placeWords(options)))
+  console.log(options.json === true ? announcement(service) : greeting(service, storeOption(options)))
   await signal
   await service.close()
 }
@@ -105,7 +105,7 @@ function announcement({ baseUrl, projects, metricsUrl }: Service): string {
   })
 }
 
-/** A key is made for a person only: what is no terminal may be a journal, and keys are in none. */
+/** Returns the message for a terminal. Only a terminal gets keys: other output may be a log. */
 function greeting({ baseUrl, projects }: Service, place: string): string {
   if (projects.length === 0) {
     return `The service listens at ${baseUrl} and has no project yet: start it with --project NAME.`
@@ -122,8 +122,8 @@ function greeting({ baseUrl, projects }: Service, place: string): string {
   ].join('\n')
 }
 
-/** Where the other commands find the same service. */
-function placeWords({ data, database }: ServeOptions): string {
+/** Returns the options by which other commands find this service. */
+function storeOption({ data, database }: ServeOptions): string {
   return database === undefined ? `--data ${shellWord(data ?? '')}` : `--database ${shellWord(database)}`
 }
 
@@ -133,7 +133,7 @@ function describe({ name, apiKey }: AnnouncedProject, place: string): string {
     : `  project ${name}   key ${apiKey}   (shown this once)`
 }
 
-/** A second signal ends the process at once, as signals do when nobody listens. */
+/** Resolves at the first SIGINT or SIGTERM. A second one kills the process. */
 function firstSignal(): Promise<void> {
   return new Promise((resolve) => {
     process.once('SIGINT', () => resolve())

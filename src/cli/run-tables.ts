@@ -1,8 +1,8 @@
-// Work of `docmount tables …`.
+// Implements `docmount tables …`.
 
 import { basename } from 'node:path'
 import { schemaToWire, tableToWire } from '../api/table-to-wire.ts'
-import { mimetypeFor, openLocal, watched } from './local-document.ts'
+import { mimetypeFor, openLocal, countingReads } from './local-document.ts'
 import { printJson, printTable } from './output.ts'
 import { startProgress } from './progress.ts'
 import { type TableOptions, readJsonObject, tableIdOf, withTables } from './with-tables.ts'
@@ -31,16 +31,16 @@ export async function listTables(options: TablesOptions): Promise<void> {
   }
 }
 
-/** How a kind is asked for is not shown in the interface: the reference service reads `settings.type`. */
+/** The interface does not say how to choose a table's type; the reference service reads `settings.type`. */
 export async function createTable(name: string, options: CreateOptions): Promise<void> {
   const { type, schema, settings } = options
-  const wanted = {
+  const allSettings = {
     ...(settings === undefined ? {} : await readJsonObject(settings)),
     ...(type === undefined ? {} : { type }),
     ...(schema === undefined ? {} : { schema: await readJsonObject(schema) }),
   }
   const table = await withTables(options, (tables, signal) =>
-    tables.create({ name, settings: wanted }, { signal }),
+    tables.create({ name, settings: allSettings }, { signal }),
   )
   if (options.json === true) printJson(tableToWire(table))
   else console.log(table.id ?? `${name} is created`)
@@ -64,7 +64,7 @@ export async function showSchema(nameOrId: string, options: TablesOptions): Prom
   )
 }
 
-/** The structure of a field is not shown in the interface: its `type` where it has one, else all of it. */
+/** The interface does not define the structure of a field: returns its `type` if it has one, else all of it. */
 function fieldType(field: unknown): string | undefined {
   if (field === undefined) return undefined
   const { type } = (typeof field === 'object' && field !== null ? field : {}) as { type?: unknown }
@@ -78,7 +78,7 @@ export async function storeDocument(name: string, local: string, options: StoreO
     const progress = startProgress(filename, { total: document.content.size })
     try {
       const mimetype = await mimetypeFor(options.mimetype, filename, document)
-      const content = watched(document.content, (count) => progress.add(count))
+      const content = countingReads(document.content, (count) => progress.add(count))
       const zeroRetentionMode = options.zeroRetention === true ? { zeroRetentionMode: true } : {}
       return await tables.createStorage(
         name,
@@ -87,7 +87,7 @@ export async function storeDocument(name: string, local: string, options: StoreO
       )
     } finally {
       progress.end()
-      await document.discard()
+      await document.removeTemporary()
     }
   })
   if (options.json === true) printJson(answer ?? null)
@@ -97,13 +97,13 @@ export async function storeDocument(name: string, local: string, options: StoreO
   }
 }
 
-/** The answer's shape is not in the interface; our service's has a `message` and `asset_ids`. */
+/** The interface does not define the answer; the reference service's has a `message` and `asset_ids`. */
 function messageOf(answer: unknown): string | undefined {
   const { message } = (typeof answer === 'object' && answer !== null ? answer : {}) as { message?: unknown }
   return typeof message === 'string' ? message : undefined
 }
 
-/** For `docmount reconcile --file`. */
+/** Returns the ids that `docmount reconcile --file` takes. */
 function documentIdsOf(answer: unknown): readonly string[] {
   const { asset_ids: ids } = (typeof answer === 'object' && answer !== null ? answer : {}) as {
     asset_ids?: unknown

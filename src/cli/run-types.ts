@@ -1,4 +1,4 @@
-// Output of `docmount types`. The service takes 17 types (interface, "Document"); names decide, else the first bytes.
+// Implements `docmount types`. The service takes 17 types (interface, "Document"); a name's extension decides, else the content.
 
 import { extensionsByMimetype, isTypeDecidedByContent, mimetypeOfName } from '../api/mimetype-of.ts'
 import { kindOfUnsupported } from '../api/unsupported-kind.ts'

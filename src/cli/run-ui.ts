@@ -1,7 +1,7 @@
-// Work of `docmount ui`: serves the page until Ctrl-C, and opens it where there is a desktop.
+// Implements `docmount ui`: serves the page until Ctrl-C, and opens it in a browser if there is a desktop.
 
 import { resolve } from 'node:path'
-import { DaemonError } from '../daemon/daemon-error.ts'
+import { CommandError } from './command-error.ts'
 import { findLeftFolders } from '../daemon/left-behind.ts'
 import { openOnDesktop } from '../ui/open-on-desktop.ts'
 import { startUi } from '../ui/server.ts'
@@ -15,10 +15,10 @@ export interface UiCommandOptions {
   readonly copyTo?: string
 }
 
-/** Resolves when the person has had enough. Throws a DaemonError where nobody can listen at the port. */
+/** Resolves after SIGINT, SIGTERM or SIGHUP. Throws CommandError if the port cannot be listened at. */
 export async function runUi({ port, open, copyTo }: UiCommandOptions): Promise<void> {
   const folder = copyTo === undefined ? undefined : await ensureLocalFolder(resolve(copyTo))
-  // It never holds a drive by standing in it.
+  // A working folder on a drive would keep that drive busy.
   process.chdir('/')
   const server = await startUi({
     port,
@@ -27,26 +27,27 @@ export async function runUi({ port, open, copyTo }: UiCommandOptions): Promise<v
   }).catch((error: unknown) => {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'EADDRINUSE')
-      throw new DaemonError(`another program listens at port ${port}; leave --port out`, { cause: error })
-    if (code === 'EACCES') throw new DaemonError(`this user may not listen at port ${port}`, { cause: error })
+      throw new CommandError(`another program listens at port ${port}; leave --port out`, { cause: error })
+    if (code === 'EACCES')
+      throw new CommandError(`this user may not listen at port ${port}`, { cause: error })
     throw error
   })
-  // Before anybody can know that it is there.
-  const enough = ended()
+  // Registered before the address is printed, so that no signal is missed.
+  const stopped = stopSignal()
   console.log(`${server.address}\nfor you on this machine, until Ctrl-C; the token is for your browser alone`)
   if (open) openBrowser(server.address)
-  await enough
+  await stopped
   await server.close()
 }
 
-/** Quietly nothing where there is no desktop: the address is printed. */
+/** Does nothing without a desktop, and ignores errors: the address is printed anyway. */
 function openBrowser(address: string): void {
   const { DISPLAY: x11 = '', WAYLAND_DISPLAY: wayland = '' } = process.env
   if (x11 === '' && wayland === '') return
   void openOnDesktop(address).catch(() => {})
 }
 
-function ended(): Promise<void> {
+function stopSignal(): Promise<void> {
   return new Promise((end) => {
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => end())
   })

@@ -1,8 +1,8 @@
-// Work of `docmount unmount`: asks the daemon, or clears away what a dead one left.
+// Implements `docmount unmount`: the daemon sends and unmounts; if it is dead, this command removes its mount.
 
 import { dirname } from 'node:path'
 import type { UnmountProgress } from '../daemon/control-protocol.ts'
-import { DaemonError } from '../daemon/daemon-error.ts'
+import { CommandError } from './command-error.ts'
 import { findDrivesOfHome, findMountOf, type FoundMount } from '../daemon/find-mount.ts'
 import { isDisconnected } from '../fuse/mountpoint.ts'
 import { type LeftBehind, readLeftBehind } from '../daemon/left-behind.ts'
@@ -11,16 +11,16 @@ import type { LocalFile, Unsent } from '../fs/status.ts'
 import { userUnitOf } from '../daemon/user-units.ts'
 import { unmount } from '../fuse/unmount.ts'
 import { exitCodes } from './exit-codes.ts'
-import { askDrive, findDriveOf, interruptSignal, onNoDrive } from './find-drive.ts'
+import { askDrive, findDriveOfProject, interruptSignal, noDriveError } from './find-drive.ts'
 import { reportError } from './report-error.ts'
 import { shellWord } from './shell-word.ts'
-import { untilLogin } from './systemd-unit.ts'
+import { untilLoginText } from './systemd-unit.ts'
 import { startUnsentProgress } from './unsent-progress.ts'
 import { describeLeftUnsent, describeLocalOnly } from './unsent-text.ts'
 
-const takenBack =
+const interruptedMessage =
   'interrupted: the drive stays mounted and continues to send, unless it was unmounted already (docmount status shows it)'
-/** How long programs may take to leave: who waits longer is told who they are. */
+/** How long the daemon waits for programs that use the drive; then the error names them. */
 const busyMs = 10_000
 
 export interface UnmountOptions {
@@ -36,16 +36,16 @@ export interface Unmounted {
   readonly isDetached: boolean
   readonly unsent: readonly Unsent[]
   readonly localOnly: readonly LocalFile[]
-  /** Why it stays. */
+  /** Reason why the drive is still mounted. */
   readonly error?: string
 }
 
-/** `name` is a mountpoint or a project. Sets the exit code: a failure when anything is unsent. */
+/** `name` is a mountpoint or a project. Sets the exit code to failure if anything is unsent. */
 export async function runUnmount(name: string, options: UnmountOptions): Promise<Unmounted> {
   return unmountDrive(await driveNamed(name), options)
 }
 
-/** Every drive of this user, one after the other: one that stays is no reason to leave the others. */
+/** Unmounts all drives of this user, one after another; if one fails, continues with the others. */
 export async function runUnmountAll(options: UnmountOptions): Promise<readonly Unmounted[]> {
   const own = await findDrivesOfHome()
   if (own.length === 0) console.error('docmount: no drive is mounted')
@@ -63,27 +63,27 @@ export async function runUnmountAll(options: UnmountOptions): Promise<readonly U
   return all
 }
 
-/** In a folder of a drive a project's name is no path there. */
+/** A name without a slash may be a relative path that lies on a drive; then a project of that name comes first. */
 async function driveNamed(name: string): Promise<FoundMount> {
   const place = await findMountOf(name)
   if (place?.path === '/') return place.found
-  const ofProject = name.includes('/') ? undefined : await findDriveOf(name)
-  if (ofProject !== undefined) return ofProject
-  if (place === undefined) throw onNoDrive(name)
+  const drive = name.includes('/') ? undefined : await findDriveOfProject(name)
+  if (drive !== undefined) return drive
+  if (place === undefined) throw noDriveError(name)
   const { mountpoint } = place.found
-  throw new DaemonError(
+  throw new CommandError(
     `${name} lies on the drive ${mountpoint}; run: docmount unmount ${shellWord(mountpoint)}`,
   )
 }
 
 function unmountDrive(found: FoundMount, options: UnmountOptions): Promise<Unmounted> {
-  return found.isDaemonAlive ? unmountLive(found, options) : clearAway(found)
+  return found.isDaemonAlive ? unmountLive(found, options) : removeDeadMount(found)
 }
 
 async function unmountLive(found: FoundMount, options: UnmountOptions): Promise<Unmounted> {
-  // This program may stand in the drive, too, and must not keep it busy.
+  // A working folder on the drive would keep the drive busy.
   process.chdir('/')
-  // Known while its daemon runs.
+  // Read before the daemon ends: the unit is found by its pid.
   const unit = found.record === undefined ? undefined : await userUnitOf(found.record.pid)
   const line = progressLine(options.quiet === true)
   const timeoutMs = Math.min(options.timeoutMs, 2 ** 31 - 1)
@@ -91,7 +91,7 @@ async function unmountLive(found: FoundMount, options: UnmountOptions): Promise<
     found,
     'unmount',
     { force: options.force, timeoutMs, busyMs },
-    { onProgress: line.show, signal: interruptSignal(takenBack) },
+    { onProgress: line.show, signal: interruptSignal(interruptedMessage) },
   ).finally(line.clear)
   if (answer.isDetached) {
     console.error(
@@ -103,19 +103,19 @@ async function unmountLive(found: FoundMount, options: UnmountOptions): Promise<
     process.exitCode = exitCodes.failure
   }
   if (unit?.isEnabled === true && options.quiet !== true && found.record !== undefined)
-    console.error(`docmount: ${untilLogin(found.record.project)}`)
+    console.error(`docmount: ${untilLoginText(found.record.project)}`)
   const { mountpoint, record } = found
   const { isDetached, unsent } = answer
   if (isDetached || record === undefined)
     return { mountpoint, isUnmounted: false, isDetached, unsent, localOnly: [] }
-  // The daemon has let go of it by now.
+  // The daemon has closed its state folder by now.
   const { localOnly } = await readLeftBehind(record.stateDir)
-  tellLocalOnly({ localOnly })
+  printLocalOnly({ localOnly })
   return { mountpoint, isUnmounted: true, isDetached, unsent, localOnly }
 }
 
-/** No failure: their programs may have left them there. */
-function tellLocalOnly({ localOnly }: Pick<LeftBehind, 'localOnly'>): void {
+/** Prints which temporary files stay on this machine. Programs may have left them there, so the exit code does not change. */
+function printLocalOnly({ localOnly }: Pick<LeftBehind, 'localOnly'>): void {
   if (localOnly.length > 0) console.error(`docmount: ${describeLocalOnly(localOnly)}`)
 }
 
@@ -125,12 +125,12 @@ function describeUnknown({ mountpoint, mount }: FoundMount): string {
     : `${mountpoint} is served by another user's docmount (user ${mount?.owner}); only that user can unmount it`
 }
 
-/** No daemon is left to ask. */
-async function clearAway(found: FoundMount): Promise<Unmounted> {
+/** Removes the mount and record of a daemon that is gone, and reports what it left unsent. Throws CommandError if it is alive. */
+async function removeDeadMount(found: FoundMount): Promise<Unmounted> {
   const { mountpoint, mount, record } = found
   if (mount !== undefined) {
     if (!(await isDisconnected(mountpoint))) {
-      throw new DaemonError(describeUnknown(found))
+      throw new CommandError(describeUnknown(found))
     }
     await unmount(mountpoint, { lazy: true })
   }
@@ -143,11 +143,11 @@ async function clearAway(found: FoundMount): Promise<Unmounted> {
     console.error(`docmount: ${describeLeftUnsent(left.unsent, record.stateDir)}`)
     process.exitCode = exitCodes.failure
   }
-  tellLocalOnly(left)
+  printLocalOnly(left)
   return { ...gone, unsent: left.unsent, localOnly: left.localOnly }
 }
 
-/** A bar on a terminal; elsewhere a line now and then, and each new hindrance is said once. */
+/** Shows progress, and the programs that keep the drive busy: without a terminal, one line whenever these change. */
 function progressLine(isQuiet: boolean): { show: (progress: UnmountProgress) => void; clear: () => void } {
   const line = startUnsentProgress('unmounting', isQuiet)
   let last = ''

@@ -1,4 +1,4 @@
-// Work of `docmount webdav`: as `docmount mount`, without a mount.
+// Implements `docmount webdav`: a drive that is served by WebDAV only.
 
 import { planMount } from '../daemon/mount-plan.ts'
 import type { Address } from './address.ts'
@@ -10,7 +10,7 @@ export interface WebdavDriveOptions extends DriveCommandOptions, WebdavCommandOp
   readonly listen?: Address
 }
 
-/** `args` are the arguments behind `webdav`, for the daemon. Sets the exit code; throws what stopped the start. */
+/** `args` are the command line's arguments after `webdav`. Sets the exit code; throws the error that stopped the start. */
 export async function runWebdav(
   project: string,
   options: WebdavDriveOptions,
@@ -30,7 +30,7 @@ export async function runWebdav(
       return planMount({
         project,
         baseUrl: baseUrlOf(options, configuration),
-        // Names the drive, as a folder names one that is mounted.
+        // The URL identifies the drive, as the folder does for a mounted one.
         mountpoint: `http${webdav.cert === undefined ? '' : 's'}://${host}:${address.port}`,
         stateDir,
         cacheDir,

@@ -1,4 +1,4 @@
-// Being the daemon: starts the session, tells whoever waits, obeys signals until the drive has ended.
+// The daemon of a drive: starts the session, reports to the process that started it, and obeys signals until the drive ends.
 
 import { tellStarter } from '../daemon/background-start.ts'
 import { desktopNotifications } from '../daemon/desktop-notifications.ts'
@@ -10,13 +10,13 @@ import { userUnitOf } from '../daemon/user-units.ts'
 import type { Log } from '../log.ts'
 import { exitCodes } from './exit-codes.ts'
 import { liveText } from './live-text.ts'
-import { olderListing } from './older-listing.ts'
-import { untilLogin } from './systemd-unit.ts'
+import { awayText } from './away-text.ts'
+import { untilLoginText } from './systemd-unit.ts'
 import { describeLeftUnsent } from './unsent-text.ts'
 
-/** A signal gives sending this long; a second signal ends it. */
+/** After the first signal, sending may take this long. */
 const signalTimeoutMs = 10 * 60_000
-/** After the end nothing should keep the process; what does is cut off. */
+/** After the drive has ended, the process may live this long for open calls and handles. */
 const lastCallsMs = 3000
 
 export interface ServeOptions {
@@ -25,31 +25,31 @@ export interface ServeOptions {
   readonly isVerbose: boolean
 }
 
-/** Resolves when the drive has ended, with the exit code set. Throws what stopped the start. */
+/** Resolves when the drive has ended, and sets the exit code. Throws the error that stopped the start. */
 export async function serveMount(
   options: Omit<StartSessionOptions, 'log' | 'logFile' | 'isTraced'>,
   { logFile, isVerbose }: ServeOptions,
 ): Promise<void> {
-  // The daemon holds no working folder, least of all one inside the mount.
+  // A working folder would keep its file system busy, and could be inside the mount.
   process.chdir('/')
   const log = openLog({ file: logFile, isVerbose })
   let isLive = false
   endOnBug(log, () => {
-    // Of a start that fails the command line tells.
+    // If the start fails, the command line shows it.
     if (isLive && options.notifies) desktopNotifications(options.plan.project)({ kind: 'bug' })
   })
   const signals = listenForSignals(log)
-  // Waits of a start are idle ones, and would let the process end without a word where nothing else is open yet.
-  const awake = setInterval(() => {}, 60_000)
+  // Keeps the process alive: during the start, nothing else may be open while it waits.
+  const keepAlive = setInterval(() => {}, 60_000)
   const session = await startSession({ ...options, log, logFile, isTraced: isVerbose }).finally(() =>
-    clearInterval(awake),
+    clearInterval(keepAlive),
   )
   signals.obey(session)
   const { mountpoint, driver, webdav, stateDir } = session.record
   const { away } = session.status()
   if (logFile === undefined) {
     console.log(await liveText(options.plan.project, { mountpoint, webdav }))
-    if (away !== undefined) console.log(olderListing(away.reason))
+    if (away !== undefined) console.log(awayText(away.reason))
   }
   notifySystemd('ready')
   await tellStarter({ kind: 'live', pid: process.pid, mountpoint, driver, webdav, away: away?.reason })
@@ -63,19 +63,18 @@ export async function serveMount(
     console.error(`docmount: ${left}`)
     saySystemd(left)
   }
-  if (end.reason === 'unmounted' && !end.isAsked) await tellUntilLogin(options, log)
+  if (end.reason === 'unmounted' && !end.isAsked) await notifyUntilLogin(options, log)
   setTimeout(() => process.exit(), lastCallsMs).unref()
 }
 
 /**
- * Errors that no code expected end the daemon as kill -9 would: no saved content is lost by it, and the rest of its
- * state can no longer be trusted. It is our log that tells of it and not Node, which writes down all an error
- * carries, presigned URLs too.
+ * Ends the process at an unexpected error, as kill -9 would: saved content is safe then, but the state in memory cannot be
+ * trusted. The error goes to our log, because Node would print all its properties, presigned URLs too.
  */
-function endOnBug(log: Log, tell: () => void): void {
+function endOnBug(log: Log, notify: () => void): void {
   process.on('uncaughtException', (error) => {
     log.error({ error }, 'a bug ended the daemon')
-    tell()
+    notify()
     process.exit(exitCodes.failure)
   })
 }
@@ -85,20 +84,20 @@ function exitCodeOf({ reason, unsent }: SessionEnd): number {
   return unsent.length > 0 ? exitCodes.unsent : exitCodes.ok
 }
 
-/** Eject in a file manager, or umount: nobody else tells the person. */
-async function tellUntilLogin(
+/** Notifies the user who unmounted in a file manager or with umount that the unit mounts the drive again at the next login. */
+async function notifyUntilLogin(
   { plan, notifies }: Omit<StartSessionOptions, 'log' | 'logFile' | 'isTraced'>,
   log: Log,
 ): Promise<void> {
   const unit = await userUnitOf(process.pid)
   if (unit?.isEnabled !== true) return
-  log.info({}, untilLogin(plan.project))
+  log.info({}, untilLoginText(plan.project))
   if (notifies) desktopNotifications(plan.project)({ kind: 'untilLogin', project: plan.project })
 }
 
 /**
- * First signal: send, then unmount. Second: stop sending and detach, everything stays journaled. Third: end at once.
- * A signal that comes during the start is obeyed after it.
+ * First signal: send, then unmount. Second: stop sending and detach; unsent changes stay in the journal. Third: end at once.
+ * A signal during the start takes effect after it.
  */
 function listenForSignals(log: Log): { obey(session: MountSession): void } {
   let count = 0
@@ -121,8 +120,8 @@ function listenForSignals(log: Log): { obey(session: MountSession): void } {
     })
   }
   return {
-    obey(live) {
-      session = live
+    obey(started) {
+      session = started
       react()
     },
   }

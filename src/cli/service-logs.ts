@@ -1,5 +1,5 @@
-// Where `docmount serve` says what: its own log, a line per request, a line per change; each to a file it turns over, to
-// standard output, to standard error, or nowhere.
+// The three logs of `docmount serve`: its own, one line per request, and one line per change. Each goes to a file that is rotated,
+// to standard output or standard error, or nowhere.
 
 import { LogFile } from '../daemon/log-file.ts'
 import { LogStream } from '../daemon/log-stream.ts'
@@ -8,8 +8,9 @@ import { type Log, silentLog } from '../log.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface ServiceLogOptions {
-  /** A file, `-` for standard output, `off`; absent: standard error, and for the other two: where this one goes. */
+  /** A file, `-` for standard output, or `off`; absent: standard error. */
   readonly log?: string
+  /** As `log`; absent: the same place as `log`. */
   readonly accessLog?: string
   readonly auditLog?: string
   readonly logSize: number
@@ -23,12 +24,12 @@ export interface ServiceLogs {
   readonly audit: Log
 }
 
-/** Throws a UsageError on a file that cannot be written. */
+/** Throws a UsageError if a file cannot be written. */
 export function openServiceLogs(options: ServiceLogOptions): ServiceLogs {
   const sinks = new Map<string, LogSink>()
-  function open(target: string | undefined, other: Log | undefined): Log {
+  function open(target: string | undefined, fallback: Log | undefined): Log {
     if (target === 'off') return silentLog
-    if (target === undefined && other !== undefined) return other
+    if (target === undefined && fallback !== undefined) return fallback
     const name = target ?? 'standard error'
     const sink = sinks.get(name) ?? openSink(target, options)
     sinks.set(name, sink)

@@ -1,16 +1,15 @@
-// Where the service's root is, for an address a person typed: with its scheme, and with the `/api` it ends in (interface,
-// "Conventions").
+// Completes the address of a service that a person typed: its scheme, and the `/api` at its end (interface, "Conventions").
 
 import { UsageError } from './usage-error.ts'
 
-/** The address itself, then as the person may have meant it. Throws UsageError for what cannot be one. */
+/** Returns the URLs to try, the likeliest first. Throws UsageError if it cannot be a URL. */
 export function possibleRoots(typed: string): readonly string[] {
   if (/^[a-z]+:\/\//i.test(typed)) return rootsOf(typed)
   const roots = rootsOf(`https://${typed}`)
   const { hostname } = new URL(roots[0] as string)
-  // In the clear a key goes nowhere but to this machine.
-  const isHere = hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
-  return isHere ? [...rootsOf(`http://${typed}`), ...roots] : roots
+  // http only to this machine: the key must not cross a network unencrypted.
+  const isThisMachine = hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
+  return isThisMachine ? [...rootsOf(`http://${typed}`), ...roots] : roots
 }
 
 function rootsOf(address: string): readonly string[] {

@@ -1,6 +1,6 @@
-// A word as a shell takes it, so that a command that is printed can be copied.
+// Quotes words of commands that are printed, so that they can be pasted into a shell.
 
-/** Quoted only where it has to be. */
+/** Returns the text, in single quotes if a shell needs them. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./~-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }

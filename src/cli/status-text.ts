@@ -1,17 +1,17 @@
-// Drives in words, as `docmount status` prints them.
+// The text of `docmount status` about drives.
 
 import type { MountStatus } from '../daemon/control-protocol.ts'
 import type { LeftFolder } from '../daemon/left-behind.ts'
 import type { Unsent, UnsentState } from '../fs/status.ts'
 import { formatBytes } from '../amounts.ts'
 import { firstTen } from './first-ten.ts'
-import { leftLines, leftSummary, wayOn } from './left-text.ts'
+import { leftLines, leftSummary, resumeAdvice } from './left-text.ts'
 import { localTime } from './local-time.ts'
 import { printable } from '../printable.ts'
 import { pinLine } from './pin-text.ts'
 import { adviceOnUnkept, unsentLine, unsentSum } from './unsent-text.ts'
 
-/** A drive that is live, in its lines. */
+/** Returns the lines about a live drive. */
 export function describeDrive(shown: MountStatus): string {
   const head = `${shown.mountpoint}  ${shown.project} at ${shown.baseUrl}  ${shown.state}`
   const places = [`process ${shown.pid}`, `driver ${shown.driver}`, `state ${shown.stateDir}`]
@@ -45,7 +45,7 @@ const urgency: Readonly<Record<UnsentState, number>> = {
   pending: 4,
 }
 
-/** Changes that wait for a person first, then those that move. */
+/** Sorts changes: first those that need the user, then those under way, then those that wait. */
 function byUrgency(unsent: readonly Unsent[]): Unsent[] {
   return unsent.toSorted((a, b) => urgency[a.state] - urgency[b.state])
 }
@@ -80,7 +80,7 @@ function counted(count: number, one: string, many: string, rest: string): string
   return count === 0 ? [] : [`${count} ${count === 1 ? one : many}${rest}`]
 }
 
-/** Those that stay first: the others become documents, or go with their program. */
+/** Lists lasting local files first, then scratch files, which become documents or are deleted by their program. */
 function localLines({ localOnly, scratch }: MountStatus): string[] {
   const lasting = new Set(localOnly.map(({ path }) => path))
   return [...localOnly, ...scratch.filter(({ path }) => !lasting.has(path))].map(
@@ -88,7 +88,7 @@ function localLines({ localOnly, scratch }: MountStatus): string[] {
   )
 }
 
-/** The latest first; nothing of them is here. */
+/** Lists names that were refused when they were created, the latest first. Nothing was stored for them. */
 function refusedLines({ refusedNames }: MountStatus): string[] {
   if (refusedNames.length === 0) return []
   const lines = refusedNames
@@ -109,7 +109,7 @@ function conflictLines({ conflictCopies }: MountStatus): string[] {
   return [...firstTen(lines), 'copy what you need from the other version, then delete it']
 }
 
-/** Content here that belongs to no document: nothing is deleted that was not understood. */
+/** Lists local content that belongs to no document, and damaged files that were set aside. */
 function lostLines({ lost, damaged, trouble, mountpoint }: MountStatus): string[] {
   const lines = firstTen(
     lost.map(
@@ -121,7 +121,7 @@ function lostLines({ lost, damaged, trouble, mountpoint }: MountStatus): string[
   return [...lines, ...trouble, ...damaged.map((file) => `damaged, set aside: ${file}`)]
 }
 
-/** Leftovers of a drive that is not mounted. */
+/** Returns the lines about a drive that is not mounted but left something unsent. */
 export function describeLeft(folder: LeftFolder): string {
   const { stateDir, drive, left } = folder
   const head =
@@ -130,5 +130,5 @@ export function describeLeft(folder: LeftFolder): string {
       : `${drive.mountpoint}  ${drive.project} at ${drive.baseUrl}  unmounted`
   const lines = firstTen(leftLines(left)).map((line) => `    ${line}`)
   const places = drive === undefined ? [] : [`  state ${stateDir}`]
-  return [head, `  ${leftSummary(left)}`, ...lines, `  ${wayOn(folder)}`, ...places].join('\n')
+  return [head, `  ${leftSummary(left)}`, ...lines, `  ${resumeAdvice(folder)}`, ...places].join('\n')
 }

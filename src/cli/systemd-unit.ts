@@ -1,40 +1,40 @@
-// The systemd user unit of a drive, as text. Needs nothing of the shell it is started from: absolute paths, and service
-// and key from the config file.
+// The text of a drive's systemd user unit. All paths in it are absolute, and URL and key come from the config file, because a unit
+// has no environment of a shell.
 
 import { exitCodes } from './exit-codes.ts'
 import { shellWord } from './shell-word.ts'
 
 export interface UnitParts {
   readonly project: string
-  /** Absolute; undefined: the usual place, which the drive makes. */
+  /** Absolute; undefined: ~/PROJECT, which the drive makes. */
   readonly mountpoint: string | undefined
-  /** Absolute: the Node.js and the script that run docmount now. */
+  /** Absolute paths of Node.js and of docmount's script. */
   readonly program: readonly [string, string]
   /** More arguments for `docmount mount`. */
   readonly mountOptions: readonly string[]
-  /** Where the config file is, when that is not the usual place. */
+  /** Path of the config file; undefined: the default one. */
   readonly configFile: string | undefined
 }
 
-/** How long a unit may take to stop, which sends what is left: a minute longer than `docmount unmount` takes. */
+/** Time limit for a stop, which sends unsent changes first: a minute more than the default of `docmount unmount`. */
 export const stopMinutes: number = 11
 
-/** Told to somebody who unmounts a drive that a unit starts. */
-export function untilLogin(project: string): string {
+/** Message when a drive is unmounted that a unit mounts again at the next login. */
+export function untilLoginText(project: string): string {
   return `${project} stays unmounted until the next login; docmount service remove ${shellWord(project)} ends it`
 }
 
-/** Of `docmount service install`: `docmount-PROJECT.service`. */
+/** Returns the name of the unit that `docmount service install` writes: `docmount-PROJECT.service`. */
 export function unitName(project: string): string {
   return `docmount-${escaped(project)}.service`
 }
 
-/** Of the Debian package: `docmount@PROJECT.service`. */
+/** Returns the name of the Debian package's unit: `docmount@PROJECT.service`. */
 export function packagedUnitName(project: string): string {
   return `docmount@${escaped(project)}.service`
 }
 
-/** Characters that a unit's name cannot hold, written as systemd does (systemd-escape). */
+/** Escapes characters that a unit's name cannot have, as systemd-escape does. */
 function escaped(project: string): string {
   return [...Buffer.from(project)]
     .map((byte, index) => {
@@ -74,7 +74,7 @@ WantedBy=default.target
 `
 }
 
-/** One word of a command line in a unit: no variable, no specifier, no quote of its own. */
+/** Quotes a word for a command line in a unit: systemd must not expand variables or specifiers in it. */
 function quoted(word: string): string {
   const escaped = specifiersEscaped(word)
     .replaceAll('\\', '\\\\')

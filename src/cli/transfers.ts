@@ -1,8 +1,8 @@
-// Many documents on their way, eight at a time: what became of each, and one line about all of them. One that fails is
-// named, and the others go on.
+// Transfers many documents, eight at a time. If one fails, its error is printed and the others continue; a summary follows at the
+// end.
 
 import PQueue from 'p-queue'
-import { DaemonError } from '../daemon/daemon-error.ts'
+import { CommandError } from './command-error.ts'
 import { formatBytes } from '../amounts.ts'
 import { exitCodes } from './exit-codes.ts'
 import { type JsonOption, printJson } from './output.ts'
@@ -14,43 +14,43 @@ import { nameOf } from '../path.ts'
 export const transfersAtOnce = 8
 
 export interface TransfersOptions {
-  /** Said of what went well: `stored`. */
+  /** The word for a transferred document in the summary: `stored`. */
   readonly done: string
   readonly isQuiet: boolean
   readonly progress: Progress
-  /** Ends what is under way, and begins nothing more. */
+  /** When it is aborted, no more transfers start. */
   readonly signal: AbortSignal
   readonly report: TransferReport
 }
 
-/** Outcome of each document, for a script. */
+/** Outcome of each document, printed with `--json`. */
 export class TransferReport {
   readonly done: { readonly path: string; readonly bytes: number | undefined }[] = []
   readonly skipped: { readonly path: string }[] = []
   readonly failed: { readonly path: string; readonly error: string }[] = []
 }
 
-/** With `--json` prints the report, its `done` under a name of its own, and why it ended early. */
-export async function reporting(
+/** Does the work with a new report. With `--json`, prints the report, with `doneKey` for `done`, and the error if there is one. */
+export async function withReport(
   { json }: JsonOption,
-  word: string,
+  doneKey: string,
   work: (report: TransferReport) => Promise<void>,
 ): Promise<void> {
   const report = new TransferReport()
   const { done, skipped, failed } = report
   try {
     await work(report)
-    if (json === true) printJson({ [word]: done, skipped, failed })
+    if (json === true) printJson({ [doneKey]: done, skipped, failed })
   } catch (error) {
     if (json === true && error instanceof Error)
-      printJson({ [word]: done, skipped, failed, error: error.message })
+      printJson({ [doneKey]: done, skipped, failed, error: error.message })
     throw error
   }
 }
 
 /**
- * - `refused`: the service, or this command in its name, does not take it; a second attempt ends the same way.
- * - `failed`: something else went wrong.
+ * - `refused`: the service, or a check of this command, does not accept the document: another attempt would fail, too.
+ * - `failed`: all other errors.
  */
 type Problem = { readonly kind: 'refused' | 'failed'; readonly reason: string; readonly isTemporary: boolean }
 
@@ -59,8 +59,8 @@ export class Transfers {
   readonly #queue = new PQueue({ concurrency: transfersAtOnce })
   readonly #problems: Problem[] = []
   #doneBytes = 0
-  #known = 0
-  /** Would befall all the others, too. */
+  #added = 0
+  /** A bug, or an error that all other transfers would have, too. */
   #stoppedBy: Error | undefined
 
   constructor(options: TransfersOptions) {
@@ -68,11 +68,11 @@ export class Transfers {
     options.signal.addEventListener('abort', () => this.#queue.clear(), { once: true })
   }
 
-  /** Takes one document on. `work` answers whether it was moved. `bytes` undefined: unknown. */
+  /** Queues the transfer of a document. `work` returns `skipped` if there was nothing to do. `bytes`: undefined if unknown. */
   add(path: string, bytes: number | undefined, work: () => Promise<'done' | 'skipped'>): void {
-    this.#known++
+    this.#added++
     this.#options.progress.expect(bytes ?? 0)
-    this.#tell()
+    this.#updateNote()
     if (this.#isOver) return
     void this.#queue.add(async () => {
       try {
@@ -85,26 +85,26 @@ export class Transfers {
       } catch (error) {
         this.fail(path, error)
       }
-      this.#tell()
+      this.#updateNote()
     })
   }
 
-  /** One that did not go well. Throws what is a bug of ours. */
+  /** Records and prints the failure of one path. An error that concerns all paths stops the queue. */
   fail(path: string, error: unknown): void {
     if (this.#isOver) return
     const problem = error instanceof Error ? error : new Error(String(error))
     if (!isKnown(problem)) this.#stoppedBy = problem
-    if (isForAll(problem)) this.#stoppedBy = problem
+    if (concernsAll(problem)) this.#stoppedBy = problem
     if (this.#stoppedBy !== undefined) this.#queue.clear()
     this.#problems.push(problemOf(path, problem))
     this.#options.report.failed.push({ path, error: problem.message })
     const { message } = problem
-    this.#options.progress.say(
+    this.#options.progress.printLine(
       `docmount: ${printable(message.includes(printable(path)) ? message : `${path}: ${message}`)}`,
     )
   }
 
-  /** When all are through: says what became of them. Throws DaemonError with the same line when anything went wrong. */
+  /** Waits for all transfers, and prints the summary. Throws a bug as it is, and a CommandError with the summary if any failed. */
   async finish(): Promise<void> {
     await this.#queue.onIdle()
     this.#options.progress.end()
@@ -112,27 +112,27 @@ export class Transfers {
     if (this.#stoppedBy !== undefined && !isKnown(this.#stoppedBy)) throw this.#stoppedBy
     const line = this.#summary()
     if (signal.aborted)
-      throw new DaemonError(`interrupted: ${line}; with --skip-existing the same command continues`)
+      throw new CommandError(`interrupted: ${line}; with --skip-existing the same command continues`)
     if (this.#problems.length === 0) {
       if (!isQuiet) console.error(line)
       return
     }
-    throw new DaemonError(line, { isTemporary: this.#problems.every(({ isTemporary }) => isTemporary) })
+    throw new CommandError(line, { isTemporary: this.#problems.every(({ isTemporary }) => isTemporary) })
   }
 
   get #isOver(): boolean {
     return this.#options.signal.aborted || this.#stoppedBy !== undefined
   }
 
-  #tell(): void {
+  #updateNote(): void {
     const { done, skipped, failed } = this.#options.report
-    const through = done.length + skipped.length + failed.length
-    this.#options.progress.tell(`${through} of ${this.#known} documents`)
+    const finished = done.length + skipped.length + failed.length
+    this.#options.progress.setNote(`${finished} of ${this.#added} documents`)
   }
 
   #summary(): string {
     const { report, done } = this.#options
-    const rest = this.#known - report.done.length - report.skipped.length - report.failed.length
+    const rest = this.#added - report.done.length - report.skipped.length - report.failed.length
     return [
       `${report.done.length} ${done} (${formatBytes(this.#doneBytes)})`,
       ...(report.skipped.length > 0 ? [`${report.skipped.length} skipped`] : []),
@@ -155,8 +155,8 @@ export class Transfers {
   }
 }
 
-/** The key is refused, or there is no room left: the next document fares no better. */
-function isForAll(error: Error): boolean {
+/** True if the next document would fail, too: the key is refused, or the local disk is full or read-only. */
+function concernsAll(error: Error): boolean {
   const { status, code } = error as { status?: unknown; code?: unknown }
   return status === 401 || code === 'ENOSPC' || code === 'EDQUOT' || code === 'EROFS'
 }

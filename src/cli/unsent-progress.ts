@@ -1,4 +1,4 @@
-// Progress of sending. The total is the most that was left so far, since documents may be added meanwhile.
+// Progress of sending. The total is the largest amount left so far, because documents may be added meanwhile.
 
 import type { Unsent } from '../fs/status.ts'
 import { formatBytes } from '../amounts.ts'
@@ -9,8 +9,8 @@ import { type Progress, startProgress } from './progress.ts'
 
 export interface UnsentProgress {
   update(left: { readonly unsent: number; readonly leftBytes: number }): void
-  /** Reason why the unmount still waits, in words. */
-  blocked(words: string): void
+  /** Shows why the unmount waits. */
+  blocked(reason: string): void
   end(): void
 }
 
@@ -26,25 +26,25 @@ export function startUnsentProgress(label: string, isQuiet: boolean | undefined)
       most = Math.max(most, leftBytes)
       isBytes = most > 0
       progress.set(most - leftBytes, most)
-      progress.tell(unsent === 0 ? '' : `${unsent} ${unsent === 1 ? 'change' : 'changes'} left`)
+      progress.setNote(unsent === 0 ? '' : `${unsent} ${unsent === 1 ? 'change' : 'changes'} left`)
     },
-    blocked: (words) => progress.tell(words),
+    blocked: (reason) => progress.setNote(reason),
     end: () => progress.end(),
   }
 }
 
-const lookEveryMs = 500
+const pollMs = 500
 
-/** Shows how far the sending of what is at or under `path` is, until `end` is called. Never fails. */
+/** Shows the progress of sending changes at and under `path`, until `end` is called. Never fails. */
 export function followUnsent(found: FoundMount, path: string, isQuiet: boolean | undefined): UnsentProgress {
   const progress = startUnsentProgress('sending', isQuiet)
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const { unsent } = await askDrive(found, 'status', { path })
     progress.update({ unsent: unsent.length, leftBytes: leftBytesOf(unsent) })
   }
-  // Errors are told by the answer that the command waits for.
-  const timer = setInterval(() => void look().catch(() => {}), lookEveryMs).unref()
-  void look().catch(() => {})
+  // Errors are ignored: the command waits for another answer of the daemon, which fails, too.
+  const timer = setInterval(() => void poll().catch(() => {}), pollMs).unref()
+  void poll().catch(() => {})
   return {
     ...progress,
     end() {

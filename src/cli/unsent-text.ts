@@ -1,11 +1,11 @@
-// Unsent changes in words: what, why not, and where the content lies meanwhile.
+// Messages about unsent changes.
 
 import type { LocalFile, Unsent } from '../fs/status.ts'
 import { formatBytes } from '../amounts.ts'
 import { firstTen } from './first-ten.ts'
 import { printable } from '../printable.ts'
 
-/** One line per change: `/a.pdf  replace  retrying  1.2 MiB  (PUT /a.pdf: 500 …; next try 12:30:01)`. */
+/** Returns one line: `/a.pdf  replace  retrying  1.2 MiB  (PUT /a.pdf: 500 …; next try 12:30:01)`. */
 export function unsentLine(unsent: Unsent): string {
   const { path, action, state, bytes, lastError, nextAttemptAt } = unsent
   const reasons: string[] = []
@@ -16,17 +16,17 @@ export function unsentLine(unsent: Unsent): string {
   return [printable(path), action, state === 'unkept' ? 'not safe' : state, ...size, ...why].join('  ')
 }
 
-/** One line for a change of a drive that has ended: nobody is at it. */
+/** As `unsentLine`, for a drive that has ended: its changes are not being sent or retried. */
 export function leftLine(unsent: Unsent): string {
-  const isAtIt = unsent.state === 'sending' || unsent.state === 'retrying'
-  return unsentLine({ ...unsent, nextAttemptAt: undefined, ...(isAtIt ? { state: 'pending' } : {}) })
+  const wasUnderWay = unsent.state === 'sending' || unsent.state === 'retrying'
+  return unsentLine({ ...unsent, nextAttemptAt: undefined, ...(wasUnderWay ? { state: 'pending' } : {}) })
 }
 
 function refusedHere(reason: string): string {
   return `the disk of this machine refuses it: ${reason}`
 }
 
-/** Advice on documents that the disk here refused; empty where there are none. */
+/** Returns advice on documents that the local disk refused; empty if there are none. */
 export function adviceOnUnkept(unsent: readonly Unsent[], stateDir: string): string[] {
   if (!unsent.some(({ state }) => state === 'unkept')) return []
   return [
@@ -35,14 +35,14 @@ export function adviceOnUnkept(unsent: readonly Unsent[], stateDir: string): str
   ]
 }
 
-/** How far an upload is: `1.0 MiB of 4.0 MiB (25 %)`. */
+/** Returns the progress of an upload: `1.0 MiB of 4.0 MiB (25 %)`. */
 export function sentOf({ sentBytes, bytes }: Pick<Unsent, 'sentBytes' | 'bytes'>): string {
   if (bytes === 0) return formatBytes(0)
   const sent = Math.min(sentBytes, bytes)
   return `${formatBytes(sent)} of ${formatBytes(bytes)} (${Math.floor((100 * sent) / bytes)} %)`
 }
 
-/** All of them in one: `60 not sent (34.0 MiB, 3.1 MiB of it on its way)`. */
+/** Returns the sum of the changes: `60 not sent (34.0 MiB, 3.1 MiB of it on its way)`. */
 export function unsentSum(unsent: readonly Unsent[]): string {
   const bytes = unsent.reduce((sum, change) => sum + change.bytes, 0)
   const sent = unsent.reduce((sum, change) => sum + Math.min(change.sentBytes, change.bytes), 0)
@@ -50,7 +50,7 @@ export function unsentSum(unsent: readonly Unsent[]): string {
   return `${unsent.length} not sent (${formatBytes(bytes)}${onItsWay})`
 }
 
-/** Message to somebody whose drive ended with work left. */
+/** Message about unsent changes of a drive that ended. */
 export function describeLeftUnsent(unsent: readonly Unsent[], stateDir: string | undefined): string {
   const where = stateDir === undefined ? '' : ` in ${stateDir}`
   const of = (...states: readonly Unsent['state'][]): Unsent[] =>
@@ -74,7 +74,7 @@ export function describeLeftUnsent(unsent: readonly Unsent[], stateDir: string |
   ].join('\n')
 }
 
-/** Message about temporary files that a drive leaves here. */
+/** Message about temporary files that an unmounted drive leaves on this machine. */
 export function describeLocalOnly(files: readonly LocalFile[]): string {
   const count = files.length === 1 ? '1 temporary file is' : `${files.length} temporary files are`
   const lines = firstTen(
@@ -83,7 +83,7 @@ export function describeLocalOnly(files: readonly LocalFile[]): string {
   return [`${count} on this machine only, and kept for the next mount:`, ...lines].join('\n  ')
 }
 
-/** Message to somebody who waited until all is sent, about files that are no documents. */
+/** Message of `docmount wait` if only temporary files are left, which are never sent. */
 export function describeExceptLocalOnly(files: readonly LocalFile[]): string {
   const count = files.length === 1 ? '1 temporary file' : `${files.length} temporary files`
   const lines = firstTen(

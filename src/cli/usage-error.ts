@@ -1,6 +1,6 @@
-// A command line that asks for something it cannot have. Exit code 2.
+// The error of a command line that is wrong: arguments, options, environment variables. Exit code 2.
 
-/** One line that says how to write it instead. */
+/** `message` is one line that says how to write it instead. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

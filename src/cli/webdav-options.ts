@@ -1,4 +1,4 @@
-// Options of a drive's WebDAV door, and what they may not be.
+// Options of a drive that is served by WebDAV.
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
@@ -14,7 +14,7 @@ export interface WebdavCommandOptions {
   readonly hostName?: readonly string[]
 }
 
-/** The number of the RFC. */
+/** Port 4918 is the number of WebDAV's RFC. */
 export const defaultAddress: Address = { host: '127.0.0.1', port: 4918 }
 
 export function addWebdavOptions(command: Command): void {
@@ -25,7 +25,7 @@ export function addWebdavOptions(command: Command): void {
     .option('--host-name <name>', 'a host name by which clients reach it; may be repeated', collect)
 }
 
-/** Throws UsageError where the password would travel in the clear. */
+/** Throws UsageError if the password would cross a network unencrypted, and nobody asked for that. */
 export function webdavSettingsOf(address: Address, options: WebdavCommandOptions): WebdavSettings {
   const { cert, key, insecure = false, hostName = [] } = options
   if ((cert === undefined) !== (key === undefined)) throw new UsageError('--cert and --key go together')
@@ -38,8 +38,8 @@ export function webdavSettingsOf(address: Address, options: WebdavCommandOptions
   return { ...address, cert: absolute(cert), key: absolute(key), hostNames: hostName }
 }
 
-/** How to get in. The password is shown to a person only: what is no terminal may be a journal. */
-export async function wayIn({ url, user, passwordFile }: WebdavAddress): Promise<string> {
+/** Returns address, user and password. The password is shown only on a terminal: other output may be a log. */
+export async function webdavAccessText({ url, user, passwordFile }: WebdavAddress): Promise<string> {
   const shown = process.stdout.isTTY
     ? await import('node:fs/promises').then(({ readFile }) => readFile(passwordFile, 'utf8'))
     : `in ${passwordFile}`

@@ -1,8 +1,8 @@
-// Parts shared by the commands about tables: whose tables, which table, and JSON read from a file or stdin.
+// Parts shared by the commands for tables: choosing the project and the table, and reading JSON from a file or stdin.
 
 import { text } from 'node:stream/consumers'
 import type { Tables } from '../api/table-types.ts'
-import { DaemonError } from '../daemon/daemon-error.ts'
+import { CommandError } from './command-error.ts'
 import { parseJson } from '../parse-json.ts'
 import { type ServiceOptions, chooseProject, withClient } from './connect.ts'
 import { readLocal } from './read-local.ts'
@@ -18,7 +18,7 @@ export const projectOption: readonly [string, string] = [
   'the project (default: $DOCMOUNT_PROJECT, or the only one the key sees)',
 ]
 
-/** Does the work with the tables of the project that is meant. */
+/** Calls `work` with the tables of --project, else of $DOCMOUNT_PROJECT, else of the only project. Throws as `withClient`. */
 export async function withTables<T>(
   options: TableOptions,
   work: (tables: Tables, signal: AbortSignal) => Promise<T>,
@@ -30,10 +30,10 @@ export async function withTables<T>(
   })
 }
 
-/** How ids look (interface: uuid). */
+/** Form of ids (interface: uuid). */
 export const uuid: RegExp = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/** The id of a table given by name or id. Throws DaemonError for a name that no table or more than one has. */
+/** Returns the id of a table given by name or id. Throws CommandError if no table, or several, have the name. */
 export async function tableIdOf(tables: Tables, nameOrId: string, signal: AbortSignal): Promise<string> {
   if (uuid.test(nameOrId)) return nameOrId
   const all = await tables.list({ signal })
@@ -41,16 +41,16 @@ export async function tableIdOf(tables: Tables, nameOrId: string, signal: AbortS
   if (found?.id === undefined) {
     const names = all.map(({ name }) => name ?? '?').join(', ')
     const there = names === '' ? 'there is none yet (docmount tables create)' : `there is ${names}`
-    throw new DaemonError(`no table is called "${nameOrId}"; ${there}`)
+    throw new CommandError(`no table is called "${nameOrId}"; ${there}`)
   }
   if (others.length > 0) {
     const ids = [found, ...others].map(({ id }) => id).join(', ')
-    throw new DaemonError(`several tables are called "${nameOrId}"; use an id: ${ids}`)
+    throw new CommandError(`several tables are called "${nameOrId}"; use an id: ${ids}`)
   }
   return found.id
 }
 
-/** A JSON object from a file, or from stdin for `-`. Throws UsageError for anything else. */
+/** Reads a JSON object from a file, or from stdin for `-`. Throws UsageError for any other content. */
 export async function readJsonObject(file: string): Promise<Record<string, unknown>> {
   const json = file === '-' ? await text(process.stdin) : (await readLocal(file)).toString()
   const value = parseJson(json)

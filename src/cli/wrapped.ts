@@ -1,6 +1,6 @@
-// Text in lines of a given width.
+// Wraps text to a width.
 
-/** Breaks at blanks; a word longer than `width` has a line of its own. */
+/** Returns the lines, broken at blanks. A word longer than `width` gets a line of its own. */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''

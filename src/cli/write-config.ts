@@ -1,25 +1,26 @@
-// The config file as `docmount login` leaves it: what is in it stays, one project's section is new. Never half written.
+// Writes service and key into the config file, for `docmount login`; other settings stay. The file is replaced at once, so it is
+// never half written.
 
 import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { DaemonError } from '../daemon/daemon-error.ts'
+import { CommandError } from './command-error.ts'
 import { readOrdinary } from '../ordinary-file.ts'
 import { configFilePath } from './config-file.ts'
 
 export interface Login {
   readonly baseUrl: string
-  /** The key itself, or the account the keyring keeps it for. */
+  /** The key, or the account under which the keyring has it. */
   readonly key: { readonly api_key: string } | { readonly api_key_keyring: string }
-  /** As the config file has them; what is absent stays as it is there. */
+  /** Fields of the config file; an absent one stays as it is there. */
   readonly network: { readonly proxy?: string; readonly ca_file?: string }
-  /** Projects the key sees: each gets a section. */
+  /** Projects that the key may see: each gets a section. */
   readonly projects: readonly string[]
 }
 
 const keyFields = ['api_key', 'api_key_file', 'api_key_keyring']
 
-/** Answers the file's path; its mode is 0600 afterwards. The first login is also what commands without a project use. */
+/** Writes the file with mode 0600, and returns its path. The first login also sets the defaults for commands without a project. */
 export async function saveLogin({ baseUrl, key, network, projects }: Login): Promise<string> {
   const file = configFilePath()
   const config = await readExisting(file)
@@ -52,7 +53,7 @@ async function readExisting(file: string): Promise<Record<string, unknown>> {
     return JSON.parse(await readOrdinary(file)) as Record<string, unknown>
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    throw new DaemonError(`${file} cannot be read as JSON; fix or remove it, then log in again`, {
+    throw new CommandError(`${file} cannot be read as JSON; fix or remove it, then log in again`, {
       cause: error,
     })
   }

@@ -22,7 +22,7 @@ describe('the line', () => {
     done: 30 * 2 ** 20,
     total: 120 * 2 ** 20,
     perSecond: 2 ** 20,
-    words: '3 of 9 documents',
+    note: '3 of 9 documents',
   }
 
   test('says how much of how much, how fast, and how long still', () => {
@@ -31,7 +31,7 @@ describe('the line', () => {
     )
   })
 
-  test('fits the terminal: a shorter bar, none, no words, less of the label', () => {
+  test('fits the terminal: a shorter bar, none, no note, less of the label', () => {
     for (const columns of [200, 100, 90, 80, 60, 40, 20, 5]) {
       expect(progressText(state, columns, formatBytes).length).toBeLessThanOrEqual(columns)
     }
@@ -45,7 +45,7 @@ describe('the line', () => {
       'sending  30.0 MiB  3 of 9 documents',
     )
     expect(progressText({ ...state, done: 120 * 2 ** 20 - 1 }, 120, formatBytes)).toContain(' 99 % ')
-    expect(progressText({ ...state, done: 0, total: 0, perSecond: 0, words: '' }, 80, formatBytes)).toBe(
+    expect(progressText({ ...state, done: 0, total: 0, perSecond: 0, note: '' }, 80, formatBytes)).toBe(
       'sending  0 bytes',
     )
   })

@@ -1,4 +1,4 @@
-// `docmount activity`: changes that went to the service, and what became of them.
+// `docmount activity`: shows the changes that a drive sent to the service, and their outcome.
 
 import type { Command } from 'commander'
 

@@ -1,9 +1,9 @@
-// `docmount backup`: a copy of a service's data folder, whether the service runs or not.
+// `docmount backup`: copies a service's data folder, whether the service runs or not.
 
 import type { Command } from 'commander'
-import { checkDataDir } from '../administer.ts'
+import { checkDataDir } from '../own-service.ts'
 import { formatBytes } from '../../amounts.ts'
-import { tellDamaged } from '../damaged-contents.ts'
+import { reportDamaged } from '../damaged-contents.ts'
 import { print } from '../output.ts'
 
 const help = `
@@ -36,15 +36,15 @@ export function register(program: Command): void {
       const { isBucket, openPlace, placeOf } = await import('../../service/backup/places.ts')
       const { makeBackup } = await import('../../service/backup/make-backup.ts')
       const { to, name } = placeOf(destination)
-      const made = isBucket(destination)
+      const manifest = isBucket(destination)
         ? await (await openPlace(to)).make(options.data, name)
         : await makeBackup(options.data, destination)
-      const { linked = 0 } = made
+      const { linked = 0 } = manifest
       print(
         options,
-        made,
-        `${made.documents} documents in ${made.projects === 1 ? '1 project' : `${made.projects} projects`} (${formatBytes(made.bytes)} beside the database${linked === 0 ? '' : `; ${linked} of ${made.contents} contents were in an earlier backup`})`,
+        manifest,
+        `${manifest.documents} documents in ${manifest.projects === 1 ? '1 project' : `${manifest.projects} projects`} (${formatBytes(manifest.bytes)} beside the database${linked === 0 ? '' : `; ${linked} of ${manifest.contents} contents were in an earlier backup`})`,
       )
-      tellDamaged(made)
+      reportDamaged(manifest)
     })
 }

@@ -1,4 +1,4 @@
-// `docmount cache`: what is kept on this machine, and clearing it.
+// `docmount cache`: shows what the cache of a drive holds, and clears it.
 
 import type { Command } from 'commander'
 
@@ -31,8 +31,8 @@ export function register(program: Command): void {
     .option('--pins', 'remove what is pinned too; it is fetched anew')
     .option('--json', 'print JSON: what was there')
     .action(async (mountpoint: string | undefined, { pins }: { pins?: boolean }, command: Command) => {
-      const { runClear } = await import('../run-cache.ts')
-      await runClear(mountpoint, {
+      const { runClearCache } = await import('../run-cache.ts')
+      await runClearCache(mountpoint, {
         withPinned: pins === true,
         json: command.optsWithGlobals()['json'] === true,
       })

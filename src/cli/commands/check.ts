@@ -1,7 +1,7 @@
-// `docmount check`: whether what a service keeps is what was stored.
+// `docmount check`: looks for damage in the data of a service.
 
 import type { Command } from 'commander'
-import { type PlaceOptions, addPlaceOptions, checkDataDir } from '../administer.ts'
+import { type OwnServiceOptions, addOwnServiceOptions, checkDataDir } from '../own-service.ts'
 import { databaseOf } from '../database-options.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { print } from '../output.ts'
@@ -19,13 +19,13 @@ Examples:
   $ docmount check --database postgres://docmount@db.example/docmount --data /mnt/documents
   $ docmount check --database postgres://docmount@db.example/docmount --blobs 's3://documents?endpoint=…'`
 
-interface CheckOptions extends PlaceOptions {
+interface CheckOptions extends OwnServiceOptions {
   readonly blobs?: string
   readonly json?: boolean
 }
 
 export function register(program: Command): void {
-  addPlaceOptions(program.command('check'))
+  addOwnServiceOptions(program.command('check'))
     .summary('look for damage in what a service keeps')
     .description('Reads everything that a service keeps, and names the documents that are damaged.')
     .option('--blobs <url>', 's3://BUCKET?endpoint=URL, where larger contents are')
@@ -35,14 +35,14 @@ export function register(program: Command): void {
 }
 
 async function check(options: CheckOptions): Promise<void> {
-  const { documents, contents, findings } = await checked(options)
+  const { documents, contents, findings } = await runCheck(options)
   const sum = findings.length === 0 ? 'all is well' : `${findings.length} found`
   const lines = [...findings.map(printable), `${documents} documents, ${contents} contents: ${sum}`]
   print(options, { documents, contents, findings }, lines.join('\n'))
   if (findings.length > 0) process.exitCode = exitCodes.failure
 }
 
-async function checked(options: CheckOptions): Promise<Checked> {
+async function runCheck(options: CheckOptions): Promise<Checked> {
   const { data, blobs } = options
   const database = databaseOf(options)
   if (database === undefined) {

@@ -1,4 +1,4 @@
-// `docmount completion`: a script for the shell.
+// `docmount completion`: prints a completion script for a shell.
 
 import { Argument, type Command, Option } from 'commander'
 import { nameKinds, type NameKind } from '../command-tree.ts'
@@ -11,7 +11,7 @@ Examples:
   $ docmount completion zsh  > ~/.zfunc/_docmount          with fpath+=~/.zfunc before compinit
   $ docmount completion fish > ~/.config/fish/completions/docmount.fish`
 
-export function register(program: Command, whole: () => Promise<Command>): void {
+export function register(program: Command, makeProgram: () => Promise<Command>): void {
   program
     .command('completion')
     .summary('print a completion script for a shell')
@@ -28,6 +28,6 @@ export function register(program: Command, whole: () => Promise<Command>): void 
       if (shell === undefined) throw new UsageError(`which shell? One of ${shells.join(', ')}`)
       const { commandTree } = await import('../command-tree.ts')
       const { completionScript } = await import('../completion.ts')
-      process.stdout.write(completionScript(shell, commandTree(await whole())))
+      process.stdout.write(completionScript(shell, commandTree(await makeProgram())))
     })
 }

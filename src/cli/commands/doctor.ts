@@ -1,4 +1,4 @@
-// `docmount doctor`: will a drive work here, and if not, why?
+// `docmount doctor`: checks if a drive will work on this machine.
 
 import type { Command } from 'commander'
 import { addNetworkOptions } from '../network-options.ts'

@@ -1,4 +1,4 @@
-// `docmount fetch`: fill the cache, once.
+// `docmount fetch`: fetches documents into the cache, once.
 
 import type { Command } from 'commander'
 

@@ -1,4 +1,4 @@
-// `docmount forward`: what it takes. Its work is in run-forward.ts, loaded when it runs.
+// Arguments, options and help of `docmount forward`. Its work is in run-forward.ts, which is loaded only when the command runs.
 
 import { type Command, InvalidArgumentError } from 'commander'
 import { forwardBatchRows } from '../../api/forward-items.ts'

@@ -1,4 +1,4 @@
-// `docmount get`: what it takes. Its work is in run-get.ts, loaded when it runs.
+// Arguments, options and help of `docmount get`. Its work is in run-get.ts, which is loaded only when the command runs.
 
 import type { Command } from 'commander'
 import { bandwidthOption } from '../bandwidth-option.ts'

@@ -1,12 +1,12 @@
-// `docmount keys`: the API keys of the service in a data folder, whether it runs or not.
+// `docmount keys`: manages the API keys of the user's own service, whether it runs or not.
 
 import { Option, type Command } from 'commander'
-import { type PlaceOptions, addPlaceOptions, withAdminOf } from '../administer.ts'
+import { type OwnServiceOptions, addOwnServiceOptions, withAdminOf } from '../own-service.ts'
 import { parseLifetimeMs } from '../durations.ts'
 import { printable } from '../../printable.ts'
 import { print } from '../output.ts'
 
-interface KeysOptions extends PlaceOptions {
+interface KeysOptions extends OwnServiceOptions {
   readonly json?: boolean
 }
 
@@ -133,5 +133,5 @@ function timeOf<Time extends number | null>(time: Time): Time extends null ? nul
 }
 
 function subcommand(keys: Command, name: string, summary: string): Command {
-  return addPlaceOptions(keys.command(name).summary(summary)).option('--json', 'print JSON')
+  return addOwnServiceOptions(keys.command(name).summary(summary)).option('--json', 'print JSON')
 }

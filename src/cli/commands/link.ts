@@ -1,4 +1,4 @@
-// `docmount link`: download addresses, to pass on.
+// `docmount link`: prints download addresses of documents, to pass on.
 
 import type { Command } from 'commander'
 import { withJsonAnswer, type JsonOption, jsonOption } from '../output.ts'

@@ -1,4 +1,4 @@
-// `docmount log`: what a drive's daemon wrote down.
+// `docmount log`: shows the log of a drive's daemon.
 
 import type { Command } from 'commander'
 

@@ -1,4 +1,4 @@
-// `docmount login`: once, so that every other command knows service and key.
+// `docmount login`: stores service and key for all other commands.
 
 import type { Command } from 'commander'
 import { addNetworkOptions } from '../network-options.ts'

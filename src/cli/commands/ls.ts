@@ -1,4 +1,4 @@
-// `docmount ls`: what a folder of the project holds, asked from the service itself, past every mount.
+// `docmount ls`: lists a folder of the project as the service has it, without a drive.
 
 import type { Command } from 'commander'
 import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
@@ -44,14 +44,14 @@ export function register(program: Command): void {
 
 type Entry = RemoteFile | RemoteFolder
 
-/** By code units: the same order everywhere, as LC_ALL=C ls. */
-function byName(one: Entry, other: Entry): number {
-  if (one.name === other.name) return 0
-  return one.name < other.name ? -1 : 1
+/** Compares by code units, as LC_ALL=C ls does: the same order in every locale. */
+function byName(a: Entry, b: Entry): number {
+  if (a.name === b.name) return 0
+  return a.name < b.name ? -1 : 1
 }
 
 function shownName(entry: Entry): string {
-  // A script that reads names line by line gets them as they are.
+  // Scripts get the exact name; on a terminal, control characters are replaced.
   const name = process.stdout.isTTY ? printable(entry.name) : entry.name
   return entry.kind === 'folder' ? `${name}/` : name
 }
@@ -62,7 +62,7 @@ function longRow(entry: Entry): (string | number | undefined)[] {
     : [entry.size, entry.modifiedAt, entry.mimetype, entry.name]
 }
 
-/** The interface's own spelling; without the presigned URL, which is a key to the document for 15 minutes. */
+/** Returns the entry with the interface's field names, without the presigned URL, which opens the document for 15 minutes. */
 function asWire(entry: Entry): object {
   if (entry.kind === 'folder') return { ftype: 'folder', name: entry.name }
   const { name, size, mimetype, modifiedAt } = entry

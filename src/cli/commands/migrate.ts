@@ -1,8 +1,8 @@
-// `docmount migrate`: from a data folder to the database and the contents that nodes share.
+// `docmount migrate`: moves a service's data folder to the database and storage that nodes share.
 
 import type { Command } from 'commander'
-import { checkDataDir } from '../administer.ts'
-import { tellDamaged } from '../damaged-contents.ts'
+import { checkDataDir } from '../own-service.ts'
+import { reportDamaged } from '../damaged-contents.ts'
 import { addDatabaseOptions, databaseOf, type DatabaseOptions } from '../database-options.ts'
 import { print } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
@@ -64,5 +64,5 @@ async function migrate(options: MigrateOptions): Promise<void> {
       ? `${moved.contents} contents copied. The service still runs: end it, and run this again for the last step.`
       : `${moved.documents} documents of ${moved.projects} projects have moved; the last step took ${(moved.lastStepMs / 1000).toFixed(1)} s.`,
   )
-  tellDamaged(moved)
+  reportDamaged(moved)
 }

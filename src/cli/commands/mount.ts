@@ -1,4 +1,4 @@
-// `docmount mount`: what it takes. Its work is in run-mount.ts, loaded when it runs.
+// Arguments, options and help of `docmount mount`. Its work is in run-mount.ts, which is loaded only when the command runs.
 
 import { type Command, Option } from 'commander'
 import { parseAddress } from '../address.ts'
@@ -44,7 +44,7 @@ export function register(program: Command): void {
     .addHelpText('after', help)
     .action(async (project: string, mountpoint: string | undefined) => {
       const { runMount } = await import('../run-mount.ts')
-      // fstab's device column ends in a colon, so that nobody takes it for a path.
+      // In fstab the project ends in a colon, so that mount(8) does not take it for a path.
       const name = project.replace(/:$/, '')
       const options = (await configuredOptions(name, command)) as unknown as MountCommandOptions
       await runMount(name, mountpoint, options, program.args.slice(1))

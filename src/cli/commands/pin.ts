@@ -1,4 +1,4 @@
-// `docmount pin`: keep documents on this machine.
+// `docmount pin`: keeps documents on this machine.
 
 import type { Command } from 'commander'
 

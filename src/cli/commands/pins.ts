@@ -1,4 +1,4 @@
-// `docmount pins`: what is pinned, and how much of it is here.
+// `docmount pins`: shows pins, and how much of them is on this machine.
 
 import type { Command } from 'commander'
 

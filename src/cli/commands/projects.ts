@@ -1,8 +1,8 @@
-// `docmount projects`: the projects the key may see.
+// `docmount projects`: lists the projects the key may see, and manages those of the user's own service.
 
 import type { Command } from 'commander'
 import { type ServiceOptions, baseUrlOption, withClient } from '../connect.ts'
-import { type PlaceOptions, addPlaceOptions, withAdminOf } from '../administer.ts'
+import { type OwnServiceOptions, addOwnServiceOptions, withAdminOf } from '../own-service.ts'
 import { type JsonOption, print, printJson, printTable } from '../output.ts'
 
 const help = `
@@ -21,31 +21,34 @@ export function register(program: Command): void {
     .option(...baseUrlOption)
     .option('--json', 'print JSON: an array of {id, name, created_at}')
     .addHelpText('after', help)
-    .action(listSeen)
+    .action(listProjectsOfKey)
 
-  own(projects, 'create', 'make a project in a service of your own, and print its first key')
+  const subcommand = (name: string, summary: string): Command =>
+    addOwnServiceOptions(projects.command(name).summary(summary)).option('--json', 'print JSON')
+
+  subcommand('create', 'make a project in a service of your own, and print its first key')
     .description('Makes a project in a service of your own, and prints its first key.')
     .argument('<name>', 'name of the project')
-    .action((name: string, options: PlaceOptions, command: Command) =>
+    .action((name: string, options: OwnServiceOptions, command: Command) =>
       withAdminOf(options, async (admin) => {
         const { id, key } = await admin.createProject(name)
         print(command.optsWithGlobals(), { name, key_id: id, api_key: key }, key)
       }),
     )
 
-  own(projects, 'rm', 'remove a project of a service of your own and everything in it, permanently')
+  subcommand('rm', 'remove a project of a service of your own and everything in it, permanently')
     .description('Removes a project of a service of your own and everything in it, permanently.')
     .argument('<name>', 'name of the project')
-    .action((name: string, options: PlaceOptions) =>
+    .action((name: string, options: OwnServiceOptions) =>
       withAdminOf(options, (admin) => admin.removeProject(name)),
     )
 
-  own(projects, 'list', 'list the projects the key may see, or with --data those of a service of your own')
+  subcommand('list', 'list the projects the key may see, or with --data those of a service of your own')
     .description('Lists the projects the key may see, or with --data those of a service of your own.')
     .alias('ls')
-    .action((options: PlaceOptions, command: Command) => {
+    .action((options: OwnServiceOptions, command: Command) => {
       if (options.data === undefined && options.database === undefined)
-        return listSeen(command.optsWithGlobals())
+        return listProjectsOfKey(command.optsWithGlobals())
       return withAdminOf(options, async (admin) => {
         const found = (await admin.listProjects()).map(({ id, name, createdAt }) => ({
           id,
@@ -57,7 +60,7 @@ export function register(program: Command): void {
     })
 }
 
-async function listSeen(options: ServiceOptions & JsonOption): Promise<void> {
+async function listProjectsOfKey(options: ServiceOptions & JsonOption): Promise<void> {
   const projects = await withClient(undefined, options, (client, signal) => client.projects({ signal }))
   if (options.json === true)
     printJson(projects.map(({ id, name, createdAt }) => ({ id, name, created_at: createdAt })))
@@ -65,8 +68,4 @@ async function listSeen(options: ServiceOptions & JsonOption): Promise<void> {
     const rows = projects.map(({ id, name, createdAt }) => [name, createdAt, id])
     printTable(['NAME', 'CREATED', 'ID'], rows)
   }
-}
-
-function own(projects: Command, name: string, summary: string): Command {
-  return addPlaceOptions(projects.command(name).summary(summary)).option('--json', 'print JSON')
 }

@@ -1,4 +1,4 @@
-// `docmount put`: what it takes. Its work is in run-put.ts, loaded when it runs.
+// Arguments, options and help of `docmount put`. Its work is in run-put.ts, which is loaded only when the command runs.
 
 import type { Command } from 'commander'
 import { baseUrlOption } from '../connect.ts'

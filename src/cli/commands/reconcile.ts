@@ -1,4 +1,4 @@
-// `docmount reconcile`: matches data and files against a table and waits for the result.
+// `docmount reconcile`: matches data and files against a table, and waits for the result.
 
 import { type Command, InvalidArgumentError } from 'commander'
 import { reconcileResultToWire } from '../../api/table-to-wire.ts'

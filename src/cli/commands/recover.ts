@@ -1,4 +1,4 @@
-// `docmount recover`: get a document's content as this machine has it.
+// `docmount recover`: copies content out of a drive, as this machine has it.
 
 import { type Command, Option } from 'commander'
 import { withJsonAnswer } from '../output.ts'
@@ -36,11 +36,11 @@ export function register(program: Command): void {
     .action(async (path: string, destination: string | undefined, options: RecoverOptions) => {
       await withJsonAnswer(options, async () => {
         const files: string[] = []
-        const tell = (file: string): void => {
+        const onCopied = (file: string): void => {
           files.push(file)
           if (options.json !== true) console.log(printable(file))
         }
-        await recover(path, destination, options, tell)
+        await recover(path, destination, options, onCopied)
         return { files }
       })
     })
@@ -50,16 +50,16 @@ async function recover(
   path: string,
   destination: string | undefined,
   { all, lost, quiet: isQuiet = false }: RecoverOptions,
-  tell: (file: string) => void,
+  onCopied: (file: string) => void,
 ): Promise<void> {
   const { runRecover, runRecoverLost } = await import('../run-recover.ts')
   if (all === true) {
     if (destination !== undefined) throw new UsageError('--all takes one folder, for everything')
     const { runRecoverAll } = await import('../run-recover-all.ts')
-    await runRecoverAll(path, isQuiet, tell)
+    await runRecoverAll(path, isQuiet, onCopied)
     return
   }
   if (destination === undefined) throw new UsageError('where to? Add the local file to write')
-  if (lost === true) await runRecoverLost(path, destination, tell)
-  else await runRecover(path, destination, { isQuiet, tell })
+  if (lost === true) await runRecoverLost(path, destination, onCopied)
+  else await runRecover(path, destination, { isQuiet, onCopied })
 }

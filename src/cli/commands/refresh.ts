@@ -1,4 +1,4 @@
-// `docmount refresh`: look at the service again.
+// `docmount refresh`: drops cached listings, so that the drive shows what the service has now.
 
 import type { Command } from 'commander'
 import { withJsonAnswer, type JsonOption, jsonOption } from '../output.ts'
@@ -18,9 +18,9 @@ export function register(program: Command): void {
     .option(...jsonOption)
     .addHelpText('after', help)
     .action(async (path: string | undefined, options: JsonOption) => {
-      const [{ askDrive, findDrive }, { DaemonError }] = await Promise.all([
+      const [{ askDrive, findDrive }, { CommandError }] = await Promise.all([
         import('../find-drive.ts'),
-        import('../../daemon/daemon-error.ts'),
+        import('../command-error.ts'),
       ])
       await withJsonAnswer(options, async () => {
         const { found, path: inside } = await findDrive(path)
@@ -29,7 +29,7 @@ export function register(program: Command): void {
         if (inside === '/') return { mountpoint, path: inside, state: 'folder' }
         const { place } = await askDrive(found, 'status', { path: inside })
         if (place?.state === 'absent')
-          throw new DaemonError(`${path} is neither in the service nor on this machine`)
+          throw new CommandError(`${path} is neither in the service nor on this machine`)
         return { mountpoint, path: inside, state: place?.state }
       })
     })

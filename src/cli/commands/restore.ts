@@ -1,7 +1,7 @@
-// `docmount restore`: a service's data folder from a backup.
+// `docmount restore`: makes a service's data folder from a backup.
 
 import type { Command } from 'commander'
-import { tellDamaged } from '../damaged-contents.ts'
+import { reportDamaged } from '../damaged-contents.ts'
 import { print } from '../output.ts'
 
 const help = `
@@ -23,12 +23,12 @@ export function register(program: Command): void {
     .addHelpText('after', help)
     .action(async (source: string, options: { data: string; json?: boolean }) => {
       const { restoreBackup } = await import('../../service/backup/restore-backup.ts')
-      const made = await restoreBackup(source, options.data)
+      const manifest = await restoreBackup(source, options.data)
       print(
         options,
-        made,
-        `${made.documents} documents in ${made.projects === 1 ? '1 project' : `${made.projects} projects`}, as of ${made.made_at}`,
+        manifest,
+        `${manifest.documents} documents in ${manifest.projects === 1 ? '1 project' : `${manifest.projects} projects`}, as of ${manifest.made_at}`,
       )
-      tellDamaged(made)
+      reportDamaged(manifest)
     })
 }

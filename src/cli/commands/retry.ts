@@ -1,4 +1,4 @@
-// `docmount retry`: try refused and waiting changes again, now.
+// `docmount retry`: sends refused and waiting changes again, now.
 
 import type { Command } from 'commander'
 import { withJsonAnswer, type JsonOption, jsonOption } from '../output.ts'

@@ -1,9 +1,9 @@
 // `docmount rm`: deletes a document, or a folder with everything in it.
 
 import type { Command } from 'commander'
-import { DaemonError } from '../../daemon/daemon-error.ts'
+import { CommandError } from '../command-error.ts'
 import { type ServiceOptions, baseUrlOption, withClient } from '../connect.ts'
-import { deleteSeen } from '../delete-seen.ts'
+import { deleteIfUnchanged } from '../delete-if-unchanged.ts'
 import { UsageError } from '../usage-error.ts'
 
 interface RmOptions extends ServiceOptions {
@@ -31,12 +31,12 @@ export function register(program: Command): void {
       if (/^\/*$/.test(path)) throw new UsageError("the project's root cannot be deleted; name what is in it")
       await withClient(project, options, async (client, signal) => {
         const files = client.files(project)
-        // The service deletes a folder as readily as a document: look before.
+        // DELETE removes a folder as it does a document, so the kind is checked first.
         const found = await files.get(path, { signal })
         if (found.kind === 'folder' && options.recursive !== true) {
-          throw new DaemonError(`${path} is a folder; --recursive deletes it with everything in it`)
+          throw new CommandError(`${path} is a folder; --recursive deletes it with everything in it`)
         }
-        await deleteSeen(files, path, found, signal)
+        await deleteIfUnchanged(files, path, found, signal)
       })
     })
 }

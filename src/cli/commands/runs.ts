@@ -1,11 +1,11 @@
-// `docmount runs`: the reconciliations that a service of your own has kept.
+// `docmount runs`: removes reconciliations that the user's own service keeps.
 
 import type { Command } from 'commander'
-import { type PlaceOptions, addPlaceOptions, withAdminOf } from '../administer.ts'
+import { type OwnServiceOptions, addOwnServiceOptions, withAdminOf } from '../own-service.ts'
 import { parseLifetimeMs } from '../durations.ts'
 import { print } from '../output.ts'
 
-interface RunsOptions extends PlaceOptions {
+interface RunsOptions extends OwnServiceOptions {
   readonly table?: string
   readonly older?: number
   readonly json?: boolean
@@ -27,7 +27,7 @@ export function register(program: Command): void {
     .description('Removes reconciliations (runs, and tasks that wait) that a service of your own has kept.')
     .addHelpText('after', help)
 
-  addPlaceOptions(runs.command('rm').summary('remove runs and tasks of a project, permanently'))
+  addOwnServiceOptions(runs.command('rm').summary('remove runs and tasks of a project, permanently'))
     .description('Removes runs and tasks of a project, permanently.')
     .argument('<project>', 'name of the project')
     .option('--table <table>', 'of this table only: its name or id')

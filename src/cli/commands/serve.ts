@@ -1,4 +1,4 @@
-// `docmount serve`: what it takes. Its work is in run-serve.ts, loaded when it runs.
+// Arguments, options and help of `docmount serve`. Its work is in run-serve.ts, which is loaded only when the command runs.
 
 import { type Command, InvalidArgumentError, type Option } from 'commander'
 import { type Limits, defaultLimits } from '../../service/limits.ts'
@@ -101,10 +101,10 @@ export function register(program: Command): void {
     .option('--project <name>', 'make this project if it is missing; may be repeated', collect)
     .option('--trust-proxy <network>', 'believe X-Forwarded-* from there; may be repeated', collect)
     .option('--limit <name=value>', 'see below; none = no such limit; may be repeated', addLimit)
-    // The variables' names are told once, below.
+    // Without commander's `(env: …)`: the help explains the variables' names once.
     .configureHelp({ optionDescription: (option) => option.description })
     .addHelpText('after', help)
-    .action(async (given: Partial<ServeOptions>) => {
+    .action(async (options: Partial<ServeOptions>) => {
       checkSwitches(serve)
       checkNames('DOCMOUNT_SERVE_', serve)
       const fromEnvironment = (name: string): string[] => listFromEnvironment(`DOCMOUNT_SERVE_${name}`)
@@ -119,13 +119,13 @@ export function register(program: Command): void {
         backupKeep: 30,
         logSize: 10 * 2 ** 20,
         logKeep: 10,
-        ...given,
-        limit: mergeLimits(limits, given.limit),
+        ...options,
+        limit: mergeLimits(limits, options.limit),
       })
     })
 }
 
-/** Commander names the option of what it refuses; these come from a variable. */
+/** Parses DOCMOUNT_SERVE_LIMIT. Throws a UsageError that names the variable; commander's would name the option. */
 function limitsOf(texts: readonly string[]): Partial<Limits> {
   try {
     return texts.reduce<Partial<Limits>>((before, text) => addLimit(text, before), {})
@@ -135,14 +135,14 @@ function limitsOf(texts: readonly string[]): Partial<Limits> {
   }
 }
 
-/** A smaller one is turned over with every other line, and what is turned over is soon gone. */
+/** A smaller file would be rotated every few lines, and the oldest lines deleted soon. */
 function parseLogSize(text: string): number {
   const bytes = parseSizeBytes(text)
   if (bytes < 1024) throw new InvalidArgumentError('Write a size from 1KiB, like 10MiB.')
   return bytes
 }
 
-/** Each is renamed whenever a file is full, while nobody is served. */
+/** At most 1000, because each rotation renames all files, while requests wait. */
 function parseLogKeep(text: string): number {
   const files = Number(/^\d+$/.test(text) ? text : 0)
   if (files < 1 || files > 1000) throw new InvalidArgumentError('Write a whole number from 1 to 1000.')

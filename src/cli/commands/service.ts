@@ -1,4 +1,4 @@
-// `docmount service`: a drive that is there after every login, by a systemd user unit.
+// `docmount service`: mounts a drive at every login, by a systemd user unit.
 
 import type { Command } from 'commander'
 import type { JsonOption } from '../output.ts'
@@ -17,7 +17,7 @@ Examples:
   $ docmount service remove acme                         stops it; what was not sent stays journaled
   $ docmount service install acme /mnt/acme --fstab      prints the line for /etc/fstab instead`
 
-export function register(program: Command, makeProgram: (name: string) => Promise<Command>): void {
+export function register(program: Command, makeProgram: (command: string) => Promise<Command>): void {
   const service = program
     .command('service')
     .summary('mount a drive at every login')
@@ -43,7 +43,7 @@ export function register(program: Command, makeProgram: (name: string) => Promis
         options: { fstab?: boolean; start: boolean },
       ) => {
         const { installUnit, printFstabLine } = await import('../run-service.ts')
-        // With nothing between project and --, commander takes the first option for the mountpoint.
+        // If nothing stands between project and --, commander takes the first option after it for the mountpoint.
         const isOption = mountpoint?.startsWith('-') === true
         const drive = {
           project,
@@ -83,6 +83,6 @@ async function checkMountOptions(
   { project, mountpoint, mountOptions }: DriveToMount,
 ): Promise<void> {
   const mount = program.commands.find((command) => command.name() === 'mount')
-  const place = mountpoint === undefined ? [] : [mountpoint]
-  await mount?.action(() => {}).parseAsync([project, ...place, ...mountOptions], { from: 'user' })
+  const folder = mountpoint === undefined ? [] : [mountpoint]
+  await mount?.action(() => {}).parseAsync([project, ...folder, ...mountOptions], { from: 'user' })
 }

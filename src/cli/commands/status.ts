@@ -1,4 +1,4 @@
-// `docmount status`: what is mounted and what is not sent yet.
+// `docmount status`: shows drives and unsent changes.
 
 import type { Command } from 'commander'
 import type { StatusOptions } from '../run-status.ts'

@@ -1,7 +1,7 @@
-// `docmount tables`: what it takes. Its work is in run-tables.ts, loaded when it runs.
+// Arguments, options and help of `docmount tables`. Its work is in run-tables.ts, which is loaded only when the command runs.
 
 import { type Command, Option } from 'commander'
-import { type PlaceOptions, addPlaceOptions, withAdminOf } from '../administer.ts'
+import { type OwnServiceOptions, addOwnServiceOptions, withAdminOf } from '../own-service.ts'
 import { baseUrlOption } from '../connect.ts'
 import type { CreateOptions, StoreOptions, TablesOptions } from '../run-tables.ts'
 import { projectOption } from '../with-tables.ts'
@@ -71,13 +71,13 @@ export function register(program: Command): void {
       await showSchema(table, options)
     })
 
-  addPlaceOptions(tables.command('rm').summary('remove a table of a service of your own'))
+  addOwnServiceOptions(tables.command('rm').summary('remove a table of a service of your own'))
     .description(
       'Removes a table of a service of your own with all rows, runs and documents in it, permanently.',
     )
     .argument('<project>', 'name of the project')
     .argument('<table>', 'name or id')
-    .action((project: string, table: string, options: PlaceOptions) =>
+    .action((project: string, table: string, options: OwnServiceOptions) =>
       withAdminOf(options, (admin) => admin.removeTable(project, table)),
     )
 

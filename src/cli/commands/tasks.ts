@@ -1,4 +1,4 @@
-// `docmount tasks create`: makes a reconciliation task that is not executed.
+// `docmount tasks create`: makes a reconciliation task without executing it.
 
 import type { Command } from 'commander'
 import { baseUrlOption } from '../connect.ts'

@@ -1,4 +1,4 @@
-// `docmount types`: what the service takes, by extension, and what it does not.
+// `docmount types`: shows which types of document the service takes, by extension.
 
 import type { Command } from 'commander'
 

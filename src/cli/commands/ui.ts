@@ -1,4 +1,4 @@
-// `docmount ui`: what it takes. Its work is in run-ui.ts, loaded when it runs.
+// Arguments, options and help of `docmount ui`. Its work is in run-ui.ts, which is loaded only when the command runs.
 
 import { type Command, InvalidArgumentError } from 'commander'
 import type { UiCommandOptions } from '../run-ui.ts'

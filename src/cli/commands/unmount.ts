@@ -1,4 +1,4 @@
-// `docmount unmount`: sends what is left, then lets the drive go.
+// `docmount unmount`: sends unsent changes, then unmounts the drive.
 
 import type { Command } from 'commander'
 import { parseWaitMs } from '../durations.ts'
@@ -45,14 +45,14 @@ export function register(program: Command): void {
     .action(async (drive: string | undefined, options: UnmountCommandOptions) => {
       const { runUnmount, runUnmountAll } = await import('../run-unmount.ts')
       const { force = false, timeout: timeoutMs = 600_000, json, quiet } = options
-      const how = { force, timeoutMs, quiet: quiet === true || json === true }
+      const unmountOptions = { force, timeoutMs, quiet: quiet === true || json === true }
       if (options.all === true) {
         if (drive !== undefined) throw new UsageError('name one drive, or --all')
-        await withJsonAnswer(options, () => runUnmountAll(how))
+        await withJsonAnswer(options, () => runUnmountAll(unmountOptions))
         return
       }
       if (drive === undefined)
         throw new UsageError('which drive? Name its folder or its project, or add --all')
-      await withJsonAnswer(options, () => runUnmount(drive, how))
+      await withJsonAnswer(options, () => runUnmount(drive, unmountOptions))
     })
 }

@@ -1,4 +1,4 @@
-// `docmount unpin`: let go of what was pinned.
+// `docmount unpin`: ends a pin.
 
 import type { Command } from 'commander'
 

@@ -1,4 +1,4 @@
-// `docmount wait`: until the service has it.
+// `docmount wait`: waits until the service has everything.
 
 import type { Command } from 'commander'
 import type { PathOnMount } from '../../daemon/find-mount.ts'
@@ -59,7 +59,7 @@ async function waitFor(
   }
 }
 
-/** Lock files, swap files and the like are left out: they are never sent. */
+/** Returns the temporary files at or under the path, without lock and swap files, which nobody expects to be sent. */
 async function localOnlyAt({ found, path }: PathOnMount): Promise<readonly LocalFile[]> {
   const { askDrive } = await import('../find-drive.ts')
   const { isOwnName } = await import('../../fs/tree/scratch.ts')
@@ -67,7 +67,7 @@ async function localOnlyAt({ found, path }: PathOnMount): Promise<readonly Local
   return mount.scratch.filter((file) => isAtOrUnder(file.path, path) && !isOwnName(nameOf(file.path)))
 }
 
-/** Temporary files stay on this machine by design, so the exit code is 0. */
+/** Prints which temporary files are not sent. They stay on this machine by design, so the exit code is 0. */
 async function printLocalOnly(localOnly: readonly LocalFile[]): Promise<void> {
   const { describeExceptLocalOnly } = await import('../unsent-text.ts')
   if (localOnly.length > 0) console.error(`docmount: ${describeExceptLocalOnly(localOnly)}`)

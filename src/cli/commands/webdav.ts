@@ -1,4 +1,4 @@
-// `docmount webdav`: what it takes. Its work is in run-webdav.ts, loaded when it runs.
+// Arguments, options and help of `docmount webdav`. Its work is in run-webdav.ts, which is loaded only when the command runs.
 
 import type { Command } from 'commander'
 import { parseAddress } from '../address.ts'

@@ -1,34 +1,34 @@
-// A document as a local file: it appears when all of it is there, with the document's time.
+// Downloads a document to a local file, which appears under its name once it is complete, with the document's time.
 
 import { open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { unwritable } from './local-folder.ts'
-import { type SaveDocument, saveDocument } from './save-document.ts'
+import { folderError } from './local-folder.ts'
+import { type DocumentDownload, downloadDocument } from './download-document.ts'
 import type { RemoteFile } from '../api/types.ts'
-import { DaemonError } from '../daemon/daemon-error.ts'
+import { CommandError } from './command-error.ts'
 
 let parts = 0
 
 /**
- * A file that exists is replaced, and its mode kept, behind a link where the name is one; one that cannot be written whole leaves nothing. Throws
- * DaemonError for a device or a pipe, which would be replaced by a file, and what `saveDocument` does.
+ * Downloads to a temporary file, and renames it to `local`. A file that exists is replaced, with the same mode; of a symbolic link,
+ * the file it leads to. Throws CommandError if `local` is a folder, device or pipe, and what `downloadDocument` throws.
  */
-export async function saveToFile(save: Omit<SaveDocument, 'write'>, local: string): Promise<void> {
+export async function downloadToFile(from: Omit<DocumentDownload, 'write'>, local: string): Promise<void> {
   const target = await realpath(local).catch(() => local)
   const before = await stat(target).catch(() => undefined)
   if (before !== undefined && !before.isFile())
-    throw new DaemonError(
+    throw new CommandError(
       `${local} is ${before.isDirectory() ? 'a folder' : 'no regular file'}; choose another name${before.isDirectory() ? '' : ', or - for standard output'}`,
     )
-  // A name of its own, short: the document's may be as long as names can be.
+  // Not made from the document's name, which may have the greatest length already.
   const part = join(dirname(target), `.docmount-${process.pid}-${++parts}.part`)
-  // Until it has the mode of what it replaces it is nobody else's to read.
+  // Until it gets the mode of the file it replaces, only this user may read it.
   const file = await open(part, 'wx', before === undefined ? 0o666 : 0o600).catch((error: unknown) => {
-    throw unwritable(target, error)
+    throw folderError(target, error)
   })
   try {
-    await saveDocument({
-      ...save,
+    await downloadDocument({
+      ...from,
       async write(chunk) {
         for (let written = 0; written < chunk.length;) {
           written += (await file.write(chunk, written)).bytesWritten
@@ -36,7 +36,7 @@ export async function saveToFile(save: Omit<SaveDocument, 'write'>, local: strin
       },
     })
     if (before !== undefined) await file.chmod(before.mode & 0o777)
-    const modifiedMs = Date.parse(save.record.modifiedAt ?? '')
+    const modifiedMs = Date.parse(from.record.modifiedAt ?? '')
     if (!Number.isNaN(modifiedMs)) await file.utimes(new Date(), new Date(modifiedMs))
     await file.close()
     await rename(part, target)
@@ -47,8 +47,8 @@ export async function saveToFile(save: Omit<SaveDocument, 'write'>, local: strin
   }
 }
 
-/** As many bytes, and the document's time, which a file keeps that was fetched whole: all that the service tells. */
-export async function isFetched({ size, modifiedAt }: RemoteFile, target: string): Promise<boolean> {
+/** True if the file has the document's size and time, as after `downloadToFile`. The service gives nothing else to compare. */
+export async function isDownloaded({ size, modifiedAt }: RemoteFile, target: string): Promise<boolean> {
   const stats = await stat(target).catch(() => undefined)
   if (stats === undefined || !stats.isFile()) return false
   return stats.size === size && Math.floor(stats.mtimeMs + 0.001) === Date.parse(modifiedAt ?? '')

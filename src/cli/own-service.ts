@@ -1,4 +1,5 @@
-// The administration of a service from the command line: of its data folder, or of the database its nodes share.
+// Commands that administer the user's own service: --data or --database says which one, and the work is done in the running
+// service, or directly on its data.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,18 +9,18 @@ import type { AdminWork } from '../service/admin/reach-admin.ts'
 import { addDatabaseOptions, databaseOf, type DatabaseOptions } from './database-options.ts'
 import { UsageError } from './usage-error.ts'
 
-export interface PlaceOptions extends DatabaseOptions {
+export interface OwnServiceOptions extends DatabaseOptions {
   readonly data?: string
 }
 
-export function addPlaceOptions(command: Command): Command {
+export function addOwnServiceOptions(command: Command): Command {
   return addDatabaseOptions(command.option('--data <dir>', "the service's data folder"))
 }
 
-/** Through the service where one runs. Refusals of the administration become a UsageError, one line. */
-export async function withAdminOf(options: PlaceOptions, work: AdminWork): Promise<void> {
+/** Calls `work` with the service's administration: in the running service, if there is one. An AdminError becomes a UsageError. */
+export async function withAdminOf(options: OwnServiceOptions, work: AdminWork): Promise<void> {
   const { data } = options
-  const place = placeOf(data, databaseOf(options))
+  const place = storePlaceOf(data, databaseOf(options))
   const { withAdmin } = await import('../service/admin/reach-admin.ts')
   try {
     await withAdmin(place, work)
@@ -29,14 +30,14 @@ export async function withAdminOf(options: PlaceOptions, work: AdminWork): Promi
   }
 }
 
-function placeOf(data: string | undefined, database: ReturnType<typeof databaseOf>): StorePlace {
+function storePlaceOf(data: string | undefined, database: ReturnType<typeof databaseOf>): StorePlace {
   if (database !== undefined) return { database }
   if (data === undefined) throw new UsageError('--data (or --database) is missing: which service is it?')
   checkDataDir(data)
   return { dataDir: data }
 }
 
-/** Throws a UsageError where no service has ever used the folder. */
+/** Throws a UsageError if no service has ever used the folder. */
 export function checkDataDir(dataDir: string): void {
   if (existsSync(join(dataDir, 'service.db'))) return
   throw new UsageError(

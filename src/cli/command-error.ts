@@ -1,0 +1,15 @@
+// The error of a command that cannot do what it was asked to. Exit code 1, or 75 where it is temporary.
+
+/** `message` is one line for the person at the terminal. `isTemporary`: the same command may succeed later. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError'
+  readonly isTemporary: boolean
+
+  constructor(
+    message: string,
+    { isTemporary = false, cause }: { isTemporary?: boolean; cause?: unknown } = {},
+  ) {
+    super(message, { cause })
+    this.isTemporary = isTemporary
+  }
+}
