@@ -31,7 +31,7 @@ export interface CommandNode {
   readonly arguments: readonly CommandArgument[]
   readonly options: readonly CommandOption[]
   readonly commands: readonly CommandNode[]
-  /** What completes the first argument: names of projects, or of drives (also their folders); undefined: neither. */
+  /** Completion of the first argument: names of projects, or of drives (also their folders); undefined: neither. */
   readonly firstArgumentKind: NameKind | undefined
   /** True if an argument is a local file or folder. */
   readonly takesFiles: boolean

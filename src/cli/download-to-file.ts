@@ -7,7 +7,7 @@ import { type DocumentDownload, downloadDocument } from './download-document.ts'
 import type { RemoteFile } from '../api/types.ts'
 import { CommandError } from './command-error.ts'
 
-let parts = 0
+let partCount = 0
 
 /**
  * Downloads to a temporary file, and renames it to `local`. A file that exists is replaced, with the same mode; of a symbolic link,
@@ -21,7 +21,7 @@ export async function downloadToFile(from: Omit<DocumentDownload, 'write'>, loca
       `${local} is ${before.isDirectory() ? 'a folder' : 'no regular file'}; choose another name${before.isDirectory() ? '' : ', or - for standard output'}`,
     )
   // Not made from the document's name, which may have the greatest length already.
-  const part = join(dirname(target), `.docmount-${process.pid}-${++parts}.part`)
+  const part = join(dirname(target), `.docmount-${process.pid}-${++partCount}.part`)
   // Until it gets the mode of the file it replaces, only this user may read it.
   const file = await open(part, 'wx', before === undefined ? 0o666 : 0o600).catch((error: unknown) => {
     throw folderError(target, error)

@@ -28,13 +28,18 @@ export async function localTree(locals: readonly string[], folder: string): Prom
   const files: LocalFile[] = []
   const unreadable: { path: string; error: Error }[] = []
 
-  async function collect(local: string, path: string, stats: Stats, above: readonly string[]): Promise<void> {
+  async function collect(
+    local: string,
+    path: string,
+    stats: Stats,
+    ancestors: readonly string[],
+  ): Promise<void> {
     if (!stats.isDirectory()) {
       files.push({ local, path, stats })
       return
     }
     const id = `${stats.dev}:${stats.ino}`
-    if (above.includes(id)) throw new CommandError(`${local} leads back to a folder it lies in`)
+    if (ancestors.includes(id)) throw new CommandError(`${local} leads back to a folder it lies in`)
     const entries = (await readdir(local, { encoding: 'buffer' })).map((bytes) => ({
       name: bytes.toString(),
       bytes,
@@ -43,7 +48,7 @@ export async function localTree(locals: readonly string[], folder: string): Prom
       const child = join(local, name)
       try {
         if (!isUtf8(bytes)) throw new CommandError(`${child}: its name is not UTF-8, which the service takes`)
-        await collect(child, `${path}/${name}`, await statEntry(child), [...above, id])
+        await collect(child, `${path}/${name}`, await statEntry(child), [...ancestors, id])
       } catch (error) {
         unreadable.push({ path: child, error: error as Error })
       }

@@ -24,12 +24,12 @@ export async function runFetch(path: string, options: { json?: boolean }): Promi
   ).finally(() => progress.end())
   if (answer.kind === 'no-room') throw new CommandError(noRoomLine(path, answer))
   const { documents, bytes, fetchedDocuments, fetchedBytes, problems } = answer
-  const had = documents - fetchedDocuments - problems.length
+  const alreadyHere = documents - fetchedDocuments - problems.length
   print(
     options,
     answer,
     `${printable(path)}: ${countOf(documents)} (${formatBytes(bytes)}), ` +
-      `${fetchedDocuments} fetched (${formatBytes(fetchedBytes)} through the network), ${Math.max(0, had)} here before`,
+      `${fetchedDocuments} fetched (${formatBytes(fetchedBytes)} through the network), ${Math.max(0, alreadyHere)} here before`,
   )
   if (problems.length === 0) return
   for (const problem of problems.slice(0, 10)) console.error(`docmount: ${printable(problem)}`)

@@ -82,18 +82,19 @@ async function openIfRotated(logFile: string, file: FileHandle): Promise<FileHan
 class LineReader {
   #position: number
   #rest: string
-  #isFirstWhole: boolean
+  /** False if reading starts in the middle of the file: the first line is skipped then. */
+  #isAtLineStart: boolean
 
   constructor(position: number) {
     this.#position = position
     this.#rest = ''
-    this.#isFirstWhole = position === 0
+    this.#isAtLineStart = position === 0
   }
 
   restart(): void {
     this.#position = 0
     this.#rest = ''
-    this.#isFirstWhole = true
+    this.#isAtLineStart = true
   }
 
   async read(file: FileHandle, show: (line: string) => void): Promise<void> {
@@ -105,8 +106,8 @@ class LineReader {
     const lines = (this.#rest + bytes.toString('utf8', 0, bytesRead)).split('\n')
     this.#rest = lines.pop() ?? ''
     for (const line of lines) {
-      if (this.#isFirstWhole) show(line)
-      this.#isFirstWhole = true
+      if (this.#isAtLineStart) show(line)
+      this.#isAtLineStart = true
     }
   }
 }

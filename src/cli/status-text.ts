@@ -88,7 +88,7 @@ function localLines({ localOnly, scratch }: MountStatus): string[] {
   )
 }
 
-/** Lists names that were refused when they were created, the latest first. Nothing was stored for them. */
+/** Lists names that were refused when they were created, the latest first; their content was not stored. */
 function refusedLines({ refusedNames }: MountStatus): string[] {
   if (refusedNames.length === 0) return []
   const lines = refusedNames

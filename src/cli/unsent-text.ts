@@ -53,7 +53,7 @@ export function unsentSum(unsent: readonly Unsent[]): string {
 /** Message about unsent changes of a drive that ended. */
 export function describeLeftUnsent(unsent: readonly Unsent[], stateDir: string | undefined): string {
   const where = stateDir === undefined ? '' : ` in ${stateDir}`
-  const of = (...states: readonly Unsent['state'][]): Unsent[] =>
+  const withState = (...states: readonly Unsent['state'][]): Unsent[] =>
     unsent.filter(({ state }) => states.includes(state))
   return [
     ...listed(
@@ -62,12 +62,12 @@ export function describeLeftUnsent(unsent: readonly Unsent[], stateDir: string |
       `not sent; kept${where} and sent after the next mount:`,
     ),
     ...listed(
-      of('refused'),
+      withState('refused'),
       'change',
       `refused; kept${where}, and tried again after the next mount only if you ask for it (docmount retry):`,
     ),
     ...listed(
-      of('unkept'),
+      withState('unkept'),
       'document',
       'not sent and not safe: the part that the disk took is in lost+found after the next mount:',
     ),
