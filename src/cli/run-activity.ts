@@ -30,7 +30,6 @@ export async function runActivity(
   await showLines(file, { mostBytes: Infinity, isFollowing }, show)
 }
 
-/** True if one of the change's paths is at or under `folder`. */
 function concerns({ path, from, copy }: Activity, folder: string): boolean {
   return [path, from, copy].some((each) => each !== undefined && isAtOrUnder(each, folder))
 }
